@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every third-party package, in one place. CUPTI and NVTX are used by header
+# only: libcupti is loaded at run time, never linked (docs/architecture.md).
+
+find_package(CUDAToolkit 13 REQUIRED)
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(simdjson QUIET)
+
+add_library(rangefinder_cuda_headers INTERFACE)
+target_include_directories(rangefinder_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+find_path(RANGEFINDER_CUPTI_INCLUDE cupti.h
+  HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include REQUIRED)
+target_include_directories(rangefinder_cuda_headers SYSTEM INTERFACE ${RANGEFINDER_CUPTI_INCLUDE})
+
+# Debian's spdlog and fmt targets are shared libraries. Inside somebody else's
+# process they must be ours alone: headers only, hidden visibility.
+get_target_property(_spdlog_include spdlog::spdlog INTERFACE_INCLUDE_DIRECTORIES)
+add_library(rangefinder_spdlog INTERFACE)
+target_include_directories(rangefinder_spdlog SYSTEM INTERFACE ${_spdlog_include})
+target_compile_definitions(rangefinder_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)
+
+# fmt, header-only for the tools as well: binaries made on one machine run on another.
+add_library(rangefinder_fmt INTERFACE)
+target_compile_definitions(rangefinder_fmt INTERFACE FMT_HEADER_ONLY)
+
+# zstd, inside the program where its static library is there.
+find_library(RANGEFINDER_ZSTD NAMES libzstd.a zstd REQUIRED)
+find_path(RANGEFINDER_ZSTD_INCLUDE zstd.h REQUIRED)
+add_library(rangefinder_zstd INTERFACE)
+target_include_directories(rangefinder_zstd SYSTEM INTERFACE ${RANGEFINDER_ZSTD_INCLUDE})
+target_link_libraries(rangefinder_zstd INTERFACE ${RANGEFINDER_ZSTD})
+
+if(RANGEFINDER_TESTS)
+  find_package(Catch2 REQUIRED)  # 2.13 (Debian 12) or 3.x: tests/catch.h hides the difference
+endif()
+
+if(RANGEFINDER_CUDA)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)
+    endif()
+    set(CMAKE_CUDA_STANDARD 17)  # CMake 3.25.1 (Debian 12) does not know nvcc's flag for C++20
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    enable_language(CUDA)
+  else()
+    message(STATUS "nvcc not found: probes, kernels and workloads are left out")
+    set(RANGEFINDER_CUDA OFF)
+  endif()
+endif()

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# rangefinder_target(name): our flags for one of our targets; nothing is set globally.
+
+function(rangefinder_target target)
+  set(cxx_warnings -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
+  if(RANGEFINDER_SANITIZE)
+    # gcc 12 sees uninitialised reads inside libstdc++'s <regex> under the sanitizers.
+    list(APPEND cxx_warnings -Wno-maybe-uninitialized)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${RANGEFINDER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>)
+    target_link_options(${target} PRIVATE -fsanitize=${RANGEFINDER_SANITIZE})
+  endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${cxx_warnings}>
+    $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Wall,-Wextra>)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON CUDA_VISIBILITY_PRESET hidden)
+endfunction()

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions that leave this library: the CUDA driver and NVTX call them by name.
+//
+//   cuInit, with CUDA_INJECTION64_PATH ────────▶ InitializeInjection
+//   first NVTX call of a shared object,
+//   with NVTX_INJECTION64_PATH ────────────────▶ InitializeInjectionNvtx2 (NVTX 3)
+//                                                InitializeInjectionNvtxExtension (payloads)
+//                                                InitializeInjectionNvtx (libnvToolsExt.so)
+//
+// Nothing passes this wall: no exception, no exit, no message that session.cpp did not
+// decide on. Whatever happens in here, the application must not notice.
+
+#include "profiler/nvtx/nvtx.h"
+#include "profiler/session.h"
+
+#define RANGEFINDER_EXPORT extern "C" __attribute__((visibility("default")))
+
+RANGEFINDER_EXPORT int InitializeInjection() noexcept {
+  constexpr int kLoaded = 1;  // also on failure: our trouble must never look like the application's
+  try {
+    // Not registered with atexit() here: handlers registered this early run after the driver's
+    // own. The session registers its stop once a context exists.
+    static rangefinder::Session* const session = rangefinder::Session::start_from_environment();
+    (void)session;
+  } catch (...) {
+    // Out of memory before anything began: the program runs on unrecorded.
+  }
+  return kLoaded;
+}
+
+RANGEFINDER_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) noexcept {
+  rangefinder::Session::prepare_nvtx();
+  return rangefinder::nvtx_initialize_v2(get_export_table);
+}
+
+RANGEFINDER_EXPORT int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_export_table) noexcept {
+  rangefinder::Session::prepare_nvtx();
+  return rangefinder::nvtx_initialize_v1(get_export_table);
+}
+
+RANGEFINDER_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) noexcept {
+  rangefinder::Session::prepare_nvtx();
+  return rangefinder::nvtx_initialize_extension(module);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/activity/activity_callbacks.h"
+
+#include <atomic>
+
+namespace rangefinder {
+namespace {
+
+std::atomic<BufferPool*> buffer_pool{nullptr};
+
+void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
+                                  std::size_t* most_records) noexcept {
+  *most_records = 0;  // as many as fit
+  *bytes = BufferPool::kBufferBytes;
+  *buffer = buffer_pool.load(std::memory_order_acquire)->take();
+  if (*buffer == nullptr) *bytes = 0;  // CUPTI drops the records and counts them
+}
+
+void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                                  std::size_t valid_bytes) noexcept {
+  buffer_pool.load(std::memory_order_acquire)->complete(buffer, valid_bytes);
+}
+
+bool set_flag(const CuptiFunctions& cupti, CUpti_ActivityAttribute attribute, std::uint8_t value) {
+  std::size_t bytes = sizeof(value);
+  return cupti.ActivitySetAttribute(attribute, &bytes, &value) == CUPTI_SUCCESS;
+}
+
+}  // namespace
+
+bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::string& error) {
+  buffer_pool.store(&pool, std::memory_order_release);
+  // Without this CUPTI clears every buffer itself, on the application's thread.
+  (void)set_flag(cupti, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
+  // gettid() instead of a truncated pthread_self(): the id that NVTX, ps and our lines use.
+  (void)cupti.SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  const CUptiResult r = cupti.ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+  if (r != CUPTI_SUCCESS) error = "cuptiActivityRegisterCallbacks failed with " + cupti_result_text(cupti, r);
+  return r == CUPTI_SUCCESS;
+}
+
+bool enable_activity_kinds(const CuptiFunctions& cupti, bool kernels, std::string& error) {
+  for (const CUpti_ActivityKind kind :
+       {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+        CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_CONTEXT,
+        CUPTI_ACTIVITY_KIND_STREAM}) {
+    if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && !kernels) continue;
+    if (const CUptiResult r = cupti.ActivityEnable(kind); r != CUPTI_SUCCESS) {
+      error = "cuptiActivityEnable(" + std::to_string(kind) + ") failed with " + cupti_result_text(cupti, r);
+      return false;
+    }
+  }
+  return true;
+}
+
+void enable_kernel_records(const CuptiFunctions& cupti) noexcept {
+  (void)cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
+}  // namespace rangefinder

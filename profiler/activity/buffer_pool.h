@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Activity buffers: lent to CUPTI, filled, queued for the drain thread, lent again.
+//
+//   take() ─▶ CUPTI ─▶ complete() ─▶ queue ─▶ next() ─▶ drain thread ─▶ give_back() ─▶ free
+//
+// The number is fixed: when all are in flight take() gives nothing, CUPTI drops what
+// it would have written, and we count it. Memory is mapped on first use, so a quiet
+// program pays for the buffers it needs. Any thread; the lock is held for a few
+// instructions, never over a call into CUPTI.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "schema/loss.h"
+
+namespace rangefinder {
+
+struct FilledBuffer {
+  std::uint8_t* data = nullptr;
+  std::size_t valid_bytes = 0;
+};
+
+class BufferPool {
+ public:
+  /// 2 MiB: some 10,000 kernel records. CUPTI fills one a launching thread.
+  static constexpr std::size_t kBufferBytes = std::size_t{2} << 20;
+
+  BufferPool(std::uint32_t buffers, LossLedger& loss);
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  /// A zeroed buffer of kBufferBytes, or nullptr when all are in flight (counted).
+  [[nodiscard]] std::uint8_t* take() noexcept;
+  /// CUPTI filled `buffer`. Buffers without records go back at once.
+  void complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
+  /// Drain thread: the oldest filled buffer; data is nullptr when there is none.
+  [[nodiscard]] FilledBuffer next() noexcept;
+  /// Drain thread: done with it.
+  void give_back(const FilledBuffer& buffer) noexcept;
+
+  /// Recording is over: take() gives nothing from now on, and counts nothing.
+  void close() noexcept;
+
+  [[nodiscard]] std::uint64_t peak_in_flight() const noexcept;
+
+ private:
+  [[nodiscard]] static std::uint8_t* map_buffer() noexcept;
+
+  const std::uint32_t limit_;
+  LossLedger& loss_;
+  mutable std::mutex mutex_;
+  std::vector<std::uint8_t*> all_;   // guarded by mutex_
+  std::vector<std::uint8_t*> free_;  // guarded by mutex_
+  std::vector<FilledBuffer> queue_;  // guarded by mutex_; ring of limit_ entries
+  std::size_t queue_head_ = 0;       // guarded by mutex_
+  std::size_t queue_size_ = 0;       // guarded by mutex_
+  std::uint64_t peak_ = 0;           // guarded by mutex_
+  bool closed_ = false;              // guarded by mutex_
+};
+
+}  // namespace rangefinder

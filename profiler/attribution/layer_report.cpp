@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/attribution/layer_report.h"
+
+#include <algorithm>
+
+#include "profiler/attribution/number_text.h"
+#include "profiler/attribution/text_table.h"
+#include "schema/loss.h"
+
+namespace rangefinder {
+namespace {
+
+using nlohmann::json;
+
+const json& member(const json& object, const char* key) {
+  static const json kNone;
+  if (!object.is_object()) return kNone;
+  const auto it = object.find(key);
+  return it == object.end() ? kNone : *it;
+}
+
+bool has_number(const json& object, const char* key) {
+  return member(object, key).is_number();
+}
+
+std::uint64_t number(const json& object, const char* key) {
+  const json& value = member(object, key);
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (!value.is_number_integer()) return 0;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(value.get<std::int64_t>(), 0));
+}
+
+std::string text(const json& object, const char* key) {
+  const json& value = member(object, key);
+  return value.is_string() ? printable(value.get<std::string>()) : std::string();
+}
+
+/// Sum of `key` over the outermost paths and what ran outside of any.
+std::uint64_t total(const json& summary, const char* key) {
+  std::uint64_t sum = number(member(summary, "outside"), key);
+  for (const json& module : member(summary, "modules")) {
+    if (number(module, "depth") == 1) sum += number(module, key);
+  }
+  return sum;
+}
+
+struct Row {
+  std::string path;
+  const json* module;
+};
+
+std::vector<Row> heaviest(const json& summary, std::size_t most) {
+  std::vector<Row> rows;
+  for (const json& module : member(summary, "modules")) rows.push_back({text(module, "path"), &module});
+  const json& outside = member(summary, "outside");
+  if (number(outside, "kernels") > 0) rows.push_back({"(outside of any range)", &outside});
+  // Stable: a path comes before the only child that did all its work.
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return number(*a.module, "gpu_ns") > number(*b.module, "gpu_ns");
+  });
+  if (rows.size() > most) rows.resize(most);
+  return rows;
+}
+
+/// Empty where it was not measured; "+" where only some launches were.
+std::string measured_bytes(const json& module, const char* key) {
+  if (!has_number(module, key)) return {};
+  return bytes_text(number(module, key)) + (number(module, "unmeasured_launches") > 0 ? "+" : "");
+}
+
+struct Table {
+  std::string text;
+  bool bytes = false;    ///< of counters, in at least one row
+  bool partial = false;  ///< in at least one row some launches were not measured
+};
+
+Table render_table(const json& summary, const LayerReportStyle& style) {
+  const std::vector<Row> rows = heaviest(summary, style.rows);
+  Table out;
+  for (const Row& row : rows) {
+    out.bytes |= has_number(*row.module, "dram_read_bytes");
+    out.partial |= number(*row.module, "unmeasured_launches") > 0;
+  }
+  TextTable table("path", CutSide::front);
+  table.add_column("calls", 2);
+  table.add_column("kernels", 1);
+  table.add_column("GPU time");
+  table.add_column("share");
+  if (out.bytes) {
+    table.add_column("DRAM read");
+    table.add_column("DRAM write");
+    table.add_column("L2", 3);
+  }
+  const auto all_ns = static_cast<double>(std::max<std::uint64_t>(total_gpu_ns(summary), 1));
+  for (const Row& row : rows) {
+    const json& module = *row.module;
+    const std::uint64_t gpu_ns = number(module, "gpu_ns");
+    std::vector<std::string> cells{has_number(module, "calls") ? count_text(number(module, "calls")) : "",
+                                   count_text(number(module, "kernels")), duration_text(gpu_ns),
+                                   percent_text(static_cast<double>(gpu_ns) / all_ns)};
+    for (const char* key : {"dram_read_bytes", "dram_write_bytes", "l2_bytes"}) {
+      if (out.bytes) cells.push_back(measured_bytes(module, key));
+    }
+    table.add_row(row.path, std::move(cells));
+  }
+  if (!table.empty()) {
+    out.text = table.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
+  }
+  return out;
+}
+
+/// What a reader should know about how the numbers came about.
+std::string remarks(const json& summary, const Table& table) {
+  std::string out;
+  const std::string refused = text(member(summary, "process"), "counters_reason");
+  if (table.partial) out += "+: at least; some launches of that path could not be measured.\n";
+  if (!refused.empty()) {
+    out += "DRAM and L2 bytes were not measured: " + refused + "\n";
+  } else if (!table.bytes && total(summary, "kernels") > 0) {
+    out += "DRAM and L2 bytes were not asked for: rangefinder run --counters exact adds them.\n";
+  }
+  if (member(summary, "final") == json(false)) {
+    out += "The program did not end in an orderly way: this is what it had done at the last summary.\n";
+  }
+  return out;
+}
+
+std::uint64_t copies(const json& summary) {
+  std::uint64_t sum = 0;
+  for (const json& row : member(summary, "memcpy")) sum += number(row, "count");
+  return sum;
+}
+
+}  // namespace
+
+std::uint64_t total_gpu_ns(const json& summary) {
+  return total(summary, "gpu_ns");
+}
+
+std::vector<std::string> loss_lines(const json& loss) {
+  std::vector<std::string> lines;
+  if (!loss.is_object()) return lines;
+  for (const auto& [cause, n] : loss.items()) {
+    if (!n.is_number_integer() || n == 0) continue;
+    const auto known = std::find_if(kLossCauses.begin(), kLossCauses.end(),
+                                    [&name = cause](const LossCause& c) { return name == c.name; });
+    std::string line = "  " + count_text(number(loss, cause.c_str())) + "  " + printable(cause);
+    if (known != kLossCauses.end()) line += std::string(": ") + known->meaning;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string layer_report(const json& summary, const LayerReportStyle& style) {
+  const Table table = render_table(summary, style);
+  const std::size_t paths = member(summary, "modules").size();
+  std::string out = table.text;
+  if (paths > style.rows) {
+    out += "(the " + count_text(style.rows) + " heaviest of " + count_text(paths) + " paths)\n";
+  } else if (paths == 0 && total(summary, "kernels") > 0) {
+    out +=
+        "No NVTX range enclosed a launch: mark the parts of the program with nvtxRangePush and\n"
+        "nvtxRangePop, or use --torch-modules for PyTorch.\n";
+  }
+  if (!out.empty()) out += "\n";
+  out += remarks(summary, table);
+
+  const std::vector<std::string> lost = loss_lines(member(summary, "loss"));
+  out += counted_text(total(summary, "kernels"), "kernel", "kernels") + ", " +
+         counted_text(copies(summary), "copy", "copies");
+  out += lost.empty() ? ", 0 records lost." : ". Lost or incomplete:";
+  for (const std::string& line : lost) out += "\n" + line;
+  if (!style.folder.empty()) {
+    out += std::string(lost.empty() ? "  " : "\n") + "Next:  rangefinder report " + printable(style.folder);
+  }
+  return out + "\n";
+}
+
+}  // namespace rangefinder

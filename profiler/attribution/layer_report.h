@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layer report: summary.json as the table that ends a run.
+//
+//   path                          calls  kernels  GPU time   share  DRAM read  DRAM write        L2
+//   model                            50   12,500   48.1 ms  98.2 %    12.3 GB     4.10 GB   31.0 GB
+//   model/decoder                    50    6,000   20.3 ms  41.4 %    …
+//
+//   12,500 kernels, 96 copies, 0 records lost.  Next:  rangefinder report rangefinder-4711
+//
+// A pure function: the injected library writes the same text for RANGEFINDER_REPORT.
+// Standard library and nlohmann_json only. A summary with missing or odd fields gives
+// a shorter report, never an exception.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace rangefinder {
+
+struct LayerReportStyle {
+  std::string folder;       ///< of the trace, for the next command; empty: no such command
+  std::size_t rows = 15;    ///< heaviest paths shown
+  std::size_t width = 110;  ///< of a line; 0: as long as it gets
+  bool colour = false;
+};
+
+/// Ends with a newline.
+[[nodiscard]] std::string layer_report(const nlohmann::json& summary, const LayerReportStyle& style);
+
+/// GPU time of everything in a summary: outermost paths and what ran outside of any range.
+[[nodiscard]] std::uint64_t total_gpu_ns(const nlohmann::json& summary);
+
+/// A line for each cause of a "loss" object that is not 0, as in
+/// "  41,207  events_dropped: host events dropped because …"; empty when nothing was lost.
+[[nodiscard]] std::vector<std::string> loss_lines(const nlohmann::json& loss);
+
+}  // namespace rangefinder

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers as people read them: three digits and a unit, thousands separated.
+//
+//   4812 ─▶ "4,812"    48120000 ns ─▶ "48.1 ms"    8589934592 B ─▶ "8.59 GB"
+//
+// Bytes are decimal (1 GB = 10^9 B), as memory bandwidth is. Standard library only:
+// the injected library formats its report with this too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rangefinder {
+
+[[nodiscard]] std::string count_text(std::uint64_t n);
+[[nodiscard]] std::string duration_text(std::uint64_t ns);
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
+/// `bytes_per_s` as "3,912 GB/s", always in GB/s so that rows compare.
+[[nodiscard]] std::string rate_text(double bytes_per_s);
+/// 0.123 as "12.3 %".
+[[nodiscard]] std::string percent_text(double part);
+/// 1.5 as "1.50x".
+[[nodiscard]] std::string factor_text(double factor);
+
+/// "1 kernel", "4,812 kernels".
+[[nodiscard]] std::string counted_text(std::uint64_t n, std::string_view singular, std::string_view plural);
+
+/// `text` fit for a terminal: control characters (which could drive it) become '?'.
+[[nodiscard]] std::string printable(std::string_view text);
+/// Columns that `text` takes: its code points.
+[[nodiscard]] std::size_t text_width(std::string_view text);
+/// At most `width` columns, the front replaced by "…": the end of a path tells more.
+[[nodiscard]] std::string cut_front(std::string_view text, std::size_t width);
+/// At most `width` columns, the end replaced by "…".
+[[nodiscard]] std::string cut_back(std::string_view text, std::size_t width);
+
+}  // namespace rangefinder

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From an error code of CUPTI's counter functions to a sentence with the cure.
+#pragma once
+
+#include <cupti_result.h>
+
+#include <string_view>
+
+namespace rangefinder {
+
+/// What is wrong and what to do about it; empty for a code that has no entry of its own.
+[[nodiscard]] std::string_view counter_error_cure(CUptiResult result) noexcept;
+
+}  // namespace rangefinder

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/drain/drain.h"
+
+#include "profiler/output/summary.h"
+#include "schema/write_line.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::int64_t kClockNs = 1'000'000'000;
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+}  // namespace
+
+Drain::Drain(Recorder& recorder, const Options& options, const CuptiFunctions* cupti)
+    : recorder_(recorder),
+      options_(options),
+      cupti_(cupti),
+      kernels_(recorder.loss),
+      segments_({options.segment_bytes, options.max_bytes, options.keep_last}, recorder.loss),
+      writer_(recorder, segments_, kernels_) {}
+
+bool Drain::open(const std::string& folder, const Header& header, const std::vector<GpuRecord>& gpus) {
+  if (!segments_.open_folder(folder, options_.force)) return false;
+  base_unix_ns_ = header.base_unix_ns;
+  base_monotonic_ns_ = header.base_monotonic_ns;
+  last_clock_ns_ = last_flush_ns_ = last_summary_ns_ = header.base_unix_ns;
+  builder_ = std::make_unique<TraceBuilder>(recorder_, kernels_, writer_, header.base_unix_ns);
+  writer_.set_header(header);
+  for (const GpuRecord& gpu : gpus) writer_.add_gpu(gpu);
+  if (!options_.record.empty()) {
+    recording_ = std::make_unique<RecordingWriter>(options_.record, recorder_, cupti_);
+    std::string about;
+    write_line(about, header);
+    for (const GpuRecord& gpu : gpus) write_line(about, gpu);
+    recording_->about(about);
+  }
+  segments_.flush();  // a program that is killed at once leaves a trace that says whose it was
+  return true;
+}
+
+void Drain::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  if (recording_) recording_->event(thread, event, extra);
+  builder_->on_event(thread, event, extra);
+}
+
+void Drain::on_exact(std::span<const ExactLaunch> launches) {
+  if (recording_) recording_->exact(launches);
+  for (const ExactLaunch& launch : launches) builder_->on_exact(launch);
+}
+
+void Drain::on_activity(std::uint8_t* data, std::size_t bytes) {
+  if (recording_) recording_->activity(data, bytes);
+  const DecodeResult result = decode_activity(*cupti_, data, bytes, *builder_);
+  if (result.unknown != 0) recorder_.loss.add(Loss::records_corrupt, result.unknown);
+  if (result.corrupt) recorder_.loss.add(Loss::records_corrupt);
+}
+
+void Drain::on_counters_refused(const std::string& reason) {
+  Header header = writer_.header();
+  header.counters = "refused";
+  header.counters_reason = reason;
+  writer_.set_header(header);
+  segments_.rotate();
+}
+
+void Drain::end_turn(const TickChunk& tick, const OwnCost& cost) {
+  if (recording_) recording_->tick(tick);
+  // Also those in which nothing else happens: a domain that is only misused has no other line.
+  while (domains_ < recorder_.domain_count()) writer_.add_domain(domains_++);
+  builder_->settle_pending(tick.now_ns);
+  const std::uint64_t records = writer_.records();
+  // An idle program's trace does not grow: heartbeats follow records.
+  if (tick.now_ns - last_clock_ns_ >= kClockNs && records != records_at_clock_) {
+    writer_.write(ClockRecord{tick.now_ns - base_unix_ns_, tick.monotonic_ns - base_monotonic_ns_});
+    last_clock_ns_ = tick.now_ns;
+    records_at_clock_ = records;
+  }
+  if (tick.now_ns - last_flush_ns_ >= options_.flush_ms * kNsPerMs && records != records_at_flush_) {
+    flush(tick.now_ns);
+  }
+  if (options_.summary_ms != 0 && tick.now_ns - last_summary_ns_ >= options_.summary_ms * kNsPerMs &&
+      records != records_at_summary_) {
+    write_summary(tick.now_ns, cost, false);
+  }
+}
+
+void Drain::flush(std::int64_t now_ns) {
+  records_at_flush_ = writer_.records();
+  last_flush_ns_ = now_ns;
+  writer_.write(FlushRecord{now_ns - base_unix_ns_, records_at_flush_, recorder_.loss.snapshot()});
+  segments_.flush();
+}
+
+void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) {
+  last_summary_ns_ = now_ns;
+  records_at_summary_ = writer_.records();
+  SummaryInput input{
+      .header = writer_.header(),
+      .gpus = writer_.gpus(),
+      .totals = builder_->totals(),
+      .path_name =
+          [this](std::uint32_t path) { return recorder_.names.text(recorder_.paths.node(path).name); },
+      .path_parent = [this](std::uint32_t path) { return recorder_.paths.node(path).parent; },
+      .kernel_name = [this](std::uint32_t name) { return &kernels_.name(name); },
+      .loss = recorder_.loss.snapshot(),
+      .own_cost = cost,
+      .final = final,
+      .duration_ns = static_cast<std::uint64_t>(now_ns - base_unix_ns_),
+  };
+  summary_ = summary_json(input);
+  (void)write_atomically(segments_.folder() + "/summary.json", summary_);
+}
+
+void Drain::finish(const EndChunk& end, const std::string& reason) {
+  builder_->finish();
+  if (recording_) recording_->end(end, reason);
+  segments_.flush();
+  EndRecord record;
+  record.at_ns = end.now_ns - base_unix_ns_;
+  record.reason = reason;
+  record.records = writer_.counts();
+  record.balance = builder_->launches().balance();
+  record.loss = recorder_.loss.snapshot();
+  record.own_cost = end.own_cost;
+  record.own_cost.bytes_written = segments_.bytes_written();
+  segments_.lift_limit();
+  writer_.write(record);
+  segments_.flush();
+  write_summary(end.now_ns, record.own_cost, true);
+}
+
+}  // namespace rangefinder

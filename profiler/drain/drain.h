@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From what the host's threads and CUPTI delivered to the files of a trace.
+//
+//   events ───────┐
+//   exact ────────┼─▶ TraceBuilder ─▶ TraceWriter ─▶ segments      every turn: clock, heartbeat,
+//   activity ─────┘        └─▶ totals ─▶ summary.json              flush, summary when due
+//
+// Knows no thread, no clock and no CUPTI but the record iterator: DrainThread feeds it
+// inside an application, replay feeds it a recorded run, and both get the same files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "profiler/drain/kernel_names.h"
+#include "profiler/drain/recording.h"
+#include "profiler/drain/trace_builder.h"
+#include "profiler/options.h"
+#include "profiler/output/segment_writer.h"
+#include "profiler/output/trace_writer.h"
+
+namespace rangefinder {
+
+class Drain {
+ public:
+  /// `cupti`: nullptr where there is none; then no activity comes.
+  Drain(Recorder& recorder, const Options& options, const CuptiFunctions* cupti);
+
+  /// Makes the folder and begins the trace. False: `error()`.
+  [[nodiscard]] bool open(const std::string& folder, const Header& header,
+                          const std::vector<GpuRecord>& gpus);
+
+  void on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
+  void on_exact(std::span<const ExactLaunch> launches);
+  void on_activity(std::uint8_t* data, std::size_t bytes);
+  /// Counters turned out to be unavailable: later segments and the summary say so.
+  void on_counters_refused(const std::string& reason);
+
+  /// A turn is over: what is due is written. `cost` goes into the summary.
+  void end_turn(const TickChunk& tick, const OwnCost& cost);
+  /// The trace is over: end line, last summary. Nothing may follow.
+  void finish(const EndChunk& end, const std::string& reason);
+
+  [[nodiscard]] const std::string& error() const noexcept { return segments_.error(); }
+  [[nodiscard]] const std::string& folder() const noexcept { return segments_.folder(); }
+  [[nodiscard]] std::uint64_t bytes_written() const noexcept { return segments_.bytes_written(); }
+  /// The last summary's text, as written.
+  [[nodiscard]] const std::string& summary() const noexcept { return summary_; }
+
+ private:
+  void flush(std::int64_t now_ns);
+  void write_summary(std::int64_t now_ns, const OwnCost& cost, bool final);
+
+  Recorder& recorder_;
+  const Options& options_;
+  const CuptiFunctions* const cupti_;
+  KernelNames kernels_;
+  SegmentWriter segments_;
+  TraceWriter writer_;
+  std::unique_ptr<TraceBuilder> builder_;  // from open() on
+  std::unique_ptr<RecordingWriter> recording_;
+  std::int64_t base_unix_ns_ = 0, base_monotonic_ns_ = 0;
+  std::int64_t last_clock_ns_ = 0, last_flush_ns_ = 0, last_summary_ns_ = 0;
+  std::uint32_t domains_ = 1;  // up to which the trace has them; 0 is the default domain
+  std::uint64_t records_at_clock_ = 0, records_at_flush_ = 0, records_at_summary_ = 0;
+  std::string summary_;
+};
+
+}  // namespace rangefinder

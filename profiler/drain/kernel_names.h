@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names and launch configurations of kernels, interned: the drain thread's side of
+// what NameTable is for NVTX.
+//
+//   const char* from CUPTI ─▶ pointer seen? same text? ─▶ id
+//                                      └ no ─▶ demangle, library ─▶ new id
+//
+// CUPTI gives one pointer a kernel, so a pointer is looked up first; its text is
+// compared all the same, because an unloaded module's memory is used again.
+//
+// Bounded: kMaxNames names, then kOtherKernel; configurations are forgotten, not
+// refused, when kMaxConfigs are known (their ids go on). Drain thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "schema/loss.h"
+#include "schema/record.h"
+
+namespace rangefinder {
+
+inline constexpr std::uint32_t kOtherKernel = 1;
+
+class KernelNames {
+ public:
+  static constexpr std::size_t kMaxNames = 65'536;
+  static constexpr std::size_t kMaxConfigs = 262'144;
+  static constexpr std::size_t kMaxNameBytes = 16'384;
+
+  explicit KernelNames(LossLedger& loss);
+
+  /// Id of the kernel that CUPTI names at `mangled`.
+  [[nodiscard]] std::uint32_t intern_pointer(const char* mangled);
+  [[nodiscard]] std::uint32_t intern(std::string_view mangled);
+  [[nodiscard]] const KernelNameRecord& name(std::uint32_t id) const { return names_[id]; }
+  [[nodiscard]] std::size_t size() const noexcept { return names_.size() - 1; }
+
+  /// Id of `config` (its own id is ignored).
+  [[nodiscard]] std::uint32_t intern(const LaunchConfigRecord& config);
+  /// Also of an id forgotten at the last clearing: a record may have waited for its launch meanwhile.
+  [[nodiscard]] const LaunchConfigRecord& config(std::uint32_t id) const;
+
+ private:
+  struct SameConfig {
+    bool operator()(const LaunchConfigRecord& a, const LaunchConfigRecord& b) const noexcept;
+  };
+  struct HashConfig {
+    std::size_t operator()(const LaunchConfigRecord& c) const noexcept;
+  };
+  LossLedger& loss_;
+  std::vector<KernelNameRecord> names_;  // by id; 0 unused
+  std::unordered_map<std::string, std::uint32_t> by_text_;
+  std::unordered_map<const char*, std::uint32_t> by_pointer_;
+  std::unordered_map<LaunchConfigRecord, std::uint32_t, HashConfig, SameConfig> config_ids_;
+  std::unordered_map<std::uint32_t, LaunchConfigRecord> configs_, older_configs_;
+  std::uint32_t next_config_ = 1;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/drain/launch_table.h"
+
+namespace rangefinder {
+
+LaunchTable::LaunchTable() : slots_(kSlots) {}
+
+void LaunchTable::put(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin,
+                      bool expect_record) {
+  if (expect_record) ++balance_of(kind).launched;
+  store(correlation, kind, origin, expect_record ? State::waiting : State::optional);
+}
+
+void LaunchTable::put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin) {
+  ++balance_of(kind).launched;
+  ++balance_of(kind).exact;
+  store(correlation, kind, origin, State::optional);
+}
+
+void LaunchTable::store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state) {
+  Slot fresh{origin.range, correlation, origin.path, kind, state};
+  if (kind != WorkKind::graph) {
+    Slot& slot = slots_[correlation % kSlots];
+    if (slot.state == State::waiting) ++overwritten_;
+    settle(slot);
+    slot = fresh;
+    return;
+  }
+  const auto [at, added] = graphs_.try_emplace(correlation);
+  if (at->second.state == State::waiting) ++overwritten_;  // the same id, 2^32 launches ago
+  settle(at->second);
+  at->second = fresh;
+  if (added) graph_order_.push_back(correlation);
+  if (graph_order_.size() > kGraphLaunches) {
+    const auto oldest = graphs_.find(graph_order_.front());
+    graph_order_.pop_front();
+    if (oldest->second.state == State::waiting) ++overwritten_;
+    settle(oldest->second);
+    graphs_.erase(oldest);
+  }
+}
+
+std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of_graph) {
+  Slot* slot = nullptr;
+  if (of_graph) {
+    const auto at = graphs_.find(correlation);
+    if (at != graphs_.end()) slot = &at->second;
+  } else if (Slot& candidate = slots_[correlation % kSlots]; candidate.correlation == correlation) {
+    slot = &candidate;
+  }
+  if (slot == nullptr || slot->state == State::empty) return std::nullopt;
+  if (slot->state == State::waiting) {
+    ++balance_of(slot->kind).recorded;
+    slot->state = State::recorded;
+  }
+  return LaunchOrigin{slot->path, slot->range};
+}
+
+void LaunchTable::settle(Slot& slot) noexcept {
+  if (slot.state == State::waiting) ++balance_of(slot.kind).lost;
+  slot.state = State::empty;
+}
+
+void LaunchTable::close() {
+  for (Slot& slot : slots_) settle(slot);
+  for (auto& [correlation, slot] : graphs_) settle(slot);
+}
+
+}  // namespace rangefinder

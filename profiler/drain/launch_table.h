@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The join: from a GPU record's correlation id to the launch that caused it.
+//
+//   Event(launch) ─▶ put() ─▶ slot [correlation mod kSlots] ─▶ take() ◀─ kernel record
+//                    graph launches ─▶ a map of their own      graph record: look() only
+//
+// Records normally come after their launch's event; where one comes first the caller
+// keeps it and asks again. A slot knows its whole correlation id, so a wrapped or
+// foreign id finds nothing rather than the wrong launch. A graph's records come many
+// and late, and would wait in slots that plain launches overwrite: hence the map,
+// bounded to the youngest kGraphLaunches.
+//
+// Drain thread only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// What a GPU record wants to know about its launch.
+struct LaunchOrigin {
+  std::uint32_t path = 0;
+  std::uint64_t range = 0;
+};
+
+class LaunchTable {
+ public:
+  static constexpr std::size_t kSlots = std::size_t{1} << 19;
+  static constexpr std::size_t kGraphLaunches = 65'536;
+
+  LaunchTable();
+
+  /// A launch of `kind` that succeeded. `expect_record` false: made while a stream was being
+  /// captured, so that a record may never come and its absence is no loss.
+  void put(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, bool expect_record);
+  /// A launch whose counters were measured: its line is written elsewhere. A record may still
+  /// come (copies), but is not needed for the balance.
+  void put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin);
+
+  /// The launch of a record, marked as recorded. Empty: not (yet) known.
+  [[nodiscard]] std::optional<LaunchOrigin> find(std::uint32_t correlation, bool of_graph);
+
+  /// Ends the count: launches that still wait for a record are lost.
+  void close();
+
+  /// By WorkKind. launched = recorded + exact + lost once close() was called.
+  [[nodiscard]] const std::array<LaunchBalance, 4>& balance() const noexcept { return balance_; }
+  /// Launches pushed out of their slot before their record came (part of `lost`).
+  [[nodiscard]] std::uint64_t overwritten() const noexcept { return overwritten_; }
+
+ private:
+  enum class State : std::uint8_t { empty, waiting, optional, recorded };
+  struct Slot {
+    std::uint64_t range = 0;
+    std::uint32_t correlation = 0;
+    std::uint32_t path = 0;
+    WorkKind kind = WorkKind::kernel;
+    State state = State::empty;
+  };
+  void store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state);
+  void settle(Slot& slot) noexcept;  // a slot is about to be reused or the count ends
+
+  [[nodiscard]] LaunchBalance& balance_of(WorkKind kind) noexcept {
+    return balance_[static_cast<std::size_t>(kind)];
+  }
+
+  std::vector<Slot> slots_;
+  std::unordered_map<std::uint32_t, Slot> graphs_;
+  std::deque<std::uint32_t> graph_order_;  // oldest first
+  std::array<LaunchBalance, 4> balance_{};
+  std::uint64_t overwritten_ = 0;
+};
+
+}  // namespace rangefinder

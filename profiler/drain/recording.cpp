@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/drain/recording.h"
+
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "profiler/drain/kernel_names.h"
+
+namespace rangefinder {
+namespace {
+
+struct FileHead {
+  char magic[8] = {'R', 'F', 'R', 'E', 'C', 'O', 'R', 'D'};
+  std::uint32_t event_log_version = kEventLogVersion;
+  std::uint32_t cupti_version = 0;
+};
+
+struct ChunkHead {
+  std::uint32_t kind = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// A chunk's content, built by appending.
+struct Bytes {
+  std::vector<std::uint8_t> data;
+  void add(const void* from, std::size_t bytes) {
+    const auto* const first = static_cast<const std::uint8_t*>(from);
+    data.insert(data.end(), first, first + bytes);
+  }
+  template <typename Value>
+  void value(const Value& v) {
+    add(&v, sizeof(v));
+  }
+  void text(std::string_view t) {
+    value(static_cast<std::uint32_t>(t.size()));
+    add(t.data(), t.size());
+  }
+};
+
+}  // namespace
+
+RecordingWriter::RecordingWriter(const std::string& path, const Recorder& recorder,
+                                 const CuptiFunctions* cupti)
+    : file_(std::fopen(path.c_str(), "wbe")), recorder_(recorder), cupti_(cupti) {
+  if (file_ == nullptr) return;
+  FileHead head;
+  if (cupti != nullptr) cupti->GetVersion(&head.cupti_version);
+  put(&head, sizeof(head));
+}
+
+void RecordingWriter::put(const void* data, std::size_t bytes) {
+  if (file_ != nullptr && bytes != 0 && std::fwrite(data, 1, bytes, file_.get()) != bytes) file_.reset();
+}
+
+void RecordingWriter::chunk(ChunkKind kind, const void* data, std::size_t bytes) {
+  finish_events();
+  const ChunkHead head{static_cast<std::uint32_t>(kind), 0, bytes};
+  put(&head, sizeof(head));
+  put(data, bytes);
+}
+
+void RecordingWriter::tables() {
+  // Paths and domains before names: what is published refers to what was published earlier.
+  const std::uint32_t path_count = recorder_.paths.size();
+  const std::uint32_t domain_count = recorder_.domain_count();
+  const std::uint32_t name_count = recorder_.names.size();
+  if (path_count == paths_ && domain_count == domains_ && name_count == names_) return;
+  Bytes names, paths, domains;
+  while (names_ < name_count) names.text(recorder_.names.text(++names_));
+  while (paths_ < path_count) paths.value(recorder_.paths.node(++paths_));
+  while (domains_ < domain_count) domains.value(recorder_.domain_name(domains_++));
+  if (!names.data.empty()) chunk(ChunkKind::names, names.data.data(), names.data.size());
+  if (!domains.data.empty()) chunk(ChunkKind::domains, domains.data.data(), domains.data.size());
+  if (!paths.data.empty()) chunk(ChunkKind::paths, paths.data.data(), paths.data.size());
+}
+
+void RecordingWriter::event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  tables();
+  if (thread != events_thread_) finish_events();
+  events_thread_ = thread;
+  const auto* const first = reinterpret_cast<const std::byte*>(&event);
+  events_.insert(events_.end(), first, first + sizeof(event));
+  events_.insert(events_.end(), extra.begin(), extra.end());
+  events_.resize(events_.size() + event.extra_slots * sizeof(Event) - extra.size());
+}
+
+void RecordingWriter::finish_events() {
+  if (events_.empty()) return;
+  const std::vector<std::byte> events = std::exchange(events_, {});
+  const std::uint32_t head[2] = {events_thread_, static_cast<std::uint32_t>(events.size() / sizeof(Event))};
+  const ChunkHead chunk_head{static_cast<std::uint32_t>(ChunkKind::events), 0, sizeof(head) + events.size()};
+  put(&chunk_head, sizeof(chunk_head));
+  put(head, sizeof(head));
+  put(events.data(), events.size());
+}
+
+void RecordingWriter::kernel_names(std::uint8_t* data, std::size_t bytes) {
+  Bytes names;
+  CUpti_Activity* record = nullptr;
+  while (cupti_->ActivityGetNextRecord(data, bytes, &record) == CUPTI_SUCCESS) {
+    if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
+    const char* const name = reinterpret_cast<const CUpti_ActivityKernel10*>(record)->name;
+    if (name == nullptr) continue;
+    std::string& known = kernel_names_[name];
+    const std::string_view text(name, strnlen(name, KernelNames::kMaxNameBytes));
+    if (known == text) continue;
+    known = text;
+    names.value(reinterpret_cast<std::uint64_t>(name));
+    names.text(text);
+  }
+  if (!names.data.empty()) chunk(ChunkKind::kernel_names, names.data.data(), names.data.size());
+}
+
+void RecordingWriter::activity(std::uint8_t* data, std::size_t bytes) {
+  if (cupti_ != nullptr) kernel_names(data, bytes);
+  chunk(ChunkKind::activity, data, bytes);
+}
+
+void RecordingWriter::exact(std::span<const ExactLaunch> launches) {
+  tables();
+  chunk(ChunkKind::exact, launches.data(), launches.size_bytes());
+}
+
+void RecordingWriter::tick(const TickChunk& tick) {
+  chunk(ChunkKind::tick, &tick, sizeof(tick));
+}
+
+void RecordingWriter::end(const EndChunk& end, std::string_view reason) {
+  Bytes bytes;
+  bytes.value(end);
+  bytes.add(reason.data(), reason.size());
+  chunk(ChunkKind::end, bytes.data.data(), bytes.data.size());
+  if (file_ != nullptr) std::fflush(file_.get());
+}
+
+RecordingReader::RecordingReader(File file, const std::string& name) : file_(std::move(file)) {
+  FileHead head;
+  const FileHead expected;
+  if (std::fread(&head, sizeof(head), 1, file_.get()) != 1 ||
+      std::memcmp(head.magic, expected.magic, sizeof(head.magic)) != 0) {
+    throw std::runtime_error(name + " is no recording");
+  }
+  if (head.event_log_version != kEventLogVersion) {
+    throw std::runtime_error(name + " is a recording of version " + std::to_string(head.event_log_version) +
+                             ", this program reads version " + std::to_string(kEventLogVersion));
+  }
+  cupti_version_ = head.cupti_version;
+}
+
+bool RecordingReader::next(Chunk& chunk) {
+  ChunkHead head;
+  if (std::fread(&head, sizeof(head), 1, file_.get()) != 1) return false;
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+  if (head.bytes > kMostBytes) throw std::runtime_error("the recording is damaged: a chunk of over 1 GiB");
+  chunk.kind = static_cast<ChunkKind>(head.kind);
+  chunk.bytes.resize(head.bytes);
+  return head.bytes == 0 || std::fread(chunk.bytes.data(), head.bytes, 1, file_.get()) == 1;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recorded run: all that entered the drain thread, in order, to be fed to it again
+// on any machine. This is the one seam by which tests and the demo without a GPU run
+// on real data (tests/replay/README.md).
+//
+//   file = magic, then chunks { u32 kind, u32 reserved, u64 bytes, bytes }
+//
+// Records from CUPTI hold pointers to kernel names. The file keeps, before a buffer,
+// the texts at the pointers that are new in it; the player gives CUPTI's own iterator
+// the buffer with pointers to those texts.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/counters/exact_launch.h"
+#include "profiler/cupti/functions.h"
+#include "profiler/events/recorder.h"
+
+namespace rangefinder {
+
+enum class ChunkKind : std::uint32_t {
+  about = 1,         // text: header line, then gpu lines, as in a trace
+  names = 2,         // { u32 bytes, text } of every NameTable id that is new, in order
+  paths = 3,         // PathNode of every path id that is new, in order
+  domains = 4,       // u32 name id of every domain that is new, in order
+  events = 5,        // u32 thread, u32 slots, then the slots as in the ring
+  kernel_names = 6,  // { u64 pointer, u32 bytes, text }
+  activity = 7,      // a buffer of CUPTI
+  exact = 8,         // ExactLaunch, one or more
+  tick = 9,          // TickChunk: one turn of the drain thread ends
+  end = 10,          // EndChunk, text of the reason
+};
+
+struct TickChunk {
+  std::int64_t now_ns = 0;  ///< CLOCK_REALTIME, absolute
+  std::int64_t monotonic_ns = 0;
+};
+
+struct EndChunk {
+  std::int64_t now_ns = 0;
+  OwnCost own_cost;
+  std::array<std::uint64_t, kLossCauses.size()> loss{};
+};
+
+/// Writes a recording. Drain thread only; stops silently at the first error of the disk
+/// (a recording is for developers: `ok()` tells).
+class RecordingWriter {
+ public:
+  /// `cupti`: nullptr where there is none.
+  RecordingWriter(const std::string& path, const Recorder& recorder, const CuptiFunctions* cupti);
+
+  [[nodiscard]] bool ok() const noexcept { return file_ != nullptr; }
+  void about(std::string_view lines) { chunk(ChunkKind::about, lines.data(), lines.size()); }
+  /// One event with its extra slots' bytes; they are gathered until the next other chunk.
+  void event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
+  void activity(std::uint8_t* data, std::size_t bytes);
+  void exact(std::span<const ExactLaunch> launches);
+  void tick(const TickChunk& tick);
+  void end(const EndChunk& end, std::string_view reason);
+
+ private:
+  void chunk(ChunkKind kind, const void* data, std::size_t bytes);
+  void put(const void* data, std::size_t bytes);
+  void tables();  // names, paths and domains that are new; before what refers to them
+  void finish_events();
+  void kernel_names(std::uint8_t* data, std::size_t bytes);
+
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+  const Recorder& recorder_;
+  const CuptiFunctions* const cupti_;
+  std::uint32_t names_ = kOtherName, paths_ = kOtherPath,
+                domains_ = 1;  // up to which the file has them; the first exist always
+  std::uint32_t events_thread_ = 0;
+  std::vector<std::byte> events_;
+  std::unordered_map<const char*, std::string> kernel_names_;
+};
+
+/// What a recording is made of, in order. Throws std::runtime_error on a file that is none,
+/// or of another version of the event log.
+class RecordingReader {
+ public:
+  using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+  /// `file`: open for reading, not nullptr. `name`: for messages.
+  RecordingReader(File file, const std::string& name);
+
+  struct Chunk {
+    ChunkKind kind;
+    std::vector<std::uint8_t> bytes;
+  };
+  /// False at the end of the file.
+  [[nodiscard]] bool next(Chunk& chunk);
+
+  /// The cuptiGetVersion of the machine that recorded; records are in that version's form.
+  [[nodiscard]] std::uint32_t cupti_version() const noexcept { return cupti_version_; }
+
+ private:
+  File file_;
+  std::uint32_t cupti_version_ = 0;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/drain/trace_builder.h"
+
+#include <cstdlib>
+
+namespace rangefinder {
+
+TraceBuilder::TraceBuilder(Recorder& recorder, KernelNames& kernels, TraceWriter& writer,
+                           std::int64_t base_unix_ns)
+    : recorder_(recorder),
+      kernels_(kernels),
+      writer_(writer),
+      base_unix_ns_(base_unix_ns),
+      now_ns_(base_unix_ns) {}
+
+TimeNs TraceBuilder::relative(std::int64_t unix_ns) const noexcept {
+  return unix_ns == kNoTime ? kNoTime : unix_ns - base_unix_ns_;
+}
+
+HostWork TraceBuilder::host_of(std::uint32_t thread, const Event& event) const noexcept {
+  return {relative(event.start_ns), relative(event.end_ns), thread, event.path, event.range};
+}
+
+void TraceBuilder::learn_path(std::uint32_t path) {
+  if (path == 0 || !known_paths_.add(path)) return;
+  const PathNode node = recorder_.paths.node(path);
+  learn_path(node.parent);
+  totals_.add_path({path, node.parent, node.domain, {}});
+}
+
+template <typename Record>
+void TraceBuilder::write(const Record& record) {
+  learn_path(record.work.path);
+  writer_.write(record);
+  totals_.add(record);
+}
+
+bool TraceBuilder::join(GpuWork& work) {
+  const auto origin = launches_.find(work.correlation, work.graph_node != 0);
+  if (!origin) return false;
+  work.path = origin->path;
+  work.range = origin->range;
+  if (work.graph_node == 0) return true;
+  if (const LaunchOrigin* const made = graph_nodes_.find(work.graph_node); made != nullptr) {
+    work.path = made->path;
+    work.range = made->range;
+    work.captured = true;
+  }
+  return true;
+}
+
+template <typename Record>
+void TraceBuilder::on_work(Record record) {
+  if (record.work.start_ns == kNoTime) recorder_.loss.add(Loss::gpu_work_untimed);
+  record.work.start_ns = relative(record.work.start_ns);
+  record.work.end_ns = relative(record.work.end_ns);
+  if (join(record.work)) {
+    write(record);
+    return;
+  }
+  if (pending_.size() >= kMaxPending) {
+    expire(pending_.front());
+    pending_.pop_front();
+  }
+  pending_.push_back({now_ns_, record});
+}
+
+void TraceBuilder::expire(Pending& pending) {
+  std::visit(
+      [this](auto& record) {
+        if (!join(record.work)) recorder_.loss.add(Loss::record_without_launch);
+        write(record);
+      },
+      pending.record);
+}
+
+void TraceBuilder::settle_pending(std::int64_t now_ns) {
+  now_ns_ = now_ns;
+  // In the order of arrival: what waits longest is in front.
+  std::size_t left = pending_.size();
+  while (left-- > 0) {
+    Pending pending = std::move(pending_.front());
+    pending_.pop_front();
+    const bool joined = std::visit([this](auto& record) { return join(record.work); }, pending.record);
+    if (joined) {
+      std::visit([this](const auto& record) { write(record); }, pending.record);
+    } else if (now_ns - pending.since_ns > kPendingNs) {
+      expire(pending);
+    } else {
+      pending_.push_back(std::move(pending));
+    }
+  }
+}
+
+void TraceBuilder::finish() {
+  for (Pending& pending : pending_) expire(pending);
+  pending_.clear();
+  launches_.close();
+  std::uint64_t lost = 0;
+  for (const LaunchBalance& balance : launches_.balance()) lost += balance.lost;
+  recorder_.loss.set(Loss::launch_without_record, lost);
+  recorder_.loss.set(Loss::launch_slots_overwritten, launches_.overwritten());
+}
+
+void TraceBuilder::on_kernel(const KernelActivity& kernel) {
+  KernelRecord record;
+  record.work = kernel.work;
+  record.name = kernels_.intern_pointer(kernel.name);
+  record.config = kernels_.intern(kernel.config);
+  on_work(record);
+}
+
+void TraceBuilder::on_memcpy(MemcpyRecord copy) {
+  on_work(copy);
+}
+void TraceBuilder::on_memset(MemsetRecord memset) {
+  on_work(memset);
+}
+
+void TraceBuilder::on_overhead(OverheadRecord overhead, void* details) {
+  std::free(details);
+  overhead.start_ns = relative(overhead.start_ns);
+  overhead.end_ns = relative(overhead.end_ns);
+  writer_.write(overhead);
+}
+
+void TraceBuilder::on_context(const ContextRecord& context) {
+  writer_.add_context(context);
+}
+void TraceBuilder::on_stream(const StreamRecord& stream) {
+  writer_.add_stream(stream);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Joins what comes from the host and what comes from the GPU, and writes the result.
+//
+//   Event(launch) ─▶ LaunchTable ◀─ find ─ KernelActivity        ┌▶ TraceWriter ─▶ lines
+//   Event(range, mark, alloc, …) ─────────────────────────────── ┼▶ TotalsBuilder ─▶ summary
+//   ExactLaunch ─────────────────────────────────────────────────┘
+//
+// A GPU record that arrives before its launch's event waits in pending_ for
+// kPendingNs; then it is written without a path and counted. The same input in the
+// same order gives the same lines: replay feeds recorded runs through this class.
+//
+// Drain thread only. Throws bad_alloc; its caller counts that and goes on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <variant>
+
+#include "profiler/activity/activity_decoder.h"
+#include "profiler/attribution/path_totals.h"
+#include "profiler/counters/exact_launch.h"
+#include "profiler/drain/graph_nodes.h"
+#include "profiler/drain/kernel_names.h"
+#include "profiler/drain/launch_table.h"
+#include "profiler/events/recorder.h"
+#include "profiler/output/trace_writer.h"
+
+namespace rangefinder {
+
+class TraceBuilder final : public RecordSink {
+ public:
+  static constexpr std::int64_t kPendingNs = 2'000'000'000;
+  static constexpr std::size_t kMaxPending = 65'536;
+
+  /// `base_unix_ns`: time 0 of the trace.
+  TraceBuilder(Recorder& recorder, KernelNames& kernels, TraceWriter& writer, std::int64_t base_unix_ns);
+
+  /// One event of `thread`; `extra`: its extended payload (schema id, then data).
+  void on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
+  void on_exact(const ExactLaunch& launch);
+
+  void on_kernel(const KernelActivity& kernel) override;
+  void on_memcpy(MemcpyRecord copy) override;
+  void on_memset(MemsetRecord memset) override;
+  void on_overhead(OverheadRecord overhead, void* details) override;
+  void on_context(const ContextRecord& context) override;
+  void on_stream(const StreamRecord& stream) override;
+
+  /// Tries the waiting records again; those older than kPendingNs at `now_ns` are written as they are.
+  void settle_pending(std::int64_t now_ns);
+  /// Nothing more will come: writes what waits, closes the balance, counts what is missing.
+  void finish();
+
+  [[nodiscard]] const TotalsBuilder& totals() const noexcept { return totals_; }
+  [[nodiscard]] const LaunchTable& launches() const noexcept { return launches_; }
+
+ private:
+  using Waiting = std::variant<KernelRecord, MemcpyRecord, MemsetRecord>;
+  struct Pending {
+    std::int64_t since_ns;
+    Waiting record;
+  };
+  [[nodiscard]] TimeNs relative(std::int64_t unix_ns) const noexcept;
+  [[nodiscard]] HostWork host_of(std::uint32_t thread, const Event& event) const noexcept;
+  [[nodiscard]] NvtxExtras extras_of(const Event& event, std::span<const std::byte> extra) const;
+  [[nodiscard]] LaunchRecord launch_of(std::uint32_t thread, const Event& event) const;
+  template <typename Record>
+  void on_work(Record record);
+  [[nodiscard]] bool join(GpuWork& work);
+  template <typename Record>
+  void write(const Record& record);
+  void learn_path(std::uint32_t path);
+  void expire(Pending& pending);
+
+  void on_launch(std::uint32_t thread, const Event& event);
+  void on_range(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
+  void on_mark(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
+  void on_sync(std::uint32_t thread, const Event& event);
+  void on_alloc(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
+  void on_cuda_event(std::uint32_t thread, const Event& event);
+  void on_capture(std::uint32_t thread, const Event& event);
+  void on_category(const Event& event);
+  void on_payload_schema(const Event& event);
+
+  Recorder& recorder_;
+  KernelNames& kernels_;
+  TraceWriter& writer_;
+  const std::int64_t base_unix_ns_;
+  LaunchTable launches_;
+  TotalsBuilder totals_;
+  GraphNodes graph_nodes_;
+  IdSet known_paths_;  // those that totals_ has
+  std::deque<Pending> pending_;
+  std::int64_t now_ns_;  // of the last turn; what arrives waits from then on
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TraceBuilder's other half: what happened on the host's threads, from Event to record.
+#include <algorithm>
+#include <cstring>
+
+#include "profiler/drain/trace_builder.h"
+#include "profiler/launch/driver_apis.h"
+
+namespace rangefinder {
+namespace {
+
+const DriverApi& api_of(const Event& event) noexcept {
+  const auto apis = driver_apis();
+  return apis[event.api < apis.size() ? event.api : 0];
+}
+
+WorkKind work_kind(ApiClass api) noexcept {
+  return static_cast<WorkKind>(api);
+}
+
+std::uint64_t gpu_time_ns(const ExactLaunch& launch) noexcept {
+  const double cycles = launch.values[kEngineCycles], cycles_per_s = launch.values[kEngineClock];
+  if (cycles_per_s <= 0) return 0;
+  return static_cast<std::uint64_t>(std::max(cycles / cycles_per_s * 1e9 - kRangeOverheadNs, 0.0) + 0.5);
+}
+
+std::uint32_t low(std::uint64_t word) noexcept {
+  return static_cast<std::uint32_t>(word);
+}
+std::uint32_t high(std::uint64_t word) noexcept {
+  return static_cast<std::uint32_t>(word >> 32);
+}
+
+}  // namespace
+
+LaunchRecord TraceBuilder::launch_of(std::uint32_t thread, const Event& event) const {
+  LaunchRecord launch;
+  launch.host = host_of(thread, event);
+  launch.api = api_of(event).name;
+  launch.correlation = event.correlation;
+  launch.context = event.d;
+  launch.result = static_cast<std::int32_t>(event.c);
+  return launch;
+}
+
+void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
+  writer_.write(launch_of(thread, event));
+  if (event.c != 0) return;  // the call failed: nothing was launched
+  const ApiClass kind = api_of(event).kind;
+  // A copy or memset of no bytes leaves no record; nor does what only went into a graph.
+  const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
+  const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0);
+  launches_.put(event.correlation, work_kind(kind), {event.path, event.range}, expect_record);
+}
+
+void TraceBuilder::on_exact(const ExactLaunch& launch) {
+  if (launch.event.c != 0) {  // the call failed: nothing was launched, so nothing was measured
+    writer_.write(launch_of(launch.thread, launch.event));
+    return;
+  }
+  ExactRecord record;
+  record.launch = launch_of(launch.thread, launch.event);
+  record.kind = launch.kind;
+  record.gpu = launch.gpu;
+  if (launch.name != 0) record.name = kernels_.intern(recorder_.names.text(launch.name));
+  record.grid = launch.grid;
+  record.block = launch.block;
+  record.bytes = launch.bytes;
+  record.measured = launch.unmeasured == Unmeasured::no;
+  record.reason = unmeasured_text(launch.unmeasured);
+  record.gpu_ns = gpu_time_ns(launch);
+  record.dram_read_bytes = static_cast<std::uint64_t>(launch.values[kDramRead]);
+  record.dram_write_bytes = static_cast<std::uint64_t>(launch.values[kDramWrite]);
+  record.l2_bytes = static_cast<std::uint64_t>(launch.values[kL2Bytes]);
+  learn_path(record.launch.host.path);
+  writer_.write(record);
+  totals_.add(record);
+  launches_.put_exact(launch.event.correlation, launch.kind, {launch.event.path, launch.event.range});
+}
+
+NvtxExtras TraceBuilder::extras_of(const Event& event, std::span<const std::byte> extra) const {
+  NvtxExtras extras;
+  extras.category = event.d;
+  extras.color = event.correlation;
+  extras.payload_type = static_cast<PayloadType>(event.payload_type);
+  extras.payload = event.a;
+  if (extra.size() >= sizeof(extras.payload_schema)) {
+    std::memcpy(&extras.payload_schema, extra.data(), sizeof(extras.payload_schema));
+    const auto data = extra.subspan(sizeof(extras.payload_schema));
+    extras.payload_data.resize(data.size());
+    if (!data.empty()) std::memcpy(extras.payload_data.data(), data.data(), data.size());
+  }
+  return extras;
+}
+
+void TraceBuilder::on_range(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  RangeRecord range;
+  range.id = event.range;
+  range.start_ns = relative(event.start_ns);
+  range.end_ns = relative(event.end_ns);
+  range.thread = thread;
+  range.domain = event.c;
+  range.path = event.path;
+  if (event.kind == EventKind::range_start_end) {
+    range.name = low(event.b);
+    range.thread = high(event.b);  // the event lies in the ring of the thread that ended it
+    if (event.end_ns != kNoTime) range.end_thread = thread;
+  }
+  range.extras = extras_of(event, extra);
+  learn_path(range.path);
+  writer_.write(range);
+  totals_.add(range);
+}
+
+void TraceBuilder::on_mark(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  MarkRecord mark;
+  mark.at_ns = relative(event.start_ns);
+  mark.thread = thread;
+  mark.domain = event.c;
+  mark.name = low(event.b);
+  mark.path = event.path;
+  mark.range = event.range;
+  mark.extras = extras_of(event, extra);
+  writer_.write(mark);
+}
+
+void TraceBuilder::on_sync(std::uint32_t thread, const Event& event) {
+  writer_.write(SyncRecord{host_of(thread, event), api_of(event).name, event.d, event.c, event.a});
+}
+
+void TraceBuilder::on_alloc(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  AllocRecord record;
+  record.host = host_of(thread, event);
+  record.api = api_of(event).name;
+  record.is_free = event.kind == EventKind::free;
+  record.kind = static_cast<AllocKind>(event.flags);
+  record.address = event.a;
+  record.context = event.d;
+  record.stream = event.c;
+  record.bytes = event.b;
+  if (extra.size() == sizeof(record.pool)) std::memcpy(&record.pool, extra.data(), sizeof(record.pool));
+  writer_.write(record);
+}
+
+void TraceBuilder::on_cuda_event(std::uint32_t thread, const Event& event) {
+  writer_.write(
+      EventRecord{host_of(thread, event), event.kind == EventKind::event_wait, event.a, event.c, event.d});
+}
+
+void TraceBuilder::on_capture(std::uint32_t thread, const Event& event) {
+  CaptureRecord record;
+  record.host = host_of(thread, event);
+  record.step = static_cast<CaptureStep>(event.flags);
+  record.stream = event.c;
+  record.context = event.d;
+  record.graph = event.a;
+  record.result = static_cast<std::int32_t>(event.b);
+  writer_.write(record);
+}
+
+void TraceBuilder::on_category(const Event& event) {
+  const CategoryRecord category{event.c, event.d, std::string(recorder_.names.text(low(event.b)))};
+  writer_.add_category(category);
+  totals_.add_category(category);
+}
+
+void TraceBuilder::on_payload_schema(const Event& event) {
+  writer_.add_payload_schema({event.a, event.c, std::string(recorder_.names.text(low(event.b)))});
+}
+
+void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  switch (event.kind) {
+    case EventKind::launch:
+      return on_launch(thread, event);
+    case EventKind::range:
+    case EventKind::range_start_end:
+      return on_range(thread, event, extra);
+    case EventKind::mark:
+      return on_mark(thread, event, extra);
+    case EventKind::sync:
+      return on_sync(thread, event);
+    case EventKind::alloc:
+    case EventKind::free:
+      return on_alloc(thread, event, extra);
+    case EventKind::event_record:
+    case EventKind::event_wait:
+      return on_cuda_event(thread, event);
+    case EventKind::capture:
+      return on_capture(thread, event);
+    case EventKind::thread_name:
+      return writer_.name_thread(event.c, std::string(recorder_.names.text(low(event.b))));
+    case EventKind::category_name:
+      return on_category(event);
+    case EventKind::payload_schema:
+      return on_payload_schema(event);
+    case EventKind::graph_node:
+      return graph_nodes_.add(event.a, event.b, {event.path, event.range});
+    case EventKind::none:
+      return;
+  }
+}
+
+}  // namespace rangefinder

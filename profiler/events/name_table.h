@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every text the application names something with, once: NVTX messages, domains,
+// categories, threads. Text in, dense id out; id in, text out, without a lock.
+//
+//   intern("layers") ─▶ hash ─▶ mutex ─▶ id 17 ┐ chunk 0: [1..4096]
+//                                              └ entries are never moved or freed
+//
+// Bounded (design rule 8): 262,144 names and 32 MiB of text; after that every new
+// text is kOtherName and counted. A text over 16 KiB is cut there and counted.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "schema/loss.h"
+
+namespace rangefinder {
+
+/// Id of the text that stands for all that did not fit: "(other)".
+inline constexpr std::uint32_t kOtherName = 1;
+
+/// Hash of a text, the same one everywhere. Fast on short texts; no defence against crafted ones.
+[[nodiscard]] std::uint64_t hash_text(std::string_view text) noexcept;
+
+class NameTable {
+ public:
+  static constexpr std::uint32_t kMaxNames = 262'144;
+  static constexpr std::size_t kMaxTextBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kMaxNameBytes = 16'384;
+
+  explicit NameTable(LossLedger& loss);
+  ~NameTable();
+  NameTable(const NameTable&) = delete;
+  NameTable& operator=(const NameTable&) = delete;
+
+  /// Id of `text`; any thread. Takes a lock; allocates only for a new text. Never throws:
+  /// what does not fit is kOtherName.
+  [[nodiscard]] std::uint32_t intern(std::string_view text) noexcept { return intern(text, hash_text(text)); }
+  [[nodiscard]] std::uint32_t intern(std::string_view text, std::uint64_t hash) noexcept;
+
+  /// Text of an id that intern() returned; any thread, no lock. Valid for ever.
+  [[nodiscard]] std::string_view text(std::uint32_t id) const noexcept;
+
+  /// Ids 1 … size() are in use.
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
+
+  /// Held over fork() so that the child finds the table whole.
+  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  static constexpr std::uint32_t kChunk = 4096;
+  struct Entry {
+    std::uint64_t hash;
+    const char* data;
+    std::uint32_t bytes;
+  };
+  [[nodiscard]] const Entry& entry(std::uint32_t id) const noexcept;
+  [[nodiscard]] std::uint32_t add(std::string_view text, std::uint64_t hash);
+  void grow_index();
+  [[nodiscard]] char* store(std::string_view text);
+
+  LossLedger& loss_;
+  std::mutex mutex_;
+  std::vector<std::uint32_t> index_;  // guarded by mutex_; open addressing, 0 = free
+  std::vector<char*> blocks_;         // guarded by mutex_
+  std::size_t block_used_ = 0;        // guarded by mutex_
+  std::size_t text_bytes_ = 0;        // guarded by mutex_
+  std::atomic<Entry*> chunks_[kMaxNames / kChunk + 1]{};
+  std::atomic<std::uint32_t> size_{0};
+};
+
+}  // namespace rangefinder

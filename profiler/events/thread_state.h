@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What we keep for one thread of the application: its ring of events, its open
+// ranges, and caches that spare the tables' locks.
+//
+//   ThreadRegistry::current() ─▶ ThreadState ─┬─ ring    ▶ drain thread
+//                                             ├─ stack   ▶ path and range of a launch
+//                                             └─ caches  text ▶ name id, (parent, name) ▶ path id
+//
+// A state outlives its thread until the drain thread has read the ring dry; then
+// the next new thread gets it. Memory is bounded by kMaxThreads rings.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+
+#include <pthread.h>
+
+#include "profiler/events/event_ring.h"
+#include "profiler/nvtx/range_stack.h"
+
+namespace rangefinder {
+
+class Recorder;
+
+/// All methods: owner thread only, unless they say otherwise.
+class ThreadState {
+ public:
+  explicit ThreadState(Recorder& recorder) noexcept : recorder_(recorder) {}
+
+  /// Opens a range and returns its level in its domain, from 0, as NVTX does.
+  int push(std::uint32_t domain, std::string_view text, const NvtxAttributes& attributes) noexcept;
+  /// The same for a text that is interned already (registered strings).
+  int push_name(std::uint32_t domain, std::uint32_t name, const NvtxAttributes& attributes) noexcept;
+  /// Closes the innermost range of `domain` and returns its level; -2 (NVTX_NO_PUSH_POP_TRACKING)
+  /// when there is none, which is counted. `extended`: payload of the end; that of the start goes first.
+  int pop(std::uint32_t domain, const NvtxPayload* extended = nullptr) noexcept;
+
+  /// Name id of `text` by the thread's cache, then the table. Digits stay: only push() folds them.
+  [[nodiscard]] std::uint32_t name_of(std::string_view text) noexcept;
+
+  /// Puts an event into the ring, or counts it as dropped. Wakes the drain thread at half full.
+  void emit(const Event& event, std::span<const std::byte> extra = {}) noexcept;
+  /// The same with an extended payload in extra slots; longer than kMaxPayloadBytes: cut, counted.
+  void emit_extended(Event event, const NvtxPayload& payload) noexcept;
+
+  /// An id for a new range instance: unique in the process, dense.
+  [[nodiscard]] std::uint64_t next_range_id() noexcept;
+
+  /// Drain thread, when recording stops: a late event (event_ring.h) with kRangeUnclosed for every
+  /// range opened before `now_ns` and still open. Returns how many; counts them as nvtx_unclosed.
+  std::size_t close_all(std::int64_t now_ns) noexcept;
+
+  [[nodiscard]] const RangeStack& stack() const noexcept { return stack_; }
+  /// gettid() of the owner; any thread.
+  [[nodiscard]] std::uint32_t thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
+  /// Drain thread, with an event at hand: what the kernel called the thread when it first came here.
+  [[nodiscard]] const char* first_comm() const noexcept { return first_comm_.data(); }
+  /// Drain thread.
+  [[nodiscard]] EventRing& ring() noexcept { return ring_; }
+
+ private:
+  friend class ThreadRegistry;
+  enum class Status : std::uint8_t { free, owned, ending };  // ending: owner gone, ring maybe not dry
+
+  struct CachedName {
+    std::uint64_t hash = 0;
+    std::uint32_t id = 0;  // 0: empty
+    std::uint32_t bytes = 0;
+    const char* data = nullptr;  // the NameTable's
+  };
+  struct CachedPath {
+    std::uint32_t parent = 0, name = 0, domain = 0, id = 0;
+  };
+  // Extended payloads of open ranges lie one behind the other, as the ranges do.
+  static constexpr std::size_t kPayloadStoreBytes = 65'536;
+
+  [[nodiscard]] std::uint32_t path_of(std::uint32_t parent, std::uint32_t name,
+                                      std::uint32_t domain) noexcept;
+  [[nodiscard]] std::uint32_t folded_name_of(std::string_view text) noexcept;
+  int push_at(std::int64_t now_ns, std::uint32_t domain, std::uint32_t name,
+              const NvtxAttributes& attributes) noexcept;
+  int push_too_deep(std::uint32_t domain) noexcept;
+  void open(OpenRange& range, std::int64_t now_ns, std::uint32_t domain, std::uint32_t name,
+            const NvtxAttributes& attributes) noexcept;
+  void store_payload(OpenRange& range, const NvtxPayload& payload) noexcept;
+  void finish_emit(bool pushed) noexcept;
+  void emit_closed(const OpenRange& range, std::int64_t end_ns, const NvtxPayload* at_end) noexcept;
+  void remove(std::size_t level) noexcept;
+  void remove_payload(std::size_t depth) noexcept;
+  void abandon_open() noexcept;               // owner, when its thread ends
+  void reset(std::uint32_t thread) noexcept;  // for the next owner
+
+  Recorder& recorder_;
+  Status status_ = Status::free;  // guarded by the registry's mutex
+  std::atomic<std::uint32_t> thread_{0};
+  std::array<char, 16> first_comm_{};  // as prctl(PR_GET_NAME) wants it
+  RangeStack stack_;
+  std::array<CachedName, 1024> names_{};
+  std::array<CachedPath, 1024> paths_{};
+  std::uint64_t next_range_ = 0, last_range_ = 0;  // block of ids taken from the recorder
+  std::unique_ptr<std::byte[]> payloads_;          // kPayloadStoreBytes, made when first needed
+  std::size_t payloads_used_ = 0;
+  EventRing ring_;
+};
+
+/// The states of all threads.
+class ThreadRegistry {
+ public:
+  static constexpr std::uint32_t kMaxThreads = 80;  // 80 rings of 0.6 MiB: the memory budget is in session.h
+
+  explicit ThreadRegistry(Recorder& recorder) noexcept;
+  ~ThreadRegistry();
+  ThreadRegistry(const ThreadRegistry&) = delete;
+  ThreadRegistry& operator=(const ThreadRegistry&) = delete;
+
+  /// State of the calling thread, made on its first call; nullptr when there are too many
+  /// threads (counted), in the silent child of a fork, and while the thread is ending.
+  [[nodiscard]] ThreadState* current() noexcept;
+
+  /// Drain thread: `visit(ThreadState&)` for every state that ever had an owner.
+  template <typename Visit>
+  void for_each(Visit&& visit) {
+    const std::uint32_t n = count_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < n; ++i) visit(*states_[i].load(std::memory_order_acquire));
+  }
+
+  /// Drain thread: gives the states of ended threads whose rings are empty to new threads.
+  void recycle() noexcept;
+
+  /// The thread ended: called by the destructor of its thread-specific key.
+  void release(ThreadState& state) noexcept;
+
+  /// In the child of fork(), mutex() free: every state becomes free, nothing is open, rings are empty.
+  void forget_after_fork() noexcept;
+
+  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  [[nodiscard]] ThreadState* find_or_acquire() noexcept;
+  [[nodiscard]] ThreadState* acquire() noexcept;
+
+  Recorder& recorder_;
+  // Registries come and go in tests, even at the same address: a thread's cache names the one it is of.
+  const std::uint64_t serial_;
+  pthread_key_t key_{};
+  bool key_made_ = false;
+  std::mutex mutex_;
+  std::atomic<std::uint32_t> count_{0};
+  std::array<std::atomic<ThreadState*>, kMaxThreads> states_{};
+};
+
+}  // namespace rangefinder

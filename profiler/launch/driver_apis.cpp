@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// CUPTI's parameter structs name types of CUDA 3.1 that cuda.h shows only to those who ask.
+#define __CUDA_API_VERSION_INTERNAL
+#include "profiler/launch/driver_apis.h"
+
+#include <cupti_driver_cbid.h>
+
+// CUPTI's generated parameter structs, one a driver function.
+#include <generated_cuda_meta.h>
+
+#include <array>
+
+namespace rangefinder {
+namespace {
+
+template <typename Handle>
+std::uint64_t bits(Handle handle) noexcept {
+  return reinterpret_cast<std::uint64_t>(handle);
+}
+
+template <typename P>
+void read_bytes(const P& p, ApiArguments& out) noexcept {
+  if constexpr (requires { p.ByteCount; }) out.bytes = p.ByteCount;
+  if constexpr (requires { p.bytesize; }) out.bytes = p.bytesize;
+  if constexpr (requires { p.WidthInBytes; }) out.bytes = p.WidthInBytes * p.Height;
+  // A call that is about to fail may have been given nullptr.
+  if constexpr (requires { p.pCopy->WidthInBytes; }) {
+    if (p.pCopy != nullptr) {
+      out.bytes = p.pCopy->WidthInBytes * p.pCopy->Height;
+      if constexpr (requires { p.pCopy->Depth; }) out.bytes *= p.pCopy->Depth;
+    }
+  }
+  if constexpr (requires { p.sizes; }) {
+    for (std::size_t i = 0; p.sizes != nullptr && i < p.count; ++i) out.bytes += p.sizes[i];
+  }
+  // In elements: bytes between pointers; of an array the element's size would have to be asked for.
+  if constexpr (requires { p.opList; }) {
+    for (std::size_t i = 0; p.opList != nullptr && i < p.numOps; ++i) {
+      const CUextent3D& extent = p.opList[i].extent;
+      out.bytes += extent.width * extent.height * extent.depth;
+    }
+  }
+  // Memsets: the value's type is the element's: `uc` 1 byte, `us` 2, `ui` 4.
+  std::uint64_t element_bytes = 0;
+  if constexpr (requires { p.uc; }) element_bytes = 1;
+  if constexpr (requires { p.us; }) element_bytes = 2;
+  if constexpr (requires { p.ui; }) element_bytes = 4;
+  if constexpr (requires { p.N; }) out.bytes = p.N * element_bytes;
+  if constexpr (requires {
+                  p.dstPitch;
+                  p.Width;
+                })
+    out.bytes = p.Width * p.Height * element_bytes;
+}
+
+template <typename P>
+void read_geometry(const P& p, ApiArguments& out) noexcept {
+  if constexpr (requires { p.gridDimX; }) {
+    out.grid = {p.gridDimX, p.gridDimY, p.gridDimZ};
+    out.block = {p.blockDimX, p.blockDimY, p.blockDimZ};
+  }
+  if constexpr (requires { p.config->gridDimX; }) {
+    if (p.config == nullptr) return;
+    out.grid = {p.config->gridDimX, p.config->gridDimY, p.config->gridDimZ};
+    out.block = {p.config->blockDimX, p.config->blockDimY, p.config->blockDimZ};
+    out.stream = p.config->hStream;
+  }
+}
+
+template <typename P>
+void read_handles(const P& p, bool after, ApiArguments& out) noexcept {
+  if constexpr (requires { p.hStream; }) out.stream = p.hStream;
+  if constexpr (requires { p.hEvent; }) out.event = bits(p.hEvent);
+  if constexpr (requires { p.pool; }) out.pool = bits(p.pool);
+  if constexpr (requires { *p.phGraph; }) {
+    if (after && p.phGraph != nullptr) out.graph = bits(*p.phGraph);
+  }
+  if constexpr (requires { *p.dptr; }) {
+    if (after && p.dptr != nullptr) out.address = *p.dptr;
+  } else if constexpr (requires { p.dptr; }) {
+    out.address = p.dptr;
+  }
+  if constexpr (requires { *p.pp; }) {
+    if (after && p.pp != nullptr) out.address = bits(*p.pp);
+  } else if constexpr (requires { p.p; }) {
+    out.address = bits(p.p);
+  }
+}
+
+template <typename P, AllocKind kKind>
+void read_arguments(const void* params, bool after, ApiArguments& out) {
+  const P& p = *static_cast<const P*>(params);
+  out.alloc_kind = kKind;
+  read_bytes(p, out);
+  read_geometry(p, out);
+  read_handles(p, after, out);
+}
+
+constexpr std::string_view without_suffixes(std::string_view name) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::string_view suffix : {"_ptsz", "_ptds", "_v2"}) {
+      if (name.ends_with(suffix)) {
+        name.remove_suffix(suffix.size());
+        again = true;
+      }
+    }
+  }
+  return name;
+}
+
+template <typename P>
+constexpr bool kHasStream = requires(const P& p) {
+  p.hStream;
+}
+|| requires(const P& p) {
+  p.config->hStream;
+};
+
+template <typename P, AllocKind kKind>
+constexpr DriverApi entry(CUpti_CallbackId cbid, ApiClass kind, std::string_view name) {
+  return {cbid,
+          kind,
+          kHasStream<P>,
+          name.ends_with("_ptsz") || name.ends_with("_ptds"),
+          without_suffixes(name),
+          &read_arguments<P, kKind>};
+}
+
+#define A(function, kind) \
+  entry<function##_params, AllocKind::device>(CUPTI_DRIVER_TRACE_CBID_##function, ApiClass::kind, #function)
+#define M(function, kind, memory) \
+  entry<function##_params, AllocKind::memory>(CUPTI_DRIVER_TRACE_CBID_##function, ApiClass::kind, #function)
+#define BARE(function, kind)                                                                               \
+  DriverApi {                                                                                              \
+    CUPTI_DRIVER_TRACE_CBID_##function, ApiClass::kind, false, false, without_suffixes(#function), nullptr \
+  }
+
+constexpr std::array kDriverApis{
+    A(cuLaunchKernel, kernel),
+    A(cuLaunchKernel_ptsz, kernel),
+    A(cuLaunchKernelEx, kernel),
+    A(cuLaunchKernelEx_ptsz, kernel),
+    A(cuLaunchCooperativeKernel, kernel),
+    A(cuLaunchCooperativeKernel_ptsz, kernel),
+    A(cuLaunchCooperativeKernelMultiDevice, kernel),
+    A(cuLaunch, kernel),
+    A(cuLaunchGrid, kernel),
+    A(cuLaunchGridAsync, kernel),
+
+    A(cuMemcpy, memcpy),
+    A(cuMemcpy_ptds, memcpy),
+    A(cuMemcpyAsync, memcpy),
+    A(cuMemcpyAsync_ptsz, memcpy),
+    A(cuMemcpyHtoD_v2, memcpy),
+    A(cuMemcpyHtoD_v2_ptds, memcpy),
+    A(cuMemcpyHtoDAsync_v2, memcpy),
+    A(cuMemcpyHtoDAsync_v2_ptsz, memcpy),
+    A(cuMemcpyDtoH_v2, memcpy),
+    A(cuMemcpyDtoH_v2_ptds, memcpy),
+    A(cuMemcpyDtoHAsync_v2, memcpy),
+    A(cuMemcpyDtoHAsync_v2_ptsz, memcpy),
+    A(cuMemcpyDtoD_v2, memcpy),
+    A(cuMemcpyDtoD_v2_ptds, memcpy),
+    A(cuMemcpyDtoDAsync_v2, memcpy),
+    A(cuMemcpyDtoDAsync_v2_ptsz, memcpy),
+    A(cuMemcpyAtoH_v2, memcpy),
+    A(cuMemcpyAtoH_v2_ptds, memcpy),
+    A(cuMemcpyAtoHAsync_v2, memcpy),
+    A(cuMemcpyAtoHAsync_v2_ptsz, memcpy),
+    A(cuMemcpyHtoA_v2, memcpy),
+    A(cuMemcpyHtoA_v2_ptds, memcpy),
+    A(cuMemcpyHtoAAsync_v2, memcpy),
+    A(cuMemcpyHtoAAsync_v2_ptsz, memcpy),
+    A(cuMemcpyAtoD_v2, memcpy),
+    A(cuMemcpyAtoD_v2_ptds, memcpy),
+    A(cuMemcpyDtoA_v2, memcpy),
+    A(cuMemcpyDtoA_v2_ptds, memcpy),
+    A(cuMemcpyAtoA_v2, memcpy),
+    A(cuMemcpyAtoA_v2_ptds, memcpy),
+    A(cuMemcpy2D_v2, memcpy),
+    A(cuMemcpy2D_v2_ptds, memcpy),
+    A(cuMemcpy2DUnaligned_v2, memcpy),
+    A(cuMemcpy2DUnaligned_v2_ptds, memcpy),
+    A(cuMemcpy2DAsync_v2, memcpy),
+    A(cuMemcpy2DAsync_v2_ptsz, memcpy),
+    A(cuMemcpy3D_v2, memcpy),
+    A(cuMemcpy3D_v2_ptds, memcpy),
+    A(cuMemcpy3DAsync_v2, memcpy),
+    A(cuMemcpy3DAsync_v2_ptsz, memcpy),
+    A(cuMemcpyPeer, memcpy),
+    A(cuMemcpyPeer_ptds, memcpy),
+    A(cuMemcpyPeerAsync, memcpy),
+    A(cuMemcpyPeerAsync_ptsz, memcpy),
+    A(cuMemcpy3DPeer, memcpy),
+    A(cuMemcpy3DPeer_ptds, memcpy),
+    A(cuMemcpy3DPeerAsync, memcpy),
+    A(cuMemcpy3DPeerAsync_ptsz, memcpy),
+    A(cuMemcpyBatchAsync, memcpy),
+    A(cuMemcpyBatchAsync_ptsz, memcpy),
+    A(cuMemcpyBatchAsync_v2, memcpy),
+    A(cuMemcpyBatchAsync_v2_ptsz, memcpy),
+    A(cuMemcpy3DBatchAsync, memcpy),
+    A(cuMemcpy3DBatchAsync_ptsz, memcpy),
+    A(cuMemcpy3DBatchAsync_v2, memcpy),
+    A(cuMemcpy3DBatchAsync_v2_ptsz, memcpy),
+
+    A(cuMemsetD8_v2, memset),
+    A(cuMemsetD8_v2_ptds, memset),
+    A(cuMemsetD16_v2, memset),
+    A(cuMemsetD16_v2_ptds, memset),
+    A(cuMemsetD32_v2, memset),
+    A(cuMemsetD32_v2_ptds, memset),
+    A(cuMemsetD2D8_v2, memset),
+    A(cuMemsetD2D8_v2_ptds, memset),
+    A(cuMemsetD2D16_v2, memset),
+    A(cuMemsetD2D16_v2_ptds, memset),
+    A(cuMemsetD2D32_v2, memset),
+    A(cuMemsetD2D32_v2_ptds, memset),
+    A(cuMemsetD8Async, memset),
+    A(cuMemsetD8Async_ptsz, memset),
+    A(cuMemsetD16Async, memset),
+    A(cuMemsetD16Async_ptsz, memset),
+    A(cuMemsetD32Async, memset),
+    A(cuMemsetD32Async_ptsz, memset),
+    A(cuMemsetD2D8Async, memset),
+    A(cuMemsetD2D8Async_ptsz, memset),
+    A(cuMemsetD2D16Async, memset),
+    A(cuMemsetD2D16Async_ptsz, memset),
+    A(cuMemsetD2D32Async, memset),
+    A(cuMemsetD2D32Async_ptsz, memset),
+
+    A(cuGraphLaunch, graph),
+    A(cuGraphLaunch_ptsz, graph),
+
+    BARE(cuCtxSynchronize, sync),
+    A(cuCtxSynchronize_v2, sync),
+    A(cuStreamSynchronize, sync),
+    A(cuStreamSynchronize_ptsz, sync),
+    A(cuEventSynchronize, sync),
+
+    M(cuMemAlloc_v2, alloc, device),
+    M(cuMemAllocPitch_v2, alloc, device),
+    M(cuMemAllocManaged, alloc, managed),
+    M(cuMemAllocHost_v2, alloc, host),
+    M(cuMemHostAlloc, alloc, host),
+    M(cuMemAllocAsync, alloc, async),
+    M(cuMemAllocAsync_ptsz, alloc, async),
+    M(cuMemAllocFromPoolAsync, alloc, pool),
+    M(cuMemAllocFromPoolAsync_ptsz, alloc, pool),
+    M(cuMemFree_v2, free, device),
+    M(cuMemFreeHost, free, host),
+    M(cuMemFreeAsync, free, async),
+    M(cuMemFreeAsync_ptsz, free, async),
+
+    A(cuEventRecord, event_record),
+    A(cuEventRecord_ptsz, event_record),
+    A(cuEventRecordWithFlags, event_record),
+    A(cuEventRecordWithFlags_ptsz, event_record),
+    A(cuStreamWaitEvent, event_wait),
+    A(cuStreamWaitEvent_ptsz, event_wait),
+
+    A(cuStreamBeginCapture, capture_begin),
+    A(cuStreamBeginCapture_ptsz, capture_begin),
+    A(cuStreamBeginCapture_v2, capture_begin),
+    A(cuStreamBeginCapture_v2_ptsz, capture_begin),
+    A(cuStreamBeginCaptureToGraph, capture_begin),
+    A(cuStreamBeginCaptureToGraph_ptsz, capture_begin),
+    A(cuStreamEndCapture, capture_end),
+    A(cuStreamEndCapture_ptsz, capture_end),
+};
+
+#undef A
+#undef M
+#undef BARE
+
+constexpr auto kIndexByCbid = [] {
+  std::array<std::int16_t, CUPTI_DRIVER_TRACE_CBID_SIZE> index{};
+  index.fill(-1);
+  for (std::size_t i = 0; i < kDriverApis.size(); ++i)
+    index[kDriverApis[i].cbid] = static_cast<std::int16_t>(i);
+  return index;
+}();
+
+}  // namespace
+
+std::span<const DriverApi> driver_apis() noexcept {
+  return kDriverApis;
+}
+
+int find_driver_api(CUpti_CallbackId cbid) noexcept {
+  return cbid < kIndexByCbid.size() ? kIndexByCbid[cbid] : -1;
+}
+
+}  // namespace rangefinder

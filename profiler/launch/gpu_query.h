@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the driver says about the GPUs of this process.
+//
+// The driver is there already (it loaded us), so its functions are looked up, never
+// linked. Called from the drain thread only: CUDA calls inside callbacks may hang.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// All visible GPUs, by CUDA ordinal; empty without a driver. cuInit must have been called.
+[[nodiscard]] std::vector<GpuRecord> query_gpus();
+
+/// cuDriverGetVersion: 13000 is CUDA 13.0; 0 without a driver.
+[[nodiscard]] std::int32_t query_driver_version();
+
+/// Dense peak FLOP/s by type at `clock_khz`, from the rates of the CUDA Programming Guide's
+/// throughput table and NVIDIA's architecture papers; empty for a chip that is not in the table.
+[[nodiscard]] std::vector<std::pair<std::string, double>> peak_flops(std::uint32_t major, std::uint32_t minor,
+                                                                     std::uint32_t sm_count,
+                                                                     std::uint64_t clock_khz);
+
+}  // namespace rangefinder

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/launch/launch_callbacks.h"
+
+#include <unistd.h>
+
+#include <span>
+
+namespace rangefinder {
+namespace {
+
+/// Every so many calls one is timed: two more looks at the clock are not worth it each time.
+constexpr std::uint64_t kTimedEvery = 64;
+
+constexpr CUpti_CallbackId kResourceCallbacks[] = {
+    CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+    CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+    CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+};
+
+// CUPTI keeps one 64-bit word from a call's enter to its exit: the start time. In exact mode
+// its lowest three bits say how the enter went: an Unmeasured, or that counters are not in play.
+constexpr std::uint64_t kEnteredBits = 7;
+constexpr std::uint64_t kNotExact = 7;
+
+std::int32_t result_of(const CUpti_CallbackData& call) noexcept {
+  return call.functionReturnValue == nullptr
+             ? 0
+             : static_cast<std::int32_t>(*static_cast<const CUresult*>(call.functionReturnValue));
+}
+
+bool wanted(const DriverApi& api, const Options& options) noexcept {
+  switch (api.kind) {
+    case ApiClass::alloc:
+    case ApiClass::free:
+      return options.memory;
+    case ApiClass::sync:
+    case ApiClass::event_record:
+    case ApiClass::event_wait:
+      return options.events;
+    default:
+      return true;
+  }
+}
+
+EventKind event_kind(ApiClass api) noexcept {
+  switch (api) {
+    case ApiClass::sync:
+      return EventKind::sync;
+    case ApiClass::alloc:
+      return EventKind::alloc;
+    case ApiClass::free:
+      return EventKind::free;
+    case ApiClass::event_record:
+      return EventKind::event_record;
+    case ApiClass::event_wait:
+      return EventKind::event_wait;
+    case ApiClass::capture_begin:
+    case ApiClass::capture_end:
+      return EventKind::capture;
+    default:
+      return EventKind::launch;
+  }
+}
+
+}  // namespace
+
+bool LaunchCallbacks::enable(CUpti_SubscriberHandle subscriber, const Options& options) noexcept {
+  for (const CUpti_CallbackId cbid : kResourceCallbacks) {
+    if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, cbid) != CUPTI_SUCCESS) return false;
+  }
+  for (const DriverApi& api : driver_apis()) {
+    if (!wanted(api, options)) continue;
+    if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, api.cbid) != CUPTI_SUCCESS)
+      return false;
+  }
+  return true;
+}
+
+void LaunchCallbacks::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                                  const void* data) noexcept {
+  auto& callbacks = *static_cast<LaunchCallbacks*>(self);
+  if (callbacks.recorder_.silent.load(std::memory_order_relaxed)) {
+    callbacks.wind_down(domain, cbid, data);
+  } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+    const int index = find_driver_api(cbid);
+    if (index >= 0) callbacks.on_driver_call(*static_cast<const CUpti_CallbackData*>(data), index);
+  } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    callbacks.on_resource(cbid, *static_cast<const CUpti_ResourceData*>(data));
+  }
+}
+
+void LaunchCallbacks::wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                                const void* data) noexcept {
+  if (exact_ == nullptr || getpid() != pid_) return;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    exact_->context_destroyed(static_cast<const CUpti_ResourceData*>(data)->context);
+  }
+  const int index = domain == CUPTI_CB_DOMAIN_DRIVER_API ? find_driver_api(cbid) : -1;
+  if (index < 0) return;
+  const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (!is_gpu_work(api.kind)) return;
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    *call.correlationData = kNotExact;
+  } else if ((*call.correlationData & kEnteredBits) == static_cast<std::uint64_t>(Unmeasured::no)) {
+    on_exit(call, api, index);
+  }
+}
+
+void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, int index) noexcept {
+  const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    on_enter(call, api);
+  } else {
+    on_exit(call, api, index);
+  }
+}
+
+void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& api) noexcept {
+  std::uint64_t word = static_cast<std::uint64_t>(clock_now_ns());
+  if (exact_ != nullptr && is_gpu_work(api.kind)) word = (word & ~kEnteredBits) | enter_exact(call);
+  *call.correlationData = word;
+}
+
+std::uint64_t LaunchCallbacks::enter_exact(const CUpti_CallbackData& call) noexcept {
+  // A range inside a capture would put CUPTI's own work into the graph.
+  if (capturing_.load(std::memory_order_relaxed) > 0) {
+    exact_->pass_by();
+    return static_cast<std::uint64_t>(Unmeasured::capturing);
+  }
+  if (exact_->refused()) return kNotExact;
+  const Unmeasured entered = exact_->enter(call.context);
+  return exact_->refused() ? kNotExact : static_cast<std::uint64_t>(entered);
+}
+
+void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
+  const std::int64_t now_ns = clock_now_ns();
+  std::uint64_t word = *call.correlationData;
+  std::uint64_t entered = kNotExact;
+  if (exact_ != nullptr && is_gpu_work(api.kind)) {
+    entered = word & kEnteredBits;
+    word &= ~kEnteredBits;
+  }
+  ThreadState* const state = recorder_.threads.current();
+  Event event;
+  event.kind = event_kind(api.kind);
+  event.api = static_cast<std::uint16_t>(index);
+  event.correlation = call.correlationId;
+  event.start_ns = static_cast<std::int64_t>(word);
+  event.end_ns = now_ns;
+  event.d = call.contextUid;
+  if (state != nullptr) {
+    event.path = state->stack().path();
+    event.range = state->stack().range();
+  }
+  if (entered != kNotExact) {
+    emit_exact(state, call, api, event, static_cast<Unmeasured>(entered));
+  } else if (state != nullptr && is_gpu_work(api.kind)) {
+    emit_launch(*state, call, api, event);
+    if (call.correlationId % kTimedEvery == 0) cost_.add(clock_now_ns() - now_ns);
+  } else if (state != nullptr) {
+    emit_other(*state, call, api, event);
+  }
+}
+
+void LaunchCallbacks::emit_launch(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
+                                  Event& event) noexcept {
+  cost_.count();
+  event.c = static_cast<std::uint32_t>(result_of(call));
+  if (capturing_.load(std::memory_order_relaxed) > 0) event.flags |= kLaunchWhileCapturing;
+  if (api.kind == ApiClass::memcpy || api.kind == ApiClass::memset) {
+    ApiArguments arguments;
+    api.read(call.functionParams, true, arguments);
+    event.a = arguments.bytes;
+  }
+  state.emit(event);
+}
+
+void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
+                                 Event& event, Unmeasured entered) noexcept {
+  cost_.count();
+  event.kind = EventKind::launch;
+  event.c = static_cast<std::uint32_t>(result_of(call));
+  ApiArguments arguments;
+  if (api.read != nullptr) api.read(call.functionParams, true, arguments);
+  ExactLaunch launch;
+  launch.event = event;
+  launch.thread = state != nullptr ? state->thread() : static_cast<std::uint32_t>(gettid());
+  launch.kind = static_cast<WorkKind>(api.kind);
+  launch.bytes = arguments.bytes;
+  launch.grid = arguments.grid;
+  launch.block = arguments.block;
+  if (api.kind == ApiClass::kernel && call.symbolName != nullptr) {
+    launch.name = recorder_.names.intern(call.symbolName);
+  }
+  if (entered == Unmeasured::no) {
+    exact_->leave(call.context, launch);
+    return;
+  }
+  if (entered == Unmeasured::capturing) {  // it went into a graph: the graph's launch is measured
+    event.flags |= kLaunchWhileCapturing;
+    if (state != nullptr) state->emit(event);
+    return;
+  }
+  launch.unmeasured = entered;
+  exact_->pass(launch);
+}
+
+std::uint32_t LaunchCallbacks::stream_id(const CUpti_CallbackData& call, const DriverApi& api,
+                                         const ApiArguments& arguments) const noexcept {
+  std::uint32_t id = 0;
+  if (!api.has_stream || call.context == nullptr) return 0;
+  const CUptiResult result =
+      cupti_.GetStreamIdEx(call.context, arguments.stream, api.per_thread_stream ? 1 : 0, &id);
+  return result == CUPTI_SUCCESS ? id : 0;
+}
+
+void LaunchCallbacks::emit_other(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
+                                 Event& event) noexcept {
+  const std::int32_t result = result_of(call);
+  ApiArguments arguments;
+  if (api.read != nullptr) api.read(call.functionParams, result == 0, arguments);
+  event.c = stream_id(call, api, arguments);
+  event.a = arguments.event;
+  switch (api.kind) {
+    case ApiClass::capture_begin:
+      if (result != 0) return;
+      capturing_.fetch_add(1, std::memory_order_relaxed);
+      event.flags = static_cast<std::uint8_t>(CaptureStep::begin);
+      event.a = 0;
+      break;
+    case ApiClass::capture_end: {
+      // Ends the capture of its stream also where it reports that the capture was invalid.
+      if (std::int32_t open = capturing_.load(std::memory_order_relaxed); open > 0) {
+        capturing_.compare_exchange_strong(open, open - 1, std::memory_order_relaxed);
+      }
+      event.flags = static_cast<std::uint8_t>(result == 0 ? CaptureStep::end : CaptureStep::invalidate);
+      event.a = arguments.graph;
+      event.b = static_cast<std::uint32_t>(result);
+      break;
+    }
+    case ApiClass::alloc:
+    case ApiClass::free:
+      if (result != 0) return;  // nothing was allocated, nothing freed
+      emit_memory(state, api, event, arguments);
+      return;
+    default:
+      if (result != 0) return;
+  }
+  state.emit(event);
+}
+
+void LaunchCallbacks::emit_memory(ThreadState& state, const DriverApi& api, Event& event,
+                                  const ApiArguments& arguments) noexcept {
+  if (api.kind == ApiClass::free && arguments.address == 0) return;  // cudaFree(0) and the like free nothing
+  event.flags = static_cast<std::uint8_t>(arguments.alloc_kind);
+  event.a = arguments.address;
+  if (api.kind == ApiClass::alloc) event.b = arguments.bytes;
+  if (arguments.pool == 0) {
+    state.emit(event);
+    return;
+  }
+  event.extra_slots = 1;
+  event.extra_bytes = sizeof(arguments.pool);
+  state.emit(event, std::as_bytes(std::span(&arguments.pool, 1)));
+}
+
+void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept {
+  ThreadState* const state = recorder_.threads.current();
+  if (state == nullptr || (!cloned && state->stack().path() == 0)) return;
+  // Instantiation clones every node; its kernels carry the clone's id.
+  Event event;
+  event.kind = EventKind::graph_node;
+  if (cupti_.GetGraphNodeId(graph.node, &event.a) != CUPTI_SUCCESS) return;
+  if (cloned && cupti_.GetGraphNodeId(graph.originalNode, &event.b) != CUPTI_SUCCESS) return;
+  event.path = state->stack().path();
+  event.range = state->stack().range();
+  event.start_ns = event.end_ns = clock_now_ns();
+  state->emit(event);
+}
+
+void LaunchCallbacks::on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) noexcept {
+  if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    hooks_.context_created(hooks_.user);
+  } else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    if (exact_ != nullptr) exact_->context_destroyed(data.context);
+    hooks_.context_destroyed(hooks_.user);
+  } else if (data.resourceDescriptor != nullptr) {
+    on_graph_node(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor),
+                  cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+  }
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `step 12345` becomes `step #`, `v2.10` becomes `v#.#`: one name for what differs
+// by a number only. Bytes '0' to '9'; no allocation. What does not fit is cut.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+namespace rangefinder {
+
+/// `text` itself where it holds no digit, else the folded text in `out`.
+[[nodiscard]] inline std::string_view fold_digits(std::string_view text, std::span<char> out) noexcept {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (std::none_of(text.begin(), text.end(), is_digit)) return text;
+  std::size_t used = 0;
+  bool in_digits = false;
+  for (const char c : text) {
+    const bool digit = is_digit(c);
+    if (digit && in_digits) continue;
+    if (used == out.size()) break;
+    out[used++] = digit ? '#' : c;
+    in_digits = digit;
+  }
+  return {out.data(), used};
+}
+
+}  // namespace rangefinder

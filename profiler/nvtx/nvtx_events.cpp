@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Marks and start/end ranges, whichever handler they come from, and the texts of events.
+#include <cstring>
+
+#include "profiler/events/recorder.h"
+#include "profiler/nvtx/nvtx.h"
+#include "profiler/nvtx/nvtx_handlers.h"
+#include "profiler/nvtx/open_ranges.h"
+
+namespace rangefinder {
+
+std::string_view bounded_text(const char* text) noexcept {
+  return text == nullptr ? std::string_view{}
+                         : std::string_view(text, strnlen(text, NameTable::kMaxNameBytes + 1));
+}
+
+std::uint32_t intern_text(ThreadState& state, const EventText& text) noexcept {
+  return text.name != 0 ? text.name : state.name_of(text.text);
+}
+
+int push_text(ThreadState& state, std::uint32_t domain, const EventText& text,
+              const NvtxAttributes& attributes) noexcept {
+  // A registered text is folded like any other.
+  if (text.name == 0) return state.push(domain, text.text, attributes);
+  const Recorder& own = recorder();
+  if (!own.fold_digits.load(std::memory_order_relaxed)) return state.push_name(domain, text.name, attributes);
+  return state.push(domain, own.names.text(text.name), attributes);
+}
+
+void mark(ThreadState& state, std::uint32_t domain, const EventText& text,
+          const NvtxAttributes& attributes) noexcept {
+  Event event;
+  event.kind = EventKind::mark;
+  event.start_ns = event.end_ns = clock_now_ns();
+  event.payload_type = static_cast<std::uint8_t>(attributes.payload_type);
+  event.correlation = attributes.color;
+  event.path = state.stack().path();
+  event.range = state.stack().range();
+  event.a = attributes.payload;
+  event.b = intern_text(state, text);
+  event.c = domain;
+  event.d = attributes.category;
+  if (attributes.extended == nullptr) return state.emit(event);
+  state.emit_extended(event, *attributes.extended);
+}
+
+std::uint64_t start_range(ThreadState* state, std::uint32_t domain, const EventText& text,
+                          const NvtxAttributes& attributes, std::uint64_t chained_id) noexcept {
+  if (state == nullptr) return chained_id;
+  StartedRange range;
+  range.id = state->next_range_id();
+  range.key = chained_id != 0 ? chained_id : range.id;
+  range.payload = attributes.payload;
+  range.payload_type = attributes.payload_type;
+  range.path = state->stack().path();
+  range.name = intern_text(*state, text);
+  range.domain = domain;
+  range.category = attributes.category;
+  range.color = attributes.color;
+  range.thread = state->thread();
+  range.start_ns = clock_now_ns();
+  LossLedger& loss = recorder().loss;
+  if (attributes.extended != nullptr && !open_ranges().keep_payload(range, *attributes.extended)) {
+    loss.add(Loss::payloads_truncated);
+  }
+  if (!open_ranges().add(range)) loss.add(Loss::nvtx_open_table_full);
+  return range.key;
+}
+
+namespace {
+
+Event event_of(const StartedRange& range, std::int64_t end_ns) noexcept {
+  Event event;
+  event.kind = EventKind::range_start_end;
+  event.payload_type = static_cast<std::uint8_t>(range.payload_type);
+  event.correlation = range.color;
+  event.path = range.path;
+  event.range = range.id;
+  event.start_ns = range.start_ns;
+  event.end_ns = end_ns;
+  event.a = range.payload;
+  event.b = range.name | std::uint64_t{range.thread} << 32;
+  event.c = range.domain;
+  event.d = range.category;
+  return event;
+}
+
+}  // namespace
+
+void end_range(std::uint64_t id, const NvtxPayload* extended) noexcept {
+  // 0 is what a start returns that could not be recorded.
+  Recorder& own = recorder();
+  if (id == 0 || own.silent.load(std::memory_order_relaxed)) return;
+  const std::int64_t now_ns = clock_now_ns();
+  StartedRange range;
+  if (!open_ranges().take(id, range)) return own.loss.add(Loss::nvtx_end_unknown);
+  const Event event = event_of(range, now_ns);
+  const NvtxPayload kept{range.extended_schema, range.extended, range.extended_bytes};
+  if (range.extended != nullptr && extended != nullptr) own.loss.add(Loss::payloads_truncated);
+  if (range.extended != nullptr) extended = &kept;
+  ThreadState* const state = own.threads.current();
+  if (state == nullptr) {
+    own.loss.add(Loss::events_dropped);
+  } else if (extended == nullptr) {
+    state->emit(event);
+  } else {
+    state->emit_extended(event, *extended);
+  }
+  open_ranges().free_payload(range);
+}
+
+std::size_t nvtx_close_all(std::int64_t now_ns) noexcept {
+  Recorder& own = recorder();
+  ThreadState* any = nullptr;
+  own.threads.for_each([&any](ThreadState& state) { any = any == nullptr ? &state : any; });
+  std::size_t closed = 0;
+  open_ranges().for_each([&](const StartedRange& range) {
+    if (any == nullptr || range.start_ns > now_ns) return;
+    Event event = event_of(range, kNoTime);
+    event.flags = kRangeUnclosed;
+    try {
+      any->ring().add_late(event);
+      ++closed;
+    } catch (...) {
+      own.loss.add(Loss::record_sink_errors);
+    }
+  });
+  own.loss.add(Loss::nvtx_unclosed, closed);
+  return closed;
+}
+
+}  // namespace rangefinder

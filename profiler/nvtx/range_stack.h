@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The push/pop ranges open on one thread, over all domains, outermost first.
+//
+//   level   0        1          2                  path(): id of model/decoder/self_attn
+//         model    decoder    self_attn  ◀ top     range(): id of the self_attn instance
+//
+// NVTX pops per domain, so the range that closes need not be the top one; those
+// above it then move to the path they would have had without it. Beyond kMaxDepth
+// ranges are counted and have no name: the path stays that of the last named level.
+//
+// Owner thread only, but for ThreadState::close_all(), which the drain thread calls
+// when recording stops. What it reads are atomics for that reason alone: a slot is
+// rewritten as id = 0, fields, id, so a reader that finds the same id before and
+// after the fields has read one range.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// Extended payload of one NVTX event. `data` is the application's and borrowed.
+struct NvtxPayload {
+  std::uint64_t schema = 0;
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// What NVTX gave for a range or mark beside its text; `payload` holds the bits.
+struct NvtxAttributes {
+  std::uint32_t category = 0;
+  std::uint32_t color = 0;
+  PayloadType payload_type = PayloadType::none;
+  std::uint64_t payload = 0;
+  const NvtxPayload* extended = nullptr;
+};
+
+struct OpenRange {
+  std::atomic<std::uint64_t> id{0};
+  std::atomic<std::int64_t> start_ns{0};  ///< CLOCK_REALTIME, absolute
+  std::atomic<std::uint64_t> payload{0};
+  std::atomic<std::uint32_t> path{0};
+  std::atomic<std::uint32_t> domain{0};
+  std::atomic<std::uint32_t> category{0};
+  std::atomic<std::uint32_t> color{0};
+  std::atomic<PayloadType> payload_type{PayloadType::none};
+  // Owner thread only.
+  std::uint16_t extended_bytes = 0;  ///< in the thread's payload store, schema id included; 0: none
+  std::uint32_t extended_at = 0;
+  std::uint32_t name = 0;
+  std::uint32_t level = 0;  ///< in its domain
+};
+
+class RangeStack {
+ public:
+  static constexpr std::size_t kMaxDepth = 128;
+
+  /// Path and innermost range instance of the thread; 0 outside of any range.
+  [[nodiscard]] std::uint32_t path() const noexcept { return path_; }
+  [[nodiscard]] std::uint64_t range() const noexcept { return range_; }
+  /// Levels open in `domain`, those beyond kMaxDepth included: what NVTX push and pop return.
+  [[nodiscard]] int depth(std::uint32_t domain) const noexcept;
+
+ private:
+  friend class ThreadState;
+  static constexpr std::size_t kNone = kMaxDepth;
+  struct TooDeep {
+    std::uint32_t domain = 0;
+    std::uint32_t count = 0;
+  };
+  /// Level of the innermost named range of `domain`, or kNone.
+  [[nodiscard]] std::size_t innermost(std::uint32_t domain) const noexcept {
+    for (std::size_t level = depth_.load(std::memory_order_relaxed); level-- > 0;) {
+      if (open_[level].domain.load(std::memory_order_relaxed) == domain) return level;
+    }
+    return kNone;
+  }
+  /// Counter of the ranges of `domain` beyond kMaxDepth; nullptr: none, and `add` was not asked for.
+  [[nodiscard]] TooDeep* too_deep(std::uint32_t domain, bool add) noexcept;
+
+  std::array<OpenRange, kMaxDepth> open_{};
+  std::atomic<std::uint32_t> depth_{0};
+  std::uint32_t path_ = 0;
+  std::uint64_t range_ = 0;
+  std::uint32_t too_deep_total_ = 0;
+  std::array<TooDeep, 8> too_deep_{};  // by domain; the last entry takes every further domain
+};
+
+}  // namespace rangefinder

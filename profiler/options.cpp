@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace rangefinder {
+namespace {
+
+constexpr std::string_view kPrefix = "RANGEFINDER_";
+
+struct Parser {
+  const char* const* environment;
+  std::vector<std::string>& problems;
+
+  [[nodiscard]] std::string_view value(std::string_view variable) const {
+    for (const char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+      const std::string_view text = *entry;
+      if (text.size() > variable.size() && text.starts_with(variable) && text[variable.size()] == '=') {
+        return text.substr(variable.size() + 1);
+      }
+    }
+    return {};
+  }
+
+  void refuse(std::string_view variable, std::string_view text, std::string_view wanted) {
+    problems.push_back(std::string(variable) + "=" + std::string(text) +
+                       " is not understood: " + std::string(wanted) + ". The default is used.");
+  }
+
+  void read_text(const char* variable, std::string& out) const {
+    if (const std::string_view text = value(variable); !text.empty()) out = text;
+  }
+
+  void read_level(const char* variable, std::string& out) {
+    const std::string_view text = value(variable);
+    const std::array levels{"trace", "debug", "info", "warn", "error"};
+    if (std::find(levels.begin(), levels.end(), text) != levels.end()) {
+      out = text;
+    } else if (!text.empty()) {
+      refuse(variable, text, "trace, debug, info, warn or error");
+    }
+  }
+
+  /// `on` if the text is `yes`, off if `no`; anything else is refused.
+  void read_choice(const char* variable, bool& out, std::string_view yes, std::string_view no) {
+    const std::string_view text = value(variable);
+    if (text.empty()) return;
+    if (text == yes) {
+      out = true;
+    } else if (text == no) {
+      out = false;
+    } else {
+      refuse(variable, text, std::string(yes) + " or " + std::string(no));
+    }
+  }
+
+  template <typename Number>
+  void read_number(const char* variable, Number& out, std::uint64_t least, std::uint64_t most,
+                   std::uint64_t scale = 1) {
+    const std::string_view text = value(variable);
+    if (text.empty()) return;
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || number < least || number > most) {
+      refuse(variable, text, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+      return;
+    }
+    out = static_cast<Number>(number * scale);
+  }
+};
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+bool is_known(std::string_view name) {
+  return std::any_of(kOptions.begin(), kOptions.end(),
+                     [&](const OptionSpec& option) { return name == option.variable; });
+}
+
+void report_unknown(const char* const* environment, std::vector<std::string>& problems) {
+  for (const char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (!name.starts_with(kPrefix) || is_known(name)) continue;
+    const auto nearest =
+        std::min_element(kOptions.begin(), kOptions.end(), [&](const auto& a, const auto& b) {
+          return edit_distance(name, a.variable) < edit_distance(name, b.variable);
+        });
+    problems.push_back(std::string(name) + " is no variable of Rangefinder; did you mean " +
+                       nearest->variable + "?");
+  }
+}
+
+}  // namespace
+
+Options read_options(const char* const* environment) {
+  Options options;
+  Parser parser{environment, options.problems};
+  parser.read_text("RANGEFINDER_OUT", options.out);
+  parser.read_choice("RANGEFINDER_COUNTERS", options.exact, "exact", "off");
+  parser.read_number("RANGEFINDER_EXACT_BATCH", options.exact_batch, 1, 1024);
+  parser.read_choice("RANGEFINDER_MEMORY", options.memory, "on", "off");
+  parser.read_choice("RANGEFINDER_EVENTS", options.events, "on", "off");
+  parser.read_choice("RANGEFINDER_FOLD_DIGITS", options.fold_digits, "on", "off");
+  parser.read_number("RANGEFINDER_SEGMENT_MB", options.segment_bytes, 1, 4096, std::uint64_t{1} << 20);
+  parser.read_number("RANGEFINDER_MAX_SIZE_MB", options.max_bytes, 0, std::uint64_t{1} << 30,
+                     std::uint64_t{1} << 20);
+  parser.read_choice("RANGEFINDER_KEEP", options.keep_last, "last", "first");
+  parser.read_number("RANGEFINDER_BUFFERS", options.buffers, 4, 512);
+  parser.read_number("RANGEFINDER_FLUSH_MS", options.flush_ms, 50, 60'000);
+  if (parser.value("RANGEFINDER_SUMMARY_MS") == "0") {
+    options.summary_ms = 0;
+  } else {
+    parser.read_number("RANGEFINDER_SUMMARY_MS", options.summary_ms, 200, 3'600'000);
+  }
+  parser.read_text("RANGEFINDER_REPORT", options.report);
+  parser.read_level("RANGEFINDER_LOG", options.log);
+  parser.read_text("RANGEFINDER_CUPTI", options.cupti);
+  parser.read_text("RANGEFINDER_RECORD", options.record);
+  parser.read_choice("RANGEFINDER_FORCE", options.force, "on", "off");
+  parser.read_text("RANGEFINDER_NVTX_CHAIN", options.nvtx_chain);
+  parser.read_text("RANGEFINDER_MANIFEST", options.manifest);
+  report_unknown(environment, options.problems);
+  return options;
+}
+
+}  // namespace rangefinder

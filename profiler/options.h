@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a user can set. One table: the library's parser, the flags of `rangefinder run`,
+// their help, the table in README.md and the warning about unknown variables are all
+// made from it, so none of them can forget an option.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rangefinder {
+
+struct OptionSpec {
+  const char* variable;  ///< environment variable
+  const char* flag;      ///< of `rangefinder run`; "" where run offers none
+  const char* fallback;  ///< value when the variable is not set
+  bool is_switch;        ///< the flag takes no value and sets the variable to switch_value
+  const char* switch_value;
+  const char* help;
+};
+
+inline constexpr std::array kOptions{
+    OptionSpec{"RANGEFINDER_OUT", "--out", "rangefinder-%p", false, "",
+               "Folder of the trace. %p process id, %h host, %q{ENV} a variable, %r rank, %% a percent sign"},
+    OptionSpec{"RANGEFINDER_COUNTERS", "--counters", "off", false, "",
+               "off, or exact: DRAM and L2 bytes of every launch, each in a counter range of its own"},
+    OptionSpec{"RANGEFINDER_EXACT_BATCH", "--exact-batch", "512", false, "",
+               "Launches between two decodings of the counters (1 to 1024)"},
+    OptionSpec{"RANGEFINDER_MEMORY", "--no-memory", "on", true, "off", "Leave out allocations and frees"},
+    OptionSpec{"RANGEFINDER_EVENTS", "--no-events", "on", true, "off",
+               "Leave out event records, stream waits and synchronisation"},
+    OptionSpec{"RANGEFINDER_FOLD_DIGITS", "--fold-digits", "off", true, "on",
+               "Count `step 12345` and `step 12346` as one module, `step #`"},
+    OptionSpec{"RANGEFINDER_SEGMENT_MB", "--segment-mb", "256", false, "",
+               "A new file of the trace after so many MiB (1 to 4096)"},
+    OptionSpec{"RANGEFINDER_MAX_SIZE_MB", "--max-size-mb", "0", false, "",
+               "Most MiB on disk for one process; 0: no bound"},
+    OptionSpec{"RANGEFINDER_KEEP", "--keep", "first", false, "",
+               "Which part to keep when --max-size-mb is reached: first or last"},
+    OptionSpec{"RANGEFINDER_BUFFERS", "--buffers", "32", false, "",
+               "Activity buffers of 2 MiB (4 to 512); when all are in use records are dropped and counted"},
+    OptionSpec{"RANGEFINDER_FLUSH_MS", "--flush-ms", "500", false, "",
+               "How often what is complete goes to disk (50 to 60000)"},
+    OptionSpec{"RANGEFINDER_SUMMARY_MS", "--summary-ms", "2000", false, "",
+               "How often summary.json is rewritten (200 to 3600000); 0: only at the end"},
+    OptionSpec{"RANGEFINDER_REPORT", "", "", false, "",
+               "stderr, or a file: the heaviest modules as a table when the program ends"},
+    OptionSpec{"RANGEFINDER_LOG", "--log", "", false, "",
+               "What the library does, to stderr: trace, debug, info, warn"},
+    OptionSpec{"RANGEFINDER_CUPTI", "--cupti", "", false, "",
+               "The libcupti.so to use, instead of the one that is found"},
+    OptionSpec{"RANGEFINDER_RECORD", "--record", "", false, "",
+               "Also write a recording that `rangefinder-replay` turns into the trace again, to this file"},
+    OptionSpec{"RANGEFINDER_FORCE", "", "off", false, "",
+               "on: write into a folder that holds a trace already (set by `run --force`)"},
+    OptionSpec{"RANGEFINDER_NVTX_CHAIN", "", "", false, "",
+               "Another NVTX library that is to see the calls too (set by `run` where one was there before)"},
+    OptionSpec{"RANGEFINDER_MANIFEST", "", "", false, "",
+               "File that gets a line with the trace's folder (set by `run`)"},
+    OptionSpec{"RANGEFINDER_TORCH_MODULES", "", "off", false, "",
+               "on: NVTX ranges for PyTorch modules (set by `run --torch-modules`)"},
+};
+
+/// The options of one process, checked.
+struct Options {
+  std::string out = "rangefinder-%p";
+  bool exact = false;
+  std::uint32_t exact_batch = 512;
+  bool memory = true;
+  bool events = true;
+  bool fold_digits = false;
+  std::uint64_t segment_bytes = std::uint64_t{256} << 20;
+  std::uint64_t max_bytes = 0;  ///< 0: no bound
+  bool keep_last = false;
+  std::uint32_t buffers = 32;
+  std::uint32_t flush_ms = 500;
+  std::uint32_t summary_ms = 2000;
+  std::string report;
+  std::string log;
+  std::string cupti;
+  std::string record;
+  bool force = false;
+  std::string nvtx_chain;
+  std::string manifest;
+  /// One sentence for each variable that was not understood; its default is in use.
+  std::vector<std::string> problems;
+};
+
+/// Reads RANGEFINDER_* out of `environment` (as `environ`: NAME=value, nullptr at the end).
+/// Unknown names and bad values end up in `problems`, which name the nearest known one.
+[[nodiscard]] Options read_options(const char* const* environment);
+
+}  // namespace rangefinder

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/output/process_facts.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdlib>
+
+#include "profiler/events/recorder.h"
+#include "schema/out_template.h"
+
+namespace rangefinder {
+namespace {
+
+std::string read_file(const std::string& path, std::size_t most_bytes) {
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  std::array<char, 4096> part;
+  ssize_t n = 0;
+  while (text.size() < most_bytes && (n = read(file, part.data(), part.size())) > 0) {
+    text.append(part.data(), static_cast<std::size_t>(n));
+  }
+  close(file);
+  return text;
+}
+
+std::vector<std::string> read_command() {
+  constexpr std::size_t kMostBytes = 65'536;
+  std::vector<std::string> words;
+  const std::string text = read_file("/proc/self/cmdline", kMostBytes);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+std::string read_executable() {
+  std::array<char, PATH_MAX> path;
+  const ssize_t n = readlink("/proc/self/exe", path.data(), path.size());
+  return n > 0 ? std::string(path.data(), static_cast<std::size_t>(n)) : std::string();
+}
+
+}  // namespace
+
+std::int64_t monotonic_now_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+Header read_process_facts() {
+  Header header;
+  header.base_unix_ns = clock_now_ns();
+  header.base_monotonic_ns = monotonic_now_ns();
+  header.tool_version = RANGEFINDER_VERSION;
+  header.pid = getpid();
+  header.parent_pid = getppid();
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  if (gethostname(host.data(), host.size() - 1) == 0) header.host = host.data();
+  header.executable = read_executable();
+  header.command = read_command();
+  header.rank = rank_from([](const char* name) { return std::getenv(name); });
+  return header;
+}
+
+std::string thread_comm(std::uint32_t thread) {
+  std::string name = read_file("/proc/self/task/" + std::to_string(thread) + "/comm", 64);
+  if (!name.empty() && name.back() == '\n') name.pop_back();
+  return name;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/output/segment_writer.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace rangefinder {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
+
+bool make_folders(const std::string& path) {
+  for (std::size_t at = 1; at <= path.size(); ++at) {
+    if (at != path.size() && path[at] != '/') continue;
+    if (mkdir(path.substr(0, at).c_str(), 0777) != 0 && errno != EEXIST) return false;
+  }
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return false;
+  if (!S_ISDIR(status.st_mode)) errno = ENOTDIR;
+  return S_ISDIR(status.st_mode);
+}
+
+/// trace-00000.ndjson, also compressed, and summary.json: nothing else is ours to remove.
+bool is_trace_file(std::string_view name) {
+  if (name == "summary.json") return true;
+  if (!name.starts_with("trace-")) return false;
+  name.remove_prefix(6);
+  const std::size_t digits = name.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos) return false;
+  name.remove_prefix(digits);
+  return name == ".ndjson" || name == ".ndjson.zst";
+}
+
+/// Counts the files of a trace in `folder`; removes them if `remove` says so.
+std::size_t trace_files(const std::string& folder, bool remove) {
+  DIR* const dir = opendir(folder.c_str());
+  if (dir == nullptr) return 0;
+  std::size_t found = 0;
+  while (const dirent* const entry = readdir(dir)) {
+    if (!is_trace_file(entry->d_name)) continue;
+    ++found;
+    if (remove) unlink((folder + "/" + entry->d_name).c_str());
+  }
+  closedir(dir);
+  return found;
+}
+
+}  // namespace
+
+SegmentWriter::SegmentWriter(const SegmentLimits& limits, LossLedger& loss) noexcept
+    : limits_(limits), loss_(loss) {}
+
+SegmentWriter::~SegmentWriter() {
+  if (file_ >= 0) close(file_);
+}
+
+bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
+  folder_ = folder;
+  if (!make_folders(folder)) {
+    error_ = "cannot make " + folder + ": " + std::strerror(errno);
+    return false;
+  }
+  if (trace_files(folder, overwrite) != 0 && !overwrite) {
+    error_ = folder + " holds a trace already: choose another place with RANGEFINDER_OUT, or run --force";
+    return false;
+  }
+  return open_segment();
+}
+
+bool SegmentWriter::open_segment() {
+  char name[32];
+  std::snprintf(name, sizeof(name), "/trace-%05u.ndjson", segment_);
+  const std::string path = folder_ + name;
+  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) {
+    error_ = "cannot write " + path + ": " + std::strerror(errno);
+    return false;
+  }
+  segments_.push_back({path, 0, 0});
+  return true;
+}
+
+void SegmentWriter::end_segment() {
+  begins_ = true;
+  if (file_ < 0 || segments_.back().bytes == 0) return;  // the next one is this one still
+  close(file_);
+  file_ = -1;
+  ++segment_;
+}
+
+void SegmentWriter::rotate() {
+  if (flush()) end_segment();
+}
+
+bool SegmentWriter::begins_segment() noexcept {
+  return std::exchange(begins_, false);
+}
+
+void SegmentWriter::commit() {
+  if (buffer_.size() >= kBufferBytes) flush();
+}
+
+void SegmentWriter::lose_buffer(Loss cause) {
+  loss_.add(cause, buffered_lines_);
+  buffer_.clear();
+  buffered_lines_ = 0;
+  end_segment();  // names were among the lost lines: what follows must stand alone
+}
+
+bool SegmentWriter::over_limit() const noexcept {
+  return !limit_lifted_ && limits_.max_bytes != 0 && kept_bytes_ + buffer_.size() > limits_.max_bytes;
+}
+
+void SegmentWriter::lift_limit() {
+  flush();
+  limit_lifted_ = true;
+}
+
+void SegmentWriter::make_room() {
+  while (over_limit() && segments_.size() > 1) {
+    const Segment& oldest = segments_.front();
+    unlink(oldest.path.c_str());
+    kept_bytes_ -= oldest.bytes;
+    loss_.add(Loss::lines_over_max_size, oldest.lines);
+    segments_.pop_front();
+  }
+}
+
+bool SegmentWriter::flush() {
+  if (buffer_.empty()) return true;
+  if (limits_.keep_last) make_room();
+  if (!limits_.keep_last && (over_limit() || (stopped_ && !limit_lifted_))) {
+    stopped_ = true;  // a smaller line that would still fit must not follow a lost one
+    lose_buffer(Loss::lines_over_max_size);
+    return true;
+  }
+  if ((file_ < 0 && !open_segment()) || !write_all(buffer_)) {
+    lose_buffer(Loss::lines_not_written);
+    return false;
+  }
+  Segment& current = segments_.back();
+  current.bytes += buffer_.size();
+  current.lines += buffered_lines_;
+  kept_bytes_ += buffer_.size();
+  bytes_written_ += buffer_.size();
+  buffer_.clear();
+  buffered_lines_ = 0;
+  // A bound on all segments needs several of them, or there is nothing to remove.
+  const std::uint64_t full = limits_.max_bytes != 0 && limits_.keep_last
+                                 ? std::min(limits_.segment_bytes, limits_.max_bytes / 4)
+                                 : limits_.segment_bytes;
+  if (current.bytes >= full) end_segment();
+  return true;
+}
+
+bool SegmentWriter::write_all(const std::string& text) {
+  const off_t whole_lines = static_cast<off_t>(segments_.back().bytes);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = write(file_, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      const int cause = n == 0 ? ENOSPC : errno;
+      // Half a line would spoil the file; if even this fails the reader tolerates a torn tail.
+      (void)!ftruncate(file_, whole_lines);
+      error_ = "cannot write " + segments_.back().path + ": " + std::strerror(cause);
+      return false;
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// summary.json: totals per path, per kernel, per kind of copy, the losses and our own
+// cost. The contract that dashboards build on (schema/README.md, summary.schema.json).
+//
+//   TotalsBuilder ─┐
+//   names by id   ─┼─▶ summary_json() ─▶ text ─▶ write_atomically() ─▶ summary.json
+//   loss, cost    ─┘
+//
+// Pure but for write_atomically(). Written row by row, so that 65,536 modules cost the
+// application their text and no tree of it. Findings are not made here: `run` adds them
+// when the program has ended.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/attribution/path_totals.h"
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// Kernels beyond the heaviest so many are one row named "(other)".
+inline constexpr std::size_t kSummaryKernels = 1000;
+
+/// Everything a summary is made of. The callbacks must not throw.
+struct SummaryInput {
+  Header header;
+  std::vector<GpuRecord> gpus;
+  const TotalsBuilder& totals;
+  std::function<std::string_view(std::uint32_t path)> path_name;  ///< own name, any bytes
+  std::function<std::uint32_t(std::uint32_t path)> path_parent;   ///< 0: outermost
+  /// May be null for an id that nobody knows.
+  std::function<const KernelNameRecord*(std::uint32_t name)> kernel_name;
+  std::array<std::uint64_t, kLossCauses.size()> loss{};
+  OwnCost own_cost;
+  bool final = false;
+  std::uint64_t duration_ns = 0;  ///< since recording began
+};
+
+/// The whole text, newline at the end; always valid UTF-8. Throws bad_alloc, nothing else.
+[[nodiscard]] std::string summary_json(const SummaryInput& input);
+
+/// Writes `path` so that a reader sees the old text or the new one, never a part: a temporary
+/// file in the same folder, then rename. False, with errno set: nothing was changed.
+[[nodiscard]] bool write_atomically(const std::string& path, std::string_view text) noexcept;
+
+}  // namespace rangefinder

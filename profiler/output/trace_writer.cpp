@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/output/trace_writer.h"
+
+#include "schema/write_line.h"
+
+namespace rangefinder {
+
+bool IdSet::add(std::uint32_t id) {
+  const std::size_t word = id / 64;
+  if (word >= words_.size()) words_.resize(word + 1);
+  const std::uint64_t bit = std::uint64_t{1} << (id % 64);
+  if ((words_[word] & bit) != 0) return false;
+  words_[word] |= bit;
+  return true;
+}
+
+template <typename Record>
+void TraceWriter::line(const Record& record) {
+  write_line(segments_.text(), record);
+  segments_.line_done();
+}
+
+template <typename Record>
+void TraceWriter::event(const Record& record, Kind kind) {
+  line(record);
+  ++counts_[kind];
+}
+
+void TraceWriter::begin() {
+  segments_.commit();
+  if (!segments_.begins_segment()) return;
+  paths_.clear();
+  domains_.clear();
+  names_.clear();
+  kernel_names_.clear();
+  configs_.clear();
+  written_threads_.clear();
+  written_streams_.clear();
+  write_fixed_lines();
+}
+
+void TraceWriter::write_fixed_lines() {
+  header_.segment = segments_.segment();
+  line(header_);
+  for (const GpuRecord& gpu : gpus_) line(gpu);
+  for (const ContextRecord& context : contexts_) line(context);
+  for (const CategoryRecord& category : categories_) {
+    need_domain(category.domain);
+    line(category);
+  }
+  for (const PayloadSchemaRecord& schema : schemas_) {
+    need_domain(schema.domain);
+    line(schema);
+  }
+}
+
+void TraceWriter::add_gpu(const GpuRecord& gpu) {
+  begin();
+  gpus_.push_back(gpu);
+  line(gpu);
+}
+
+void TraceWriter::add_context(const ContextRecord& context) {
+  begin();
+  if (contexts_.size() >= kMaxKept) return line(context);  // in this segment only
+  contexts_.push_back(context);
+  line(context);
+}
+
+void TraceWriter::add_domain(std::uint32_t domain) {
+  begin();
+  need_domain(domain);
+}
+
+void TraceWriter::add_stream(const StreamRecord& stream) {
+  if (streams_.size() >= kMaxKept) streams_.clear();  // work on a stream without a line is no error
+  streams_[stream.id] = stream;
+}
+
+void TraceWriter::add_category(const CategoryRecord& category) {
+  begin();
+  need_domain(category.domain);
+  if (categories_.size() < kMaxKept) categories_.push_back(category);
+  line(category);
+}
+
+void TraceWriter::add_payload_schema(const PayloadSchemaRecord& schema) {
+  begin();
+  need_domain(schema.domain);
+  if (schemas_.size() < kMaxKept) schemas_.push_back(schema);
+  line(schema);
+}
+
+void TraceWriter::name_thread(std::uint32_t thread, const std::string& name) {
+  if (const auto at = threads_.find(thread); at != threads_.end() && at->second == name) return;
+  if (threads_.size() >= kMaxKept) threads_.clear();
+  threads_[thread] = name;
+  written_threads_.erase(thread);  // a new line tells the new name
+}
+
+void TraceWriter::need_domain(std::uint32_t domain) {
+  if (domain == 0 || !domains_.add(domain)) return;
+  line(DomainRecord{domain, std::string(recorder_.names.text(recorder_.domain_name(domain)))});
+}
+
+void TraceWriter::need_path(std::uint32_t path) {
+  if (path == 0 || !paths_.add(path)) return;
+  const PathNode node = recorder_.paths.node(path);
+  need_path(node.parent);
+  need_domain(node.domain);
+  line(PathRecord{path, node.parent, node.domain, std::string(recorder_.names.text(node.name))});
+}
+
+void TraceWriter::need_name(std::uint32_t name) {
+  if (name == 0 || !names_.add(name)) return;
+  line(NameRecord{name, std::string(recorder_.names.text(name))});
+}
+
+void TraceWriter::need_thread(std::uint32_t thread) {
+  if (thread == 0 || !written_threads_.try_emplace(thread, true).second) return;
+  line(ThreadRecord{thread, threads_[thread]});
+}
+
+void TraceWriter::need_kernel_name(std::uint32_t name) {
+  if (name != 0 && kernel_names_.add(name)) line(kernels_.name(name));
+}
+
+void TraceWriter::need_config(std::uint32_t config) {
+  if (config != 0 && configs_.add(config)) line(kernels_.config(config));
+}
+
+void TraceWriter::need_stream(std::uint32_t stream) {
+  const auto at = streams_.find(stream);
+  if (at != streams_.end() && written_streams_.try_emplace(stream, true).second) line(at->second);
+}
+
+void TraceWriter::need_work(const GpuWork& work) {
+  begin();
+  need_path(work.path);
+  need_stream(work.stream);
+}
+
+void TraceWriter::need_host(const HostWork& host) {
+  begin();
+  need_path(host.path);
+  need_thread(host.thread);
+}
+
+void TraceWriter::write(const KernelRecord& record) {
+  need_work(record.work);
+  need_kernel_name(record.name);
+  need_config(record.config);
+  event(record, kKernel);
+}
+
+void TraceWriter::write(const MemcpyRecord& record) {
+  need_work(record.work);
+  event(record, kMemcpy);
+}
+
+void TraceWriter::write(const MemsetRecord& record) {
+  need_work(record.work);
+  event(record, kMemset);
+}
+
+void TraceWriter::write(const LaunchRecord& record) {
+  need_host(record.host);
+  event(record, kLaunch);
+}
+
+void TraceWriter::write(const ExactRecord& record) {
+  need_host(record.launch.host);
+  need_kernel_name(record.name);
+  event(record, kExact);
+}
+
+void TraceWriter::write(const SyncRecord& record) {
+  need_host(record.host);
+  event(record, kSync);
+}
+
+void TraceWriter::write(const AllocRecord& record) {
+  need_host(record.host);
+  event(record, record.is_free ? kFree : kAlloc);
+}
+
+void TraceWriter::write(const EventRecord& record) {
+  need_host(record.host);
+  event(record, record.wait ? kStreamWait : kEventRecord);
+}
+
+void TraceWriter::write(const CaptureRecord& record) {
+  need_host(record.host);
+  event(record, kCapture);
+}
+
+void TraceWriter::write(const OverheadRecord& record) {
+  begin();
+  need_thread(record.thread);
+  event(record, kOverhead);
+}
+
+void TraceWriter::write(const RangeRecord& record) {
+  begin();
+  need_path(record.path);
+  need_domain(record.domain);
+  need_name(record.name);
+  need_thread(record.thread);
+  need_thread(record.end_thread);
+  event(record, kRange);
+}
+
+void TraceWriter::write(const MarkRecord& record) {
+  begin();
+  need_path(record.path);
+  need_domain(record.domain);
+  need_name(record.name);
+  need_thread(record.thread);
+  event(record, kMark);
+}
+
+void TraceWriter::write(const ClockRecord& record) {
+  begin();
+  line(record);
+}
+
+void TraceWriter::write(const FlushRecord& record) {
+  begin();
+  line(record);
+}
+
+void TraceWriter::write(const EndRecord& record) {
+  begin();
+  line(record);
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> TraceWriter::counts() const {
+  static constexpr std::array<const char*, kKinds> kNames{
+      "kernel", "memcpy",       "memset",      "launch",  "exact",    "sync",  "alloc",
+      "free",   "event_record", "stream_wait", "capture", "overhead", "range", "mark"};
+  std::vector<std::pair<std::string, std::uint64_t>> out;
+  for (std::size_t i = 0; i < kKinds; ++i) {
+    if (counts_[i] != 0) out.emplace_back(kNames[i], counts_[i]);
+  }
+  return out;
+}
+
+std::uint64_t TraceWriter::records() const noexcept {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t n : counts_) sum += n;
+  return sum;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records to a trace in which every segment stands alone: before a record goes the
+// lines of the names it refers to, once a segment.
+//
+//   KernelRecord ─▶ kernel_name? config? path (and its parents)? thread? ─▶ kernel line
+//
+// Drain thread only. Never throws but bad_alloc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/drain/kernel_names.h"
+#include "profiler/events/recorder.h"
+#include "profiler/output/segment_writer.h"
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// A set of small numbers that can forget all of them.
+class IdSet {
+ public:
+  /// True if `id` was not in the set.
+  bool add(std::uint32_t id);
+  void clear() noexcept { words_.clear(); }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+class TraceWriter {
+ public:
+  TraceWriter(Recorder& recorder, SegmentWriter& segments, KernelNames& kernels) noexcept
+      : recorder_(recorder), segments_(segments), kernels_(kernels) {}
+
+  /// Goes to the start of this and every later segment.
+  void set_header(const Header& header) { header_ = header; }
+  void add_gpu(const GpuRecord& gpu);
+  void add_context(const ContextRecord& context);
+  void add_domain(std::uint32_t domain);
+  void add_stream(const StreamRecord& stream);
+  void add_category(const CategoryRecord& category);
+  void add_payload_schema(const PayloadSchemaRecord& schema);
+  void name_thread(std::uint32_t thread, const std::string& name);
+
+  void write(const KernelRecord& record);
+  void write(const MemcpyRecord& record);
+  void write(const MemsetRecord& record);
+  void write(const LaunchRecord& record);
+  void write(const ExactRecord& record);
+  void write(const SyncRecord& record);
+  void write(const AllocRecord& record);
+  void write(const EventRecord& record);
+  void write(const CaptureRecord& record);
+  void write(const OverheadRecord& record);
+  void write(const RangeRecord& record);
+  void write(const MarkRecord& record);
+  void write(const ClockRecord& record);
+  void write(const FlushRecord& record);
+  void write(const EndRecord& record);
+
+  /// Event lines by kind so far: {"kernel", 1200}, … (kinds that had one).
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const;
+  [[nodiscard]] std::uint64_t records() const noexcept;
+
+  [[nodiscard]] const Header& header() const noexcept { return header_; }
+  [[nodiscard]] const std::vector<GpuRecord>& gpus() const noexcept { return gpus_; }
+
+ private:
+  /// Of contexts, streams, threads, categories and payload schemas each: a program that makes them
+  /// for days must not grow us.
+  static constexpr std::size_t kMaxKept = 65'536;
+
+  enum Kind : std::size_t {
+    kKernel,
+    kMemcpy,
+    kMemset,
+    kLaunch,
+    kExact,
+    kSync,
+    kAlloc,
+    kFree,
+    kEventRecord,
+    kStreamWait,
+    kCapture,
+    kOverhead,
+    kRange,
+    kMark,
+    kKinds
+  };
+  void begin();  // a group of lines
+  template <typename Record>
+  void line(const Record& record);
+  template <typename Record>
+  void event(const Record& record, Kind kind);
+  void need_work(const GpuWork& work);
+  void need_host(const HostWork& host);
+  void need_path(std::uint32_t path);
+  void need_domain(std::uint32_t domain);
+  void need_name(std::uint32_t name);
+  void need_thread(std::uint32_t thread);
+  void need_kernel_name(std::uint32_t name);
+  void need_config(std::uint32_t config);
+  void need_stream(std::uint32_t stream);
+  void write_fixed_lines();
+
+  Recorder& recorder_;
+  SegmentWriter& segments_;
+  KernelNames& kernels_;
+  Header header_;
+  std::vector<GpuRecord> gpus_;
+  std::vector<ContextRecord> contexts_;
+  std::unordered_map<std::uint32_t, StreamRecord> streams_;
+  std::vector<CategoryRecord> categories_;
+  std::vector<PayloadSchemaRecord> schemas_;
+  std::unordered_map<std::uint32_t, std::string> threads_;
+  std::array<std::uint64_t, kKinds> counts_{};
+  // What this segment has a line for.
+  IdSet paths_, domains_, names_, kernel_names_, configs_;
+  std::unordered_map<std::uint32_t, bool> written_threads_, written_streams_;
+};
+
+}  // namespace rangefinder

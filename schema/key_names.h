@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Words of the format that writer, reader and summary share: enumerations as text
+// and the keys of small objects. Each list exists here and nowhere else in C++.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+// By value of the enumeration.
+inline constexpr std::array<std::string_view, 11> kCopyKindNames{
+    "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA"};
+inline constexpr std::array<std::string_view, 8> kMemoryKindNames{
+    "unknown", "pageable", "pinned", "device", "array", "managed", "device_static", "managed_static"};
+inline constexpr std::array<std::string_view, 4> kWorkKindNames{"kernel", "memcpy", "memset", "graph"};
+inline constexpr std::array<std::string_view, 5> kAllocKindNames{"device", "host", "managed", "async",
+                                                                 "pool"};
+inline constexpr std::array<std::string_view, 3> kCaptureStepNames{"begin", "end", "invalidate"};
+inline constexpr std::array<std::string_view, 7> kPayloadTypeNames{"",    "u64", "i64", "f64",
+                                                                   "u32", "i32", "f32"};
+
+/// Text of an enumerator; that of the first one for a value outside of the list.
+template <typename Enum, std::size_t N>
+[[nodiscard]] constexpr std::string_view name_in(const std::array<std::string_view, N>& names,
+                                                 Enum value) noexcept {
+  const auto i = static_cast<std::size_t>(static_cast<std::underlying_type_t<Enum>>(value));
+  return names[i < N ? i : 0];
+}
+
+[[nodiscard]] constexpr std::string_view to_text(CopyKind v) noexcept {
+  return name_in(kCopyKindNames, v);
+}
+[[nodiscard]] constexpr std::string_view to_text(MemoryKind v) noexcept {
+  return name_in(kMemoryKindNames, v);
+}
+[[nodiscard]] constexpr std::string_view to_text(WorkKind v) noexcept {
+  return name_in(kWorkKindNames, v);
+}
+[[nodiscard]] constexpr std::string_view to_text(AllocKind v) noexcept {
+  return name_in(kAllocKindNames, v);
+}
+[[nodiscard]] constexpr std::string_view to_text(CaptureStep v) noexcept {
+  return name_in(kCaptureStepNames, v);
+}
+[[nodiscard]] constexpr std::string_view to_text(PayloadType v) noexcept {
+  return name_in(kPayloadTypeNames, v);
+}
+
+template <typename Struct>
+struct CountKey {
+  std::string_view key;
+  std::uint64_t Struct::*member;
+};
+
+/// Keys of one kind inside "launches" of an `end` line.
+inline constexpr std::array kBalanceKeys{
+    CountKey<LaunchBalance>{"launched", &LaunchBalance::launched},
+    CountKey<LaunchBalance>{"recorded", &LaunchBalance::recorded},
+    CountKey<LaunchBalance>{"exact", &LaunchBalance::exact},
+    CountKey<LaunchBalance>{"lost", &LaunchBalance::lost},
+};
+
+/// Keys of "own_cost" of an `end` line and of summary.json. All are always written.
+inline constexpr std::array kOwnCostKeys{
+    CountKey<OwnCost>{"launch_callbacks", &OwnCost::launch_callbacks},
+    CountKey<OwnCost>{"launch_callback_median_ns", &OwnCost::launch_callback_median_ns},
+    CountKey<OwnCost>{"launch_callback_p99_ns", &OwnCost::launch_callback_p99_ns},
+    CountKey<OwnCost>{"drain_cpu_ns", &OwnCost::drain_cpu_ns},
+    CountKey<OwnCost>{"bytes_written", &OwnCost::bytes_written},
+    CountKey<OwnCost>{"activity_buffers_peak", &OwnCost::activity_buffers_peak},
+    CountKey<OwnCost>{"activity_buffer_bytes", &OwnCost::activity_buffer_bytes},
+    CountKey<OwnCost>{"exact_ns", &OwnCost::exact_ns},
+    CountKey<OwnCost>{"exact_batches", &OwnCost::exact_batches},
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys of one parsed line, with types: what read_line.cpp and read_tables.cpp
+// take records from.
+//
+//   keys.need("stream", work.stream);   missing or no u32: throws LineError
+//   keys.take("path", work.path);       missing: the record's own default stays
+//
+// Looks first where the writer puts the key, right after the one read before, so a
+// line of ours is read in one pass; any other order works too.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_set>
+#include <vector>
+
+#include <simdjson.h>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// Why a line is no line of a trace. Thrown inside of the reader, never out of it.
+struct LineError {
+  std::string text;
+};
+
+/// Texts that outlive the line they came from.
+class TextPool {
+ public:
+  [[nodiscard]] std::string_view keep(std::string_view text) {
+    auto it = texts_.find(text);
+    if (it == texts_.end()) it = texts_.emplace(text).first;
+    return *it;  // a node: stays where it is
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  std::unordered_set<std::string, Hash, std::equal_to<>> texts_;
+};
+
+class LineKeys {
+ public:
+  /// `owner` is what messages begin with, as in "kernel".
+  LineKeys(std::string_view owner, simdjson::dom::object object, TextPool& pool)
+      : owner_(owner), object_(object), next_(object.begin()), pool_(pool) {}
+
+  [[nodiscard]] bool has(std::string_view key) const { return !find(key).error(); }
+
+  template <typename T>
+  void need(std::string_view key, T& value) const {
+    read(key, must_find(key), value);
+  }
+  template <typename T>
+  void take(std::string_view key, T& value) const {
+    if (const auto found = find(key); !found.error()) read(key, found.value_unsafe(), value);
+  }
+  /// One of `names`, by position.
+  template <typename Enum, std::size_t N>
+  void need(std::string_view key, Enum& value, const std::array<std::string_view, N>& names) const {
+    value = static_cast<Enum>(position(key, names.data(), N));
+  }
+  /// A signed 64-bit integer written as text.
+  void need_big(std::string_view key, std::int64_t& value) const;
+  /// "0x…"
+  void need_handle(std::string_view key, std::uint64_t& value) const;
+  void take_handle(std::string_view key, std::uint64_t& value) const;
+  /// A text as a view that lives as long as the pool.
+  void need_kept(std::string_view key, std::string_view& value) const;
+
+  [[nodiscard]] LineKeys need_object(std::string_view key) const;
+  [[nodiscard]] simdjson::dom::element must_find(std::string_view key) const;
+  [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element> find(std::string_view key) const;
+  [[nodiscard]] simdjson::dom::object object() const noexcept { return object_; }
+
+  /// Throws: `key` must be `what`.
+  [[noreturn]] void refuse(std::string_view key, std::string_view what) const;
+  /// Throws: the owner and then `what`, in pieces.
+  [[noreturn]] void fail(std::initializer_list<std::string_view> what) const;
+
+  template <std::integral T>
+  void read(std::string_view key, simdjson::dom::element element, T& value) const {
+    using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    Wide wide = 0;
+    if (element.get(wide) || wide < std::numeric_limits<T>::min() || wide > std::numeric_limits<T>::max()) {
+      refuse_integer(key, std::to_string(std::numeric_limits<T>::min()),
+                     std::to_string(std::numeric_limits<T>::max()));
+    }
+    value = static_cast<T>(wide);
+  }
+  void read(std::string_view key, simdjson::dom::element element, bool& value) const;
+  void read(std::string_view key, simdjson::dom::element element, double& value) const;
+  void read(std::string_view key, simdjson::dom::element element, std::string& value) const;
+  void read(std::string_view key, simdjson::dom::element element, std::string_view& value) const;
+  void read(std::string_view key, simdjson::dom::element element, Dim3& value) const;
+  void read(std::string_view key, simdjson::dom::element element, std::vector<std::string>& value) const;
+
+ private:
+  [[noreturn]] void refuse_integer(std::string_view key, std::string_view least, std::string_view most) const;
+  [[nodiscard]] std::size_t position(std::string_view key, const std::string_view* names,
+                                     std::size_t count) const;
+
+  std::string owner_;
+  simdjson::dom::object object_;
+  mutable simdjson::dom::object::iterator next_;
+  TextPool& pool_;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loss ledger: everything that happened and is not in the trace, by cause.
+//
+// The only list of causes. The counters inside the application, the "loss" object
+// of trace and summary, `report --section loss`, `validate` and the table in
+// README.md are made from it, so none of them can forget one.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace rangefinder {
+
+// X(identifier, what one count means)
+#define RANGEFINDER_LOSS_CAUSES(X)                                                                     \
+  X(activity_buffers_exhausted, "CUPTI asked for a buffer and all were in flight: it dropped records") \
+  X(cupti_dropped_records, "records that CUPTI says it dropped (cuptiActivityGetNumDroppedRecords)")   \
+  X(records_corrupt, "activity records that could not be read")                                        \
+  X(gpu_work_untimed, "kernels and copies that CUPTI delivered without start and end")                 \
+  X(record_without_launch, "GPU records whose launch was not seen: they have no path")                 \
+  X(launch_without_record, "launches whose GPU record never came")                                     \
+  X(launch_slots_overwritten, "launches pushed out of the join table before their record came")        \
+  X(events_dropped, "host events dropped because the thread's ring was full")                          \
+  X(threads_without_ring, "threads that got no ring: none of their events are in the trace")           \
+  X(paths_folded, "ranges counted under (other): 65,536 paths were in use")                            \
+  X(names_folded, "texts written as (other): 262,144 names or their memory were in use")               \
+  X(names_truncated, "names cut at 16 KiB")                                                            \
+  X(payloads_truncated, "extended NVTX payloads that were too long to keep")                           \
+  X(nvtx_pop_without_push, "pops that had nothing to close")                                           \
+  X(nvtx_end_unknown, "ends of a start/end range that was not open")                                   \
+  X(nvtx_unclosed, "ranges still open when recording stopped")                                         \
+  X(nvtx_too_deep, "ranges beyond the 128th level: counted, not named")                                \
+  X(nvtx_open_table_full, "start/end ranges begun while 65,536 were open")                             \
+  X(exact_unmeasured, "launches in an exact window that got no counter values")                        \
+  X(lines_not_written, "lines that the disk did not take")                                             \
+  X(lines_over_max_size, "lines left out, or removed again, to stay within --max-size")                \
+  X(record_sink_errors, "batches lost to an error inside the profiler (memory, a caught exception)")
+
+enum class Loss : std::size_t {
+#define X(name, text) name,
+  RANGEFINDER_LOSS_CAUSES(X)
+#undef X
+};
+
+struct LossCause {
+  const char* name;
+  const char* meaning;
+};
+
+inline constexpr std::array kLossCauses{
+#define X(name, text) LossCause{#name, text},
+    RANGEFINDER_LOSS_CAUSES(X)
+#undef X
+};
+
+/// Counters by cause. Any thread.
+class LossLedger {
+ public:
+  void add(Loss cause, std::uint64_t n = 1) noexcept {
+    counts_[static_cast<std::size_t>(cause)].fetch_add(n, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t get(Loss cause) const noexcept {
+    return counts_[static_cast<std::size_t>(cause)].load(std::memory_order_relaxed);
+  }
+  void set(Loss cause, std::uint64_t n) noexcept {
+    counts_[static_cast<std::size_t>(cause)].store(n, std::memory_order_relaxed);
+  }
+  /// All causes in the order of kLossCauses.
+  [[nodiscard]] std::array<std::uint64_t, kLossCauses.size()> snapshot() const noexcept {
+    std::array<std::uint64_t, kLossCauses.size()> out{};
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = counts_[i].load(std::memory_order_relaxed);
+    return out;
+  }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, kLossCauses.size()> counts_{};
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines of JSON back to records: the mirror of write_line.h, for the tools.
+//
+//   trace-00000.ndjson ─▶ LineReader::read ─▶ Line (one alternative a kind)
+//
+// Strict about what the format promises (a missing key, a wrong type is an error
+// with the key's name), lenient about what a newer minor version may add: unknown
+// keys are ignored, an unknown kind is UnknownLine.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// A line of a kind that this version does not know.
+struct UnknownLine {
+  std::string kind;
+};
+
+using Line = std::variant<UnknownLine, Header, GpuRecord, ContextRecord, StreamRecord, ThreadRecord,
+                          DomainRecord, CategoryRecord, NameRecord, PathRecord, KernelNameRecord,
+                          LaunchConfigRecord, KernelRecord, MemcpyRecord, MemsetRecord, LaunchRecord,
+                          ExactRecord, SyncRecord, AllocRecord, EventRecord, CaptureRecord, OverheadRecord,
+                          RangeRecord, MarkRecord, PayloadSchemaRecord, ClockRecord, FlushRecord, EndRecord>;
+
+/// Not thread-safe; one a thread. Views inside a Line live as long as the reader.
+class LineReader {
+ public:
+  LineReader();
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+
+  /// Reads one line (with or without its newline). False: `error()` says what is wrong.
+  [[nodiscard]] bool read(std::string_view text, Line& line);
+  [[nodiscard]] const std::string& error() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The `t` of an alternative of Line, as in "kernel".
+[[nodiscard]] std::string_view line_kind(const Line& line) noexcept;
+
+}  // namespace rangefinder

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a trace is made of: one plain struct for each kind of line.
+//
+//   profiler/ fills them  ──▶  write_line.h  ──▶  trace-00000.ndjson  ──▶  read_line.h  ──▶  tools/
+//
+// write_line.* and read_line.* are mirror images over these structs, so a field
+// exists here, in both of them, in trace.schema.json and in README.md, or not
+// at all. No code, no dependency: anything may include this header.
+//
+// A std::string_view borrows: from static storage in the application, from the
+// LineReader in the tools.
+//
+// Times are integer nanoseconds relative to Header::base_unix_ns. Ids are dense,
+// start at 1 and are valid for the whole trace; 0 means "none". Strings are raw
+// bytes: making them valid UTF-8 is the writer's work.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "schema/loss.h"
+#include "schema/naming_record.h"
+
+namespace rangefinder {
+
+/// Nanoseconds since the base of the trace. May be negative for what began before it.
+using TimeNs = std::int64_t;
+
+/// No value: a range never closed, a time that CUPTI could not give.
+inline constexpr TimeNs kNoTime = INT64_MIN;
+
+inline constexpr const char* kTraceSchema = "rangefinder.trace";
+inline constexpr const char* kSummarySchema = "rangefinder.summary";
+/// MAJOR.MINOR: readers refuse a newer MAJOR, ignore what a newer MINOR adds.
+inline constexpr const char* kSchemaVersion = "1.0";
+inline constexpr int kSchemaMajor = 1;
+
+/// Where a piece of GPU work ran and who asked for it. Part of every GPU record.
+struct GpuWork {
+  TimeNs start_ns = kNoTime;  ///< kNoTime: CUPTI could not time it
+  TimeNs end_ns = kNoTime;
+  std::uint32_t gpu = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t correlation = 0;  ///< joins it to its LaunchRecord
+  std::uint32_t path = 0;         ///< 0: launched outside of any range
+  std::uint64_t range = 0;        ///< innermost range instance open at the launch
+  std::uint32_t graph = 0;        ///< executable graph id; 0: not launched by a graph
+  std::uint64_t graph_node = 0;
+  bool captured = false;  ///< path and range are those open when the graph node was made
+};
+
+/// One kernel execution. Source: CUpti_ActivityKernel10.
+struct KernelRecord {
+  GpuWork work;
+  std::uint32_t name = 0;    ///< KernelNameRecord
+  std::uint32_t config = 0;  ///< LaunchConfigRecord
+};
+
+enum class CopyKind : std::uint8_t { unknown, HtoD, DtoH, DtoD, HtoH, PtoP, HtoA, AtoH, AtoA, AtoD, DtoA };
+enum class MemoryKind : std::uint8_t {
+  unknown,
+  pageable,
+  pinned,
+  device,
+  array,
+  managed,
+  device_static,
+  managed_static
+};
+
+/// One copy. Source: CUpti_ActivityMemcpy6, and CUpti_ActivityMemcpyPtoP4 for PtoP.
+struct MemcpyRecord {
+  GpuWork work;
+  CopyKind kind = CopyKind::unknown;
+  MemoryKind source = MemoryKind::unknown;
+  MemoryKind destination = MemoryKind::unknown;
+  std::uint64_t bytes = 0;
+  bool async = false;
+  std::uint64_t count = 1;                            ///< copies in a batch
+  std::uint32_t source_gpu = 0, destination_gpu = 0;  ///< PtoP only
+};
+
+/// Source: CUpti_ActivityMemset4.
+struct MemsetRecord {
+  GpuWork work;
+  std::uint32_t value = 0;
+  std::uint64_t bytes = 0;
+  MemoryKind memory = MemoryKind::unknown;
+};
+
+/// What a host thread did: part of every record that comes from a callback or NVTX.
+struct HostWork {
+  TimeNs start_ns = kNoTime;
+  TimeNs end_ns = kNoTime;
+  std::uint32_t thread = 0;  ///< gettid()
+  std::uint32_t path = 0;
+  std::uint64_t range = 0;
+};
+
+/// A host call that put work on the GPU. Source: driver API callback.
+struct LaunchRecord {
+  HostWork host;
+  std::string_view api;  ///< driver function without version suffix, as in "cuLaunchKernel"
+  std::uint32_t correlation = 0;
+  std::uint32_t context = 0;
+  std::int32_t result = 0;  ///< CUresult; the line carries it only where it is not 0
+};
+
+enum class WorkKind : std::uint8_t { kernel, memcpy, memset, graph };
+
+/// A launch measured with hardware counters in a range of its own. Source: the launch callback
+/// and the Range Profiler. It has no GPU start and end; gpu_ns is
+/// gr__cycles_active.sum over the clock, less what the range itself adds, for kernels and graphs:
+/// a copy has a line of its own with start and end.
+struct ExactRecord {
+  LaunchRecord launch;
+  WorkKind kind = WorkKind::kernel;
+  std::uint32_t gpu = 0;
+  std::uint32_t name = 0;   ///< KernelNameRecord; 0 where kind is not kernel
+  Dim3 grid, block;         ///< kernel only
+  std::uint64_t bytes = 0;  ///< memcpy, memset: as asked for
+  bool measured = false;    ///< false: the values below are absent, `reason` says why
+  std::uint64_t gpu_ns = 0;
+  std::uint64_t dram_read_bytes = 0;   ///< dram__bytes_read.sum
+  std::uint64_t dram_write_bytes = 0;  ///< dram__bytes_write.sum
+  std::uint64_t l2_bytes = 0;          ///< lts__t_bytes.sum
+  std::string reason;
+};
+
+/// Whether an exact line of this kind says how long the GPU took.
+[[nodiscard]] inline bool has_gpu_time(const ExactRecord& exact) noexcept {
+  return exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph;
+}
+
+/// A host thread waited. Source: driver API callback.
+struct SyncRecord {
+  HostWork host;
+  std::string_view api;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;  ///< waited for, 0: all
+  std::uint64_t event = 0;   ///< handle waited for
+};
+
+enum class AllocKind : std::uint8_t { device, host, managed, async, pool };
+
+/// Memory was allocated or freed. Source: driver API callback.
+struct AllocRecord {
+  HostWork host;
+  std::string_view api;
+  bool is_free = false;
+  AllocKind kind = AllocKind::device;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;  ///< 0 for a free
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;  ///< async only
+  std::uint64_t pool = 0;    ///< handle, pool only
+};
+
+/// cuEventRecord (wait false) or cuStreamWaitEvent (wait true). Source: driver API callback.
+struct EventRecord {
+  HostWork host;
+  bool wait = false;
+  std::uint64_t event = 0;   ///< handle
+  std::uint32_t stream = 0;  ///< that records, or that waits
+  std::uint32_t context = 0;
+};
+
+enum class CaptureStep : std::uint8_t { begin, end, invalidate };
+
+/// Stream capture. Source: driver API callback.
+struct CaptureRecord {
+  HostWork host;
+  CaptureStep step = CaptureStep::begin;
+  std::uint32_t stream = 0;
+  std::uint32_t context = 0;
+  std::uint64_t graph = 0;  ///< CUgraph handle, end only
+  std::int32_t result = 0;  ///< CUresult; not 0: the capture was invalid
+};
+
+/// Time that CUDA or CUPTI took for itself. Source: CUpti_ActivityOverhead3.
+struct OverheadRecord {
+  TimeNs start_ns = kNoTime, end_ns = kNoTime;
+  std::string_view what;     ///< "lazy_function_loading", …
+  std::uint32_t thread = 0;  ///< 0 where CUPTI names none
+  std::uint32_t correlation = 0;
+};
+
+enum class PayloadType : std::uint8_t { none, u64, i64, f64, u32, i32, f32 };
+
+/// What an NVTX call may carry beside its text.
+struct NvtxExtras {
+  std::uint32_t category = 0;
+  std::uint32_t color = 0;  ///< ARGB; 0: none
+  PayloadType payload_type = PayloadType::none;
+  std::uint64_t payload = 0;         ///< the bits of the value
+  std::uint64_t payload_schema = 0;  ///< of the extended payload; 0: none
+  std::vector<std::uint8_t> payload_data;
+};
+
+/// One NVTX range. A push/pop range has a path, a start/end range a name.
+struct RangeRecord {
+  std::uint64_t id = 0;
+  TimeNs start_ns = kNoTime;
+  TimeNs end_ns = kNoTime;  ///< kNoTime: never closed
+  std::uint32_t thread = 0;
+  std::uint32_t end_thread = 0;  ///< start/end only
+  std::uint32_t domain = 0;
+  std::uint32_t path = 0;  ///< push/pop: its own; start/end: the path open on the thread at the start
+  std::uint32_t name = 0;  ///< start/end only; tells the two apart
+  NvtxExtras extras;
+};
+
+/// An NVTX mark.
+struct MarkRecord {
+  TimeNs at_ns = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t domain = 0;
+  std::uint32_t name = 0;
+  std::uint32_t path = 0;
+  std::uint64_t range = 0;
+  NvtxExtras extras;
+};
+
+/// Heartbeat: written with every flush to disk, so that a reader knows what a killed program lost.
+struct FlushRecord {
+  TimeNs at_ns = 0;
+  std::uint64_t records = 0;  ///< event lines written so far, this and earlier segments
+  std::array<std::uint64_t, kLossCauses.size()> loss{};
+};
+
+/// Work the application asked for, against what of it is in the trace.
+/// launched = recorded + exact + lost, for each kind; graph launches count as one.
+struct LaunchBalance {
+  std::uint64_t launched = 0;  ///< successful API calls seen, but for those being captured
+  std::uint64_t recorded = 0;  ///< of these, joined to at least one GPU record
+  std::uint64_t exact = 0;     ///< of these, written as an exact line
+  std::uint64_t lost = 0;      ///< of these, neither
+};
+
+/// What recording cost the application and the machine.
+struct OwnCost {
+  std::uint64_t launch_callbacks = 0;           ///< calls
+  std::uint64_t launch_callback_median_ns = 0;  ///< exit half of every 64th call
+  std::uint64_t launch_callback_p99_ns = 0;
+  std::uint64_t drain_cpu_ns = 0;  ///< CPU time of our thread
+  std::uint64_t bytes_written = 0;
+  std::uint64_t activity_buffers_peak = 0;  ///< in flight at once
+  std::uint64_t activity_buffer_bytes = 0;  ///< size of each
+  std::uint64_t exact_ns = 0;               ///< application threads held up by counter ranges and batches
+  std::uint64_t exact_batches = 0;
+};
+
+/// Last line of a trace that ended in an orderly way.
+struct EndRecord {
+  TimeNs at_ns = 0;
+  std::string reason;  ///< "exit", "stop", "reset"
+  /// Lines written by kind: {"kernel", 1200}, …
+  std::vector<std::pair<std::string, std::uint64_t>> records;
+  std::array<LaunchBalance, 4> balance{};  ///< by WorkKind
+  std::array<std::uint64_t, kLossCauses.size()> loss{};
+  OwnCost own_cost;
+};
+
+/// Both clocks once a second, so that a step of CLOCK_REALTIME can be seen and taken out.
+struct ClockRecord {
+  TimeNs at_ns = 0;         ///< CLOCK_REALTIME - base_unix_ns
+  TimeNs monotonic_ns = 0;  ///< CLOCK_MONOTONIC_RAW - base_monotonic_ns
+};
+
+}  // namespace rangefinder

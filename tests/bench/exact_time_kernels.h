@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of exact_time. `span`: two device words; the first block in lowers the
+// first to its %globaltimer, the last one out raises the second.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+/// `blocks` of 32 threads, each busy for so many clocks.
+void launch_spin(unsigned blocks, unsigned long long clocks, unsigned long long* span, cudaStream_t stream);
+
+/// Copies `bytes` (a multiple of 16) in 16-byte words.
+void launch_copy(unsigned blocks, unsigned threads, const void* from, void* to, std::size_t bytes,
+                 unsigned long long* span);

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DRAM bytes of exact launches against what known_bytes moved."""
+
+MIB = 1 << 20
+GIB = 1 << 30
+# Relative error of every call; below 1 GiB writes may also differ by what stays dirty in the L2.
+SHARE = 0.01
+DIRTY_L2_BYTES = 4 * MIB
+LEAST_SIZE = 256 * MIB  # below it the L2 serves a part: shown in the trace, not checked
+REPEAT = 5
+
+
+def known_bytes(runner, table):
+    command = [f"{runner.bin}/known_bytes", "--repeat", str(REPEAT)]
+    expected, trace = runner.traced("known_bytes", command, ["--counters", "exact"], timeout_s=600)
+    table.equal("known_bytes: counters", "exact", trace.lines["header"][0]["counters"])
+    unmeasured = [line for line in trace.lines["exact"] if "unmeasured" in line]
+    table.equal("known_bytes: unmeasured launches", 0, len(unmeasured))
+    for item in expected["ranges"]:
+        calls = trace.at_path("exact", item["path"].split("/"))
+        table.equal(f"{item['path']}: exact lines", item["calls"], len(calls))
+        row = trace.module(item["path"])
+        declared = (row or {}).get("declared_bytes")
+        table.equal(f"{item['path']}: declared bytes", item["declared_bytes"], declared)
+        if item["size_bytes"] >= LEAST_SIZE:
+            check_calls(table, item, [call for call in calls if "unmeasured" not in call])
+
+
+def check_calls(table, item, calls):
+    """The worst call of a range, read and written."""
+    is_large_copy = item["size_bytes"] >= GIB and item["kind"] in ("copy_kernel", "memcpy_d2d")
+    dirty = 0 if is_large_copy else DIRTY_L2_BYTES
+    for key, slack in (("read_bytes", 0), ("write_bytes", dirty)):
+        truth = item[key] // item["calls"]
+        if truth == 0:
+            continue
+        found = [call["dram_" + key] for call in calls]
+        worst = max(found, key=lambda value: abs(value - truth), default=None)
+        ok = worst is not None and abs(worst - truth) <= SHARE * truth + slack
+        wanted = f"{truth} +- 1 %" + (f" + {slack // MIB} MiB" if slack else "")
+        off = "" if worst is None else f" ({(worst - truth) / truth:+.2%})"
+        table.row(f"{item['path']}: DRAM {key[:-6]}, worst", wanted, f"{worst}{off}", ok)

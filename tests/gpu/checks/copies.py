@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies and memsets, form by form; managed memory."""
+
+
+def copy_storm(runner, table):
+    expected, trace = runner.traced("copy_storm", [f"{runner.bin}/copy_storm"])
+    for item in expected["copies"]:
+        found = trace.at_path("memcpy", item["path"].split("/"))
+        table.equal(f"{item['path']}: copies, bytes", (item["copies"], item["bytes"]),
+                    (len(found), sum(line["bytes"] for line in found)))
+        wanted = {(item["kind"], item["src"], item["dst"])}
+        kinds = {(line["kind"], line["src"], line["dst"]) for line in found}
+        table.equal(f"{item['path']}: kind", wanted, kinds)
+    for item in expected["batches"]:
+        found = trace.at_path("memcpy", item["path"].split("/"))
+        # one record for a batch, or one for each copy of it
+        table.equal(f"{item['path']}: copies, bytes", (item["copies"], item["bytes"]),
+                    (sum(line.get("count", 1) for line in found), sum(line["bytes"] for line in found)))
+    for item in expected["memsets"]:
+        found = trace.at_path("memset", item["path"].split("/"))
+        table.equal(f"{item['path']}: memsets, bytes", (item["calls"], item["bytes"]),
+                    (len(found), sum(line["bytes"] for line in found)))
+    table.equal("copy_storm: losses", {}, trace.loss)
+
+
+def managed_memory(runner, table):
+    expected, trace = runner.traced("managed_memory", [f"{runner.bin}/managed_memory"])
+    managed = [line for line in trace.lines["alloc"] if line["memory"] == "managed"]
+    table.equal("managed_memory: allocations, bytes", (expected["managed_allocs"], expected["managed_bytes"]),
+                (len(managed), sum(line["bytes"] for line in managed)))
+    table.equal("managed_memory: kernels", expected["kernels"], trace.kernel_total())
+    table.equal("managed_memory: words that came out wrong", 0, expected["wrong_words"])
+    table.equal("managed_memory: losses", {}, trace.loss)

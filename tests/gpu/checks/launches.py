@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing is lost, and memory does not grow: launch_storm. Streams, events, memory: multi_stream."""
+from collections import Counter
+
+MIB = 1 << 20
+THREADS = 8
+LAUNCHES = 2_000_000
+MOST_GROWTH_BYTES = 160 * MIB
+
+
+def launch_storm(runner, table):
+    command = [f"{runner.bin}/launch_storm", "--threads", str(THREADS), "--launches", str(LAUNCHES)]
+    plain = runner.plain("launch_storm_plain", command, timeout_s=300)
+    expected, trace = runner.traced("launch_storm", command, timeout_s=600, threads=False)
+    kernels, loss = trace.count["kernel"], trace.loss
+    balance = trace.end.get("launches", {}).get("kernel", {})
+    lost = balance.get("lost", 0)
+    table.equal("launch_storm: end line", True, bool(trace.end))
+    table.equal("launch_storm: launched, says the profiler", expected["kernels"], balance.get("launched"))
+    table.equal("launch_storm: kernel records + lost", expected["kernels"], kernels + lost)
+    table.equal("launch_storm: losses", {}, loss)
+    by_path = trace.kernels_by_path()
+    wanted = [LAUNCHES // THREADS + expected["warm_up_kernels"] // THREADS] * THREADS
+    table.equal("launch_storm: kernels of each thread's path", wanted,
+                [by_path[("storm", f"thread {k}")] for k in range(THREADS)])
+    growth = expected["rss_after_bytes"] - plain["rss_after_bytes"]
+    table.row("launch_storm: memory over the untraced run", "< 160 MiB", f"{growth / MIB:.0f} MiB",
+              growth < MOST_GROWTH_BYTES)
+    own = expected["rss_after_bytes"] - expected["rss_before_bytes"]
+    table.row("launch_storm: growth during the storm", "< 160 MiB", f"{own / MIB:.0f} MiB",
+              own < MOST_GROWTH_BYTES)
+    print(f"  ns a launch: {plain['ns_per_launch']:.0f} untraced, {expected['ns_per_launch']:.0f} traced")
+
+
+def multi_stream(runner, table):
+    expected, trace = runner.traced("multi_stream", [f"{runner.bin}/multi_stream"])
+    by_path = trace.kernels_by_path()
+    found = [by_path[("multi_stream", f"stream {k}")] for k in range(expected["streams"])]
+    table.equal("multi_stream: kernels", expected["kernels"], trace.kernel_total())
+    wanted = [expected["kernels_per_stream"]] * expected["streams"]
+    table.equal("multi_stream: kernels of each path", wanted, found)
+    table.equal("multi_stream: memsets", expected["memsets"], trace.count["memset"])
+    table.equal("multi_stream: event records", expected["event_records"], trace.count["event_record"])
+    table.equal("multi_stream: stream waits", expected["stream_waits"], trace.count["stream_wait"])
+    allocs = [line for line in trace.lines["alloc"] if line["memory"] == "async"]
+    table.equal("multi_stream: stream-ordered allocations", expected["allocs_async"], len(allocs))
+    table.equal("multi_stream: their bytes", expected["alloc_bytes"], sum(line["bytes"] for line in allocs))
+    frees = [line for line in trace.lines["free"] if line["memory"] == "async"]
+    table.equal("multi_stream: stream-ordered frees", expected["frees_async"], len(frees))
+    wanted = Counter(expected["priorities"])
+    priorities = Counter(line.get("priority", 0) for line in trace.lines["stream"])
+    table.row("multi_stream: streams by priority", dict(wanted), dict(priorities),
+              all(priorities[priority] >= count for priority, count in wanted.items()))
+    syncs = [line for line in trace.lines["sync"] if line["api"].startswith("cuCtxSynchronize")]
+    table.row("multi_stream: device synchronisations", f">= {expected['device_syncs']}", len(syncs),
+              len(syncs) >= expected["device_syncs"])
+    table.equal("multi_stream: losses", {}, trace.loss)

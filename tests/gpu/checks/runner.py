@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs programs under Rangefinder with a time limit, keeps what they leave, collects rows of the table."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+from checks.trace import Trace
+
+
+class Failed(Exception):
+    """A step without which the check cannot go on."""
+
+
+class Table:
+    """Rows (name, expected, found, ok)."""
+
+    def __init__(self):
+        self.rows = []
+
+    def row(self, name, expected, found, ok):
+        self.rows.append((name, str(expected), str(found), bool(ok)))
+        verdict = "ok" if ok else "FAIL"
+        print(f"{name:<60} {expected!s:>30} {found!s:>34}  {verdict}", flush=True)
+
+    def equal(self, name, expected, found):
+        self.row(name, expected, found, expected == found)
+
+    @property
+    def failures(self):
+        return [row for row in self.rows if not row[3]]
+
+
+class Runner:
+    """One folder a run: stdout, stderr, the trace."""
+
+    def __init__(self, table, out, build, repository):
+        self.table = table
+        self.out = out
+        self.bin = os.path.join(build, "bin")
+        self.library = os.path.join(build, "lib", "librangefinder.so")
+        self.repository = repository
+
+    def program(self, name):
+        return [sys.executable, os.path.join(self.repository, "tests", "gpu", "programs", name)]
+
+    def plain(self, name, command, timeout_s=300, environment=None):
+        """Runs `command`; returns the last JSON line of its stdout. Raises Failed."""
+        folder = os.path.join(self.out, name)
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "command"), "w", encoding="utf-8") as file:
+            file.write(" ".join(command) + "\n")
+        stdout, stderr = os.path.join(folder, "stdout"), os.path.join(folder, "stderr")
+        with open(stdout, "wb") as out, open(stderr, "wb") as err:
+            code = _run_limited(command, out, err, timeout_s, {**os.environ, **(environment or {})})
+        if code != 0:
+            how = f"took over {timeout_s} s" if code is None else f"exit code {code}"
+            raise Failed(f"{how}: {' '.join(command)}\n{_tail(stderr)}")
+        lines = [line for line in _tail(stdout, 4_000_000).splitlines() if line.startswith("{")]
+        if not lines:
+            raise Failed(f"no JSON on stdout of {' '.join(command)}")
+        return json.loads(lines[-1])
+
+    def traced(self, name, command, options=(), timeout_s=300, threads=True):
+        """Under `rangefinder run`; returns (the program's JSON, Trace). The trace must be valid."""
+        trace = self._trace_folder(name)
+        run = [os.path.join(self.bin, "rangefinder"), "run", *options, "--quiet", "--out", trace, "--", *command]
+        expected = self.plain(name, run, timeout_s)
+        return expected, self.validated(name, trace, threads)
+
+    def with_variable(self, name, command, timeout_s=300):
+        """With nothing but CUDA_INJECTION64_PATH (and where to write)."""
+        trace = self._trace_folder(name)
+        environment = {"CUDA_INJECTION64_PATH": self.library, "RANGEFINDER_OUT": trace}
+        expected = self.plain(name, command, timeout_s, environment)
+        return expected, self.validated(name, trace)
+
+    def validated(self, name, trace, threads=True):
+        command = [os.path.join(self.bin, "rangefinder"), "validate", trace]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        with open(os.path.join(self.out, name, "validate"), "w", encoding="utf-8") as file:
+            file.write(done.stdout + done.stderr)
+        self.table.equal(f"{name}: validate", "exit code 0", f"exit code {done.returncode}")
+        return Trace(trace, threads)
+
+    def _trace_folder(self, name):
+        trace = os.path.join(self.out, name, "trace")
+        shutil.rmtree(trace, ignore_errors=True)
+        os.makedirs(os.path.dirname(trace), exist_ok=True)
+        return trace
+
+
+def _run_limited(command, out, err, timeout_s, environment):
+    """Exit code, or None: it ran out of time and was killed with all it had started."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment,
+                               start_new_session=True)
+    try:
+        return process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # what it left behind; its group is its own
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def _tail(path, count=2000):
+    with open(path, "rb") as file:
+        return file.read()[-count:].decode("utf-8", "replace")

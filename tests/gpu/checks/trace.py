@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace in memory: the lines of all segments by kind, names and paths resolved (schema/README.md).
+
+Written on its own over the format's description, so that it does not share a fault with the
+project's reader.
+"""
+import glob
+import json
+import os
+from collections import Counter, defaultdict
+
+# `t` of lines that are kept one by one; launches are only counted (there are millions of them).
+_NAMING = {"thread", "domain", "category", "payload_schema", "stream", "gpu", "kernel_name"}
+_KEPT = _NAMING | {"memcpy", "memset", "exact", "range", "mark", "alloc", "free", "event_record", "stream_wait",
+                   "sync", "capture", "header", "end"}
+
+
+class Trace:
+    """`kernels` counts (path id, graph or 0, thread of the launch) triples.
+
+    `threads` False: launches are not read, their thread is 0; for traces of millions of them.
+    """
+
+    def __init__(self, folder, threads=True):
+        self.lines = defaultdict(list)
+        self.count = Counter()
+        self.names = {}
+        self.kernels = Counter()
+        self._paths = {}
+        self._thread_of = {}
+        self._kernel_keys = Counter()
+        # Its own segments lie at the top; below are those of child processes, or of ranks.
+        where = glob.escape(folder)
+        segments = sorted(glob.glob(os.path.join(where, "trace-*.ndjson"))) or sorted(
+            glob.glob(os.path.join(where, "**", "trace-*.ndjson"), recursive=True))
+        if not segments:
+            raise FileNotFoundError(f"no trace-*.ndjson under {folder}")
+        self._seen = set()  # lines that name things come again in every segment
+        for segment in segments:
+            with open(segment, encoding="utf-8") as lines:
+                for line in lines:
+                    if not threads and '"t":"launch"' in line[:24]:
+                        continue
+                    self._add(json.loads(line), line)
+        self._resolve_threads()
+        summary = os.path.join(os.path.dirname(segments[0]), "summary.json")
+        with open(summary, encoding="utf-8") as file:
+            self.summary = json.load(file)
+
+    def _add(self, record, line):
+        kind = record["t"]
+        self.count[kind] += 1
+        if kind == "kernel":
+            self._kernel_keys[(record.get("path", 0), record.get("graph", 0), record["corr"])] += 1
+        elif kind == "launch":
+            self._thread_of[record["corr"]] = record["thread"]
+        elif kind == "path":
+            self._paths[record["id"]] = (record["parent"], record["name"])
+        elif kind == "name":
+            self.names[record["id"]] = record["text"]
+        elif kind in _KEPT:
+            if kind in _NAMING:
+                if line in self._seen:
+                    return
+                self._seen.add(line)
+            self.lines[kind].append(record)
+
+    def _resolve_threads(self):
+        for (path, graph, correlation), count in self._kernel_keys.items():
+            self.kernels[(path, graph, self._thread_of.get(correlation, 0))] += count
+        self._kernel_keys.clear()
+
+    def path(self, path_id):
+        """Names, outermost first; () is outside of any range."""
+        names = []
+        while path_id:
+            path_id, name = self._paths[path_id]
+            names.append(name)
+        return tuple(reversed(names))
+
+    def kernels_by_path(self):
+        found = Counter()
+        for (path, _, _), count in self.kernels.items():
+            found[self.path(path)] += count
+        return found
+
+    def kernel_total(self):
+        return sum(self.kernels.values())
+
+    def at_path(self, kind, names):
+        return [record for record in self.lines[kind] if self.path(record.get("path", 0)) == tuple(names)]
+
+    @property
+    def end(self):
+        return self.lines["end"][-1] if self.lines["end"] else {}
+
+    @property
+    def loss(self):
+        return self.end.get("loss", {})
+
+    def module(self, path):
+        """Row of summary.json, or None."""
+        return next((row for row in self.summary["modules"] if row["path"] == path), None)

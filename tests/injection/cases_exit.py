@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""However a program ends, it ends as it would without us, and what was recorded is on disk."""
+
+from harness import InjectionCase
+
+ORDERLY = ("return", "exit", "exit-in-thread", "exit-in-range")
+SUDDEN = ("_exit", "abort", "segv", "kill")
+# More than the second within which everything is to be on disk.
+ALIVE_MS = "1300"
+
+
+class ExitCases(InjectionCase):
+    def test_an_orderly_exit_ends_the_trace(self):
+        for how in ORDERLY:
+            for counters in ("off", "exact"):
+                with self.subTest(how=how, counters=counters):
+                    run = self.run_both("exits", how, RANGEFINDER_COUNTERS=counters)
+
+                    self.assert_silent(run)
+                    trace = run.trace()
+                    self.assert_balanced(trace)
+                    self.assertEqual(trace.end["reason"], "exit")
+                    wanted = 51 if how == "exit-in-range" else 50
+                    self.assertEqual(len(trace.of("kernel" if counters == "off" else "exact")), wanted)
+
+    def test_a_sudden_end_leaves_whole_lines_of_all_but_the_last_second(self):
+        for how in SUDDEN:
+            for counters in ("off", "exact"):
+                with self.subTest(how=how, counters=counters):
+                    run = self.run_both("exits", how, ALIVE_MS, RANGEFINDER_COUNTERS=counters)
+
+                    self.assert_silent(run)
+                    trace = run.trace()
+                    self.assert_balanced(trace, ended=False)
+                    self.assertEqual(len(trace.of("range")), 51)
+                    if counters == "off":
+                        self.assertEqual(len(trace.of("launch")), 50)
+                        self.assertEqual(len(trace.of("kernel")), 50)
+
+    def test_a_program_killed_at_once_leaves_nothing_broken(self):
+        for how in SUDDEN:
+            with self.subTest(how=how):
+                run = self.run_both("exits", how)
+
+                self.assert_silent(run)
+                # Dead before the first flush, it may have an empty segment; never half a line.
+                if run.folders():
+                    self.assertEqual(run.trace().problems(), [])
+                    self.assertIsNone(run.trace().end)
+
+    def test_exit_while_other_threads_launch_is_in_time(self):
+        for counters in ("off", "exact"):
+            with self.subTest(counters=counters):
+                run = self.run_both("exits", "exit-while-launching", RANGEFINDER_COUNTERS=counters)
+
+                self.assert_silent(run)
+                trace = run.trace()
+                self.assertIsNotNone(trace.end)
+                self.assertEqual(trace.problems(), [])
+
+    def test_a_gpu_that_never_finishes_does_not_hold_up_the_exit(self):
+        run = self.run_both("plain", "20", fake={"FAKE_CUDA_KERNEL_NS": "100000000000"})
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assertEqual(len(trace.of("kernel")), 20)
+        self.assertEqual(trace.end["loss"]["gpu_work_untimed"], 20)
+        self.assertFalse(any("start" in kernel for kernel in trace.of("kernel")))
+
+    def test_a_destroyed_context_ends_its_counters_first(self):
+        for mode in ("destroy", "twice"):
+            for counters in ("off", "exact"):
+                with self.subTest(mode=mode, counters=counters):
+                    run = self.run_both("plain", "10", mode, RANGEFINDER_COUNTERS=counters)
+
+                    self.assert_silent(run)
+                    self.assert_balanced(run.trace())

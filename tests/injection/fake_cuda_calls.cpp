@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fake driver's calls that a tool sees, each between CUPTI's enter and exit callbacks.
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+#include <cupti_driver_cbid.h>
+#include <generated_cuda_meta.h>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tests/injection/fake_driver.h"
+
+struct CUfunc_st {
+  const char* name;
+};
+/// What a graph and an executable graph hold. Leaked, like all handles.
+struct GraphNode {
+  CUgraphNode node;
+  fake::Work work;
+};
+struct CUgraph_st {
+  std::uint64_t id;
+  std::vector<GraphNode> nodes;
+};
+struct CUgraphExec_st {
+  std::uint64_t id;
+  std::vector<GraphNode> nodes;
+};
+
+namespace fake {
+namespace {
+
+std::mutex capture_mutex;
+CUgraph capturing = nullptr;  // guarded by capture_mutex; one capture at a time
+std::atomic<std::uint64_t> next_graph{1};
+
+/// One call: `body(call)` does it and returns its result.
+template <typename Params, typename Body>
+CUresult traced(CUpti_CallbackId cbid, const char* function, const Params& params, const char* symbol,
+                Body body) {
+  if (const CUresult r = ready(function); r != CUDA_SUCCESS) return r;
+  Call call{cbid, function, &params, symbol, current_context(), correlation(), CUDA_SUCCESS, 0};
+  if (call.context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const Hooks* const table = tool();
+  if (table != nullptr) table->enter(call);
+  call.result = body(call);
+  if (table != nullptr) table->exit(call);
+  return call.result;
+}
+#define TRACED(function, params, symbol, ...) \
+  fake::traced(CUPTI_DRIVER_TRACE_CBID_##function, #function, params, symbol, __VA_ARGS__)
+
+Work work_of(const Call& call, WorkClass kind, CUstream stream) {
+  Work work{};
+  work.kind = kind;
+  work.context = call.context;
+  work.stream = stream_id(stream);
+  work.correlation = call.correlation;
+  work.symbol = call.symbol;
+  return work;
+}
+
+CUgraphNode made_node(CUcontext context, std::uint64_t graph, std::size_t number, CUgraphNode original) {
+  auto* const node = new CUgraphNode_st{graph << 32 | number};
+  if (const Hooks* const table = tool()) table->graph_node(context, node, original);
+  return node;
+}
+
+/// Into the capture, if there is one. The tool is told without the lock held.
+bool captured(const Work& work) {
+  std::uint64_t graph = 0;
+  std::size_t number = 0;
+  {
+    const std::lock_guard lock(capture_mutex);
+    if (capturing == nullptr) return false;
+    graph = capturing->id;
+    number = capturing->nodes.size();
+    capturing->nodes.push_back({nullptr, work});
+  }
+  CUgraphNode const node = made_node(work.context, graph, number, nullptr);
+  const std::lock_guard lock(capture_mutex);
+  capturing->nodes[number].node = node;
+  return true;
+}
+
+CUresult submit(const Work& work) {
+  if (!captured(work)) run_work(work);
+  return CUDA_SUCCESS;
+}
+
+CUresult copy(const Call& call, CUstream stream, std::uint64_t bytes, bool to_host, bool async) {
+  Work work = work_of(call, WorkClass::memcpy, stream);
+  work.bytes = bytes;
+  work.to_host = to_host;
+  work.async = async;
+  const CUresult r = bytes == 0 ? CUDA_SUCCESS : submit(work);
+  if (!async) wait_for_gpu();
+  return r;
+}
+
+}  // namespace
+}  // namespace fake
+
+FAKE_EXPORT CUresult cuModuleLoadData(CUmodule* module, const void*) {
+  *module = nullptr;
+  return fake::ready("cuModuleLoadData");
+}
+
+FAKE_EXPORT CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
+  static std::mutex mutex;
+  static auto* const names = new std::set<std::string>;  // leaked: records point into it
+  const std::lock_guard lock(mutex);
+  *function = new CUfunc_st{names->insert(name).first->c_str()};
+  return fake::ready("cuModuleGetFunction");
+}
+
+FAKE_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                    unsigned block_x, unsigned block_y, unsigned block_z,
+                                    unsigned shared_bytes, CUstream stream, void** arguments, void** extra) {
+  const cuLaunchKernel_params params{f,       grid_x,       grid_y, grid_z,    block_x, block_y,
+                                     block_z, shared_bytes, stream, arguments, extra};
+  return TRACED(cuLaunchKernel, params, f->name, [&](const fake::Call& call) {
+    if (grid_x == 0) return CUDA_ERROR_INVALID_VALUE;
+    fake::Work work = fake::work_of(call, fake::WorkClass::kernel, stream);
+    std::memcpy(work.grid, &params.gridDimX, sizeof(work.grid));
+    std::memcpy(work.block, &params.blockDimX, sizeof(work.block));
+    return fake::submit(work);
+  });
+}
+
+FAKE_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes) {
+  const cuMemAlloc_v2_params params{pointer, bytes};
+  return TRACED(cuMemAlloc_v2, params, nullptr, [&](const fake::Call&) {
+    *pointer = reinterpret_cast<CUdeviceptr>(std::malloc(bytes));
+    return *pointer != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  });
+}
+
+FAKE_EXPORT CUresult cuMemFree_v2(CUdeviceptr pointer) {
+  const cuMemFree_v2_params params{pointer};
+  return TRACED(cuMemFree_v2, params, nullptr, [&](const fake::Call&) {
+    std::free(reinterpret_cast<void*>(pointer));
+    return CUDA_SUCCESS;
+  });
+}
+
+FAKE_EXPORT CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
+  const cuMemcpyHtoD_v2_params params{to, from, bytes};
+  return TRACED(cuMemcpyHtoD_v2, params, nullptr,
+                [&](const fake::Call& call) { return fake::copy(call, nullptr, bytes, false, false); });
+}
+
+FAKE_EXPORT CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  const cuMemcpyDtoH_v2_params params{to, from, bytes};
+  return TRACED(cuMemcpyDtoH_v2, params, nullptr,
+                [&](const fake::Call& call) { return fake::copy(call, nullptr, bytes, true, false); });
+}
+
+FAKE_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
+                                          CUstream stream) {
+  const cuMemcpyHtoDAsync_v2_params params{to, from, bytes, stream};
+  return TRACED(cuMemcpyHtoDAsync_v2, params, nullptr,
+                [&](const fake::Call& call) { return fake::copy(call, stream, bytes, false, true); });
+}
+
+FAKE_EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count,
+                                     CUstream stream) {
+  const cuMemsetD8Async_params params{to, value, count, stream};
+  return TRACED(cuMemsetD8Async, params, nullptr, [&](const fake::Call& call) {
+    fake::Work work = fake::work_of(call, fake::WorkClass::memset, stream);
+    work.bytes = count;
+    return fake::submit(work);
+  });
+}
+
+FAKE_EXPORT CUresult cuStreamSynchronize(CUstream stream) {
+  const cuStreamSynchronize_params params{stream};
+  return TRACED(cuStreamSynchronize, params, nullptr, [](const fake::Call&) {
+    fake::wait_for_gpu();
+    return CUDA_SUCCESS;
+  });
+}
+
+FAKE_EXPORT CUresult cuCtxSynchronize() {
+  const char params = 0;  // it has none
+  return TRACED(cuCtxSynchronize, params, nullptr, [](const fake::Call&) {
+    fake::wait_for_gpu();
+    return CUDA_SUCCESS;
+  });
+}
+
+FAKE_EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
+  const cuStreamBeginCapture_v2_params params{stream, mode};
+  return TRACED(cuStreamBeginCapture_v2, params, nullptr, [](const fake::Call&) {
+    const std::lock_guard lock(fake::capture_mutex);
+    fake::capturing = new CUgraph_st{fake::next_graph++, {}};
+    return CUDA_SUCCESS;
+  });
+}
+
+FAKE_EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  const cuStreamEndCapture_params params{stream, graph};
+  return TRACED(cuStreamEndCapture, params, nullptr, [&](const fake::Call&) {
+    const std::lock_guard lock(fake::capture_mutex);
+    *graph = std::exchange(fake::capturing, nullptr);
+    return *graph != nullptr ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  });
+}
+
+FAKE_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
+  if (const CUresult r = fake::ready("cuGraphInstantiate"); r != CUDA_SUCCESS) return r;
+  *exec = new CUgraphExec_st{fake::next_graph++, graph->nodes};
+  std::size_t number = 0;
+  for (GraphNode& each : (*exec)->nodes) {
+    each.node = fake::made_node(each.work.context, (*exec)->id, number++, each.node);
+    each.work.graph_node = each.node->id;
+  }
+  return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  const cuGraphLaunch_params params{exec, stream};
+  return TRACED(cuGraphLaunch, params, nullptr, [&](const fake::Call& call) {
+    for (const GraphNode& each : exec->nodes) {
+      fake::Work work = each.work;
+      work.correlation = call.correlation;
+      work.stream = fake::stream_id(stream);
+      fake::run_work(work);
+    }
+    return CUDA_SUCCESS;
+  });
+}

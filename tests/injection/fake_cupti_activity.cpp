@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fake CUPTI's activity records: real struct layouts in the buffers of the tool.
+//
+//   work ─▶ current buffer (asked for on the launching thread) ─ full ─▶ completed callback
+//                                      └─ FlushAll: complete ones; forced: all, end = 0
+//
+// `lock` is held over the tool's callbacks, as CUPTI holds its own: a tool that calls
+// CUPTI under a lock of its own that its callbacks take as well hangs here.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "tests/injection/fake_cupti.h"
+
+namespace fake {
+namespace {
+
+struct Buffer {
+  std::uint8_t* data = nullptr;
+  std::size_t bytes = 0, used = 0, most_records = 0, records = 0;
+  std::int64_t complete_ns = 0;  ///< when its last record is complete
+};
+
+std::mutex lock;
+CUpti_BuffersCallbackRequestFunc request = nullptr;  // guarded by lock, as all below
+CUpti_BuffersCallbackCompleteFunc completed = nullptr;
+Buffer current;
+std::vector<Buffer> full;
+std::size_t dropped = 0;
+std::int64_t records_seen = 0;
+bool zeroed = false;
+std::array<std::atomic<bool>, CUPTI_ACTIVITY_KIND_COUNT> enabled{};
+
+std::size_t size_of(CUpti_ActivityKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return sizeof(CUpti_ActivityKernel10);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return sizeof(CUpti_ActivityMemcpy6);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return sizeof(CUpti_ActivityMemset4);
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+      return sizeof(CUpti_ActivityContext3);
+    case CUPTI_ACTIVITY_KIND_STREAM:
+      return sizeof(CUpti_ActivityStream);
+    default:
+      return 0;
+  }
+}
+
+void deliver(const Buffer& buffer) {
+  completed(nullptr, 0, buffer.data, buffer.bytes, buffer.used);
+}
+
+bool ask_for_buffer() {
+  current = {};
+  request(&current.data, &current.bytes, &current.most_records);
+  if (current.data == nullptr) {
+    current = {};
+    return false;
+  }
+  if (reinterpret_cast<std::uintptr_t>(current.data) % 8 != 0)
+    violation("an activity buffer is not 8-byte aligned");
+  if (zeroed &&
+      std::any_of(current.data, current.data + current.bytes, [](std::uint8_t byte) { return byte != 0; })) {
+    violation("an activity buffer was promised to be zeroed and is not");
+  }
+  return true;
+}
+
+template <typename Record>
+void append(const Record& record, std::int64_t complete_ns) {
+  if (!enabled[record.kind].load()) return;
+  static const std::int64_t lose = number_from("FAKE_CUPTI_LOSE", 0);
+  const std::lock_guard guard(lock);
+  if (lose != 0 && ++records_seen % lose == 0) return;
+  if (request == nullptr) return;
+  if (current.data != nullptr && current.used + sizeof(record) > current.bytes) {
+    full.push_back(current);
+    current = {};
+  }
+  if (current.data == nullptr && !ask_for_buffer()) {
+    ++dropped;
+    return;
+  }
+  std::memcpy(current.data + current.used, &record, sizeof(record));
+  current.used += sizeof(record);
+  current.complete_ns = std::max(current.complete_ns, complete_ns);
+  if (++current.records == current.most_records) {
+    full.push_back(current);
+    current = {};
+  }
+  const std::int64_t now = now_ns();
+  const auto ready = [now](const Buffer& buffer) { return buffer.complete_ns <= now; };
+  for (const Buffer& buffer : full) {
+    if (ready(buffer)) deliver(buffer);
+  }
+  std::erase_if(full, ready);
+}
+
+template <typename Record>
+Record timed(CUpti_ActivityKind kind, const Work& work) {
+  Record record{};
+  record.kind = kind;
+  record.start = static_cast<std::uint64_t>(work.start_ns);
+  record.end = static_cast<std::uint64_t>(work.end_ns);
+  record.deviceId = work.context->gpu;
+  record.contextId = work.context->id;
+  record.streamId = work.stream;
+  record.correlationId = work.correlation;
+  record.graphNodeId = work.graph_node;
+  record.graphId = static_cast<std::uint32_t>(work.graph_node >> 32);
+  return record;
+}
+
+void record_kernel(const Work& work) {
+  auto record = timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, work);
+  record.name = work.symbol;
+  record.registersPerThread = 32;
+  record.gridX = static_cast<std::int32_t>(work.grid[0]);
+  record.gridY = static_cast<std::int32_t>(work.grid[1]);
+  record.gridZ = static_cast<std::int32_t>(work.grid[2]);
+  record.blockX = static_cast<std::int32_t>(work.block[0]);
+  record.blockY = static_cast<std::int32_t>(work.block[1]);
+  record.blockZ = static_cast<std::int32_t>(work.block[2]);
+  append(record, work.end_ns);
+}
+
+void record_copy(const Work& work) {
+  auto record = timed<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, work);
+  record.copyKind = work.to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH : CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+  record.srcKind = work.to_host ? CUPTI_ACTIVITY_MEMORY_KIND_DEVICE : CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
+  record.dstKind = work.to_host ? CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE : CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  record.bytes = work.bytes;
+  record.flags = work.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC : CUPTI_ACTIVITY_FLAG_NONE;
+  record.copyCount = 1;
+  append(record, work.end_ns);
+}
+
+void record_memset(const Work& work) {
+  auto record = timed<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, work);
+  record.bytes = work.bytes;
+  record.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  append(record, work.end_ns);
+}
+
+/// What a forced flush does to a record that is not complete: no times.
+template <typename Record>
+void untime(std::uint8_t* at, std::int64_t now) {
+  auto* const record = reinterpret_cast<Record*>(at);
+  if (static_cast<std::int64_t>(record->end) > now) record->start = record->end = 0;
+}
+
+void untime_incomplete(const Buffer& buffer, std::int64_t now) {
+  for (std::size_t at = 0; at < buffer.used;) {
+    const auto kind = *reinterpret_cast<const CUpti_ActivityKind*>(buffer.data + at);
+    if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) untime<CUpti_ActivityKernel10>(buffer.data + at, now);
+    if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) untime<CUpti_ActivityMemcpy6>(buffer.data + at, now);
+    if (kind == CUPTI_ACTIVITY_KIND_MEMSET) untime<CUpti_ActivityMemset4>(buffer.data + at, now);
+    at += size_of(kind);
+  }
+}
+
+}  // namespace
+
+void record_work(const Work& work) {
+  switch (work.kind) {
+    case WorkClass::kernel:
+      return record_kernel(work);
+    case WorkClass::memcpy:
+      return record_copy(work);
+    case WorkClass::memset:
+      return record_memset(work);
+  }
+}
+
+void record_context(CUcontext context) {
+  CUpti_ActivityContext3 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
+  record.contextId = context->id;
+  record.deviceId = context->gpu;
+  record.nullStreamId = static_cast<std::uint16_t>(context->null_stream);
+  append(record, 0);
+}
+
+void record_stream(CUcontext context, std::uint32_t stream) {
+  CUpti_ActivityStream record{};
+  record.kind = CUPTI_ACTIVITY_KIND_STREAM;
+  record.contextId = context->id;
+  record.streamId = stream;
+  append(record, 0);
+}
+
+bool kernel_records_enabled() {
+  return enabled[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL].load();
+}
+
+}  // namespace fake
+
+FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  FAKE_BEGIN(ActivityEnable, driver);
+  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
+    return CUPTI_ERROR_INVALID_KIND;
+  fake::enabled[kind].store(true);
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  FAKE_BEGIN(ActivityDisable, driver);
+  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
+    return CUPTI_ERROR_INVALID_KIND;
+  fake::enabled[kind].store(false);
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
+                                                       CUpti_BuffersCallbackCompleteFunc completed) {
+  FAKE_BEGIN(ActivityRegisterCallbacks, driver);
+  if (requested == nullptr || completed == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  const std::lock_guard guard(fake::lock);
+  fake::request = requested;
+  fake::completed = completed;
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, std::size_t* bytes,
+                                                  void* value) {
+  FAKE_BEGIN(ActivitySetAttribute, driver);
+  if (bytes == nullptr || value == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (attribute != CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER) return CUPTI_SUCCESS;
+  if (*bytes != sizeof(std::uint8_t)) return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
+  const std::lock_guard guard(fake::lock);
+  fake::zeroed = *static_cast<const std::uint8_t*>(value) != 0;
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
+  FAKE_BEGIN(ActivityFlushAll, driver);
+  const std::lock_guard guard(fake::lock);
+  const std::int64_t now = fake::now_ns();
+  const bool forced = (flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0;
+  if (fake::current.used != 0) {
+    fake::full.push_back(fake::current);
+    fake::current = {};
+  }
+  std::vector<fake::Buffer> waiting;
+  for (const fake::Buffer& buffer : fake::full) {
+    if (!forced && buffer.complete_ns > now) {
+      waiting.push_back(buffer);
+      continue;
+    }
+    fake::untime_incomplete(buffer, now);
+    fake::deliver(buffer);
+  }
+  fake::full = std::move(waiting);
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* count) {
+  FAKE_BEGIN(ActivityGetNumDroppedRecords, driver);
+  if (count == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  const std::lock_guard guard(fake::lock);
+  *count = std::exchange(fake::dropped, 0);
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_bytes,
+                                                   CUpti_Activity** record) {
+  FAKE_BEGIN(ActivityGetNextRecord, nothing);
+  if (buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  std::uint8_t* next = buffer;
+  if (*record != nullptr) next = reinterpret_cast<std::uint8_t*>(*record) + fake::size_of((*record)->kind);
+  if (next < buffer || next > buffer + valid_bytes) return CUPTI_ERROR_INVALID_PARAMETER;
+  const std::size_t left = valid_bytes - static_cast<std::size_t>(next - buffer);
+  if (left == 0) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  auto* const found = reinterpret_cast<CUpti_Activity*>(next);
+  const std::size_t bytes = left >= sizeof(CUpti_Activity) ? fake::size_of(found->kind) : 0;
+  if (bytes == 0 || bytes > left) return CUPTI_ERROR_INVALID_KIND;
+  *record = found;
+  return CUPTI_SUCCESS;
+}

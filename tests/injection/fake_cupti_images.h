@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The images that go between the parts of the fake Range Profiler, through the tool's
+// memory, which must keep them whole.
+//
+//   host object ─▶ ConfigImage ─▶ SetConfig      DecodeData ─▶ CounterImage, CounterRange[] ─▶ evaluation
+#pragma once
+
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tests/injection/fake_cupti.h"
+
+namespace fake {
+
+inline constexpr std::uint64_t kAvailabilityMagic = 0x4c494156'41454b46;
+inline constexpr std::uint64_t kConfigMagic = 0x474e4f43'41454b46;
+inline constexpr std::uint64_t kCounterMagic = 0x41544144'41454b46;
+
+struct ConfigImage {
+  std::uint64_t magic, metrics, passes;
+};
+
+struct CounterRange {
+  char name[24];
+  std::uint64_t serial;  ///< ranges of this process that were opened before it
+};
+
+struct CounterImage {
+  std::uint64_t magic, most_ranges, ranges;  // CounterRange[most_ranges] follow
+};
+
+/// The metrics there are; the value of range n is base + n, or base alone where the step is 0.
+struct Metric {
+  const char* name;
+  double base;
+  double step = 1;
+};
+inline constexpr std::array kMetrics{
+    Metric{"gr__cycles_active.sum", 4100},                 // 1000 ns beyond what a range itself adds
+    Metric{"sys__cycles_elapsed.avg.per_second", 1e9, 0},  // so that a cycle is a nanosecond
+    Metric{"dram__bytes_read.sum", 2000},
+    Metric{"dram__bytes_write.sum", 3000},
+    Metric{"lts__t_bytes.sum", 4000},
+};
+
+inline const Metric* find_metric(std::string_view name) {
+  for (const Metric& metric : kMetrics) {
+    if (metric.name == name) return &metric;
+  }
+  return nullptr;
+}
+inline bool is_metric(const char* name) {
+  return name != nullptr && find_metric(name) != nullptr;
+}
+
+/// nullptr unless `data` is such an image.
+inline const ConfigImage* config_image(const std::uint8_t* data, std::size_t bytes) {
+  const auto* const image = reinterpret_cast<const ConfigImage*>(data);
+  return data != nullptr && bytes >= sizeof(*image) && image->magic == kConfigMagic ? image : nullptr;
+}
+inline const CounterImage* counter_image(const std::uint8_t* data, std::size_t bytes) {
+  const auto* const image = reinterpret_cast<const CounterImage*>(data);
+  const bool whole = data != nullptr && bytes >= sizeof(*image) && image->magic == kCounterMagic &&
+                     bytes >= sizeof(*image) + image->most_ranges * sizeof(CounterRange);
+  return whole ? image : nullptr;
+}
+
+/// cuptiProfilerInitialize was called more often than its opposite.
+[[nodiscard]] bool counters_initialized();
+
+}  // namespace fake

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the fake driver and the fake CUPTI know each other.
+//
+//   program ─▶ libcuda.so.1 (fake) ── FakeHooks ──▶ libcupti.so.13 (fake) ─▶ librangefinder.so
+//                   └─ CUDA_INJECTION64_PATH ─────────────────────────────────────▲
+//
+// The driver finds the table once the injected library has loaded libcupti, as the real
+// one does. Both write what a guest must never do into the file FAKE_VIOLATIONS; the
+// tests want that file empty.
+#pragma once
+
+#include <cuda.h>
+#include <cupti_callbacks.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
+
+// CUDA's opaque handles, as the fake driver makes them. None is ever freed: a tool may ask late.
+struct CUctx_st {
+  std::uint32_t id;
+  std::uint32_t gpu;
+  std::uint32_t null_stream;
+  bool alive;
+};
+struct CUstream_st {
+  std::uint32_t id;
+};
+struct CUgraphNode_st {
+  std::uint64_t id;  ///< graph's id << 32 | number in the graph
+};
+
+namespace fake {
+
+/// One driver call between its enter and its exit.
+struct Call {
+  CUpti_CallbackId cbid;
+  const char* function;
+  const void* params;
+  const char* symbol;  ///< mangled name of a launched kernel, else nullptr
+  CUcontext context;
+  std::uint32_t correlation;
+  CUresult result;
+  std::uint64_t word;  ///< a tool's 64 bits from enter to exit
+};
+
+enum class WorkClass : std::uint8_t { kernel, memcpy, memset };
+
+/// Something that the GPU does, known when it was launched. It is complete once end_ns has passed.
+struct Work {
+  WorkClass kind;
+  CUcontext context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+  std::int64_t start_ns, end_ns;  ///< CLOCK_REALTIME
+  std::uint64_t graph_node;       ///< 0: not of a graph
+  const char* symbol;             ///< kernel
+  unsigned grid[3], block[3];     ///< kernel
+  std::uint64_t bytes;            ///< memcpy, memset
+  bool to_host, async;            ///< memcpy
+};
+
+struct Hooks {
+  void (*enter)(Call& call);
+  void (*exit)(Call& call);
+  void (*work)(const Work& work);
+  void (*resource)(CUpti_CallbackId cbid, CUcontext context);
+  void (*stream)(CUcontext context, std::uint32_t stream);
+  void (*graph_node)(CUcontext context, CUgraphNode node, CUgraphNode original);  ///< original: of a clone
+  bool (*in_callback)();  ///< this thread is inside a tool's callback
+  void (*ended)();        ///< the driver's exit handler has run
+};
+
+/// In libcupti; its type is `const Hooks* (*)()`.
+inline constexpr const char* kHooksFunction = "fake_cupti_hooks";
+
+inline std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// A number from the environment.
+inline std::int64_t number_from(const char* variable, std::int64_t fallback) {
+  const char* const text = getenv(variable);
+  return text != nullptr && *text != '\0' ? std::atoll(text) : fallback;
+}
+
+/// Something happened that must never happen; the test that reads the file fails.
+inline void violation(const std::string& what) {
+  const char* const path = getenv("FAKE_VIOLATIONS");
+  const int file =
+      open(path != nullptr ? path : "/dev/stderr", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  const std::string line = what + "\n";
+  (void)!write(file, line.data(), line.size());
+  close(file);
+}
+
+}  // namespace fake

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the small programs of this folder with and without the library, beside a fake driver."""
+
+import os
+import resource
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from trace import Trace
+
+ALLOWED_SECONDS = 2.0  # what an exiting program may lose to us
+DEADLINE_SECONDS = 60
+
+
+class Build:
+    """Where everything is; set once by injection_test.py."""
+
+    folder = Path(".")
+    library = Path(".")
+    rangefinder = None  # the command line, if it was built
+
+    @classmethod
+    def fake(cls, name):
+        return cls.folder / "tests/injection/fake" / name
+
+    @classmethod
+    def driver(cls):
+        return cls.fake("driver")
+
+    @classmethod
+    def cupti(cls):
+        return cls.fake("toolkit/lib64/libcupti.so.13")
+
+    @classmethod
+    def program(cls, name):
+        return cls.folder / "tests/injection/programs" / name
+
+
+class Outcome:
+    def __init__(self, done, seconds, place):
+        self.status, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
+        self.seconds, self.place = seconds, place
+
+    def folders(self):
+        return sorted(path.parent for path in self.place.glob("**/trace-00000.ndjson"))
+
+    def trace(self):
+        folders = self.folders()
+        if len(folders) != 1:
+            raise AssertionError(f"{len(folders)} traces instead of one: {folders}; stderr: {self.stderr}")
+        return Trace(folders[0])
+
+    def own_lines(self):
+        return [line for line in self.stderr.splitlines() if line.startswith("rangefinder")]
+
+
+def clean_environment():
+    foreign = ("RANGEFINDER_", "FAKE_", "CUDA_INJECTION", "NVTX_", "LD_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        kept.pop(name, None)
+    return kept
+
+
+def execute(command, environment, place):
+    began = time.monotonic()
+    done = subprocess.run(
+        [str(word) for word in command], env=environment, cwd=place, capture_output=True, text=True, check=False,
+        timeout=DEADLINE_SECONDS, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+    return Outcome(done, time.monotonic() - began, place)
+
+
+class InjectionCase(unittest.TestCase):
+    """A test whose programs run in a folder of its own."""
+
+    maxDiff = 2000
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="rangefinder-injection-")
+        self.addCleanup(holder.cleanup)
+        self.place = Path(holder.name)
+        self.runs = 0
+
+    def run_bare(self, program, *arguments, **variables):
+        """The program without us, in a folder of its own."""
+        environment = clean_environment() | {"LD_LIBRARY_PATH": str(Build.driver())} | variables
+        return execute([Build.program(program), *arguments], environment, self._new_place("bare"))
+
+    def run_injected(self, program, *arguments, nvtx=False, wrap=(), place=None, **variables):
+        """With us. `nvtx`: NVTX's variable is set from outside too; `wrap`: words before the program; a
+        variable that is None is left out."""
+        place = place or self._new_place("run")
+        violations = place / "violations"
+        environment = clean_environment() | {
+            "LD_LIBRARY_PATH": str(Build.driver()),
+            "CUDA_INJECTION64_PATH": str(Build.library),
+            "RANGEFINDER_CUPTI": str(Build.cupti()),
+            "FAKE_VIOLATIONS": str(violations),
+        }
+        if nvtx:
+            environment["NVTX_INJECTION64_PATH"] = str(Build.library)
+        environment |= variables
+        environment = {name: value for name, value in environment.items() if value is not None}
+        outcome = execute([*wrap, Build.program(program), *arguments], environment, place)
+        broken = violations.read_text() if violations.exists() else ""
+        self.assertEqual(broken, "", "the library did what a guest must not do")
+        return outcome
+
+    def run_both(self, program, *arguments, fake=None, **options):
+        """With us, after a check that the program does the same and as fast without us. `fake`: variables
+        that both get."""
+        fake = fake or {}
+        bare = self.run_bare(program, *arguments, **fake)
+        injected = self.run_injected(program, *arguments, **fake, **options)
+        self.assertEqual((injected.status, injected.stdout), (bare.status, bare.stdout), injected.stderr)
+        self.assertLess(injected.seconds - bare.seconds, ALLOWED_SECONDS, "the program lost too much time")
+        return injected
+
+    def assert_silent(self, outcome):
+        self.assertEqual(outcome.stderr, "")
+
+    def assert_one_line(self, outcome, *parts):
+        """Exactly one line on stderr, ours, that holds all of `parts`."""
+        self.assertEqual(len(outcome.stderr.splitlines()), 1, outcome.stderr)
+        self.assertTrue(outcome.stderr.startswith("rangefinder: "), outcome.stderr)
+        for part in parts:
+            self.assertIn(part, outcome.stderr)
+
+    def assert_balanced(self, trace, ended=True):
+        self.assertEqual(trace.problems(), [])
+        self.assertEqual(trace.end is not None, ended, "end line")
+        if Build.rangefinder is not None:
+            command = [str(Build.rangefinder), "validate", str(trace.folder)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE_SECONDS)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def _new_place(self, kind):
+        self.runs += 1
+        place = self.place / f"{kind}-{self.runs}"
+        place.mkdir()
+        return place

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The promises to the host, kept in real programs: no GPU, a fake driver, a fake CUPTI.
+
+    injection_test.py BUILD_DIR [--library FILE] [--rangefinder FILE] [unittest's arguments]
+"""
+
+import argparse
+import sys
+import unittest
+from pathlib import Path
+
+from cases_counters import *  # noqa: F401,F403
+from cases_exit import *  # noqa: F401,F403
+from cases_fork import *  # noqa: F401,F403
+from cases_messages import *  # noqa: F401,F403
+from cases_search import *  # noqa: F401,F403
+from cases_trace import *  # noqa: F401,F403
+from harness import Build
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--library", type=Path)
+    parser.add_argument("--rangefinder", type=Path)
+    options, rest = parser.parse_known_args()
+    Build.folder = options.build.resolve()
+    Build.library = (options.library or Build.folder / "lib/librangefinder.so").resolve()
+    command = options.rangefinder or Build.folder / "bin/rangefinder"
+    Build.rangefinder = command.resolve() if command.exists() else None
+    for needed in (Build.library, Build.cupti(), Build.driver() / "libcuda.so.1", Build.program("plain")):
+        if not needed.exists():
+            parser.error(f"{needed} is not there: build first")
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// exits HOW [ALIVE_MS]: 50 launches in work/step, then ALIVE_MS of host work, then the end.
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "tests/injection/programs/gpu.h"
+
+namespace {
+
+void at_exit() {
+  std::puts("the program's own exit handler ran");
+}
+
+/// Other threads launch without end; the process must end all the same.
+void exit_while_others_launch(const Gpu& gpu) {
+  for (int i = 0; i < 4; ++i) {
+    std::thread([&gpu] {
+      gpu.use_on_this_thread();
+      while (gpu.launch(7) == CUDA_SUCCESS) {
+        const Range range("busy");
+        (void)gpu.launch(8);
+        take_us(10);  // as two launches do with a real driver
+      }
+      for (;;) pause();
+    }).detach();
+  }
+  stay_alive_ms(100);
+  std::exit(5);
+}
+
+void end(const char* how, const Gpu& gpu) {
+  if (std::strcmp(how, "exit") == 0) std::exit(5);
+  if (std::strcmp(how, "_exit") == 0) _exit(5);
+  if (std::strcmp(how, "abort") == 0) std::abort();
+  if (std::strcmp(how, "kill") == 0) raise(SIGKILL);
+  if (std::strcmp(how, "segv") == 0) raise(SIGSEGV);
+  if (std::strcmp(how, "exit-in-thread") == 0) std::thread([] { std::exit(5); }).join();
+  if (std::strcmp(how, "exit-while-launching") == 0) exit_while_others_launch(gpu);
+  if (std::strcmp(how, "exit-in-range") == 0) {
+    nvtxRangePushA("never popped");
+    must(gpu.launch(1), "cuLaunchKernel");
+    std::exit(5);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  std::atexit(at_exit);
+  static const Gpu gpu;
+  gpu.work(50);
+  std::puts("50 launches");
+  std::fflush(stdout);
+  if (argc > 2) stay_alive_ms(std::atol(argv[2]));
+  end(argv[1], gpu);
+  return 5;  // `return`
+}

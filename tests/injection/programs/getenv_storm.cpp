@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads read the environment without pause while cuInit runs: getenv() there must find what
+// it always finds, and must not crash.
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "tests/injection/programs/gpu.h"
+
+int main() {
+  setenv("FIRST_OF_ALL", "one", 1);
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0}, running{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i) {
+    readers.emplace_back([&] {
+      ++running;
+      while (!done) {
+        const char* const value = std::getenv("FIRST_OF_ALL");
+        if (value == nullptr || std::strcmp(value, "one") != 0) ++wrong;
+        (void)std::getenv("NVTX_INJECTION64_PATH");
+        (void)std::getenv("NOT_THERE_AT_ALL");
+      }
+    });
+  }
+  while (running < 4) std::this_thread::yield();
+  const Gpu gpu;
+  gpu.work(5);
+  stay_alive_ms(50);
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  // setenv() itself may not be called while others read.
+  setenv("AFTER_CUINIT", "two", 1);
+  std::printf("wrong answers: %d, after cuInit: %s\n", wrong.load(), std::getenv("AFTER_CUINIT"));
+  return 0;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the small programs here have in common: the driver, one kernel, NVTX ranges.
+#pragma once
+
+#include <cuda.h>
+#include <nvtx3/nvToolsExt.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+/// Ends the program with status 3 where the driver says no.
+inline void must(CUresult result, const char* what) {
+  if (result == CUDA_SUCCESS) return;
+  std::printf("%s failed: %d\n", what, static_cast<int>(result));
+  std::exit(3);
+}
+
+class Range {
+ public:
+  explicit Range(const char* name) { nvtxRangePushA(name); }
+  ~Range() { nvtxRangePop(); }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+};
+
+/// A context and a kernel `scale(float*, int)`.
+class Gpu {
+ public:
+  Gpu() {
+    CUdevice device = 0;
+    CUmodule module = nullptr;
+    must(cuInit(0), "cuInit");
+    must(cuDeviceGet(&device, 0), "cuDeviceGet");
+    must(cuCtxCreate(&context_, nullptr, 0, device), "cuCtxCreate");
+    must(cuModuleLoadData(&module, nullptr), "cuModuleLoadData");
+    must(cuModuleGetFunction(&scale_, module, "_Z5scalePfi"), "cuModuleGetFunction");
+  }
+
+  [[nodiscard]] CUcontext context() const { return context_; }
+  void use_on_this_thread() const { must(cuCtxSetCurrent(context_), "cuCtxSetCurrent"); }
+
+  /// `blocks` tells launches apart in the trace; 0 makes the launch fail.
+  CUresult launch(unsigned blocks, CUstream stream = nullptr) const {
+    return cuLaunchKernel(scale_, blocks, 1, 1, 128, 1, 1, 0, stream, nullptr, nullptr);
+  }
+
+  /// `count` launches in the range work/step.
+  void work(unsigned count) const {
+    const Range outer("work");
+    for (unsigned i = 0; i < count; ++i) {
+      const Range inner("step");
+      must(launch(i + 1), "cuLaunchKernel");
+    }
+  }
+
+ private:
+  CUcontext context_ = nullptr;
+  CUfunction scale_ = nullptr;
+};
+
+/// Takes time of this processor.
+inline void take_us(long us) {
+  timespec began{}, now{};
+  clock_gettime(CLOCK_MONOTONIC, &began);
+  do {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - began.tv_sec) * 1'000'000'000 + now.tv_nsec - began.tv_nsec < us * 1000);
+}
+
+/// Keeps a program alive for a while, as work on the host would.
+inline void stay_alive_ms(long ms) {
+  const timespec pause{ms / 1000, ms % 1000 * 1'000'000};
+  nanosleep(&pause, nullptr);
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plays a recorded run through the real drain and compares the trace with golden lines.
+
+replay_test.py REPLAY VALIDATE FOLDER [--update]
+
+REPLAY: the rangefinder-replay program; VALIDATE: the rangefinder program. FOLDER holds recording.zst and
+golden.ndjson.gz. Lines that tell of the machine that plays are left out: heartbeats and the versions of
+tool and format in the header.
+"""
+import argparse
+import difflib
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+OF_THE_PLAYER = ("tool_version",)
+
+
+def played(replay, recording, out):
+    """The trace's lines; exits with the reason where there is no libcupti to iterate records with."""
+    done = subprocess.run([replay, recording, "--out", out], capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode == 3 and "libcupti" in done.stderr:
+        print("skipped: " + done.stderr.strip())
+        sys.exit(SKIPPED)
+    if done.returncode != 0:
+        sys.exit(f"rangefinder-replay failed with {done.returncode}: {done.stderr}")
+    lines = []
+    for name in sorted(os.listdir(out)):
+        if name.endswith(".ndjson"):
+            with open(os.path.join(out, name), encoding="utf-8") as file:
+                lines += file.read().splitlines()
+    return lines
+
+
+def comparable(lines):
+    out = []
+    for text in lines:
+        line = json.loads(text)
+        if line["t"] == "flush":
+            continue
+        for key in OF_THE_PLAYER:
+            line.pop(key, None)
+        if line["t"] == "end":
+            line["own_cost"].pop("bytes_written", None)
+        out.append(json.dumps(line, ensure_ascii=False))
+    return out
+
+
+def check_summary(out, lines):
+    """summary.json is final and counts the kernels that the lines show."""
+    with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
+        summary = json.load(file)
+    kernels = sum(1 for text in lines if text.startswith('{"t": "kernel"'))
+    kernels += sum(1 for text in lines if text.startswith('{"t": "exact"') and '"kind": "kernel"' in text)
+    counted = sum(row["count"] for row in summary["kernels"])
+    if not summary["final"] or counted != kernels:
+        sys.exit(f"summary.json: final {summary['final']}, {counted} kernels, {kernels} in the lines")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("replay", "rangefinder", "folder"):
+        parser.add_argument(name)
+    parser.add_argument("--update", action="store_true", help="write the golden lines instead of comparing")
+    options = parser.parse_args()
+    golden_path = os.path.join(options.folder, "golden.ndjson.gz")
+    with tempfile.TemporaryDirectory() as temporary:
+        out = os.path.join(temporary, "trace")
+        lines = comparable(played(options.replay, os.path.join(options.folder, "recording.zst"), out))
+        check_summary(out, lines)
+        valid = subprocess.run([options.rangefinder, "validate", out], capture_output=True, text=True, check=False)
+        if valid.returncode != 0:
+            sys.exit(f"the trace is not valid:\n{valid.stdout}{valid.stderr}")
+    if options.update:
+        with gzip.GzipFile(golden_path, "wb", mtime=0) as file:
+            file.write(("\n".join(lines) + "\n").encode())
+        print(f"{golden_path}: {len(lines)} lines")
+        return
+    with gzip.open(golden_path, "rt", encoding="utf-8") as file:
+        golden = file.read().splitlines()
+    if golden != lines:
+        difference = list(difflib.unified_diff(golden, lines, "golden", "played", lineterm="", n=1))
+        sys.exit("\n".join(difference[:40]) + f"\n{len(difference)} lines of difference")
+    print(f"{len(lines)} lines as recorded")
+
+
+if __name__ == "__main__":
+    main()

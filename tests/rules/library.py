@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What librangefinder.so shows the host and asks of it: four functions, and libraries that every
+process has."""
+import re
+import subprocess
+
+import repository
+
+EXPORTS = {"InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectionNvtx2",
+           "InitializeInjectionNvtxExtension"}
+LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|libdl\.so\.2|libpthread\.so\.0|libgcc_s\.so\.1|ld-linux[\w-]*\.so\.\d)$")
+
+
+def readelf(*arguments):
+    return subprocess.run(["readelf", "-W", *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def exported(symbols):
+    """Names that `readelf --dyn-syms` lists as defined and visible."""
+    for line in symbols.splitlines():
+        words = line.split()
+        if len(words) >= 8 and words[0].rstrip(":").isdigit() and words[6] != "UND" and words[4] in ("GLOBAL", "WEAK"):
+            yield words[7].split("@")[0]
+
+
+def needed(dynamic):
+    return re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic)
+
+
+def exported_symbols(_files, options):
+    names = set(exported(readelf("--dyn-syms", options.library)))
+    for name in sorted(names - EXPORTS):
+        yield options.library, f"exports {name}"
+    for name in sorted(EXPORTS - names):
+        yield options.library, f"does not export {name}"
+
+
+def needed_libraries(_files, options):
+    for name in needed(readelf("-d", options.library)):
+        if not LIBRARIES.match(name):
+            yield options.library, f"needs {name}, which a host may not have"
+
+
+if __name__ == "__main__":
+    repository.run({"exported_symbols": exported_symbols, "needed_libraries": needed_libraries},
+                   lambda parser: parser.add_argument("--library", required=True))

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules themselves: each notices what it forbids, and takes what it allows."""
+import os
+import tempfile
+import unittest
+
+import function_lengths
+import headers
+import includes
+import layout
+import library
+import repository
+import tables
+
+
+class Repository(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.files = repository.Repository(folder.name)
+
+    def write(self, path, text):
+        path = os.path.join(self.files.root, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def found(self, rule):
+        return [path for path, _ in rule(self.files)]
+
+    def test_a_file_of_301_lines_is_too_long_and_one_of_300_is_not(self):
+        self.write("profiler/long.cpp", "\n" * 301)
+        self.write("profiler/short.cpp", "\n" * 300)
+
+        self.assertEqual(self.found(layout.file_length), ["profiler/long.cpp"])
+
+    def test_recordings_build_folders_and_carried_modules_are_not_looked_at(self):
+        for folder in ("tests/replay/run", "build", "build-asan", "tools/web/node_modules"):
+            self.write(f"{folder}/long.ts", "\n" * 301)
+
+        self.assertEqual(list(self.files.files()), [])
+
+    def test_a_function_of_61_lines_is_too_long_and_a_kernel_of_61_is_not(self):
+        body = "() {\n" + "  ;\n" * 59 + "}\n"
+        self.write("profiler/long.cpp", "void f" + body)
+        self.write("kernels/long.cu", "__global__ void f" + body)
+
+        self.assertEqual(self.found(layout.function_length), ["profiler/long.cpp"])
+
+    def test_a_script_without_ending_is_known_by_its_first_line(self):
+        self.write("tools/demo", "#!/usr/bin/env bash\n\nf() {\n" + ":\n" * 60 + "}\n")
+
+        self.assertEqual(self.found(layout.function_length), ["tools/demo"])
+        self.assertEqual(self.found(layout.first_line), ["tools/demo"])
+
+    def test_a_name_that_says_nothing_is_found_also_as_a_part(self):
+        for name in ("util.h", "path_helper.cpp", "utilisation.h"):
+            self.write(f"profiler/{name}", "")
+
+        self.assertEqual(self.found(layout.file_names), ["profiler/path_helper.cpp", "profiler/util.h"])
+
+    def test_a_folder_of_one_machine_is_found_in_any_file(self):
+        self.write("docs/page.md", "see /" + "home/" + "me/notes\n")
+        self.write("docs/other.md", "$build/" + "work/ and https://example.org/" + "home/\n")
+
+        self.assertEqual(self.found(layout.own_folders), ["docs/page.md"])
+
+    def test_the_schema_may_not_know_the_profiler(self):
+        self.write("schema/record.h", '#include "profiler/session.h"\n#include "schema/loss.h"\n')
+
+        self.assertEqual(self.found(includes.include_direction), ["schema/record.h"])
+
+    def test_a_tool_may_know_options_but_not_the_session_and_replay_may(self):
+        for path in ("tools/rangefinder/run.cpp", "tools/replay/main.cpp"):
+            self.write(path, '#include "profiler/options.h"\n  #  include "profiler/session.h"\n')
+
+        self.assertEqual(self.found(includes.include_direction), ["tools/rangefinder/run.cpp"])
+
+    def test_a_header_that_lacks_an_include_does_not_compile_alone(self):
+        self.write("schema/whole.h", "#pragma once\n#include <string>\ninline std::string a() { return {}; }\n")
+        self.write("schema/lacking.h", "#pragma once\ninline std::string b() { return {}; }\n")
+
+        self.assertIsNone(headers.compile_alone(self.files.root, "g++", [], "schema/whole.h"))
+        self.assertIn("error", headers.compile_alone(self.files.root, "g++", [], "schema/lacking.h"))
+
+
+class FunctionLengths(unittest.TestCase):
+    def lengths(self, text):
+        return [length for _, length, _ in function_lengths.cpp_functions(text)]
+
+    def test_braces_in_texts_and_comments_do_not_count(self):
+        self.assertEqual(self.lengths('void f() {\n  g("}{", \'{\'); // }\n  /* { */ h(R"({)");\n}\n'), [4])
+
+    def test_scopes_and_initialisers_are_no_functions(self):
+        self.assertEqual(self.lengths("namespace n {\nstruct S {\n  int x{3};\n};\nenum class E { a };\n}\n"), [])
+
+    def test_methods_templates_and_lambdas_inside_are_one_function_each(self):
+        text = ("class C {\n  template <class T, class U = A<T>>\n  void f(T t) {\n    auto l = [&] {\n    };\n  }\n"
+                "  int g() const { return 1'000; }\n};\n")
+        self.assertEqual(self.lengths(text), [5, 1])
+
+    def test_a_constructor_is_measured_whatever_its_initialisers_look_like(self):
+        self.assertEqual(max(self.lengths("C::C(int a)\n    : a_{a},\n      b_(a) {\n  f();\n}\n")), 4)
+
+
+class Judgement(unittest.TestCase):
+    def test_an_excused_problem_passes_and_an_excuse_without_problem_does_not(self):
+        self.assertEqual(repository.judge([("a.h", "bad")], {"a.h": "reason"}), [])
+        self.assertEqual(len(repository.judge([], {"a.h": "reason"})), 1)
+        self.assertEqual(repository.judge([("b.h", "bad")], {}), ["b.h: bad"])
+
+
+class Texts(unittest.TestCase):
+    def test_only_defined_symbols_are_exports(self):
+        symbols = ("   Num:    Value          Size Type    Bind   Vis      Ndx Name\n"
+                   "     1: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND malloc@GLIBC_2.2.5 (2)\n"
+                   "     2: 0000000000012340    64 FUNC    GLOBAL DEFAULT   12 InitializeInjection\n")
+        self.assertEqual(list(library.exported(symbols)), ["InitializeInjection"])
+
+    def test_a_library_that_a_host_may_lack_is_noticed(self):
+        dynamic = " 0x1 (NEEDED)  Shared library: [libc.so.6]\n 0x1 (NEEDED)  Shared library: [libfmt.so.9]\n"
+        self.assertEqual([name for name in library.needed(dynamic) if not library.LIBRARIES.match(name)],
+                         ["libfmt.so.9"])
+
+    def test_a_table_is_replaced_between_its_marks_only(self):
+        text = "a\n<!-- loss -->\nold\n<!-- /loss -->\nb\n"
+        self.assertEqual(tables.replaced(text, "loss", "new\n"), "a\n<!-- loss -->\nnew\n<!-- /loss -->\nb\n")
+        self.assertIsNone(tables.replaced("nothing", "loss", "new\n"))
+
+    def test_flags_of_one_target_are_not_given_to_headers(self):
+        commands = [{"file": "a.cpp", "command": 'ccache g++-12 -DRANGEFINDER_VERSION=1 -DA=1 -isystem /x -I/y -O2 -c a.cpp'}]
+        self.assertEqual(headers.search_flags(commands), ("g++-12", ["-DA=1", "-isystem", "/x", "-I/y"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The PyTorch hooks of tools/python against a strict fake: backward passes."""
+import os
+import sys
+import unittest
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, FOLDER)
+
+import fake_torch as torch
+from fake_torch.cases import FakeTest, Layer, make_model
+import rangefinder_autograd
+
+
+class Backward(FakeTest):
+    def train_step(self, model=None, **options):
+        output = (model or make_model())(torch.Tensor())
+        torch.launches.clear()
+        torch.backward(torch.op("loss", output), **options)
+
+    def test_every_node_runs_under_the_path_of_its_module(self):
+        self.train_step()
+
+        self.assertEqual(["backward/head", "backward/block/layers/1", "backward/stem"],
+                         self.paths("convBackward"))
+        self.assertEqual(["backward/block"], self.paths("addBackward"))
+        self.assertEqual(["backward/block/layers/1/Act"], self.paths("reluBackward"))
+
+    def test_what_no_module_made_is_under_backward_alone(self):
+        self.train_step()
+
+        self.assertEqual(["backward"], self.paths("lossBackward"))
+
+    def test_sums_of_gradients_between_nodes_have_a_path(self):
+        self.train_step()
+
+        self.assertEqual(["backward/block/layers/1"], self.paths("sum of gradients"))
+
+    def test_gradients_of_parameters_are_under_the_module_that_uses_them(self):
+        self.train_step()
+
+        self.assertEqual({"backward/head", "backward/block/layers/1", "backward/stem"},
+                         set(self.paths("AccumulateGrad")))
+
+    def test_a_second_step_does_not_hook_parameters_twice(self):
+        model = make_model()
+        self.train_step(model)
+        self.train_step(model)
+
+        self.assertEqual(1, len(model.stem.weight._accumulator.prehooks))
+        self.assertEqual(3, len(self.paths("convBackward")))
+
+    def test_without_gradients_no_node_is_looked_at(self):
+        torch.set_grad_enabled(False)
+        make_model()(torch.Tensor())
+
+        self.assertEqual({}, self.hooks.backward._hooks)
+
+    def test_a_pass_on_the_calling_thread_closes_its_ranges(self):
+        self.train_step(on_this_thread=True)
+
+        torch.launch("after")
+        self.assertEqual([""], self.paths("after"))
+
+    def test_a_pass_that_fails_on_the_calling_thread_closes_its_ranges(self):
+        class Failing(torch.nn.Module):
+            def forward(self, x):
+                return torch.op("failing", x, self.weight)
+
+        with self.assertRaisesRegex(RuntimeError, "backward failed"):
+            self.train_step(Failing(), on_this_thread=True)
+
+        torch.launch("after")
+        self.assertEqual([""], self.paths("after"))
+
+    def test_what_a_failed_pass_left_on_an_engine_thread_is_closed_by_the_next(self):
+        backward = self.hooks.backward
+        stale = rangefinder_autograd._Task(77)
+        backward._thread.tasks.append(stale)
+        backward._move(stale, ("backward", "old"))
+        original = rangefinder_autograd._called_from_python
+        rangefinder_autograd._called_from_python = lambda: False  # as on a thread of the engine
+        try:
+            self.train_step(on_this_thread=True)
+        finally:
+            rangefinder_autograd._called_from_python = original
+
+        self.assertEqual("backward/stem", self.paths("convBackward")[-1])
+
+    def test_a_pass_within_a_pass_returns_to_the_outer_path(self):
+        inner = Layer()(torch.Tensor())
+        model = make_model()
+        output = model(torch.Tensor())
+        output.grad_fn.prehooks.append(lambda gradients: torch.backward(inner, on_this_thread=True))
+        torch.launches.clear()
+
+        torch.backward(output, on_this_thread=True)
+
+        self.assertEqual(["backward/head/backward/Layer", "backward/head"], self.paths("convBackward")[:2])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The PyTorch hooks of tools/python against a strict fake: forward, optimizers, data, copies."""
+import gc
+import importlib
+import os
+import sys
+import unittest
+import warnings
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, FOLDER)
+
+import fake_torch as torch
+from fake_torch.cases import FakeTest, Layer, Model, make_model
+
+
+class Names(FakeTest):
+    def test_path_is_the_dotted_name_with_slashes_and_the_root_adds_nothing(self):
+        make_model()(torch.Tensor())
+
+        self.assertEqual(["stem", "block/layers/0", "block/layers/1", "head"], self.paths("conv"))
+        self.assertEqual(["block"], self.paths("add"))
+
+    def test_a_shared_module_keeps_its_first_name_and_elsewhere_shows_its_class(self):
+        make_model()(torch.Tensor())
+
+        self.assertEqual(["block/layers/0/act", "block/layers/1/Act"], self.paths("relu"))
+
+    def test_a_root_without_submodules_shows_its_class(self):
+        Layer()(torch.Tensor())
+
+        self.assertEqual(["Layer"], self.paths("conv"))
+
+    def test_a_module_that_is_used_but_not_registered_shows_its_class(self):
+        class Outer(torch.nn.Module):
+            def forward(self, x):
+                return Layer()(self.stem(x))
+
+        Outer(stem=Layer())(torch.Tensor())
+
+        self.assertEqual(["stem", "Layer"], self.paths("conv"))
+
+    def test_a_child_that_is_added_later_is_found(self):
+        model = make_model()
+        model(torch.Tensor())
+        model.block._modules["layers"]._modules["2"] = Layer()
+        torch.launches.clear()
+
+        model(torch.Tensor())
+
+        self.assertIn("block/layers/2", self.paths("conv"))
+
+    def test_a_part_called_before_its_whole_is_renamed_by_the_whole(self):
+        model = make_model()
+        model.block(torch.Tensor())
+        torch.launches.clear()
+
+        model(torch.Tensor())
+
+        self.assertEqual(["stem", "block/layers/0", "block/layers/1", "head"], self.paths("conv"))
+
+    def test_a_part_called_after_its_whole_keeps_its_full_path(self):
+        model = make_model()
+        model(torch.Tensor())
+        torch.launches.clear()
+
+        model.block(torch.Tensor())
+
+        self.assertEqual(["block/layers/0", "block/layers/1"], self.paths("conv"))
+
+    def test_a_compiled_module_is_one_range_and_hides_its_wrapper(self):
+        class Compiled(torch.nn.Module):
+            def forward(self, x):
+                torch.op("fused", x)
+                return self._orig_mod(x)
+
+        Compiled(_orig_mod=make_model())(torch.Tensor())
+
+        self.assertEqual(["Model"], self.paths("fused"))
+        self.assertEqual("Model/stem", self.paths("conv")[0])
+
+    def test_names_do_not_keep_modules_alive(self):
+        model = make_model()
+        model(torch.Tensor())
+        del model
+        gc.collect()
+
+        self.assertEqual({}, self.hooks.modules.names._entries)
+
+
+class Balance(FakeTest):
+    def test_an_exception_in_a_forward_closes_its_ranges(self):
+        class Failing(torch.nn.Module):
+            def forward(self, x):
+                raise ValueError("no")
+
+        class Outer(torch.nn.Module):
+            def forward(self, x):
+                try:
+                    self.bad(x)
+                except ValueError:
+                    pass
+                return self.good(x)
+
+        Outer(bad=Failing(), good=Layer())(torch.Tensor())
+
+        self.assertEqual(["good"], self.paths("conv"))
+
+    def test_nothing_is_pushed_while_a_compiler_traces(self):
+        torch.compiling(True)
+        make_model()(torch.Tensor())
+        torch.compiling(False)
+
+        self.assertEqual({""}, {path for path, _ in torch.launches})
+
+    def test_an_error_in_the_hooks_takes_them_out_with_one_warning(self):
+        self.hooks.modules._push = None
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            make_model()(torch.Tensor())
+
+        self.assertEqual(1, len(caught))
+        self.assertEqual([], torch._before)
+        self.assertEqual(4, len(self.paths("conv")))
+
+    def test_uninstall_restores_what_was_replaced(self):
+        self.assertIn("to", vars(torch.Tensor))
+
+        self.hooks.uninstall()
+
+        self.assertNotIn("to", vars(torch.Tensor))
+        self.assertIs(torch._engine_run_backward, torch.autograd._engine_run_backward)
+        make_model()(torch.Tensor())
+        self.assertEqual({""}, {path for path, _ in torch.launches})
+
+
+class Surroundings(FakeTest):
+    def test_an_optimizer_step_has_a_range_also_after_one_that_failed(self):
+        optimizer = torch.SGD()
+        with self.assertRaises(RuntimeError):
+            optimizer.step(fail=True)
+
+        optimizer.step()
+
+        self.assertEqual(["optimizer/SGD"] * 2, self.paths("step"))
+
+    def test_the_wait_for_a_batch_has_a_range(self):
+        loader = importlib.import_module("fake_torch.utils.data.dataloader")._BaseDataLoaderIter(2)
+
+        self.assertEqual([0, 1], list(loader))
+
+        self.assertEqual(["dataloader"] * 2, self.paths("batch"))
+
+    def test_copies_from_host_to_gpu_have_a_range(self):
+        torch.Tensor(place="cpu").to("cuda:0", non_blocking=True)
+        torch.Tensor(place="cpu").cuda()
+        torch.Tensor(place="cpu").to(torch.device("cuda"))
+
+        self.assertEqual(["H2D"] * 3, self.paths("copy"))
+
+    def test_other_copies_have_none(self):
+        torch.Tensor(place="cuda").to("cuda")
+        torch.Tensor(place="cpu").to("cpu")
+        torch.Tensor(place="cpu").to(target="cpu")
+
+        self.assertEqual([""] * 3, self.paths("copy"))
+
+    def test_a_module_that_moves_is_one_range(self):
+        self.assertIsInstance(make_model().to("cuda"), Model)
+
+        self.assertEqual(["H2D"], self.paths("copy"))
+
+
+if __name__ == "__main__":
+    unittest.main()

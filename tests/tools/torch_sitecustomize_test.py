@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/python/sitecustomize.py in Python processes of its own, with the fake torch in their path."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+HOOKS = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "tools", "python")
+
+
+class SiteCustomize(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        shutil.copytree(os.path.join(FOLDER, "fake_torch"), os.path.join(self.folder, "torch"))
+
+    def python(self, code, modules="1", next_one=None):
+        if next_one is not None:
+            with open(os.path.join(self.folder, "sitecustomize.py"), "w", encoding="utf-8") as file:
+                file.write(next_one)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([HOOKS, self.folder]),
+                       "RANGEFINDER_TORCH_MODULES": modules, "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True,
+                              timeout=60, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_hooks_are_in_place_right_after_the_import_of_torch(self):
+        code = ("import torch; loader = torch.__loader__; "
+                "print(len(torch._before), type(loader).__name__, vars(loader).keys())")
+
+        result = self.python(code)
+
+        self.assertEqual((0, "1 SourceFileLoader dict_keys(['name', 'path'])\n", ""), result)
+
+    def test_without_the_variable_torch_is_left_alone(self):
+        self.assertEqual((0, "0\n", ""), self.python("import torch; print(len(torch._before))", modules="0"))
+
+    def test_a_program_without_torch_loads_none_of_it(self):
+        code = "import sys; print([name for name in sys.modules if 'torch' in name])"
+
+        self.assertEqual((0, "[]\n", ""), self.python(code))
+
+    def test_looking_for_torch_without_importing_it_changes_nothing(self):
+        code = ("import importlib.util; importlib.util.find_spec('torch'); "
+                "import torch; print(len(torch._before))")
+
+        self.assertEqual((0, "1\n", ""), self.python(code))
+
+    def test_the_next_sitecustomize_runs_under_its_name(self):
+        result = self.python("import sitecustomize; print(sitecustomize.mark)", next_one="mark = __name__\n")
+
+        self.assertEqual((0, "sitecustomize\n", ""), result)
+
+    def test_an_error_of_the_next_sitecustomize_is_reported_as_ever_and_hooks_stay(self):
+        code, out, err = self.python("import torch; print(len(torch._before))",
+                                     next_one="raise ValueError('mine')\n")
+
+        self.assertEqual((0, "1\n"), (code, out))
+        self.assertIn("mine", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/activity/buffer_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.h"
+
+using namespace rangefinder;
+
+namespace {
+
+bool all_zero(const std::uint8_t* buffer) {
+  return std::all_of(buffer, buffer + BufferPool::kBufferBytes, [](std::uint8_t byte) { return byte == 0; });
+}
+
+}  // namespace
+
+TEST_CASE("buffers come back in the order in which they were filled") {
+  LossLedger loss;
+  BufferPool pool(3, loss);
+  std::uint8_t* const first = pool.take();
+  std::uint8_t* const second = pool.take();
+
+  pool.complete(second, 20);
+  pool.complete(first, 10);
+
+  const FilledBuffer a = pool.next(), b = pool.next(), none = pool.next();
+  CHECK(a.data == second);
+  CHECK(a.valid_bytes == 20);
+  CHECK(b.data == first);
+  CHECK(b.valid_bytes == 10);
+  CHECK(none.data == nullptr);
+}
+
+TEST_CASE("buffers lie as CUPTI wants records: on 8 bytes, and apart from each other") {
+  LossLedger loss;
+  BufferPool pool(4, loss);
+  std::set<std::uintptr_t> starts;
+
+  for (int i = 0; i < 4; ++i) starts.insert(reinterpret_cast<std::uintptr_t>(pool.take()));
+
+  REQUIRE(starts.size() == 4);
+  std::uintptr_t last = 0;
+  for (const std::uintptr_t start : starts) {
+    CHECK(start % 8 == 0);
+    CHECK(start - last >= BufferPool::kBufferBytes);
+    last = start;
+  }
+}
+
+TEST_CASE("when all buffers are in flight there is none, each time counted, until one comes back") {
+  LossLedger loss;
+  BufferPool pool(2, loss);
+  std::uint8_t* const one = pool.take();
+  REQUIRE(pool.take() != nullptr);
+
+  CHECK(pool.take() == nullptr);
+  CHECK(pool.take() == nullptr);
+  CHECK(loss.get(Loss::activity_buffers_exhausted) == 2);
+
+  pool.complete(one, 8);
+  CHECK(pool.take() == nullptr);  // filled, and not yet read
+  pool.give_back(pool.next());
+  CHECK(pool.take() == one);
+  CHECK(loss.get(Loss::activity_buffers_exhausted) == 3);
+}
+
+TEST_CASE("a buffer is zeroed whenever CUPTI gets it") {
+  LossLedger loss;
+  BufferPool pool(1, loss);
+  std::uint8_t* buffer = pool.take();
+  CHECK(all_zero(buffer));
+  std::memset(buffer, 0xab, 5000);
+  pool.complete(buffer, 5000);
+  pool.give_back(pool.next());
+
+  buffer = pool.take();
+
+  CHECK(all_zero(buffer));
+}
+
+TEST_CASE("a buffer without records is free again at once") {
+  LossLedger loss;
+  BufferPool pool(1, loss);
+
+  pool.complete(pool.take(), 0);
+
+  CHECK(pool.next().data == nullptr);
+  CHECK(pool.take() != nullptr);
+}
+
+TEST_CASE("CUPTI's nullptr for a buffer that it never got is ignored") {
+  LossLedger loss;
+  BufferPool pool(1, loss);
+
+  pool.complete(nullptr, 100);
+
+  CHECK(pool.next().data == nullptr);
+}
+
+TEST_CASE("the peak is the most buffers that were in flight at once") {
+  LossLedger loss;
+  BufferPool pool(4, loss);
+  std::uint8_t* const one = pool.take();
+  std::uint8_t* const two = pool.take();
+  pool.complete(one, 0);
+  pool.complete(two, 0);
+
+  pool.complete(pool.take(), 0);
+
+  CHECK(pool.peak_in_flight() == 2);
+}
+
+TEST_CASE("threads that fill and one that drains lose and double no buffer") {
+  constexpr std::uint32_t kFillers = 3, kRounds = 3000;
+  LossLedger loss;
+  BufferPool pool(4, loss);
+  std::atomic<std::uint32_t> running{kFillers};
+  std::vector<std::uint64_t> seen(kFillers, 0);
+  std::vector<std::thread> fillers;
+  for (std::uint32_t filler = 0; filler < kFillers; ++filler) {
+    fillers.emplace_back([&pool, &running, filler] {
+      for (std::uint32_t i = 0; i < kRounds;) {
+        std::uint8_t* const buffer = pool.take();
+        if (buffer == nullptr) {
+          std::this_thread::yield();
+          continue;
+        }
+        std::memcpy(buffer, &filler, sizeof(filler));
+        pool.complete(buffer, sizeof(filler));
+        ++i;
+      }
+      --running;
+    });
+  }
+
+  std::uint64_t wrong = 0;
+  for (bool last = false; !last;) {
+    last = running.load() == 0;
+    for (FilledBuffer filled = pool.next(); filled.data != nullptr; filled = pool.next()) {
+      std::uint32_t filler = 0;
+      std::memcpy(&filler, filled.data, sizeof(filler));
+      if (filled.valid_bytes == sizeof(filler) && filler < kFillers)
+        ++seen[filler];
+      else
+        ++wrong;
+      pool.give_back(filled);
+    }
+  }
+  for (std::thread& filler : fillers) filler.join();
+
+  CHECK(wrong == 0);
+  CHECK(seen == std::vector<std::uint64_t>(kFillers, kRounds));
+  CHECK(pool.peak_in_flight() <= 4);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tree of paths: what is inclusive, what is a path's own, in which order.
+#include "profiler/attribution/path_totals.h"
+
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/unit/attribution/totals_records.h"
+
+using namespace rangefinder;
+using namespace rangefinder::totals_records;
+
+TEST_CASE("nothing recorded gives the row of what is outside, and nothing else") {
+  const TotalsBuilder totals = tree();
+
+  CHECK(paths_of(totals) == std::vector<std::uint32_t>{0});
+  CHECK(totals.gpu_span() == std::pair<TimeNs, TimeNs>{0, 0});
+  CHECK(totals.gpu_busy_ns() == 0);
+}
+
+TEST_CASE("a kernel counts at its own path and once at each path above") {
+  TotalsBuilder totals = tree();
+  totals.add(kernel(2, 0, 10));
+  totals.add(kernel(2, 20, 25));
+  totals.add(kernel(1, 30, 31));
+
+  CHECK(row_of(totals, 2).gpu_ns == 15);
+  CHECK(row_of(totals, 2).gpu_ns_exclusive == 15);
+  CHECK(row_of(totals, 1).kernels == 3);
+  CHECK(row_of(totals, 1).gpu_ns == 16);
+  CHECK(row_of(totals, 1).gpu_ns_exclusive == 1);
+  CHECK(row_of(totals, 1).gpu_busy_ns == 16);
+}
+
+TEST_CASE("busy time is the union over a path and all below it") {
+  TotalsBuilder totals = tree();
+  totals.add(kernel(2, 0, 100));
+  totals.add(kernel(3, 50, 150));
+  totals.add(kernel(4, 140, 200));
+
+  CHECK(row_of(totals, 2).gpu_busy_ns == 100);
+  CHECK(row_of(totals, 3).gpu_busy_ns == 100);
+  CHECK(row_of(totals, 1).gpu_busy_ns == 150);
+  CHECK(row_of(totals, 1).gpu_ns == 200);
+  CHECK(totals.gpu_busy_ns() == 200);
+}
+
+TEST_CASE("records out of order give the same totals") {
+  TotalsBuilder forwards = tree(), backwards = tree();
+  for (int i = 0; i < 10; ++i) forwards.add(kernel(2, i * 10, i * 10 + 15));
+  for (int i = 9; i >= 0; --i) backwards.add(kernel(2, i * 10, i * 10 + 15));
+
+  CHECK(row_of(forwards, 1).gpu_busy_ns == 105);
+  CHECK(row_of(backwards, 1).gpu_busy_ns == 105);
+  CHECK(row_of(backwards, 1).gpu_ns == row_of(forwards, 1).gpu_ns);
+}
+
+TEST_CASE("work outside of any range is in the last row and in no path") {
+  TotalsBuilder totals = tree();
+  totals.add(kernel(0, 5, 9));
+  totals.add(kernel(4, 5, 6));
+
+  const PathTotals outside = totals.paths().back();
+  CHECK(outside.path == 0);
+  CHECK(outside.kernels == 1);
+  CHECK(outside.gpu_ns == 4);
+  CHECK(outside.gpu_ns_exclusive == 4);
+  CHECK(outside.gpu_busy_ns == 4);
+}
+
+TEST_CASE("rows come parents first, each subtree in one piece, unused paths left out") {
+  TotalsBuilder totals = tree();
+  totals.add_path({5, 2, 0, "layer"});
+  totals.add_path({6, 4, 0, "never used"});
+  totals.add(kernel(4, 0, 1));
+  totals.add(kernel(5, 0, 1));
+  totals.add(range(3, 0, 1));
+
+  CHECK(paths_of(totals) == std::vector<std::uint32_t>{1, 2, 5, 3, 4, 0});
+  CHECK(row_of(totals, 1).depth == 1);
+  CHECK(row_of(totals, 2).depth == 2);
+  CHECK(row_of(totals, 5).depth == 3);
+}
+
+TEST_CASE("calls, host time and declared bytes are a path's own") {
+  TotalsBuilder totals = tree();
+  totals.add_category({7, 3, "rangefinder.bytes"});
+  RangeRecord declared = range(2, 10, 30);
+  declared.domain = 7;
+  declared.extras.category = 3;
+  declared.extras.payload_type = PayloadType::u64;
+  declared.extras.payload = 4096;
+  totals.add(declared);
+  totals.add(declared);
+  totals.add(range(1, 0, 100));
+
+  CHECK(row_of(totals, 2).calls == 2);
+  CHECK(row_of(totals, 2).host_ns == 40);
+  CHECK(row_of(totals, 2).declared_bytes == 8192);
+  CHECK(row_of(totals, 1).calls == 1);
+  CHECK(row_of(totals, 1).host_ns == 100);
+  CHECK(row_of(totals, 1).declared_bytes == 0);
+}
+
+TEST_CASE("a payload declares bytes only with the right domain, category and type, on push/pop ranges") {
+  TotalsBuilder totals = tree();
+  totals.add_category({7, 3, "rangefinder.bytes"});
+  totals.add_category({7, 4, "another"});
+  RangeRecord right = range(2, 0, 1);
+  right.domain = 7;
+  right.extras = {3, 0, PayloadType::u64, 100, 0, {}};
+  RangeRecord domain = right, category = right, type = right, start_end = right;
+  domain.domain = 0;
+  category.extras.category = 4;
+  type.extras.payload_type = PayloadType::i64;
+  start_end.name = 1;
+  for (const RangeRecord& wrong : {domain, category, type, start_end}) totals.add(wrong);
+
+  CHECK(row_of(totals, 2).declared_bytes == 0);
+  CHECK(row_of(totals, 2).calls == 3);  // a start/end range is no call of the path it began in
+}
+
+TEST_CASE("a range never closed is a call without host time") {
+  TotalsBuilder totals = tree();
+  totals.add(range(1, 10, kNoTime));
+
+  CHECK(row_of(totals, 1).calls == 1);
+  CHECK(row_of(totals, 1).host_ns == 0);
+}
+
+TEST_CASE("circles, unknown parents and huge ids of a broken trace end") {
+  TotalsBuilder totals;
+  totals.add_path({1, 2, 0, "a"});
+  totals.add_path({2, 1, 0, "b"});
+  totals.add_path({3, 3, 0, "its own parent"});
+  totals.add_path({0, 1, 0, "no path"});
+  totals.add_path({4000000000, 3999999999, 0, "of an unknown parent"});
+  totals.add(kernel(2, 0, 10));
+  totals.add(kernel(3, 0, 10));
+  totals.add(kernel(4000000000, 0, 10));
+  totals.add(kernel(77, 0, 10));  // never named
+
+  CHECK(paths_of(totals) == std::vector<std::uint32_t>{1, 2, 3, 3999999999, 4000000000, 77, 0});
+  CHECK(row_of(totals, 1).gpu_ns == 10);
+  CHECK(row_of(totals, 3999999999).gpu_ns == 10);
+  CHECK(row_of(totals, 77).depth == 1);
+}
+
+TEST_CASE("a parent named after its child still gets the child's sums") {
+  TotalsBuilder totals;
+  totals.add_path({5, 2, 0, "child"});
+  totals.add_path({2, 1, 0, "parent"});
+  totals.add_path({1, 0, 0, "root"});
+  totals.add(kernel(5, 0, 10));
+
+  CHECK(paths_of(totals) == std::vector<std::uint32_t>{1, 2, 5, 0});
+  CHECK(row_of(totals, 1).gpu_busy_ns == 10);
+}
+
+TEST_CASE("reversed times of a broken trace count as nothing") {
+  TotalsBuilder totals = tree();
+  totals.add(kernel(2, 10, 5));
+  totals.add(range(2, 10, 5));
+
+  CHECK(row_of(totals, 2).gpu_ns == 0);
+  CHECK(row_of(totals, 2).host_ns == 0);
+}
+
+TEST_CASE("a path is shown by its names, slashes inside of them escaped") {
+  const std::vector<std::string> names = {"", "model", "layers/0", "a\\b"};
+  const auto name_of = [&](std::uint32_t id) -> const std::string& { return names[id]; };
+  const auto parent_of = [](std::uint32_t id) { return id - 1; };
+
+  CHECK(join_path(3, name_of, parent_of) == "model/layers\\/0/a\\\\b");
+  CHECK(join_path(0, name_of, parent_of).empty());
+}
+
+TEST_CASE("joining a path whose parents run in a circle ends") {
+  const auto name_of = [](std::uint32_t id) { return std::to_string(id); };
+  const auto parent_of = [](std::uint32_t id) { return id == 2 ? 1u : 2u; };
+
+  CHECK(join_path(2, name_of, parent_of) == "1/2");
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Short records, and a small tree of paths, for the tests of TotalsBuilder.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/attribution/path_totals.h"
+#include "tests/catch.h"
+
+namespace rangefinder::totals_records {
+
+// model(1) / encoder(2), model(1) / decoder(3); other(4)
+inline TotalsBuilder tree() {
+  TotalsBuilder totals;
+  totals.add_path({1, 0, 0, "model"});
+  totals.add_path({2, 1, 0, "encoder"});
+  totals.add_path({3, 1, 0, "decoder"});
+  totals.add_path({4, 0, 0, "other"});
+  return totals;
+}
+
+inline KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint32_t name = 1) {
+  KernelRecord record;
+  record.work.path = path;
+  record.work.start_ns = start_ns;
+  record.work.end_ns = end_ns;
+  record.name = name;
+  record.config = 1;
+  return record;
+}
+
+inline MemcpyRecord copy(std::uint32_t path, CopyKind kind, std::uint64_t bytes, TimeNs start_ns = 0,
+                         TimeNs end_ns = 10) {
+  MemcpyRecord record;
+  record.work.path = path;
+  record.work.start_ns = start_ns;
+  record.work.end_ns = end_ns;
+  record.kind = kind;
+  record.bytes = bytes;
+  return record;
+}
+
+inline ExactRecord exact(std::uint32_t path, WorkKind kind, std::uint64_t gpu_ns, std::uint64_t read_bytes) {
+  ExactRecord record;
+  record.launch.host.path = path;
+  record.kind = kind;
+  record.name = kind == WorkKind::kernel ? 1 : 0;
+  record.measured = true;
+  record.gpu_ns = gpu_ns;
+  record.dram_read_bytes = read_bytes;
+  record.dram_write_bytes = 2 * read_bytes;
+  record.l2_bytes = 3 * read_bytes;
+  return record;
+}
+
+inline RangeRecord range(std::uint32_t path, TimeNs start_ns, TimeNs end_ns) {
+  RangeRecord record;
+  record.path = path;
+  record.start_ns = start_ns;
+  record.end_ns = end_ns;
+  return record;
+}
+
+inline PathTotals row_of(const TotalsBuilder& totals, std::uint32_t path) {
+  for (const PathTotals& row : totals.paths()) {
+    if (row.path == path) return row;
+  }
+  FAIL("no row of path " << path);
+  return {};
+}
+
+inline std::vector<std::uint32_t> paths_of(const TotalsBuilder& totals) {
+  std::vector<std::uint32_t> paths;
+  for (const PathTotals& row : totals.paths()) paths.push_back(row.path);
+  return paths;
+}
+
+}  // namespace rangefinder::totals_records

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every case in a process of its own (load_cupti_once.cpp): what is mapped stays mapped.
+#include "profiler/cupti/loader.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "tests/catch.h"
+
+using namespace rangefinder;
+
+namespace {
+
+const std::string kFake = RANGEFINDER_TEST_FAKE_CUPTI;
+
+/// What load_cupti_once prints. `variables` as in "NAME=value NAME=value".
+std::map<std::string, std::string> load(const std::string& arguments, const std::string& variables = {}) {
+  const std::string command = variables + " " + RANGEFINDER_TEST_LOAD_CUPTI + " " + arguments;
+  std::FILE* const pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+  REQUIRE(pclose(pipe) == 0);
+  std::map<std::string, std::string> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at), equals = text.find('=', at);
+    out[text.substr(at, equals - at)] = text.substr(equals + 1, end - equals - 1);
+    at = end + 1;
+  }
+  return out;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("versions are told as NVIDIA tells them") {
+  CHECK(cupti_version_text(130'001) == "13.0 Update 1");
+  CHECK(cupti_version_text(130'000) == "13.0");
+  CHECK(cupti_version_text(130'200) == "13.2");
+  CHECK(cupti_version_text(120'801) == "12.8 Update 1");
+  CHECK(cupti_version_text(26) == "interface 26 (before CUDA 12)");
+}
+
+TEST_CASE("a result has words even where CUPTI has none for it") {
+  CHECK(cupti_result_text(CuptiFunctions{}, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES) == "CUPTI error 35");
+}
+
+TEST_CASE("an override that does not exist is refused with its name and the variable") {
+  auto said = load("/nowhere/libcupti.so.13");
+
+  CHECK(said["loaded"] == "0");
+  CHECK(said["reason"] == "cannot load /nowhere/libcupti.so.13, named by RANGEFINDER_CUPTI");
+  CHECK(said["refused"].empty());
+  CHECK(said["refused_version"] == "0");
+}
+
+TEST_CASE("an override that is no shared library is refused") {
+  const std::string file =
+      (std::filesystem::temp_directory_path() / "rangefinder-no-library-XXXXXX").string();
+  std::string made = file;
+  const int descriptor = mkstemp(made.data());
+  REQUIRE(descriptor >= 0);
+  REQUIRE(write(descriptor, "not ELF", 7) == 7);
+  close(descriptor);
+
+  auto said = load(made);
+
+  CHECK(said["loaded"] == "0");
+  CHECK(contains(said["reason"], "cannot load " + made));
+  std::filesystem::remove(made);
+}
+
+TEST_CASE("a library that is no libcupti is refused, and named") {
+  auto said = load("libm.so.6");
+
+  CHECK(said["loaded"] == "0");
+  CHECK(contains(said["reason"], "libm.so.6 is no libcupti: it has no cuptiGetVersion"));
+  CHECK(contains(said["refused"], "libm.so.6"));
+}
+
+TEST_CASE("a libcupti that cannot tell its version is refused") {
+  auto said = load(kFake);
+
+  CHECK(said["loaded"] == "0");
+  CHECK(contains(said["reason"], "is no libcupti"));
+}
+
+TEST_CASE("versions before 13.0 Update 1, and a later major one, are refused with the upgrade") {
+  const std::pair<const char*, const char*> refused[] = {
+      {"120800", "CUPTI 12.8 is not supported"},
+      {"130000", "CUPTI 13.0 is not supported"},
+      {"18", "CUPTI interface 18 (before CUDA 12) is not supported"},
+      {"140000", "CUPTI 14.0 is not supported"},
+  };
+  for (const auto& [version, sentence] : refused) {
+    INFO(version);
+    auto said = load(kFake, std::string("FAKE_CUPTI_VERSION=") + version);
+
+    CHECK(said["loaded"] == "0");
+    CHECK(contains(said["reason"], sentence));
+    CHECK(contains(said["reason"], "13.0 Update 1"));
+    CHECK(said["refused"] == kFake);
+    CHECK(said["refused_version"] == version);
+  }
+}
+
+TEST_CASE("a version that is taken but lacks a function is refused with the function's name") {
+  for (const char* version : {"130001", "130200"}) {
+    INFO(version);
+    auto said = load(kFake, std::string("FAKE_CUPTI_VERSION=") + version);
+
+    CHECK(said["loaded"] == "0");
+    CHECK(said["reason"] == kFake + " lacks cuptiActivityDisable");
+  }
+}
+
+TEST_CASE("a copy that the program has mapped wins over the override, with a remark") {
+  auto said = load("--mapped " + kFake + " /usr/lib/another/libcupti.so.13", "FAKE_CUPTI_VERSION=130001");
+
+  CHECK(said["remark"] ==
+        "the program has " + kFake +
+            " loaded already, so RANGEFINDER_CUPTI=/usr/lib/another/libcupti.so.13 is not used");
+  CHECK(said["refused"] == kFake);
+}
+
+TEST_CASE("a mapped copy that is the override, or met without one, needs no remark") {
+  CHECK(load("--mapped " + kFake + " " + kFake, "FAKE_CUPTI_VERSION=130001")["remark"].empty());
+  CHECK(load("--mapped " + kFake, "FAKE_CUPTI_VERSION=130001")["remark"].empty());
+}
+
+TEST_CASE("a mapped copy named by another of its links is the override, too") {
+  const std::filesystem::path link =
+      std::filesystem::temp_directory_path() / ("rangefinder-cupti-link-" + std::to_string(getpid()));
+  std::filesystem::create_symlink(kFake, link);
+
+  auto said = load("--mapped " + kFake + " " + link.string(), "FAKE_CUPTI_VERSION=130001");
+
+  CHECK(said["remark"].empty());
+  std::filesystem::remove(link);
+}
+
+TEST_CASE("CUDA_HOME is looked at before the toolkit's usual place") {
+  const std::filesystem::path home =
+      std::filesystem::temp_directory_path() / ("rangefinder-cuda-home-" + std::to_string(getpid()));
+  std::filesystem::create_directories(home / "lib64");
+  std::filesystem::copy_file(kFake, home / "lib64" / "libcupti.so.13");
+
+  auto said = load("", "FAKE_CUPTI_VERSION=120800 CUDA_HOME=" + home.string());
+
+  CHECK(said["refused"] == (home / "lib64" / "libcupti.so.13").string());
+  std::filesystem::remove_all(home);
+}
+
+TEST_CASE("without an override the libcupti of this machine is found, whole") {
+  auto said = load("");
+  if (contains(said["reason"], "was not found")) {
+    WARN("skipped: " << said["reason"]);
+    return;
+  }
+
+  CHECK(said["loaded"] == "1");
+  CHECK(contains(said["path"], "libcupti.so"));
+  CHECK(std::stoul(said["version"]) >= kOldestCupti);
+  CHECK(said["result"] == "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES");
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What host threads did, from event to line.
+#include <cstdlib>
+
+#include "profiler/drain/trace_builder.h"
+#include "tests/catch.h"
+#include "tests/unit/drain/built_trace.h"
+
+using namespace rangefinder;
+using namespace rangefinder::test;
+
+namespace {
+
+Event range_event(std::uint64_t id, std::uint32_t path) {
+  Event event;
+  event.kind = EventKind::range;
+  event.range = id;
+  event.path = path;
+  event.start_ns = kBase + 100;
+  event.end_ns = kBase + 900;
+  return event;
+}
+
+Event start_end_event(std::uint64_t id, std::uint32_t name, std::uint32_t start_thread) {
+  Event event = range_event(id, 0);
+  event.kind = EventKind::range_start_end;
+  event.b = name | std::uint64_t{start_thread} << 32;
+  return event;
+}
+
+Event category_event(std::uint32_t name, std::uint32_t domain, std::uint32_t category) {
+  Event event;
+  event.kind = EventKind::category_name;
+  event.b = name;
+  event.c = domain;
+  event.d = category;
+  return event;
+}
+
+}  // namespace
+
+TEST_CASE("a push/pop range has its path and the thread it was on") {
+  BuiltTrace trace;
+  Event event = range_event(9, trace.layer);
+  event.d = 4;
+  event.correlation = 0xff00ff00;
+  event.payload_type = static_cast<std::uint8_t>(PayloadType::i64);
+  event.a = static_cast<std::uint64_t>(-3);
+
+  trace.event(event);
+
+  const RangeRecord range = trace.read().only<RangeRecord>();
+  CHECK(range.id == 9);
+  CHECK(range.start_ns == 100);
+  CHECK(range.end_ns == 900);
+  CHECK(range.thread == kThread);
+  CHECK(range.end_thread == 0);
+  CHECK(range.path == trace.layer);
+  CHECK(range.name == 0);
+  CHECK(range.extras.category == 4);
+  CHECK(range.extras.color == 0xff00ff00);
+  CHECK(range.extras.payload_type == PayloadType::i64);
+  CHECK(range.extras.payload == static_cast<std::uint64_t>(-3));
+}
+
+TEST_CASE("a start/end range has the thread that began it and the one that ended it") {
+  BuiltTrace trace;
+
+  trace.event(start_end_event(9, trace.name("request"), 111));
+
+  const WrittenTrace written = trace.read();
+  const RangeRecord range = written.only<RangeRecord>();
+  CHECK(range.thread == 111);
+  CHECK(range.end_thread == kThread);
+  CHECK(range.path == 0);
+  CHECK(written.only<NameRecord>().text == "request");
+  CHECK(range.name == written.only<NameRecord>().id);
+}
+
+TEST_CASE("a range that was never closed has no end, and nobody ended it") {
+  BuiltTrace trace;
+  Event open = start_end_event(9, trace.name("request"), 111);
+  open.flags = kRangeUnclosed;
+  open.end_ns = kNoTime;
+
+  trace.event(open);
+
+  const RangeRecord range = trace.read().only<RangeRecord>();
+  CHECK(range.end_ns == kNoTime);
+  CHECK(range.thread == 111);
+  CHECK(range.end_thread == 0);
+}
+
+TEST_CASE("an extended payload is its schema and its bytes") {
+  BuiltTrace trace;
+  std::vector<std::byte> extra(8 + 3);
+  const std::uint64_t schema = 77;
+  std::memcpy(extra.data(), &schema, sizeof(schema));
+  extra[8] = std::byte{1}, extra[9] = std::byte{0}, extra[10] = std::byte{0xff};
+
+  trace.event(range_event(9, trace.layer), extra);
+
+  const NvtxExtras extras = trace.read().only<RangeRecord>().extras;
+  CHECK(extras.payload_schema == 77);
+  CHECK(extras.payload_data == std::vector<std::uint8_t>{1, 0, 255});
+}
+
+TEST_CASE("a mark stands at one time in the path that was open") {
+  BuiltTrace trace;
+  Event event = range_event(31, trace.model);
+  event.kind = EventKind::mark;
+  event.b = trace.name("epoch");
+
+  trace.event(event);
+
+  const MarkRecord mark = trace.read().only<MarkRecord>();
+  CHECK(mark.at_ns == 100);
+  CHECK(mark.thread == kThread);
+  CHECK(mark.path == trace.model);
+  CHECK(mark.range == 31);
+}
+
+TEST_CASE("an allocation from a pool carries the pool that came in the extra slot") {
+  BuiltTrace trace;
+  Event event = call(EventKind::alloc, "cuMemAllocFromPoolAsync", trace.model, 5);
+  event.flags = static_cast<std::uint8_t>(AllocKind::pool);
+  event.a = 0x7f00'0000'0000;
+  event.b = 4096;
+  event.c = 13;
+  const std::uint64_t pool = 0x5555'0000'1111;
+  std::byte extra[sizeof(pool)];
+  std::memcpy(extra, &pool, sizeof(pool));
+
+  trace.event(event, extra);
+
+  const WrittenTrace written = trace.read();
+  const AllocRecord alloc = written.only<AllocRecord>();
+  CHECK(alloc.api == "cuMemAllocFromPoolAsync");
+  CHECK_FALSE(alloc.is_free);
+  CHECK(alloc.kind == AllocKind::pool);
+  CHECK(alloc.address == 0x7f00'0000'0000);
+  CHECK(alloc.bytes == 4096);
+  CHECK(alloc.stream == 13);
+  CHECK(alloc.context == 1);
+  CHECK(alloc.pool == pool);
+  CHECK(alloc.host.path == trace.model);
+}
+
+TEST_CASE("a free is a free, without bytes and pool") {
+  BuiltTrace trace;
+  Event event = call(EventKind::free, "cuMemFree");
+  event.a = 0x1000;
+
+  trace.event(event);
+
+  const AllocRecord freed = trace.read().only<AllocRecord>();
+  CHECK(freed.is_free);
+  CHECK(freed.kind == AllocKind::device);
+  CHECK(freed.address == 0x1000);
+  CHECK(freed.pool == 0);
+}
+
+TEST_CASE("waiting, events and captures keep their handles and streams") {
+  BuiltTrace trace;
+  Event sync = call(EventKind::sync, "cuEventSynchronize", trace.model);
+  sync.a = 0xe1;
+  Event record = call(EventKind::event_record, "cuEventRecord");
+  record.a = 0xe2;
+  record.c = 13;
+  Event wait = call(EventKind::event_wait, "cuStreamWaitEvent");
+  wait.a = 0xe3;
+  Event capture = call(EventKind::capture, "cuStreamEndCapture");
+  capture.flags = static_cast<std::uint8_t>(CaptureStep::end);
+  capture.a = 0x6a;
+  capture.b = 900;
+  for (const Event& event : {sync, record, wait, capture}) trace.event(event);
+
+  const WrittenTrace written = trace.read();
+  CHECK(written.only<SyncRecord>().event == 0xe1);
+  CHECK(written.only<SyncRecord>().host.path == trace.model);
+  const auto events = written.all<EventRecord>();
+  REQUIRE(events.size() == 2);
+  CHECK_FALSE(events[0].wait);
+  CHECK(events[0].event == 0xe2);
+  CHECK(events[0].stream == 13);
+  CHECK(events[1].wait);
+  const CaptureRecord ended = written.only<CaptureRecord>();
+  CHECK(ended.step == CaptureStep::end);
+  CHECK(ended.graph == 0x6a);
+  CHECK(ended.result == 900);
+}
+
+TEST_CASE("threads and payload schemas that were named have their names") {
+  BuiltTrace trace;
+  Event named;
+  named.kind = EventKind::thread_name;
+  named.b = trace.name("loader");
+  named.c = kThread;
+  Event schema;
+  schema.kind = EventKind::payload_schema;
+  schema.a = 17;
+  schema.b = trace.name(R"({"fields":[]})");
+  trace.event(named);
+  trace.event(schema);
+
+  trace.event(range_event(1, trace.model));
+
+  const WrittenTrace written = trace.read();
+  CHECK(written.only<ThreadRecord>().name == "loader");
+  CHECK(written.only<PayloadSchemaRecord>().id == 17);
+  CHECK(written.only<PayloadSchemaRecord>().definition == R"({"fields":[]})");
+}
+
+TEST_CASE("bytes are declared by the category of that name in its own domain, and by no other") {
+  BuiltTrace trace;
+  const std::uint32_t domain = trace.recorder.add_domain(trace.name("app"));
+  trace.event(category_event(trace.name("rangefinder.bytes"), domain, 3));
+  trace.event(category_event(trace.name("other"), domain, 4));
+  struct Declared {
+    std::uint32_t domain, category;
+    std::uint64_t bytes;
+  };
+  for (const auto& [in_domain, category, bytes] : {Declared{domain, 3, 1000}, {domain, 4, 20}, {0, 3, 3}}) {
+    Event range = range_event(category, trace.model);
+    range.c = in_domain;
+    range.d = category;
+    range.payload_type = static_cast<std::uint8_t>(PayloadType::u64);
+    range.a = bytes;
+    trace.event(range);
+  }
+
+  CHECK(trace.builder.totals().paths().at(0).declared_bytes == 1000);
+  CHECK(trace.read().all<CategoryRecord>().at(0).name == "rangefinder.bytes");
+}
+
+TEST_CASE("an exact launch has its counters, its kernel, and needs no record") {
+  BuiltTrace trace;
+  ExactLaunch launch;
+  launch.event = launch_event(5, "cuLaunchKernel", trace.layer);
+  launch.thread = kThread;
+  launch.gpu = 2;
+  launch.name = trace.name("_Z3addPf");
+  launch.unmeasured = Unmeasured::no;
+  launch.grid = {4, 5, 6};
+  launch.block = {128, 1, 1};
+  launch.values = {1e6, 1e9, 4096, 2048, 8192};  // a million cycles at 1 GHz
+
+  trace.builder.on_exact(launch);
+  trace.builder.finish();
+
+  const WrittenTrace written = trace.read();
+  const ExactRecord exact = written.only<ExactRecord>();
+  CHECK(exact.measured);
+  CHECK(static_cast<double>(exact.gpu_ns) == Approx(1e6).margin(10'000));  // less what the range costs
+  CHECK(exact.dram_read_bytes == 4096);
+  CHECK(exact.dram_write_bytes == 2048);
+  CHECK(exact.l2_bytes == 8192);
+  CHECK(exact.gpu == 2);
+  CHECK(exact.grid == Dim3{4, 5, 6});
+  CHECK(exact.launch.host.path == trace.layer);
+  CHECK(written.only<KernelNameRecord>().demangled == "add(float*)");
+  const LaunchBalance balance = trace.balance(WorkKind::kernel);
+  CHECK(balance.launched == 1);
+  CHECK(balance.exact == 1);
+  CHECK(balance.lost == 0);
+}
+
+TEST_CASE("an exact launch without values says why, and one that failed is a plain launch line") {
+  BuiltTrace trace;
+  ExactLaunch launch;
+  launch.event = launch_event(5, "cuLaunchKernel", trace.layer);
+  launch.unmeasured = Unmeasured::busy;
+  trace.builder.on_exact(launch);
+  launch.event.c = 1;
+  trace.builder.on_exact(launch);
+
+  const WrittenTrace written = trace.read();
+  CHECK_FALSE(written.only<ExactRecord>().measured);
+  CHECK(written.only<ExactRecord>().reason == unmeasured_text(Unmeasured::busy));
+  CHECK(written.only<LaunchRecord>().result == 1);
+  CHECK(trace.balance(WorkKind::kernel).launched == 1);
+}
+
+TEST_CASE("the details of an overhead are freed and its times are relative") {
+  BuiltTrace trace;
+  OverheadRecord overhead;
+  overhead.start_ns = kBase + 5;
+  overhead.end_ns = kBase + 8;
+  overhead.what = "lazy_function_loading";
+
+  trace.builder.on_overhead(overhead, std::malloc(32));  // a leak is red under ASan
+
+  CHECK(trace.read().only<OverheadRecord>().start_ns == 5);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Disks that take a part, nothing, or something again later.
+#include <string>
+#include <vector>
+
+#include "profiler/output/segment_writer.h"
+#include "tests/catch.h"
+#include "tests/unit/output/full_disk.h"
+#include "tests/unit/output/written_trace.h"
+
+using namespace rangefinder;
+using namespace rangefinder::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr SegmentLimits kRoomy{std::uint64_t{256} << 20, 0, false};
+
+void put(SegmentWriter& writer, const std::string& text) {
+  writer.commit();
+  if (writer.begins_segment()) {
+    writer.text() += "header " + std::to_string(writer.segment()) + "\n";
+    writer.line_done();
+  }
+  writer.text() += text + "\n";
+  writer.line_done();
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a write cut short is taken back to whole lines, and its lines are counted") {
+  const TemporaryFolder temporary;
+  LossLedger loss;
+  SegmentWriter writer(kRoomy, loss);
+  REQUIRE(writer.open_folder(temporary.path(), false));
+  put(writer, "kept");
+  REQUIRE(writer.flush());
+
+  bool flushed = true;
+  {
+    const FullDisk full(20);
+    put(writer, "lost, one");
+    put(writer, "lost, two");
+    flushed = writer.flush();
+  }
+
+  CHECK_FALSE(flushed);
+  CHECK(lines_of(temporary.path() / "trace-00000.ndjson") == Lines{"header 0", "kept"});
+  CHECK(loss.get(Loss::lines_not_written) == 2);
+  CHECK(writer.error().find("cannot write " + (temporary.path() / "trace-00000.ndjson").string()) == 0);
+  CHECK(writer.bytes_written() == 14);
+}
+
+TEST_CASE("when there is room again what follows stands alone, with a header of its own") {
+  const TemporaryFolder temporary;
+  LossLedger loss;
+  SegmentWriter writer(kRoomy, loss);
+  REQUIRE(writer.open_folder(temporary.path(), false));
+  put(writer, "kept");
+  REQUIRE(writer.flush());
+  {
+    const FullDisk full(20);
+    put(writer, "lost and longer");
+    (void)writer.flush();
+  }
+
+  put(writer, "kept again");
+  CHECK(writer.flush());
+
+  CHECK(lines_of(temporary.path() / "trace-00000.ndjson") == Lines{"header 0", "kept"});
+  CHECK(lines_of(temporary.path() / "trace-00001.ndjson") == Lines{"header 1", "kept again"});
+  CHECK(loss.get(Loss::lines_not_written) == 1);
+}
+
+TEST_CASE("a disk that stays full does not fill up with empty segments") {
+  const TemporaryFolder temporary;
+  LossLedger loss;
+  SegmentWriter writer(kRoomy, loss);
+  REQUIRE(writer.open_folder(temporary.path(), false));
+  put(writer, "kept");
+  REQUIRE(writer.flush());
+  {
+    const FullDisk full(8);  // not even a header fits
+    for (int i = 0; i < 50; ++i) {
+      put(writer, "lost");
+      (void)writer.flush();
+    }
+  }
+
+  CHECK(files_in(temporary.path()).size() <= 2);
+  CHECK(loss.get(Loss::lines_not_written) >= 50);
+}
+
+TEST_CASE("a segment that cannot be made costs its lines, and the next one begins with a header") {
+  const TemporaryFolder temporary;
+  LossLedger loss;
+  SegmentWriter writer(kRoomy, loss);
+  REQUIRE(writer.open_folder(temporary.path(), false));
+  put(writer, "kept");
+  fs::create_directory(temporary.path() / "trace-00001.ndjson");  // stands where the segment would be
+  writer.rotate();
+  put(writer, "lost");
+  CHECK_FALSE(writer.flush());
+  CHECK(writer.error().find("Is a directory") != std::string::npos);
+
+  fs::remove(temporary.path() / "trace-00001.ndjson");
+  put(writer, "kept again");
+  CHECK(writer.flush());
+
+  CHECK(lines_of(temporary.path() / "trace-00001.ndjson") == Lines{"header 1", "kept again"});
+  CHECK(loss.get(Loss::lines_not_written) == 2);  // with the header that it began with
+}
+
+TEST_CASE("a device without room loses its lines and nothing else") {
+  const TemporaryFolder temporary;
+  LossLedger loss;
+  SegmentWriter writer(kRoomy, loss);
+  REQUIRE(writer.open_folder(temporary.path(), false));
+  put(writer, "kept");
+  fs::create_symlink("/dev/full", temporary.path() / "trace-00001.ndjson");
+  writer.rotate();
+
+  put(writer, "lost");
+  CHECK_FALSE(writer.flush());
+
+  CHECK(writer.error().find("No space left on device") != std::string::npos);
+  CHECK(lines_of(temporary.path() / "trace-00000.ndjson") == Lines{"header 0", "kept"});
+  CHECK(loss.get(Loss::lines_not_written) == 2);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/output/summary.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/unit/schema/example_trace.h"
+
+using namespace rangefinder;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// Totals, and the names that a summary asks for.
+struct Tables {
+  TotalsBuilder totals;
+  std::map<std::uint32_t, PathRecord> paths;
+  std::map<std::uint32_t, KernelNameRecord> kernels;
+
+  void path(const PathRecord& record) {
+    paths[record.id] = record;
+    totals.add_path(record);
+  }
+  [[nodiscard]] SummaryInput input() const {
+    SummaryInput in{example::header(), {example::gpu()}, totals, {}, {}, {}, {}, {}, false, 100000};
+    in.path_name = [this](std::uint32_t id) { return std::string_view(paths.at(id).name); };
+    in.path_parent = [this](std::uint32_t id) { return paths.at(id).parent; };
+    in.kernel_name = [this](std::uint32_t id) {
+      const auto it = kernels.find(id);
+      return it == kernels.end() ? nullptr : &it->second;
+    };
+    return in;
+  }
+  [[nodiscard]] Json json() const { return Json::parse(summary_json(input())); }
+};
+
+KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint32_t name = 1) {
+  return {{start_ns, end_ns, 0, 1, 7, 1, path, 0, 0, 0}, name, 1};
+}
+
+ExactRecord exact(std::uint32_t path, bool measured) {
+  ExactRecord record;
+  record.launch.host.path = path;
+  record.name = 1;
+  record.measured = measured;
+  record.gpu_ns = 7;
+  record.l2_bytes = 64;
+  return record;
+}
+
+// Feeds the example trace in, as the drain thread and the tools do.
+struct FromLines {
+  Tables& tables;
+  template <typename Record>
+  void operator()(const Record& record) {
+    if constexpr (requires { tables.totals.add(record); }) tables.totals.add(record);
+  }
+  void operator()(const CategoryRecord& record) { tables.totals.add_category(record); }
+  void operator()(const PathRecord& record) { tables.path(record); }
+  void operator()(const KernelNameRecord& record) { tables.kernels[record.id] = record; }
+};
+
+std::string temporary_folder() {
+  std::string folder = (std::filesystem::temp_directory_path() / "rangefinder-summary-XXXXXX").string();
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  return folder;
+}
+
+std::string content(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("the example summary is what the example trace gives, byte for byte") {
+  Tables tables;
+  EndRecord end;
+  for (const Line& line : example::lines()) {
+    std::visit(FromLines{tables}, line);
+    if (const auto* const last = std::get_if<EndRecord>(&line)) end = *last;
+  }
+  SummaryInput input = tables.input();
+  input.loss = end.loss;
+  input.own_cost = end.own_cost;
+  input.final = true;
+
+  const std::string text = summary_json(input);
+
+  CHECK(example::example_file("summary.json", text) == text);
+}
+
+TEST_CASE("modules are named by their joined path, parents first, and hold the totals") {
+  Tables tables;
+  tables.path({1, 0, 0, "model"});
+  tables.path({2, 1, 0, "layers/0"});
+  tables.totals.add(kernel(2, 0, 10));
+
+  const Json modules = tables.json()["modules"];
+
+  REQUIRE(modules.size() == 2);
+  CHECK(
+      modules[0].dump() ==
+      R"({"path":"model","depth":1,"calls":0,"kernels":1,"gpu_ns":10,"gpu_ns_exclusive":0,"gpu_busy_ns":10,)"
+      R"("host_ns":0,"time_source":"activity"})");
+  CHECK(modules[1]["path"] == "model/layers\\/0");
+}
+
+TEST_CASE("what was not measured is absent, never 0") {
+  Tables tables;
+  tables.path({1, 0, 0, "unmeasured"});
+  tables.path({2, 0, 0, "empty"});
+  tables.totals.add(exact(1, false));
+  RangeRecord range;
+  range.path = 2;
+  tables.totals.add(range);
+
+  const Json modules = tables.json()["modules"];
+
+  for (const char* key : {"gpu_ns", "gpu_busy_ns", "time_source", "l2_bytes", "bytes_source"}) {
+    CHECK_FALSE(modules[0].contains(key));
+  }
+  CHECK(modules[0]["unmeasured_launches"] == 1);
+  CHECK(modules[1]["gpu_ns"] == 0);  // no kernel: truly nothing
+  CHECK_FALSE(modules[1].contains("unmeasured_launches"));
+}
+
+TEST_CASE("the source of time is records, counters or both") {
+  Tables tables;
+  tables.path({1, 0, 0, "activity"});
+  tables.path({2, 0, 0, "counter"});
+  tables.path({3, 0, 0, "mixed"});
+  tables.totals.add(kernel(1, 0, 10));
+  tables.totals.add(exact(2, true));
+  tables.totals.add(kernel(3, 0, 10));
+  tables.totals.add(exact(3, true));
+
+  const Json modules = tables.json()["modules"];
+
+  for (const Json& row : modules) CHECK(row["time_source"] == row["path"]);
+  CHECK_FALSE(modules[1].contains("gpu_busy_ns"));
+  CHECK(modules[1]["l2_bytes"] == 64);
+  CHECK(modules[1]["dram_read_bytes"] == 0);  // measured, and 0
+  CHECK(modules[1]["bytes_source"] == "exact");
+}
+
+TEST_CASE("work outside of any range is apart from the modules") {
+  Tables tables;
+  tables.totals.add(kernel(0, 0, 10));
+
+  const Json summary = tables.json();
+
+  CHECK(summary["modules"].empty());
+  CHECK(summary["outside"]["gpu_ns"] == 10);
+  CHECK_FALSE(summary["outside"].contains("path"));
+}
+
+TEST_CASE("the process and its GPUs are the lines of the trace without what makes them lines") {
+  const Json summary = Tables{}.json();
+
+  CHECK(summary["process"]["host"] == "node-1");
+  CHECK(summary["process"]["base_unix_ns"] == "1763712000123456789");
+  CHECK(summary["gpus"][0]["name"] == "NVIDIA H200");
+  for (const char* key : {"t", "schema", "version", "segment"}) CHECK_FALSE(summary["process"].contains(key));
+  CHECK_FALSE(summary["gpus"][0].contains("t"));
+}
+
+TEST_CASE("names with any bytes give valid UTF-8, the same as in the trace") {
+  Tables tables;
+  tables.path({1, 0, 0, "a\xff\"\n\xE6\xA8"});
+  tables.kernels[1] = {1, "", "k\xC0\xAF", "own\x80", ""};
+  tables.totals.add(kernel(1, 0, 10));
+
+  const Json summary = tables.json();
+
+  CHECK(summary["modules"][0]["path"] == "a\xEF\xBF\xBD\"\n\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(summary["kernels"][0]["name"] == "k\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST_CASE("a kernel nobody named is called so") {
+  Tables tables;
+  tables.totals.add(kernel(0, 0, 10, 99));
+
+  CHECK(tables.json()["kernels"][0]["name"] == "(unknown)");
+}
+
+TEST_CASE("kernels beyond the heaviest 1000 are one last row") {
+  Tables tables;
+  for (std::uint32_t name = 1; name <= 1003; ++name) {
+    tables.kernels[name] = {name, "", std::to_string(name), "own", "x"};
+    tables.totals.add(kernel(0, 0, 10 + name, name));
+  }
+
+  const Json kernels = tables.json()["kernels"];
+
+  REQUIRE(kernels.size() == 1001);
+  CHECK(kernels[0]["name"] == "1003");
+  CHECK(kernels[999]["name"] == "4");
+  CHECK(kernels[1000].dump() ==
+        R"j({"name":"(other)","library":"","count":3,"total_ns":36,"min_ns":11,"max_ns":13})j");
+}
+
+TEST_CASE("losses that happened and the whole own cost are there") {
+  const Tables tables;
+  SummaryInput input = tables.input();
+  input.loss[static_cast<std::size_t>(Loss::events_dropped)] = 4;
+  input.own_cost.exact_ns = 5;
+
+  const Json summary = Json::parse(summary_json(input));
+
+  CHECK(summary["loss"].dump() == R"({"events_dropped":4})");
+  CHECK(summary["own_cost"].size() == 9);
+  CHECK(summary["own_cost"]["exact_ns"] == 5);
+  CHECK(summary["findings"].is_array());
+}
+
+TEST_CASE("a summary of 20,000 modules is written row by row") {
+  Tables tables;
+  for (std::uint32_t id = 1; id <= 20'000; ++id) {
+    tables.path({id, id > 1 ? id / 2 : 0, 0, std::to_string(id)});
+    tables.totals.add(kernel(id, id, id + 5));
+  }
+
+  CHECK(tables.json()["modules"].size() == 20'000);
+}
+
+TEST_CASE("a file is replaced whole, and no temporary stays") {
+  const std::string folder = temporary_folder(), path = folder + "/summary.json";
+
+  REQUIRE(write_atomically(path, "first, and longer"));
+  REQUIRE(write_atomically(path, "second"));
+
+  CHECK(content(path) == "second");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a file that cannot be written leaves the old one and says why") {
+  const std::string folder = temporary_folder(), path = folder + "/summary.json";
+  REQUIRE(write_atomically(path, "old"));
+  std::filesystem::create_directory(path + ".tmp");  // stands where the temporary would be
+
+  CHECK_FALSE(write_atomically(path, "new"));
+  CHECK(errno == EISDIR);
+
+  CHECK(content(path) == "old");
+  CHECK_FALSE(write_atomically(folder + "/missing/summary.json", "new"));
+  CHECK(errno == ENOENT);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a full disk leaves the old file") {
+  // Every write to /dev/full fails; the temporary is a link to it.
+  const std::string folder = temporary_folder(), path = folder + "/summary.json";
+  REQUIRE(write_atomically(path, "old"));
+  std::filesystem::create_symlink("/dev/full", path + ".tmp");
+
+  CHECK_FALSE(write_atomically(path, "new"));
+  CHECK(errno == ENOSPC);
+
+  CHECK(content(path) == "old");
+  std::filesystem::remove_all(folder);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small program as a trace: one line of every kind at least, every id resolved,
+// the ledger balanced. schema/examples/ holds what is written of it, byte for byte.
+// To write the examples again: RANGEFINDER_UPDATE_EXAMPLES=1 and run the tests.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "schema/read_line.h"
+#include "schema/record.h"
+#include "schema/write_line.h"
+
+namespace rangefinder::example {
+
+inline constexpr std::uint32_t kThread = 4712;
+
+inline Header header() {
+  Header h;
+  h.base_unix_ns = 1763712000123456789;
+  h.base_monotonic_ns = 86400000000001;
+  h.tool_version = "0.1.0";
+  h.pid = 4711;
+  h.parent_pid = 4700;
+  h.host = "node-1";
+  h.executable = "/opt/app/bin/detector";
+  h.command = {"detector", "--images", "caf\xc3\xa9 \"1\""};
+  h.driver_version = 13000;
+  h.cupti_version = 130001;
+  h.cupti_path = "/usr/local/cuda/lib64/libcupti.so.13";
+  h.counters = "exact";
+  h.rank = "0";
+  return h;
+}
+
+inline GpuRecord gpu() {
+  GpuRecord g;
+  g.name = "NVIDIA H200";
+  g.uuid = "GPU-01234567-89ab-cdef-0123-456789abcdef";
+  g.compute_major = 9;
+  g.sm_count = 132;
+  g.warps_per_sm = 64;
+  g.registers_per_sm = 65536;
+  g.shared_bytes_per_sm = 233472;
+  g.memory_bytes = 150109880320;
+  g.l2_bytes = 62914560;
+  g.memory_bus_bits = 6144;
+  g.memory_clock_khz = 3201000;
+  g.sm_clock_khz = 1980000;
+  g.peak_dram_bytes_per_s = 4916736000000;
+  g.peak_flops = {{"fp32", 6.69e13}, {"fp16_tensor", 9.895e14}};
+  return g;
+}
+
+inline HostWork host(TimeNs start_ns, TimeNs end_ns, std::uint32_t path, std::uint64_t range) {
+  return {start_ns, end_ns, kThread, path, range};
+}
+
+inline GpuWork work(TimeNs start_ns, TimeNs end_ns, std::uint32_t correlation, std::uint32_t path) {
+  return {start_ns, end_ns, 0, 1, 7, correlation, path, path, 0, 0};
+}
+
+inline void add_names(std::vector<Line>& lines) {
+  lines.emplace_back(header());
+  lines.emplace_back(gpu());
+  lines.emplace_back(ContextRecord{1, 0, 7, false});
+  lines.emplace_back(StreamRecord{7, 1, 0, false});
+  lines.emplace_back(StreamRecord{13, 1, -5, true});
+  lines.emplace_back(ThreadRecord{kThread, "main"});
+  lines.emplace_back(ThreadRecord{4713, "loader"});
+  lines.emplace_back(DomainRecord{1, "detector"});
+  lines.emplace_back(CategoryRecord{1, 3, "rangefinder.bytes"});
+  lines.emplace_back(NameRecord{1, "prefetch"});
+  lines.emplace_back(NameRecord{2, "epoch 1"});
+  lines.emplace_back(PathRecord{1, 0, 1, "model"});
+  lines.emplace_back(PathRecord{2, 1, 1, "encoder/0"});
+  lines.emplace_back(KernelNameRecord{1, "_Z4gemmPf", "gemm(float*)", "own", "no known library in the name"});
+  LaunchConfigRecord config{1, {128, 2, 1}, {256, 1, 1}, {2, 1, 1}, 64, 1024, 32768, 34816, 16};
+  lines.emplace_back(config);
+  lines.emplace_back(
+      PayloadSchemaRecord{16777216, 1, R"({"type":"struct","entries":[{"name":"n","size":8.0}]})"});
+}
+
+inline void add_gpu_work(std::vector<Line>& lines) {
+  lines.emplace_back(LaunchRecord{host(1000, 4000, 2, 2), "cuLaunchKernel", 11, 1, 0});
+  lines.emplace_back(KernelRecord{work(6000, 16000, 11, 2), 1, 1});
+  lines.emplace_back(LaunchRecord{host(4500, 5000, 1, 1), "cuGraphLaunch", 12, 1, 0});
+  KernelRecord node{work(17000, 19000, 12, 1), 1, 1};
+  node.work.graph = 5;
+  node.work.graph_node = 21474836481;
+  lines.emplace_back(node);
+  lines.emplace_back(LaunchRecord{host(5100, 5200, 0, 0), "cuMemcpyHtoDAsync", 13, 1, 0});
+  lines.emplace_back(MemcpyRecord{work(20000, 21000, 13, 0), CopyKind::HtoD, MemoryKind::pinned,
+                                  MemoryKind::device, 1048576, true, 1, 0, 0});
+  lines.emplace_back(LaunchRecord{host(5300, 5400, 0, 0), "cuMemcpyPeerAsync", 14, 1, 0});
+  lines.emplace_back(MemcpyRecord{work(kNoTime, kNoTime, 14, 0), CopyKind::PtoP, MemoryKind::device,
+                                  MemoryKind::device, 4096, true, 1, 0, 1});
+  lines.emplace_back(LaunchRecord{host(5500, 5600, 2, 2), "cuMemsetD8Async", 15, 1, 0});
+  lines.emplace_back(MemsetRecord{work(22000, 22500, 15, 2), 255, 4096, MemoryKind::device});
+  lines.emplace_back(LaunchRecord{host(5700, 5800, 0, 0), "cuLaunchKernel", 16, 1, 701});
+  ExactRecord exact;
+  exact.launch = {host(30000, 80000, 2, 2), "cuLaunchKernel", 17, 1, 0};
+  exact.name = 1;
+  exact.grid = {128, 2, 1};
+  exact.block = {256, 1, 1};
+  exact.measured = true;
+  exact.gpu_ns = 9900;
+  exact.dram_read_bytes = 2097152;
+  exact.l2_bytes = 4194304;
+  lines.emplace_back(exact);
+  ExactRecord unmeasured;
+  unmeasured.launch = {host(80500, 81000, 2, 2), "cuMemcpyDtoDAsync", 18, 1, 0};
+  unmeasured.kind = WorkKind::memcpy;
+  unmeasured.bytes = 512;
+  unmeasured.reason = "the batch was cut off";
+  lines.emplace_back(unmeasured);
+}
+
+inline void add_host_work(std::vector<Line>& lines) {
+  lines.emplace_back(AllocRecord{host(100, 300, 0, 0), "cuMemAlloc", false, AllocKind::device, 0x7f0000000000,
+                                 1048576, 1, 0, 0});
+  lines.emplace_back(EventRecord{host(400, 410, 0, 0), false, 0x55aa, 7, 1});
+  lines.emplace_back(EventRecord{host(420, 430, 0, 0), true, 0x55aa, 13, 1});
+  lines.emplace_back(CaptureRecord{host(440, 450, 1, 1), CaptureStep::begin, 13, 1, 0, 0});
+  lines.emplace_back(CaptureRecord{host(460, 470, 1, 1), CaptureStep::end, 13, 1, 0x55bb, 0});
+  lines.emplace_back(SyncRecord{host(81500, 90000, 0, 0), "cuEventSynchronize", 1, 0, 0x55aa});
+  lines.emplace_back(AllocRecord{host(91000, 91100, 0, 0), "cuMemFreeAsync", true, AllocKind::async,
+                                 0x7f0000000000, 0, 1, 7, 0x55cc});
+  lines.emplace_back(OverheadRecord{50, 90, "lazy_function_loading", kThread, 0});
+}
+
+inline void add_nvtx(std::vector<Line>& lines) {
+  RangeRecord encoder{2, 900, 86000, kThread, 0, 1, 2, 0, {}};
+  encoder.extras.category = 3;
+  encoder.extras.color = 0xFF76B900;
+  encoder.extras.payload_type = PayloadType::u64;
+  encoder.extras.payload = 3145728;
+  lines.emplace_back(encoder);
+  lines.emplace_back(RangeRecord{1, 800, 87000, kThread, 0, 1, 1, 0, {}});
+  lines.emplace_back(RangeRecord{3, 850, 88000, kThread, 4713, 0, 1, 1, {}});
+  lines.emplace_back(RangeRecord{4, 89000, kNoTime, kThread, 0, 1, 1, 0, {}});
+  MarkRecord mark{89500, kThread, 1, 2, 1, 4, {}};
+  mark.extras.payload_schema = 16777216;
+  mark.extras.payload_data = {1, 0, 0, 0, 0, 0, 0, 0xff};
+  lines.emplace_back(mark);
+}
+
+// Lines of things that happened, by kind.
+inline std::map<std::string, std::uint64_t> events_by_kind(const std::vector<Line>& lines,
+                                                           std::size_t first) {
+  std::map<std::string, std::uint64_t> counts;
+  for (std::size_t i = first; i < lines.size(); ++i) ++counts[std::string(line_kind(lines[i]))];
+  return counts;
+}
+
+inline std::vector<Line> lines() {
+  std::vector<Line> out;
+  add_names(out);
+  const std::size_t first_event = out.size();
+  add_host_work(out);
+  add_gpu_work(out);
+  add_nvtx(out);
+
+  EndRecord end;
+  for (const auto& [kind, count] : events_by_kind(out, first_event)) end.records.emplace_back(kind, count);
+  FlushRecord flush;
+  flush.at_ns = 97000;
+  flush.records = out.size() - first_event;
+  flush.loss[static_cast<std::size_t>(Loss::gpu_work_untimed)] = 1;
+  end.at_ns = 100000;
+  end.reason = "exit";
+  end.balance = {{{2, 1, 1, 0}, {3, 2, 1, 0}, {1, 1, 0, 0}, {1, 1, 0, 0}}};
+  end.loss = flush.loss;
+  end.loss[static_cast<std::size_t>(Loss::nvtx_unclosed)] = 1;
+  end.loss[static_cast<std::size_t>(Loss::exact_unmeasured)] = 1;
+  end.own_cost = {9, 210, 900, 40000, 5200, 2, 1048576, 50000, 1};
+  out.emplace_back(ClockRecord{96000, 95990});
+  out.emplace_back(flush);
+  out.emplace_back(end);
+  return out;
+}
+
+/// A Line as text; an UnknownLine has none.
+inline std::string text_of(const Line& line) {
+  std::string out;
+  std::visit(
+      [&](const auto& record) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(record)>, UnknownLine>) write_line(out, record);
+      },
+      line);
+  return out;
+}
+
+/// What the example file of that name holds. Writes it first if the environment asks for that.
+inline std::string example_file(const std::string& name, const std::string& expected) {
+  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
+  const auto path = root / "schema" / "examples" / name;
+  if (std::getenv("RANGEFINDER_UPDATE_EXAMPLES") != nullptr)
+    std::ofstream(path, std::ios::binary) << expected;
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+}  // namespace rangefinder::example

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/read_line.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/unit/schema/example_trace.h"
+
+using namespace rangefinder;
+using Json = nlohmann::json;
+
+namespace {
+
+std::string error_of(const std::string& text) {
+  LineReader reader;
+  Line line;
+  return reader.read(text, line) ? "no error" : reader.error();
+}
+
+// A line of the example with one piece of its text replaced.
+std::string changed(std::string_view kind, const std::string& from, const std::string& to) {
+  for (const Line& line : example::lines()) {
+    std::string text = example::text_of(line);
+    const auto at = text.find(from);
+    if (line_kind(line) == kind && at != std::string::npos) return text.replace(at, from.size(), to);
+  }
+  FAIL("no " << kind << " line with " << from);
+  return {};
+}
+
+Json trace_schema() {
+  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
+  return Json::parse(std::ifstream(root / "schema" / "trace.schema.json"));
+}
+
+// Of a kind and of what it includes by reference.
+std::set<std::string> required_keys(const Json& schema, const Json& definition) {
+  std::set<std::string> keys;
+  const auto include = [&](const Json& part) {
+    if (!part.contains("$ref")) return;
+    const std::string name = part["$ref"].get<std::string>().substr(std::string("#/$defs/").size());
+    keys.merge(required_keys(schema, schema["$defs"][name]));
+  };
+  for (const Json& key : definition.value("required", Json::array())) keys.insert(key.get<std::string>());
+  for (const Json& part : definition.value("allOf", Json::array())) include(part);
+  include(definition);
+  return keys;
+}
+
+std::string mark_with(const std::string& extras) {
+  return R"({"t":"mark","at":1,"thread":2,"name":3,)" + extras + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a missing key is named with its line's kind") {
+  CHECK(error_of(changed("kernel", R"("stream":7,)", "")) == R"(kernel: key "stream" is missing)");
+  CHECK(error_of(changed("header", R"("pid":4711,)", "")) == R"(header: key "pid" is missing)");
+  CHECK(error_of(changed("end", R"("lost":0)", R"("gone":0)")) ==
+        R"(end.launches.kernel: key "lost" is missing)");
+  CHECK(error_of(R"({"start":1})") == R"(line: key "t" is missing)");
+}
+
+TEST_CASE("what the JSON Schema requires of a kind, the reader requires too") {
+  const Json schema = trace_schema();
+  std::size_t removed = 0;
+  for (const Line& line : example::lines()) {
+    const std::string kind(line_kind(line));
+    const Json whole = Json::parse(example::text_of(line));
+    for (const std::string& key : required_keys(schema, schema["$defs"][kind])) {
+      Json without = whole;
+      without.erase(key);
+      CHECK(error_of(without.dump()) == kind + ": key \"" + key + "\" is missing");
+      ++removed;
+    }
+  }
+  CHECK(removed > 180);
+}
+
+TEST_CASE("a value of the wrong type is named with what it must be") {
+  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":"7")")) ==
+        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
+  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":-1)")) ==
+        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
+  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":4294967296)")) ==
+        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
+  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":7.5)")) ==
+        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
+  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":null)")) ==
+        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
+  CHECK(error_of(changed("thread", R"("main")", "5")) == R"(thread: key "name" must be a string)");
+  CHECK(error_of(changed("memcpy", R"("async":true)", R"("async":1)")) ==
+        R"(memcpy: key "async" must be true or false)");
+  CHECK(error_of(changed("config", "[128,2,1]", "[128,2]")) ==
+        R"(config: key "grid" must be an array of three integers from 0 to 4294967295)");
+  CHECK(error_of(changed("header", R"("detector",)", "1,")) ==
+        R"(header: key "command" must be an array of strings)");
+  CHECK(error_of(changed("header", R"("1763712000123456789")", "1763712000123456789")) ==
+        R"(header: key "base_unix_ns" must be an integer written as a string)");
+  CHECK(error_of(changed("alloc", R"("0x7f0000000000")", R"("7f00")")) ==
+        R"(alloc: key "address" must be a string like "0x7f00")");
+  CHECK(error_of(changed("gpu", "[9,0]", "[9]")) ==
+        R"(gpu: key "compute_capability" must be an array of two integers)");
+  CHECK(error_of(changed("gpu", "9.895e+14", "true")) ==
+        R"(gpu.peak_flops: key "fp16_tensor" must be a number)");
+  CHECK(error_of(changed("payload_schema", R"({"type")", R"(1,"x":{"type")")) ==
+        R"(payload_schema: key "definition" must be an object)");
+}
+
+TEST_CASE("an enumerator that does not exist is named") {
+  CHECK(error_of(changed("memcpy", "HtoD", "HtoX")) == R"(memcpy: key "kind" has the unknown value "HtoX")");
+  CHECK(error_of(changed("mark", R"("payload_schema":16777216)", R"("payload":1,"payload_type":"")")) ==
+        R"(mark: key "payload_type" has the unknown value "")");
+}
+
+TEST_CASE("start without end is refused, both absent is work that was not timed") {
+  CHECK(error_of(changed("kernel", R"("end":16000,)", "")) == R"(kernel: key "end" is missing)");
+  CHECK(error_of(changed("kernel", R"("start":6000,"end":16000,)", "")) == "no error");
+}
+
+TEST_CASE("a peer copy needs both of its GPUs") {
+  CHECK(error_of(changed("memcpy", R"("src_gpu":0,)", "")) == R"(memcpy: key "src_gpu" is missing)");
+}
+
+TEST_CASE("an exact line has all four values or the reason why not") {
+  CHECK(error_of(changed("exact", R"("dram_write_bytes":0,)", "")) ==
+        R"(exact: key "dram_write_bytes" is missing)");
+  CHECK(error_of(changed("exact", R"("gpu_ns":9900)", R"("gpu_ns":9900,"unmeasured":"x")")) ==
+        R"(exact: keys "unmeasured" and "gpu_ns" exclude each other)");
+}
+
+TEST_CASE("a range without a name needs a path") {
+  CHECK(error_of(changed("range", R"("path":2,)", "")) == R"(range: key "path" is missing)");
+}
+
+TEST_CASE("broken extras of NVTX calls are refused") {
+  CHECK(error_of(mark_with(R"("payload":1)")) == R"(mark: key "payload_type" is missing)");
+  CHECK(error_of(mark_with(R"("payload_type":"u64")")) == R"(mark: key "payload" is missing)");
+  CHECK(error_of(mark_with(R"("payload":-1,"payload_type":"u32")")) ==
+        R"(mark: key "payload" must be an integer from 0 to 4294967295)");
+  CHECK(error_of(mark_with(R"("payload":"12x","payload_type":"u64")")) ==
+        R"(mark: key "payload" must be a number of its payload_type)");
+  CHECK(error_of(mark_with(R"("payload":"big","payload_type":"f64")")) ==
+        R"(mark: key "payload" must be a number, "nan", "inf" or "-inf")");
+  CHECK(error_of(mark_with(R"("color":"#12345")")) ==
+        R"(mark: key "color" must be a string like "#FF00AA33")");
+  CHECK(error_of(mark_with(R"("payload_schema":1,"payload_data":"abc")")) ==
+        R"(mark: key "payload_data" must be pairs of hexadecimal digits)");
+}
+
+TEST_CASE("what is no JSON object is refused") {
+  CHECK(error_of("").find("the line is no JSON: ") == 0);
+  CHECK(error_of(R"({"t":"kernel","start":1)").find("the line is no JSON: ") == 0);
+  CHECK(error_of("{\"t\":\"\xff\"}").find("the line is no JSON: ") == 0);
+  CHECK(error_of(R"({"t":"x"}{"t":"y"})").find("the line is no JSON: ") == 0);
+  CHECK(error_of("[1]") == "the line is no JSON object");
+  CHECK(error_of(R"({"t":7})") == R"(line: key "t" must be a string)");
+}
+
+TEST_CASE("a header of something else, or of a newer major version, is refused in a sentence") {
+  CHECK(error_of(changed("header", "rangefinder.trace", "other")) ==
+        R"(header: this is no trace of Rangefinder: schema is "other", not "rangefinder.trace")");
+  CHECK(error_of(changed("header", R"("version":"1.0")", R"("version":"2.0")")) ==
+        "header: the trace has format 2.0, this program reads up to 1.x: use a newer Rangefinder");
+  CHECK(error_of(changed("header", R"("version":"1.0")", R"("version":"one")")) ==
+        R"(header: version "one" is not MAJOR.MINOR)");
+  CHECK(error_of(changed("header", R"("version":"1.0")", R"("version":"1.7")")) == "no error");
+}
+
+TEST_CASE("unknown keys are ignored, an unknown kind is kept by name") {
+  CHECK(error_of(changed("kernel", R"("stream":7)", R"("new":{"a":[1]},"stream":7)")) == "no error");
+  LineReader reader;
+  Line line;
+
+  REQUIRE(reader.read(R"({"t":"sample","x":1})", line));
+
+  CHECK(std::get<UnknownLine>(line).kind == "sample");
+  CHECK(line_kind(line) == "sample");
+}
+
+TEST_CASE("keys may come in any order") {
+  LineReader reader;
+  Line line;
+
+  REQUIRE(reader.read(
+      R"({"config":9,"corr":1,"stream":7,"name":8,"ctx":2,"gpu":3,"end":5,"start":4,"t":"kernel"})", line));
+
+  const auto& kernel = std::get<KernelRecord>(line);
+  CHECK(kernel.work.start_ns == 4);
+  CHECK(kernel.work.end_ns == 5);
+  CHECK(kernel.work.gpu == 3);
+  CHECK(kernel.work.context == 2);
+  CHECK(kernel.name == 8);
+  CHECK(kernel.config == 9);
+}
+
+TEST_CASE("views stay good when the reader has read other lines") {
+  LineReader reader;
+  Line first, other;
+  REQUIRE(reader.read(R"({"t":"sync","start":1,"end":2,"thread":3,"api":"cuStreamSynchronize"})", first));
+  for (int i = 0; i < 1000; ++i) {
+    const std::string api = "api" + std::to_string(i) + std::string(64, 'x');
+    REQUIRE(reader.read(R"({"t":"sync","start":1,"end":2,"thread":3,"api":")" + api + "\"}", other));
+  }
+
+  CHECK(std::get<SyncRecord>(first).api == "cuStreamSynchronize");
+}
+
+TEST_CASE("an error does not outlive the next good line") {
+  LineReader reader;
+  Line line;
+  REQUIRE_FALSE(reader.read("{", line));
+  REQUIRE(reader.read(R"({"t":"clock","at":1,"monotonic":2})", line));
+
+  CHECK(reader.error().empty());
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// write ─▶ read ─▶ write gives the same bytes, for every kind and the ends of its ranges.
+#include <bit>
+#include <limits>
+#include <random>
+#include <set>
+#include <string>
+
+#include <simdjson.h>
+
+#include "schema/key_names.h"
+#include "tests/catch.h"
+#include "tests/unit/schema/example_trace.h"
+
+using namespace rangefinder;
+
+namespace {
+
+constexpr std::uint32_t kMax32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMax64 = std::numeric_limits<std::uint64_t>::max();
+constexpr TimeNs kFirst = kNoTime + 1, kLast = std::numeric_limits<TimeNs>::max();
+
+std::string all_bytes() {
+  std::string text;
+  for (int c = 0; c < 256; ++c) text += static_cast<char>(c);
+  return text;
+}
+
+Line read_back(LineReader& reader, const std::string& text) {
+  Line line;
+  INFO(text.substr(0, 400));
+  const bool read = reader.read(text, line);
+  INFO(reader.error());
+  REQUIRE(read);
+  return line;
+}
+
+void check_round_trip(const Line& line) {
+  LineReader reader;
+  const std::string text = example::text_of(line);
+  const Line back = read_back(reader, text);
+  CHECK(line_kind(back) == line_kind(line));
+  CHECK(back.index() == line.index());
+  CHECK(example::text_of(back) == text);
+}
+
+template <typename Record>
+Record read_as(const Record& record) {
+  static LineReader reader;  // views of the result must live
+  return std::get<Record>(read_back(reader, example::text_of(record)));
+}
+
+}  // namespace
+
+TEST_CASE("every line of the example reads back to the same bytes") {
+  std::set<std::string_view> kinds;
+  const std::vector<Line> lines = example::lines();
+  for (const Line& line : lines) {
+    kinds.insert(line_kind(line));
+    check_round_trip(line);
+  }
+  CHECK(kinds.size() == 29);  // every kind there is
+}
+
+TEST_CASE("records with nothing set read back to the same bytes") {
+  check_round_trip(Header{});
+  check_round_trip(GpuRecord{});
+  check_round_trip(ContextRecord{});
+  check_round_trip(StreamRecord{});
+  check_round_trip(CategoryRecord{});
+  check_round_trip(LaunchConfigRecord{});
+  check_round_trip(KernelRecord{});
+  check_round_trip(MemcpyRecord{});
+  check_round_trip(MemsetRecord{});
+  check_round_trip(LaunchRecord{});
+  check_round_trip(ExactRecord{});
+  check_round_trip(SyncRecord{});
+  check_round_trip(AllocRecord{});
+  check_round_trip(EventRecord{});
+  check_round_trip(CaptureRecord{});
+  check_round_trip(OverheadRecord{});
+  check_round_trip(RangeRecord{});
+  check_round_trip(MarkRecord{});
+  check_round_trip(PayloadSchemaRecord{});
+  check_round_trip(ClockRecord{});
+  check_round_trip(FlushRecord{});
+  check_round_trip(EndRecord{});
+}
+
+TEST_CASE("the ends of every integer range survive") {
+  const GpuWork work{kFirst, kLast, kMax32, kMax32, kMax32, kMax32, kMax32, kMax64, kMax32, kMax64};
+  check_round_trip(KernelRecord{work, kMax32, kMax32});
+  const KernelRecord kernel = read_as(KernelRecord{work, kMax32, 1});
+  CHECK(kernel.work.start_ns == kFirst);
+  CHECK(kernel.work.end_ns == kLast);
+  CHECK(kernel.work.range == kMax64);
+  CHECK(kernel.work.graph_node == kMax64);
+  CHECK(kernel.name == kMax32);
+
+  check_round_trip(MemcpyRecord{work, CopyKind::PtoP, MemoryKind::device, MemoryKind::array, kMax64, true,
+                                kMax64, kMax32, kMax32});
+  check_round_trip(LaunchRecord{{kFirst, kLast, kMax32, kMax32, kMax64},
+                                "cuLaunchKernelEx",
+                                kMax32,
+                                kMax32,
+                                std::numeric_limits<std::int32_t>::min()});
+  CHECK(read_as(AllocRecord{{}, "a", false, AllocKind::pool, kMax64, kMax64, 1, 1, kMax64}).pool == kMax64);
+  CHECK(read_as(StreamRecord{1, 1, std::numeric_limits<std::int32_t>::min(), true}).priority ==
+        std::numeric_limits<std::int32_t>::min());
+  Header header;
+  header.base_unix_ns = kNoTime;
+  header.base_monotonic_ns = kLast;
+  CHECK(read_as(header).base_unix_ns == kNoTime);
+  CHECK(read_as(header).base_monotonic_ns == kLast);
+}
+
+TEST_CASE("every enumerator survives") {
+  for (std::size_t i = 0; i < kCopyKindNames.size(); ++i) {
+    MemcpyRecord copy;
+    copy.kind = static_cast<CopyKind>(i);
+    copy.source = static_cast<MemoryKind>(i % kMemoryKindNames.size());
+    CHECK(read_as(copy).kind == copy.kind);
+    CHECK(read_as(copy).source == copy.source);
+  }
+  for (std::size_t i = 0; i < kWorkKindNames.size(); ++i) {
+    ExactRecord exact;
+    exact.kind = static_cast<WorkKind>(i);
+    CHECK(read_as(exact).kind == exact.kind);
+  }
+  for (std::size_t i = 0; i < kAllocKindNames.size(); ++i) {
+    AllocRecord alloc;
+    alloc.kind = static_cast<AllocKind>(i);
+    alloc.is_free = i % 2 == 1;
+    CHECK(read_as(alloc).kind == alloc.kind);
+    CHECK(read_as(alloc).is_free == alloc.is_free);
+  }
+  for (std::size_t i = 0; i < kCaptureStepNames.size(); ++i) {
+    CaptureRecord capture;
+    capture.step = static_cast<CaptureStep>(i);
+    CHECK(read_as(capture).step == capture.step);
+  }
+}
+
+TEST_CASE("names with any bytes come back as valid text, 100 kB as well") {
+  std::string name = "\xff\"" + all_bytes();
+  while (name.size() < 100'000) name += name;
+  const PathRecord path{1, 0, 0, name};
+
+  check_round_trip(path);
+  const std::string back = read_as(path).name;
+
+  CHECK(simdjson::validate_utf8(back));
+  CHECK(back.substr(0, 4) == "\xEF\xBF\xBD\"");
+  CHECK(back.size() >= 100'000);
+}
+
+TEST_CASE("keys made of any bytes are escaped too") {
+  EndRecord end;
+  end.records = {{"a\"\x80\n", 1}};
+  GpuRecord gpu;
+  gpu.peak_flops = {{"fp\\8", 1.5e15}, {"fp4", 0.1}};
+
+  check_round_trip(end);
+  check_round_trip(gpu);
+  CHECK(read_as(gpu).peak_flops == gpu.peak_flops);
+}
+
+TEST_CASE("payloads of every type read back to the same bits") {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    MarkRecord mark;
+    mark.extras.payload = round == 0 ? 0 : round == 1 ? kMax64 : random() >> (random() % 64);
+    for (const auto type : {PayloadType::u64, PayloadType::i64, PayloadType::f64}) {
+      mark.extras.payload_type = type;
+      const auto real = std::bit_cast<double>(mark.extras.payload);
+      if (type == PayloadType::f64 && real != real) continue;
+      REQUIRE(read_as(mark).extras.payload == mark.extras.payload);
+    }
+    mark.extras.payload &= kMax32;
+    for (const auto type : {PayloadType::u32, PayloadType::i32, PayloadType::f32}) {
+      mark.extras.payload_type = type;
+      const auto real = std::bit_cast<float>(static_cast<std::uint32_t>(mark.extras.payload));
+      if (type == PayloadType::f32 && real != real) continue;
+      REQUIRE(read_as(mark).extras.payload == mark.extras.payload);
+    }
+  }
+}
+
+TEST_CASE("NaN and infinite payloads survive as what they are") {
+  for (const double value :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::infinity(), -0.0}) {
+    MarkRecord mark;
+    mark.extras.payload_type = PayloadType::f64;
+    mark.extras.payload = std::bit_cast<std::uint64_t>(value);
+    check_round_trip(mark);
+  }
+}
+
+TEST_CASE("a payload schema keeps how its definition was written") {
+  const std::string definition = R"({"a": 1.0, "b" :[1e3,{"c":"\u0041"}], "d":{} })";
+
+  CHECK(read_as(PayloadSchemaRecord{1, 0, definition}).definition == definition);
+}
+
+TEST_CASE("a start/end range keeps both threads, a push/pop range has none but its own") {
+  CHECK(read_as(RangeRecord{1, 2, 3, 4, 5, 6, 7, 8, {}}).end_thread == 5);
+  CHECK(read_as(RangeRecord{1, 2, 3, 4, 5, 6, 7, 0, {}}).end_thread == 0);
+  CHECK(read_as(RangeRecord{1, 2, kNoTime, 4, 0, 6, 7, 0, {}}).end_ns == kNoTime);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/write_line.h"
+
+#include <limits>
+#include <string>
+
+#include "tests/catch.h"
+#include "tests/unit/schema/example_trace.h"
+
+using namespace rangefinder;
+
+namespace {
+
+template <typename Record>
+std::string line_of(const Record& record) {
+  std::string out;
+  write_line(out, record);
+  return out;
+}
+
+KernelRecord typical_kernel() {
+  KernelRecord kernel;
+  kernel.work = {123456789012, 123456799012, 0, 1, 7, 12345, 12345, 12345, 0, 0};
+  kernel.name = 12345;
+  kernel.config = 12345;
+  return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel line is written with t first, then times, then the keys of the table") {
+  KernelRecord kernel = typical_kernel();
+  kernel.work.graph = 2;
+  kernel.work.graph_node = 9;
+
+  CHECK(line_of(kernel) ==
+        R"({"t":"kernel","start":123456789012,"end":123456799012,"gpu":0,"ctx":1,"stream":7,"corr":12345,)"
+        R"("path":12345,"range":12345,"graph":2,"node":9,"name":12345,"config":12345})"
+        "\n");
+}
+
+TEST_CASE("a typical kernel line stays under 160 bytes") {
+  CHECK(line_of(typical_kernel()).size() < 160);
+}
+
+TEST_CASE("writing appends and leaves what is there") {
+  std::string out = "before\n";
+
+  write_line(out, ClockRecord{1, -2});
+
+  CHECK(out == "before\n{\"t\":\"clock\",\"at\":1,\"monotonic\":-2}\n");
+}
+
+TEST_CASE("a hot line allocates nothing once its string has room") {
+  std::string out;
+  out.reserve(4096);
+  const char* const storage = out.data();
+
+  write_line(out, typical_kernel());
+
+  CHECK(out.data() == storage);
+  CHECK(out.capacity() >= 4096);
+}
+
+TEST_CASE("GPU work without one of its times has neither") {
+  KernelRecord kernel = typical_kernel();
+  kernel.work.end_ns = kNoTime;
+
+  CHECK(line_of(kernel).find("start") == std::string::npos);
+  CHECK(line_of(kernel).find("\"end\"") == std::string::npos);
+}
+
+TEST_CASE("a range that was never closed ends at null") {
+  CHECK(line_of(RangeRecord{4, 10, kNoTime, 5, 0, 0, 3, 0, {}}) ==
+        "{\"t\":\"range\",\"start\":10,\"end\":null,\"id\":4,\"thread\":5,\"path\":3}\n");
+}
+
+TEST_CASE("a payload of 0 is a value and is written") {
+  MarkRecord mark;
+  mark.extras.payload_type = PayloadType::u64;
+
+  CHECK(line_of(mark).find(R"("payload":0,"payload_type":"u64")") != std::string::npos);
+}
+
+TEST_CASE("integer payloads beyond 2^53 are strings") {
+  MarkRecord mark;
+  mark.extras.payload_type = PayloadType::u64;
+  mark.extras.payload = 9007199254740992;
+  CHECK(line_of(mark).find(R"("payload":9007199254740992,)") != std::string::npos);
+  mark.extras.payload = 9007199254740993;
+  CHECK(line_of(mark).find(R"("payload":"9007199254740993",)") != std::string::npos);
+  mark.extras.payload_type = PayloadType::i64;
+  mark.extras.payload = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min());
+  CHECK(line_of(mark).find(R"("payload":"-9223372036854775808",)") != std::string::npos);
+}
+
+TEST_CASE("measured values that are 0 are written, unmeasured ones are not") {
+  ExactRecord exact;
+  exact.measured = true;
+  CHECK(line_of(exact).find(R"("gpu_ns":0,"dram_read_bytes":0,"dram_write_bytes":0,"l2_bytes":0})") !=
+        std::string::npos);
+  exact.measured = false;
+  exact.reason = "no pass";
+  CHECK(line_of(exact).find("gpu_ns") == std::string::npos);
+  CHECK(line_of(exact).find(R"("unmeasured":"no pass"})") != std::string::npos);
+}
+
+TEST_CASE("an enumerator outside of its list is written as unknown, not read past the table") {
+  MemcpyRecord copy;
+  copy.kind = static_cast<CopyKind>(200);
+  copy.source = static_cast<MemoryKind>(99);
+
+  CHECK(line_of(copy).find(R"("kind":"unknown","src":"unknown")") != std::string::npos);
+}
+
+TEST_CASE("a line break inside a payload schema does not end the line") {
+  const std::string line = line_of(PayloadSchemaRecord{1, 0, "{\"a\":\r\n1}"});
+
+  CHECK(line == "{\"t\":\"payload_schema\",\"id\":1,\"definition\":{\"a\":  1}}\n");
+}
+
+TEST_CASE("only losses that happened are in a loss object") {
+  FlushRecord flush;
+  CHECK(line_of(flush).find("loss") == std::string::npos);
+  flush.loss[static_cast<std::size_t>(Loss::events_dropped)] = 3;
+  CHECK(line_of(flush) == "{\"t\":\"flush\",\"at\":0,\"records\":0,\"loss\":{\"events_dropped\":3}}\n");
+}
+
+TEST_CASE("the example trace is what the writer writes, byte for byte") {
+  std::string expected;
+  for (const Line& line : example::lines()) expected += example::text_of(line);
+
+  CHECK(example::example_file("trace-00000.ndjson", expected) == expected);
+}

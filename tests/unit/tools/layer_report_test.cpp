@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/attribution/layer_report.h"
+
+#include "tests/catch.h"
+
+using namespace rangefinder;
+using nlohmann::json;
+
+namespace {
+
+json module(const char* path, int depth, std::uint64_t gpu_ns) {
+  return {{"path", path}, {"depth", depth}, {"calls", 50}, {"kernels", 100}, {"gpu_ns", gpu_ns}};
+}
+
+json summary() {
+  return {{"final", true},
+          {"process", {{"counters", "off"}}},
+          {"modules",
+           {module("model", 1, 8'000'000), module("model/head", 2, 2'000'000),
+            module("model/body", 2, 6'000'000)}},
+          {"outside", {{"kernels", 4}, {"gpu_ns", 2'000'000}}},
+          {"memcpy", {{{"kind", "HtoD"}, {"count", 90}}, {{"kind", "DtoH"}, {"count", 6}}}},
+          {"loss", json::object()}};
+}
+
+std::size_t position(const std::string& text, const std::string& part) {
+  return text.find(part);
+}
+
+}  // namespace
+
+TEST_CASE("paths come heaviest first with their share of all GPU time") {
+  const std::string text = layer_report(summary(), {});
+
+  CHECK(position(text, "model ") < position(text, "model/body"));
+  CHECK(position(text, "model/body") < position(text, "model/head"));
+  CHECK(text.find("80.0 %") != std::string::npos);
+  CHECK(text.find("8.00 ms") != std::string::npos);
+  CHECK(text.find("(outside of any range)") != std::string::npos);
+}
+
+TEST_CASE("the last line counts what was recorded and names the next command") {
+  LayerReportStyle style;
+  style.folder = "rangefinder-4711";
+
+  const std::string text = layer_report(summary(), style);
+
+  CHECK(text.ends_with(
+      "104 kernels, 96 copies, 0 records lost.  Next:  rangefinder report rangefinder-4711\n"));
+}
+
+TEST_CASE("every loss is shown with its meaning") {
+  json input = summary();
+  input["loss"] = {{"events_dropped", 41207}, {"nvtx_unclosed", 1}, {"new_cause", 3}, {"names_folded", 0}};
+
+  const std::string text = layer_report(input, {});
+
+  CHECK(text.find("41,207  events_dropped: host events dropped") != std::string::npos);
+  CHECK(text.find("1  nvtx_unclosed: ") != std::string::npos);
+  CHECK(text.find("3  new_cause") != std::string::npos);
+  CHECK(text.find("names_folded") == std::string::npos);
+  CHECK(text.find("0 records lost") == std::string::npos);
+}
+
+TEST_CASE("byte columns are there only if bytes were measured") {
+  json input = summary();
+  CHECK(layer_report(input, {}).find("DRAM read") == std::string::npos);
+
+  input["modules"][0]["dram_read_bytes"] = 12'300'000'000;
+  input["modules"][0]["dram_write_bytes"] = 0;
+  input["modules"][0]["l2_bytes"] = 31'000'000'000;
+  const std::string text = layer_report(input, {});
+
+  CHECK(text.find("DRAM read") != std::string::npos);
+  CHECK(text.find("12.3 GB") != std::string::npos);
+  CHECK(text.find(" 0 B") != std::string::npos);
+}
+
+TEST_CASE("a sum over launches that were not all measured is marked") {
+  json input = summary();
+  input["modules"][0]["dram_read_bytes"] = 1'000;
+  input["modules"][0]["unmeasured_launches"] = 2;
+
+  const std::string text = layer_report(input, {});
+
+  CHECK(text.find("1.00 kB+") != std::string::npos);
+  CHECK(text.find("+: at least") != std::string::npos);
+}
+
+TEST_CASE("refused counters are named with the reason") {
+  json input = summary();
+  input["process"] = {{"counters", "refused"}, {"counters_reason", "no permission"}};
+
+  CHECK(layer_report(input, {}).find("not measured: no permission") != std::string::npos);
+}
+
+TEST_CASE("only so many rows are shown, and the report says of how many") {
+  LayerReportStyle style;
+  style.rows = 1;
+
+  const std::string text = layer_report(summary(), style);
+
+  CHECK(text.find("model/body") == std::string::npos);
+  CHECK(text.find("(the 1 heaviest of 3 paths)") != std::string::npos);
+}
+
+TEST_CASE("a summary that is no summary gives a short report and no exception") {
+  for (const char* const text :
+       {"null", "[]", "{}", "3", R"({"modules":3,"loss":[1],"outside":"x"})",
+        R"({"modules":[1,null,{"path":5,"depth":"x","gpu_ns":-4}],"memcpy":{"a":1}})"}) {
+    CHECK(layer_report(json::parse(text), {}).find("0 records lost") != std::string::npos);
+  }
+}
+
+TEST_CASE("lines keep to the width that is asked for") {
+  json input = summary();
+  input["modules"][1]["path"] = "model/" + std::string(300, 'x');
+  LayerReportStyle style;
+  style.width = 60;
+
+  const std::string text = layer_report(input, style);
+
+  const std::string first = text.substr(0, text.find("\n\n"));
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = first.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    CHECK(end - begin <= 62);  // "…" is three bytes and one column
+  }
+}

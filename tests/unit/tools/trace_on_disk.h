@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A trace in a temporary folder, line by line, by the writer that the library uses.
+//
+//   TraceOnDisk trace;             a small, true trace: one module, two kernels, an end
+//   trace.lines[3] = …;            spoil it
+//   trace.write();                 then let the tool look
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "schema/write_line.h"
+
+namespace rangefinder::test {
+
+template <typename Record>
+std::string line_of(const Record& record) {
+  std::string out;
+  write_line(out, record);
+  return out;
+}
+
+/// A folder that goes away with its content.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string text = (std::filesystem::temp_directory_path() / "rangefinder-test-XXXXXX").string();
+    if (mkdtemp(text.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = text;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline Header header(std::uint32_t segment = 0) {
+  Header out;
+  out.segment = segment;
+  out.base_unix_ns = 1'700'000'000'000'000'000;
+  out.base_monotonic_ns = 5'000'000'000;
+  out.tool_version = "0.1.0";
+  out.pid = 4711;
+  out.parent_pid = 1;
+  out.host = "node7";
+  out.executable = "/usr/bin/app";
+  out.command = {"app"};
+  out.counters = "off";
+  return out;
+}
+
+inline GpuRecord gpu() {
+  GpuRecord out;
+  out.name = "Test GPU";
+  out.uuid = "GPU-1";
+  out.compute_major = 9;
+  out.sm_count = 132;
+  out.memory_bytes = 141'000'000'000;
+  out.l2_bytes = 60'000'000;
+  out.peak_dram_bytes_per_s = 4'800'000'000'000;
+  return out;
+}
+
+inline PathRecord path(std::uint32_t id, std::uint32_t parent, std::string name) {
+  return {id, parent, 0, std::move(name)};
+}
+
+inline KernelNameRecord kernel_name(std::uint32_t id, const std::string& demangled) {
+  return {id, demangled, demangled, "own", "no known prefix"};
+}
+
+inline LaunchConfigRecord config(std::uint32_t id) {
+  LaunchConfigRecord out;
+  out.id = id;
+  out.grid = {10, 1, 1};
+  out.block = {256, 1, 1};
+  return out;
+}
+
+inline LaunchRecord launch(std::uint32_t correlation, std::uint32_t in_path, std::uint64_t range = 0) {
+  LaunchRecord out;
+  out.host = {100, 110, 4711, in_path, range};
+  out.api = "cuLaunchKernel";
+  out.correlation = correlation;
+  return out;
+}
+
+inline KernelRecord kernel(std::uint32_t correlation, std::uint32_t in_path, TimeNs start, TimeNs end,
+                           std::uint64_t range = 0) {
+  KernelRecord out;
+  out.work.start_ns = start;
+  out.work.end_ns = end;
+  out.work.context = 1;
+  out.work.stream = 7;
+  out.work.correlation = correlation;
+  out.work.path = in_path;
+  out.work.range = range;
+  out.name = 1;
+  out.config = 1;
+  return out;
+}
+
+inline RangeRecord range(std::uint64_t id, std::uint32_t of_path, TimeNs start, TimeNs end) {
+  RangeRecord out;
+  out.id = id;
+  out.start_ns = start;
+  out.end_ns = end;
+  out.thread = 4711;
+  out.path = of_path;
+  return out;
+}
+
+/// Of the trace that TraceOnDisk begins with.
+inline EndRecord end_record() {
+  EndRecord out;
+  out.at_ns = 10'000;
+  out.reason = "exit";
+  out.records = {{"kernel", 2}, {"launch", 2}, {"range", 2}};
+  out.balance[0] = {2, 2, 0, 0};
+  return out;
+}
+
+struct TraceOnDisk {
+  enum Line {
+    kHeader,
+    kGpu,
+    kOuter,
+    kInner,
+    kName,
+    kConfig,
+    kLaunch1,
+    kKernel1,
+    kLaunch2,
+    kKernel2,
+    kRange2,
+    kRange1,
+    kFlush,
+    kEnd
+  };
+
+  TemporaryFolder folder;
+  std::vector<std::string> lines{line_of(header()),
+                                 line_of(gpu()),
+                                 line_of(path(1, 0, "model")),
+                                 line_of(path(2, 1, "layer/0")),
+                                 line_of(kernel_name(1, "void gemm<float>(float*, int)")),
+                                 line_of(config(1)),
+                                 line_of(launch(1, 1, 1)),
+                                 line_of(kernel(1, 1, 1'000, 3'000, 1)),
+                                 line_of(launch(2, 2, 2)),
+                                 line_of(kernel(2, 2, 3'000, 4'000, 2)),
+                                 line_of(range(2, 2, 150, 400)),
+                                 line_of(range(1, 1, 50, 500)),
+                                 line_of(FlushRecord{5'000, 6, {}}),
+                                 line_of(end_record())};
+
+  [[nodiscard]] std::filesystem::path segment(std::uint32_t number = 0) const {
+    const std::string digits = std::to_string(number);
+    return folder.path() / ("trace-" + std::string(5 - digits.size(), '0') + digits + ".ndjson");
+  }
+
+  void write(std::uint32_t number = 0) const {
+    std::ofstream out(segment(number), std::ios::binary);
+    for (const std::string& line : lines) out << line;
+  }
+};
+
+}  // namespace rangefinder::test

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <variant>
+
+#include "tools/analysis/id_bitmap.h"
+#include "tools/analysis/trace_check.h"
+
+namespace rangefinder {
+namespace {
+
+class LaunchCheck final : public TraceCheck {
+ public:
+  void line(const Line& line, ProblemLog& problems) override {
+    problems_ = &problems;
+    std::visit([this](const auto& record) { check(record); }, line);
+  }
+
+  void finish(const TraceFacts& facts, ProblemLog& problems) override {
+    // In a killed trace what is missing may be what was still on its way.
+    if (!facts.whole || !facts.is_final || facts.lines_lost()) return;
+    std::uint64_t orphans = 0;
+    std::uint32_t example = 0;
+    for (const auto& [correlation, records] : waiting_) {
+      if (launched_.contains(correlation)) continue;
+      orphans += records;
+      example = correlation;
+    }
+    if (const std::uint64_t known = facts.lost(Loss::record_without_launch); orphans > known) {
+      problems.add_at(facts.folder, "correlation",
+                      std::to_string(orphans) + " GPU records have no launch (one has correlation " +
+                          std::to_string(example) + "), the ledger knows of " + std::to_string(known));
+    }
+    check_ranges(facts, problems);
+  }
+
+ private:
+  template <typename Other>
+  void check(const Other&) {}
+
+  void check(const LaunchRecord& launch) {
+    use_range(launch.host.range);
+    if (!launched_.insert(launch.correlation)) {
+      problems_->add("correlation", "a second launch with correlation " + std::to_string(launch.correlation));
+    }
+  }
+  void check(const ExactRecord& exact) { check(exact.launch); }
+
+  void check_work(const GpuWork& work) {
+    use_range(work.range);
+    if (!launched_.contains(work.correlation)) ++waiting_[work.correlation];
+  }
+  void check(const KernelRecord& record) { check_work(record.work); }
+  void check(const MemcpyRecord& record) { check_work(record.work); }
+  void check(const MemsetRecord& record) { check_work(record.work); }
+
+  void check(const RangeRecord& range) {
+    open_ranges_.erase(range.id);
+    if (!ranges_.insert(range.id)) {
+      problems_->add("duplicate-id", "a second range with id " + std::to_string(range.id));
+    }
+  }
+
+  void use_range(std::uint64_t range) {
+    // A range's line comes when it closes, behind those of the work inside.
+    if (range != 0 && !ranges_.contains(range)) open_ranges_.insert(range);
+  }
+
+  void check_ranges(const TraceFacts& facts, ProblemLog& problems) const {
+    if (open_ranges_.empty() || facts.anything_lost()) return;
+    problems.add_at(facts.folder, "unknown-id",
+                    "no line describes range " + std::to_string(*open_ranges_.begin()) +
+                        ", which others use, and nothing was lost");
+  }
+
+  ProblemLog* problems_ = nullptr;
+  IdBitmap launched_;
+  std::unordered_map<std::uint32_t, std::uint64_t> waiting_;  // records by correlation, launch not yet seen
+  IdBitmap ranges_;
+  std::set<std::uint64_t> open_ranges_;  // used, not yet described
+};
+
+}  // namespace
+
+std::unique_ptr<TraceCheck> make_launch_check() {
+  return std::make_unique<LaunchCheck>();
+}
+
+}  // namespace rangefinder

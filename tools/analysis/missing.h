@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a tool throws when something it needs is not there or cannot be read: main
+// prints it once and ends with exit code 3.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace rangefinder {
+
+/// `what()`: what happened, to what, and what to do.
+class Missing : public std::runtime_error {
+ public:
+  explicit Missing(const std::string& message) : std::runtime_error(message) {}
+};
+
+}  // namespace rangefinder

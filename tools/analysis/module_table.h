@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The module table of `rangefinder report`: the tree of paths with time and bytes.
+//
+//   module                  calls  kernels  GPU time  …  DRAM read  DRAM write  DRAM rate
+//   model                      50   12,500   48.1 ms
+//     backbone                 50    6,000   20.3 ms
+//   (outside of any range)                3.10 us
+//
+// Columns of what nobody measured are not there. Rows in order of first appearance,
+// which for a network is the order of its layers, unless a column to sort by is given.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/trace_totals.h"
+
+namespace rangefinder {
+
+struct ModuleView {
+  std::uint64_t top = 0;    ///< only the heaviest so many, with the paths above them; 0: all
+  std::uint32_t depth = 0;  ///< deepest level shown; 0: all
+  std::string sort;         ///< one of module_sort_columns(); empty: order of first appearance
+  bool flat = false;        ///< full paths in one list, heaviest first unless `sort` says otherwise
+};
+
+/// Names that ModuleView::sort takes.
+[[nodiscard]] const std::vector<std::string>& module_sort_columns();
+
+/// The rows of a view, in the order in which they are shown; row 0 last, if it has work.
+[[nodiscard]] std::vector<PathTotals> select_modules(const TraceTotals& trace, const ModuleView& view);
+
+struct TextStyle {
+  std::size_t width = 110;  ///< 0: as long as it gets
+  bool colour = false;
+};
+
+[[nodiscard]] std::string module_table(const TraceTotals& trace, const ModuleView& view,
+                                       const TextStyle& style);
+
+}  // namespace rangefinder

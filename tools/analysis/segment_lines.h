@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines of one segment, plain or compressed, one at a time.
+//
+//   trace-00000.ndjson ───────────────┐
+//   trace-00001.ndjson.zst ─▶ unzstd ─┴─▶ 1 MiB of bytes ─▶ next() ─▶ a line
+//
+// A killed program leaves a last line without its newline: next() gives it like any
+// other and torn() is true from then on. A cut or broken compressed file ends early
+// and is torn as well. Throws Missing when the file cannot be opened or read.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace rangefinder {
+
+class ByteSource;
+
+class SegmentLines {
+ public:
+  explicit SegmentLines(const std::filesystem::path& file);
+  ~SegmentLines();
+  SegmentLines(const SegmentLines&) = delete;
+  SegmentLines& operator=(const SegmentLines&) = delete;
+
+  /// The next line without its newline, valid until the next call. False: no more.
+  [[nodiscard]] bool next(std::string_view& line);
+  /// 1 for the line that next() gave first.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] bool torn() const noexcept { return torn_; }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::string buffer_;
+  std::size_t begin_ = 0;
+  std::uint64_t number_ = 0;
+  bool torn_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace rangefinder

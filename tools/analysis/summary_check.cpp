@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/summary_check.h"
+
+#include <array>
+#include <fstream>
+#include <map>
+
+#include "tools/analysis/rows_json.h"
+
+namespace rangefinder {
+namespace {
+
+using nlohmann::json;
+using Values = std::map<std::string, std::uint64_t>;
+using Rows = std::map<std::string, Values>;  // by path or kernel name
+
+constexpr std::array kModuleFields{"calls",         "kernels",         "gpu_ns",           "gpu_ns_exclusive",
+                                   "host_ns",       "dram_read_bytes", "dram_write_bytes", "l2_bytes",
+                                   "declared_bytes"};
+constexpr std::array kKernelFields{"count", "total_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"};
+
+/// Rows of one name are added up: two domains may have ranges of the same path text.
+template <typename Object, std::size_t N>
+void add_row(Rows& rows, const std::string& name, const Object& row,
+             const std::array<const char*, N>& fields) {
+  Values& values = rows[name];
+  for (const char* const field : fields) {
+    const auto it = row.find(field);
+    values[field] += it != row.end() && it->is_number_integer() ? it->template get<std::uint64_t>() : 0;
+  }
+  const auto copies = row.find("memcpy_bytes");
+  if (copies == row.end() || !copies->is_object()) return;
+  for (const auto& [kind, bytes] : copies->items()) {
+    if (bytes.is_number_integer()) values["memcpy_bytes." + kind] += bytes.template get<std::uint64_t>();
+  }
+}
+
+template <std::size_t N>
+void add_rows(Rows& rows, const json& list, const char* key, const std::array<const char*, N>& fields) {
+  if (!list.is_array()) return;
+  for (const json& row : list) {
+    const auto name = row.is_object() ? row.find(key) : row.end();
+    if (name != row.end() && name->is_string()) add_row(rows, name->get<std::string>(), row, fields);
+  }
+}
+
+void compare_values(const std::string& file, const std::string& name, const Values& told, const Values& found,
+                    ProblemLog& problems) {
+  Values all = told;
+  all.insert(found.begin(), found.end());
+  for (const auto& [field, unused] : all) {
+    const auto a = told.find(field);
+    const auto b = found.find(field);
+    const std::uint64_t said = a == told.end() ? 0 : a->second;
+    const std::uint64_t is = b == found.end() ? 0 : b->second;
+    if (said == is) continue;
+    problems.add_at(file, "summary",
+                    field + " of " + name + " is " + std::to_string(said) + " in the summary, " +
+                        std::to_string(is) + " in the trace");
+  }
+}
+
+void compare_rows(const std::string& file, const char* what, const Rows& told, const Rows& found,
+                  ProblemLog& problems) {
+  for (const auto& [name, values] : found) {
+    const auto it = told.find(name);
+    if (it == told.end()) {
+      problems.add_at(file, "summary",
+                      std::string(what) + " " + name + " is in the trace but not in the summary");
+    } else {
+      compare_values(file, name, it->second, values, problems);
+    }
+  }
+  for (const auto& [name, values] : told) {
+    if (found.count(name) == 0) {
+      problems.add_at(file, "summary",
+                      std::string(what) + " " + name + " is in the summary but not in the trace");
+    }
+  }
+}
+
+void compare_modules(const std::string& file, const TraceTotals& trace, const json& summary,
+                     ProblemLog& problems) {
+  Rows told, found;
+  add_rows(told, summary.value("modules", json::array()), "path", kModuleFields);
+  if (const auto outside = summary.find("outside"); outside != summary.end() && outside->is_object()) {
+    add_row(told, "(outside of any range)", *outside, kModuleFields);
+  }
+  for (const PathTotals& row : trace.totals.paths()) {
+    const std::string name = row.path == 0 ? "(outside of any range)" : trace.path_text(row.path);
+    add_row(found, name, module_row(row, name), kModuleFields);
+  }
+  told["(outside of any range)"];  // a summary may leave it out when it is empty
+  compare_rows(file, "path", told, found, problems);
+}
+
+void compare_kernels(const std::string& file, const TraceTotals& trace, const json& summary,
+                     ProblemLog& problems) {
+  Rows told, found;
+  add_rows(told, summary.value("kernels", json::array()), "name", kKernelFields);
+  for (const KernelTotals& row : trace.totals.kernels()) {
+    const auto name = trace.kernel_names.find(row.name);
+    if (name == trace.kernel_names.end()) continue;
+    const auto object = kernel_row(row, &name->second);
+    add_row(found, name->second.demangled, object, kKernelFields);
+  }
+  // What is beyond the heaviest is one row in the summary.
+  const bool capped = told.erase("(other)") != 0;
+  told.erase("(unknown)");
+  if (capped) return;  // kernels of one demangled name may be on both sides of the cut
+  compare_rows(file, "kernel", told, found, problems);
+}
+
+}  // namespace
+
+std::string check_summary(const TraceTotals& trace, ProblemLog& problems) {
+  const std::string file = (trace.files.folder / "summary.json").string();
+  if (!trace.files.has_summary) return "there is no summary.json to compare with";
+  std::ifstream stream(file);
+  const json summary = json::parse(stream, nullptr, false);
+  if (!summary.is_object() || summary.value("schema", json()) != json(kSummarySchema)) {
+    problems.add_at(file, "summary", "is no JSON object with \"schema\": \"rangefinder.summary\"");
+    return {};
+  }
+  if (summary.value("final", json()) != json(true) || !trace.end) {
+    return "summary.json is from before the program's end, so it is not compared";
+  }
+  const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
+  if (lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) > 0) {
+    return "lines are missing by the ledger, so summary.json is not compared";
+  }
+  compare_modules(file, trace, summary, problems);
+  compare_kernels(file, trace, summary, problems);
+  return {};
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/trace_totals.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "tools/analysis/missing.h"
+
+namespace rangefinder {
+namespace {
+
+class TotalsVisitor final : public TraceVisitor {
+ public:
+  explicit TotalsVisitor(TraceTotals& out) : out_(out) {}
+
+  void line(const Line& line, const LinePlace& place) override {
+    if (!has_header_ && !std::holds_alternative<Header>(line)) {
+      throw Missing(place.file->string() + " does not begin with the header of a trace\n" +
+                    "  Name the folder that `rangefinder run` wrote.");
+    }
+    std::visit([this](const auto& record) { take(record); }, line);
+  }
+
+  void broken(std::string_view error, const LinePlace& place) override {
+    const std::string where =
+        place.file->string() + ":" + std::to_string(place.number) + ": " + std::string(error);
+    if (!has_header_) throw Missing("no trace that this version can read: " + where);
+    if (out_.first_broken.empty()) out_.first_broken = where;
+  }
+
+ private:
+  template <typename Other>
+  void take(const Other&) {}
+
+  void take(const Header& header) {
+    if (!std::exchange(has_header_, true)) out_.header = header;
+  }
+  void take(const GpuRecord& gpu) {
+    const auto same = [&](const GpuRecord& known) { return known.id == gpu.id; };
+    if (std::none_of(out_.gpus.begin(), out_.gpus.end(), same)) out_.gpus.push_back(gpu);
+  }
+  void take(const PathRecord& path) {
+    // Every segment names the paths again.
+    if (out_.paths.emplace(path.id, path).second) out_.totals.add_path(path);
+  }
+  void take(const CategoryRecord& category) {
+    if (categories_.emplace(category.domain, category.id).second) out_.totals.add_category(category);
+  }
+  void take(const KernelNameRecord& name) { out_.kernel_names.emplace(name.id, name); }
+  void take(const KernelRecord& kernel) {
+    ++out_.kernels;
+    see(kernel.work.end_ns);
+    out_.totals.add(kernel);
+  }
+  void take(const MemcpyRecord& copy) {
+    out_.copies += copy.count;
+    see(copy.work.end_ns);
+    out_.totals.add(copy);
+  }
+  void take(const MemsetRecord& memset) {
+    ++out_.memsets;
+    see(memset.work.end_ns);
+    out_.totals.add(memset);
+  }
+  void take(const ExactRecord& exact) {
+    // Copies and memsets have lines of their own as well, which are counted.
+    out_.kernels += exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph ? 1 : 0;
+    see(exact.launch.host.end_ns);
+    out_.totals.add(exact);
+  }
+  void take(const RangeRecord& range) {
+    ++out_.ranges;
+    see(range.end_ns);
+    out_.totals.add(range);
+  }
+  void take(const FlushRecord& flush) {
+    see(flush.at_ns);
+    out_.loss = flush.loss;
+  }
+  void take(const EndRecord& end) {
+    see(end.at_ns);
+    out_.end = end;
+  }
+
+  void see(TimeNs time) { out_.last_ns = std::max(out_.last_ns, time); }
+
+  TraceTotals& out_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> categories_;
+  bool has_header_ = false;
+};
+
+}  // namespace
+
+const std::string& TraceTotals::own_name(std::uint32_t path) const {
+  static const std::string kUnknown = "(unknown)";
+  const auto it = paths.find(path);
+  return it == paths.end() ? kUnknown : it->second.name;
+}
+
+std::uint32_t TraceTotals::parent_of(std::uint32_t path) const {
+  const auto it = paths.find(path);
+  // A parent has the smaller id; anything else in a damaged trace would loop.
+  return it == paths.end() || it->second.parent >= path ? 0 : it->second.parent;
+}
+
+std::string TraceTotals::path_text(std::uint32_t path) const {
+  return join_path(
+      path, [this](std::uint32_t id) -> const std::string& { return own_name(id); },
+      [this](std::uint32_t id) { return parent_of(id); });
+}
+
+TraceTotals load_trace(const TraceFolder& files) {
+  TraceTotals out;
+  out.files = files;
+  if (files.segments.empty()) {
+    throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
+                  "  The report is made from the trace: copy its files next to the summary.");
+  }
+  LineReader reader;
+  TotalsVisitor visitor(out);
+  out.read = read_trace(files, reader, visitor);
+  if (out.read.lines == 0) {
+    throw Missing(files.segments.front().path.string() + " holds no whole line: the program ended too early");
+  }
+  if (out.end) out.loss = out.end->loss;
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts NVTX ranges on PyTorch modules once the program imports torch.
+
+Python runs this file at start when its folder is in PYTHONPATH, which is what
+`rangefinder run --torch-modules` does. Another sitecustomize further down the path is
+run as it would have been without this one. A program that never imports torch pays
+for one more entry in sys.meta_path, and for nothing if the variable is not set.
+"""
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+class _AfterTorch:
+    """A meta-path finder that finds torch as the others do and acts after its import."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        spec = None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            if finder is self or find is None:
+                continue
+            spec = find(name, path, target)
+            if spec is not None:
+                break
+        if spec is not None and spec.loader is not None:
+            self._act_after(spec.loader)
+        return spec
+
+    def _act_after(self, loader):
+        run_module = getattr(loader, "exec_module", None)
+        if run_module is None:
+            return
+
+        def exec_module(module):
+            # The loader is put back as it was, so that torch.__loader__ shows no trace of us.
+            loader.__dict__.pop("exec_module", None)
+            run_module(module)  # an error in here is the program's own: we try again at its next import
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            _install()
+
+        try:
+            loader.exec_module = exec_module
+        except AttributeError:
+            pass  # a loader without __dict__: torch is imported without ranges
+
+
+def _install():
+    try:
+        sys.path.insert(0, _FOLDER)
+        try:
+            import rangefinder_torch
+        finally:
+            sys.path.remove(_FOLDER)
+        rangefinder_torch.install()
+    except Exception as error:  # the program must not notice
+        import warnings
+
+        warnings.warn(f"rangefinder: no ranges on PyTorch modules: {error!r}", RuntimeWarning)
+
+
+def _run_next_sitecustomize():
+    """Runs the sitecustomize that this one hides, under its own name; its errors are its own."""
+    others = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != _FOLDER]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+if os.environ.get("RANGEFINDER_TORCH_MODULES", "off") not in ("", "0", "off"):
+    if "torch" in sys.modules:
+        _install()
+    else:
+        sys.meta_path.insert(0, _AfterTorch())
+_run_next_sitecustomize()

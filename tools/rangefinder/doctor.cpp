@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rangefinder doctor [--json]: can this machine trace, and if not, what is to be done?
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/attribution/number_text.h"
+#include "profiler/options.h"
+#include "tools/analysis/rows_json.h"
+#include "tools/rangefinder/doctor_checks.h"
+#include "tools/rangefinder/terminal.h"
+#include "tools/rangefinder/verb.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* word(Health health) {
+  return health == Health::ok ? "ok" : health == Health::warn ? "warn" : "no";
+}
+
+const char* colour(Health health) {
+  return health == Health::ok ? "\033[32m" : health == Health::warn ? "\033[33m" : "\033[31m";
+}
+
+std::vector<Finding> examine(const std::string& out) {
+  std::vector<Finding> all = check_gpu();
+  const auto add = [&all](std::vector<Finding> more) { all.insert(all.end(), more.begin(), more.end()); };
+  add({check_library()});
+  add(check_cupti());
+  add({check_permission()});
+  add(check_other_tools());
+  add(check_sharing());
+  add({check_disk(out)});
+  return all;
+}
+
+std::string as_text(const std::vector<Finding>& findings) {
+  const bool coloured = use_colour(STDOUT_FILENO);
+  std::string out;
+  for (const Finding& finding : findings) {
+    std::string health = word(finding.health);
+    health.resize(5, ' ');
+    std::string name = finding.check;
+    name.resize(std::max<std::size_t>(name.size() + 1, 13), ' ');
+    out += coloured ? colour(finding.health) + health + "\033[0m" : health;
+    out += name + printable(finding.text) + "\n";
+    if (!finding.cure.empty()) out += std::string(18, ' ') + "→ " + printable(finding.cure) + "\n";
+  }
+  return out;
+}
+
+Json as_json(const std::vector<Finding>& findings, bool can_trace) {
+  Json out{{"schema", "rangefinder.doctor"},
+           {"version", "1.0"},
+           {"can_trace", can_trace},
+           {"checks", Json::array()}};
+  for (const Finding& finding : findings) {
+    Json row{{"check", finding.check}, {"health", word(finding.health)}, {"text", finding.text}};
+    if (!finding.cure.empty()) row["cure"] = finding.cure;
+    row["needed"] = finding.needed;
+    out["checks"].push_back(std::move(row));
+  }
+  return out;
+}
+
+int doctor(const std::string& out, bool json) {
+  const std::vector<Finding> findings = examine(out);
+  const bool can_trace = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.needed && finding.health == Health::no;
+  });
+  if (json) {
+    std::cout << dump_json(as_json(findings, can_trace)) << "\n";
+  } else {
+    std::cout << as_text(findings);
+    std::cout << (can_trace ? "\nThis machine can trace.  Next:  rangefinder run -- ./app\n"
+                            : "\nThis machine cannot trace yet: see the lines that say `no`.\n");
+  }
+  return can_trace ? kExitOk : kExitMissing;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Action& action) {
+  const auto json = std::make_shared<bool>(false);
+  const char* const from_environment = std::getenv("RANGEFINDER_OUT");
+  const auto out =
+      std::make_shared<std::string>(from_environment == nullptr ? Options{}.out : from_environment);
+  CLI::App* const verb =
+      app.add_subcommand("doctor", "Can this machine trace, and if not, what is to be done?");
+  verb->add_option("--out", *out, "Where the trace is going to be written: is there room?");
+  verb->add_flag("--json", *json, "As JSON");
+  verb->callback([json, out, &action] { action = [json, out] { return doctor(*out, *json); }; });
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdlib>
+
+#include <nlohmann/json.hpp>
+
+#include "profiler/cupti/loader.h"
+#include "tools/rangefinder/doctor_checks.h"
+#include "tools/rangefinder/forked_question.h"
+
+namespace rangefinder {
+namespace {
+
+using nlohmann::json;
+
+template <typename Function>
+Function* symbol(void* library, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+std::string result_text(void* driver, CUresult result) {
+  const char* text = nullptr;
+  const auto get = symbol<CUresult(CUresult, const char**)>(driver, "cuGetErrorString");
+  if (get != nullptr && get(result, &text) == CUDA_SUCCESS && text != nullptr) return text;
+  return "CUDA error " + std::to_string(static_cast<int>(result));
+}
+
+json list_gpus(void* driver) {
+  json gpus = json::array();
+  const auto count_gpus = symbol<CUresult(int*)>(driver, "cuDeviceGetCount");
+  const auto get_name = symbol<CUresult(char*, int, CUdevice)>(driver, "cuDeviceGetName");
+  int count = 0;
+  if (count_gpus == nullptr || get_name == nullptr || count_gpus(&count) != CUDA_SUCCESS) return gpus;
+  for (int gpu = 0; gpu < count; ++gpu) {
+    std::array<char, 256> name{};
+    if (get_name(name.data(), static_cast<int>(name.size()), gpu) == CUDA_SUCCESS)
+      gpus.push_back(name.data());
+  }
+  return gpus;
+}
+
+/// "" if CUPTI's one subscriber is free, or why it is not.
+std::string try_subscribing() {
+  CuptiLibrary library;
+  CuptiFailure failure;
+  const char* const override_path = std::getenv("RANGEFINDER_CUPTI");
+  if (!load_cupti(override_path == nullptr ? "" : override_path, library, failure)) return {};
+  const auto subscribe = reinterpret_cast<decltype(&cuptiSubscribe)>(
+      dlsym(dlopen(library.path.c_str(), RTLD_NOLOAD | RTLD_LAZY), "cuptiSubscribe"));
+  if (subscribe == nullptr) return {};
+  CUpti_SubscriberHandle handle{};
+  const CUptiResult result = subscribe(
+      &handle, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr);
+  if (result != CUPTI_SUCCESS) return cupti_result_text(library.functions, result);
+  library.functions.Unsubscribe(handle);
+  return {};
+}
+
+std::string ask_driver() {
+  // The driver would load what these name, before we have looked.
+  unsetenv("CUDA_INJECTION64_PATH");
+  unsetenv("NVTX_INJECTION64_PATH");
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  json answer = json::object();
+  if (driver == nullptr) return answer.dump();
+  answer["loaded"] = true;
+  const auto get_version = symbol<CUresult(int*)>(driver, "cuDriverGetVersion");
+  int version = 0;
+  if (get_version != nullptr && get_version(&version) == CUDA_SUCCESS) answer["version"] = version;
+  const auto init = symbol<CUresult(unsigned)>(driver, "cuInit");
+  const CUresult result = init == nullptr ? CUDA_ERROR_UNKNOWN : init(0);
+  if (result != CUDA_SUCCESS) {
+    answer["init_error"] = result_text(driver, result);
+    return answer.dump();
+  }
+  answer["gpus"] = list_gpus(driver);
+  answer["subscribe_error"] = try_subscribing();
+  return answer.dump();
+}
+
+std::string version_text(int version) {
+  return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+Finding driver_finding(const json& answer) {
+  constexpr const char* kInstall =
+      "Install NVIDIA's driver 580 or newer, or start the container with its GPUs (--gpus all).";
+  if (!answer.value("loaded", false))
+    return {"driver", Health::no, "libcuda.so.1 cannot be loaded", kInstall};
+  const int version = answer.value("version", 0);
+  if (answer.contains("init_error")) {
+    return {"driver", Health::no,
+            version_text(version) + ", but cuInit fails: " + answer["init_error"].get<std::string>(),
+            "See `nvidia-smi`; a driver that was updated under a running kernel module needs a reboot."};
+  }
+  constexpr int kNeeded = 13'000;
+  if (version < kNeeded) return {"driver", Health::no, version_text(version) + ", 13.0 is needed", kInstall};
+  return {"driver", Health::ok, version_text(version), ""};
+}
+
+}  // namespace
+
+std::vector<Finding> check_gpu() {
+  const Answer asked = ask_in_child(ask_driver);
+  if (!asked.arrived) {
+    return {{"driver", Health::no, "asking the driver went wrong: " + asked.text,
+             "See `nvidia-smi` and the kernel's log."}};
+  }
+  const json answer = json::parse(asked.text, nullptr, false);
+  std::vector<Finding> out{driver_finding(answer)};
+  if (!answer.contains("gpus")) {
+    out.push_back({"gpu", Health::no, "none can be seen without a working driver", "First cure the driver."});
+    return out;
+  }
+  if (answer["gpus"].empty()) {
+    out.push_back({"gpu", Health::no, "the driver shows none", "Is CUDA_VISIBLE_DEVICES set to hide them?"});
+  }
+  for (const json& name : answer["gpus"]) out.push_back({"gpu", Health::ok, name.get<std::string>(), ""});
+  const std::string subscriber = answer.value("subscribe_error", "");
+  out.push_back(subscriber.empty()
+                    ? Finding{"cupti owner", Health::ok, "nobody else holds it", ""}
+                    : Finding{"cupti owner", Health::no,
+                              "a process that starts here cannot have it: " + subscriber,
+                              "Another tool is loaded into every process: see the lines on other tools."});
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/rangefinder/installation.h"
+
+#include <set>
+
+#include "tools/analysis/missing.h"
+
+namespace rangefinder {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kLibrary = "librangefinder.so";
+constexpr const char* kPythonFile = "rangefinder_torch.py";
+
+std::string listed(const std::vector<fs::path>& places) {
+  std::string text;
+  for (const fs::path& place : places) text += "\n    " + place.string();
+  return text;
+}
+
+}  // namespace
+
+fs::path program_folder() {
+  return fs::read_symlink("/proc/self/exe").parent_path();
+}
+
+std::vector<fs::path> library_places(const fs::path& program_folder) {
+  std::vector<fs::path> places{program_folder / kLibrary};
+  const std::set<std::string> folders{"lib", RANGEFINDER_LIBDIR};
+  for (const std::string& folder : folders) {
+    const fs::path base = program_folder.parent_path() / folder;
+    places.push_back(base / kLibrary);
+    places.push_back(base / "rangefinder" / kLibrary);
+  }
+  return places;
+}
+
+fs::path find_library() {
+  const std::vector<fs::path> places = library_places(program_folder());
+  std::error_code ignored;
+  for (const fs::path& place : places) {
+    if (fs::is_regular_file(place, ignored)) return fs::canonical(place);
+  }
+  throw Missing(std::string(kLibrary) +
+                " is not where it belongs, so nothing can be traced. It was looked for in" + listed(places) +
+                "\n  Build the target rangefinder_injection, or install Rangefinder again.");
+}
+
+fs::path find_python_folder() {
+  const std::vector<fs::path> places{
+      program_folder().parent_path() / "share" / "rangefinder" / "python",
+      program_folder().parent_path() / RANGEFINDER_DATADIR / "rangefinder" / "python",
+      fs::path(RANGEFINDER_SOURCE_PYTHON),
+  };
+  std::error_code ignored;
+  for (const fs::path& place : places) {
+    if (fs::is_regular_file(place / kPythonFile, ignored)) return place;
+  }
+  throw Missing(std::string("--torch-modules needs ") + kPythonFile + ", which is in none of" +
+                listed(places) + "\n  Install Rangefinder again, or leave --torch-modules out.");
+}
+
+bool is_our_library(const std::string& path) {
+  return fs::path(path).filename() == kLibrary;
+}
+
+}  // namespace rangefinder

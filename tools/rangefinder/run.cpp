@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rangefinder run [options] -- program args
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/attribution/number_text.h"
+#include "profiler/options.h"
+#include "tools/analysis/missing.h"
+#include "tools/rangefinder/child_process.h"
+#include "tools/rangefinder/installation.h"
+#include "tools/rangefinder/out_template.h"
+#include "tools/rangefinder/run_environment.h"
+#include "tools/rangefinder/run_manifest.h"
+#include "tools/rangefinder/run_report.h"
+#include "tools/rangefinder/terminal.h"
+#include "tools/rangefinder/verb.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr const char* kOutVariable = "RANGEFINDER_OUT";
+
+struct RunOptions {
+  std::map<std::string, std::string> variables;  ///< from the flags of the table
+  std::map<std::string, bool> switches;          ///< by variable
+  bool force = false;
+  bool quiet = false;
+  bool torch_modules = false;
+  std::vector<std::string> program;
+};
+
+/// One flag for each row of the table of options.
+void add_table_flags(CLI::App& verb, RunOptions& options) {
+  for (const OptionSpec& spec : kOptions) {
+    if (*spec.flag == '\0') continue;
+    if (spec.is_switch) {
+      verb.add_flag(spec.flag, options.switches[spec.variable], spec.help);
+      continue;
+    }
+    std::string help = spec.help;
+    if (*spec.fallback != '\0') help += " [" + std::string(spec.fallback) + "]";
+    verb.add_option(spec.flag, options.variables[spec.variable], help)->type_name("VALUE");
+  }
+}
+
+/// The flags that were given, as variables. Throws WrongUse for values the library would refuse.
+std::map<std::string, std::string> given_variables(const CLI::App& verb, const RunOptions& options) {
+  std::map<std::string, std::string> given;
+  std::vector<std::string> entries;
+  for (const OptionSpec& spec : kOptions) {
+    if (*spec.flag == '\0' || verb.count(spec.flag) == 0) continue;
+    given[spec.variable] = spec.is_switch ? spec.switch_value : options.variables.at(spec.variable);
+    entries.push_back(std::string(spec.variable) + "=" + given[spec.variable]);
+  }
+  std::vector<const char*> pointers;
+  for (const std::string& entry : entries) pointers.push_back(entry.c_str());
+  pointers.push_back(nullptr);
+  for (const std::string& problem : read_options(pointers.data()).problems) {
+    std::string text = problem;
+    for (const OptionSpec& spec : kOptions) {
+      if (*spec.flag != '\0' && text.starts_with(std::string(spec.variable) + "=")) {
+        text = std::string(spec.flag) + " " + text.substr(std::strlen(spec.variable) + 1);
+      }
+    }
+    const std::size_t cure = text.find(" The default is used.");
+    throw WrongUse(text.substr(0, cure));
+  }
+  return given;
+}
+
+std::string absolute_path(const std::string& path) {
+  return path.find('/') == std::string::npos ? path : std::filesystem::absolute(path).string();
+}
+
+Environment child_environment(const CLI::App& verb, const RunOptions& options, const RunManifest& manifest) {
+  Environment environment(environ);
+  for (const auto& [variable, value] : given_variables(verb, options)) environment.set(variable, value);
+  std::string out = environment.get(kOutVariable);
+  if (out.empty() && verb.count("--out") == 0) out = Options{}.out;
+  out = prepare_out_template(out);
+  if (const auto folder = fixed_folder(out); !folder.empty()) clear_folder(folder, options.force);
+  environment.set(kOutVariable, out);
+  // The program may change its folder before it calls CUDA.
+  if (verb.count("--record") != 0) {
+    environment.set("RANGEFINDER_RECORD",
+                    std::filesystem::absolute(environment.get("RANGEFINDER_RECORD")).string());
+  }
+  if (verb.count("--cupti") != 0)
+    environment.set("RANGEFINDER_CUPTI", absolute_path(environment.get("RANGEFINDER_CUPTI")));
+  if (options.force) environment.set("RANGEFINDER_FORCE", "on");
+  environment.set("RANGEFINDER_MANIFEST", manifest.file());
+  inject_library(environment, find_library());
+  if (options.torch_modules) add_torch_modules(environment, find_python_folder());
+  return environment;
+}
+
+void print_start_error(const std::string& program, int error) {
+  std::cerr << "rangefinder: cannot run " << printable(program) << ": " << std::strerror(error) << "\n";
+  if (error == ENOENT) {
+    std::cerr << "  Is the name right, and is the program in PATH or named with its folder?\n";
+  } else if (error == EACCES) {
+    std::cerr << "  It is not executable: chmod +x, or name its interpreter (-- python3 script.py).\n";
+  }
+}
+
+int run(const CLI::App& verb, const RunOptions& options) {
+  if (!verb.remaining().empty()) {
+    const std::string first = verb.remaining().front();
+    if (first.starts_with("-"))
+      throw WrongUse("run has no option " + first + "\n  See `rangefinder run --help`.");
+    throw WrongUse("the program goes behind `--`, as in: rangefinder run -- " + first);
+  }
+  if (options.program.empty()) {
+    throw WrongUse("run needs a program, as in: rangefinder run -- ./app --its options");
+  }
+  const RunManifest manifest;
+  const Environment environment = child_environment(verb, options, manifest);
+  const ChildEnd end = run_child(options.program, environment.entries());
+  const std::string& program = options.program.front();
+  if (end.start_error != 0) {
+    print_start_error(program, end.start_error);
+    return end.shell_code();
+  }
+  if (options.quiet) return end.shell_code();
+  if (end.signal != 0) {
+    std::cerr << "rangefinder: " << printable(program) << " was killed by signal " << end.signal << " ("
+              << strsignal(end.signal) << ")\n";
+  }
+  LayerReportStyle style;
+  style.width = line_width(STDERR_FILENO);
+  style.colour = use_colour(STDERR_FILENO);
+  std::cerr << run_report(manifest.folders(), program, style);
+  return end.shell_code();
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action, const std::vector<std::string>& program) {
+  const auto options = std::make_shared<RunOptions>();
+  options->program = program;
+  CLI::App* const verb =
+      app.add_subcommand("run", "Trace a program: rangefinder run [options] -- program args");
+  verb->allow_extras();
+  add_table_flags(*verb, *options);
+  verb->add_flag("--force", options->force, "Replace the trace that is in the folder of --out");
+  verb->add_flag("--torch-modules", options->torch_modules,
+                 "Put a range on every PyTorch module, forward and backward; no change of code");
+  verb->add_flag("-q,--quiet", options->quiet, "No report when the program has ended");
+  verb->footer(
+      "\nWrites the folder that --out names and ends with the heaviest modules. Each option can\n"
+      "also be given as the variable RANGEFINDER_…; returns the program's exit code.\n");
+  verb->callback([verb, options, &action] { action = [verb, options] { return run(*verb, *options); }; });
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/rangefinder/run_report.h"
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "profiler/attribution/number_text.h"
+
+namespace rangefinder {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMostReports = 4;
+
+struct Traced {
+  std::string folder;  ///< as the user would type it
+  nlohmann::json summary;
+  std::uint64_t gpu_ns = 0;
+};
+
+/// Relative where that is shorter.
+std::string typed(const fs::path& folder) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  const std::string relative = error ? "" : folder.lexically_relative(here).string();
+  if (relative.empty() || relative.starts_with("..")) return folder.string();
+  return relative;
+}
+
+std::string nothing_written(const std::string& program) {
+  return "rangefinder: no trace was written: " + printable(program) +
+         " and what it started made no CUDA call, or could not\n"
+         "  If it does use CUDA, `rangefinder doctor` says what is missing.\n";
+}
+
+std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, std::string& talk) {
+  std::vector<Traced> out;
+  for (const fs::path& folder : folders) {
+    Traced traced{typed(folder), {}, 0};
+    std::ifstream stream(folder / "summary.json");
+    traced.summary = nlohmann::json::parse(stream, nullptr, false);
+    if (!traced.summary.is_object()) {
+      talk += "rangefinder: no summary in " + traced.folder +
+              ": that process ended before the first one\n  Next:  rangefinder report " + traced.folder +
+              "\n";
+      continue;
+    }
+    traced.gpu_ns = total_gpu_ns(traced.summary);
+    out.push_back(std::move(traced));
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Traced& a, const Traced& b) { return a.gpu_ns > b.gpu_ns; });
+  return out;
+}
+
+std::string process_title(const nlohmann::json& summary) {
+  const auto process = summary.find("process");
+  if (process == summary.end() || !process->is_object()) return "process";
+  const auto pid = process->find("pid");
+  const auto executable = process->find("executable");
+  std::string text = "process";
+  if (pid != process->end() && pid->is_number_integer())
+    text += " " + std::to_string(pid->get<std::int64_t>());
+  if (executable != process->end() && executable->is_string())
+    text += "  " + printable(executable->get<std::string>());
+  return text;
+}
+
+}  // namespace
+
+std::string run_report(const std::vector<fs::path>& folders, const std::string& program,
+                       const LayerReportStyle& style) {
+  if (folders.empty()) return nothing_written(program);
+  std::string out;
+  const std::vector<Traced> traced = read_summaries(folders, out);
+  for (std::size_t i = 0; i < std::min(traced.size(), kMostReports); ++i) {
+    LayerReportStyle own = style;
+    own.folder = traced[i].folder;
+    out += "\n";
+    if (folders.size() > 1) out += process_title(traced[i].summary) + "\n";
+    out += layer_report(traced[i].summary, own);
+  }
+  if (traced.size() > kMostReports) {
+    out += "\n" + counted_text(traced.size() - kMostReports, "more process was", "more processes were") +
+           " traced:\n";
+    for (std::size_t i = kMostReports; i < traced.size(); ++i) {
+      out += "  " + traced[i].folder + "  " + duration_text(traced[i].gpu_ns) + " of GPU time\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `run` says once the program has ended: the layer report of each traced process,
+// heaviest first, or why there is none.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "profiler/attribution/layer_report.h"
+
+namespace rangefinder {
+
+/// `folders`: of the manifest. `program`: for the text when there is none.
+[[nodiscard]] std::string run_report(const std::vector<std::filesystem::path>& folders,
+                                     const std::string& program, const LayerReportStyle& style);
+
+}  // namespace rangefinder

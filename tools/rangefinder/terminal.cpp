@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/rangefinder/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace rangefinder {
+namespace {
+
+constexpr std::size_t kDefaultWidth = 120;
+constexpr std::size_t kLeastWidth = 40;
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+}  // namespace
+
+bool use_colour(int file) {
+  if (!variable("NO_COLOR").empty()) return false;
+  if (const auto force = variable("CLICOLOR_FORCE"); !force.empty() && force != "0") return true;
+  if (variable("CLICOLOR") == "0" || variable("TERM") == "dumb") return false;
+  return isatty(file) != 0;
+}
+
+std::size_t line_width(int file) {
+  std::size_t width = std::strtoul(std::string(variable("COLUMNS")).c_str(), nullptr, 10);
+  winsize size{};
+  if (width == 0 && ioctl(file, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  if (width == 0) return kDefaultWidth;
+  return width < kLeastWidth ? kLeastWidth : width;
+}
+
+}  // namespace rangefinder

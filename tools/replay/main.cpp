@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rangefinder-replay RECORDING --out DIR: a recorded run becomes its trace again.
+//
+// For tests and for the demo on machines without a GPU. RECORDING may be compressed
+// with zstd (*.zst). Recordings are made with RANGEFINDER_RECORD.
+
+#include <zstd.h>
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "tools/replay/recording_player.h"
+
+namespace rangefinder {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+File open_plain(const std::string& path) {
+  File file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+  if (file == nullptr) throw std::runtime_error("cannot open " + path);
+  return file;
+}
+
+/// The recording without its compression, in a file that is gone when it is closed.
+File decompress(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot open " + path);
+  const std::string packed((std::istreambuf_iterator<char>(in)), {});
+  File out(std::tmpfile(), &std::fclose);
+  const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
+                                                                        &ZSTD_freeDStream);
+  if (out == nullptr || stream == nullptr) throw std::runtime_error("cannot unpack " + path);
+  std::string part(ZSTD_DStreamOutSize(), '\0');
+  ZSTD_inBuffer input{packed.data(), packed.size(), 0};
+  while (input.pos < input.size) {
+    ZSTD_outBuffer output{part.data(), part.size(), 0};
+    const size_t status = ZSTD_decompressStream(stream.get(), &output, &input);
+    if (ZSTD_isError(status) != 0) throw std::runtime_error(path + ": " + ZSTD_getErrorName(status));
+    std::fwrite(part.data(), 1, output.pos, out.get());
+  }
+  std::rewind(out.get());
+  return out;
+}
+
+void replay(const std::string& recording, const Options& options, const std::string& folder) {
+  CuptiLibrary library;
+  CuptiFailure failure;
+  if (!load_cupti(options.cupti, library, failure)) throw std::runtime_error(failure.reason);
+  File file = recording.ends_with(".zst") ? decompress(recording) : open_plain(recording);
+  RecordingReader reader(std::move(file), recording);
+  RecordingPlayer player(library.functions, options);
+  player.play(reader, folder);
+}
+
+}  // namespace
+}  // namespace rangefinder
+
+int main(int argc, char** argv) {
+  CLI::App app("Turns a recorded run into its trace again.", "rangefinder-replay");
+  std::string recording, folder;
+  rangefinder::Options options;
+  app.add_option("recording", recording, "File made with RANGEFINDER_RECORD, plain or .zst")->required();
+  app.add_option("--out", folder, "Folder of the trace")->required();
+  app.add_flag("--force", options.force, "Replace a trace that is there");
+  app.add_option("--cupti", options.cupti, "The libcupti.so whose record iterator is used");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    rangefinder::replay(recording, options, folder);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rangefinder-replay: %s\n", error.what());
+    return 3;
+  }
+  return 0;
+}

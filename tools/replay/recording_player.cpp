@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/replay/recording_player.h"
+
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+
+#include "schema/read_line.h"
+
+namespace rangefinder {
+namespace {
+
+/// Reads values one behind the other; what is not there is an error, never garbage.
+class Cursor {
+ public:
+  explicit Cursor(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] bool done() const noexcept { return at_ == bytes_.size(); }
+
+  template <typename Value>
+  [[nodiscard]] Value value() {
+    Value out;
+    std::memcpy(static_cast<void*>(&out), take(sizeof(Value)), sizeof(Value));
+    return out;
+  }
+
+  [[nodiscard]] std::string_view text() {
+    const auto bytes = value<std::uint32_t>();
+    return {reinterpret_cast<const char*>(take(bytes)), bytes};
+  }
+
+  [[nodiscard]] const std::uint8_t* take(std::size_t bytes) {
+    if (bytes > bytes_.size() - at_)
+      throw std::runtime_error("the recording is damaged: a chunk is too short");
+    const std::uint8_t* const from = bytes_.data() + at_;
+    at_ += bytes;
+    return from;
+  }
+
+  [[nodiscard]] std::string_view rest() {
+    const std::size_t bytes = bytes_.size() - at_;
+    return {reinterpret_cast<const char*>(take(bytes)), bytes};
+  }
+
+ private:
+  const std::vector<std::uint8_t>& bytes_;
+  std::size_t at_ = 0;
+};
+
+/// Losses counted on the application's threads; the others the replay counts again itself.
+constexpr Loss kHostLosses[] = {
+    Loss::activity_buffers_exhausted,
+    Loss::cupti_dropped_records,
+    Loss::events_dropped,
+    Loss::threads_without_ring,
+    Loss::paths_folded,
+    Loss::payloads_truncated,
+    Loss::nvtx_pop_without_push,
+    Loss::nvtx_end_unknown,
+    Loss::nvtx_unclosed,
+    Loss::nvtx_too_deep,
+    Loss::nvtx_open_table_full,
+    Loss::exact_unmeasured,
+};
+
+void expect_id(std::uint32_t id, std::uint32_t expected, const char* what) {
+  if (id != expected)
+    throw std::runtime_error(std::string("the recording is damaged: ") + what + " out of order");
+}
+
+}  // namespace
+
+RecordingPlayer::RecordingPlayer(const CuptiFunctions& cupti, const Options& options)
+    : cupti_(cupti), options_(options), drain_(recorder_, options, &cupti) {}
+
+void RecordingPlayer::play(RecordingReader& reader, const std::string& folder) {
+  RecordingReader::Chunk chunk;
+  while (reader.next(chunk)) on_chunk(chunk, folder);
+  if (!ended_) throw std::runtime_error("the recording ends before its run did");
+}
+
+void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string& folder) {
+  if (drain_.folder().empty() && chunk.kind != ChunkKind::about) {
+    throw std::runtime_error("the recording is damaged: it does not begin with what it is about");
+  }
+  switch (chunk.kind) {
+    case ChunkKind::about:
+      return on_about(chunk.bytes, folder);
+    case ChunkKind::names:
+      return on_names(chunk.bytes);
+    case ChunkKind::paths:
+      return on_paths(chunk.bytes);
+    case ChunkKind::domains:
+      return on_domains(chunk.bytes);
+    case ChunkKind::events:
+      return on_events(chunk.bytes);
+    case ChunkKind::kernel_names:
+      return on_kernel_names(chunk.bytes);
+    case ChunkKind::activity:
+      return on_activity(chunk.bytes);
+    case ChunkKind::exact:
+      return on_exact(chunk.bytes);
+    case ChunkKind::tick:
+      return drain_.end_turn(Cursor(chunk.bytes).value<TickChunk>(), {});
+    case ChunkKind::end:
+      return on_end(chunk.bytes);
+  }
+  throw std::runtime_error("the recording is damaged: a chunk of no known kind");
+}
+
+void RecordingPlayer::on_about(const Bytes& bytes, const std::string& folder) {
+  LineReader reader;
+  Header header;
+  std::vector<GpuRecord> gpus;
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    Line line;
+    if (!reader.read(text.substr(0, end), line))
+      throw std::runtime_error("the recording is damaged: " + reader.error());
+    if (auto* const found = std::get_if<Header>(&line)) header = *found;
+    if (auto* const found = std::get_if<GpuRecord>(&line)) gpus.push_back(*found);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  if (!drain_.open(folder, header, gpus)) throw std::runtime_error(drain_.error());
+}
+
+void RecordingPlayer::on_names(const Bytes& bytes) {
+  for (Cursor cursor(bytes); !cursor.done();) {
+    const std::uint32_t expected = recorder_.names.size() + 1;
+    expect_id(recorder_.names.intern(cursor.text()), expected, "names");
+  }
+}
+
+void RecordingPlayer::on_paths(const Bytes& bytes) {
+  for (Cursor cursor(bytes); !cursor.done();) {
+    const std::uint32_t expected = recorder_.paths.size() + 1;
+    expect_id(recorder_.paths.child(cursor.value<PathNode>()), expected, "paths");
+  }
+}
+
+void RecordingPlayer::on_domains(const Bytes& bytes) {
+  for (Cursor cursor(bytes); !cursor.done();) {
+    const std::uint32_t expected = recorder_.domain_count();
+    expect_id(recorder_.add_domain(cursor.value<std::uint32_t>()), expected, "domains");
+  }
+}
+
+void RecordingPlayer::on_events(const Bytes& bytes) {
+  Cursor cursor(bytes);
+  const auto thread = cursor.value<std::uint32_t>();
+  (void)cursor.value<std::uint32_t>();  // slots: the chunk's length says the same
+  while (!cursor.done()) {
+    const auto event = cursor.value<Event>();
+    const std::uint8_t* const extra = cursor.take(event.extra_slots * sizeof(Event));
+    if (event.extra_bytes > event.extra_slots * sizeof(Event))
+      throw std::runtime_error("the recording is damaged");
+    drain_.on_event(thread, event, {reinterpret_cast<const std::byte*>(extra), event.extra_bytes});
+  }
+}
+
+void RecordingPlayer::on_kernel_names(const Bytes& bytes) {
+  for (Cursor cursor(bytes); !cursor.done();) {
+    const auto pointer = cursor.value<std::uint64_t>();
+    kernel_names_[pointer] = kernel_texts_.emplace_back(cursor.text()).c_str();
+  }
+}
+
+void RecordingPlayer::on_activity(Bytes& bytes) {
+  CUpti_Activity* record = nullptr;
+  while (cupti_.ActivityGetNextRecord(bytes.data(), bytes.size(), &record) == CUPTI_SUCCESS) {
+    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+      auto* const kernel = reinterpret_cast<CUpti_ActivityKernel10*>(record);
+      const auto at = kernel_names_.find(reinterpret_cast<std::uint64_t>(kernel->name));
+      kernel->name = at == kernel_names_.end() ? nullptr : at->second;
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_OVERHEAD) {
+      reinterpret_cast<CUpti_ActivityOverhead3*>(record)->overheadData = nullptr;  // memory of that run
+    }
+  }
+  drain_.on_activity(bytes.data(), bytes.size());
+}
+
+void RecordingPlayer::on_exact(const Bytes& bytes) {
+  for (Cursor cursor(bytes); !cursor.done();) {
+    const auto launch = cursor.value<ExactLaunch>();
+    drain_.on_exact({&launch, 1});
+  }
+}
+
+void RecordingPlayer::on_end(const Bytes& bytes) {
+  Cursor cursor(bytes);
+  const auto end = cursor.value<EndChunk>();
+  for (const Loss cause : kHostLosses) recorder_.loss.set(cause, end.loss[static_cast<std::size_t>(cause)]);
+  drain_.finish(end, std::string(cursor.rest()));
+  ended_ = true;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plays a recorded run into the real drain: the trace comes out again.
+//
+//   recording ─▶ names, paths ─▶ a Recorder of its own ─┐
+//             ─▶ events, exact, activity ───────────────┴▶ Drain ─▶ trace-*.ndjson, summary.json
+//
+// Buffers go through libcupti's own record iterator, after the pointers to kernel names
+// in them were set to texts that live here. Needs a libcupti, no driver and no GPU.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/cupti/loader.h"
+#include "profiler/drain/drain.h"
+#include "profiler/drain/recording.h"
+
+namespace rangefinder {
+
+class RecordingPlayer {
+ public:
+  RecordingPlayer(const CuptiFunctions& cupti, const Options& options);
+
+  /// Plays all of `reader` into `folder`. Throws std::runtime_error with what is wrong.
+  void play(RecordingReader& reader, const std::string& folder);
+
+ private:
+  using Bytes = std::vector<std::uint8_t>;
+  void on_chunk(RecordingReader::Chunk& chunk, const std::string& folder);
+  void on_about(const Bytes& bytes, const std::string& folder);
+  void on_names(const Bytes& bytes);
+  void on_paths(const Bytes& bytes);
+  void on_domains(const Bytes& bytes);
+  void on_events(const Bytes& bytes);
+  void on_kernel_names(const Bytes& bytes);
+  void on_activity(Bytes& bytes);
+  void on_exact(const Bytes& bytes);
+  void on_end(const Bytes& bytes);
+
+  const CuptiFunctions& cupti_;
+  const Options& options_;
+  Recorder recorder_;
+  Drain drain_;
+  std::deque<std::string> kernel_texts_;                         // never moved: records point to them
+  std::unordered_map<std::uint64_t, const char*> kernel_names_;  // by the recorded pointer
+  bool ended_ = false;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// N launches of an empty kernel from M threads, each with a stream and the range
+// `storm / thread K` of its own: what does a launch cost, what is lost, what grows?
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <barrier>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "workloads/probes/cuda_check.h"
+#include "workloads/probes/expectation.h"
+#include "workloads/probes/kernels.h"
+#include "workloads/probes/range.h"
+
+namespace rangefinder::probe {
+namespace {
+
+constexpr std::uint64_t kWarmUpLaunches = 256;  // a thread: its stream, its NVTX range, CUDA's own pools
+
+struct Options {
+  unsigned threads = 8;
+  std::uint64_t launches = 100'000;
+  unsigned blocks = 132;
+};
+
+struct Storm {
+  std::int64_t wall_ns = 0;
+  std::uint64_t rss_before_bytes = 0;
+  std::uint64_t rss_after_bytes = 0;
+};
+
+/// VmRSS of this process.
+std::uint64_t rss_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    std::uint64_t kilobytes = 0;
+    if (word == "VmRSS:" && status >> kilobytes) return kilobytes * 1024;
+  }
+  return 0;
+}
+
+void launch_from_thread(const Options& options, unsigned thread, std::barrier<>& phase) {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  const Range outer("storm");
+  const Range inner("thread " + std::to_string(thread));
+  const auto storm = [&](std::uint64_t launches) {
+    for (std::uint64_t i = 0; i < launches; ++i) check(launch_empty(options.blocks, stream), "launch");
+    check(cudaStreamSynchronize(stream), "storm");
+  };
+  storm(kWarmUpLaunches);
+  phase.arrive_and_wait();  // all are warm
+  phase.arrive_and_wait();  // main has read the memory and the clock
+  storm(options.launches / options.threads + (thread < options.launches % options.threads ? 1 : 0));
+  phase.arrive_and_wait();  // all are done
+}
+
+Storm run_storm(const Options& options) {
+  Storm storm;
+  std::barrier<> phase(options.threads + 1);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < options.threads; ++t) {
+    threads.emplace_back([&, t] { launch_from_thread(options, t, phase); });
+  }
+  phase.arrive_and_wait();
+  storm.rss_before_bytes = rss_bytes();
+  const auto start = std::chrono::steady_clock::now();
+  phase.arrive_and_wait();
+  phase.arrive_and_wait();
+  const auto end = std::chrono::steady_clock::now();
+  storm.rss_after_bytes = rss_bytes();
+  storm.wall_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count();
+  for (std::thread& thread : threads) thread.join();
+  return storm;
+}
+
+}  // namespace
+}  // namespace rangefinder::probe
+
+int main(int argc, char** argv) {
+  using namespace rangefinder::probe;
+  Options options;
+  CLI::App app{"Many launches of an empty kernel from many threads"};
+  app.add_option("--threads", options.threads, "Threads")->check(CLI::Range(1u, 1024u));
+  app.add_option("--launches", options.launches, "Launches in all, beside a warm-up of 256 a thread");
+  app.add_option("--blocks", options.blocks, "Blocks of each kernel")->check(CLI::Range(1u, 65'535u));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  require_gpu();
+  const Storm storm = run_storm(options);
+  const std::uint64_t warm_up = kWarmUpLaunches * options.threads;
+  print(Object()
+            .add("probe", "launch_storm")
+            .add("kernels", options.launches + warm_up)
+            .add("warm_up_kernels", warm_up)
+            .add("threads", options.threads)
+            .add("wall_ns", storm.wall_ns)
+            .add("ns_per_launch", options.launches == 0 ? 0.0
+                                                        : static_cast<double>(storm.wall_ns) /
+                                                              static_cast<double>(options.launches))
+            .add("rss_before_bytes", storm.rss_before_bytes)
+            .add("rss_after_bytes", storm.rss_after_bytes));
+}
