@@ -4,6 +4,7 @@
 // careless real one it follows the handles it gets without looking at them first.
 #include "tests/unit/nvtx/chained_tool.h"
 
+#include <cstdint>
 #include <string>
 
 #include "profiler/nvtx/nvtx_headers.h"
