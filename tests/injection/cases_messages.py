@@ -101,3 +101,22 @@ class MessageCases(InjectionCase):
 
         self.assert_silent(run)
         self.assertEqual(len(run.trace().of("kernel")), 9)
+
+    def test_a_report_is_printed_where_it_was_asked_for(self):
+        run = self.run_both("plain", "5", RANGEFINDER_REPORT="stderr")
+
+        self.assertIn("work/step", run.stderr)
+        self.assertIn("5 kernels, 0 copies, 0 records lost.", run.stderr)
+
+    def test_a_report_goes_to_a_file(self):
+        report = self.place / "report.txt"
+
+        run = self.run_both("plain", "5", RANGEFINDER_REPORT=str(report))
+
+        self.assert_silent(run)
+        self.assertIn("work/step", report.read_text())
+
+    def test_a_report_that_cannot_be_written_is_one_line(self):
+        run = self.run_both("plain", "5", RANGEFINDER_REPORT="/proc/rangefinder/report")
+
+        self.assert_one_line(run, "cannot write the report to /proc/rangefinder/report")

@@ -17,19 +17,6 @@
 
 using namespace rangefinder;
 
-namespace {
-
-nvtxEventAttributes_t event_of(const char* text) {
-  nvtxEventAttributes_t event{};
-  event.version = NVTX_VERSION;
-  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  event.message.ascii = text;
-  return event;
-}
-
-}  // namespace
-
 TEST_CASE("push and pop return levels and open a path named by the text") {
   CHECK(nvtxRangePushA("outer") == 0);
   CHECK(nvtxRangePushA("inner") == 1);

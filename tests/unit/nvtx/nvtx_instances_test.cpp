@@ -17,19 +17,6 @@
 
 using namespace rangefinder;
 
-namespace {
-
-nvtxEventAttributes_t event_of(const char* text) {
-  nvtxEventAttributes_t event{};
-  event.version = NVTX_VERSION;
-  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  event.message.ascii = text;
-  return event;
-}
-
-}  // namespace
-
 TEST_CASE("a start/end range may end on another thread and knows both") {
   nvtxRangePushA("around");
   const nvtxRangeId_t id = nvtxRangeStartA("across");

@@ -3,6 +3,8 @@
 // What tests look at after NVTX calls of their own: events of the process's recorder.
 #pragma once
 
+#include <nvtx3/nvToolsExt.h>
+
 #include <cstring>
 #include <string>
 #include <vector>
@@ -17,6 +19,16 @@ struct Seen {
   std::string extra;  ///< without the schema id
   std::uint64_t schema = 0;
 };
+
+/// Attributes with a text and nothing else.
+inline nvtxEventAttributes_t event_of(const char* text) {
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = text;
+  return event;
+}
 
 /// Everything recorded since the last call, of all threads.
 inline std::vector<Seen> take_events() {
