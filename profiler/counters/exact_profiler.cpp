@@ -81,6 +81,7 @@ Unmeasured ExactProfiler::enter(CUcontext context) noexcept {
   }
   try {
     if (session->state() == ExactSession::State::idle) (void)session->start();
+    session->disturbed.store(false);  // what went by before the range opens is not in it
     if (session->state() == ExactSession::State::running && session->push()) {
       session->owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
       return Unmeasured::no;

@@ -96,3 +96,12 @@ class CounterCases(InjectionCase):
                 self.assertLessEqual(unmeasured, 8)  # the batch that was lost
                 self.assertEqual(trace.end["loss"].get("exact_unmeasured", 0), unmeasured)
                 self.assertEqual({line["path_text"] for line in trace.of("kernel")}, {"work/step"})
+
+    def test_a_capture_before_a_launch_does_not_spoil_its_values(self):
+        run = self.run_both("launches", "1", "3", RANGEFINDER_COUNTERS="exact")
+
+        trace = run.trace()
+        self.assert_balanced(trace)
+        graphs = [line for line in trace.of("exact") if line["kind"] == "graph"]
+        self.assertEqual([line.get("unmeasured") for line in graphs], [None, None])
+        self.assertNotIn("exact_unmeasured", trace.end["loss"])
