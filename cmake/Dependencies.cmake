@@ -34,6 +34,11 @@ add_library(rangefinder_zstd INTERFACE)
 target_include_directories(rangefinder_zstd SYSTEM INTERFACE ${RANGEFINDER_ZSTD_INCLUDE})
 target_link_libraries(rangefinder_zstd INTERFACE ${RANGEFINDER_ZSTD})
 
+# stb, headers only: Debian's libstb-dev. Its own warnings are not ours.
+find_path(RANGEFINDER_STB_INCLUDE stb_image.h PATH_SUFFIXES stb REQUIRED)
+add_library(rangefinder_stb INTERFACE)
+target_include_directories(rangefinder_stb SYSTEM INTERFACE ${RANGEFINDER_STB_INCLUDE})
+
 if(RANGEFINDER_TESTS)
   find_package(Catch2 REQUIRED)  # 2.13 (Debian 12) or 3.x: tests/catch.h hides the difference
 endif()

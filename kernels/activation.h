@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The activations that convolution and GEMM apply to their fp32 sums before they store.
+// No tanh approximation of GELU: RT-DETR uses the exact one.
+#pragma once
+
+namespace rangefinder::kernels {
+
+enum class Activation {
+  none,
+  relu,      ///< max(v, 0); NaN stays NaN
+  silu,      ///< v / (1 + exp(-v))
+  gelu_erf,  ///< v / 2 * (1 + erf(v / sqrt(2)))
+};
+
+}  // namespace rangefinder::kernels

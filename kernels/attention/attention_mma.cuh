@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fused attention for 16-bit types on tensor cores. The parts of one warp's work are functions; the
+// kernel at the end puts them together.
+#pragma once
+
+#include "kernels/attention/attention.h"
+#include "kernels/dependent_launch.cuh"
+#include "kernels/packed_elements.cuh"
+#include "kernels/warp_matrix.cuh"
+
+namespace rangefinder::kernels::attention_mma {
+
+constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
+constexpr int kTile = 16;         // queries of a warp; keys of one step
+constexpr int kSplits = 4;        // warps that share the keys of a query tile
+constexpr int kTilesPerWarp = 7;  // key tiles of a warp in a chunk: their scores stay in registers
+constexpr int kMostChunkKeys = kTile * kSplits * kTilesPerWarp;  // 448
+constexpr float kLog2E = 1.4426950408889634f;
+
+/// Elements from a row of keys or values to the next in shared memory: 16 bytes more than the row, so
+/// that the 8 rows of an ldmatrix lie in different banks.
+template <int kChannels>
+constexpr int kRowStep = kChannels + 8;
+
+/// Floats of what a warp leaves for the others: sums, then maximum and total of a row.
+template <int kChannels>
+constexpr int kPartialStep = kChannels + 4;
+
+template <typename Element, int kChannels, int kQueryTiles>
+constexpr int shared_bytes(int chunk_keys) {
+  return 2 * chunk_keys * kRowStep<kChannels> * static_cast<int>(sizeof(Element)) +
+         kQueryTiles * kSplits * kTile * kPartialStep<kChannels> * 4;
+}
+
+__device__ __forceinline__ float exp2_of(float value) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+  return result;
+}
+
+/// Starts the copies of `count` rows into shared memory; rows up to `padded` become zero. No wait.
+template <typename Element, int kChannels>
+__device__ __forceinline__ void copy_rows(Element* shared, const Element* source, std::int64_t row_stride,
+                                          int count, int padded) {
+  constexpr int kPacks = kChannels / 8;
+  for (int i = static_cast<int>(threadIdx.x); i < padded * kPacks; i += static_cast<int>(blockDim.x)) {
+    const int row = i / kPacks;
+    const int channel = i % kPacks * 8;
+    const unsigned target =
+        static_cast<unsigned>(__cvta_generic_to_shared(shared + row * kRowStep<kChannels> + channel));
+    const Element* const from = source + (row < count ? row : 0) * row_stride + channel;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
+                 "r"(row < count ? 16 : 0));
+  }
+  asm volatile("cp.async.commit_group;");
+}
+
+/// The queries of a warp as mma operands; rows outside are zero.
+template <typename Element, int kChannels>
+__device__ __forceinline__ void load_queries(unsigned (&query)[kChannels / 16][4], const Element* head,
+                                             std::int64_t row_stride, int first, int rows) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int step = 0; step < kChannels / 16; ++step)
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const int row = first + lane / 4 + part % 2 * 8;
+      const int channel = step * 16 + lane % 4 * 2 + part / 2 * 8;
+      query[step][part] =
+          row < rows ? *reinterpret_cast<const unsigned*>(head + row * row_stride + channel) : 0u;
+    }
+}
+
+/// What a warp keeps of 16 queries while it goes over keys: lane's rows are lane / 4 and that + 8.
+template <int kChannels>
+struct Running {
+  float sum[kChannels / 8][4] = {};
+  float greatest[2];
+  float total[2] = {};  ///< of this lane's columns only, until the end
+  __device__ Running() { greatest[0] = greatest[1] = __int_as_float(0xFF800000); }  // -inf
+};
+
+using Scores = float[kTilesPerWarp][2][4];
+
+/// Products of this warp's key tiles, not yet scaled; -inf behind the last key.
+template <typename Element, int kChannels>
+__device__ __forceinline__ void compute_scores(Scores& score, const unsigned (&query)[kChannels / 16][4],
+                                               const Element* keys, int split, int count) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int lane_row = lane / 16 * 8 + lane % 8;
+  const int lane_channel = lane / 8 % 2 * 8;
+#pragma unroll
+  for (int i = 0; i < kTilesPerWarp; ++i) {
+    const int first = (i * kSplits + split) * kTile;
+#pragma unroll
+    for (int part = 0; part < 8; ++part) score[i][part / 4][part % 4] = 0.0f;
+    if (first < count) {
+#pragma unroll
+      for (int step = 0; step < kChannels / 16; ++step) {
+        unsigned key[4];
+        load_matrices<false>(key, keys + (first + lane_row) * kRowStep<kChannels> + step * 16 + lane_channel);
+        multiply(score[i][0], query[step], key[0], key[1], Element{});
+        multiply(score[i][1], query[step], key[2], key[3], Element{});
+      }
+    }
+    if (first + kTile <= count) continue;
+#pragma unroll
+    for (int part = 0; part < 8; ++part)
+      if (first + part / 4 * 8 + lane % 4 * 2 + part % 2 >= count)
+        score[i][part / 4][part % 4] = __int_as_float(0xFF800000);
+  }
+}
+
+/// Scores become exp2(scale * (score - greatest)), scale > 0; what was summed so far is brought to the new
+/// greatest.
+template <int kChannels>
+__device__ __forceinline__ void exponentiate(Scores& score, Running<kChannels>& running, float scale) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float greatest = running.greatest[half];
+#pragma unroll
+    for (int i = 0; i < kTilesPerWarp; ++i)
+#pragma unroll
+      for (int part = 0; part < 4; ++part)
+        greatest = fmaxf(greatest, score[i][part / 2][half * 2 + part % 2]);
+    greatest = fmaxf(greatest, __shfl_xor_sync(kWholeWarp, greatest, 1));
+    greatest = fmaxf(greatest, __shfl_xor_sync(kWholeWarp, greatest, 2));
+    // No key yet: subtract 0, so that -inf stays -inf and is not NaN.
+    const float base = greatest == __int_as_float(0xFF800000) ? 0.0f : greatest * scale;
+    const float earlier = exp2_of(fmaf(running.greatest[half], scale, -base));
+    running.greatest[half] = greatest;
+    running.total[half] *= earlier;
+#pragma unroll
+    for (int tile = 0; tile < kChannels / 8; ++tile) {
+      running.sum[tile][half * 2] *= earlier;
+      running.sum[tile][half * 2 + 1] *= earlier;
+    }
+#pragma unroll
+    for (int i = 0; i < kTilesPerWarp; ++i)
+#pragma unroll
+      for (int part = 0; part < 4; ++part) {
+        float& own = score[i][part / 2][half * 2 + part % 2];
+        own = exp2_of(fmaf(own, scale, -base));
+        running.total[half] += own;
+      }
+  }
+}
+
+template <typename Element, int kChannels>
+__device__ __forceinline__ void add_values(Running<kChannels>& running, const Scores& score,
+                                           const Element* values, int split, int count) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int lane_row = lane / 8 % 2 * 8 + lane % 8;
+  const int lane_channel = lane / 16 * 8;
+#pragma unroll
+  for (int i = 0; i < kTilesPerWarp; ++i) {
+    const int first = (i * kSplits + split) * kTile;
+    if (first >= count) continue;
+    const unsigned weight[4] = {pair_of(score[i][0][0], score[i][0][1], Element{}),
+                                pair_of(score[i][0][2], score[i][0][3], Element{}),
+                                pair_of(score[i][1][0], score[i][1][1], Element{}),
+                                pair_of(score[i][1][2], score[i][1][3], Element{})};
+#pragma unroll
+    for (int step = 0; step < kChannels / 16; ++step) {
+      unsigned value[4];
+      load_matrices<true>(value,
+                          values + (first + lane_row) * kRowStep<kChannels> + step * 16 + lane_channel);
+      multiply(running.sum[step * 2], weight, value[0], value[1], Element{});
+      multiply(running.sum[step * 2 + 1], weight, value[2], value[3], Element{});
+    }
+  }
+}
+
+/// A warp's share, for the others: (16 rows, kPartialStep) with greatest and total behind the sums.
+template <int kChannels>
+__device__ __forceinline__ void store_partial(float* partial, Running<kChannels>& running) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    running.total[half] += __shfl_xor_sync(kWholeWarp, running.total[half], 1);
+    running.total[half] += __shfl_xor_sync(kWholeWarp, running.total[half], 2);
+    float* const row = partial + (lane / 4 + half * 8) * kPartialStep<kChannels>;
+#pragma unroll
+    for (int tile = 0; tile < kChannels / 8; ++tile)
+      *reinterpret_cast<float2*>(row + tile * 8 + lane % 4 * 2) =
+          make_float2(running.sum[tile][half * 2], running.sum[tile][half * 2 + 1]);
+    if (lane % 4 == 0) {
+      row[kChannels] = running.greatest[half];
+      row[kChannels + 1] = running.total[half];
+    }
+  }
+}
+
+/// Two channels of one query from the shares of its splits, always in the same order.
+template <int kChannels>
+__device__ __forceinline__ float2 joined(const float* partial, int row, int channel, float scale) {
+  float greatest = __int_as_float(0xFF800000);
+#pragma unroll
+  for (int split = 0; split < kSplits; ++split)
+    greatest = fmaxf(greatest, partial[(split * kTile + row) * kPartialStep<kChannels> + kChannels]);
+  float2 sum = make_float2(0.0f, 0.0f);
+  float total = 0;
+#pragma unroll
+  for (int split = 0; split < kSplits; ++split) {
+    const float* const share = partial + (split * kTile + row) * kPartialStep<kChannels>;
+    const float weight = exp2_of((share[kChannels] - greatest) * scale);
+    const float2 own = *reinterpret_cast<const float2*>(share + channel);
+    total += weight * share[kChannels + 1];
+    sum.x += weight * own.x;
+    sum.y += weight * own.y;
+  }
+  return make_float2(sum.x / total, sum.y / total);
+}
+
+// Fused multi-head attention, 16-bit types.
+//
+//   out[b,i,h,:] = sum_j softmax_j(scale * q[b,i,h,:] . k[b,j,h,:]) v[b,j,h,:]
+//
+// Shapes   q, k, v: (B, rows, H * D) as slices of a packed projection, D = 32 or 48; out: (B, Q, H * D)
+// Tiling   a block owns kQueryTiles * 16 queries of one head and holds up to 448 keys and values in shared
+//          memory (400 of 32 halves: 64 KB with padding). Four warps share the keys of a query tile, every
+//          fourth tile of 16 each: their scores fit in registers, so softmax is exact in one pass. The four
+//          shares are joined through shared memory. More keys come in chunks with running maximum and sum.
+// Bytes    0.8 MB at batch 1, S = 400; keys and values are read again by each of the ceil(Q / 32) blocks
+//          of a head, from L2. Its time is latency: copy, two chains of mma, 56 exponentials a lane.
+// Numerics fp32 scores, softmax and sums; probabilities rounded to the type for the second product;
+//          ex2.approx (2 ulp of fp32)
+// Checked  tests/kernels/attention_check.cpp against attention_reference.cpp: fp16 1e-3, bf16 8e-3 of the
+//          greatest value, absolute.
+template <typename Element, int kChannels, int kQueryTiles>
+__global__ void __launch_bounds__(kQueryTiles* kSplits * 32)
+    attention_kernel(AttentionArgs args, int chunk_keys) {
+  wait_for_predecessor();
+  extern __shared__ uint4 shared[];
+  Element* const keys = reinterpret_cast<Element*>(shared);         // (chunk_keys, kRowStep)
+  Element* const values = keys + chunk_keys * kRowStep<kChannels>;  // (chunk_keys, kRowStep)
+  float* const partials = reinterpret_cast<float*>(values + chunk_keys * kRowStep<kChannels>);
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int split = warp % kSplits;
+  const int blocks = (args.queries + kQueryTiles * kTile - 1) / (kQueryTiles * kTile);  // of a head
+  const int head = static_cast<int>(blockIdx.x) / blocks % args.heads;
+  const int image = static_cast<int>(blockIdx.x) / blocks / args.heads;
+  const int first_query = static_cast<int>(blockIdx.x) % blocks * kQueryTiles * kTile;
+  const auto head_of = [&](const AttentionOperand& operand) {
+    return static_cast<const Element*>(operand.data) + image * operand.image_stride + head * kChannels;
+  };
+
+  const float scale = args.scale * kLog2E;
+  unsigned query[kChannels / 16][4];
+  Running<kChannels> running;
+  for (int start = 0; start < args.keys; start += chunk_keys) {
+    const int count = min(chunk_keys, args.keys - start);
+    const int padded = (count + kTile - 1) / kTile * kTile;
+    if (start != 0) __syncthreads();  // nobody reads the chunk before any more
+    copy_rows<Element, kChannels>(keys, head_of(args.key) + start * args.key.row_stride, args.key.row_stride,
+                                  count, padded);
+    copy_rows<Element, kChannels>(values, head_of(args.value) + start * args.value.row_stride,
+                                  args.value.row_stride, count, padded);
+    if (start == 0)
+      load_queries<Element, kChannels>(query, head_of(args.query), args.query.row_stride,
+                                       first_query + warp / kSplits * kTile, args.queries);
+    asm volatile("cp.async.wait_group 1;");
+    __syncthreads();
+    Scores score;
+    compute_scores<Element, kChannels>(score, query, keys, split, count);
+    exponentiate(score, running, scale);
+    asm volatile("cp.async.wait_group 0;");
+    __syncthreads();
+    add_values<Element, kChannels>(running, score, values, split, count);
+  }
+  store_partial(partials + warp * kTile * kPartialStep<kChannels>, running);
+  __syncthreads();
+
+  constexpr int kPairs = kChannels / 2;
+  for (int i = static_cast<int>(threadIdx.x); i < kQueryTiles * kTile * kPairs;
+       i += static_cast<int>(blockDim.x)) {
+    const int row = i / kPairs;  // [0, kQueryTiles * 16)
+    const int channel = i % kPairs * 2;
+    if (first_query + row >= args.queries) break;
+    const float2 pair = joined<kChannels>(partials + row / kTile * kSplits * kTile * kPartialStep<kChannels>,
+                                          row % kTile, channel, scale);
+    Element* const target =
+        static_cast<Element*>(args.output) +
+        ((std::int64_t{image} * args.queries + first_query + row) * args.heads + head) * kChannels + channel;
+    *reinterpret_cast<unsigned*>(target) = pair_of(pair.x, pair.y, Element{});
+  }
+}
+
+}  // namespace rangefinder::kernels::attention_mma

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One stage of K on the tensor cores by mma.sync: compute capability 8.0 and up, fp16, bf16 and tf32.
+//
+// A warp owns kWarpRows x kWarpColumns of the tile. Fragments come by ldmatrix; the loader has exchanged
+// the chunks, so its eight rows lie in different banks. For tf32 the same ldmatrix moves 4-byte elements:
+// an 8x8 matrix of 2 bytes is one of 8x4 with 4 bytes, and that is just what the fragment wants. 32 bytes
+// of K are 16 elements of 2 bytes (m16n8k16) or 8 of 4 bytes (m16n8k8).
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "kernels/gemm/epilogue.cuh"
+#include "kernels/gemm/tile_loader.cuh"
+
+namespace rangefinder::kernels {
+
+/// Stands for fp32 memory with products in tf32.
+struct Tf32 {
+  using Memory = float;
+};
+
+__device__ __forceinline__ void load_matrices(unsigned (&fragment)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// To nearest: the tensor core itself would cut the lower bits off, always towards zero.
+__device__ __forceinline__ void round_fragment(Tf32, unsigned (&fragment)[4]) {
+#pragma unroll
+  for (unsigned& value : fragment)
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(value) : "f"(__uint_as_float(value)));
+}
+template <typename Element>
+__device__ __forceinline__ void round_fragment(Element, unsigned (&)[4]) {}
+
+__device__ __forceinline__ void multiply_add(Tf32, float* d, const unsigned (&a)[4], unsigned b0,
+                                             unsigned b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ __forceinline__ void multiply_add(__half, float* d, const unsigned (&a)[4], unsigned b0,
+                                             unsigned b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ __forceinline__ void multiply_add(__nv_bfloat16, float* d, const unsigned (&a)[4], unsigned b0,
+                                             unsigned b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+template <typename MathElement, typename MemoryElement, int kRows, int kColumns, int kWarpsDown,
+          int kWarpsAcross>
+struct MmaEngine {
+  using Element = MemoryElement;
+  static constexpr int kTileRows = kRows;
+  static constexpr int kTileColumns = kColumns;
+  static constexpr int kThreads = 32 * kWarpsDown * kWarpsAcross;
+  static constexpr int kWarpRows = kRows / kWarpsDown;
+  static constexpr int kWarpColumns = kColumns / kWarpsAcross;
+  static constexpr int kDown = kWarpRows / 16;
+  static constexpr int kAcross = kWarpColumns / 8;
+  static constexpr int kAccumulators = kDown * kAcross * 4;
+  static constexpr bool kIsAsync = false;
+  static constexpr int kStagesNotAhead = 1;
+  static_assert(kWarpRows % 16 == 0 && kWarpColumns % 16 == 0, "a warp loads B for 16 columns at a time");
+
+  static __device__ __forceinline__ int first_row() {
+    return static_cast<int>(threadIdx.x) / 32 / kWarpsAcross * kWarpRows;
+  }
+  static __device__ __forceinline__ int first_column() {
+    return static_cast<int>(threadIdx.x) / 32 % kWarpsAcross * kWarpColumns;
+  }
+
+  /// sums += A * B of the stage at `a` and `b`.
+  static __device__ __forceinline__ void multiply(float (&sums)[kAccumulators], unsigned a, unsigned b) {
+    const unsigned lane = threadIdx.x % 32;
+    a += (first_row() + (lane & 15)) * kStageRowBytes;
+    b += (first_column() + (lane & 7) + ((lane >> 4) << 3)) * kStageRowBytes;
+    const unsigned a_half = lane >> 4;
+    const unsigned b_half = (lane >> 3) & 1;
+#pragma unroll
+    for (unsigned step = 0; step < kBlockChunks / 2; ++step) {
+      unsigned a_fragments[kDown][4];
+      unsigned b_fragments[kAcross / 2][4];
+#pragma unroll
+      for (int i = 0; i < kDown; ++i) {
+        load_matrices(a_fragments[i],
+                      a + i * 16 * kStageRowBytes + (((2 * step + a_half) ^ (lane & 7)) * kChunkBytes));
+        round_fragment(MathElement{}, a_fragments[i]);
+      }
+#pragma unroll
+      for (int j = 0; j < kAcross / 2; ++j) {
+        load_matrices(b_fragments[j],
+                      b + j * 16 * kStageRowBytes + (((2 * step + b_half) ^ (lane & 7)) * kChunkBytes));
+        round_fragment(MathElement{}, b_fragments[j]);
+      }
+#pragma unroll
+      for (int i = 0; i < kDown; ++i)
+#pragma unroll
+        for (int j = 0; j < kAcross; ++j)
+          multiply_add(MathElement{}, sums + (i * kAcross + j) * 4, a_fragments[i],
+                       b_fragments[j / 2][j % 2 * 2], b_fragments[j / 2][j % 2 * 2 + 1]);
+    }
+  }
+
+  static __device__ __forceinline__ void to_tile(const float (&sums)[kAccumulators], float* tile) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    constexpr int kStride = kColumns + kTilePadding;
+    float* const corner = tile + (first_row() + lane / 4) * kStride + first_column() + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < kDown; ++i)
+#pragma unroll
+      for (int j = 0; j < kAcross; ++j) {
+        const float* const sum = sums + (i * kAcross + j) * 4;
+        float* const at = corner + i * 16 * kStride + j * 8;
+        *reinterpret_cast<float2*>(at) = make_float2(sum[0], sum[1]);
+        *reinterpret_cast<float2*>(at + 8 * kStride) = make_float2(sum[2], sum[3]);
+      }
+  }
+};
+
+}  // namespace rangefinder::kernels

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A linear layer over rows, with bias, residual and activation in its epilogue.
+//
+//   out[b,m,n] = activation(bias[n] + residual[b,m,n] + sum_k x'[b,m,k] * weight[b,n,k])
+//
+//   x'[b,m,:] = 0                        where row_valid[m] == 0 (such rows give the bias)
+//             = alternate_input[b,m,:]   for columns n >= alternate_from_column
+//             = input[b,m,:]             else
+//
+// The alternate input makes Q, K (of x + position) and V (of x) one launch. `batches` with strides
+// serves levels, heads and images; plain layers have one batch.
+//
+// Refuses (cudaErrorInvalidValue): K, strides of inputs or weight that are no multiple of
+// elements_per_load() (pad K with zeros at load); an output or residual stride less than N;
+// alternate_from_column that is no multiple of 64. N and M are free. Never allocates or synchronises.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/activation.h"
+#include "kernels/element_type.h"
+#include "kernels/workspace.h"
+
+namespace rangefinder::kernels {
+
+struct GemmArgs {
+  ElementType element = ElementType::fp32;         ///< of inputs, weight and residual
+  ElementType output_element = ElementType::fp32;  ///< `element`, or fp32: scores and boxes stay fp32
+  int batches = 1;
+  int rows = 0;     ///< M
+  int columns = 0;  ///< N
+  int depth = 0;    ///< K
+
+  const void* input = nullptr;        ///< (batches, M, K)
+  std::int64_t input_row_stride = 0;  ///< elements; 0: K
+  std::int64_t input_batch_stride = 0;
+
+  const void* alternate_input = nullptr;  ///< strides as `input`; nullptr: none
+  int alternate_from_column = 0;          ///< multiple of 64
+
+  const void* weight = nullptr;          ///< (N, K) row-major: the layout of torch.nn.Linear
+  std::int64_t weight_row_stride = 0;    ///< elements; 0: K
+  std::int64_t weight_batch_stride = 0;  ///< 0: all batches share it
+  const float* bias = nullptr;           ///< (N), shared by all batches, or nullptr
+
+  const std::uint8_t* row_valid = nullptr;  ///< (row_valid_period): row m looks at m % row_valid_period
+  int row_valid_period = 0;
+
+  const void* residual = nullptr;        ///< (batches, M, N), added before the activation, or nullptr
+  std::int64_t residual_row_stride = 0;  ///< elements; 0: N
+  std::int64_t residual_batch_stride = 0;
+
+  void* output = nullptr;              ///< (batches, M, N); may equal `residual`
+  std::int64_t output_row_stride = 0;  ///< elements; 0: N
+  std::int64_t output_batch_stride = 0;
+
+  Activation activation = Activation::none;
+  /// On 9.0 the launch may start before the kernels in front of it on the stream have ended: it
+  /// reads weight and bias then, and everything else after they have. So weight and bias must not come
+  /// from a kernel in front; false where they do.
+  bool may_start_early = true;
+  Workspace workspace;
+  int tile = -1;     ///< as in ConvolutionArgs
+  int splits_k = 0;  ///< as in ConvolutionArgs
+};
+
+int gemm_tiles(ElementType element);
+
+std::size_t gemm_workspace_bytes(const GemmArgs& args);
+
+cudaError_t launch_gemm(const GemmArgs& args, cudaStream_t stream);
+
+/// Host memory, fp32 or tf32 (plain fp32 here), sums in double; throws std::invalid_argument where the
+/// launcher refuses.
+void gemm_reference(const GemmArgs& args);
+
+}  // namespace rangefinder::kernels

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a product is cut: the tile and the splits of K. The choice minimises a model of time,
+//
+//   max(blocks on the busiest multiprocessor * stages * cost of a stage,
+//       rounds of resident blocks * stages * latency of a stage)
+//     + rounds * fixed cost + sums of splits
+//
+// with the costs of each tile fitted to measurements (see gemm_*.cu). The same arguments give the same
+// plan, so results do not depend on what ran before. Plans are kept: a network asks for the same few dozen.
+// Any thread may ask.
+#pragma once
+
+#include "kernels/device_facts.h"
+#include "kernels/gemm/implicit_gemm.h"
+
+namespace rangefinder::kernels {
+
+struct LaunchPlan {
+  const Tile* tile = nullptr;  ///< nullptr: none keeps to what was asked for
+  int splits = 1;
+  std::size_t workspace_bytes = 0;
+};
+
+/// Whether this build has code of its own for this device: wgmma, tensor maps, early starts. Code for 8.0
+/// that the driver compiles for a later GPU has none of them.
+constexpr bool has_hopper_code(const DeviceFacts& facts) {
+#if defined(RANGEFINDER_KERNELS_FOR_90A)
+  return facts.compute_capability == 90;
+#else
+  return facts.compute_capability < 0;
+#endif
+}
+
+/// Tiles for `element` on this device.
+int tile_count(ElementType element, const DeviceFacts& facts);
+
+/// `gemm` with blocks_k set. `any_workspace`: as if the caller lent all that could help.
+LaunchPlan plan_launch(ElementType element, const ImplicitGemm& gemm, const LaunchChoice& choice,
+                       const DeviceFacts& facts, bool any_workspace);
+
+}  // namespace rangefinder::kernels

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is compared, how an error is measured, and what it may be at most.
+
+Two views of the same dumps. Stage by stage: each stage is fed with the implementation's own inputs
+(stages.py), so an error has an address. Running free: errors as they arrive, from the pixels on.
+
+  rel    ||x - r|| / ||r|| of the whole tensor
+  max    greatest |x - r|: logits, and boxes, which are shares of the image
+
+Reference is the library in fp32 without TF32. Truth, where two implementations are weighed against each
+other, is the library in fp64.
+"""
+from dataclasses import dataclass
+
+import torch
+
+from stages import expected_outputs
+
+# stage: rel of any stage. free: rel of C5 and P5. logits, boxes: max, behind the same selection.
+# swaps: of the chosen positions, how many others may be among them.
+LIMITS = {
+    "fp32": {"stage": 5e-6, "free": 5e-5, "logits": 1e-3, "boxes": 1e-4, "swaps": 2},
+    "tf32": {"stage": 1e-3, "free": 3e-3, "logits": 2e-2, "boxes": 2e-3, "swaps": 8},
+    "fp16": {"stage": 1e-3, "free": 5e-3, "logits": 5e-2, "boxes": 5e-3, "swaps": 8},
+    "bf16": {"stage": 8e-3, "free": 4e-2, "logits": 0.3, "boxes": 2e-2, "swaps": 60},
+}
+MOST_TIMES_THE_LIBRARY = 1.5
+# Below this an error is rounding of the result itself, and a ratio says nothing.
+RATIO_FLOOR = {"fp32": 3e-7, "tf32": 3e-7, "fp16": 1e-5, "bf16": 1e-4}
+# By nature integers, or the box logits of anchors that do not count (greatest float): looked at elsewhere.
+NOT_MEASURED = {"topk_ind", "pixel_values"}
+
+
+@dataclass
+class Finding:
+    """One measured error that has a limit."""
+    view: str
+    name: str
+    error: float
+    limit: float
+
+    @property
+    def ok(self):
+        return self.error <= self.limit  # NaN is not
+
+
+@dataclass
+class Outcome:
+    """What a case found, and one line about it."""
+    findings: list
+    text: str = ""
+
+
+def comparable(name, tensor):
+    """Box logits of anchors outside the image are the greatest float: as boxes they are 1."""
+    return tensor.sigmoid() if name == "init_reference_points" else tensor
+
+
+def relative(name, found, wanted):
+    if found.shape != wanted.shape:
+        return float("nan")
+    found, wanted = (comparable(name, tensor.double()) for tensor in (found, wanted))
+    return ((found - wanted).norm() / wanted.norm().clamp_min(1e-30)).item()
+
+
+def greatest(found, wanted):
+    if found.shape != wanted.shape:
+        return float("nan")
+    return (found.double() - wanted.double()).abs().max().item()
+
+
+def stage_findings(model, dumps, chosen, dtype):
+    limit = LIMITS[dtype]["stage"]
+    for name, wanted in expected_outputs(model, dumps, chosen):
+        yield Finding("stage", name, relative(name, dumps[name], wanted), limit)
+
+
+def free_names(reference):
+    """Dumps that are measured, in the reference's order."""
+    return [name for name in reference if name not in NOT_MEASURED]
+
+
+def coarsest_maps(reference):
+    """C5 and P5."""
+    blocks = [name for name in reference if name.startswith("stage3_block")]
+    return [max(blocks, key=lambda name: int(name.removeprefix("stage3_block"))), "pan1"]
+
+
+def free_findings(dumps, reference, dtype):
+    limits = LIMITS[dtype]
+    for name in coarsest_maps(reference):
+        yield Finding("free", name, relative(name, dumps[name], reference[name]), limits["free"])
+    yield Finding("max", "logits", greatest(dumps["logits"], reference["logits"]), limits["logits"])
+    boxes = [name for name in reference if name.endswith("_ref")] + ["pred_boxes"]
+    for name in boxes:
+        yield Finding("max", name, greatest(dumps[name], reference[name]), limits["boxes"])
+
+
+def ratio_findings(dumps, library, truth, dtype):
+    """At most 1.5 times the error that the library itself has in this type."""
+    for name in free_names(truth):
+        ours = relative(name, dumps[name], truth[name])
+        theirs = relative(name, library[name], truth[name])
+        limit = MOST_TIMES_THE_LIBRARY * theirs + RATIO_FLOOR[dtype]
+        yield Finding("ratio", name, ours, limit)
+
+
+def missing(dumps, reference):
+    """Names that are not there or have another shape."""
+    return [name for name, tensor in reference.items()
+            if name not in dumps or dumps[name].shape != tensor.shape]
+
+
+def best_positions(scores, count):
+    """Of (images, rows, labels): by the greatest score of a row, then by the row's number."""
+    best = scores.max(-1).values
+    return torch.sort(best, dim=1, descending=True, stable=True).indices[:, :count]
+
+
+def selection_findings(dumps, reference, dtype):
+    """The choice is right for its own scores, and differs from the reference's only near the last one."""
+    own, theirs = dumps["topk_ind"], reference["topk_ind"]
+    wrong = (own != best_positions(dumps["enc_outputs_class"], own.shape[1])).sum().item()
+    yield Finding("top-k", "not the best of its own scores", wrong, 0)
+    scores = reference["enc_outputs_class"].max(-1).values
+    swaps, farthest = 0, 0.0
+    for image in range(len(own)):
+        last = scores[image, theirs[image]].min()
+        other = own[image][~torch.isin(own[image], theirs[image])]
+        swaps = max(swaps, len(other))
+        if len(other):
+            farthest = max(farthest, (last - scores[image, other]).abs().max().item())
+    yield Finding("top-k", "swaps", swaps, LIMITS[dtype]["swaps"])
+    # Two scores that change places were nearer than twice the error of each.
+    yield Finding("top-k", "distance of swaps", farthest, 2 * LIMITS[dtype]["logits"])
+
+
+def common_rows(dumps, reference):
+    """Free selection: greatest error of logits and boxes over rows that both chose, and whether the sets
+    are the same. The decoder does not care about the order of its queries."""
+    logits, boxes, same = [], [], True
+    for image in range(len(dumps["topk_ind"])):
+        own, theirs = dumps["topk_ind"][image], reference["topk_ind"][image]
+        place = {position: row for row, position in enumerate(theirs.tolist())}
+        rows = [(row, place[position]) for row, position in enumerate(own.tolist()) if position in place]
+        same = same and len(rows) == len(place)
+        left, right = (torch.tensor(side, device=own.device) for side in zip(*rows))
+        logits.append((dumps["logits"][image, left] - reference["logits"][image, right]).abs().amax(-1))
+        boxes.append((dumps["pred_boxes"][image, left] - reference["pred_boxes"][image, right]).abs().amax(-1))
+    return torch.cat(logits), torch.cat(boxes), same
+
+
+def common_row_findings(dumps, reference, dtype):
+    """Where the sets differ, every query has seen other queries: then the median row is judged."""
+    logits, boxes, same = common_rows(dumps, reference)
+    for name, errors in (("logits", logits), ("boxes", boxes)):
+        error = errors.max() if same else errors.median()
+        yield Finding("own choice", f"{name}, {'worst' if same else 'median'} row", error.item(), LIMITS[dtype][name])

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The questions of findings_by_hand.py, asked of reports whose answers are known."""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, FOLDER)
+
+import findings_by_hand
+from module_rows import group, modules_of
+
+
+def row(path, gpu_us, dram=None, l2=None, calls=1, kernels=1):
+    made = {"path": path, "calls": calls, "kernels": kernels, "gpu_ns": round(gpu_us * 1000)}
+    if dram is not None:
+        made.update(dram_read_bytes=dram * 3 // 4, dram_write_bytes=dram - dram * 3 // 4)
+    if l2 is not None:
+        made["l2_bytes"] = l2
+    return made
+
+
+def report(*rows):
+    return {"modules": list(rows)}
+
+
+def block(stage, number, gpu_us, dram=None):
+    return row(f"model/backbone/model/encoder/stages/{stage}/layers/{number}", gpu_us, dram)
+
+
+class Modules(unittest.TestCase):
+    def test_values_are_of_one_pass(self):
+        modules = modules_of(report(row("model", 40, calls=4), row("model/encoder", 20, 800, 1600, calls=4, kernels=8)))
+        encoder = modules["model/encoder"]
+        self.assertEqual((encoder.gpu_us, encoder.kernels), (5, 2))
+        self.assertEqual(encoder.bytes, {"DRAM": 200, "L2": 400})
+
+    def test_only_measured_passes_count_where_the_program_names_them(self):
+        modules = modules_of(report(row("warmup/model", 100, calls=2), row("iteration/model", 30, calls=3),
+                                    row("iteration/model/encoder", 6, calls=3), row("warmup/model/encoder", 50, calls=2)))
+        self.assertEqual(modules["model/encoder"].gpu_us, 2)
+
+    def test_bytes_that_were_not_measured_are_absent(self):
+        self.assertEqual(modules_of(report(row("model", 1), row("model/encoder", 1)))["model/encoder"].bytes, {})
+
+    def test_a_slash_in_a_name_is_no_level(self):
+        self.assertIn("model/a\\/b", modules_of(report(row("model", 1), row("model/a\\/b", 1))))
+
+    def test_a_report_without_the_model_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "no module named `model`"):
+            modules_of(report(row("training", 1)))
+
+    def test_a_group_is_the_sum_over_its_modules(self):
+        modules = modules_of(report(row("model", 9), *(row(f"model/decoder/layers/{i}/self_attn", 2, 10, 20) for i in range(3))))
+        found = group(modules, r"model/decoder/layers/\d+/(self_attn)")["self_attn"]
+        self.assertEqual((found.gpu_us, found.bytes), (6, {"DRAM": 30, "L2": 60}))
+
+
+class Findings(unittest.TestCase):
+    def test_a_later_block_that_is_heavier_breaks_the_finding(self):
+        first_heavy = [block(stage, number, 10 - number) for stage in range(4) for number in range(2)]
+        rows = findings_by_hand.first_blocks(modules_of(report(row("model", 99), *first_heavy)))
+        self.assertEqual([holds for _, _, holds in rows], [True])
+        late = [*first_heavy[:-1], block(3, 1, 11)]
+        rows = findings_by_hand.first_blocks(modules_of(report(row("model", 99), *late)))
+        self.assertEqual([holds for _, _, holds in rows], [False])
+
+    def test_time_and_bytes_are_answered_apart(self):
+        modules = modules_of(report(row("model", 9), row("model/backbone", 5, 10), row("model/encoder", 3, 90),
+                                    row("model/decoder", 1, 20)))
+        by = {measure: said for measure, said, _ in findings_by_hand.largest_part(modules)}
+        self.assertTrue(by["time"].startswith("backbone"))
+        self.assertTrue(by["DRAM"].startswith("encoder"))
+        self.assertNotIn("L2", by)
+
+    def test_self_attention_must_follow_the_second_fpn_block(self):
+        def holds(attention_us):
+            modules = modules_of(report(row("model", 9), row("model/encoder/fpn_blocks/0", 3), row("model/encoder/fpn_blocks/1", 9),
+                                        row("model/encoder/aifi/0/layers/0/self_attn", attention_us)))
+            return findings_by_hand.encoder_order(modules)[0][2]
+        self.assertTrue(holds(5))
+        self.assertFalse(holds(2))
+        self.assertFalse(holds(10))
+
+    def test_a_straight_line_is_found(self):
+        r, slope, intercept = findings_by_hand.regression([(1, 5), (2, 7), (4, 11)])
+        self.assertAlmostEqual(r, 1)
+        self.assertAlmostEqual(slope, 2)
+        self.assertAlmostEqual(intercept, 3)
+
+    def test_points_without_spread_have_no_correlation(self):
+        self.assertTrue(math.isnan(findings_by_hand.regression([(1, 5), (1, 7), (1, 6)])[0]))
+
+
+class FusedBytes(unittest.TestCase):
+    def run_program(self, fused_bytes, unfused_bytes):
+        with tempfile.TemporaryDirectory() as folder:
+            places = []
+            for name, attention in (("fused", fused_bytes), ("unfused", unfused_bytes)):
+                layer = "model/decoder/layers/0/"
+                rows = [row("model", 9, 9, 9), row("model/encoder/aifi/0/layers/0/self_attn", 1, 9, attention + 50),
+                        row("model/encoder/aifi/0/layers/0/self_attn/o_proj", 1, 9, 50),
+                        row(layer + "self_attn", 1, 9, attention + 50), row(layer + "self_attn/o_proj", 1, 9, 50),
+                        row(layer + "encoder_attn", 1, 9, attention + 70), row(layer + "encoder_attn/value_proj", 1, 9, 50),
+                        row(layer + "encoder_attn/output_proj", 1, 9, 20)]
+                places.append(os.path.join(folder, name + ".json"))
+                with open(places[-1], "w", encoding="utf-8") as file:
+                    json.dump(report(*rows), file)
+            command = [sys.executable, os.path.join(FOLDER, "fused_bytes.py"), *places]
+            return subprocess.run(command, capture_output=True, text=True, check=False).returncode
+
+    def test_projections_are_not_counted_as_attention(self):
+        self.assertEqual(self.run_program(100, 310), 0)
+
+    def test_too_small_a_fall_fails(self):
+        self.assertEqual(self.run_program(100, 290), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

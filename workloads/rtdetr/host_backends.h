@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two backends that need no GPU: one computes with the references, one only counts.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "workloads/rtdetr/backend.h"
+#include "workloads/rtdetr/execution.h"
+
+namespace rangefinder::rtdetr {
+
+/// Computes on host memory in fp32 with double accumulation. Slow: for the tiny configuration.
+/// Unfused variants give the same values here; their buffers stay untouched.
+std::unique_ptr<Backend> make_reference_backend();
+
+/// Computes nothing; adds least_bytes() of every op to `ledger`;
+/// `allocate` gives addresses that must not be followed; download throws std::logic_error.
+std::unique_ptr<Backend> make_measuring_backend(ModuleLedger& ledger);
+
+}  // namespace rangefinder::rtdetr
