@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
+#include <initializer_list>
+#include <regex>
+
+#include "profiler/edit_distance.h"
 
 namespace rangefinder {
 namespace {
@@ -56,6 +59,35 @@ struct Parser {
     }
   }
 
+  /// An enum whose values are `names`, by position.
+  template <typename Enum>
+  void read_one_of(const char* variable, Enum& out, std::initializer_list<std::string_view> names) {
+    const std::string_view text = value(variable);
+    if (text.empty()) return;
+    const auto* const found = std::find(names.begin(), names.end(), text);
+    if (found != names.end()) {
+      out = static_cast<Enum>(found - names.begin());
+      return;
+    }
+    std::string wanted;
+    for (const std::string_view& name : names) {
+      if (!wanted.empty()) wanted += &name == names.end() - 1 ? " or " : ", ";
+      wanted += name;
+    }
+    refuse(variable, text, wanted);
+  }
+
+  void read_regex(const char* variable, std::string& out) {
+    const std::string_view text = value(variable);
+    if (text.empty()) return;
+    try {
+      (void)std::regex(text.begin(), text.end());
+      out = text;
+    } catch (const std::regex_error&) {
+      refuse(variable, text, "a regular expression (ECMAScript)");
+    }
+  }
+
   template <typename Number>
   void read_number(const char* variable, Number& out, std::uint64_t least, std::uint64_t most,
                    std::uint64_t scale = 1) {
@@ -70,20 +102,6 @@ struct Parser {
     out = static_cast<Number>(number * scale);
   }
 };
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
 
 bool is_known(std::string_view name) {
   return std::any_of(kOptions.begin(), kOptions.end(),
@@ -110,7 +128,18 @@ Options read_options(const char* const* environment) {
   Options options;
   Parser parser{environment, options.problems};
   parser.read_text("RANGEFINDER_OUT", options.out);
-  parser.read_choice("RANGEFINDER_COUNTERS", options.exact, "exact", "off");
+  options.counters_asked_for = parser.value("RANGEFINDER_COUNTERS") != "auto";
+  if (options.counters_asked_for) {
+    parser.read_one_of("RANGEFINDER_COUNTERS", options.counters, {"off", "sampled", "exact"});
+  } else {
+    options.counters = CounterMode::sampled;
+  }
+  parser.read_number("RANGEFINDER_SAMPLE_INTERVAL", options.sample_interval_us, 5, 10'000);
+  parser.read_text("RANGEFINDER_METRICS", options.metrics);
+  parser.read_one_of("RANGEFINDER_EXACT_AT", options.exact_at, {"launch", "range"});
+  parser.read_text("RANGEFINDER_EXACT_RANGE", options.exact_range);
+  parser.read_regex("RANGEFINDER_EXACT_KERNEL", options.exact_kernel);
+  parser.read_regex("RANGEFINDER_EXACT_SKIP", options.exact_skip);
   parser.read_number("RANGEFINDER_EXACT_BATCH", options.exact_batch, 1, 1024);
   parser.read_choice("RANGEFINDER_MEMORY", options.memory, "on", "off");
   parser.read_choice("RANGEFINDER_EVENTS", options.events, "on", "off");

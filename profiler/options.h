@@ -25,10 +25,29 @@ struct OptionSpec {
 inline constexpr std::array kOptions{
     OptionSpec{"RANGEFINDER_OUT", "--out", "rangefinder-%p", false, "",
                "Folder of the trace. %p process id, %h host, %q{ENV} a variable, %r rank, %% a percent sign"},
-    OptionSpec{"RANGEFINDER_COUNTERS", "--counters", "off", false, "",
-               "off, or exact: DRAM and L2 bytes of every launch, each in a counter range of its own"},
-    OptionSpec{"RANGEFINDER_EXACT_BATCH", "--exact-batch", "512", false, "",
-               "Launches between two decodings of the counters (1 to 1024)"},
+    OptionSpec{
+        "RANGEFINDER_COUNTERS", "--counters", "off", false, "",
+        "DRAM and L2 bytes: off; sampled: every few microseconds, while launches overlap as always; exact: "
+        "in "
+        "counter ranges around launches; auto: sampled if the GPU permits it, and not a word if it does not"},
+    OptionSpec{"RANGEFINDER_SAMPLE_INTERVAL", "--sample-interval", "20", false, "",
+               "Microseconds between two samples (5 to 10000)"},
+    OptionSpec{"RANGEFINDER_METRICS", "--metrics", "bytes", false, "",
+               "What exact counters measure: sets (bytes, memory, compute, roofline, stalls, coalescing) or "
+               "metrics, separated by commas; `rangefinder metrics` lists them"},
+    OptionSpec{
+        "RANGEFINDER_EXACT_AT", "--exact-at", "launch", false, "",
+        "A counter range for each launch, or for each NVTX range with all its launches: launch or range"},
+    OptionSpec{
+        "RANGEFINDER_EXACT_RANGE", "--exact-range", "", false, "",
+        "Exact counters only inside paths like this: * any text within a level, ** any levels, ? a letter"},
+    OptionSpec{
+        "RANGEFINDER_EXACT_KERNEL", "--exact-kernel", "", false, "",
+        "Exact counters only for kernels whose demangled name holds this regular expression (ECMAScript)"},
+    OptionSpec{"RANGEFINDER_EXACT_SKIP", "--exact-skip", "", false, "",
+               "No counter range for kernels with this in their name: those that wait for later work"},
+    OptionSpec{"RANGEFINDER_EXACT_BATCH", "--exact-batch", "896", false, "",
+               "Counter ranges between two decodings (1 to 1024)"},
     OptionSpec{"RANGEFINDER_MEMORY", "--no-memory", "on", true, "off", "Leave out allocations and frees"},
     OptionSpec{"RANGEFINDER_EVENTS", "--no-events", "on", true, "off",
                "Leave out event records, stream waits and synchronisation"},
@@ -64,11 +83,21 @@ inline constexpr std::array kOptions{
                "on: NVTX ranges for PyTorch modules (set by `run --torch-modules`)"},
 };
 
+enum class CounterMode : std::uint8_t { off, sampled, exact };
+enum class ExactAt : std::uint8_t { launch, range };
+
 /// The options of one process, checked.
 struct Options {
   std::string out = "rangefinder-%p";
-  bool exact = false;
-  std::uint32_t exact_batch = 512;
+  CounterMode counters = CounterMode::off;
+  bool counters_asked_for = true;  ///< false for auto: a refusal is no news to the user
+  std::uint32_t sample_interval_us = 20;
+  std::string metrics = "bytes";
+  ExactAt exact_at = ExactAt::launch;
+  std::string exact_range;   ///< glob over paths; empty: everywhere
+  std::string exact_kernel;  ///< valid regular expression, or empty: all
+  std::string exact_skip;    ///< valid regular expression, or empty
+  std::uint32_t exact_batch = 896;
   bool memory = true;
   bool events = true;
   bool fold_digits = false;

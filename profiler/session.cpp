@@ -4,9 +4,12 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 
 #include "profiler/activity/activity_callbacks.h"
+#include "profiler/demangle.h"
 #include "profiler/environment.h"
 #include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
@@ -15,7 +18,9 @@ namespace rangefinder {
 namespace {
 
 /// An exiting program may lose so much time to us (design, rule 5: within two seconds).
-constexpr std::uint32_t kExitPatienceMs = 1800;
+constexpr std::chrono::milliseconds kExitPatience{1800};
+/// Of these, what the drain thread has even where counters were slow to stop.
+constexpr std::chrono::milliseconds kDrainPatience{900};
 
 constexpr const char* kNvtxVariable = "NVTX_INJECTION64_PATH";
 
@@ -42,6 +47,16 @@ bool is_own_path(const char* path) {
   const bool same = absolute != nullptr && own_path() == absolute;
   std::free(absolute);
   return same;
+}
+
+void tell_of_waiter(std::uint32_t name) noexcept {
+  try {
+    say_once("kernel " + demangle(recorder().names.text(name)) + " did not end within " +
+             std::to_string(ExactContext::kPatienceNs / 1'000'000'000) +
+             " s: it may wait for work launched after it, so from now on it is not measured. --exact-skip "
+             "names such kernels beforehand");
+  } catch (...) {
+  }
 }
 
 }  // namespace
@@ -95,23 +110,42 @@ bool Session::attach_cupti() {
     return false;
   }
   if (!cupti_.remark.empty()) say_once(cupti_.remark);
-  if (options_.exact) {
-    exact_ = std::make_unique<ExactProfiler>(
-        cupti_, recorder().loss, options_.exact_batch,
-        [](void* self, const std::string& reason) {
-          static_cast<Session*>(self)->on_counters_refused(reason);
-        },
-        this);
-  }
+  make_counters();
   buffers_ = std::make_unique<BufferPool>(options_.buffers, recorder().loss);
   callbacks_ = std::make_unique<LaunchCallbacks>(
       cupti_.functions, recorder(), exact_.get(),
-      LaunchCallbacks::Hooks{this, [](void* self) { static_cast<Session*>(self)->on_context_created(); },
-                             [](void*) { recorder().wake_drain(); }});
+      LaunchCallbacks::Hooks{
+          this,
+          [](void* self, CUcontext context) { static_cast<Session*>(self)->on_context_created(context); },
+          [](void* self, CUcontext context) { static_cast<Session*>(self)->on_context_destroyed(context); },
+          sampler_.get()});
   if (subscribe() && enable_activity()) return true;
   if (subscriber_ != nullptr) cupti_.functions.Unsubscribe(subscriber_);
   exact_.reset();
+  sampler_.reset();
   return false;
+}
+
+void Session::make_counters() {
+  if (options_.counters == CounterMode::exact) {
+    exact_ = std::make_unique<ExactProfiler>(
+        cupti_, recorder(), options_,
+        ExactProfiler::Hooks{this,
+                             [](void* self, const std::string& reason) {
+                               static_cast<Session*>(self)->on_counters_refused(reason);
+                             },
+                             [](void*, std::uint32_t name) { tell_of_waiter(name); }});
+  }
+  if (options_.counters == CounterMode::sampled) {
+    sampler_ = std::make_unique<PmSampler>(
+        cupti_, recorder().loss, options_.sample_interval_us * 1000,
+        [](void* self, const std::string& reason) {
+          static_cast<Session*>(self)->on_counters_refused(reason);
+        },
+        // A second time: the counter library's own exit handlers are there only now, and ours must come
+        // first.
+        [](void*) { (void)std::atexit(stop_at_exit); }, this);
+  }
 }
 
 bool Session::subscribe() {
@@ -139,7 +173,7 @@ bool Session::subscribe() {
 bool Session::enable_activity() {
   std::string error;
   if (!register_activity(cupti_.functions, *buffers_, error) ||
-      !enable_activity_kinds(cupti_.functions, exact_ == nullptr, error)) {
+      !enable_activity_kinds(cupti_.functions, error)) {
     give_up_cupti(error);
     return false;
   }
@@ -155,12 +189,19 @@ void Session::give_up_cupti(const std::string& reason) {
   cupti_.version = 0;
 }
 
-void Session::on_context_created() noexcept {
-  if (started_.load(std::memory_order_acquire)) return;
-  // Registered now and not in cuInit: exit handlers run last in first out, and ours must come
-  // before the driver's, which ends the contexts that counters live in.
-  std::atexit(stop_at_exit);
-  start_draining();
+void Session::on_context_created(CUcontext context) noexcept {
+  if (!started_.load(std::memory_order_acquire)) {
+    // Registered now and not in cuInit: exit handlers run last in first out, and ours must come
+    // before the driver's, which ends the contexts that counters live in.
+    std::atexit(stop_at_exit);
+    start_draining();
+  }
+  if (sampler_) sampler_->context_created(context);
+}
+
+void Session::on_context_destroyed(CUcontext context) noexcept {
+  if (sampler_) sampler_->context_destroyed(context);
+  recorder().wake_drain();
 }
 
 void Session::start_draining() noexcept {
@@ -171,6 +212,7 @@ void Session::start_draining() noexcept {
         sources.cupti = &cupti_;
         sources.buffers = buffers_.get();
         sources.exact = exact_.get();
+        sources.sampler = sampler_.get();
         sources.cost = [this] { return callback_cost(); };
       }
       drain_ = std::make_unique<DrainThread>(std::move(sources));
@@ -196,8 +238,8 @@ OwnCost Session::callback_cost() const {
 
 void Session::on_counters_refused(const std::string& reason) noexcept {
   try {
-    say_once("no bytes: " + reason + ". Everything else is recorded.");
-    enable_kernel_records(cupti_.functions);
+    const std::string line = "no bytes: " + reason + ". Everything else is recorded.";
+    options_.counters_asked_for ? say_once(line) : log_info(line);
     if (drain_) drain_->tell_refusal(reason);
   } catch (...) {
     recorder().loss.add(Loss::record_sink_errors);
@@ -206,10 +248,14 @@ void Session::on_counters_refused(const std::string& reason) noexcept {
 
 void Session::stop(const char* reason) noexcept {
   if (getpid() != pid_ || !started_.load(std::memory_order_acquire)) return;
+  const auto deadline = std::chrono::steady_clock::now() + kExitPatience;
   // Also where nothing is written any more: the driver must not find counters running.
   if (exact_) exact_->finish();
+  if (sampler_) sampler_->finish(deadline - kDrainPatience);
   if (recorder().silent.load(std::memory_order_relaxed)) return;
-  drain_->stop(reason, kExitPatienceMs);
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  drain_->stop(reason, static_cast<std::uint32_t>(std::max(left, kDrainPatience).count()));
 }
 
 }  // namespace rangefinder

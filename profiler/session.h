@@ -20,6 +20,7 @@
 
 #include "profiler/activity/buffer_pool.h"
 #include "profiler/counters/exact_profiler.h"
+#include "profiler/counters/pm_sampler.h"
 #include "profiler/cupti/loader.h"
 #include "profiler/drain/drain_thread.h"
 #include "profiler/launch/launch_callbacks.h"
@@ -48,7 +49,9 @@ class Session {
   [[nodiscard]] bool subscribe();
   [[nodiscard]] bool enable_activity();
   void start_draining() noexcept;
-  void on_context_created() noexcept;
+  void on_context_created(CUcontext context) noexcept;
+  void on_context_destroyed(CUcontext context) noexcept;
+  void make_counters();
   void on_counters_refused(const std::string& reason) noexcept;
   [[nodiscard]] OwnCost callback_cost() const;
   void give_up_cupti(const std::string& reason);
@@ -59,6 +62,7 @@ class Session {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::unique_ptr<BufferPool> buffers_;
   std::unique_ptr<ExactProfiler> exact_;
+  std::unique_ptr<PmSampler> sampler_;
   std::unique_ptr<LaunchCallbacks> callbacks_;
   std::unique_ptr<DrainThread> drain_;
   std::once_flag draining_;

@@ -92,6 +92,19 @@ class JsonObject {
     if (value != 0) handle(key, value);
   }
 
+  /// An array of texts: always written.
+  template <typename Texts>
+  void texts(JsonKey key, const Texts& values) {
+    std::string& to = open(key);
+    to += '[';
+    for (bool first = true; const auto& value : values) {
+      if (!first) to += ',';
+      first = false;
+      append_json_string(to, value);
+    }
+    to += ']';
+  }
+
   /// Writes the key alone; the caller appends the value to what it gets, which is `out`.
   std::string& open(JsonKey key) {
     char buffer[kKeyRoom];

@@ -20,6 +20,10 @@ inline constexpr std::array<std::string_view, 11> kCopyKindNames{
 inline constexpr std::array<std::string_view, 8> kMemoryKindNames{
     "unknown", "pageable", "pinned", "device", "array", "managed", "device_static", "managed_static"};
 inline constexpr std::array<std::string_view, 4> kWorkKindNames{"kernel", "memcpy", "memset", "graph"};
+/// Of `exact` lines: a kind of work, or the counter range that several launches share.
+inline constexpr std::array<std::string_view, 5> kExactKindNames{"kernel", "memcpy", "memset", "graph",
+                                                                 "range"};
+inline constexpr std::size_t kExactRangeKind = 4;
 inline constexpr std::array<std::string_view, 5> kAllocKindNames{"device", "host", "managed", "async",
                                                                  "pool"};
 inline constexpr std::array<std::string_view, 3> kCaptureStepNames{"begin", "end", "invalidate"};
@@ -67,6 +71,13 @@ inline constexpr std::array kBalanceKeys{
     CountKey<LaunchBalance>{"lost", &LaunchBalance::lost},
 };
 
+/// Keys of "truth" of an `end` line and of summary.json.
+inline constexpr std::array kTruthKeys{
+    CountKey<CopyTruth>{"copies", &CopyTruth::copies},
+    CountKey<CopyTruth>{"known_bytes", &CopyTruth::known_bytes},
+    CountKey<CopyTruth>{"measured_bytes", &CopyTruth::measured_bytes},
+};
+
 /// Keys of "own_cost" of an `end` line and of summary.json. All are always written.
 inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"launch_callbacks", &OwnCost::launch_callbacks},
@@ -78,6 +89,8 @@ inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"activity_buffer_bytes", &OwnCost::activity_buffer_bytes},
     CountKey<OwnCost>{"exact_ns", &OwnCost::exact_ns},
     CountKey<OwnCost>{"exact_batches", &OwnCost::exact_batches},
+    CountKey<OwnCost>{"sampler_cpu_ns", &OwnCost::sampler_cpu_ns},
+    CountKey<OwnCost>{"samples", &OwnCost::samples},
 };
 
 }  // namespace rangefinder

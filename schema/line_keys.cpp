@@ -97,6 +97,18 @@ void LineKeys::read(std::string_view key, simdjson::dom::element element,
   }
 }
 
+void LineKeys::read(std::string_view key, simdjson::dom::element element, std::vector<double>& value) const {
+  constexpr std::string_view kWhat = "an array of numbers and nulls";
+  simdjson::dom::array array;
+  if (element.get(array)) refuse(key, kWhat);
+  value.clear();
+  for (const simdjson::dom::element item : array) {
+    double number = std::numeric_limits<double>::quiet_NaN();
+    if (!item.is_null() && item.get(number)) refuse(key, kWhat);
+    value.push_back(number);
+  }
+}
+
 std::size_t LineKeys::position(std::string_view key, const std::string_view* names, std::size_t count) const {
   std::string_view text;
   need(key, text);

@@ -108,6 +108,8 @@ class LineKeys {
   void read(std::string_view key, simdjson::dom::element element, std::string_view& value) const;
   void read(std::string_view key, simdjson::dom::element element, Dim3& value) const;
   void read(std::string_view key, simdjson::dom::element element, std::vector<std::string>& value) const;
+  /// null is NaN.
+  void read(std::string_view key, simdjson::dom::element element, std::vector<double>& value) const;
 
  private:
   [[noreturn]] void refuse_integer(std::string_view key, std::string_view least, std::string_view most) const;

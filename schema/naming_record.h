@@ -30,9 +30,11 @@ struct Header {
   std::string executable;            ///< /proc/self/exe
   std::vector<std::string> command;  ///< /proc/self/cmdline
   std::int32_t driver_version = 0;   ///< cuDriverGetVersion: 13000 is CUDA 13.0; 0 unknown
+  std::string driver_release;        ///< of the kernel module: "580.159.04"; empty: unknown
+  std::int32_t runtime_version = 0;  ///< cudaRuntimeGetVersion: 13000; 0: no shared libcudart was mapped
   std::int32_t cupti_version = 0;    ///< cuptiGetVersion: 130001 is CUDA 13.0 Update 1; 0 not used
   std::string cupti_path;            ///< the libcupti in use; empty: none
-  std::string counters;              ///< "off", "exact", "refused"
+  std::string counters;              ///< "off", "sampled", "exact", "refused"
   std::string counters_reason;       ///< why refused; empty otherwise
   std::string rank;                  ///< of a distributed run, if a rank variable is set
 };
@@ -134,6 +136,14 @@ struct PayloadSchemaRecord {
   std::uint64_t id = 0;
   std::uint32_t domain = 0;
   std::string definition;  ///< a JSON object, valid as it stands
+};
+
+/// A group of metrics that the hardware collects in one pass. `exact` lines name it and hold one
+/// value a metric, in its order.
+struct MetricSetRecord {
+  std::uint32_t id = 0;
+  std::string name;  ///< "memory", or "memory/2" where a set takes several passes
+  std::vector<std::string> metrics;
 };
 
 }  // namespace rangefinder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of things that happened: the mirror of write_line.cpp.
+// Lines of things that happened: the mirror of write_line.cpp. `exact` lines: read_exact.cpp.
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -25,14 +25,6 @@ void read_gpu_work(const LineKeys& keys, GpuWork& work) {
   keys.take("graph", work.graph);
   keys.take("node", work.graph_node);
   keys.take("captured", work.captured);
-}
-
-void read_host_work(const LineKeys& keys, HostWork& host) {
-  keys.need("start", host.start_ns);
-  keys.need("end", host.end_ns);
-  keys.need("thread", host.thread);
-  keys.take("path", host.path);
-  keys.take("range", host.range);
 }
 
 // A number, or a string where JSON numbers cannot hold it.
@@ -121,6 +113,14 @@ void read_extras(const LineKeys& keys, NvtxExtras& extras) {
 
 }  // namespace
 
+void read_host_work(const LineKeys& keys, HostWork& host) {
+  keys.need("start", host.start_ns);
+  keys.need("end", host.end_ns);
+  keys.need("thread", host.thread);
+  keys.take("path", host.path);
+  keys.take("range", host.range);
+}
+
 void read_record(const LineKeys& keys, KernelRecord& record) {
   read_gpu_work(keys, record.work);
   keys.need("name", record.name);
@@ -153,26 +153,6 @@ void read_record(const LineKeys& keys, LaunchRecord& record) {
   keys.need("corr", record.correlation);
   keys.take("ctx", record.context);
   keys.take("result", record.result);
-}
-
-void read_record(const LineKeys& keys, ExactRecord& record) {
-  read_record(keys, record.launch);
-  keys.need("kind", record.kind, kWorkKindNames);
-  keys.need("gpu", record.gpu);
-  keys.take("name", record.name);
-  keys.take("grid", record.grid);
-  keys.take("block", record.block);
-  keys.take("bytes", record.bytes);
-  record.measured = !keys.has("unmeasured");
-  if (!record.measured) {
-    keys.need("unmeasured", record.reason);
-    if (keys.has("gpu_ns")) keys.fail({"keys \"unmeasured\" and \"gpu_ns\" exclude each other"});
-    return;
-  }
-  if (has_gpu_time(record)) keys.need("gpu_ns", record.gpu_ns);
-  keys.need("dram_read_bytes", record.dram_read_bytes);
-  keys.need("dram_write_bytes", record.dram_write_bytes);
-  keys.need("l2_bytes", record.l2_bytes);
 }
 
 void read_record(const LineKeys& keys, SyncRecord& record) {

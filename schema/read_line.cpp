@@ -38,6 +38,7 @@ constexpr std::array kReaders{
     KindReader{"range", read_as<RangeRecord>},
     KindReader{"exact", read_as<ExactRecord>},
     KindReader{"memcpy", read_as<MemcpyRecord>},
+    KindReader{"samples", read_as<SamplesRecord>},
     KindReader{"memset", read_as<MemsetRecord>},
     KindReader{"sync", read_as<SyncRecord>},
     KindReader{"alloc", read_alloc<false>},
@@ -51,6 +52,7 @@ constexpr std::array kReaders{
     KindReader{"kernel_name", read_as<KernelNameRecord>},
     KindReader{"config", read_as<LaunchConfigRecord>},
     KindReader{"capture", read_as<CaptureRecord>},
+    KindReader{"sampling", read_as<SamplingRecord>},
     KindReader{"clock", read_as<ClockRecord>},
     KindReader{"flush", read_as<FlushRecord>},
     KindReader{"header", read_as<Header>},
@@ -61,6 +63,7 @@ constexpr std::array kReaders{
     KindReader{"domain", read_as<DomainRecord>},
     KindReader{"category", read_as<CategoryRecord>},
     KindReader{"payload_schema", read_as<PayloadSchemaRecord>},
+    KindReader{"metric_set", read_as<MetricSetRecord>},
     KindReader{"end", read_as<EndRecord>},
 };
 
@@ -82,6 +85,8 @@ struct KindOf {
   std::string_view operator()(const MemsetRecord&) const { return "memset"; }
   std::string_view operator()(const LaunchRecord&) const { return "launch"; }
   std::string_view operator()(const ExactRecord&) const { return "exact"; }
+  std::string_view operator()(const SamplesRecord&) const { return "samples"; }
+  std::string_view operator()(const SamplingRecord&) const { return "sampling"; }
   std::string_view operator()(const SyncRecord&) const { return "sync"; }
   std::string_view operator()(const AllocRecord& alloc) const { return alloc.is_free ? "free" : "alloc"; }
   std::string_view operator()(const EventRecord& event) const {
@@ -92,6 +97,7 @@ struct KindOf {
   std::string_view operator()(const RangeRecord&) const { return "range"; }
   std::string_view operator()(const MarkRecord&) const { return "mark"; }
   std::string_view operator()(const PayloadSchemaRecord&) const { return "payload_schema"; }
+  std::string_view operator()(const MetricSetRecord&) const { return "metric_set"; }
   std::string_view operator()(const ClockRecord&) const { return "clock"; }
   std::string_view operator()(const FlushRecord&) const { return "flush"; }
   std::string_view operator()(const EndRecord&) const { return "end"; }

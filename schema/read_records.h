@@ -10,6 +10,9 @@
 
 namespace rangefinder {
 
+/// The keys that all work of host threads has.
+void read_host_work(const LineKeys& keys, HostWork& host);
+
 void read_record(const LineKeys& keys, Header& record);
 void read_record(const LineKeys& keys, GpuRecord& record);
 void read_record(const LineKeys& keys, ContextRecord& record);
@@ -26,6 +29,8 @@ void read_record(const LineKeys& keys, MemcpyRecord& record);
 void read_record(const LineKeys& keys, MemsetRecord& record);
 void read_record(const LineKeys& keys, LaunchRecord& record);
 void read_record(const LineKeys& keys, ExactRecord& record);
+void read_record(const LineKeys& keys, SamplesRecord& record);
+void read_record(const LineKeys& keys, SamplingRecord& record);
 void read_record(const LineKeys& keys, SyncRecord& record);
 /// `is_free` is the caller's: it is in the line's kind.
 void read_record(const LineKeys& keys, AllocRecord& record);
@@ -37,6 +42,7 @@ void read_record(const LineKeys& keys, RangeRecord& record);
 void read_record(const LineKeys& keys, MarkRecord& record);
 /// `definition` is the caller's: only the text of the line has it as it was written.
 void read_record(const LineKeys& keys, PayloadSchemaRecord& record);
+void read_record(const LineKeys& keys, MetricSetRecord& record);
 void read_record(const LineKeys& keys, ClockRecord& record);
 void read_record(const LineKeys& keys, FlushRecord& record);
 void read_record(const LineKeys& keys, EndRecord& record);

@@ -53,6 +53,8 @@ void read_record(const LineKeys& keys, Header& record) {
   keys.need("executable", record.executable);
   keys.need("command", record.command);
   keys.take("driver_version", record.driver_version);
+  keys.take("driver_release", record.driver_release);
+  keys.take("runtime_version", record.runtime_version);
   keys.take("cupti_version", record.cupti_version);
   keys.take("cupti_path", record.cupti_path);
   keys.need("counters", record.counters);
@@ -157,6 +159,12 @@ void read_record(const LineKeys& keys, PayloadSchemaRecord& record) {
   static_cast<void>(keys.need_object("definition"));
 }
 
+void read_record(const LineKeys& keys, MetricSetRecord& record) {
+  keys.need("id", record.id);
+  keys.need("name", record.name);
+  keys.need("metrics", record.metrics);
+}
+
 void read_record(const LineKeys& keys, ClockRecord& record) {
   keys.need("at", record.at_ns);
   keys.need("monotonic", record.monotonic_ns);
@@ -179,6 +187,7 @@ void read_record(const LineKeys& keys, EndRecord& record) {
   for (std::size_t i = 0; i < record.balance.size(); ++i) {
     read_counts(launches.need_object(kWorkKindNames[i]), kBalanceKeys, record.balance[i]);
   }
+  if (keys.has("truth")) read_counts(keys.need_object("truth"), kTruthKeys, record.truth);
   read_loss(keys.need_object("loss"), record.loss);
   read_counts(keys.need_object("own_cost"), kOwnCostKeys, record.own_cost);
 }

@@ -23,8 +23,10 @@
 #include <utility>
 #include <vector>
 
+#include "schema/ledger_record.h"
 #include "schema/loss.h"
 #include "schema/naming_record.h"
+#include "schema/sample_record.h"
 
 namespace rangefinder {
 
@@ -114,28 +116,46 @@ struct LaunchRecord {
 
 enum class WorkKind : std::uint8_t { kernel, memcpy, memset, graph };
 
-/// A launch measured with hardware counters in a range of its own. Source: the launch callback
-/// and the Range Profiler. It has no GPU start and end; gpu_ns is
-/// gr__cycles_active.sum over the clock, less what the range itself adds, for kernels and graphs:
-/// a copy has a line of its own with start and end.
+/// Work measured with hardware counters. Source: the launch callback and the Range Profiler. Start and
+/// end on the GPU are in the records of the same correlation: one of a kernel, copy or memset, many of
+/// a graph. gpu_ns is for comparing launches measured with different counters: gr__cycles_active.sum
+/// over the clock, less what the range itself adds, for kernels, graphs and whole ranges.
+///
+/// Three forms. A launch in a counter range of its own has `values`. Launches that share one
+/// (--exact-at range) have `counter_range` and no values; the values are in the line with
+/// `is_counter_range` and that same number, which names path, thread and host times of the range and
+/// has no launch of its own.
 struct ExactRecord {
   LaunchRecord launch;
   WorkKind kind = WorkKind::kernel;
   std::uint32_t gpu = 0;
-  std::uint32_t name = 0;   ///< KernelNameRecord; 0 where kind is not kernel
-  Dim3 grid, block;         ///< kernel only
-  std::uint64_t bytes = 0;  ///< memcpy, memset: as asked for
-  bool measured = false;    ///< false: the values below are absent, `reason` says why
+  std::uint32_t name = 0;           ///< KernelNameRecord; 0 where kind is not kernel
+  Dim3 grid, block;                 ///< kernel only
+  std::uint64_t bytes = 0;          ///< memcpy, memset: as asked for
+  std::uint64_t counter_range = 0;  ///< number of the range that it shares; 0: one of its own
+  bool is_counter_range = false;
+  std::uint32_t launches = 0;  ///< is_counter_range: launches in it, of which
+  std::uint32_t kernels = 0;   ///< kernels and graphs
+  bool exclusive = true;  ///< false: launches of several threads or streams, or of another path, are in it
+  bool measured = false;  ///< false: the values below are absent, `reason` says why
   std::uint64_t gpu_ns = 0;
+  bool has_bytes = true;               ///< the metric set holds the three below
   std::uint64_t dram_read_bytes = 0;   ///< dram__bytes_read.sum
   std::uint64_t dram_write_bytes = 0;  ///< dram__bytes_write.sum
   std::uint64_t l2_bytes = 0;          ///< lts__t_bytes.sum
+  std::uint32_t metric_set = 0;        ///< MetricSetRecord; 0: time and bytes only
+  std::vector<double> values;          ///< of the set's metrics, in its order
   std::string reason;
 };
 
 /// Whether an exact line of this kind says how long the GPU took.
 [[nodiscard]] inline bool has_gpu_time(const ExactRecord& exact) noexcept {
-  return exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph;
+  return exact.is_counter_range || exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph;
+}
+
+/// Whether the values of this launch are in the line of a counter range that it shares.
+[[nodiscard]] inline bool shares_counter_range(const ExactRecord& exact) noexcept {
+  return !exact.is_counter_range && exact.counter_range != 0;
 }
 
 /// A host thread waited. Source: driver API callback.
@@ -234,28 +254,6 @@ struct FlushRecord {
   std::array<std::uint64_t, kLossCauses.size()> loss{};
 };
 
-/// Work the application asked for, against what of it is in the trace.
-/// launched = recorded + exact + lost, for each kind; graph launches count as one.
-struct LaunchBalance {
-  std::uint64_t launched = 0;  ///< successful API calls seen, but for those being captured
-  std::uint64_t recorded = 0;  ///< of these, joined to at least one GPU record
-  std::uint64_t exact = 0;     ///< of these, written as an exact line
-  std::uint64_t lost = 0;      ///< of these, neither
-};
-
-/// What recording cost the application and the machine.
-struct OwnCost {
-  std::uint64_t launch_callbacks = 0;           ///< calls
-  std::uint64_t launch_callback_median_ns = 0;  ///< exit half of every 64th call
-  std::uint64_t launch_callback_p99_ns = 0;
-  std::uint64_t drain_cpu_ns = 0;  ///< CPU time of our thread
-  std::uint64_t bytes_written = 0;
-  std::uint64_t activity_buffers_peak = 0;  ///< in flight at once
-  std::uint64_t activity_buffer_bytes = 0;  ///< size of each
-  std::uint64_t exact_ns = 0;               ///< application threads held up by counter ranges and batches
-  std::uint64_t exact_batches = 0;
-};
-
 /// Last line of a trace that ended in an orderly way.
 struct EndRecord {
   TimeNs at_ns = 0;
@@ -263,6 +261,7 @@ struct EndRecord {
   /// Lines written by kind: {"kernel", 1200}, …
   std::vector<std::pair<std::string, std::uint64_t>> records;
   std::array<LaunchBalance, 4> balance{};  ///< by WorkKind
+  CopyTruth truth;
   std::array<std::uint64_t, kLossCauses.size()> loss{};
   OwnCost own_cost;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of things that happened: the hot ones. Lines that name things, and those
-// about the trace itself: write_tables.cpp.
+// Lines of things that happened: the hot ones. `exact` lines: write_exact.cpp. Lines that
+// name things, and those about the trace itself: write_tables.cpp.
 #include "schema/write_line.h"
 
 #include <bit>
 
-#include "schema/json_text.h"
+#include "schema/event_line.h"
 #include "schema/key_names.h"
 
 namespace rangefinder {
@@ -14,36 +14,6 @@ namespace {
 
 // JSON numbers are doubles to many readers: integers beyond are written as strings.
 constexpr std::uint64_t kLargestSafeInteger = std::uint64_t{1} << 53;
-
-/// An object with its kind, ended by a newline.
-class EventLine : public JsonObject {
- public:
-  EventLine(std::string& out, std::string_view kind) : JsonObject(out), out_(out) { text("t", kind); }
-
-  void end() {
-    close();
-    out_ += '\n';
-  }
-  void times(TimeNs start_ns, TimeNs end_ns) {
-    number("start", start_ns);
-    number("end", end_ns);
-  }
-  void dim3(JsonKey key, const Dim3& value) {
-    if (value == Dim3{}) return;
-    std::string& to = open(key);
-    char buffer[40] = {'['};
-    char* p = buffer + 1;
-    for (const std::uint32_t v : {value.x, value.y, value.z}) {
-      p = std::to_chars(p, buffer + sizeof buffer, v).ptr;
-      *p++ = ',';
-    }
-    p[-1] = ']';
-    to.append(buffer, static_cast<std::size_t>(p - buffer));
-  }
-
- private:
-  std::string& out_;
-};
 
 void add_gpu_work(EventLine& line, const GpuWork& work) {
   if (work.start_ns != kNoTime && work.end_ns != kNoTime) line.times(work.start_ns, work.end_ns);
@@ -56,21 +26,6 @@ void add_gpu_work(EventLine& line, const GpuWork& work) {
   line.nonzero("graph", work.graph);
   line.nonzero("node", work.graph_node);
   line.flag("captured", work.captured);
-}
-
-void add_host_work(EventLine& line, const HostWork& host) {
-  line.times(host.start_ns, host.end_ns);
-  line.number("thread", host.thread);
-  line.nonzero("path", host.path);
-  line.nonzero("range", host.range);
-}
-
-void add_launch(EventLine& line, const LaunchRecord& launch) {
-  add_host_work(line, launch.host);
-  line.text("api", launch.api);
-  line.number("corr", launch.correlation);
-  line.nonzero("ctx", launch.context);
-  line.nonzero("result", launch.result);
 }
 
 template <std::integral T>
@@ -173,33 +128,13 @@ void write_line(std::string& out, const MemsetRecord& record) {
 
 void write_line(std::string& out, const LaunchRecord& record) {
   EventLine line(out, "launch");
-  add_launch(line, record);
-  line.end();
-}
-
-void write_line(std::string& out, const ExactRecord& record) {
-  EventLine line(out, "exact");
-  add_launch(line, record.launch);
-  line.text("kind", to_text(record.kind));
-  line.number("gpu", record.gpu);
-  line.nonzero("name", record.name);
-  line.dim3("grid", record.grid);
-  line.dim3("block", record.block);
-  line.nonzero("bytes", record.bytes);
-  if (record.measured) {
-    if (has_gpu_time(record)) line.number("gpu_ns", record.gpu_ns);
-    line.number("dram_read_bytes", record.dram_read_bytes);
-    line.number("dram_write_bytes", record.dram_write_bytes);
-    line.number("l2_bytes", record.l2_bytes);
-  } else {
-    line.text("unmeasured", record.reason);
-  }
+  line.launch(record);
   line.end();
 }
 
 void write_line(std::string& out, const SyncRecord& record) {
   EventLine line(out, "sync");
-  add_host_work(line, record.host);
+  line.host_work(record.host);
   line.text("api", record.api);
   line.nonzero("ctx", record.context);
   line.nonzero("stream", record.stream);
@@ -209,7 +144,7 @@ void write_line(std::string& out, const SyncRecord& record) {
 
 void write_line(std::string& out, const AllocRecord& record) {
   EventLine line(out, record.is_free ? "free" : "alloc");
-  add_host_work(line, record.host);
+  line.host_work(record.host);
   line.text("api", record.api);
   line.text("memory", to_text(record.kind));
   line.handle("address", record.address);
@@ -222,7 +157,7 @@ void write_line(std::string& out, const AllocRecord& record) {
 
 void write_line(std::string& out, const EventRecord& record) {
   EventLine line(out, record.wait ? "stream_wait" : "event_record");
-  add_host_work(line, record.host);
+  line.host_work(record.host);
   line.handle("event", record.event);
   line.nonzero("stream", record.stream);
   line.nonzero("ctx", record.context);
@@ -231,7 +166,7 @@ void write_line(std::string& out, const EventRecord& record) {
 
 void write_line(std::string& out, const CaptureRecord& record) {
   EventLine line(out, "capture");
-  add_host_work(line, record.host);
+  line.host_work(record.host);
   line.text("step", to_text(record.step));
   line.nonzero("stream", record.stream);
   line.nonzero("ctx", record.context);

@@ -80,15 +80,10 @@ void write_line(std::string& out, const Header& record) {
   line.number("parent_pid", record.parent_pid);
   line.text("host", record.host);
   line.text("executable", record.executable);
-  std::string& to = line.open("command");
-  char separator = '[';
-  for (const std::string& argument : record.command) {
-    to += separator;
-    append_json_string(to, argument);
-    separator = ',';
-  }
-  to += record.command.empty() ? "[]" : "]";
+  line.texts("command", record.command);
   line.nonzero("driver_version", record.driver_version);
+  line.nonempty("driver_release", record.driver_release);
+  line.nonzero("runtime_version", record.runtime_version);
   line.nonzero("cupti_version", record.cupti_version);
   line.nonempty("cupti_path", record.cupti_path);
   line.text("counters", record.counters);
@@ -218,6 +213,14 @@ void write_line(std::string& out, const PayloadSchemaRecord& record) {
   line.end();
 }
 
+void write_line(std::string& out, const MetricSetRecord& record) {
+  TableLine line(out, "metric_set");
+  line.number("id", record.id);
+  line.text("name", record.name);
+  line.texts("metrics", record.metrics);
+  line.end();
+}
+
 void write_line(std::string& out, const ClockRecord& record) {
   TableLine line(out, "clock");
   line.number("at", record.at_ns);
@@ -249,6 +252,7 @@ void write_line(std::string& out, const EndRecord& record) {
     append_counts(launches.open_named(kWorkKindNames[i]), kBalanceKeys, record.balance[i]);
   }
   launches.close();
+  if (record.truth.copies != 0) append_counts(line.open("truth"), kTruthKeys, record.truth);
   add_loss(line, record.loss);
   append_counts(line.open("own_cost"), kOwnCostKeys, record.own_cost);
   line.end();

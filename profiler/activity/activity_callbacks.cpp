@@ -39,22 +39,17 @@ bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::strin
   return r == CUPTI_SUCCESS;
 }
 
-bool enable_activity_kinds(const CuptiFunctions& cupti, bool kernels, std::string& error) {
+bool enable_activity_kinds(const CuptiFunctions& cupti, std::string& error) {
   for (const CUpti_ActivityKind kind :
        {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
         CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_CONTEXT,
         CUPTI_ACTIVITY_KIND_STREAM}) {
-    if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && !kernels) continue;
     if (const CUptiResult r = cupti.ActivityEnable(kind); r != CUPTI_SUCCESS) {
       error = "cuptiActivityEnable(" + std::to_string(kind) + ") failed with " + cupti_result_text(cupti, r);
       return false;
     }
   }
   return true;
-}
-
-void enable_kernel_records(const CuptiFunctions& cupti) noexcept {
-  (void)cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
 }  // namespace rangefinder

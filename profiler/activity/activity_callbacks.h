@@ -19,11 +19,7 @@ namespace rangefinder {
 /// Registers the buffers and sets the attributes; before the first context. False: `error`.
 [[nodiscard]] bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::string& error);
 
-/// Enables the kinds of records. `kernels` false in exact mode: there the launch's counters give
-/// its time, and kernel records would come twice and too long (docs/decisions.md).
-[[nodiscard]] bool enable_activity_kinds(const CuptiFunctions& cupti, bool kernels, std::string& error);
-
-/// Kernel records, switched on later than the others: counters were refused.
-void enable_kernel_records(const CuptiFunctions& cupti) noexcept;
+/// Enables the kinds of records.
+[[nodiscard]] bool enable_activity_kinds(const CuptiFunctions& cupti, std::string& error);
 
 }  // namespace rangefinder

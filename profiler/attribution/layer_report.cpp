@@ -2,6 +2,7 @@
 #include "profiler/attribution/layer_report.h"
 
 #include <algorithm>
+#include <array>
 
 #include "profiler/attribution/number_text.h"
 #include "profiler/attribution/text_table.h"
@@ -62,10 +63,68 @@ std::vector<Row> heaviest(const json& summary, std::size_t most) {
   return rows;
 }
 
+double real(const json& object, const char* key) {
+  const json& value = member(object, key);
+  return value.is_number() ? value.get<double>() : 0;
+}
+
+/// Launches, or time, of the row are not in its bytes.
+bool is_partial(const json& module) {
+  if (!has_number(module, "dram_read_bytes")) return number(module, "unmeasured_launches") > 0;
+  if (member(module, "bytes_estimated") == json(true)) return false;
+  return has_number(module, "launches") || has_number(module, "sampled_share") ||
+         number(module, "unmeasured_launches") > 0;
+}
+
 /// Empty where it was not measured; "+" where only some launches were.
 std::string measured_bytes(const json& module, const char* key) {
   if (!has_number(module, key)) return {};
-  return bytes_text(number(module, key)) + (number(module, "unmeasured_launches") > 0 ? "+" : "");
+  return bytes_text(number(module, key)) + (is_partial(module) ? "+" : "");
+}
+
+std::string error_cell(const json& module, const char* key) {
+  return has_number(module, key) ? error_text(real(module, key)) : std::string();
+}
+
+std::string share_cell(const json& module, const char* key) {
+  return has_number(module, key) ? percent_text(real(module, key)) : std::string();
+}
+
+/// A column that is there if some row has its key.
+struct ByteColumn {
+  const char* title;
+  int importance;
+  const char* key;
+  std::string (*cell)(const json& module, const char* key);
+};
+
+constexpr std::array kByteColumns{
+    ByteColumn{"DRAM read", kAlwaysShown, "dram_read_bytes", measured_bytes},
+    ByteColumn{"DRAM write", kAlwaysShown, "dram_write_bytes", measured_bytes},
+    ByteColumn{"DRAM ±", 5, "bytes_error_pct", error_cell},
+    ByteColumn{"of peak", 4, "dram_peak_share", share_cell},
+    ByteColumn{"L2", 3, "l2_bytes", measured_bytes},
+    ByteColumn{"limiter", 2, "limiter", text},
+};
+
+std::vector<std::string> byte_cells(const std::vector<ByteColumn>& columns, const json& row) {
+  std::vector<std::string> cells;
+  for (const ByteColumn& column : columns) cells.push_back(column.cell(row, column.key));
+  return cells;
+}
+
+/// How sampled bytes were shared among paths.
+std::string samples_remark(const json& samples) {
+  if (!samples.is_object()) return {};
+  const std::string head = "Bytes are of " + count_text(number(samples, "count")) + " hardware samples, ";
+  for (const json& method : member(samples, "method")) {
+    if (method == json("unmixed")) return head + "unmixed over repetitions; ± holds for 95 % of paths.\n";
+  }
+  return head + "shared by time: a light kernel beside a heavy one gets too much.\n";
+}
+
+CopyTruth truth_of(const json& truth) {
+  return {number(truth, "copies"), number(truth, "known_bytes"), number(truth, "measured_bytes")};
 }
 
 struct Table {
@@ -79,18 +138,19 @@ Table render_table(const json& summary, const LayerReportStyle& style) {
   Table out;
   for (const Row& row : rows) {
     out.bytes |= has_number(*row.module, "dram_read_bytes");
-    out.partial |= number(*row.module, "unmeasured_launches") > 0;
+    out.partial |= is_partial(*row.module);
+  }
+  std::vector<ByteColumn> columns;
+  for (const ByteColumn& column : kByteColumns) {
+    const auto has = [&column](const Row& row) { return !member(*row.module, column.key).is_null(); };
+    if (std::any_of(rows.begin(), rows.end(), has)) columns.push_back(column);
   }
   TextTable table("path", CutSide::front);
-  table.add_column("calls", 2);
-  table.add_column("kernels", 1);
+  table.add_column("calls", 1);
+  table.add_column("kernels", 0);
   table.add_column("GPU time");
   table.add_column("share");
-  if (out.bytes) {
-    table.add_column("DRAM read");
-    table.add_column("DRAM write");
-    table.add_column("L2", 3);
-  }
+  for (const ByteColumn& column : columns) table.add_column(column.title, column.importance);
   const auto all_ns = static_cast<double>(std::max<std::uint64_t>(total_gpu_ns(summary), 1));
   for (const Row& row : rows) {
     const json& module = *row.module;
@@ -98,10 +158,14 @@ Table render_table(const json& summary, const LayerReportStyle& style) {
     std::vector<std::string> cells{has_number(module, "calls") ? count_text(number(module, "calls")) : "",
                                    count_text(number(module, "kernels")), duration_text(gpu_ns),
                                    percent_text(static_cast<double>(gpu_ns) / all_ns)};
-    for (const char* key : {"dram_read_bytes", "dram_write_bytes", "l2_bytes"}) {
-      if (out.bytes) cells.push_back(measured_bytes(module, key));
-    }
+    for (std::string& cell : byte_cells(columns, module)) cells.push_back(std::move(cell));
     table.add_row(row.path, std::move(cells));
+  }
+  const json& nobody = member(member(summary, "samples"), "unattributed");
+  if (!columns.empty() && has_number(nobody, "dram_read_bytes")) {
+    std::vector<std::string> cells(4);  // nobody's calls, kernels and time
+    for (std::string& cell : byte_cells(columns, nobody)) cells.push_back(std::move(cell));
+    table.add_row("(bytes of nobody)", std::move(cells));
   }
   if (!table.empty()) {
     out.text = table.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
@@ -113,7 +177,8 @@ Table render_table(const json& summary, const LayerReportStyle& style) {
 std::string remarks(const json& summary, const Table& table) {
   std::string out;
   const std::string refused = text(member(summary, "process"), "counters_reason");
-  if (table.partial) out += "+: at least; some launches of that path could not be measured.\n";
+  if (table.partial) out += "+: at least; not all of that path's work could be measured.\n";
+  out += samples_remark(member(summary, "samples")) + truth_line(truth_of(member(summary, "truth")));
   if (!refused.empty()) {
     out += "DRAM and L2 bytes were not measured: " + refused + "\n";
   } else if (!table.bytes && total(summary, "kernels") > 0) {
@@ -135,6 +200,13 @@ std::uint64_t copies(const json& summary) {
 
 std::uint64_t total_gpu_ns(const json& summary) {
   return total(summary, "gpu_ns");
+}
+
+std::string truth_line(const CopyTruth& truth) {
+  if (truth.copies == 0 || truth.known_bytes == 0) return {};
+  const double share = static_cast<double>(truth.measured_bytes) / static_cast<double>(truth.known_bytes);
+  return "Copies of known size: " + count_text(truth.copies) + ", measured " + percent_text(share) +
+         " of their bytes.\n";
 }
 
 std::vector<std::string> loss_lines(const json& loss) {

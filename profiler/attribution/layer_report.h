@@ -2,9 +2,10 @@
 //
 // The layer report: summary.json as the table that ends a run.
 //
-//   path                          calls  kernels  GPU time   share  DRAM read  DRAM write        L2
-//   model                            50   12,500   48.1 ms  98.2 %    12.3 GB     4.10 GB   31.0 GB
-//   model/decoder                    50    6,000   20.3 ms  41.4 %    …
+//   path                   calls  kernels  GPU time   share  DRAM read  DRAM write  DRAM ±       L2
+//   model                     50   12,500   48.1 ms  98.2 %    12.3 GB     4.10 GB   2.1 %  31.0 GB
+//   model/decoder             50    6,000   20.3 ms  41.4 %    …
+//   (bytes of nobody)                                            41 MB     3.10 MB           102 MB
 //
 //   12,500 kernels, 96 copies, 0 records lost.  Next:  rangefinder report rangefinder-4711
 //
@@ -18,6 +19,8 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "schema/ledger_record.h"
 
 namespace rangefinder {
 
@@ -33,6 +36,9 @@ struct LayerReportStyle {
 
 /// GPU time of everything in a summary: outermost paths and what ran outside of any range.
 [[nodiscard]] std::uint64_t total_gpu_ns(const nlohmann::json& summary);
+
+/// "Copies of known size: 12, measured 100.1 % of their bytes." with a newline; "" where there was none.
+[[nodiscard]] std::string truth_line(const CopyTruth& truth);
 
 /// A line for each cause of a "loss" object that is not 0, as in
 /// "  41,207  events_dropped: host events dropped because …"; empty when nothing was lost.

@@ -10,15 +10,6 @@ namespace {
 
 constexpr std::string_view kEllipsis = "…";
 
-/// Three significant digits: 4.81, 48.1, 481, 4,812.
-std::string three_digits(double value) {
-  if (value >= 999.5) return count_text(static_cast<std::uint64_t>(std::llround(value)));
-  const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
-}
-
 template <std::size_t N>
 std::string scaled(std::uint64_t amount, const std::array<std::string_view, N>& units) {
   if (amount < 1000) return std::to_string(amount) + " " + std::string(units[0]);
@@ -37,6 +28,21 @@ bool is_continuation(char c) {
 }
 
 }  // namespace
+
+std::string three_digits(double value) {
+  if (value >= 999.5) return count_text(static_cast<std::uint64_t>(std::llround(value)));
+  const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string error_text(double percent) {
+  if (percent > 999) return ">999 %";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f %%", percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0, percent);
+  return text.data();
+}
 
 std::string count_text(std::uint64_t n) {
   std::string digits = std::to_string(n);

@@ -21,6 +21,10 @@ namespace rangefinder {
 [[nodiscard]] std::string rate_text(double bytes_per_s);
 /// 0.123 as "12.3 %".
 [[nodiscard]] std::string percent_text(double part);
+/// An error of `percent`: "0.42 %", "54 %", ">999 %".
+[[nodiscard]] std::string error_text(double percent);
+/// Three significant digits: 4.81, 48.1, 481, 4,812.
+[[nodiscard]] std::string three_digits(double value);
 /// 1.5 as "1.50x".
 [[nodiscard]] std::string factor_text(double factor);
 

@@ -2,12 +2,12 @@
 #include "profiler/attribution/path_totals.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rangefinder {
 namespace {
 
 constexpr const char* kDeclaredCategory = "rangefinder.bytes";
-constexpr std::uint32_t kNone = UINT32_MAX;
 
 // 0 for the reversed times of a broken trace.
 std::uint64_t duration_of(TimeNs start_ns, TimeNs end_ns) noexcept {
@@ -19,19 +19,32 @@ std::size_t index_of(CopyKind kind) noexcept {
   return i < kCopyKinds ? i : 0;
 }
 
-void add_counters(CounterTotals& totals, const ExactRecord& exact) noexcept {
+bool is_kernel(const ExactRecord& exact) noexcept {
+  return exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph;
+}
+
+// `launches` launches, of them `kernels` kernels, have or lack the values of this line.
+void add_values(CounterTotals& totals, const ExactRecord& exact, std::uint64_t launches,
+                std::uint64_t kernels) noexcept {
   if (!exact.measured) {
-    ++totals.unmeasured;
+    totals.unmeasured += launches;
     return;
   }
-  ++totals.measured;
+  totals.measured += launches;
+  // Copies have a duration too, but gpu_ns is time of kernels.
+  const std::uint64_t gpu_ns = kernels != 0 ? exact.gpu_ns : 0;
+  totals.gpu_ns += gpu_ns;
+  if (!exact.has_bytes) return;
+  totals.with_bytes += launches;
+  if (kernels == launches) {
+    totals.timed_kernels += kernels;
+    totals.timed_dram_bytes += exact.dram_read_bytes + exact.dram_write_bytes;
+    totals.timed_l2_bytes += exact.l2_bytes;
+    totals.timed_ns += gpu_ns;
+  }
   totals.dram_read_bytes += exact.dram_read_bytes;
   totals.dram_write_bytes += exact.dram_write_bytes;
   totals.l2_bytes += exact.l2_bytes;
-  // Copies have a duration too, but gpu_ns is time of kernels.
-  if (exact.kind != WorkKind::kernel && exact.kind != WorkKind::graph) return;
-  ++totals.measured_kernels;
-  totals.gpu_ns += exact.gpu_ns;
 }
 
 void add_execution(KernelTotals& totals, std::uint64_t ns) noexcept {
@@ -41,27 +54,7 @@ void add_execution(KernelTotals& totals, std::uint64_t ns) noexcept {
   ++totals.timed;
 }
 
-// What a parent's row includes of its child's.
-void add_inclusive(PathTotals& parent, const PathTotals& child) noexcept {
-  parent.kernels += child.kernels;
-  parent.activity_kernels += child.activity_kernels;
-  parent.gpu_ns += child.gpu_ns;
-  parent.counters += child.counters;
-  for (std::size_t i = 0; i < kCopyKinds; ++i) parent.memcpy_bytes[i] += child.memcpy_bytes[i];
-}
-
 }  // namespace
-
-CounterTotals& CounterTotals::operator+=(const CounterTotals& other) noexcept {
-  measured += other.measured;
-  unmeasured += other.unmeasured;
-  measured_kernels += other.measured_kernels;
-  gpu_ns += other.gpu_ns;
-  dram_read_bytes += other.dram_read_bytes;
-  dram_write_bytes += other.dram_write_bytes;
-  l2_bytes += other.l2_bytes;
-  return *this;
-}
 
 TotalsBuilder::TotalsBuilder() : nodes_(1) {}
 
@@ -109,7 +102,20 @@ bool TotalsBuilder::add_span(const GpuWork& work) noexcept {
   return true;
 }
 
+ExactOrigins::Origin* TotalsBuilder::add_coverage(const GpuWork& work) {
+  const std::uint32_t at = position(work.path);
+  ExactOrigins::Origin* const origin = origins_.find(work.correlation);
+  if (origin == nullptr) {
+    ++nodes_[at].own.records_without_exact;
+  } else if (work.captured && origin->node != at) {
+    ++nodes_[at].own.nodes_launched_elsewhere;
+    ++nodes_[origin->node].own.nodes_made_elsewhere;
+  }
+  return origin;
+}
+
 void TotalsBuilder::add(const KernelRecord& kernel) {
+  ExactOrigins::Origin* const origin = add_coverage(kernel.work);
   Node& node = used_node(kernel.work.path);
   KernelTotals& totals = kernels_[kernel.name];
   ++node.own.kernels;
@@ -117,9 +123,14 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
   if (!add_span(kernel.work)) return;
 
   const std::uint64_t ns = duration_of(kernel.work.start_ns, kernel.work.end_ns);
-  ++node.own.activity_kernels;
+  ++node.own.timed_kernels;
   node.own.gpu_ns += ns;
   add_execution(totals, ns);
+  if (origin != nullptr) {
+    CounterTotals& counters = nodes_[origin->node].own.counters;
+    counters.recorded_ns += ns;
+    if (!std::exchange(origin->has_timed_kernel, true)) ++counters.recorded_kernels;
+  }
   busy_.add(kernel.work.start_ns, kernel.work.end_ns);
   node.busy.add(kernel.work.start_ns, kernel.work.end_ns);
   for (std::uint32_t up = node.parent; up != 0; up = nodes_[up].parent) {
@@ -128,6 +139,8 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
 }
 
 void TotalsBuilder::add(const MemcpyRecord& copy) {
+  truth_.add(copy);
+  (void)add_coverage(copy.work);
   const std::size_t kind = index_of(copy.kind);
   used_node(copy.work.path).own.memcpy_bytes[kind] += copy.bytes;
 
@@ -146,21 +159,39 @@ void TotalsBuilder::add(const MemcpyRecord& copy) {
 
 void TotalsBuilder::add(const MemsetRecord& memset) {
   used_node(memset.work.path);
+  (void)add_coverage(memset.work);
   add_span(memset.work);
 }
 
-void TotalsBuilder::add(const ExactRecord& exact) {
-  PathTotals& own = used_node(exact.launch.host.path).own;
-  add_counters(own.counters, exact);
-  if (exact.kind != WorkKind::kernel && exact.kind != WorkKind::graph) return;
+void TotalsBuilder::add_counter_range(const ExactRecord& exact) {
+  if (exact.launches == 0) return;
+  const std::uint32_t at = position(exact.launch.host.path);
+  Node& node = nodes_[at];
+  node.used = true;
+  add_values(node.own.counters, exact, exact.launches, exact.kernels);
+  if (exact.measured && !exact.exclusive) ++node.own.counters.not_exclusive;
+  groups_.add(at, exact);
+}
 
-  ++own.kernels;
-  if (exact.measured) own.gpu_ns += exact.gpu_ns;
-  if (exact.kind == WorkKind::graph) return;  // many kernels, none of them named
-  KernelTotals& totals = kernels_[exact.name];
-  ++totals.count;
-  add_counters(totals.counters, exact);
-  if (exact.measured) add_execution(totals, exact.gpu_ns);
+void TotalsBuilder::add(const ExactRecord& exact) {
+  if (exact.is_counter_range) return add_counter_range(exact);
+  const bool alone = !shares_counter_range(exact), kernel = is_kernel(exact);
+  const std::uint32_t at = position(exact.launch.host.path);
+  origins_.put(exact.launch.correlation, at);
+  nodes_[at].used = true;
+  CounterTotals& own = nodes_[at].own.counters;
+  ++own.launches;
+  if (kernel) ++own.kernels;
+  if (alone) {
+    add_values(own, exact, 1, kernel ? 1 : 0);
+    groups_.add(at, exact);
+    truth_.add(exact);
+  }
+  if (exact.kind != WorkKind::kernel) return;  // a graph's kernels are many, and not named here
+  CounterTotals& of_name = kernels_[exact.name].counters;
+  ++of_name.launches;
+  ++of_name.kernels;
+  if (alone) add_values(of_name, exact, 1, 1);
 }
 
 void TotalsBuilder::add(const RangeRecord& range) {
@@ -173,81 +204,6 @@ void TotalsBuilder::add(const RangeRecord& range) {
   const bool declared =
       std::find(declared_categories_.begin(), declared_categories_.end(), key) != declared_categories_.end();
   if (declared && range.extras.payload_type == PayloadType::u64) own.declared_bytes += range.extras.payload;
-}
-
-// Positions of all paths, each subtree in one piece; without [0].
-std::vector<std::uint32_t> TotalsBuilder::parents_first() const {
-  // Lists of children by their links. Filled from the back, so that they run forwards.
-  std::vector<std::uint32_t> first_child(nodes_.size(), kNone), next_sibling(nodes_.size(), kNone);
-  for (auto i = static_cast<std::uint32_t>(nodes_.size()); i-- > 1;) {
-    next_sibling[i] = first_child[nodes_[i].parent];
-    first_child[nodes_[i].parent] = i;
-  }
-  std::vector<std::uint32_t> order;
-  std::uint32_t at = first_child[0];
-  while (at != kNone) {
-    order.push_back(at);
-    if (first_child[at] != kNone) {
-      at = first_child[at];
-      continue;
-    }
-    while (at != 0 && next_sibling[at] == kNone) at = nodes_[at].parent;
-    at = at == 0 ? kNone : next_sibling[at];
-  }
-  return order;
-}
-
-std::vector<PathTotals> TotalsBuilder::paths() const {
-  const std::vector<std::uint32_t> order = parents_first();
-  std::vector<PathTotals> rows(nodes_.size());
-  std::vector<bool> used(nodes_.size());
-  for (const std::uint32_t i : order) {
-    rows[i] = nodes_[i].own;
-    rows[i].depth = rows[nodes_[i].parent].depth + 1;  // rows[0].depth stays 0
-    rows[i].gpu_ns_exclusive = rows[i].gpu_ns;
-    rows[i].gpu_busy_ns = nodes_[i].busy.length();
-  }
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {  // children first
-    const std::uint32_t parent = nodes_[*it].parent;
-    if (nodes_[*it].used) used[*it] = true;
-    if (parent == 0) continue;
-    add_inclusive(rows[parent], rows[*it]);
-    if (used[*it]) used[parent] = true;
-  }
-
-  std::vector<PathTotals> result;
-  for (const std::uint32_t i : order) {
-    if (used[i]) result.push_back(rows[i]);
-  }
-  PathTotals& outside = result.emplace_back(nodes_[0].own);
-  outside.gpu_ns_exclusive = outside.gpu_ns;
-  outside.gpu_busy_ns = nodes_[0].busy.length();
-  return result;
-}
-
-std::vector<KernelTotals> TotalsBuilder::kernels() const {
-  std::vector<KernelTotals> rows;
-  rows.reserve(kernels_.size());
-  for (const auto& [name, totals] : kernels_) rows.emplace_back(totals).name = name;
-  std::sort(rows.begin(), rows.end(), [](const KernelTotals& a, const KernelTotals& b) {
-    if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-    if (a.count != b.count) return a.count > b.count;
-    return a.name < b.name;
-  });
-  return rows;
-}
-
-std::vector<MemcpyTotals> TotalsBuilder::copies() const {
-  std::vector<MemcpyTotals> rows;
-  rows.reserve(copies_.size());
-  for (const auto& [key, totals] : copies_) rows.push_back(totals);
-  std::sort(rows.begin(), rows.end(), [](const MemcpyTotals& a, const MemcpyTotals& b) {
-    if (a.bytes != b.bytes) return a.bytes > b.bytes;
-    if (a.kind != b.kind) return a.kind < b.kind;
-    if (a.source != b.source) return a.source < b.source;
-    return a.destination < b.destination;
-  });
-  return rows;
 }
 
 }  // namespace rangefinder

@@ -6,6 +6,12 @@
 //   KernelRecord, MemcpyRecord, ExactRecord, RangeRecord ─▶ add() ─▶ by own path
 //                                  paths(): parents get the sums of their children
 //
+// Kernels and their time are those of kernel records, where they were launched; bytes are those
+// of exact lines. The two meet by correlation id (exact_origins.h), which tells what the bytes
+// lack. Where launches share a counter range, its bytes go to the range's path, once. Where
+// metric sets take turns, the sums are over the launches that had the values; beside them
+// stands what all would have shown (metric_groups.h).
+//
 // Definitions: schema/README.md, "summary.json". Times may come in any order.
 #pragma once
 
@@ -17,19 +23,30 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/attribution/exact_origins.h"
+#include "profiler/attribution/exact_truth.h"
 #include "profiler/attribution/interval_union.h"
+#include "profiler/attribution/metric_groups.h"
 #include "schema/record.h"
 
 namespace rangefinder {
 
 inline constexpr std::size_t kCopyKinds = static_cast<std::size_t>(CopyKind::DtoA) + 1;
 
-/// Bytes of counters summed over launches.
+/// Values of counters summed over launches. Those of a counter range count for all launches in it.
 struct CounterTotals {
-  std::uint64_t measured = 0;          ///< launches with values
-  std::uint64_t unmeasured = 0;        ///< launches of an exact window without
-  std::uint64_t measured_kernels = 0;  ///< of the measured, kernels and graphs: those gpu_ns sums
-  std::uint64_t gpu_ns = 0;
+  std::uint64_t launches = 0;       ///< of exact windows, each once
+  std::uint64_t kernels = 0;        ///< of these, kernels and graphs
+  std::uint64_t measured = 0;       ///< launches with values
+  std::uint64_t unmeasured = 0;     ///< launches of an exact window without
+  std::uint64_t gpu_ns = 0;         ///< of measured kernels and graphs, by counters: rates and their check
+  std::uint64_t not_exclusive = 0;  ///< counter ranges with work of another path, thread or stream in them
+  std::uint64_t with_bytes = 0;     ///< of the measured, those whose metric set held the bytes below
+  /// Of kernels, and of counter ranges that hold nothing else: launches, bytes, and the time in which
+  /// they moved, by counters.
+  std::uint64_t timed_kernels = 0, timed_dram_bytes = 0, timed_l2_bytes = 0, timed_ns = 0;
+  std::uint64_t recorded_kernels = 0;  ///< of `kernels`, those with a timed record
+  std::uint64_t recorded_ns = 0;       ///< sum of these records' durations, at the path of the launch
   std::uint64_t dram_read_bytes = 0;
   std::uint64_t dram_write_bytes = 0;
   std::uint64_t l2_bytes = 0;
@@ -42,21 +59,43 @@ struct PathTotals {
   std::uint32_t depth = 0;  ///< 1: outermost
   std::uint64_t calls = 0;
   std::uint64_t host_ns = 0;
-  std::uint64_t kernels = 0;           ///< kernel records and exact kernels and graphs
-  std::uint64_t activity_kernels = 0;  ///< of these, timed by records: the rest by counters, or not at all
+  std::uint64_t kernels = 0;        ///< kernel records
+  std::uint64_t timed_kernels = 0;  ///< of these, with a duration
   std::uint64_t gpu_ns = 0;
   std::uint64_t gpu_ns_exclusive = 0;
-  std::uint64_t gpu_busy_ns = 0;  ///< over records only
+  std::uint64_t gpu_busy_ns = 0;
   CounterTotals counters;
+  std::uint64_t records_without_exact = 0;  ///< kernels, copies, memsets whose launch has no exact line
+  /// Records of graphs whose launch has an exact line at another path: the bytes are there. And the
+  /// same seen from the launch.
+  std::uint64_t nodes_launched_elsewhere = 0, nodes_made_elsewhere = 0;
   std::uint64_t declared_bytes = 0;
   std::array<std::uint64_t, kCopyKinds> memcpy_bytes{};  ///< by CopyKind
+
+  // Where metric sets take turns.
+  bool has_estimate = false;       ///< some launches have no bytes, but every group of them was measured
+  BytesEstimate estimate;          ///< if so: of all launches
+  bool unstable = false;           ///< GPU time differs by more than kUnstable between sets
+  std::uint64_t missing_sets = 0;  ///< a bit by position in MetricGroups::sets(): not for every group
+
+  /// Launches that the sums of bytes lack: those without values, those of other metric sets, and
+  /// work outside of exact windows, where each record counts.
+  [[nodiscard]] std::uint64_t launches_without_bytes() const noexcept;
+  /// Records of graphs launched at another path, which has their bytes; those that come from other
+  /// paths make up for them where both are inside.
+  [[nodiscard]] std::uint64_t nodes_without_bytes() const noexcept;
+  /// False: kernels ran, and no record says for how long.
+  [[nodiscard]] bool has_gpu_time() const noexcept;
 };
+
+/// A path whose GPU time differs by more than this between metric sets did not do the same each time.
+inline constexpr double kUnstable = 0.10;
 
 /// By kernel name.
 struct KernelTotals {
   std::uint32_t name = 0;
-  std::uint64_t count = 0;
-  std::uint64_t timed = 0;  ///< of these, with a duration: by record or by counter
+  std::uint64_t count = 0;  ///< records
+  std::uint64_t timed = 0;  ///< of these, with a duration
   std::uint64_t total_ns = 0, min_ns = 0, max_ns = 0;
   CounterTotals counters;
 };
@@ -88,11 +127,18 @@ class TotalsBuilder {
   void add(const MemsetRecord& memset);
   void add(const ExactRecord& exact);
   void add(const RangeRecord& range);
+  /// Before the first exact line that refers to it.
+  void add(const MetricSetRecord& set) { groups_.add_set(set); }
 
   /// Inclusive rows of every path that had a call or work, parents before children, children in
   /// order of first appearance. `calls`, `host_ns` and `declared_bytes` are a path's own: ranges
   /// below are inside of it already. The row with path 0 is last and always there.
   [[nodiscard]] std::vector<PathTotals> paths() const;
+  /// Metrics by path, inclusive; paths without any are not there.
+  [[nodiscard]] std::unordered_map<std::uint32_t, std::vector<MetricValue>> path_metrics() const;
+  [[nodiscard]] const MetricGroups& groups() const noexcept { return groups_; }
+  /// Large copies alone in their counter range.
+  [[nodiscard]] const CopyTruth& truth() const noexcept { return truth_.truth(); }
   /// Heaviest first.
   [[nodiscard]] std::vector<KernelTotals> kernels() const;
   /// Most bytes first.
@@ -113,13 +159,20 @@ class TotalsBuilder {
   Node& used_node(std::uint32_t path);
   /// Of records with times: widens gpu_span(). False: CUPTI could not time it.
   bool add_span(const GpuWork& work) noexcept;
+  /// The exact line of the record's launch; without one, or at another path, the record lacks bytes.
+  ExactOrigins::Origin* add_coverage(const GpuWork& work);
+  void add_counter_range(const ExactRecord& exact);
   [[nodiscard]] std::vector<std::uint32_t> parents_first() const;
+  void add_rotation(const std::vector<std::uint32_t>& order, std::vector<PathTotals>& rows) const;
 
   std::vector<Node> nodes_;  // in order of first appearance; [0] is "outside of any range"
   std::unordered_map<std::uint32_t, std::uint32_t> positions_;  // path id to position in nodes_
   std::uint32_t last_path_ = 0, last_position_ = 0;             // of the latest look-up
   std::unordered_map<std::uint32_t, KernelTotals> kernels_;
   std::unordered_map<std::uint32_t, MemcpyTotals> copies_;
+  ExactOrigins origins_;
+  MetricGroups groups_;  // by position in nodes_
+  ExactTruth truth_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> declared_categories_;  // domain, category
   IntervalUnion busy_;
   TimeNs first_ns_ = 0, last_ns_ = 0;

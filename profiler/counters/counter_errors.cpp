@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "profiler/cupti/loader.h"
+
 namespace rangefinder {
 namespace {
 
@@ -62,6 +64,13 @@ std::string_view counter_error_cure(CUptiResult result) noexcept {
     if (cure.result == result) return cure.text;
   }
   return {};
+}
+
+std::string counter_error_text(const CuptiFunctions& cupti, const char* step, CUptiResult result) {
+  std::string text = std::string(step) + " failed with " + cupti_result_text(cupti, result);
+  if (const std::string_view cure = counter_error_cure(result); !cure.empty())
+    text += ": " + std::string(cure);
+  return text;
 }
 
 }  // namespace rangefinder

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/counters/exact_profiler.h"
 
-#include "profiler/counters/exact_session.h"
+#include "profiler/counters/current_context.h"
 #include "profiler/events/recorder.h"
 
 namespace rangefinder {
@@ -23,156 +23,254 @@ class HeldTime {
   const std::int64_t start_ns_;
 };
 
-constexpr std::size_t kMaxWaiting = 1 << 18;  // launches not yet taken by the drain thread: 50 MiB
-
 }  // namespace
 
-ExactProfiler::ExactProfiler(const CuptiLibrary& library, LossLedger& loss, std::uint32_t batch,
-                             void (*on_refused)(void*, const std::string&), void* user)
-    : library_(library), loss_(loss), batch_(batch), on_refused_(on_refused), user_(user) {
-  measured_.reserve(std::size_t{batch} * 4);
-}
+ExactProfiler::ExactProfiler(const CuptiLibrary& library, Recorder& recorder, const Options& options,
+                             const Hooks& hooks)
+    : library_(library),
+      recorder_(recorder),
+      options_(options),
+      hooks_(hooks),
+      filter_(options, recorder),
+      gpus_(library, recorder.loss, options.metrics),
+      batches_(library.functions, recorder.loss) {}
 
 ExactProfiler::~ExactProfiler() = default;
 
-ExactSession* ExactProfiler::find_session(CUcontext context) noexcept {
-  const std::size_t count = session_count_.load(std::memory_order_acquire);
+ExactContext* ExactProfiler::find(CUcontext context) noexcept {
+  const std::size_t count = context_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
-    if (sessions_[i]->context.load(std::memory_order_relaxed) == context) return sessions_[i].get();
+    if (contexts_[i]->context.load(std::memory_order_relaxed) == context) return contexts_[i].get();
   }
   return nullptr;
 }
 
-ExactSession* ExactProfiler::session_of(CUcontext context) noexcept {
-  if (ExactSession* const known = find_session(context); known != nullptr) return known;
-  const std::lock_guard guard(sessions_mutex_);
-  if (ExactSession* const known = find_session(context); known != nullptr) return known;
-  const std::size_t count = session_count_.load(std::memory_order_relaxed);
+ExactContext* ExactProfiler::find_or_add(CUcontext context) noexcept {
+  if (ExactContext* const known = find(context); known != nullptr || context == nullptr) return known;
+  std::uint32_t gpu = 0;
+  if (library_.functions.GetDeviceId(context, &gpu) != CUPTI_SUCCESS || gpu >= ExactGpus::kMaxGpus)
+    return nullptr;
+  const std::lock_guard guard(contexts_mutex_);
+  if (ExactContext* const known = find(context); known != nullptr) return known;
+  const std::size_t count = context_count_.load(std::memory_order_relaxed);
   if (count == kMaxContexts) return nullptr;
   try {
-    sessions_[count] = std::make_unique<ExactSession>(library_, context, batch_);
+    contexts_[count] = std::make_unique<ExactContext>(library_, context, gpu, options_, batches_);
   } catch (...) {
     return nullptr;
   }
-  session_count_.store(count + 1, std::memory_order_release);
-  return sessions_[count].get();
+  context_count_.store(count + 1, std::memory_order_release);
+  gpus_.start_building(gpu, context);
+  return contexts_[count].get();
+}
+
+void ExactProfiler::note_context(CUcontext context) noexcept {
+  if (!refused() && !finished_.load(std::memory_order_relaxed)) (void)find_or_add(context);
+}
+
+void ExactProfiler::note_wait(const ExactEntry& entry) noexcept {
+  // Into a graph it is no wait yet; a graph's launch that does not end is found by the watchdog.
+  if (refused() || finished_.load(std::memory_order_relaxed) || capturing_.load()) return;
+  ExactContext* const context = find_or_add(entry.context);
+  if (context == nullptr) return;
+  context->many_streams.store(true);
+  go_past(context, entry, true);
+}
+
+void ExactProfiler::capture_begins(const ExactEntry& entry) noexcept {
+  if (capturing_.exchange(true)) return;  // another one is under way: no stream may be asked any more
+  // From each lock on, tick() looks at nothing of that context; what it was at is over.
+  const std::size_t count = context_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    ExactContext& context = *contexts_[i];
+    if (context.owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) continue;
+    if (!context.lock.try_lock_for(kPatience)) continue;
+    try {
+      if (context.context.load(std::memory_order_relaxed) == entry.context) context.finish_range();
+      end_if_failed(context);
+    } catch (...) {
+      recorder_.loss.add(Loss::record_sink_errors);
+    }
+    context.lock.unlock();
+  }
 }
 
 void ExactProfiler::refuse(const std::string& reason) noexcept {
   if (refused_.exchange(true)) return;
-  on_refused_(user_, reason);
+  hooks_.refused(hooks_.user, reason);
 }
 
-Unmeasured ExactProfiler::enter(CUcontext context) noexcept {
-  if (refused_.load(std::memory_order_relaxed)) return Unmeasured::not_started;
+// Once is enough: a context that gave up has nothing more to give.
+void ExactProfiler::end_if_failed(ExactContext& context) {
+  if (context.session().state() != ExactSession::State::failed) return;
+  refuse(context.session().error());
+  context.give_up();
+  gpus_.give_up_turn(context);
+}
+
+Unmeasured ExactProfiler::enter(const ExactEntry& entry) noexcept {
+  if (refused()) return Unmeasured::not_started;
+  const ExactChoice choice = filter_.choose(entry.name, entry.path);
   const HeldTime held(held_ns_);
-  ExactSession* const session =
-      finished_.load(std::memory_order_relaxed) ? find_session(context) : session_of(context);
-  if (session == nullptr) return Unmeasured::not_started;
-  if (session->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) return Unmeasured::busy;
-  if (!session->lock.try_lock_for(kPatience)) {
-    session->disturbed.store(true);
+  const bool finished = finished_.load(std::memory_order_relaxed);
+  if (choice != ExactChoice::measure) {
+    const bool may_wait = choice == ExactChoice::may_wait;
+    go_past(find(entry.context), entry, may_wait);
+    return may_wait ? Unmeasured::may_wait : Unmeasured::not_wanted;
+  }
+  ExactContext* const context = finished ? find(entry.context) : find_or_add(entry.context);
+  if (context == nullptr) return Unmeasured::not_started;
+  if (context->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) return Unmeasured::busy;
+  if (!context->lock.try_lock_for(kPatience)) {
+    context->disturbed.store(true);
     return Unmeasured::busy;
   }
-  // Only now: passing by the lock, this launch would end up in the range of the one that holds it.
-  if (finished_.load(std::memory_order_relaxed)) {
-    session->lock.unlock();
-    return Unmeasured::not_started;
-  }
+  Unmeasured result = Unmeasured::not_started;
   try {
-    if (session->state() == ExactSession::State::idle) (void)session->start();
-    session->disturbed.store(false);  // what went by before the range opens is not in it
-    if (session->state() == ExactSession::State::running && session->push()) {
-      session->owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
-      return Unmeasured::no;
+    // Only now: passing by the lock, this launch would end up in the range of the one that holds it.
+    if (!finished_.load(std::memory_order_relaxed)) result = measure(*context, entry);
+    if (const std::uint32_t waiter = context->take_waiter(); waiter != 0) {
+      filter_.add_waiter(waiter);
+      hooks_.gave_free(hooks_.user, waiter);
     }
-    if (session->state() == ExactSession::State::failed) refuse(session->error());
+    if (result == Unmeasured::no) {
+      context->owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+      return result;  // locked
+    }
+    context->pass(entry, false);
   } catch (...) {
-    loss_.add(Loss::record_sink_errors);
+    recorder_.loss.add(Loss::record_sink_errors);
   }
-  session->lock.unlock();
-  return Unmeasured::not_started;
+  context->lock.unlock();
+  return result;
 }
 
-void ExactProfiler::leave(CUcontext context, const ExactLaunch& launch) noexcept {
-  const HeldTime held(held_ns_);
-  ExactSession* const session = find_session(context);
-  if (session == nullptr) return;
-  try {
-    if (session->pop(launch, launch.event.end_ns)) {
-      session->decode(true);
-      batches_.fetch_add(1, std::memory_order_relaxed);
-      deliver(session->batch().data(), session->batch().size());
-      session->clear_batch();
-    }
-    if (session->state() == ExactSession::State::failed) refuse(session->error());
-  } catch (...) {
-    loss_.add(Loss::record_sink_errors);
+Unmeasured ExactProfiler::measure(ExactContext& context, const ExactEntry& entry) {
+  const CounterConfig* const config = gpus_.wait_for(context.gpu);
+  if (config == nullptr) return Unmeasured::not_started;
+  if (!config->error().empty()) {
+    refuse(config->error());
+    return Unmeasured::not_started;
   }
-  session->owner.store({}, std::memory_order_relaxed);
-  session->lock.unlock();
+  if (!gpus_.take_turn(context, entry.now_ns)) return Unmeasured::turn;
+  const Unmeasured result = context.enter(entry, *config);
+  end_if_failed(context);
+  return result;
+}
+
+void ExactProfiler::go_past(ExactContext* context, const ExactEntry& entry, bool may_wait) noexcept {
+  if (context == nullptr || context->owner.load(std::memory_order_relaxed) == std::this_thread::get_id())
+    return;
+  if (!context->lock.try_lock_for(kPatience)) {
+    context->disturbed.store(true);
+    return;
+  }
+  try {
+    context->pass(entry, may_wait);
+    end_if_failed(*context);
+  } catch (...) {
+    recorder_.loss.add(Loss::record_sink_errors);
+  }
+  context->lock.unlock();
+}
+
+void ExactProfiler::leave(const ExactEntry& entry, ExactLaunch& launch) noexcept {
+  const HeldTime held(held_ns_);
+  ExactContext* const context = find(entry.context);
+  if (context == nullptr) return;
+  try {
+    if (context->leave(entry, launch, next_range_.fetch_add(1, std::memory_order_relaxed)))
+      batches_.give(launch);
+    end_if_failed(*context);
+  } catch (...) {
+    recorder_.loss.add(Loss::record_sink_errors);
+  }
+  context->owner.store({}, std::memory_order_relaxed);
+  context->lock.unlock();
 }
 
 void ExactProfiler::pass_by() noexcept {
-  const std::size_t count = session_count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) sessions_[i]->disturbed.store(true);
+  const std::size_t count = context_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) contexts_[i]->disturbed.store(true);
 }
 
-void ExactProfiler::pass(const ExactLaunch& launch) noexcept {
-  deliver(&launch, 1);
+void ExactProfiler::stream_created(CUcontext context) noexcept {
+  if (refused() || finished_.load(std::memory_order_relaxed)) return;
+  if (ExactContext* const known = find_or_add(context); known != nullptr) known->many_streams.store(true);
 }
 
-void ExactProfiler::deliver(const ExactLaunch* launches, std::size_t count) noexcept {
-  std::uint64_t unmeasured = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const bool launched = launches[i].event.c == 0;
-    if (launched && launches[i].unmeasured != Unmeasured::no) ++unmeasured;
-  }
-  if (unmeasured != 0) loss_.add(Loss::exact_unmeasured, unmeasured);
-  const std::lock_guard guard(measured_mutex_);
-  try {
-    if (measured_.size() + count <= kMaxWaiting) {
-      measured_.insert(measured_.end(), launches, launches + count);
-      return;
-    }
-  } catch (...) {
-  }
-  loss_.add(Loss::events_dropped, count);
+void ExactProfiler::stream_destroyed(CUcontext context, CUstream stream) noexcept {
+  ExactContext* const known = find(context);
+  if (known == nullptr || stream == nullptr) return;
+  if (known->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
+  if (!known->lock.try_lock_for(kPatience)) return;
+  known->end_stream(stream, !capturing_.load());
+  known->lock.unlock();
 }
 
 void ExactProfiler::take(std::vector<ExactLaunch>& out) {
-  const std::lock_guard guard(measured_mutex_);
-  out.insert(out.end(), measured_.begin(), measured_.end());
-  measured_.clear();
+  batches_.take(out, [this](std::uint32_t gpu) { return gpus_.config(gpu); });
 }
 
-void ExactProfiler::end(ExactSession& session, std::chrono::milliseconds patience) noexcept {
-  if (session.owner.load(std::memory_order_relaxed) == std::this_thread::get_id())
-    return;  // exit() inside a launch
-  if (!session.lock.try_lock_for(patience)) return;
-  if (session.context.load(std::memory_order_relaxed) != nullptr) {
-    try {
-      session.stop();
-      deliver(session.batch().data(), session.batch().size());
-      session.clear_batch();
-    } catch (...) {
-      loss_.add(Loss::record_sink_errors);
-    }
-    session.context.store(nullptr, std::memory_order_relaxed);
+void ExactProfiler::tick(std::int64_t now_ns) noexcept {
+  try {
+    const std::size_t count = context_count_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < count; ++i) look_after(*contexts_[i], now_ns);
+  } catch (...) {
+    recorder_.loss.add(Loss::record_sink_errors);
   }
-  session.lock.unlock();
+}
+
+// A context that launches nothing for a while keeps neither its last values nor the counters.
+void ExactProfiler::look_after(ExactContext& context, std::int64_t now_ns) {
+  if (finished_.load(std::memory_order_relaxed) || !context.lock.try_lock()) return;
+  const std::int64_t quiet_ns = now_ns - context.last_ns();
+  const CUcontext of = context.context.load(std::memory_order_relaxed);
+  const bool disable = quiet_ns > kQuietNs;
+  // Between batches the counters do not run and are held all the same.
+  const bool wanted =
+      disable ? context.session().holds_counters()
+              : context.running() && quiet_ns > ExactContext::kBatchNs && context.batch_due(now_ns);
+  if (of != nullptr && wanted && !capturing_.load()) {
+    const CurrentContext current(of);
+    if (current.ok() && context.end_batch(0, disable) && disable) gpus_.give_up_turn(context);
+    end_if_failed(context);
+  }
+  context.lock.unlock();
+}
+
+void ExactProfiler::end(ExactContext& context, std::chrono::milliseconds patience) noexcept {
+  if (context.owner.load(std::memory_order_relaxed) == std::this_thread::get_id())
+    return;  // exit() inside a launch
+  if (!context.lock.try_lock_for(patience)) return;
+  if (const CUcontext of = context.context.load(std::memory_order_relaxed); of != nullptr) {
+    try {
+      const CurrentContext current(of);
+      (void)context.end_batch(std::chrono::nanoseconds(patience).count(), true);
+      end_if_failed(context);
+    } catch (...) {
+      recorder_.loss.add(Loss::record_sink_errors);
+    }
+    gpus_.give_up_turn(context);
+    context.context.store(nullptr, std::memory_order_relaxed);
+  }
+  context.lock.unlock();
 }
 
 void ExactProfiler::context_destroyed(CUcontext context) noexcept {
-  if (ExactSession* const session = find_session(context); session != nullptr) end(*session, kPatience);
+  if (ExactContext* const known = find(context); known != nullptr) {
+    end(*known, std::chrono::duration_cast<std::chrono::milliseconds>(
+                    std::chrono::nanoseconds(ExactContext::kPatienceNs)));
+  }
 }
 
 void ExactProfiler::finish() noexcept {
   // A thread in the middle of a launch keeps its lock; at exit we cannot wait long for it.
   constexpr std::chrono::milliseconds kExitPatience{500};
   finished_.store(true);
-  const std::size_t count = session_count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) end(*sessions_[i], kExitPatience);
+  (void)gpus_.wait_until_built(kExitPatience);  // a thread of ours may be inside of CUPTI
+  const std::size_t count = context_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) end(*contexts_[i], kExitPatience);
 }
 
 }  // namespace rangefinder

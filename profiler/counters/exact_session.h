@@ -2,75 +2,71 @@
 //
 // The counters of one context: CUPTI's Range Profiler from enable to disable.
 //
-//   start() ─▶ { push() launch pop() } x batch ─▶ decode() ─▶ … ─▶ stop()
+//   start(group) ─▶ { push() launches pop() } x batch ─▶ end_batch() ─▶ image() ─▶ start(group) … disable()
 //
-// Call order as CUPTI documents it for user ranges; images stay
-// alive until disable, because CUPTI keeps pointers to them. Not thread-safe: the
-// ExactProfiler holds `lock` around every call.
+// Call order as CUPTI documents it for user ranges; images stay alive until disable, because
+// CUPTI keeps pointers to them. Ranges are named by their number in the batch. Not
+// thread-safe: ExactContext holds its lock around every call.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
-#include <mutex>
+#include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "profiler/counters/exact_launch.h"
+#include "profiler/counters/counter_config.h"
 #include "profiler/cupti/loader.h"
 
 namespace rangefinder {
 
 class ExactSession {
  public:
-  enum class State : std::uint8_t { idle, running, failed, ended };
+  enum class State : std::uint8_t { idle, running, failed };
 
   ExactSession(const CuptiLibrary& library, CUcontext context, std::uint32_t batch);
-  ~ExactSession();
-
-  std::timed_mutex lock;
-  std::atomic<std::thread::id> owner{};  ///< thread that holds `lock` over a launch
-  std::atomic<CUcontext> context;        ///< nullptr once destroyed
-  std::atomic<bool> disturbed{false};    ///< some other launch went by while the range was open
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
+  /// The hardware is taken: nobody else can have this GPU's counters.
+  [[nodiscard]] bool holds_counters() const noexcept { return profiler_ != nullptr; }
+  /// CUPTI said that somebody else holds the GPU's counters.
+  [[nodiscard]] bool busy() const noexcept { return busy_; }
 
-  [[nodiscard]] bool start();
-  [[nodiscard]] bool push();
-  /// Closes the range and keeps `launch`. True: the batch should be decoded now.
-  [[nodiscard]] bool pop(const ExactLaunch& launch, std::int64_t now_ns);
-  /// Values of all launches of the batch: stop, decode, evaluate, and, if `again`, start.
-  /// The launches, with values or the reason why not, are in batch() until the next push().
-  void decode(bool again);
-  [[nodiscard]] const std::vector<ExactLaunch>& batch() const noexcept { return launches_; }
-  void clear_batch() noexcept { launches_.clear(); }
-  void stop();
+  /// Ranges may follow. The first time the hardware is taken, which takes up to 0.9 s; after a
+  /// batch 18 ms with the same group (docs/measured.md).
+  [[nodiscard]] bool start(const CounterConfig& config, std::size_t group);
+  /// Opens range number `index` of the batch.
+  [[nodiscard]] bool push(std::size_t index);
+  [[nodiscard]] bool pop();
+  /// Waits for the GPU, and brings the values of all ranges into image().
+  [[nodiscard]] bool end_batch();
+  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return image_; }
+  /// The hardware is free for others.
+  void disable() noexcept;
+  /// After a failure, and waits for the GPU: closes and stops what is open, without values, and disables.
+  void abandon() noexcept;
 
  private:
   [[nodiscard]] bool fail(const char* step, CUptiResult result);
-  [[nodiscard]] bool read_device();
   [[nodiscard]] bool enable();
-  [[nodiscard]] bool set_config();
+  [[nodiscard]] bool size_image(const MetricConfig& config);
   [[nodiscard]] bool reset_image();
-  [[nodiscard]] bool run();
-  void evaluate_ranges();
+  [[nodiscard]] bool set_config(const MetricConfig& config);
+  [[nodiscard]] CUptiResult run();
 
   const CuptiLibrary& library_;
   const CuptiFunctions& cupti_;
+  const CUcontext context_;
   const std::uint32_t batch_size_;
   State state_ = State::idle;
+  bool busy_ = false;
+  bool open_ = false;     // a range is
+  bool started_ = false;  // between cuptiRangeProfilerStart and Stop
   std::string error_;
-  std::uint32_t gpu_ = 0;
-  std::string chip_;
-  std::vector<std::uint8_t> availability_;
-  MetricConfig config_;
   CUpti_RangeProfiler_Object* profiler_ = nullptr;
-  std::vector<std::uint8_t> counter_data_;
-  std::vector<ExactLaunch> launches_;
+  const MetricConfig* configured_ = nullptr;
+  std::vector<std::uint8_t> image_;
   std::vector<std::string> range_names_;
-  std::int64_t batch_began_ns_ = 0;
 };
 
 }  // namespace rangefinder

@@ -30,7 +30,12 @@ CUptiResult MetricConfig::build(const std::string& chip, std::span<const std::ui
   add.pHostObject = host_;
   add.ppMetricNames = metrics_.data();
   add.numMetrics = metrics_.size();
-  if (const CUptiResult r = cupti_.ProfilerHostConfigAddMetrics(&add); r != CUPTI_SUCCESS) return r;
+  if (const CUptiResult r = cupti_.ProfilerHostConfigAddMetrics(&add); r != CUPTI_SUCCESS) {
+    // Leaked on purpose: where the device lacks a metric that the chip has, this call frees parts of the
+    // object, and HostDeinitialize frees them again (CUPTI 13.0 Update 1 on an H200 without NVLink).
+    host_ = nullptr;
+    return r;
+  }
 
   CUpti_Profiler_Host_GetConfigImageSize_Params size{};
   size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
@@ -54,21 +59,33 @@ CUptiResult MetricConfig::build(const std::string& chip, std::span<const std::ui
   return CUPTI_SUCCESS;
 }
 
-CUptiResult MetricConfig::evaluate(std::span<const std::uint8_t> counter_data, std::size_t range,
-                                   std::span<double> values) {
+CUptiResult MetricConfig::evaluate_names(std::span<const std::uint8_t> counter_data, std::size_t range,
+                                         std::span<const char*> names, double* values) {
   CUpti_Profiler_Host_EvaluateToGpuValues_Params params{};
   params.structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE;
   params.pHostObject = host_;
   params.pCounterDataImage = counter_data.data();
   params.counterDataImageSize = counter_data.size();
   params.rangeIndex = range;
-  params.ppMetricNames = metrics_.data();
-  params.numMetrics = metrics_.size();
-  params.pMetricValues = values.data();
-  if (const CUptiResult r = cupti_.ProfilerHostEvaluateToGpuValues(&params); r != CUPTI_SUCCESS) return r;
+  params.ppMetricNames = names.data();
+  params.numMetrics = names.size();
+  params.pMetricValues = values;
+  return cupti_.ProfilerHostEvaluateToGpuValues(&params);
+}
+
+CUptiResult MetricConfig::evaluate_one(std::span<const std::uint8_t> counter_data, std::size_t range,
+                                       std::size_t metric, double& value) {
+  return evaluate_names(counter_data, range, std::span(metrics_).subspan(metric, 1), &value);
+}
+
+CUptiResult MetricConfig::evaluate(std::span<const std::uint8_t> counter_data, std::size_t range,
+                                   std::span<double> values, std::size_t needed) {
+  if (const CUptiResult r = evaluate_names(counter_data, range, metrics_, values.data()); r != CUPTI_SUCCESS)
+    return r;
   // Not a number is CUPTI's value of a counter that the hardware did not deliver.
+  const auto core = values.first(std::min(needed, values.size()));
   const bool delivered =
-      std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+      std::all_of(core.begin(), core.end(), [](double value) { return std::isfinite(value); });
   return delivered ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_METRIC_VALUE;
 }
 

@@ -56,14 +56,22 @@ class MetricConfig {
 
   [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return image_; }
   [[nodiscard]] std::size_t passes() const noexcept { return passes_; }
+  /// As given to build(); the texts are the caller's.
+  [[nodiscard]] const std::vector<const char*>& metrics() const noexcept { return metrics_; }
   [[nodiscard]] CUpti_Profiler_Host_Object* host() const noexcept { return host_; }
 
-  /// Values of one range of a decoded counter image, in the order given to build(). An error
-  /// also where one of them is no number.
+  /// Values of one range of a decoded counter image, in the order given to build(). An error also
+  /// where one of the first `needed` is no number; others may be (a hit rate without accesses).
   [[nodiscard]] CUptiResult evaluate(std::span<const std::uint8_t> counter_data, std::size_t range,
-                                     std::span<double> values);
+                                     std::span<double> values, std::size_t needed = SIZE_MAX);
+  /// Value of metric number `metric` alone.
+  [[nodiscard]] CUptiResult evaluate_one(std::span<const std::uint8_t> counter_data, std::size_t range,
+                                         std::size_t metric, double& value);
 
  private:
+  [[nodiscard]] CUptiResult evaluate_names(std::span<const std::uint8_t> counter_data, std::size_t range,
+                                           std::span<const char*> names, double* values);
+
   const CuptiFunctions& cupti_;
   CUpti_Profiler_Host_Object* host_ = nullptr;
   std::vector<const char*> metrics_;

@@ -62,7 +62,18 @@ namespace rangefinder {
   X(RangeProfilerDecodeData)                 \
   X(RangeProfilerGetCounterDataSize)         \
   X(RangeProfilerCounterDataImageInitialize) \
-  X(RangeProfilerGetCounterDataInfo)
+  X(RangeProfilerGetCounterDataInfo)         \
+  X(PmSamplingGetCounterAvailability)        \
+  X(PmSamplingEnable)                        \
+  X(PmSamplingDisable)                       \
+  X(PmSamplingSetConfig)                     \
+  X(PmSamplingStart)                         \
+  X(PmSamplingStop)                          \
+  X(PmSamplingDecodeData)                    \
+  X(PmSamplingGetCounterDataSize)            \
+  X(PmSamplingCounterDataImageInitialize)    \
+  X(PmSamplingGetCounterDataInfo)            \
+  X(PmSamplingCounterDataGetSampleInfo)
 
 struct CuptiFunctions {
 #define X(name) decltype(&::cupti##name) name = nullptr;

@@ -49,6 +49,18 @@ void Drain::on_exact(std::span<const ExactLaunch> launches) {
   for (const ExactLaunch& launch : launches) builder_->on_exact(launch);
 }
 
+void Drain::on_metric_set(const MetricSetRecord& set) {
+  if (recording_) recording_->metric_set(set);
+  builder_->on_metric_set(set);
+}
+
+void Drain::on_samples(std::span<const PmRecord> records) {
+  if (recording_) recording_->samples(records);
+  for (const PmRecord& record : records) {
+    std::visit([this](const auto& one) { builder_->on_samples(one); }, record);
+  }
+}
+
 void Drain::on_activity(std::uint8_t* data, std::size_t bytes) {
   if (recording_) recording_->activity(data, bytes);
   const DecodeResult result = decode_activity(*cupti_, data, bytes, *builder_);
@@ -107,6 +119,7 @@ void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) 
       .own_cost = cost,
       .final = final,
       .duration_ns = static_cast<std::uint64_t>(now_ns - base_unix_ns_),
+      .samples = builder_->sharing(),
   };
   summary_ = summary_json(input);
   (void)write_atomically(segments_.folder() + "/summary.json", summary_);
@@ -121,6 +134,8 @@ void Drain::finish(const EndChunk& end, const std::string& reason) {
   record.reason = reason;
   record.records = writer_.counts();
   record.balance = builder_->launches().balance();
+  const SampleSharing* const sharing = builder_->sharing();
+  record.truth = sharing != nullptr ? sharing->truth() : builder_->totals().truth();
   record.loss = recorder_.loss.snapshot();
   record.own_cost = end.own_cost;
   record.own_cost.bytes_written = segments_.bytes_written();

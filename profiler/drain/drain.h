@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 
+#include "profiler/counters/pm_thread.h"
 #include "profiler/drain/kernel_names.h"
 #include "profiler/drain/recording.h"
 #include "profiler/drain/trace_builder.h"
@@ -35,6 +36,9 @@ class Drain {
 
   void on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void on_exact(std::span<const ExactLaunch> launches);
+  /// Before the first launch that was measured with it; `id`: metric_set_id().
+  void on_metric_set(const MetricSetRecord& set);
+  void on_samples(std::span<const PmRecord> records);
   void on_activity(std::uint8_t* data, std::size_t bytes);
   /// Counters turned out to be unavailable: later segments and the summary say so.
   void on_counters_refused(const std::string& reason);

@@ -2,7 +2,6 @@
 #include "profiler/drain/drain_thread.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/output/process_facts.h"
 #include "profiler/output/summary.h"
+#include "profiler/own_thread.h"
 #include "schema/out_template.h"
 
 namespace rangefinder {
@@ -49,25 +49,8 @@ DrainThread::DrainThread(Sources sources)
       drain_(from_.recorder, from_.options, from_.cupti == nullptr ? nullptr : &from_.cupti->functions) {}
 
 bool DrainThread::start() noexcept {
-  // The mask is the new thread's from its first instruction; the caller's is never touched.
-  constexpr std::size_t kStackBytes = std::size_t{1} << 20;
-  sigset_t all;
-  sigfillset(&all);
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
-  pthread_attr_setsigmask_np(&attributes, &all);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_t thread{};
-  const bool started = pthread_create(&thread, &attributes, &DrainThread::enter, this) == 0;
-  pthread_attr_destroy(&attributes);
-  return started;
-}
-
-void* DrainThread::enter(void* self) noexcept {
-  pthread_setname_np(pthread_self(), "rangefinder");
-  static_cast<DrainThread*>(self)->run();
-  return nullptr;
+  return start_own_thread(
+      "rangefinder", [](void* self) { static_cast<DrainThread*>(self)->run(); }, this);
 }
 
 bool DrainThread::guarded(LossLedger& loss, const std::function<void()>& step) noexcept {
@@ -106,8 +89,10 @@ bool DrainThread::open() {
   if (from_.cupti != nullptr) {
     header.cupti_version = static_cast<std::int32_t>(from_.cupti->version);
     header.cupti_path = from_.cupti->path;
+    // Only now that a context exists: a runtime that is asked earlier would initialise the driver itself.
+    header.runtime_version = query_runtime_version();
   }
-  header.counters = from_.exact != nullptr ? "exact" : "off";
+  header.counters = from_.exact != nullptr ? "exact" : from_.sampler != nullptr ? "sampled" : "off";
   const OutTemplateValues values{std::to_string(header.pid), header.host, header.rank};
   const ExpandedOut out =
       expand_out_template(from_.options.out, values, [](const char* name) { return std::getenv(name); });
@@ -140,12 +125,22 @@ void DrainThread::turn(std::int64_t now_ns) {
     }
     drain_.on_counters_refused(reason);
   }
+  tell_chain_problem();
   ask_for_records(now_ns);
   if (read_rings() != 0) last_input_ns_ = now_ns;
   read_exact();
+  read_samples();
   read_buffers();
   from_.recorder.threads.recycle();
   drain_.end_turn({clock_now_ns(), monotonic_now_ns()}, cost());
+}
+
+void DrainThread::tell_chain_problem() {
+  // The tool is loaded at the first NVTX call, where nothing may be printed.
+  const char* const problem = told_chain_problem_ ? nullptr : nvtx_chain_problem();
+  if (problem == nullptr) return;
+  told_chain_problem_ = true;
+  say_once(problem);
 }
 
 std::size_t DrainThread::read_rings() {
@@ -176,9 +171,31 @@ std::size_t DrainThread::read_rings() {
 
 void DrainThread::read_exact() {
   if (from_.exact == nullptr) return;
+  from_.exact->tick(clock_now_ns());
   exact_.clear();
   from_.exact->take(exact_);
+  announce_metric_sets();  // after that: what was taken was measured with sets that are there by now
   if (!exact_.empty()) drain_.on_exact(exact_);
+}
+
+void DrainThread::announce_metric_sets() {
+  for (std::uint32_t gpu = 0; gpu < ExactProfiler::kMaxGpus; ++gpu) {
+    const CounterConfig* const config = from_.exact->config(gpu);
+    if (config == nullptr) continue;
+    if (std::find(gpus_with_sets_.begin(), gpus_with_sets_.end(), gpu) != gpus_with_sets_.end()) continue;
+    gpus_with_sets_.push_back(gpu);
+    const auto& groups = config->plan().groups;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      drain_.on_metric_set({metric_set_id(gpu, group), groups[group].name, groups[group].metrics});
+    }
+  }
+}
+
+void DrainThread::read_samples() {
+  if (from_.sampler == nullptr) return;
+  samples_.clear();
+  from_.sampler->take(samples_);
+  if (!samples_.empty()) drain_.on_samples(samples_);
 }
 
 void DrainThread::read_buffers() {
@@ -217,6 +234,10 @@ OwnCost DrainThread::cost() const {
   if (from_.exact != nullptr) {
     cost.exact_ns = from_.exact->held_ns();
     cost.exact_batches = from_.exact->batches();
+  }
+  if (from_.sampler != nullptr) {
+    cost.sampler_cpu_ns = from_.sampler->cpu_ns();
+    cost.samples = from_.sampler->samples();
   }
   return cost;
 }

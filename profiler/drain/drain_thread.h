@@ -11,8 +11,6 @@
 // its deadline: then the process ends without us.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -23,6 +21,7 @@
 
 #include "profiler/activity/buffer_pool.h"
 #include "profiler/counters/exact_profiler.h"
+#include "profiler/counters/pm_sampler.h"
 #include "profiler/cupti/loader.h"
 #include "profiler/drain/drain.h"
 #include "profiler/options.h"
@@ -37,6 +36,7 @@ class DrainThread {
     const CuptiLibrary* cupti = nullptr;  ///< nullptr: NVTX only
     BufferPool* buffers = nullptr;        ///< with cupti
     ExactProfiler* exact = nullptr;       ///< in exact mode
+    PmSampler* sampler = nullptr;         ///< in sampled mode
     /// Cost that the callbacks measured; the thread adds its own.
     std::function<OwnCost()> cost = {};
   };
@@ -52,13 +52,15 @@ class DrainThread {
   void tell_refusal(const std::string& reason) noexcept;
 
  private:
-  static void* enter(void* self) noexcept;
   void run() noexcept;
   [[nodiscard]] bool open();
   void announce();
   void turn(std::int64_t now_ns);
+  void tell_chain_problem();
   std::size_t read_rings();
   void read_exact();
+  void announce_metric_sets();
+  void read_samples();
   void read_buffers();
   void ask_for_records(std::int64_t now_ns);
   void finish();
@@ -70,8 +72,11 @@ class DrainThread {
   Drain drain_;
   std::vector<std::byte> extra_;
   std::vector<ExactLaunch> exact_;
+  std::vector<PmRecord> samples_;
   std::vector<std::uint32_t> named_threads_;
+  std::vector<std::uint32_t> gpus_with_sets_;
   std::int64_t last_ask_ns_ = 0, last_input_ns_ = 0;
+  bool told_chain_problem_ = false;
   std::atomic<bool> stopping_{false};
   const char* reason_ = "exit";  // written before stopping_
   std::mutex mutex_;

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/kernel_names.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "profiler/demangle.h"
 #include "profiler/drain/kernel_library.h"
 
 namespace rangefinder {
 namespace {
 
-std::string demangle(const std::string& mangled) {
-  // The demangler's work can grow far faster than its input; a longer name stays as it is.
-  constexpr std::size_t kMostDemangled = 8192;
-  if (!mangled.starts_with("_Z") || mangled.size() > kMostDemangled) return mangled;
-  int status = -1;
-  char* const text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  std::string out = status == 0 && text != nullptr ? text : mangled;
-  std::free(text);
+std::string demangled_name(const std::string& mangled) {
+  std::string out = demangle(mangled);
   if (out.size() > KernelNames::kMaxNameBytes) out.resize(KernelNames::kMaxNameBytes);
   return out;
 }
@@ -51,7 +43,7 @@ std::uint32_t KernelNames::intern(std::string_view mangled) {
   KernelNameRecord record;
   record.id = static_cast<std::uint32_t>(names_.size());
   record.mangled = text;
-  record.demangled = demangle(text);
+  record.demangled = demangled_name(text);
   const KernelOrigin origin = kernel_origin(record.mangled, record.demangled);
   record.library = origin.library;
   record.evidence = origin.evidence;

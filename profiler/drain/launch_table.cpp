@@ -11,31 +11,29 @@ void LaunchTable::put(std::uint32_t correlation, WorkKind kind, const LaunchOrig
   store(correlation, kind, origin, expect_record ? State::waiting : State::optional);
 }
 
-void LaunchTable::put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin) {
+void LaunchTable::put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin,
+                            bool expect_record) {
   ++balance_of(kind).launched;
   ++balance_of(kind).exact;
-  store(correlation, kind, origin, State::optional);
+  store(correlation, kind, origin, expect_record ? State::exact_waiting : State::optional);
 }
 
 void LaunchTable::store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state) {
   Slot fresh{origin.range, correlation, origin.path, kind, state};
   if (kind != WorkKind::graph) {
     Slot& slot = slots_[correlation % kSlots];
-    if (slot.state == State::waiting) ++overwritten_;
-    settle(slot);
+    replace(slot);
     slot = fresh;
     return;
   }
   const auto [at, added] = graphs_.try_emplace(correlation);
-  if (at->second.state == State::waiting) ++overwritten_;  // the same id, 2^32 launches ago
-  settle(at->second);
+  replace(at->second);  // one with the same id is 2^32 launches old
   at->second = fresh;
   if (added) graph_order_.push_back(correlation);
   if (graph_order_.size() > kGraphLaunches) {
     const auto oldest = graphs_.find(graph_order_.front());
     graph_order_.pop_front();
-    if (oldest->second.state == State::waiting) ++overwritten_;
-    settle(oldest->second);
+    replace(oldest->second);
     graphs_.erase(oldest);
   }
 }
@@ -52,12 +50,20 @@ std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of
   if (slot->state == State::waiting) {
     ++balance_of(slot->kind).recorded;
     slot->state = State::recorded;
+  } else if (slot->state == State::exact_waiting) {
+    slot->state = State::recorded;
   }
   return LaunchOrigin{slot->path, slot->range};
 }
 
+void LaunchTable::replace(Slot& slot) noexcept {
+  if (slot.state == State::waiting || slot.state == State::exact_waiting) ++overwritten_;
+  settle(slot);
+}
+
 void LaunchTable::settle(Slot& slot) noexcept {
   if (slot.state == State::waiting) ++balance_of(slot.kind).lost;
+  if (slot.state == State::exact_waiting) ++exact_without_record_;
   slot.state = State::empty;
 }
 

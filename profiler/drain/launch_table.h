@@ -41,9 +41,9 @@ class LaunchTable {
   /// A launch of `kind` that succeeded. `expect_record` false: made while a stream was being
   /// captured, so that a record may never come and its absence is no loss.
   void put(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, bool expect_record);
-  /// A launch whose counters were measured: its line is written elsewhere. A record may still
-  /// come (copies), but is not needed for the balance.
-  void put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin);
+  /// A launch in an exact window: its line, written elsewhere, settles the balance. Its record is
+  /// expected like any other's, and missed if it never comes: the kernel's time is there.
+  void put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, bool expect_record);
 
   /// The launch of a record, marked as recorded. Empty: not (yet) known.
   [[nodiscard]] std::optional<LaunchOrigin> find(std::uint32_t correlation, bool of_graph);
@@ -53,11 +53,14 @@ class LaunchTable {
 
   /// By WorkKind. launched = recorded + exact + lost once close() was called.
   [[nodiscard]] const std::array<LaunchBalance, 4>& balance() const noexcept { return balance_; }
-  /// Launches pushed out of their slot before their record came (part of `lost`).
+  /// Of those that count as exact: their record never came.
+  [[nodiscard]] std::uint64_t exact_without_record() const noexcept { return exact_without_record_; }
+  /// Launches pushed out of their slot before their record came (part of `lost`, or of the exact ones
+  /// without record).
   [[nodiscard]] std::uint64_t overwritten() const noexcept { return overwritten_; }
 
  private:
-  enum class State : std::uint8_t { empty, waiting, optional, recorded };
+  enum class State : std::uint8_t { empty, waiting, exact_waiting, optional, recorded };
   struct Slot {
     std::uint64_t range = 0;
     std::uint32_t correlation = 0;
@@ -66,7 +69,8 @@ class LaunchTable {
     State state = State::empty;
   };
   void store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state);
-  void settle(Slot& slot) noexcept;  // a slot is about to be reused or the count ends
+  void settle(Slot& slot) noexcept;   // a slot is about to be reused or the count ends
+  void replace(Slot& slot) noexcept;  // by another launch
 
   [[nodiscard]] LaunchBalance& balance_of(WorkKind kind) noexcept {
     return balance_[static_cast<std::size_t>(kind)];
@@ -76,6 +80,7 @@ class LaunchTable {
   std::unordered_map<std::uint32_t, Slot> graphs_;
   std::deque<std::uint32_t> graph_order_;  // oldest first
   std::array<LaunchBalance, 4> balance_{};
+  std::uint64_t exact_without_record_ = 0;
   std::uint64_t overwritten_ = 0;
 };
 

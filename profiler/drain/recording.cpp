@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/drain/kernel_names.h"
+#include "schema/write_line.h"
 
 namespace rangefinder {
 namespace {
@@ -121,6 +122,20 @@ void RecordingWriter::activity(std::uint8_t* data, std::size_t bytes) {
 void RecordingWriter::exact(std::span<const ExactLaunch> launches) {
   tables();
   chunk(ChunkKind::exact, launches.data(), launches.size_bytes());
+}
+
+void RecordingWriter::metric_set(const MetricSetRecord& set) {
+  std::string line;
+  write_line(line, set);
+  chunk(ChunkKind::metric_set, line.data(), line.size());
+}
+
+void RecordingWriter::samples(std::span<const PmRecord> records) {
+  std::string lines;
+  for (const PmRecord& record : records) {
+    std::visit([&](const auto& one) { write_line(lines, one); }, record);
+  }
+  chunk(ChunkKind::samples, lines.data(), lines.size());
 }
 
 void RecordingWriter::tick(const TickChunk& tick) {

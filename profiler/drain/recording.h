@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "profiler/counters/exact_launch.h"
+#include "profiler/counters/pm_thread.h"
 #include "profiler/cupti/functions.h"
 #include "profiler/events/recorder.h"
 
@@ -37,6 +38,8 @@ enum class ChunkKind : std::uint32_t {
   exact = 8,         // ExactLaunch, one or more
   tick = 9,          // TickChunk: one turn of the drain thread ends
   end = 10,          // EndChunk, text of the reason
+  samples = 11,      // text: samples and sampling lines, their times absolute
+  metric_set = 12,   // text: metric_set lines, before the first ExactLaunch that was measured with one
 };
 
 struct TickChunk {
@@ -63,6 +66,8 @@ class RecordingWriter {
   void event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void activity(std::uint8_t* data, std::size_t bytes);
   void exact(std::span<const ExactLaunch> launches);
+  void metric_set(const MetricSetRecord& set);
+  void samples(std::span<const PmRecord> records);
   void tick(const TickChunk& tick);
   void end(const EndChunk& end, std::string_view reason);
 

@@ -2,6 +2,7 @@
 #include "profiler/drain/trace_builder.h"
 
 #include <cstdlib>
+#include <cstring>
 
 namespace rangefinder {
 
@@ -33,6 +34,7 @@ void TraceBuilder::write(const Record& record) {
   learn_path(record.work.path);
   writer_.write(record);
   totals_.add(record);
+  if (sharing_ != nullptr) sharing_->add(record);
 }
 
 bool TraceBuilder::join(GpuWork& work) {
@@ -76,6 +78,9 @@ void TraceBuilder::expire(Pending& pending) {
 
 void TraceBuilder::settle_pending(std::int64_t now_ns) {
   now_ns_ = now_ns;
+  if (sharing_ != nullptr) sharing_->advance(relative(now_ns) - kSharingDelayNs);
+  // Exact lines come by the batch, and no batch ends while a kernel runs.
+  const std::int64_t pending_ns = metric_sets_.empty() ? kPendingNs : kPendingExactNs;
   // In the order of arrival: what waits longest is in front.
   std::size_t left = pending_.size();
   while (left-- > 0) {
@@ -84,7 +89,7 @@ void TraceBuilder::settle_pending(std::int64_t now_ns) {
     const bool joined = std::visit([this](auto& record) { return join(record.work); }, pending.record);
     if (joined) {
       std::visit([this](const auto& record) { write(record); }, pending.record);
-    } else if (now_ns - pending.since_ns > kPendingNs) {
+    } else if (now_ns - pending.since_ns > pending_ns) {
       expire(pending);
     } else {
       pending_.push_back(std::move(pending));
@@ -95,14 +100,23 @@ void TraceBuilder::settle_pending(std::int64_t now_ns) {
 void TraceBuilder::finish() {
   for (Pending& pending : pending_) expire(pending);
   pending_.clear();
+  if (sharing_ != nullptr) sharing_->finish();
   launches_.close();
-  std::uint64_t lost = 0;
+  std::uint64_t lost = launches_.exact_without_record();
   for (const LaunchBalance& balance : launches_.balance()) lost += balance.lost;
   recorder_.loss.set(Loss::launch_without_record, lost);
   recorder_.loss.set(Loss::launch_slots_overwritten, launches_.overwritten());
 }
 
+// CUPTI ends every counter range with a kernel of its own that does nothing for 40 us. It carries
+// the correlation id of the application's call that was under way.
+bool TraceBuilder::is_of_counter_range(const KernelActivity& kernel) const noexcept {
+  return !metric_sets_.empty() && kernel.name != nullptr && std::strcmp(kernel.name, "WaitNs") == 0 &&
+         kernel.config.grid == Dim3{1, 1, 1} && kernel.config.block == Dim3{1, 1, 1};
+}
+
 void TraceBuilder::on_kernel(const KernelActivity& kernel) {
+  if (is_of_counter_range(kernel)) return;
   KernelRecord record;
   record.work = kernel.work;
   record.name = kernels_.intern_pointer(kernel.name);
@@ -122,6 +136,21 @@ void TraceBuilder::on_overhead(OverheadRecord overhead, void* details) {
   overhead.start_ns = relative(overhead.start_ns);
   overhead.end_ns = relative(overhead.end_ns);
   writer_.write(overhead);
+}
+
+void TraceBuilder::on_samples(SamplesRecord samples) {
+  for (SampleRun& run : samples.runs) {
+    run.start_ns = relative(run.start_ns);
+    run.end_ns = relative(run.end_ns);
+  }
+  writer_.write(samples);
+  if (sharing_ != nullptr) sharing_->add(samples);
+}
+
+void TraceBuilder::on_samples(SamplingRecord sampling) {
+  if (sharing_ == nullptr && sampling.interval_ns != 0) sharing_ = std::make_unique<SampleSharing>();
+  sampling.at_ns = relative(sampling.at_ns);
+  writer_.add_sampling(sampling);
 }
 
 void TraceBuilder::on_context(const ContextRecord& context) {

@@ -7,7 +7,7 @@
 //   ExactLaunch ─────────────────────────────────────────────────┘
 //
 // A GPU record that arrives before its launch's event waits in pending_ for
-// kPendingNs; then it is written without a path and counted. The same input in the
+// kPendingNs (kPendingExactNs); then it is written without a path and counted. The same input in the
 // same order gives the same lines: replay feeds recorded runs through this class.
 //
 // Drain thread only. Throws bad_alloc; its caller counts that and goes on.
@@ -16,11 +16,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <span>
+#include <unordered_map>
 #include <variant>
 
 #include "profiler/activity/activity_decoder.h"
 #include "profiler/attribution/path_totals.h"
+#include "profiler/attribution/sample_sharing.h"
 #include "profiler/counters/exact_launch.h"
 #include "profiler/drain/graph_nodes.h"
 #include "profiler/drain/kernel_names.h"
@@ -33,7 +36,12 @@ namespace rangefinder {
 class TraceBuilder final : public RecordSink {
  public:
   static constexpr std::int64_t kPendingNs = 2'000'000'000;
+  /// With counter ranges: a batch of exact lines takes up to 2 s to begin, 2 s of quiet to be cut off,
+  /// and as long as its longest kernel.
+  static constexpr std::int64_t kPendingExactNs = 30'000'000'000;
   static constexpr std::size_t kMaxPending = 65'536;
+  /// Samples are shared so late that all work of their time has come.
+  static constexpr std::int64_t kSharingDelayNs = kPendingNs + 1'000'000'000;
 
   /// `base_unix_ns`: time 0 of the trace.
   TraceBuilder(Recorder& recorder, KernelNames& kernels, TraceWriter& writer, std::int64_t base_unix_ns);
@@ -41,6 +49,10 @@ class TraceBuilder final : public RecordSink {
   /// One event of `thread`; `extra`: its extended payload (schema id, then data).
   void on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void on_exact(const ExactLaunch& launch);
+  void on_metric_set(const MetricSetRecord& set);
+  /// Times absolute, as the sampling thread delivers them.
+  void on_samples(SamplesRecord samples);
+  void on_samples(SamplingRecord sampling);
 
   void on_kernel(const KernelActivity& kernel) override;
   void on_memcpy(MemcpyRecord copy) override;
@@ -55,6 +67,8 @@ class TraceBuilder final : public RecordSink {
   void finish();
 
   [[nodiscard]] const TotalsBuilder& totals() const noexcept { return totals_; }
+  /// Bytes of the hardware's samples by path; nullptr: nothing is sampled.
+  [[nodiscard]] const SampleSharing* sharing() const noexcept { return sharing_.get(); }
   [[nodiscard]] const LaunchTable& launches() const noexcept { return launches_; }
 
  private:
@@ -70,6 +84,8 @@ class TraceBuilder final : public RecordSink {
   template <typename Record>
   void on_work(Record record);
   [[nodiscard]] bool join(GpuWork& work);
+  [[nodiscard]] bool is_of_counter_range(const KernelActivity& kernel) const noexcept;
+  void read_values(const ExactLaunch& launch, ExactRecord& record) const;
   template <typename Record>
   void write(const Record& record);
   void learn_path(std::uint32_t path);
@@ -91,8 +107,16 @@ class TraceBuilder final : public RecordSink {
   const std::int64_t base_unix_ns_;
   LaunchTable launches_;
   TotalsBuilder totals_;
+  std::unique_ptr<SampleSharing> sharing_;  // from the first sampling line on
   GraphNodes graph_nodes_;
-  IdSet known_paths_;  // those that totals_ has
+  /// A metric set, and where in it the bytes are.
+  struct MetricSet {
+    MetricSetRecord record;
+    bool has_bytes = false;
+    std::size_t dram_read = 0, dram_write = 0, l2 = 0;
+  };
+  std::unordered_map<std::uint32_t, MetricSet> metric_sets_;  // not empty: counter ranges are in use
+  IdSet known_paths_;                                         // those that totals_ has
   std::deque<Pending> pending_;
   std::int64_t now_ns_;  // of the last turn; what arrives waits from then on
 };

@@ -19,12 +19,6 @@ WorkKind work_kind(ApiClass api) noexcept {
   return static_cast<WorkKind>(api);
 }
 
-std::uint64_t gpu_time_ns(const ExactLaunch& launch) noexcept {
-  const double cycles = launch.values[kEngineCycles], cycles_per_s = launch.values[kEngineClock];
-  if (cycles_per_s <= 0) return 0;
-  return static_cast<std::uint64_t>(std::max(cycles / cycles_per_s * 1e9 - kRangeOverheadNs, 0.0) + 0.5);
-}
-
 std::uint32_t low(std::uint64_t word) noexcept {
   return static_cast<std::uint32_t>(word);
 }
@@ -52,31 +46,6 @@ void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
   const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0);
   launches_.put(event.correlation, work_kind(kind), {event.path, event.range}, expect_record);
-}
-
-void TraceBuilder::on_exact(const ExactLaunch& launch) {
-  if (launch.event.c != 0) {  // the call failed: nothing was launched, so nothing was measured
-    writer_.write(launch_of(launch.thread, launch.event));
-    return;
-  }
-  ExactRecord record;
-  record.launch = launch_of(launch.thread, launch.event);
-  record.kind = launch.kind;
-  record.gpu = launch.gpu;
-  if (launch.name != 0) record.name = kernels_.intern(recorder_.names.text(launch.name));
-  record.grid = launch.grid;
-  record.block = launch.block;
-  record.bytes = launch.bytes;
-  record.measured = launch.unmeasured == Unmeasured::no;
-  record.reason = unmeasured_text(launch.unmeasured);
-  record.gpu_ns = gpu_time_ns(launch);
-  record.dram_read_bytes = static_cast<std::uint64_t>(launch.values[kDramRead]);
-  record.dram_write_bytes = static_cast<std::uint64_t>(launch.values[kDramWrite]);
-  record.l2_bytes = static_cast<std::uint64_t>(launch.values[kL2Bytes]);
-  learn_path(record.launch.host.path);
-  writer_.write(record);
-  totals_.add(record);
-  launches_.put_exact(launch.event.correlation, launch.kind, {launch.event.path, launch.event.range});
 }
 
 NvtxExtras TraceBuilder::extras_of(const Event& event, std::span<const std::byte> extra) const {

@@ -13,7 +13,7 @@
 
 namespace rangefinder {
 
-inline constexpr std::uint32_t kEventLogVersion = 1;
+inline constexpr std::uint32_t kEventLogVersion = 2;
 
 // The columns are Event::a, b, c, d; "name" is a NameTable id.
 enum class EventKind : std::uint8_t {

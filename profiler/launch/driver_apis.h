@@ -31,6 +31,10 @@ enum class ApiClass : std::uint8_t {
   event_wait,
   capture_begin,
   capture_end,
+  // Only exact mode listens to these.
+  value_wait,  ///< a stream waits for a value in memory
+  stream_create,
+  stream_destroy,
 };
 
 [[nodiscard]] constexpr bool is_gpu_work(ApiClass api) noexcept {

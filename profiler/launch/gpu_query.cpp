@@ -146,4 +146,18 @@ std::int32_t query_driver_version() {
   return version;
 }
 
+std::int32_t query_runtime_version() {
+  for (const char* const name : {"libcudart.so.13", "libcudart.so.12"}) {
+    void* const handle = dlopen(name, RTLD_NOLOAD | RTLD_LAZY);
+    if (handle == nullptr) continue;
+    using GetVersion = int(int*);  // 0: success
+    auto* const get = reinterpret_cast<GetVersion*>(dlsym(handle, "cudaRuntimeGetVersion"));
+    int version = 0;
+    const bool known = get != nullptr && get(&version) == 0;
+    dlclose(handle);  // the application's own handles keep it, for as long as it wants
+    if (known) return version;
+  }
+  return 0;
+}
+
 }  // namespace rangefinder

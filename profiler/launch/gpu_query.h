@@ -19,6 +19,10 @@ namespace rangefinder {
 /// cuDriverGetVersion: 13000 is CUDA 13.0; 0 without a driver.
 [[nodiscard]] std::int32_t query_driver_version();
 
+/// cudaRuntimeGetVersion of the shared runtime that this process has mapped; 0: it has none. One that
+/// is linked statically cannot be seen. Makes no context, and loads nothing.
+[[nodiscard]] std::int32_t query_runtime_version();
+
 /// Dense peak FLOP/s by type at `clock_khz`, from the rates of the CUDA Programming Guide's
 /// throughput table and NVIDIA's architecture papers; empty for a chip that is not in the table.
 [[nodiscard]] std::vector<std::pair<std::string, double>> peak_flops(std::uint32_t major, std::uint32_t minor,

@@ -18,17 +18,6 @@ constexpr CUpti_CallbackId kResourceCallbacks[] = {
     CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
 };
 
-// CUPTI keeps one 64-bit word from a call's enter to its exit: the start time. In exact mode
-// its lowest three bits say how the enter went: an Unmeasured, or that counters are not in play.
-constexpr std::uint64_t kEnteredBits = 7;
-constexpr std::uint64_t kNotExact = 7;
-
-std::int32_t result_of(const CUpti_CallbackData& call) noexcept {
-  return call.functionReturnValue == nullptr
-             ? 0
-             : static_cast<std::int32_t>(*static_cast<const CUresult*>(call.functionReturnValue));
-}
-
 bool wanted(const DriverApi& api, const Options& options) noexcept {
   switch (api.kind) {
     case ApiClass::alloc:
@@ -38,6 +27,10 @@ bool wanted(const DriverApi& api, const Options& options) noexcept {
     case ApiClass::event_record:
     case ApiClass::event_wait:
       return options.events;
+    case ApiClass::value_wait:
+    case ApiClass::stream_create:
+    case ApiClass::stream_destroy:
+      return options.counters == CounterMode::exact;
     default:
       return true;
   }
@@ -65,6 +58,12 @@ EventKind event_kind(ApiClass api) noexcept {
 
 }  // namespace
 
+std::int32_t LaunchCallbacks::result_of(const CUpti_CallbackData& call) noexcept {
+  return call.functionReturnValue == nullptr
+             ? 0
+             : static_cast<std::int32_t>(*static_cast<const CUresult*>(call.functionReturnValue));
+}
+
 bool LaunchCallbacks::enable(CUpti_SubscriberHandle subscriber, const Options& options) noexcept {
   for (const CUpti_CallbackId cbid : kResourceCallbacks) {
     if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, cbid) != CUPTI_SUCCESS) return false;
@@ -90,24 +89,6 @@ void LaunchCallbacks::on_callback(void* self, CUpti_CallbackDomain domain, CUpti
   }
 }
 
-void LaunchCallbacks::wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
-                                const void* data) noexcept {
-  if (exact_ == nullptr || getpid() != pid_) return;
-  if (domain == CUPTI_CB_DOMAIN_RESOURCE && cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-    exact_->context_destroyed(static_cast<const CUpti_ResourceData*>(data)->context);
-  }
-  const int index = domain == CUPTI_CB_DOMAIN_DRIVER_API ? find_driver_api(cbid) : -1;
-  if (index < 0) return;
-  const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
-  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-  if (!is_gpu_work(api.kind)) return;
-  if (call.callbackSite == CUPTI_API_ENTER) {
-    *call.correlationData = kNotExact;
-  } else if ((*call.correlationData & kEnteredBits) == static_cast<std::uint64_t>(Unmeasured::no)) {
-    on_exit(call, api, index);
-  }
-}
-
 void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, int index) noexcept {
   const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
   if (call.callbackSite == CUPTI_API_ENTER) {
@@ -118,23 +99,19 @@ void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, int index) 
 }
 
 void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& api) noexcept {
-  std::uint64_t word = static_cast<std::uint64_t>(clock_now_ns());
-  if (exact_ != nullptr && is_gpu_work(api.kind)) word = (word & ~kEnteredBits) | enter_exact(call);
+  if (hooks_.sampler != nullptr && hooks_.sampler->has_new_context()) hooks_.sampler->begin();
+  const std::int64_t now_ns = clock_now_ns();
+  std::uint64_t word = static_cast<std::uint64_t>(now_ns);
+  if (exact_ != nullptr && is_gpu_work(api.kind)) {
+    word = (word & ~kEnteredBits) | enter_exact(call, api, now_ns);
+  } else if (exact_ != nullptr) {
+    tell_exact(call, api, now_ns);
+  }
   *call.correlationData = word;
 }
 
-std::uint64_t LaunchCallbacks::enter_exact(const CUpti_CallbackData& call) noexcept {
-  // A range inside a capture would put CUPTI's own work into the graph.
-  if (capturing_.load(std::memory_order_relaxed) > 0) {
-    exact_->pass_by();
-    return static_cast<std::uint64_t>(Unmeasured::capturing);
-  }
-  if (exact_->refused()) return kNotExact;
-  const Unmeasured entered = exact_->enter(call.context);
-  return exact_->refused() ? kNotExact : static_cast<std::uint64_t>(entered);
-}
-
 void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
+  if (api.kind >= ApiClass::value_wait) return;  // nothing of them is in the trace
   const std::int64_t now_ns = clock_now_ns();
   std::uint64_t word = *call.correlationData;
   std::uint64_t entered = kNotExact;
@@ -162,6 +139,9 @@ void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& a
   } else if (state != nullptr) {
     emit_other(*state, call, api, event);
   }
+  if (exact_ != nullptr && (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end)) {
+    exact_->capturing(capturing_.load(std::memory_order_relaxed) > 0);
+  }
 }
 
 void LaunchCallbacks::emit_launch(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
@@ -175,36 +155,6 @@ void LaunchCallbacks::emit_launch(ThreadState& state, const CUpti_CallbackData& 
     event.a = arguments.bytes;
   }
   state.emit(event);
-}
-
-void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
-                                 Event& event, Unmeasured entered) noexcept {
-  cost_.count();
-  event.kind = EventKind::launch;
-  event.c = static_cast<std::uint32_t>(result_of(call));
-  ApiArguments arguments;
-  if (api.read != nullptr) api.read(call.functionParams, true, arguments);
-  ExactLaunch launch;
-  launch.event = event;
-  launch.thread = state != nullptr ? state->thread() : static_cast<std::uint32_t>(gettid());
-  launch.kind = static_cast<WorkKind>(api.kind);
-  launch.bytes = arguments.bytes;
-  launch.grid = arguments.grid;
-  launch.block = arguments.block;
-  if (api.kind == ApiClass::kernel && call.symbolName != nullptr) {
-    launch.name = recorder_.names.intern(call.symbolName);
-  }
-  if (entered == Unmeasured::no) {
-    exact_->leave(call.context, launch);
-    return;
-  }
-  if (entered == Unmeasured::capturing) {  // it went into a graph: the graph's launch is measured
-    event.flags |= kLaunchWhileCapturing;
-    if (state != nullptr) state->emit(event);
-    return;
-  }
-  launch.unmeasured = entered;
-  exact_->pass(launch);
 }
 
 std::uint32_t LaunchCallbacks::stream_id(const CUpti_CallbackData& call, const DriverApi& api,
@@ -232,8 +182,8 @@ void LaunchCallbacks::emit_other(ThreadState& state, const CUpti_CallbackData& c
       break;
     case ApiClass::capture_end: {
       // Ends the capture of its stream also where it reports that the capture was invalid.
-      if (std::int32_t open = capturing_.load(std::memory_order_relaxed); open > 0) {
-        capturing_.compare_exchange_strong(open, open - 1, std::memory_order_relaxed);
+      std::int32_t open = capturing_.load(std::memory_order_relaxed);
+      while (open > 0 && !capturing_.compare_exchange_weak(open, open - 1, std::memory_order_relaxed)) {
       }
       event.flags = static_cast<std::uint8_t>(result == 0 ? CaptureStep::end : CaptureStep::invalidate);
       event.a = arguments.graph;
@@ -282,10 +232,10 @@ void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) n
 
 void LaunchCallbacks::on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) noexcept {
   if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
-    hooks_.context_created(hooks_.user);
+    hooks_.context_created(hooks_.user, data.context);
   } else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
     if (exact_ != nullptr) exact_->context_destroyed(data.context);
-    hooks_.context_destroyed(hooks_.user);
+    hooks_.context_destroyed(hooks_.user, data.context);
   } else if (data.resourceDescriptor != nullptr) {
     on_graph_node(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor),
                   cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);

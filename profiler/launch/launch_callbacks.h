@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "profiler/counters/exact_profiler.h"
+#include "profiler/counters/pm_sampler.h"
 #include "profiler/cupti/loader.h"
 #include "profiler/events/recorder.h"
 #include "profiler/launch/callback_cost.h"
@@ -29,8 +30,9 @@ class LaunchCallbacks {
  public:
   struct Hooks {
     void* user = nullptr;
-    void (*context_created)(void* user) = nullptr;
-    void (*context_destroyed)(void* user) = nullptr;
+    void (*context_created)(void* user, CUcontext context) = nullptr;
+    void (*context_destroyed)(void* user, CUcontext context) = nullptr;  ///< it is about to be
+    PmSampler* sampler = nullptr;  ///< told of calls into contexts that it does not sample yet
   };
 
   /// `exact`: nullptr when no bytes are wanted.
@@ -48,6 +50,12 @@ class LaunchCallbacks {
   [[nodiscard]] const CallbackCost& cost() const noexcept { return cost_; }
 
  private:
+  // CUPTI keeps one 64-bit word from a call's enter to its exit: the start time. In exact mode
+  // its lowest four bits say how the enter went: an Unmeasured, or that counters are not in play.
+  static constexpr std::uint64_t kEnteredBits = 15;
+  static constexpr std::uint64_t kNotExact = 15;
+
+  [[nodiscard]] static std::int32_t result_of(const CUpti_CallbackData& call) noexcept;
   /// Nothing is recorded any more: only what exact mode still holds is let go, which is the open
   /// range and lock of a launch in progress, and the counters of a context that ends.
   void wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) noexcept;
@@ -59,7 +67,11 @@ class LaunchCallbacks {
   void emit_launch(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                    Event& event) noexcept;
   /// What exact mode keeps of a call's enter in the low bits of its start time.
-  [[nodiscard]] std::uint64_t enter_exact(const CUpti_CallbackData& call) noexcept;
+  [[nodiscard]] std::uint64_t enter_exact(const CUpti_CallbackData& call, const DriverApi& api,
+                                          std::int64_t now_ns) noexcept;
+  void tell_exact(const CUpti_CallbackData& call, const DriverApi& api, std::int64_t now_ns) noexcept;
+  [[nodiscard]] ExactEntry exact_entry(const CUpti_CallbackData& call, const DriverApi& api,
+                                       std::int64_t now_ns) noexcept;
   void emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api, Event& event,
                   Unmeasured entered) noexcept;
   void emit_memory(ThreadState& state, const DriverApi& api, Event& event,

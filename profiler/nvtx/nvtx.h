@@ -33,7 +33,8 @@ namespace rangefinder {
 /// see. Call it before the first one; a later call has no effect. Our own library: no effect.
 void nvtx_set_chain(const char* path) noexcept;
 
-/// Why the chained tool is not fed; nullptr: it is, or none was asked for.
+/// Why the chained tool is not fed, a line that names it; nullptr: it is, or none was asked for, or
+/// nobody has used NVTX yet. Any thread; the drain thread tells the user.
 [[nodiscard]] const char* nvtx_chain_problem() noexcept;
 
 /// Drain thread, when recording stops: a late event (event_ring.h) with kRangeUnclosed for every

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 
 #include "profiler/nvtx/nvtx.h"
@@ -17,7 +18,8 @@ std::atomic<State> g_state{State::unset};
 std::atomic<bool> g_payload_attached{false};
 std::atomic<const char*> g_problem{nullptr};
 std::atomic<const ChainedTool*> g_tool{nullptr};
-char g_path[4096];  // written before g_state becomes `set`
+char g_path[4096];          // written before g_state becomes `set`
+char g_problem_text[8192];  // written before g_problem
 ChainedTool g_slots;
 // NVTX hands out tables of pointers to slots.
 std::array<std::array<NvtxFunctionPointer*, ChainedTool::kSlots>, ChainedTool::kModules> g_tables;
@@ -64,33 +66,48 @@ const void* library_of(void* address) noexcept {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// Returns what is wrong, or nullptr.
-const char* load() noexcept {
+// By the one thread that took g_state to `loading`.
+void set_problem(const char* path, const char* why, const char* details = "") noexcept {
+  std::snprintf(g_problem_text, sizeof g_problem_text,
+                "NVTX calls do not reach %.4095s: %s%.2000s. They are recorded; correct or unset "
+                "NVTX_INJECTION64_PATH or RANGEFINDER_NVTX_CHAIN, whichever names it.",
+                path, why, details);
+  g_problem.store(g_problem_text, std::memory_order_release);
+}
+
+void load() noexcept {
   void* const library = dlopen(g_path, RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) return "it cannot be loaded";
+  if (library == nullptr) {
+    const char* const details = dlerror();
+    return set_problem(g_path, "it cannot be loaded: ", details == nullptr ? "" : details);
+  }
   void* const initialize = dlsym(library, "InitializeInjectionNvtx2");
-  if (initialize == nullptr) return "it has no InitializeInjectionNvtx2";
+  if (initialize == nullptr) return set_problem(g_path, "it has no InitializeInjectionNvtx2");
   // The variable may name us: then there is no other tool, and nothing to complain about.
-  if (library_of(initialize) == library_of(reinterpret_cast<void*>(&nvtx_set_chain))) return nullptr;
+  if (library_of(initialize) == library_of(reinterpret_cast<void*>(&nvtx_set_chain))) return;
   for (unsigned module = 0; module < ChainedTool::kModules; ++module) {
     const unsigned count = slots_of(static_cast<NvtxCallbackModule>(module));
     for (unsigned id = 1; id < count; ++id) g_tables[module][id] = &g_slots.modules[module][id];
   }
   if (reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(initialize)(get_export_table) == 0) {
-    return "its InitializeInjectionNvtx2 failed";
+    return set_problem(g_path, "its InitializeInjectionNvtx2 failed");
   }
   g_slots.initialize_extension =
       reinterpret_cast<NvtxExtInitializeInjectionFunc_t>(dlsym(library, "InitializeInjectionNvtxExtension"));
   g_tool.store(&g_slots, std::memory_order_release);
-  return nullptr;
 }
 
 }  // namespace
 
 void nvtx_set_chain(const char* path) noexcept {
-  if (path == nullptr || *path == '\0' || std::strlen(path) >= sizeof g_path) return;
+  if (path == nullptr || *path == '\0') return;
   State expected = State::unset;
   if (!g_state.compare_exchange_strong(expected, State::loading, std::memory_order_acq_rel)) return;
+  if (std::strlen(path) >= sizeof g_path) {
+    set_problem(path, "the path is too long");
+    g_state.store(State::done, std::memory_order_release);
+    return;
+  }
   std::strcpy(g_path, path);
   g_state.store(State::set, std::memory_order_release);
 }
@@ -111,7 +128,7 @@ void load_chained_tool() noexcept {
   State expected = State::set;
   if (g_state.load(std::memory_order_relaxed) != State::set) return;
   if (!g_state.compare_exchange_strong(expected, State::loading, std::memory_order_acq_rel)) return;
-  g_problem.store(load(), std::memory_order_release);
+  load();
   g_state.store(State::done, std::memory_order_release);
 }
 

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdlib>
@@ -46,7 +47,35 @@ std::string read_executable() {
   return n > 0 ? std::string(path.data(), static_cast<std::size_t>(n)) : std::string();
 }
 
+constexpr std::string_view kDigits = "0123456789";
+
+/// "550.54.14", not "x86_64": numbers with dots between them.
+bool is_release(std::string_view word) {
+  return word.find('.') != std::string_view::npos && word.find("..") == std::string_view::npos &&
+         word.find_first_not_of("0123456789.") == std::string_view::npos &&
+         kDigits.find(word.front()) != std::string_view::npos &&
+         kDigits.find(word.back()) != std::string_view::npos;
+}
+
 }  // namespace
+
+std::string driver_release_in(std::string_view text) {
+  constexpr std::string_view kMark = "NVRM version:";
+  const std::size_t begin = text.find(kMark);
+  if (begin == std::string_view::npos) return {};
+  std::string_view line = text.substr(begin + kMark.size());
+  line = line.substr(0, line.find('\n'));
+  while (!line.empty()) {
+    const std::string_view word = line.substr(0, line.find(' '));
+    if (!word.empty() && is_release(word)) return std::string(word);
+    line.remove_prefix(std::min(word.size() + 1, line.size()));
+  }
+  return {};
+}
+
+std::string read_driver_release() {
+  return driver_release_in(read_file("/proc/driver/nvidia/version", 4096));
+}
 
 std::int64_t monotonic_now_ns() noexcept {
   timespec now{};
@@ -65,6 +94,7 @@ Header read_process_facts() {
   if (gethostname(host.data(), host.size() - 1) == 0) header.host = host.data();
   header.executable = read_executable();
   header.command = read_command();
+  header.driver_release = read_driver_release();
   header.rank = rank_from([](const char* name) { return std::getenv(name); });
   return header;
 }

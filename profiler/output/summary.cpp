@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/attribution/sampled_rows.h"
+#include "profiler/attribution/totals_json.h"
 #include "schema/json_text.h"
 #include "schema/key_names.h"
 #include "schema/write_line.h"
@@ -74,48 +77,54 @@ Json line_keys(const Record& record, std::initializer_list<const char*> leave_ou
   return keys;
 }
 
-// Absent unless something was measured: a sum over nothing is no zero.
-void add_counters(Json& row, const CounterTotals& counters) {
-  if (counters.measured != 0) {
-    row["dram_read_bytes"] = counters.dram_read_bytes;
-    row["dram_write_bytes"] = counters.dram_write_bytes;
-    row["l2_bytes"] = counters.l2_bytes;
-    row["bytes_source"] = "exact";
-    row["measured_launches"] = counters.measured;
-  }
-  if (counters.unmeasured != 0) row["unmeasured_launches"] = counters.unmeasured;
-}
-
-Json totals_row(const PathTotals& totals) {
-  const bool by_record = totals.activity_kernels != 0;
-  const bool by_counter = totals.counters.measured_kernels != 0;
+Json totals_row(const PathTotals& totals, const RowBytes& bytes, const RowContext& context) {
   Json row;
   row["depth"] = totals.depth;
   row["calls"] = totals.calls;
-  row["kernels"] = totals.kernels;
-  if (by_record || by_counter || totals.kernels == 0) {
-    row["gpu_ns"] = totals.gpu_ns;
-    row["gpu_ns_exclusive"] = totals.gpu_ns_exclusive;
-  }
-  if (by_record) row["gpu_busy_ns"] = totals.gpu_busy_ns;
-  row["host_ns"] = totals.host_ns;
-  if (by_record || by_counter) {
-    row["time_source"] = !by_counter ? "activity" : !by_record ? "counter" : "mixed";
-  }
-  add_counters(row, totals.counters);
-  if (totals.declared_bytes != 0) row["declared_bytes"] = totals.declared_bytes;
-  for (std::size_t kind = 0; kind < kCopyKinds; ++kind) {
-    if (totals.memcpy_bytes[kind] == 0) continue;
-    row["memcpy_bytes"][std::string(kCopyKindNames[kind])] = totals.memcpy_bytes[kind];
-  }
+  add_totals(row, totals, bytes, context);
   return row;
 }
 
-Json module_row(const SummaryInput& input, const PathTotals& totals) {
+Json module_row(const SummaryInput& input, const PathTotals& totals, const RowBytes& bytes,
+                const RowContext& context) {
   Json row;
   row["path"] = valid(join_path(totals.path, input.path_name, input.path_parent));
-  row.update(totals_row(totals));
+  row.update(totals_row(totals, bytes, context));
   return row;
+}
+
+// Exact bytes where there are any, else those of samples.
+std::vector<RowBytes> bytes_of(const SummaryInput& input, const std::vector<PathTotals>& rows,
+                               const RowContext& context) {
+  std::vector<RowBytes> out(rows.size());
+  if (input.samples != nullptr) out = live_sampled_bytes(rows, *input.samples);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const RowBytes exact = exact_bytes(rows[i], context.peaks);
+    if (exact.source != RowBytes::Source::none) out[i] = exact;
+  }
+  return out;
+}
+
+CopyTruth truth_of(const SummaryInput& input) {
+  const CopyTruth& exact = input.totals.truth();
+  return exact.copies != 0 || input.samples == nullptr ? exact : input.samples->truth();
+}
+
+// All that was sampled, and what of it is nobody's. Shared by time: only `run` does better.
+Json samples_object(const SampleSharing& samples) {
+  const SampleTotals& totals = samples.totals();
+  const auto columns = [](const std::array<std::uint64_t, kSharedColumns>& bytes) {
+    return Json{{"dram_read_bytes", bytes[kSharedDramRead]},
+                {"dram_write_bytes", bytes[kSharedDramWrite]},
+                {"l2_bytes", bytes[kSharedL2]}};
+  };
+  Json method;
+  for (const char* const key : {"dram_read_bytes", "dram_write_bytes", "l2_bytes"}) method[key] = "time_shared";
+  return {{"method", std::move(method)},
+          {"count", totals.samples},
+          {"idle", totals.idle_samples},
+          {"all", columns(totals.bytes)},
+          {"unattributed", columns(totals.unattributed)}};
 }
 
 Json kernel_row(const KernelTotals& totals, std::string_view name, std::string_view library) {
@@ -128,7 +137,7 @@ Json kernel_row(const KernelTotals& totals, std::string_view name, std::string_v
     row["min_ns"] = totals.min_ns;
     row["max_ns"] = totals.max_ns;
   }
-  add_counters(row, totals.counters);
+  add_kernel_counters(row, totals.counters);
   return row;
 }
 
@@ -194,9 +203,11 @@ std::string summary_json(const SummaryInput& input) {
   }
   for (const auto& [key, member] : kOwnCostKeys) cost[std::string(key)] = input.own_cost.*member;
 
-  std::vector<PathTotals> paths = input.totals.paths();
-  const PathTotals outside = paths.back();  // always there, always last
-  paths.pop_back();
+  const std::vector<PathTotals> paths = input.totals.paths();
+  const RowContext context(input.gpus, input.totals);
+  const std::vector<RowBytes> bytes = bytes_of(input, paths, context);
+  std::vector<std::size_t> modules(paths.size() - 1);  // the last is what ran outside of any range
+  std::iota(modules.begin(), modules.end(), std::size_t{0});
 
   std::string out;
   Document document(out);
@@ -206,11 +217,19 @@ std::string summary_json(const SummaryInput& input) {
   document.member("process", line_keys(input.header, {"t", "schema", "version", "segment"}));
   document.member("duration_ns", input.duration_ns);
   document.array("gpus", input.gpus, [](const GpuRecord& gpu) { return line_keys(gpu, {"t"}); });
-  document.array("modules", paths, [&](const PathTotals& row) { return module_row(input, row); });
-  document.member("outside", totals_row(outside));
+  document.array("modules", modules,
+                 [&](std::size_t i) { return module_row(input, paths[i], bytes[i], context); });
+  document.member("outside", totals_row(paths.back(), bytes.back(), context));
+  if (const Json sets = metric_sets_array(input.totals.groups()); !sets.empty()) {
+    document.member("metric_sets", sets);
+  }
+  if (input.samples != nullptr && input.samples->any()) {
+    document.member("samples", samples_object(*input.samples));
+  }
   add_kernels(document, input);
   document.array("memcpy", input.totals.copies(), copy_row);
   document.member("findings", Json::array());
+  if (const Json truth = truth_object(truth_of(input)); !truth.is_null()) document.member("truth", truth);
   document.member("loss", loss);
   document.member("own_cost", cost);
   document.close();

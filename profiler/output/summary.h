@@ -4,6 +4,7 @@
 // cost. The contract that dashboards build on (schema/README.md, summary.schema.json).
 //
 //   TotalsBuilder ─┐
+//   SampleSharing ─┤
 //   names by id   ─┼─▶ summary_json() ─▶ text ─▶ write_atomically() ─▶ summary.json
 //   loss, cost    ─┘
 //
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "profiler/attribution/path_totals.h"
+#include "profiler/attribution/sample_sharing.h"
 #include "schema/record.h"
 
 namespace rangefinder {
@@ -40,7 +42,8 @@ struct SummaryInput {
   std::array<std::uint64_t, kLossCauses.size()> loss{};
   OwnCost own_cost;
   bool final = false;
-  std::uint64_t duration_ns = 0;  ///< since recording began
+  std::uint64_t duration_ns = 0;           ///< since recording began
+  const SampleSharing* samples = nullptr;  ///< sampled mode: bytes shared by time so far
 };
 
 /// The whole text, newline at the end; always valid UTF-8. Throws bad_alloc, nothing else.

@@ -34,6 +34,7 @@ void TraceWriter::begin() {
   names_.clear();
   kernel_names_.clear();
   configs_.clear();
+  written_sets_.clear();
   written_threads_.clear();
   written_streams_.clear();
   write_fixed_lines();
@@ -44,6 +45,7 @@ void TraceWriter::write_fixed_lines() {
   line(header_);
   for (const GpuRecord& gpu : gpus_) line(gpu);
   for (const ContextRecord& context : contexts_) line(context);
+  for (const auto& [gpu, sampling] : samplings_) line(sampling);
   for (const CategoryRecord& category : categories_) {
     need_domain(category.domain);
     line(category);
@@ -91,6 +93,16 @@ void TraceWriter::add_payload_schema(const PayloadSchemaRecord& schema) {
   line(schema);
 }
 
+void TraceWriter::add_metric_set(const MetricSetRecord& set) {
+  if (metric_sets_.size() < kMaxKept) metric_sets_[set.id] = set;
+}
+
+void TraceWriter::add_sampling(const SamplingRecord& sampling) {
+  begin();
+  samplings_[sampling.gpu] = sampling;
+  line(sampling);
+}
+
 void TraceWriter::name_thread(std::uint32_t thread, const std::string& name) {
   if (const auto at = threads_.find(thread); at != threads_.end() && at->second == name) return;
   if (threads_.size() >= kMaxKept) threads_.clear();
@@ -134,6 +146,11 @@ void TraceWriter::need_stream(std::uint32_t stream) {
   if (at != streams_.end() && written_streams_.try_emplace(stream, true).second) line(at->second);
 }
 
+void TraceWriter::need_metric_set(std::uint32_t set) {
+  const auto at = metric_sets_.find(set);
+  if (at != metric_sets_.end() && written_sets_.add(set)) line(at->second);
+}
+
 void TraceWriter::need_work(const GpuWork& work) {
   begin();
   need_path(work.path);
@@ -171,7 +188,13 @@ void TraceWriter::write(const LaunchRecord& record) {
 void TraceWriter::write(const ExactRecord& record) {
   need_host(record.launch.host);
   need_kernel_name(record.name);
+  need_metric_set(record.metric_set);
   event(record, kExact);
+}
+
+void TraceWriter::write(const SamplesRecord& record) {
+  begin();
+  event(record, kSamples);
 }
 
 void TraceWriter::write(const SyncRecord& record) {
@@ -236,8 +259,8 @@ void TraceWriter::write(const EndRecord& record) {
 
 std::vector<std::pair<std::string, std::uint64_t>> TraceWriter::counts() const {
   static constexpr std::array<const char*, kKinds> kNames{
-      "kernel", "memcpy",       "memset",      "launch",  "exact",    "sync",  "alloc",
-      "free",   "event_record", "stream_wait", "capture", "overhead", "range", "mark"};
+      "kernel", "memcpy",       "memset",      "launch",  "exact",    "samples", "sync", "alloc",
+      "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark"};
   std::vector<std::pair<std::string, std::uint64_t>> out;
   for (std::size_t i = 0; i < kKinds; ++i) {
     if (counts_[i] != 0) out.emplace_back(kNames[i], counts_[i]);

@@ -45,6 +45,10 @@ class TraceWriter {
   void add_stream(const StreamRecord& stream);
   void add_category(const CategoryRecord& category);
   void add_payload_schema(const PayloadSchemaRecord& schema);
+  /// Before the first record that refers to it; its line comes with that record, once a segment.
+  void add_metric_set(const MetricSetRecord& set);
+  /// Goes to the start of later segments too, until the GPU has a newer one.
+  void add_sampling(const SamplingRecord& sampling);
   void name_thread(std::uint32_t thread, const std::string& name);
 
   void write(const KernelRecord& record);
@@ -52,6 +56,7 @@ class TraceWriter {
   void write(const MemsetRecord& record);
   void write(const LaunchRecord& record);
   void write(const ExactRecord& record);
+  void write(const SamplesRecord& record);
   void write(const SyncRecord& record);
   void write(const AllocRecord& record);
   void write(const EventRecord& record);
@@ -81,6 +86,7 @@ class TraceWriter {
     kMemset,
     kLaunch,
     kExact,
+    kSamples,
     kSync,
     kAlloc,
     kFree,
@@ -106,6 +112,7 @@ class TraceWriter {
   void need_kernel_name(std::uint32_t name);
   void need_config(std::uint32_t config);
   void need_stream(std::uint32_t stream);
+  void need_metric_set(std::uint32_t set);
   void write_fixed_lines();
 
   Recorder& recorder_;
@@ -113,14 +120,16 @@ class TraceWriter {
   KernelNames& kernels_;
   Header header_;
   std::vector<GpuRecord> gpus_;
+  std::unordered_map<std::uint32_t, SamplingRecord> samplings_;  // the last of each GPU
   std::vector<ContextRecord> contexts_;
   std::unordered_map<std::uint32_t, StreamRecord> streams_;
   std::vector<CategoryRecord> categories_;
   std::vector<PayloadSchemaRecord> schemas_;
+  std::unordered_map<std::uint32_t, MetricSetRecord> metric_sets_;
   std::unordered_map<std::uint32_t, std::string> threads_;
   std::array<std::uint64_t, kKinds> counts_{};
   // What this segment has a line for.
-  IdSet paths_, domains_, names_, kernel_names_, configs_;
+  IdSet paths_, domains_, names_, kernel_names_, configs_, written_sets_;
   std::unordered_map<std::uint32_t, bool> written_threads_, written_streams_;
 };
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One line on stderr where something cannot be done, with the reason; the program runs on."""
 
-from harness import InjectionCase
+from harness import Build, InjectionCase
 
 
 class MessageCases(InjectionCase):
@@ -53,6 +53,24 @@ class MessageCases(InjectionCase):
 
                 self.assert_one_line(run, "Kernels and copies are not recorded; NVTX ranges are.")
                 self.assert_nvtx_only(run)
+
+    def test_an_nvtx_tool_that_cannot_be_fed_is_named(self):
+        long = "/" + "x" * 5000
+        problems = {"/nonexistent/tool.so": "it cannot be loaded: /nonexistent/tool.so: cannot open shared object file",
+                    "libm.so.6": "libm.so.6: it has no InitializeInjectionNvtx2", long: "the path is too long"}
+        for variable in ("RANGEFINDER_NVTX_CHAIN", "NVTX_INJECTION64_PATH"):
+            for tool, problem in problems.items():
+                with self.subTest(variable=variable, tool=tool[:30]):
+                    run = self.run_both("plain", "5", **{variable: tool})
+
+                    self.assert_one_line(run, "NVTX calls do not reach", problem, "They are recorded")
+                    self.assert_balanced(run.trace())
+                    self.assertEqual([line["path_text"] for line in run.trace().of("kernel")], ["work/step"] * 5)
+
+    def test_an_nvtx_tool_is_not_named_where_it_is_ourselves_or_nothing_is_recorded(self):
+        for program, tool in (("plain", str(Build.library)), ("no_cuda", "/nonexistent/tool.so")):
+            with self.subTest(program=program):
+                self.assert_silent(self.run_both(program, nvtx=True, RANGEFINDER_NVTX_CHAIN=tool))
 
     def test_a_folder_that_cannot_be_written(self):
         (self.place / "file").write_text("not a folder")

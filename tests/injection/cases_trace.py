@@ -1,14 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is in the trace of an ordinary run, and what the ledger says of the rest."""
 
+import re
 from collections import Counter
+from pathlib import Path
 
-from harness import InjectionCase
+from harness import Build, InjectionCase
 
 MANY = 40_000
 
 
 class TraceCases(InjectionCase):
+    def test_the_header_names_driver_and_runtime(self):
+        named = Path("/proc/driver/nvidia/version")
+        release = re.search(r"NVRM version:.* (\d+(\.\d+)+)\s", named.read_text())[1] if named.exists() else None
+        for preload, runtime in ((None, None), (str(Build.fake("libcudart.so.13")), 13010)):
+            with self.subTest(preload=preload):
+                run = self.run_both("plain", "5", LD_PRELOAD=preload)
+
+                self.assert_silent(run)
+                self.assert_balanced(run.trace())
+                for header in (run.trace().headers[0], run.trace().summary["process"]):
+                    self.assertEqual((header["driver_version"], header.get("driver_release")), (13000, release))
+                    self.assertEqual(header.get("runtime_version"), runtime)
+
     def test_kernels_carry_the_path_of_their_launch(self):
         for nvtx in (False, True):
             with self.subTest(nvtx=nvtx):

@@ -5,17 +5,19 @@
 // It does what the real one does to a tool: cuInit loads CUDA_INJECTION64_PATH and calls
 // InitializeInjection before it returns, then registers the driver's exit handler; every
 // call goes through CUPTI's enter and exit callbacks; a forked child finds CUDA dead.
-// Streams of a context run one after the other; work takes FAKE_CUDA_KERNEL_NS.
+//
+//   FAKE_CUDA_GPUS  how many there are
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <generated_cuda_meta.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "tests/injection/fake_driver.h"
 
@@ -28,7 +30,7 @@ std::atomic<pid_t> owner{0};
 std::atomic<const Hooks*> hooks{nullptr};
 std::atomic<std::uint32_t> next_correlation{1};
 thread_local CUcontext current = nullptr;
-std::atomic<std::int64_t> gpu_busy_until_ns{0};
+thread_local std::vector<CUcontext> below;  // of cuCtxPushCurrent
 
 void load_injection() {
   const char* const path = getenv("CUDA_INJECTION64_PATH");
@@ -51,9 +53,13 @@ void end_driver() {
 
 }  // namespace
 
-CUresult ready(const char* function) {
+CUresult ready_anywhere() {
   if (!initialized.load() || getpid() != owner.load()) return CUDA_ERROR_NOT_INITIALIZED;
-  if (ended.load()) return CUDA_ERROR_DEINITIALIZED;
+  return ended.load() ? CUDA_ERROR_DEINITIALIZED : CUDA_SUCCESS;
+}
+
+CUresult ready(const char* function) {
+  if (const CUresult r = ready_anywhere(); r != CUDA_SUCCESS) return r;
   // CUPTI: CUDA calls inside callbacks are unsupported and may hang.
   if (const Hooks* const table = hooks.load(); table != nullptr && table->in_callback()) {
     violation(std::string(function) + " called inside a callback of CUPTI");
@@ -72,24 +78,6 @@ std::uint32_t correlation() {
 }
 std::uint32_t stream_id(CUstream stream) {
   return stream != nullptr ? stream->id : current->null_stream;
-}
-
-void run_work(Work work) {
-  static const std::int64_t took_ns = number_from("FAKE_CUDA_KERNEL_NS", 2'000);
-  std::int64_t free_ns = gpu_busy_until_ns.load();
-  do {
-    work.start_ns = std::max(now_ns(), free_ns);
-    work.end_ns = work.start_ns + took_ns;
-  } while (!gpu_busy_until_ns.compare_exchange_weak(free_ns, work.end_ns));
-  if (const Hooks* const table = hooks.load()) table->work(work);
-}
-
-void wait_for_gpu() {
-  for (std::int64_t left = gpu_busy_until_ns.load() - now_ns(); left > 0;
-       left = gpu_busy_until_ns.load() - now_ns()) {
-    const timespec pause{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
-    nanosleep(&pause, nullptr);
-  }
 }
 
 }  // namespace fake
@@ -115,13 +103,13 @@ FAKE_EXPORT CUresult cuDriverGetVersion(int* version) {
 }
 
 FAKE_EXPORT CUresult cuDeviceGetCount(int* count) {
-  *count = 1;
+  *count = fake::gpus();
   return ready("cuDeviceGetCount");
 }
 
 FAKE_EXPORT CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   *device = ordinal;
-  return ordinal == 0 ? ready("cuDeviceGet") : CUDA_ERROR_INVALID_DEVICE;
+  return ordinal < fake::gpus() ? ready("cuDeviceGet") : CUDA_ERROR_INVALID_DEVICE;
 }
 
 FAKE_EXPORT CUresult cuDeviceGetName(char* name, int bytes, CUdevice) {
@@ -130,8 +118,9 @@ FAKE_EXPORT CUresult cuDeviceGetName(char* name, int bytes, CUdevice) {
   return ready("cuDeviceGetName");
 }
 
-FAKE_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice) {
+FAKE_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
   for (std::size_t i = 0; i < sizeof(uuid->bytes); ++i) uuid->bytes[i] = static_cast<char>(0x10 + i);
+  uuid->bytes[0] = static_cast<char>(0x10 + device);
   return ready("cuDeviceGetUuid");
 }
 
@@ -164,7 +153,7 @@ FAKE_EXPORT CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsi
   static std::atomic<std::uint32_t> next_id{1};
   if (const CUresult r = ready("cuCtxCreate"); r != CUDA_SUCCESS) return r;
   const std::uint32_t id = next_id.fetch_add(1);
-  *context = fake::current = new CUctx_st{id, static_cast<std::uint32_t>(device), id * 100 + 7, true};
+  *context = fake::current = new CUctx_st{id, static_cast<std::uint32_t>(device), id * 100 + 7, {true}, {0}};
   if (const fake::Hooks* const table = fake::tool())
     table->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, *context);
   return CUDA_SUCCESS;
@@ -186,10 +175,17 @@ FAKE_EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
   return ready("cuCtxSetCurrent");
 }
 
-FAKE_EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned) {
-  static std::atomic<std::uint32_t> next_id{13};
-  if (const CUresult r = ready("cuStreamCreate"); r != CUDA_SUCCESS) return r;
-  *stream = new CUstream_st{next_id.fetch_add(1)};
-  if (const fake::Hooks* const table = fake::tool()) table->stream(fake::current, (*stream)->id);
+FAKE_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  if (const CUresult r = fake::ready_anywhere(); r != CUDA_SUCCESS) return r;
+  if (context == nullptr || !context->alive) return CUDA_ERROR_INVALID_CONTEXT;
+  fake::below.push_back(std::exchange(fake::current, context));
+  return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext* context) {
+  if (const CUresult r = fake::ready_anywhere(); r != CUDA_SUCCESS) return r;
+  if (fake::below.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+  *context = std::exchange(fake::current, fake::below.back());
+  fake::below.pop_back();
   return CUDA_SUCCESS;
 }

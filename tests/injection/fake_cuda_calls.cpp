@@ -7,6 +7,7 @@
 #include <generated_cuda_meta.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -38,22 +39,6 @@ namespace {
 std::mutex capture_mutex;
 CUgraph capturing = nullptr;  // guarded by capture_mutex; one capture at a time
 std::atomic<std::uint64_t> next_graph{1};
-
-/// One call: `body(call)` does it and returns its result.
-template <typename Params, typename Body>
-CUresult traced(CUpti_CallbackId cbid, const char* function, const Params& params, const char* symbol,
-                Body body) {
-  if (const CUresult r = ready(function); r != CUDA_SUCCESS) return r;
-  Call call{cbid, function, &params, symbol, current_context(), correlation(), CUDA_SUCCESS, 0};
-  if (call.context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  const Hooks* const table = tool();
-  if (table != nullptr) table->enter(call);
-  call.result = body(call);
-  if (table != nullptr) table->exit(call);
-  return call.result;
-}
-#define TRACED(function, params, symbol, ...) \
-  fake::traced(CUPTI_DRIVER_TRACE_CBID_##function, #function, params, symbol, __VA_ARGS__)
 
 Work work_of(const Call& call, WorkClass kind, CUstream stream) {
   Work work{};
@@ -104,6 +89,12 @@ CUresult copy(const Call& call, CUstream stream, std::uint64_t bytes, bool to_ho
 }
 
 }  // namespace
+
+bool is_capturing() {
+  const std::lock_guard lock(capture_mutex);
+  return capturing != nullptr;
+}
+
 }  // namespace fake
 
 FAKE_EXPORT CUresult cuModuleLoadData(CUmodule* module, const void*) {
@@ -126,6 +117,7 @@ FAKE_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid
                                      block_z, shared_bytes, stream, arguments, extra};
   return TRACED(cuLaunchKernel, params, f->name, [&](const fake::Call& call) {
     if (grid_x == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (std::strstr(f->name, "raise_signal") != nullptr) raise(SIGUSR1);  // inside of the call
     fake::Work work = fake::work_of(call, fake::WorkClass::kernel, stream);
     std::memcpy(work.grid, &params.gridDimX, sizeof(work.grid));
     std::memcpy(work.block, &params.blockDimX, sizeof(work.block));

@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A libcudart.so.13 by name only: beside it a Python wheel keeps its libcupti.
-extern "C" __attribute__((visibility("default"))) int fake_cudart() {
-  return 13;
+// A libcudart.so.13: beside it a Python wheel keeps its libcupti, and it says its version.
+#include <dlfcn.h>
+
+#include "tests/injection/fake_tool.h"
+
+FAKE_EXPORT int cudaRuntimeGetVersion(int* version) {
+  // As strict as for every other CUDA call: inside a callback of CUPTI it may hang.
+  void* const cupti = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY);
+  auto* const hooks = cupti == nullptr
+                          ? nullptr
+                          : reinterpret_cast<const fake::Hooks* (*)()>(dlsym(cupti, fake::kHooksFunction));
+  if (hooks != nullptr && hooks()->in_callback()) {
+    fake::violation("cudaRuntimeGetVersion called inside a callback of CUPTI");
+  }
+  *version = 13010;
+  return 0;
 }

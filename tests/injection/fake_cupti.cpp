@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -33,6 +34,7 @@ std::atomic<CUpti_SubscriberHandle> subscriber{nullptr};
 std::array<std::atomic<bool>, CUPTI_DRIVER_TRACE_CBID_SIZE> driver_enabled{};
 std::array<std::atomic<bool>, CUPTI_CBID_RESOURCE_SIZE> resource_enabled{};
 thread_local int callback_depth = 0;
+thread_local std::uint32_t under_way = 0;  // correlation id of the driver call that this thread is in
 
 /// The code that FAKE_CUPTI_FAIL has for `function`, and the call from which on it applies.
 bool find_fault(std::string_view function, int& code, int& from) {
@@ -50,15 +52,27 @@ bool find_fault(std::string_view function, int& code, int& from) {
   return false;
 }
 
+std::mutex calls_mutex;
+auto* const calls = new std::map<std::string, int>;  // by function; guarded by calls_mutex
+
+void write_calls() {
+  const char* const path = getenv("FAKE_CUPTI_CALLS");
+  FILE* const file = path != nullptr ? std::fopen(path, "w") : nullptr;
+  if (file == nullptr) return;
+  const std::lock_guard lock(calls_mutex);
+  for (const auto& [function, times] : *calls) std::fprintf(file, "%s %d\n", function.c_str(), times);
+  std::fclose(file);
+}
+
 CUptiResult injected(const char* function) {
-  static const bool wanted = getenv("FAKE_CUPTI_FAIL") != nullptr;
+  static const bool wanted = getenv("FAKE_CUPTI_FAIL") != nullptr || getenv("FAKE_CUPTI_CALLS") != nullptr;
   if (!wanted) return CUPTI_SUCCESS;
-  static std::mutex mutex;
-  static auto* const calls = new std::map<std::string, int>;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(calls_mutex);
   const int call = ++(*calls)[function];
   int code = 0, from = 0;
-  return find_fault(function, code, from) && call >= from ? static_cast<CUptiResult>(code) : CUPTI_SUCCESS;
+  if (!find_fault(function, code, from) || call < from) return CUPTI_SUCCESS;
+  sampling_begun_or_failed();
+  return static_cast<CUptiResult>(code);
 }
 
 void call_subscriber(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) {
@@ -85,13 +99,19 @@ void on_call(Call& call, CUpti_ApiCallbackSite site) {
 }
 
 void on_resource(CUpti_CallbackId cbid, CUcontext context) {
-  if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) record_context(context);
+  if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    record_context(context);
+    pm_context_created();
+  }
   if (resource_enabled[cbid].load()) {
     CUpti_ResourceData data{};
     data.context = context;
     call_subscriber(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
   }
-  if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) counters_context_destroyed(context);
+  if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    counters_context_destroyed(context);
+    pm_context_destroyed();
+  }
 }
 
 void on_graph_node(CUcontext context, CUgraphNode node, CUgraphNode original) {
@@ -107,21 +127,30 @@ void on_graph_node(CUcontext context, CUgraphNode node, CUgraphNode original) {
   call_subscriber(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
 }
 
-void on_work(const Work& work) {
-  if (driver_ended.load()) return;
-  record_work(work);
-  count_work(work);
-}
-
 constexpr Hooks kHooks{
-    [](Call& call) { on_call(call, CUPTI_API_ENTER); },
-    [](Call& call) { on_call(call, CUPTI_API_EXIT); },
-    on_work,
+    [](Call& call) {
+      under_way = call.correlation;
+      on_call(call, CUPTI_API_ENTER);
+    },
+    [](Call& call) {
+      on_call(call, CUPTI_API_EXIT);
+      under_way = 0;
+    },
+    [](const Work& work) {
+      if (!driver_ended.load()) count_work(work);
+    },
+    [](const Work& work) {
+      if (!driver_ended.load()) record_work(work);
+    },
     on_resource,
     record_stream,
     on_graph_node,
     [] { return callback_depth != 0; },
-    [] { driver_ended.store(true); },
+    [] {
+      driver_ended.store(true);
+      write_calls();
+      if (sampler_enabled()) violation("the driver ended while a GPU is sampled");
+    },
 };
 
 // Links only if every function that the library asks for is here.
@@ -132,6 +161,10 @@ constexpr Hooks kHooks{
 };
 
 }  // namespace
+
+std::uint32_t correlation_under_way() {
+  return under_way;
+}
 
 CUptiResult begin(const char* function, Needs needs) {
   if (getpid() != loaded_by) violation(std::string(function) + " called in a forked child");

@@ -8,6 +8,9 @@
 //   FAKE_CUPTI_FAIL     Function:code[@n][,…]: Function (without `cupti`) returns code, from its n-th call on
 //   FAKE_CUPTI_LOSE     every so many records vanish without a word
 //   FAKE_CUPTI_PASSES   passes that the counters need
+//   FAKE_CUPTI_A_PASS   metrics that one pass holds; without it all
+//   FAKE_CUPTI_SHARED   a counter range may hold several launches
+//   FAKE_CUPTI_CALLS    file that gets `Function n` for each function that was called
 #pragma once
 
 #include <cupti.h>
@@ -33,10 +36,17 @@ enum class Needs : std::uint8_t {
 void record_work(const Work& work);
 void record_context(CUcontext context);
 void record_stream(CUcontext context, std::uint32_t stream);
-[[nodiscard]] bool kernel_records_enabled();
+/// Correlation id of the driver call that this thread is in; 0: none.
+[[nodiscard]] std::uint32_t correlation_under_way();
 
 // Counters.
 void count_work(const Work& work);
 void counters_context_destroyed(CUcontext context);
+
+// PM sampling (fake_cupti_pm.cpp).
+void pm_context_created();
+void pm_context_destroyed();
+void sampling_begun_or_failed();
+[[nodiscard]] bool sampler_enabled();
 
 }  // namespace fake

@@ -196,10 +196,6 @@ void record_stream(CUcontext context, std::uint32_t stream) {
   append(record, 0);
 }
 
-bool kernel_records_enabled() {
-  return enabled[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL].load();
-}
-
 }  // namespace fake
 
 FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {

@@ -18,6 +18,7 @@
 struct CUpti_RangeProfiler_Object {
   CUcontext context;
   bool enabled, configured, started, open;
+  bool has_started;                ///< since it was enabled: it holds the GPU's counters
   std::uint32_t open_correlation;  ///< the launch that the open range holds; 0: none yet
   std::uint8_t* image;             ///< of SetConfig: must outlive us
   std::size_t image_bytes, most_ranges;
@@ -40,13 +41,39 @@ CUpti_RangeProfiler_Object* usable(CUpti_RangeProfiler_Object* object, const cha
   return nullptr;
 }
 
+/// The GPU is drained. A drain behind work that waits for a launch yet to come never ends, and neither
+/// can it be taken back: the real library hangs.
+void drain(const CUpti_RangeProfiler_Object& object, const char* function) {
+  if (object.context->waiting.load() != 0)
+    violation(std::string(function) + " drains behind unfinished work that waits");
+}
+
+/// Every range ends with a kernel of CUPTI's own.
+void record_end_of_range(CUcontext context) {
+  constexpr std::uint32_t kOwnStream = 900;
+  constexpr std::int64_t kTakesNs = 40'000;
+  Work work{};
+  work.kind = WorkClass::kernel;
+  work.context = context;
+  work.stream = kOwnStream;
+  work.correlation = correlation_under_way();
+  work.start_ns = now_ns();
+  work.end_ns = work.start_ns + kTakesNs;
+  work.symbol = "WaitNs";
+  for (unsigned& size : work.grid) size = 1;
+  for (unsigned& size : work.block) size = 1;
+  record_work(work);
+}
+
 }  // namespace
 
 void count_work(const Work& work) {
+  static const bool shared = getenv("FAKE_CUPTI_SHARED") != nullptr;
   const std::lock_guard guard(lock);
   for (CUpti_RangeProfiler_Object* const object : objects) {
     if (!object->open || object->context != work.context) continue;
-    if (object->open_correlation != 0 && object->open_correlation != work.correlation) {
+    if (object->open_correlation != 0 && object->open_correlation != work.correlation && !shared &&
+        work.context->waiting == 0) {  // an open range that cannot be closed takes in what comes
       violation("a counter range holds more than one launch");
     }
     object->open_correlation = work.correlation;
@@ -61,6 +88,20 @@ void counters_context_destroyed(CUcontext context) {
   }
 }
 
+bool counter_ranges_enabled() {
+  const std::lock_guard guard(lock);
+  return std::any_of(objects.begin(), objects.end(),
+                     [](const CUpti_RangeProfiler_Object* object) { return object->enabled; });
+}
+
+std::uint32_t counters_held_by() {
+  const std::lock_guard guard(lock);
+  for (const CUpti_RangeProfiler_Object* const object : objects) {
+    if (object->enabled && object->has_started) return object->context->id;
+  }
+  return 0;
+}
+
 bool counters_initialized() {
   return initialized.load() > 0;
 }
@@ -68,6 +109,11 @@ bool counters_initialized() {
 }  // namespace fake
 
 using fake::usable;
+
+/// For programs: id of a context that holds its GPU's counters, 0 if there is none.
+FAKE_EXPORT std::uint32_t fake_cupti_counters_held_by() {
+  return fake::counters_held_by();
+}
 
 /// Every function: its injected error, the size of its parameters, the lock.
 #define BEGIN(name)                                                               \
@@ -83,6 +129,13 @@ using fake::usable;
 
 FAKE_EXPORT CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* params) {
   BEGIN(ProfilerInitialize);
+  // As the real library's: registered when counters are first used, so run before what was there already.
+  static const pid_t owner = getpid();
+  static const int registered = std::atexit([] {
+    if (getpid() == owner && fake::sampler_enabled())
+      fake::violation("CUPTI's exit handler ran while a GPU is sampled");
+  });
+  (void)registered;
   ++fake::initialized;
   return CUPTI_SUCCESS;
 }
@@ -115,6 +168,7 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Para
 
 FAKE_EXPORT CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params) {
   BEGIN_OBJECT(RangeProfilerDisable);
+  fake::drain(*object, "RangeProfilerDisable");
   if (object->started) return CUPTI_ERROR_INVALID_OPERATION;
   object->enabled = false;
   return CUPTI_SUCCESS;
@@ -161,14 +215,20 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfi
 FAKE_EXPORT CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
   BEGIN_OBJECT(RangeProfilerStart);
   if (!object->configured || object->started) return CUPTI_ERROR_INVALID_OPERATION;
-  if (fake::kernel_records_enabled()) fake::violation("counters were started while kernel records are on");
-  object->started = true;
+  for (const CUpti_RangeProfiler_Object* const other : fake::objects) {
+    if (other != object && other->enabled && other->has_started &&
+        other->context->gpu == object->context->gpu)
+      return CUPTI_ERROR_HARDWARE_BUSY;
+  }
+  fake::drain(*object, "RangeProfilerStart");
+  object->started = object->has_started = true;
   return CUPTI_SUCCESS;
 }
 
 FAKE_EXPORT CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
   BEGIN_OBJECT(RangeProfilerStop);
   if (!object->started || object->open) return CUPTI_ERROR_INVALID_OPERATION;
+  fake::drain(*object, "RangeProfilerStop");
   object->started = false;
   params->isAllPassSubmitted = 1;
   return CUPTI_SUCCESS;
@@ -177,6 +237,7 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* 
 FAKE_EXPORT CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* params) {
   BEGIN_OBJECT(RangeProfilerPushRange);
   if (!object->started || object->open || params->pRangeName == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  fake::drain(*object, "RangeProfilerPushRange");
   if (object->ranges.size() == object->most_ranges)
     fake::violation("more counter ranges than the image holds");
   fake::CounterRange range{};
@@ -191,7 +252,9 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRang
 FAKE_EXPORT CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params* params) {
   BEGIN_OBJECT(RangeProfilerPopRange);
   if (!object->started || !object->open) return CUPTI_ERROR_INVALID_OPERATION;
+  fake::drain(*object, "RangeProfilerPopRange");
   object->open = false;
+  fake::record_end_of_range(object->context);
   return CUPTI_SUCCESS;
 }
 

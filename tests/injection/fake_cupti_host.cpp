@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fake CUPTI's host side of counters: chips, metrics, configuration, evaluation.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -9,6 +10,7 @@
 
 struct CUpti_Profiler_Host_Object {
   std::vector<const fake::Metric*> metrics;
+  bool refused_a_metric = false;  ///< the real library has freed parts of it then
 };
 
 namespace {
@@ -27,7 +29,7 @@ constexpr const char* kChips[] = {"GA100", kChip};
 
 FAKE_EXPORT CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
   BEGIN(DeviceGetChipName)
-  if (params->deviceIndex != 0) return CUPTI_ERROR_INVALID_DEVICE;
+  if (params->deviceIndex >= static_cast<std::size_t>(fake::gpus())) return CUPTI_ERROR_INVALID_DEVICE;
   params->pChipName = kChip;
   return CUPTI_SUCCESS;
 }
@@ -64,6 +66,8 @@ FAKE_EXPORT CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initiali
 
 FAKE_EXPORT CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* params) {
   BEGIN_HOST(ProfilerHostDeinitialize);
+  if (params->pHostObject->refused_a_metric)
+    fake::violation("a host object that refused a metric is freed twice");
   delete params->pHostObject;
   return CUPTI_SUCCESS;
 }
@@ -107,7 +111,10 @@ cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params* p
   BEGIN_HOST(ProfilerHostConfigAddMetrics);
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
     const fake::Metric* const metric = fake::find_metric(params->ppMetricNames[i]);
-    if (metric == nullptr) return CUPTI_ERROR_INVALID_METRIC_NAME;
+    if (metric == nullptr) {
+      params->pHostObject->refused_a_metric = true;
+      return CUPTI_ERROR_INVALID_METRIC_NAME;
+    }
     params->pHostObject->metrics.push_back(metric);
   }
   return CUPTI_SUCCESS;
@@ -123,8 +130,12 @@ cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Param
 
 FAKE_EXPORT CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params* params) {
   BEGIN_HOST(ProfilerHostGetConfigImage);
-  const fake::ConfigImage image{fake::kConfigMagic, params->pHostObject->metrics.size(),
-                                static_cast<std::uint64_t>(fake::number_from("FAKE_CUPTI_PASSES", 1))};
+  const std::uint64_t metrics = params->pHostObject->metrics.size();
+  const auto a_pass =
+      static_cast<std::uint64_t>(fake::number_from("FAKE_CUPTI_A_PASS", std::int64_t{fake::kMetrics.size()}));
+  const auto least = static_cast<std::uint64_t>(fake::number_from("FAKE_CUPTI_PASSES", 1));
+  const fake::ConfigImage image{fake::kConfigMagic, metrics,
+                                std::max(least, (metrics + a_pass - 1) / a_pass)};
   if (params->configImageSize < sizeof(image) || params->pConfigImage == nullptr)
     return CUPTI_ERROR_INVALID_PARAMETER;
   std::memcpy(params->pConfigImage, &image, sizeof(image));

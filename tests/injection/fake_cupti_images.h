@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "tests/injection/fake_cupti.h"
@@ -49,6 +50,12 @@ inline constexpr std::array kMetrics{
     Metric{"dram__bytes_read.sum", 2000},
     Metric{"dram__bytes_write.sum", 3000},
     Metric{"lts__t_bytes.sum", 4000},
+    Metric{"gr__cycles_active.avg.pct_of_peak_sustained_elapsed", 100, 0},
+    Metric{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 50, 0},
+    Metric{"pcie__read_bytes.sum", 512, 0},  // and no NVLink
+    Metric{"lts__t_tag_requests_hit.sum", 5000},
+    Metric{"lts__t_tag_requests_miss.sum", 6000},
+    Metric{"lts__average_t_sector.ratio", std::numeric_limits<double>::quiet_NaN(), 0},  // over nothing
 };
 
 inline const Metric* find_metric(std::string_view name) {
@@ -75,5 +82,9 @@ inline const CounterImage* counter_image(const std::uint8_t* data, std::size_t b
 
 /// cuptiProfilerInitialize was called more often than its opposite.
 [[nodiscard]] bool counters_initialized();
+/// Id of a context whose counters were started and not yet disabled; 0 if there is none.
+[[nodiscard]] std::uint32_t counters_held_by();
+/// Some context has the Range Profiler enabled: nobody else gets the counters.
+[[nodiscard]] bool counter_ranges_enabled();
 
 }  // namespace fake

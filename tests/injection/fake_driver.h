@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two halves of the fake driver share: its state (fake_cuda.cpp) for its calls
-// that a tool sees (fake_cuda_calls.cpp).
+// What the parts of the fake driver share: its state (fake_cuda.cpp) and its streams
+// (fake_cuda_streams.cpp) for its calls that a tool sees (fake_cuda_calls.cpp).
 #pragma once
 
 #include "tests/injection/fake_tool.h"
@@ -10,6 +10,8 @@ namespace fake {
 
 /// CUDA_SUCCESS if CUDA can be used in this process, now, on this thread.
 [[nodiscard]] CUresult ready(const char* function);
+/// The same for the few functions that neither wait nor submit: they may be called inside of callbacks.
+[[nodiscard]] CUresult ready_anywhere();
 
 /// The tool's table; nullptr without a tool.
 [[nodiscard]] const Hooks* tool();
@@ -17,8 +19,26 @@ namespace fake {
 [[nodiscard]] std::uint32_t correlation();
 [[nodiscard]] std::uint32_t stream_id(CUstream stream);
 
-/// Puts work at the end of the GPU's queue and tells the tool.
-void run_work(Work work);
+/// Puts work at the end of its stream and tells the tool.
+void run_work(const Work& work);
 void wait_for_gpu();
+/// Some stream of the process is being captured.
+[[nodiscard]] bool is_capturing();
+
+/// One call: `body(call)` does it and returns its result.
+template <typename Params, typename Body>
+CUresult traced(CUpti_CallbackId cbid, const char* function, const Params& params, const char* symbol,
+                Body body) {
+  if (const CUresult r = ready(function); r != CUDA_SUCCESS) return r;
+  Call call{cbid, function, &params, symbol, current_context(), correlation(), CUDA_SUCCESS, 0};
+  if (call.context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const Hooks* const table = tool();
+  if (table != nullptr) table->enter(call);
+  call.result = body(call);
+  if (table != nullptr) table->exit(call);
+  return call.result;
+}
+#define TRACED(function, params, symbol, ...) \
+  fake::traced(CUPTI_DRIVER_TRACE_CBID_##function, #function, params, symbol, __VA_ARGS__)
 
 }  // namespace fake

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -27,10 +28,12 @@ struct CUctx_st {
   std::uint32_t id;
   std::uint32_t gpu;
   std::uint32_t null_stream;
-  bool alive;
+  std::atomic<bool> alive;
+  std::atomic<int> waiting;  ///< streams of it that hold work which waits for a launch yet to come
 };
 struct CUstream_st {
   std::uint32_t id;
+  std::atomic<bool> alive;
 };
 struct CUgraphNode_st {
   std::uint64_t id;  ///< graph's id << 32 | number in the graph
@@ -69,7 +72,8 @@ struct Work {
 struct Hooks {
   void (*enter)(Call& call);
   void (*exit)(Call& call);
-  void (*work)(const Work& work);
+  void (*submitted)(const Work& work);  ///< its times are not known yet
+  void (*work)(const Work& work);       ///< when it is known when it ends
   void (*resource)(CUpti_CallbackId cbid, CUcontext context);
   void (*stream)(CUcontext context, std::uint32_t stream);
   void (*graph_node)(CUcontext context, CUgraphNode node, CUgraphNode original);  ///< original: of a clone
@@ -90,6 +94,11 @@ inline std::int64_t now_ns() {
 inline std::int64_t number_from(const char* variable, std::int64_t fallback) {
   const char* const text = getenv(variable);
   return text != nullptr && *text != '\0' ? std::atoll(text) : fallback;
+}
+
+/// GPUs of the machine.
+inline int gpus() {
+  return static_cast<int>(number_from("FAKE_CUDA_GPUS", 1));
 }
 
 /// Something happened that must never happen; the test that reads the file fails.

@@ -10,9 +10,11 @@ import unittest
 from pathlib import Path
 
 from cases_counters import *  # noqa: F401,F403
+from cases_exact import *  # noqa: F401,F403
 from cases_exit import *  # noqa: F401,F403
 from cases_fork import *  # noqa: F401,F403
 from cases_messages import *  # noqa: F401,F403
+from cases_sampling import *  # noqa: F401,F403
 from cases_search import *  # noqa: F401,F403
 from cases_trace import *  # noqa: F401,F403
 from harness import Build

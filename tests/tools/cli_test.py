@@ -64,6 +64,15 @@ class Read(CommandLine):
         self.assertIn("1.00 us", done.stdout)
         self.assertNotIn("\033", done.stdout)
 
+    def test_the_driver_and_the_runtime_are_named_where_the_trace_knows_them(self):
+        known = dict(cli_case.HEADER, driver_version=13000, driver_release="580.159.04", runtime_version=12080)
+        named = self.make_trace([known, *cli_case.TRACE[1:]], "named")
+        self.assertIn("\nDriver 580.159.04, CUDA runtime 12.8\n", self.call("report", named).stdout)
+        self.assertNotIn("Driver", self.call("report", self.make_trace()).stdout)
+        (trace,) = self.report(named)
+        self.assertEqual({key: trace["process"][key] for key in known if "driver" in key or "runtime" in key},
+                         {"driver_version": 13000, "driver_release": "580.159.04", "runtime_version": 12080})
+
     def test_colour_follows_the_environment(self):
         trace = self.make_trace()
         self.assertIn("\033[1m", self.call("report", trace, NO_COLOR="", CLICOLOR_FORCE="1").stdout)
@@ -132,20 +141,6 @@ class Machine(CommandLine):
         self.check_code(done, 3)
         self.assertIn("/opt/other.so", done.stdout)
         self.assertIn("cannot write", done.stdout)
-
-    def test_metrics_of_gh100_need_one_pass(self):
-        done = self.call("metrics", "--chip", "GH100", "--json")
-        if done.returncode == 3 and "libcupti" in done.stderr:
-            self.skipTest("no libcupti on this machine: " + done.stderr.strip())
-        self.check_code(done, 0)
-        result = json.loads(done.stdout)
-        self.assertIn("GH100", result["chips"])
-        (bytes_set,) = result["sets"]
-        self.assertEqual(bytes_set["passes"], 1)
-        self.assertEqual(len(bytes_set["metrics"]), 5)
-        listed = json.loads(self.call("metrics", "--chip", "GH100", "--list", "dram__bytes", "--json").stdout)
-        self.assertIn("dram__bytes_read", listed["base_metrics"])
-        self.check_code(self.call("metrics", "--chip", "NO1"), 2)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,10 @@ Options read(const std::vector<std::string>& variables) {
 
 /// All that is read, but for the complaints.
 auto values(const Options& o) {
-  return std::tie(o.out, o.exact, o.exact_batch, o.memory, o.events, o.fold_digits, o.segment_bytes,
-                  o.max_bytes, o.keep_last, o.buffers, o.flush_ms, o.summary_ms, o.report, o.log, o.cupti,
-                  o.record, o.force, o.nvtx_chain, o.manifest);
+  return std::tie(o.out, o.counters, o.counters_asked_for, o.sample_interval_us, o.metrics, o.exact_at,
+                  o.exact_range, o.exact_kernel, o.exact_skip, o.exact_batch, o.memory, o.events,
+                  o.fold_digits, o.segment_bytes, o.max_bytes, o.keep_last, o.buffers, o.flush_ms,
+                  o.summary_ms, o.report, o.log, o.cupti, o.record, o.force, o.nvtx_chain, o.manifest);
 }
 
 std::string assignment(const OptionSpec& option, const std::string& value) {
@@ -80,15 +81,37 @@ TEST_CASE("every text goes to its own option") {
 
 TEST_CASE("choices are what their words say") {
   const Options options =
-      read({"RANGEFINDER_COUNTERS=exact", "RANGEFINDER_MEMORY=off", "RANGEFINDER_EVENTS=off",
-            "RANGEFINDER_FOLD_DIGITS=on", "RANGEFINDER_KEEP=last", "RANGEFINDER_FORCE=on"});
+      read({"RANGEFINDER_COUNTERS=exact", "RANGEFINDER_EXACT_AT=range", "RANGEFINDER_MEMORY=off",
+            "RANGEFINDER_EVENTS=off", "RANGEFINDER_FOLD_DIGITS=on", "RANGEFINDER_KEEP=last",
+            "RANGEFINDER_FORCE=on"});
 
-  CHECK(options.exact);
+  CHECK(options.counters == CounterMode::exact);
+  CHECK(options.exact_at == ExactAt::range);
   CHECK_FALSE(options.memory);
   CHECK_FALSE(options.events);
   CHECK(options.fold_digits);
   CHECK(options.keep_last);
   CHECK(options.force);
+}
+
+TEST_CASE("counters are sampled on request, or by themselves where nobody would miss them") {
+  const Options asked = read({"RANGEFINDER_COUNTERS=sampled"});
+  CHECK(asked.counters == CounterMode::sampled);
+  CHECK(asked.counters_asked_for);
+
+  const Options automatic = read({"RANGEFINDER_COUNTERS=auto"});
+  CHECK(automatic.counters == CounterMode::sampled);
+  CHECK_FALSE(automatic.counters_asked_for);
+  CHECK(automatic.problems.empty());
+}
+
+TEST_CASE("expressions that are none are refused") {
+  const Options options = read({"RANGEFINDER_EXACT_KERNEL=gemm.*", "RANGEFINDER_EXACT_SKIP=("});
+
+  CHECK(options.exact_kernel == "gemm.*");
+  CHECK(options.exact_skip.empty());
+  REQUIRE(options.problems.size() == 1);
+  CHECK(options.problems[0].find("RANGEFINDER_EXACT_SKIP=( is not understood") == 0);
 }
 
 TEST_CASE("sizes given in MiB are kept in bytes") {
@@ -105,6 +128,7 @@ TEST_CASE("numbers are taken from the least to the most that the help names, and
     const char* refused[2];
   };
   const Bounds all[] = {
+      {"RANGEFINDER_SAMPLE_INTERVAL", {"5", "10000"}, {"4", "10001"}},
       {"RANGEFINDER_EXACT_BATCH", {"1", "1024"}, {"0", "1025"}},
       {"RANGEFINDER_SEGMENT_MB", {"1", "4096"}, {"0", "4097"}},
       {"RANGEFINDER_BUFFERS", {"4", "512"}, {"3", "513"}},
@@ -150,11 +174,11 @@ TEST_CASE("what is no whole number is refused with the variable, the value and w
 TEST_CASE("a word that is no choice is refused and the default stays") {
   const Options options = read({"RANGEFINDER_COUNTERS=Exact", "RANGEFINDER_KEEP=newest"});
 
-  CHECK_FALSE(options.exact);
+  CHECK(options.counters == CounterMode::off);
   CHECK_FALSE(options.keep_last);
   REQUIRE(options.problems.size() == 2);
   CHECK(options.problems[0] ==
-        "RANGEFINDER_COUNTERS=Exact is not understood: exact or off. The default is used.");
+        "RANGEFINDER_COUNTERS=Exact is not understood: off, sampled or exact. The default is used.");
   CHECK(options.problems[1].find("last or first") != std::string::npos);
 }
 
@@ -168,7 +192,7 @@ TEST_CASE("a level of the log that does not exist is told") {
 TEST_CASE("an unknown variable is named with the nearest known one") {
   const Options options = read({"RANGEFINDER_COUNTER=exact", "RANGEFINDER_OUTPUT=/tmp/x"});
 
-  CHECK_FALSE(options.exact);
+  CHECK(options.counters == CounterMode::off);
   REQUIRE(options.problems.size() == 2);
   CHECK(options.problems[0] ==
         "RANGEFINDER_COUNTER is no variable of Rangefinder; did you mean RANGEFINDER_COUNTERS?");

@@ -22,10 +22,11 @@ enum Table : std::size_t {
   kKernelNames,
   kConfigs,
   kSchemas,
+  kMetricSets,
   kTables
 };
-constexpr std::array<const char*, kTables> kTableNames{"gpu",  "context",     "domain", "name",
-                                                       "path", "kernel_name", "config", "payload_schema"};
+constexpr std::array<const char*, kTables> kTableNames{
+    "gpu", "context", "domain", "name", "path", "kernel_name", "config", "payload_schema", "metric_set"};
 
 class IdentityCheck final : public TraceCheck {
  public:
@@ -87,6 +88,10 @@ class IdentityCheck final : public TraceCheck {
     use(kDomains, record.domain);
     define(kSchemas, record.id, record);
   }
+  void check(const MetricSetRecord& record) {
+    define(kMetricSets, record.id, record);
+    metrics_[record.id] = record.metrics.size();
+  }
   void check(const PathRecord& record) {
     if (record.parent >= record.id) {
       problems_->add("path-parent", "path " + std::to_string(record.id) + " has parent " +
@@ -113,8 +118,14 @@ class IdentityCheck final : public TraceCheck {
   void check(const LaunchRecord& record) { use(kPaths, record.host.path); }
   void check(const ExactRecord& record) {
     use(kPaths, record.launch.host.path);
-    use(kKernelNames, record.name, record.kind != WorkKind::kernel);
+    use(kKernelNames, record.name, record.is_counter_range || record.kind != WorkKind::kernel);
+    use(kMetricSets, record.metric_set);
     used_gpus_.insert(record.gpu);
+    const auto set = metrics_.find(record.metric_set);
+    if (record.metric_set == 0 || set == metrics_.end() || set->second == record.values.size()) return;
+    problems_->add("exact", std::to_string(record.values.size()) + " values of metric_set " +
+                                std::to_string(record.metric_set) + ", which has " +
+                                std::to_string(set->second) + " metrics");
   }
   void check(const SyncRecord& record) { use(kPaths, record.host.path); }
   void check(const AllocRecord& record) { use(kPaths, record.host.path); }
@@ -136,6 +147,7 @@ class IdentityCheck final : public TraceCheck {
   ProblemLog* problems_ = nullptr;
   std::array<std::unordered_set<std::uint64_t>, kTables> in_segment_;
   std::array<std::unordered_map<std::uint64_t, std::size_t>, kTables> known_;  // id to hash of its line
+  std::unordered_map<std::uint32_t, std::size_t> metrics_;                     // of a set: how many
   std::set<std::uint32_t> used_gpus_;
   std::string text_;
 };

@@ -59,6 +59,13 @@ std::vector<std::string> distinct_names(const TraceTotals& trace, const std::vec
   return out;
 }
 
+/// Of counters, or of samples, which can only be told from none by not being 0.
+bool has_bytes(const KernelTotals& row) {
+  const CounterTotals& counters = row.counters;
+  return counters.with_bytes != 0 ||
+         counters.dram_read_bytes + counters.dram_write_bytes + counters.l2_bytes != 0;
+}
+
 std::vector<std::string> cells(const TraceTotals& trace, const KernelTotals& row, double all_ns, bool bytes) {
   const KernelNameRecord* const name = name_of(trace, row.name);
   std::vector<std::string> out{count_text(row.count)};
@@ -70,10 +77,11 @@ std::vector<std::string> cells(const TraceTotals& trace, const KernelTotals& row
     out.resize(out.size() + 5);  // no time is known
   }
   if (bytes) {
-    const std::string more = row.counters.unmeasured > 0 ? "+" : "";
+    const bool partial = row.counters.with_bytes != 0 && row.counters.with_bytes < row.count;
+    const std::string more = partial ? "+" : "";
     for (const std::uint64_t n :
          {row.counters.dram_read_bytes, row.counters.dram_write_bytes, row.counters.l2_bytes}) {
-      out.push_back(row.counters.measured > 0 ? bytes_text(n) + more : "");
+      out.push_back(has_bytes(row) ? bytes_text(n) + more : "");
     }
   }
   out.push_back(name == nullptr ? "" : printable(name->library));
@@ -91,8 +99,16 @@ const std::vector<std::string>& kernel_sort_columns() {
   return kNames;
 }
 
-std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const KernelView& view) {
+std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValues& values,
+                                         const KernelView& view) {
   std::vector<KernelTotals> rows = trace.totals.kernels();
+  for (KernelTotals& row : rows) {
+    const SampledKernel* const sampled = values.sampled_kernel(row.name);
+    if (sampled == nullptr || row.counters.with_bytes != 0) continue;
+    row.counters.dram_read_bytes = sampled->bytes[kSharedDramRead];
+    row.counters.dram_write_bytes = sampled->bytes[kSharedDramWrite];
+    row.counters.l2_bytes = sampled->bytes[kSharedL2];
+  }
   const SortKey key = sort_keys().at(view.sort.empty() ? "total" : view.sort);
   std::stable_sort(rows.begin(), rows.end(),
                    [key](const KernelTotals& a, const KernelTotals& b) { return key(a) > key(b); });
@@ -100,13 +116,13 @@ std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const KernelV
   return rows;
 }
 
-std::string kernel_table(const TraceTotals& trace, const KernelView& view, const TextStyle& style) {
-  const std::vector<KernelTotals> rows = select_kernels(trace, view);
+std::string kernel_table(const TraceTotals& trace, const RowValues& values, const KernelView& view,
+                         const TextStyle& style) {
+  const std::vector<KernelTotals> rows = select_kernels(trace, values, view);
   if (rows.empty()) return "No kernel in this trace.\n";
   std::uint64_t all_ns = 0;
   for (const KernelTotals& row : trace.totals.kernels()) all_ns += row.total_ns;
-  const bool bytes = std::any_of(rows.begin(), rows.end(),
-                                 [](const KernelTotals& row) { return row.counters.measured > 0; });
+  const bool bytes = std::any_of(rows.begin(), rows.end(), has_bytes);
   TextTable table("kernel", CutSide::front);
   table.add_column("count");
   table.add_column("total");
@@ -125,6 +141,12 @@ std::string kernel_table(const TraceTotals& trace, const KernelView& view, const
   const double total = static_cast<double>(std::max<std::uint64_t>(all_ns, 1));
   for (std::size_t i = 0; i < rows.size(); ++i) table.add_row(names[i], cells(trace, rows[i], total, bytes));
   std::string out = table.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
+  const auto partial = [](const KernelTotals& row) {
+    return row.counters.with_bytes != 0 && row.counters.with_bytes < row.count;
+  };
+  if (std::any_of(rows.begin(), rows.end(), partial)) {
+    out += "+: at least; some launches of that kernel have no bytes of their own.\n";
+  }
   if (numbered) out += "#n: instances of one template; --json has the full names.\n";
   out += table.left_out_line();
   return out;

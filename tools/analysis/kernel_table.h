@@ -20,9 +20,11 @@ struct KernelView {
 /// Names that KernelView::sort takes.
 [[nodiscard]] const std::vector<std::string>& kernel_sort_columns();
 
-[[nodiscard]] std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const KernelView& view);
+/// Where bytes were sampled, they stand in the rows' counters.
+[[nodiscard]] std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValues& values,
+                                                       const KernelView& view);
 
-[[nodiscard]] std::string kernel_table(const TraceTotals& trace, const KernelView& view,
-                                       const TextStyle& style);
+[[nodiscard]] std::string kernel_table(const TraceTotals& trace, const RowValues& values,
+                                       const KernelView& view, const TextStyle& style);
 
 }  // namespace rangefinder

@@ -2,6 +2,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 
 #include "tools/analysis/id_bitmap.h"
@@ -32,6 +33,7 @@ class LaunchCheck final : public TraceCheck {
                       std::to_string(orphans) + " GPU records have no launch (one has correlation " +
                           std::to_string(example) + "), the ledger knows of " + std::to_string(known));
     }
+    check_exact_kernels(facts, problems);
     check_ranges(facts, problems);
   }
 
@@ -45,13 +47,21 @@ class LaunchCheck final : public TraceCheck {
       problems_->add("correlation", "a second launch with correlation " + std::to_string(launch.correlation));
     }
   }
-  void check(const ExactRecord& exact) { check(exact.launch); }
+  void check(const ExactRecord& exact) {
+    if (exact.is_counter_range) return use_range(exact.launch.host.range);  // no launch
+    check(exact.launch);
+    const std::uint32_t correlation = exact.launch.correlation;
+    if (exact.kind == WorkKind::kernel && waiting_.count(correlation) == 0) unrecorded_.insert(correlation);
+  }
 
   void check_work(const GpuWork& work) {
     use_range(work.range);
     if (!launched_.contains(work.correlation)) ++waiting_[work.correlation];
   }
-  void check(const KernelRecord& record) { check_work(record.work); }
+  void check(const KernelRecord& record) {
+    check_work(record.work);
+    unrecorded_.erase(record.work.correlation);
+  }
   void check(const MemcpyRecord& record) { check_work(record.work); }
   void check(const MemsetRecord& record) { check_work(record.work); }
 
@@ -67,6 +77,16 @@ class LaunchCheck final : public TraceCheck {
     if (range != 0 && !ranges_.contains(range)) open_ranges_.insert(range);
   }
 
+  /// An exact line has no time: the kernel's own line does.
+  void check_exact_kernels(const TraceFacts& facts, ProblemLog& problems) const {
+    if (unrecorded_.size() <= facts.lost(Loss::launch_without_record)) return;
+    problems.add_at(facts.folder, "correlation",
+                    std::to_string(unrecorded_.size()) +
+                        " exact kernels have no kernel line (one has correlation " +
+                        std::to_string(*unrecorded_.begin()) + "), the ledger knows of " +
+                        std::to_string(facts.lost(Loss::launch_without_record)));
+  }
+
   void check_ranges(const TraceFacts& facts, ProblemLog& problems) const {
     if (open_ranges_.empty() || facts.anything_lost()) return;
     problems.add_at(facts.folder, "unknown-id",
@@ -77,6 +97,7 @@ class LaunchCheck final : public TraceCheck {
   ProblemLog* problems_ = nullptr;
   IdBitmap launched_;
   std::unordered_map<std::uint32_t, std::uint64_t> waiting_;  // records by correlation, launch not yet seen
+  std::unordered_set<std::uint32_t> unrecorded_;              // exact kernels, kernel line not yet seen
   IdBitmap ranges_;
   std::set<std::uint64_t> open_ranges_;  // used, not yet described
 };

@@ -15,8 +15,8 @@ namespace {
 /// Lines of things that happened; the others name things or are about the trace itself.
 bool is_event(std::string_view kind) {
   static const std::set<std::string_view> kEvents{
-      "kernel", "memcpy",       "memset",      "launch",  "exact",    "sync",  "alloc",
-      "free",   "event_record", "stream_wait", "capture", "overhead", "range", "mark"};
+      "kernel", "memcpy",       "memset",      "launch",  "exact",    "samples", "sync", "alloc",
+      "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark"};
   return kEvents.count(kind) != 0;
 }
 
@@ -28,7 +28,8 @@ class LedgerCheck final : public TraceCheck {
       ++lines_[std::string(kind)];
       ++events_;
     }
-    if (const auto* exact = std::get_if<ExactRecord>(&line)) ++exact_[static_cast<std::size_t>(exact->kind)];
+    const auto* const exact = std::get_if<ExactRecord>(&line);
+    if (exact != nullptr && !exact->is_counter_range) ++exact_[static_cast<std::size_t>(exact->kind)];
     if (const auto* flush = std::get_if<FlushRecord>(&line)) check(*flush, problems);
   }
 
@@ -82,13 +83,17 @@ class LedgerCheck final : public TraceCheck {
     }
   }
 
-  /// A launch is lost because its record never came, or because its slot was overwritten before.
+  /// A launch is lost because its record never came, or because its slot was overwritten before. Exact
+  /// launches whose record never came are in the loss, and not in the balance.
   static void compare_lost(const TraceFacts& facts, ProblemLog& problems) {
-    std::uint64_t lost = 0;
-    for (const LaunchBalance& balance : facts.end.balance) lost += balance.lost;
+    std::uint64_t lost = 0, exact = 0;
+    for (const LaunchBalance& balance : facts.end.balance) {
+      lost += balance.lost;
+      exact += balance.exact;
+    }
     const std::uint64_t never_came = facts.lost(Loss::launch_without_record);
     const std::uint64_t overwritten = facts.lost(Loss::launch_slots_overwritten);
-    if (lost >= never_came && lost <= never_came + overwritten) return;
+    if (lost + exact >= never_came && lost <= never_came + overwritten) return;
     problems.add_at(facts.folder, "ledger",
                     std::to_string(lost) + " launches are lost, but launch_without_record is " +
                         std::to_string(never_came) + " and launch_slots_overwritten " +

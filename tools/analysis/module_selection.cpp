@@ -3,31 +3,33 @@
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "tools/analysis/module_table.h"
 
 namespace rangefinder {
 namespace {
 
-using SortKey = std::uint64_t (*)(const PathTotals&);
-
-std::uint64_t dram_bytes(const PathTotals& row) {
-  return row.counters.dram_read_bytes + row.counters.dram_write_bytes;
-}
+/// A row with its bytes, which cost a look-up.
+struct SortRow {
+  PathTotals totals;
+  RowBytes bytes;
+};
+using SortKey = std::uint64_t (*)(const SortRow&);
 
 const std::map<std::string, SortKey>& sort_keys() {
   static const std::map<std::string, SortKey> kKeys{
-      {"calls", [](const PathTotals& row) { return row.calls; }},
-      {"kernels", [](const PathTotals& row) { return row.kernels; }},
-      {"gpu", [](const PathTotals& row) { return row.gpu_ns; }},
-      {"self", [](const PathTotals& row) { return row.gpu_ns_exclusive; }},
-      {"busy", [](const PathTotals& row) { return row.gpu_busy_ns; }},
-      {"host", [](const PathTotals& row) { return row.host_ns; }},
-      {"dram", dram_bytes},
-      {"read", [](const PathTotals& row) { return row.counters.dram_read_bytes; }},
-      {"write", [](const PathTotals& row) { return row.counters.dram_write_bytes; }},
-      {"l2", [](const PathTotals& row) { return row.counters.l2_bytes; }},
-      {"declared", [](const PathTotals& row) { return row.declared_bytes; }},
+      {"calls", [](const SortRow& row) { return row.totals.calls; }},
+      {"kernels", [](const SortRow& row) { return row.totals.kernels; }},
+      {"gpu", [](const SortRow& row) { return row.totals.gpu_ns; }},
+      {"self", [](const SortRow& row) { return row.totals.gpu_ns_exclusive; }},
+      {"busy", [](const SortRow& row) { return row.totals.gpu_busy_ns; }},
+      {"host", [](const SortRow& row) { return row.totals.host_ns; }},
+      {"dram", [](const SortRow& row) { return row.bytes.dram(); }},
+      {"read", [](const SortRow& row) { return row.bytes.read; }},
+      {"write", [](const SortRow& row) { return row.bytes.write; }},
+      {"l2", [](const SortRow& row) { return row.bytes.l2; }},
+      {"declared", [](const SortRow& row) { return row.totals.declared_bytes; }},
   };
   return kKeys;
 }
@@ -36,16 +38,21 @@ SortKey sort_key(const std::string& name) {
   return sort_keys().at(name.empty() ? "gpu" : name);
 }
 
-void sort_rows(std::vector<PathTotals>& rows, SortKey key) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [key](const PathTotals& a, const PathTotals& b) { return key(a) > key(b); });
+void sort_rows(std::vector<PathTotals>& rows, SortKey key, const RowValues& values) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < rows.size(); ++i) order.emplace_back(key({rows[i], values.bytes(rows[i])}), i);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<PathTotals> sorted;
+  for (const auto& [value, i] : order) sorted.push_back(rows[i]);
+  rows = std::move(sorted);
 }
 
 /// Keeps the `top` heaviest and, in a tree, what is above them.
-std::vector<PathTotals> keep_heaviest(const TraceTotals& trace, const std::vector<PathTotals>& rows,
-                                      const ModuleView& view) {
+std::vector<PathTotals> keep_heaviest(const TraceTotals& trace, const RowValues& values,
+                                      const std::vector<PathTotals>& rows, const ModuleView& view) {
   std::vector<PathTotals> sorted = rows;
-  sort_rows(sorted, sort_key(view.sort));
+  sort_rows(sorted, sort_key(view.sort), values);
   if (sorted.size() > view.top) sorted.resize(view.top);
   std::unordered_set<std::uint32_t> kept;
   for (const PathTotals& row : sorted) {
@@ -62,8 +69,9 @@ std::vector<PathTotals> keep_heaviest(const TraceTotals& trace, const std::vecto
 }
 
 /// Parents first, siblings by `key` where there is one, else in the order they come in.
-std::vector<PathTotals> in_tree_order(const TraceTotals& trace, std::vector<PathTotals> rows, SortKey key) {
-  if (key != nullptr) sort_rows(rows, key);
+std::vector<PathTotals> in_tree_order(const TraceTotals& trace, const RowValues& values,
+                                      std::vector<PathTotals> rows, SortKey key) {
+  if (key != nullptr) sort_rows(rows, key, values);
   std::unordered_set<std::uint32_t> present;
   for (const PathTotals& row : rows) present.insert(row.path);
   std::unordered_map<std::uint32_t, std::vector<const PathTotals*>> children;
@@ -101,7 +109,8 @@ const std::vector<std::string>& module_sort_columns() {
   return kNames;
 }
 
-std::vector<PathTotals> select_modules(const TraceTotals& trace, const ModuleView& view) {
+std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
+                                       const ModuleView& view) {
   std::vector<PathTotals> rows = trace.totals.paths();
   std::vector<PathTotals> outside;
   for (const PathTotals& row : rows) {
@@ -110,11 +119,11 @@ std::vector<PathTotals> select_modules(const TraceTotals& trace, const ModuleVie
   std::erase_if(rows, [&](const PathTotals& row) {
     return row.path == 0 || (view.depth != 0 && row.depth > view.depth);
   });
-  if (view.top != 0) rows = keep_heaviest(trace, rows, view);
+  if (view.top != 0) rows = keep_heaviest(trace, values, rows, view);
   if (view.flat) {
-    sort_rows(rows, sort_key(view.sort));
+    sort_rows(rows, sort_key(view.sort), values);
   } else {
-    rows = in_tree_order(trace, std::move(rows), view.sort.empty() ? nullptr : sort_key(view.sort));
+    rows = in_tree_order(trace, values, std::move(rows), view.sort.empty() ? nullptr : sort_key(view.sort));
   }
   rows.insert(rows.end(), outside.begin(), outside.end());
   return rows;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <string_view>
 
 #include "profiler/attribution/number_text.h"
 #include "profiler/attribution/text_table.h"
@@ -11,110 +12,108 @@
 namespace rangefinder {
 namespace {
 
+/// A row and what is known of it.
+struct Row {
+  PathTotals totals;
+  RowBytes bytes;
+  Derived derived;
+};
+
 /// A column: what it shows of a row, and whether any row has it at all.
 struct Cell {
   const char* title;
   int importance;
-  std::function<bool(const PathTotals&)> present;
-  std::function<std::string(const PathTotals&)> text;
+  std::function<bool(const Row&)> present;
+  std::function<std::string(const Row&)> text;
 };
 
-std::uint64_t dram_bytes(const PathTotals& row) {
-  return row.counters.dram_read_bytes + row.counters.dram_write_bytes;
+bool measured(const Row& row) {
+  return row.bytes.source != RowBytes::Source::none;
 }
 
-bool measured(const PathTotals& row) {
-  return row.counters.measured > 0;
+/// Part of the row's work was in no sample.
+bool has_gaps(const Row& row) {
+  return row.bytes.sampled_share < 0.9995;
 }
 
-/// The time of measured copies is not known, so bytes over time would be wrong where there are some.
-bool has_rate(const PathTotals& row) {
-  return row.counters.gpu_ns > 0 && row.counters.measured == row.counters.measured_kernels;
+std::uint64_t copied_bytes(const Row& row) {
+  const auto& copied = row.totals.memcpy_bytes;
+  return std::accumulate(copied.begin(), copied.end(), std::uint64_t{0});
 }
 
-std::uint64_t copied_bytes(const PathTotals& row) {
-  return std::accumulate(row.memcpy_bytes.begin(), row.memcpy_bytes.end(), std::uint64_t{0});
+/// "+" where some work has no values: the sum is a lower bound.
+std::string at_least(const Row& row, std::uint64_t bytes) {
+  return bytes_text(bytes) + (row.bytes.partial() || has_gaps(row) ? "+" : "");
 }
 
-/// "+" where some launches have no values: the sum is a lower bound.
-std::string at_least(const PathTotals& row, std::uint64_t bytes) {
-  return bytes_text(bytes) + (row.counters.unmeasured > 0 ? "+" : "");
-}
-
-/// Bandwidth of DRAM while the measured kernels ran, and its share of the peak where that is known.
-std::string dram_rate(const PathTotals& row, std::uint64_t peak) {
-  const double rate = static_cast<double>(dram_bytes(row)) / static_cast<double>(row.counters.gpu_ns) * 1e9;
-  std::string text = rate_text(rate);
-  if (peak > 0) text += " " + percent_text(rate / static_cast<double>(peak));
+/// Bandwidth of DRAM while the measured work ran, and its share of the peak where that is known.
+std::string dram_rate(const Row& row) {
+  std::string text = rate_text(*row.derived.dram_bytes_per_s);
+  if (row.derived.dram_peak_share) text += " " + percent_text(*row.derived.dram_peak_share);
   return text;
 }
 
-/// Peak bandwidth if it is the same for all GPUs of the trace; else 0: a share would mean nothing.
-std::uint64_t common_peak(const std::vector<GpuRecord>& gpus) {
-  if (gpus.empty()) return 0;
-  const std::uint64_t peak = gpus.front().peak_dram_bytes_per_s;
-  const auto same = [peak](const GpuRecord& gpu) { return gpu.peak_dram_bytes_per_s == peak; };
-  return std::all_of(gpus.begin(), gpus.end(), same) ? peak : 0;
-}
-
-std::string amplification(const PathTotals& row, std::uint64_t bytes) {
-  return factor_text(static_cast<double>(bytes) / static_cast<double>(row.declared_bytes));
-}
-
 std::vector<Cell> time_cells(std::uint64_t total_ns) {
-  const auto always = [](const PathTotals&) { return true; };
+  const auto always = [](const Row&) { return true; };
   // Kernels that nothing timed have an unknown duration, not none.
-  const auto timed = [](const PathTotals& row) {
-    return row.kernels == 0 || row.activity_kernels + row.counters.measured_kernels > 0;
-  };
-  const auto is_path = [](const PathTotals& row) { return row.path != 0; };
+  const auto timed = [](const Row& row) { return row.totals.has_gpu_time(); };
+  const auto is_path = [](const Row& row) { return row.totals.path != 0; };
   const double all = static_cast<double>(std::max<std::uint64_t>(total_ns, 1));
   return {
-      {"calls", 60, is_path, [](const PathTotals& row) { return count_text(row.calls); }},
-      {"kernels", 50, always, [](const PathTotals& row) { return count_text(row.kernels); }},
-      {"GPU time", kAlwaysShown, timed, [](const PathTotals& row) { return duration_text(row.gpu_ns); }},
-      {"self", 40, timed, [](const PathTotals& row) { return duration_text(row.gpu_ns_exclusive); }},
+      {"calls", 60, is_path, [](const Row& row) { return count_text(row.totals.calls); }},
+      {"kernels", 50, always, [](const Row& row) { return count_text(row.totals.kernels); }},
+      {"GPU time", kAlwaysShown, timed, [](const Row& row) { return duration_text(row.totals.gpu_ns); }},
+      {"self", 40, timed, [](const Row& row) { return duration_text(row.totals.gpu_ns_exclusive); }},
       {"share", kAlwaysShown, timed,
-       [all](const PathTotals& row) { return percent_text(static_cast<double>(row.gpu_ns) / all); }},
-      {"host time", 20, is_path, [](const PathTotals& row) { return duration_text(row.host_ns); }},
+       [all](const Row& row) { return percent_text(static_cast<double>(row.totals.gpu_ns) / all); }},
+      {"host time", 20, is_path, [](const Row& row) { return duration_text(row.totals.host_ns); }},
   };
 }
 
-std::vector<Cell> byte_cells(std::uint64_t peak) {
-  const auto amplified = [](const PathTotals& row) { return measured(row) && row.declared_bytes > 0; };
+std::vector<Cell> byte_cells(bool peak) {
+  const auto amplified = [](const Row& row) { return row.derived.dram_amplification.has_value(); };
   return {
-      {"DRAM read", 90, measured,
-       [](const PathTotals& row) { return at_least(row, row.counters.dram_read_bytes); }},
-      {"DRAM write", 90, measured,
-       [](const PathTotals& row) { return at_least(row, row.counters.dram_write_bytes); }},
-      {"L2", 70, measured, [](const PathTotals& row) { return at_least(row, row.counters.l2_bytes); }},
-      {peak > 0 ? "DRAM rate, of peak" : "DRAM rate", 65, has_rate,
-       [peak](const PathTotals& row) { return dram_rate(row, peak); }},
-      {"declared", 30, [](const PathTotals& row) { return row.declared_bytes > 0; },
-       [](const PathTotals& row) { return bytes_text(row.declared_bytes); }},
+      {"DRAM read", 90, measured, [](const Row& row) { return at_least(row, row.bytes.read); }},
+      {"DRAM write", 90, measured, [](const Row& row) { return at_least(row, row.bytes.write); }},
+      {"DRAM ±", 85, [](const Row& row) { return row.bytes.error_pct().has_value(); },
+       [](const Row& row) { return error_text(*row.bytes.error_pct()); }},
+      {"L2", 70, measured, [](const Row& row) { return at_least(row, row.bytes.l2); }},
+      {peak ? "DRAM rate, of peak" : "DRAM rate", 65,
+       [](const Row& row) { return row.derived.dram_bytes_per_s.has_value(); }, dram_rate},
+      {"FLOP/B", 63, [](const Row& row) { return row.derived.flop_per_dram_byte.has_value(); },
+       [](const Row& row) { return three_digits(*row.derived.flop_per_dram_byte); }},
+      {"limiter", 66, [](const Row& row) { return row.derived.limiter.has_value(); },
+       [](const Row& row) { return std::string(limiter_name(*row.derived.limiter)); }},
+      {"declared", 30, [](const Row& row) { return row.totals.declared_bytes > 0; },
+       [](const Row& row) { return bytes_text(row.totals.declared_bytes); }},
       {"DRAM ampl.", 62, amplified,
-       [](const PathTotals& row) { return amplification(row, dram_bytes(row)); }},
-      {"L2 ampl.", 61, amplified,
-       [](const PathTotals& row) { return amplification(row, row.counters.l2_bytes); }},
-      {"copies", 10, [](const PathTotals& row) { return copied_bytes(row) > 0; },
-       [](const PathTotals& row) { return bytes_text(copied_bytes(row)); }},
+       [](const Row& row) { return factor_text(*row.derived.dram_amplification); }},
+      {"L2 ampl.", 61, amplified, [](const Row& row) { return factor_text(*row.derived.l2_amplification); }},
+      {"copies", 10, [](const Row& row) { return copied_bytes(row) > 0; },
+       [](const Row& row) { return bytes_text(copied_bytes(row)); }},
   };
 }
 
-std::vector<Cell> choose_cells(const TraceTotals& trace, const std::vector<PathTotals>& rows,
-                               std::uint64_t total_ns) {
+std::vector<Cell> choose_cells(const std::vector<Row>& rows, std::uint64_t total_ns) {
   std::vector<Cell> cells = time_cells(total_ns);
-  for (Cell& cell : byte_cells(common_peak(trace.gpus))) cells.push_back(std::move(cell));
+  const bool peak = std::any_of(rows.begin(), rows.end(),
+                                [](const Row& row) { return row.derived.dram_peak_share.has_value(); });
+  for (Cell& cell : byte_cells(peak)) cells.push_back(std::move(cell));
   std::erase_if(cells,
                 [&rows](const Cell& cell) { return std::none_of(rows.begin(), rows.end(), cell.present); });
   return cells;
 }
 
 std::string row_title(const TraceTotals& trace, const PathTotals& row, bool flat) {
-  if (row.path == 0) return "(outside of any range)";
-  if (flat) return printable(trace.path_text(row.path));
+  std::string signs;
+  if (row.unstable) signs += '~';
+  if (row.missing_sets != 0) signs += '?';
+  if (row.counters.not_exclusive != 0) signs += '*';
+  if (!signs.empty()) signs.insert(0, 1, ' ');
+  if (row.path == 0) return "(outside of any range)" + signs;
+  if (flat) return printable(trace.path_text(row.path)) + signs;
   const std::size_t indent = row.depth == 0 ? 0 : 2 * (row.depth - 1);
-  return std::string(indent, ' ') + printable(trace.own_name(row.path));
+  return std::string(indent, ' ') + printable(trace.own_name(row.path)) + signs;
 }
 
 /// GPU time of all work: outermost paths and what ran outside of any.
@@ -124,29 +123,65 @@ std::uint64_t all_gpu_ns(const TraceTotals& trace) {
   return sum;
 }
 
+/// What samples hold that no work of this process can have moved.
+void add_unattributed(TextTable& table, const std::vector<Cell>& cells, const RowValues& values) {
+  if (values.sampled() == nullptr) return;
+  const auto& [read, write, l2] = values.sampled()->samples.unattributed;
+  if (read + write + l2 == 0) return;
+  std::vector<std::string> texts;
+  for (const Cell& cell : cells) {
+    const std::string_view title = cell.title;
+    texts.push_back(title == "DRAM read"    ? bytes_text(read)
+                    : title == "DRAM write" ? bytes_text(write)
+                    : title == "L2"         ? bytes_text(l2)
+                                            : "");
+  }
+  table.add_row("(bytes of nobody)", std::move(texts));
+}
+
+std::string remarks(const std::vector<Row>& rows) {
+  const auto any = [&rows](bool (*has)(const Row&)) { return std::any_of(rows.begin(), rows.end(), has); };
+  std::string out;
+  if (any([](const Row& row) { return row.bytes.partial(); })) {
+    out += "+: at least; some launches of that module were not measured.\n";
+  } else if (any(has_gaps)) {
+    out += "+: at least; part of that module's work ran while no sample was taken.\n";
+  }
+  if (any([](const Row& row) { return row.bytes.estimated; })) {
+    out += "Metric sets took turns: bytes of all launches are estimated from those that had them.\n";
+  }
+  if (any([](const Row& row) { return row.totals.unstable; })) {
+    out += "~: unstable; GPU time differs by more than 10 % between the metric sets.\n";
+  }
+  if (any([](const Row& row) { return row.totals.missing_sets != 0; })) {
+    out += "?: seen too seldom for all metric sets (--json names those that are missing).\n";
+  }
+  if (any([](const Row& row) { return row.totals.counters.not_exclusive != 0; })) {
+    out += "*: other threads, streams or modules worked in its counter ranges: their bytes are in it.\n";
+  }
+  return out;
+}
+
 }  // namespace
 
-std::string module_table(const TraceTotals& trace, const ModuleView& view, const TextStyle& style) {
-  const std::vector<PathTotals> rows = select_modules(trace, view);
+std::string module_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view,
+                         const TextStyle& style) {
+  std::vector<Row> rows;
+  for (const PathTotals& totals : select_modules(trace, values, view)) {
+    rows.push_back({totals, values.bytes(totals), values.derived(totals)});
+  }
   if (rows.empty()) return "No NVTX range and no GPU work in this trace.\n";
-  const std::vector<Cell> cells = choose_cells(trace, rows, all_gpu_ns(trace));
+  const std::vector<Cell> cells = choose_cells(rows, all_gpu_ns(trace));
   TextTable table("module", view.flat ? CutSide::front : CutSide::back);
   for (const Cell& cell : cells) table.add_column(cell.title, cell.importance);
-  bool partial = false;
-  for (const PathTotals& row : rows) {
+  for (const Row& row : rows) {
     std::vector<std::string> texts;
     for (const Cell& cell : cells) texts.push_back(cell.present(row) ? cell.text(row) : "");
-    table.add_row(row_title(trace, row, view.flat), std::move(texts));
-    partial |= measured(row) && row.counters.unmeasured > 0;
+    table.add_row(row_title(trace, row.totals, view.flat), std::move(texts));
   }
+  add_unattributed(table, cells, values);
   std::string out = table.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
-  const auto lacks_rate = [](const PathTotals& row) { return measured(row) && !has_rate(row); };
-  if (std::any_of(rows.begin(), rows.end(), has_rate) && std::any_of(rows.begin(), rows.end(), lacks_rate)) {
-    out += "No DRAM rate where copies were measured too: their time is not known.\n";
-  }
-  if (partial) out += "+: at least; some launches of that module could not be measured.\n";
-  out += table.left_out_line();
-  return out;
+  return out + remarks(rows) + table.left_out_line();
 }
 
 }  // namespace rangefinder

@@ -2,10 +2,11 @@
 //
 // The module table of `rangefinder report`: the tree of paths with time and bytes.
 //
-//   module                  calls  kernels  GPU time  …  DRAM read  DRAM write  DRAM rate
-//   model                      50   12,500   48.1 ms
-//     backbone                 50    6,000   20.3 ms
+//   module                  calls  kernels  GPU time  …  DRAM read  DRAM write  DRAM ±  DRAM rate
+//   model                      50   12,500   48.1 ms       12.3 GB     4.10 GB   2.1 %
+//     backbone                 50    6,000   20.3 ms        8.1 GB     3.02 GB   2.4 %
 //   (outside of any range)                3.10 us
+//   (bytes of nobody)                                       41 MB     3.10 MB
 //
 // Columns of what nobody measured are not there. Rows in order of first appearance,
 // which for a network is the order of its layers, unless a column to sort by is given.
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/analysis/row_values.h"
 #include "tools/analysis/trace_totals.h"
 
 namespace rangefinder {
@@ -30,14 +32,16 @@ struct ModuleView {
 [[nodiscard]] const std::vector<std::string>& module_sort_columns();
 
 /// The rows of a view, in the order in which they are shown; row 0 last, if it has work.
-[[nodiscard]] std::vector<PathTotals> select_modules(const TraceTotals& trace, const ModuleView& view);
+[[nodiscard]] std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
+                                                     const ModuleView& view);
 
 struct TextStyle {
   std::size_t width = 110;  ///< 0: as long as it gets
   bool colour = false;
 };
 
-[[nodiscard]] std::string module_table(const TraceTotals& trace, const ModuleView& view,
-                                       const TextStyle& style);
+/// With the remarks that its signs need below it.
+[[nodiscard]] std::string module_table(const TraceTotals& trace, const RowValues& values,
+                                       const ModuleView& view, const TextStyle& style);
 
 }  // namespace rangefinder

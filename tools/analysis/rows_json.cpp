@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/rows_json.h"
 
+#include <utility>
+
 #include "schema/key_names.h"
 
 namespace rangefinder {
@@ -8,49 +10,39 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void add_counters(Json& out, const CounterTotals& counters) {
-  if (counters.measured > 0) {
-    out["dram_read_bytes"] = counters.dram_read_bytes;
-    out["dram_write_bytes"] = counters.dram_write_bytes;
-    out["l2_bytes"] = counters.l2_bytes;
-    out["bytes_source"] = "exact";
-    out["measured_launches"] = counters.measured;
-  }
-  if (counters.unmeasured > 0) out["unmeasured_launches"] = counters.unmeasured;
+Json columns(const std::array<std::uint64_t, kSharedColumns>& bytes) {
+  return {{"dram_read_bytes", bytes[kSharedDramRead]},
+          {"dram_write_bytes", bytes[kSharedDramWrite]},
+          {"l2_bytes", bytes[kSharedL2]}};
 }
 
 }  // namespace
 
-Json module_row(const PathTotals& row, const std::string& path) {
+Json module_row(const PathTotals& row, const std::string& path, const RowValues& values) {
   Json out = Json::object();
   if (row.path != 0) {
     out["path"] = path;
     out["depth"] = row.depth;
     out["calls"] = row.calls;
   }
-  out["kernels"] = row.kernels;
-  // Kernels that nothing timed have an unknown duration, not none.
-  const bool by_record = row.activity_kernels > 0;
-  const bool by_counter = row.counters.measured_kernels > 0;
-  if (by_record || by_counter || row.kernels == 0) {
-    out["gpu_ns"] = row.gpu_ns;
-    out["gpu_ns_exclusive"] = row.gpu_ns_exclusive;
-  }
-  if (by_record) out["gpu_busy_ns"] = row.gpu_busy_ns;
-  out["host_ns"] = row.host_ns;
-  if (by_record || by_counter)
-    out["time_source"] = !by_counter ? "activity" : !by_record ? "counter" : "mixed";
-  add_counters(out, row.counters);
-  if (row.declared_bytes > 0) out["declared_bytes"] = row.declared_bytes;
-  Json copies = Json::object();
-  for (std::size_t i = 0; i < kCopyKinds; ++i) {
-    if (row.memcpy_bytes[i] > 0) copies[std::string(kCopyKindNames[i])] = row.memcpy_bytes[i];
-  }
-  if (!copies.empty()) out["memcpy_bytes"] = std::move(copies);
+  add_totals(out, row, values.bytes(row), values.context());
   return out;
 }
 
-Json kernel_row(const KernelTotals& row, const KernelNameRecord* name) {
+Json samples_object(const SampledTotals& sampled) {
+  Json method;
+  const auto& [read, write, l2] = sampled.sharing;
+  method["dram_read_bytes"] = sharing_method_name(read.method);
+  method["dram_write_bytes"] = sharing_method_name(write.method);
+  method["l2_bytes"] = sharing_method_name(l2.method);
+  return {{"method", std::move(method)},
+          {"count", sampled.samples.samples},
+          {"idle", sampled.samples.idle_samples},
+          {"all", columns(sampled.samples.bytes)},
+          {"unattributed", columns(sampled.samples.unattributed)}};
+}
+
+Json kernel_row(const KernelTotals& row, const KernelNameRecord* name, const RowValues& values) {
   Json out = Json::object();
   out["name"] = name != nullptr ? name->demangled : "(unknown)";
   if (name != nullptr) {
@@ -64,7 +56,11 @@ Json kernel_row(const KernelTotals& row, const KernelNameRecord* name) {
     out["min_ns"] = row.min_ns;
     out["max_ns"] = row.max_ns;
   }
-  add_counters(out, row.counters);
+  add_kernel_counters(out, row.counters);
+  const SampledKernel* const sampled = values.sampled_kernel(row.name);
+  if (row.counters.with_bytes != 0 || sampled == nullptr) return out;
+  out.update(columns(sampled->bytes));
+  out["bytes_source"] = "sampled";
   return out;
 }
 
@@ -96,6 +92,9 @@ Json gpu_object(const GpuRecord& gpu) {
 Json process_object(const Header& header) {
   Json out{{"tool_version", header.tool_version}, {"pid", header.pid},         {"host", header.host},
            {"executable", header.executable},     {"command", header.command}, {"counters", header.counters}};
+  if (header.driver_version != 0) out["driver_version"] = header.driver_version;
+  if (!header.driver_release.empty()) out["driver_release"] = header.driver_release;
+  if (header.runtime_version != 0) out["runtime_version"] = header.runtime_version;
   if (!header.counters_reason.empty()) out["counters_reason"] = header.counters_reason;
   if (!header.rank.empty()) out["rank"] = header.rank;
   return out;

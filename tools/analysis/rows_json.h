@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Totals as the objects that summary.json and `report --json` hold: one place for the
-// names of the fields and for what is left out (schema/README.md, "summary.json").
+// Totals as the objects that `report --json` holds, with the names of summary.json
+// (profiler/attribution/totals_json.h, schema/README.md).
 #pragma once
 
 #include <string>
@@ -9,13 +9,18 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/attribution/path_totals.h"
+#include "tools/analysis/row_values.h"
 #include "tools/analysis/trace_totals.h"
 
 namespace rangefinder {
 
 /// Row 0 (outside of any range) has no "path", "depth" and "calls".
-[[nodiscard]] nlohmann::ordered_json module_row(const PathTotals& row, const std::string& path);
-[[nodiscard]] nlohmann::ordered_json kernel_row(const KernelTotals& row, const KernelNameRecord* name);
+[[nodiscard]] nlohmann::ordered_json module_row(const PathTotals& row, const std::string& path,
+                                                const RowValues& values);
+[[nodiscard]] nlohmann::ordered_json kernel_row(const KernelTotals& row, const KernelNameRecord* name,
+                                                const RowValues& values);
+/// What samples held, what of it is nobody's, and how it was shared.
+[[nodiscard]] nlohmann::ordered_json samples_object(const SampledTotals& sampled);
 [[nodiscard]] nlohmann::ordered_json copy_row(const MemcpyTotals& row);
 /// {cause: n} of what happened.
 [[nodiscard]] nlohmann::ordered_json loss_object(const std::array<std::uint64_t, kLossCauses.size()>& loss);

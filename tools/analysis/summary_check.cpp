@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "schema/key_names.h"
 #include "tools/analysis/rows_json.h"
 
 namespace rangefinder {
@@ -19,13 +20,20 @@ constexpr std::array kModuleFields{"calls",         "kernels",         "gpu_ns",
                                    "declared_bytes"};
 constexpr std::array kKernelFields{"count", "total_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"};
 
+bool is_bytes(std::string_view field) {
+  return field == "dram_read_bytes" || field == "dram_write_bytes" || field == "l2_bytes";
+}
+
 /// Rows of one name are added up: two domains may have ranges of the same path text.
 template <typename Object, std::size_t N>
 void add_row(Rows& rows, const std::string& name, const Object& row,
              const std::array<const char*, N>& fields) {
   Values& values = rows[name];
+  const auto source = row.find("bytes_source");
+  const bool sampled = source != row.end() && *source == "sampled";
   for (const char* const field : fields) {
     const auto it = row.find(field);
+    if (sampled && is_bytes(field)) continue;  // of samples: compared as a whole
     values[field] += it != row.end() && it->is_number_integer() ? it->template get<std::uint64_t>() : 0;
   }
   const auto copies = row.find("memcpy_bytes");
@@ -86,9 +94,10 @@ void compare_modules(const std::string& file, const TraceTotals& trace, const js
   if (const auto outside = summary.find("outside"); outside != summary.end() && outside->is_object()) {
     add_row(told, "(outside of any range)", *outside, kModuleFields);
   }
+  const RowValues values(trace);
   for (const PathTotals& row : trace.totals.paths()) {
     const std::string name = row.path == 0 ? "(outside of any range)" : trace.path_text(row.path);
-    add_row(found, name, module_row(row, name), kModuleFields);
+    add_row(found, name, module_row(row, name, values), kModuleFields);
   }
   told["(outside of any range)"];  // a summary may leave it out when it is empty
   compare_rows(file, "path", told, found, problems);
@@ -98,10 +107,11 @@ void compare_kernels(const std::string& file, const TraceTotals& trace, const js
                      ProblemLog& problems) {
   Rows told, found;
   add_rows(told, summary.value("kernels", json::array()), "name", kKernelFields);
+  const RowValues values(trace);
   for (const KernelTotals& row : trace.totals.kernels()) {
     const auto name = trace.kernel_names.find(row.name);
     if (name == trace.kernel_names.end()) continue;
-    const auto object = kernel_row(row, &name->second);
+    const auto object = kernel_row(row, &name->second, values);
     add_row(found, name->second.demangled, object, kKernelFields);
   }
   // What is beyond the heaviest is one row in the summary.
@@ -111,9 +121,28 @@ void compare_kernels(const std::string& file, const TraceTotals& trace, const js
   compare_rows(file, "kernel", told, found, problems);
 }
 
+/// Exact mode alone: what samples said of copies, only their sharing can tell.
+void compare_truth(const TraceTotals& trace, ProblemLog& problems) {
+  const CopyTruth& found = trace.totals.truth();
+  if (!trace.end || (trace.samples_lines != 0 && found.copies == 0)) return;
+  for (const auto& [key, member] : kTruthKeys) {
+    const std::uint64_t said = trace.end->truth.*member;
+    if (said == found.*member) continue;
+    problems.add_at(trace.files.folder.string(), "truth",
+                    std::string(key) + " is " + std::to_string(said) + " in the end line, " +
+                        std::to_string(found.*member) + " by the copies of the trace");
+  }
+}
+
+bool lines_lost(const TraceTotals& trace) {
+  const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
+  return lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) > 0;
+}
+
 }  // namespace
 
 std::string check_summary(const TraceTotals& trace, ProblemLog& problems) {
+  if (!lines_lost(trace)) compare_truth(trace, problems);
   const std::string file = (trace.files.folder / "summary.json").string();
   if (!trace.files.has_summary) return "there is no summary.json to compare with";
   std::ifstream stream(file);
@@ -125,8 +154,7 @@ std::string check_summary(const TraceTotals& trace, ProblemLog& problems) {
   if (summary.value("final", json()) != json(true) || !trace.end) {
     return "summary.json is from before the program's end, so it is not compared";
   }
-  const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
-  if (lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) > 0) {
+  if (lines_lost(trace)) {
     return "lines are missing by the ledger, so summary.json is not compared";
   }
   compare_modules(file, trace, summary, problems);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // summary.json against the trace beside it: what the application added up while it ran
-// must be what the tools get from its lines.
+// must be what the tools get from its lines. So must the truth in the end line.
 #pragma once
 
 #include <string>

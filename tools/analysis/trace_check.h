@@ -50,8 +50,10 @@ class TraceCheck {
 [[nodiscard]] std::unique_ptr<TraceCheck> make_identity_check();
 /// Nothing ends before it starts; work without times is in the ledger.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_time_check();
-/// One launch a correlation id, a launch for every piece of GPU work.
+/// One launch a correlation id, a launch for every piece of GPU work, a kernel line for every exact kernel.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_launch_check();
+/// Launches that share a counter range, and that range's line, which counts them.
+[[nodiscard]] std::unique_ptr<TraceCheck> make_counter_range_check();
 /// The end's counts are those of the lines; launched = recorded + exact + lost.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_ledger_check();
 

@@ -64,10 +64,14 @@ class TotalsVisitor final : public TraceVisitor {
     out_.totals.add(memset);
   }
   void take(const ExactRecord& exact) {
-    // Copies and memsets have lines of their own as well, which are counted.
-    out_.kernels += exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph ? 1 : 0;
+    // Its kernel, copy or memset has a line of its own as well, which is counted.
     see(exact.launch.host.end_ns);
     out_.totals.add(exact);
+  }
+  void take(const MetricSetRecord& set) { out_.totals.add(set); }
+  void take(const SamplesRecord&) { ++out_.samples_lines; }
+  void take(const SamplingRecord& sampling) {
+    if (sampling.interval_ns != 0) out_.sample_intervals_ns.insert(sampling.interval_ns);
   }
   void take(const RangeRecord& range) {
     ++out_.ranges;

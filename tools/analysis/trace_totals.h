@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,8 +28,10 @@ struct TraceTotals {
   std::unordered_map<std::uint32_t, KernelNameRecord> kernel_names;
   TotalsBuilder totals;
 
-  std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records, exact ones included
+  std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records
   std::uint64_t ranges = 0;
+  std::uint64_t samples_lines = 0;                   ///< `samples` lines: SampledTrace reads them
+  std::set<std::uint32_t> sample_intervals_ns;       ///< that were in use
   TimeNs last_ns = 0;                                    ///< latest time that any line mentions
   std::optional<EndRecord> end;                          ///< absent: the program was killed
   std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< of the end, else of the last heartbeat

@@ -19,6 +19,7 @@ class Validator final : public TraceVisitor {
     checks_.push_back(make_identity_check());
     checks_.push_back(make_time_check());
     checks_.push_back(make_launch_check());
+    checks_.push_back(make_counter_range_check());
     checks_.push_back(make_ledger_check());
   }
 

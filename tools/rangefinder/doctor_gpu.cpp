@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/cupti/loader.h"
+#include "profiler/output/process_facts.h"
 #include "tools/rangefinder/doctor_checks.h"
 #include "tools/rangefinder/forked_question.h"
 
@@ -82,7 +83,10 @@ std::string ask_driver() {
 }
 
 std::string version_text(int version) {
-  return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  const std::string cuda =
+      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  const std::string release = read_driver_release();
+  return release.empty() ? cuda : release + ", " + cuda;
 }
 
 Finding driver_finding(const json& answer) {

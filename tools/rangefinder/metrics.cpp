@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder metrics [--chip NAME] [--list [PATTERN]] [--json]
+// rangefinder metrics [--chip NAME] [--set NAME | --metrics A,B | --list [PATTERN]] [--json]
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "profiler/attribution/number_text.h"
+#include "profiler/counters/metric_catalog.h"
 #include "profiler/counters/metric_config.h"
+#include "profiler/counters/metric_plan.h"
+#include "profiler/counters/metric_sets.h"
 #include "tools/analysis/missing.h"
 #include "tools/analysis/rows_json.h"
-#include "tools/rangefinder/metric_catalog.h"
+#include "tools/rangefinder/metric_request.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
 
@@ -23,26 +26,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kDefaultChip = "GH100";
+constexpr const char* kSchema = "rangefinder.metrics";
+constexpr const char* kVersion = "1.1";
 
 struct MetricsOptions {
   std::string chip;
+  std::string set;
+  std::string metrics;
   std::vector<std::string> pattern;
   bool list = false;
   bool json = false;
 };
 
-CuptiLibrary load() {
-  // cuInit would load the library that this names, which is for programs to be traced.
-  unsetenv("CUDA_INJECTION64_PATH");
-  CuptiLibrary library;
-  CuptiFailure failure;
-  const char* const override_path = std::getenv("RANGEFINDER_CUPTI");
-  if (!load_cupti(override_path == nullptr ? "" : override_path, library, failure))
-    throw Missing(failure.reason);
-  preload_counter_library(library);
-  return library;
-}
+/// A request, and how one chip's counters serve it.
+struct PlannedSet {
+  std::string name;  ///< of the set, else the request
+  std::string answers;
+  MetricPlan plan;
+};
 
 std::string choose_chip(const CuptiFunctions& cupti, const std::vector<std::string>& chips,
                         const std::string& asked) {
@@ -72,10 +73,8 @@ int list_metrics(const MetricCatalog& catalog, const std::string& chip, const Me
   const std::string pattern = options.pattern.empty() ? "" : options.pattern.front();
   const std::vector<std::string> names = catalog.base_metrics(pattern);
   if (options.json) {
-    std::cout << dump_json({{"schema", "rangefinder.metrics"},
-                            {"version", "1.0"},
-                            {"chip", chip},
-                            {"base_metrics", names}})
+    std::cout << dump_json(
+                     {{"schema", kSchema}, {"version", kVersion}, {"chip", chip}, {"base_metrics", names}})
               << "\n";
     return kExitOk;
   }
@@ -90,58 +89,124 @@ int list_metrics(const MetricCatalog& catalog, const std::string& chip, const Me
   return kExitOk;
 }
 
-int show_set(MetricCatalog& catalog, const std::vector<std::string>& chips, const std::string& chip,
-             const CuptiLibrary& library, bool json) {
-  std::vector<MetricInfo> found;
-  std::vector<const char*> names;
-  Json rows = Json::array();
-  for (const char* const name : kExactMetricNames) {
-    MetricInfo info;
-    if (!catalog.describe(name, info)) {
-      rows.push_back({{"name", name}, {"available", false}});
-      continue;
-    }
-    rows.push_back(
-        {{"name", info.name}, {"unit", info.unit}, {"description", info.description}, {"available", true}});
-    found.push_back(std::move(info));
-    names.push_back(name);
+/// Throws WrongUse for names that no chip knows, Missing when CUPTI cannot plan.
+PlannedSet planned(const CuptiFunctions& cupti, const std::string& chip, const std::string& request) {
+  const MetricSet* const set = find_metric_set(request);
+  PlannedSet out{request, set == nullptr ? "" : set->answers, plan_metrics(cupti, chip, {}, request)};
+  if (out.plan.wrong_name) throw WrongUse(out.plan.error);
+  if (!out.plan.error.empty()) throw Missing(out.plan.error);
+  return out;
+}
+
+std::vector<PlannedSet> planned_sets(const CuptiFunctions& cupti, const std::string& chip,
+                                     const MetricsOptions& options) {
+  if (!options.set.empty() && find_metric_set(options.set) == nullptr)
+    throw WrongUse("there is no set " + options.set + "; the sets are " + metric_set_names());
+  if (!options.set.empty()) return {planned(cupti, chip, options.set)};
+  if (!options.metrics.empty()) return {planned(cupti, chip, options.metrics)};
+  std::vector<PlannedSet> out;
+  for (const MetricSet& set : metric_sets()) out.push_back(planned(cupti, chip, set.name));
+  return out;
+}
+
+Json metric_row(const std::string& name, const MetricCatalog& catalog) {
+  MetricInfo info;
+  if (!catalog.describe(name, info)) return {{"name", name}, {"available", false}};
+  return {{"name", name},
+          {"unit", info.unit},
+          {"description", info.description},
+          {"adds_up", adds_up(name)},
+          {"available", true}};
+}
+
+Json set_object(const PlannedSet& set, const MetricCatalog& catalog) {
+  Json groups = Json::array();
+  Json metrics = Json::array();
+  for (const MetricGroup& group : set.plan.groups) {
+    groups.push_back({{"name", group.name}, {"metrics", group.metrics}});
+    // The sentinels begin every group; they are rows once.
+    for (std::size_t i = metrics.empty() ? 0 : kSentinelMetrics; i < group.metrics.size(); ++i)
+      metrics.push_back(metric_row(group.metrics[i], catalog));
   }
-  const std::size_t passes = names.empty() ? 0 : catalog.passes(names);
-  if (json) {
-    std::cout << dump_json({{"schema", "rangefinder.metrics"},
-                            {"version", "1.0"},
-                            {"cupti_version", library.version},
-                            {"chips", chips},
-                            {"chip", chip},
-                            {"sets", {{{"name", "bytes"}, {"passes", passes}, {"metrics", rows}}}}})
-              << "\n";
+  Json impossible = Json::array();
+  for (const ImpossibleMetric& metric : set.plan.impossible) {
+    impossible.push_back({{"name", metric.name}, {"passes", metric.passes}});
+    metrics.push_back(metric_row(metric.name, catalog));
+  }
+  for (const std::string& name : set.plan.absent) metrics.push_back(metric_row(name, catalog));
+  return {{"name", set.name},  {"answers", set.answers},    {"passes", set.plan.groups.size()},
+          {"groups", groups},  {"absent", set.plan.absent}, {"impossible", impossible},
+          {"metrics", metrics}};
+}
+
+void print_json(const std::vector<PlannedSet>& sets, const MetricCatalog& catalog, const std::string& chip,
+                const std::vector<std::string>& chips, std::uint32_t cupti_version) {
+  Json objects = Json::array();
+  for (const PlannedSet& set : sets) objects.push_back(set_object(set, catalog));
+  std::cout << dump_json({{"schema", kSchema},
+                          {"version", kVersion},
+                          {"cupti_version", cupti_version},
+                          {"chips", chips},
+                          {"chip", chip},
+                          {"sets", objects}})
+            << "\n";
+}
+
+void print_metric(const std::string& name, const MetricCatalog& catalog) {
+  constexpr std::size_t kNameWidth = 62;
+  constexpr std::size_t kUnitWidth = 18;
+  MetricInfo info;
+  (void)catalog.describe(name, info);
+  std::cout << "    " << name << std::string(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ')
+            << info.unit
+            << std::string(info.unit.size() < kUnitWidth ? kUnitWidth - info.unit.size() : 1, ' ')
+            << info.description << "\n";
+}
+
+void print_set(const PlannedSet& set, const MetricCatalog& catalog, const std::string& chip) {
+  const MetricPlan& plan = set.plan;
+  std::cout << "\n"
+            << (set.answers.empty() ? "" : "Set ") << "`" << set.name << "` on " << chip << ": "
+            << counted_text(plan.groups.size(), "pass", "passes")
+            << (set.answers.empty() ? "" : " (" + set.answers + ")") << "\n";
+  for (const MetricGroup& group : plan.groups) {
+    std::cout << "  " << group.name << "\n";
+    for (std::size_t i = kSentinelMetrics; i < group.metrics.size(); ++i)
+      print_metric(group.metrics[i], catalog);
+  }
+  if (!plan.impossible.empty()) std::cout << "  not in one pass, so not measured\n";
+  for (const ImpossibleMetric& metric : plan.impossible) {
+    const std::string passes =
+        metric.passes == 0 ? "not beside others" : counted_text(metric.passes, "pass", "passes");
+    std::cout << "    " << metric.name << "  (" << passes << ")\n";
+  }
+  if (!plan.absent.empty()) std::cout << "  absent: not on this chip\n";
+  for (const std::string& name : plan.absent) std::cout << "    " << name << "\n";
+}
+
+int metrics(const MetricsOptions& options) {
+  const char* const override_path = std::getenv("RANGEFINDER_CUPTI");
+  const CuptiLibrary library = load_metric_library(override_path == nullptr ? "" : override_path);
+  const CuptiFunctions& cupti = library.functions;
+  const std::vector<std::string> chips = known_chips(cupti);
+  const std::string chip = choose_chip(cupti, chips, options.chip);
+  MetricCatalog catalog(cupti);
+  if (const CUptiResult result = catalog.open(chip, {}); result != CUPTI_SUCCESS)
+    throw Missing("CUPTI cannot describe the chip " + chip + ": " + cupti_result_text(cupti, result));
+  if (options.list) return list_metrics(catalog, chip, options);
+  const std::vector<PlannedSet> sets = planned_sets(cupti, chip, options);
+  if (options.json) {
+    print_json(sets, catalog, chip, chips, library.version);
     return kExitOk;
   }
   std::cout << "Chips that CUPTI " << cupti_version_text(library.version) << " knows:\n";
   print_wrapped(chips);
-  std::cout << "\nSet `bytes` (--counters exact) on " << chip << ": "
-            << counted_text(passes, "pass", "passes") << "\n";
-  for (const MetricInfo& info : found) {
-    std::cout << "  " << info.name << std::string(info.name.size() < 24 ? 24 - info.name.size() : 1, ' ')
-              << info.unit << std::string(info.unit.size() < 12 ? 12 - info.unit.size() : 1, ' ')
-              << info.description << "\n";
-  }
-  for (const char* const name : kExactMetricNames) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      std::cout << "  " << name << "  not on this chip\n";
-  }
-  if (passes > 1)
-    std::cout << "More than one pass: these bytes cannot be measured exactly on " << chip << ".\n";
+  std::cout
+      << "\nMetrics for `run --counters exact --metrics SET,METRIC,…`. What needs more than one pass takes\n"
+         "turns over the repetitions of a path. In every pass, for the GPU time:\n";
+  for (const std::size_t i : {kEngineCycles, kEngineClock}) print_metric(kExactMetricNames[i], catalog);
+  for (const PlannedSet& set : sets) print_set(set, catalog, chip);
   return kExitOk;
-}
-
-int metrics(const MetricsOptions& options) {
-  const CuptiLibrary library = load();
-  const std::vector<std::string> chips = supported_chips(library.functions);
-  const std::string chip = choose_chip(library.functions, chips, options.chip);
-  MetricCatalog catalog(library.functions, chip);
-  if (options.list) return list_metrics(catalog, chip, options);
-  return show_set(catalog, chips, chip, library, options.json);
 }
 
 }  // namespace
@@ -151,10 +216,18 @@ void add_metrics(CLI::App& app, Action& action) {
   CLI::App* const verb =
       app.add_subcommand("metrics", "What the hardware counters of a chip can measure; needs no GPU");
   verb->add_option("--chip", options->chip, "Chip, as in GH100 [that of the GPU, else GH100]");
+  CLI::Option* const set =
+      verb->add_option("--set", options->set, "Only this set: " + metric_set_names())->type_name("NAME");
+  CLI::Option* const named = verb->add_option("--metrics", options->metrics,
+                                              "How these sets and metrics, separated by commas, share passes")
+                                 ->type_name("A,B,…")
+                                 ->excludes(set);
   CLI::Option* const list =
       verb->add_option("--list", options->pattern, "All base metrics, or those with PATTERN in the name")
           ->expected(0, 1)
-          ->type_name("[PATTERN]");
+          ->type_name("[PATTERN]")
+          ->excludes(set)
+          ->excludes(named);
   verb->add_flag("--json", options->json, "As JSON");
   verb->callback([options, list, &action] {
     options->list = list->count() != 0;

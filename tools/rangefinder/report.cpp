@@ -52,6 +52,16 @@ std::string ending(const TraceTotals& trace) {
   return out;
 }
 
+std::string driver_line(const Header& header) {
+  if (header.driver_release.empty()) return {};
+  std::string out = "Driver " + printable(header.driver_release);
+  if (header.runtime_version > 0) {
+    out += ", CUDA runtime " + std::to_string(header.runtime_version / 1000) + "." +
+           std::to_string(header.runtime_version % 1000 / 10);
+  }
+  return out + "\n";
+}
+
 std::string title(const TraceTotals& trace) {
   std::string out = trace.files.folder.string() + "   " + printable(trace.header.executable) + "  (process " +
                     std::to_string(trace.header.pid) + " on " + printable(trace.header.host);
@@ -65,7 +75,7 @@ std::string title(const TraceTotals& trace) {
     }
     out += "\n";
   }
-  return out;
+  return out + driver_line(trace.header);
 }
 
 std::string footer(const TraceTotals& trace) {
@@ -85,27 +95,59 @@ std::string footer(const TraceTotals& trace) {
   return out + "Times are sums of kernel durations; 1 kB is 1000 B.\n";
 }
 
+/// How the bytes came about, and how far they may be believed.
+std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
+  std::string out;
+  if (values.sampled() != nullptr) {
+    const auto& [read, write, l2] = values.sampled()->sharing;
+    std::string intervals;
+    for (const std::uint32_t ns : trace.sample_intervals_ns) {
+      intervals += (intervals.empty() ? "" : ", ") + duration_text(ns);
+    }
+    const auto shared = [](const ColumnSharing& column) {
+      return column.method == SharingMethod::unmixed ? "unmixed over repetitions" : "shared by time";
+    };
+    out += "Bytes are of " +
+           counted_text(values.sampled()->samples.samples, "hardware sample", "hardware samples") +
+           (intervals.empty() ? "" : ", one every " + intervals) + ": DRAM read " + shared(read) +
+           ", DRAM write " + shared(write) + ", L2 " + shared(l2) + ".\n";
+    out +=
+        "DRAM ±: bound of the error of read + write that holds for 95 % of paths. (bytes of nobody): moved "
+        "while\n"
+        "nothing of this process ran on the GPU.\n";
+  } else if (trace.totals.groups().any_launch()) {
+    out +=
+        "DRAM ±: part of read + write that L2 may have carried over from earlier work, or into later work.\n";
+  }
+  return out + truth_line(values.truth());
+}
+
 Json trace_json(const TraceTotals& trace, const ReportOptions& options) {
   Json out{{"folder", trace.files.folder.string()},
            {"process", process_object(trace.header)},
            {"duration_ns", trace.last_ns},
            {"gpus", Json::array()}};
   for (const GpuRecord& gpu : trace.gpus) out["gpus"].push_back(gpu_object(gpu));
+  const RowValues values = load_row_values(trace);
   if (options.section == "modules") {
     out["modules"] = Json::array();
-    for (const PathTotals& row : select_modules(trace, options.modules())) {
-      if (row.path != 0) out["modules"].push_back(module_row(row, trace.path_text(row.path)));
+    for (const PathTotals& row : select_modules(trace, values, options.modules())) {
+      if (row.path != 0) out["modules"].push_back(module_row(row, trace.path_text(row.path), values));
     }
-    out["outside"] = module_row(trace.totals.paths().back(), "");
+    out["outside"] = module_row(trace.totals.paths().back(), "", values);
+    if (Json sets = metric_sets_array(trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
   } else {
     out["kernels"] = Json::array();
-    for (const KernelTotals& row : select_kernels(trace, options.kernels())) {
+    for (const KernelTotals& row : select_kernels(trace, values, options.kernels())) {
       const auto name = trace.kernel_names.find(row.name);
-      out["kernels"].push_back(kernel_row(row, name == trace.kernel_names.end() ? nullptr : &name->second));
+      out["kernels"].push_back(
+          kernel_row(row, name == trace.kernel_names.end() ? nullptr : &name->second, values));
     }
   }
   out["memcpy"] = Json::array();
   for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
+  if (values.sampled() != nullptr) out["samples"] = samples_object(*values.sampled());
+  if (Json truth = truth_object(values.truth()); !truth.is_null()) out["truth"] = truth;
   out["loss"] = loss_object(trace.loss);
   out["ended"] = trace.end.has_value();
   out["torn"] = trace.read.torn;
@@ -115,10 +157,11 @@ Json trace_json(const TraceTotals& trace, const ReportOptions& options) {
 
 std::string trace_text(const TraceTotals& trace, const ReportOptions& options) {
   const TextStyle style{options.wide ? 0 : line_width(STDOUT_FILENO), use_colour(STDOUT_FILENO)};
+  const RowValues values = load_row_values(trace);
   return title(trace) + "\n" +
-         (options.section == "modules" ? module_table(trace, options.modules(), style)
-                                       : kernel_table(trace, options.kernels(), style)) +
-         "\n" + footer(trace);
+         (options.section == "modules" ? module_table(trace, values, options.modules(), style)
+                                       : kernel_table(trace, values, options.kernels(), style)) +
+         "\n" + bytes_footer(trace, values) + footer(trace);
 }
 
 void check_sort(const ReportOptions& options) {

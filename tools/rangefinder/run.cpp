@@ -16,6 +16,7 @@
 #include "tools/analysis/missing.h"
 #include "tools/rangefinder/child_process.h"
 #include "tools/rangefinder/installation.h"
+#include "tools/rangefinder/metric_request.h"
 #include "tools/rangefinder/out_template.h"
 #include "tools/rangefinder/run_environment.h"
 #include "tools/rangefinder/run_manifest.h"
@@ -83,6 +84,9 @@ std::string absolute_path(const std::string& path) {
 Environment child_environment(const CLI::App& verb, const RunOptions& options, const RunManifest& manifest) {
   Environment environment(environ);
   for (const auto& [variable, value] : given_variables(verb, options)) environment.set(variable, value);
+  if (const std::string metrics = environment.get("RANGEFINDER_METRICS");
+      !metrics.empty() && metrics != Options{}.metrics)
+    check_metric_request(metrics, environment.get("RANGEFINDER_CUPTI"));
   std::string out = environment.get(kOutVariable);
   if (out.empty() && verb.count("--out") == 0) out = Options{}.out;
   out = prepare_out_template(out);
@@ -129,6 +133,7 @@ int run(const CLI::App& verb, const RunOptions& options) {
     print_start_error(program, end.start_error);
     return end.shell_code();
   }
+  const std::string kept = share_all_samples(manifest.folders());
   if (options.quiet) return end.shell_code();
   if (end.signal != 0) {
     std::cerr << "rangefinder: " << printable(program) << " was killed by signal " << end.signal << " ("
@@ -137,7 +142,7 @@ int run(const CLI::App& verb, const RunOptions& options) {
   LayerReportStyle style;
   style.width = line_width(STDERR_FILENO);
   style.colour = use_colour(STDERR_FILENO);
-  std::cerr << run_report(manifest.folders(), program, style);
+  std::cerr << run_report(manifest.folders(), program, style) << kept;
   return end.shell_code();
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/attribution/number_text.h"
+#include "tools/analysis/summary_rewrite.h"
 
 namespace rangefinder {
 namespace fs = std::filesystem;
@@ -68,6 +69,15 @@ std::string process_title(const nlohmann::json& summary) {
 }
 
 }  // namespace
+
+std::string share_all_samples(const std::vector<fs::path>& folders) {
+  std::string out;
+  for (const fs::path& folder : folders) {
+    const std::string kept = share_samples(folder);
+    if (!kept.empty()) out += "rangefinder: " + typed(folder) + ": " + kept + "\n";
+  }
+  return out;
+}
 
 std::string run_report(const std::vector<fs::path>& folders, const std::string& program,
                        const LayerReportStyle& style) {

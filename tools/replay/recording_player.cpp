@@ -61,7 +61,22 @@ constexpr Loss kHostLosses[] = {
     Loss::nvtx_too_deep,
     Loss::nvtx_open_table_full,
     Loss::exact_unmeasured,
+    Loss::samples_lost,
 };
+
+template <typename Take>
+void for_each_line(const std::vector<std::uint8_t>& bytes, Take take) {
+  LineReader reader;
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    Line line;
+    if (!reader.read(text.substr(0, end), line))
+      throw std::runtime_error("the recording is damaged: " + reader.error());
+    take(line);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
 
 void expect_id(std::uint32_t id, std::uint32_t expected, const char* what) {
   if (id != expected)
@@ -104,24 +119,23 @@ void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string&
       return drain_.end_turn(Cursor(chunk.bytes).value<TickChunk>(), {});
     case ChunkKind::end:
       return on_end(chunk.bytes);
+    case ChunkKind::samples:
+      return on_samples(chunk.bytes);
+    case ChunkKind::metric_set:
+      return for_each_line(chunk.bytes, [&](Line& line) {
+        if (auto* const set = std::get_if<MetricSetRecord>(&line)) drain_.on_metric_set(*set);
+      });
   }
   throw std::runtime_error("the recording is damaged: a chunk of no known kind");
 }
 
 void RecordingPlayer::on_about(const Bytes& bytes, const std::string& folder) {
-  LineReader reader;
   Header header;
   std::vector<GpuRecord> gpus;
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    Line line;
-    if (!reader.read(text.substr(0, end), line))
-      throw std::runtime_error("the recording is damaged: " + reader.error());
+  for_each_line(bytes, [&](Line& line) {
     if (auto* const found = std::get_if<Header>(&line)) header = *found;
     if (auto* const found = std::get_if<GpuRecord>(&line)) gpus.push_back(*found);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
+  });
   if (!drain_.open(folder, header, gpus)) throw std::runtime_error(drain_.error());
 }
 
@@ -185,6 +199,15 @@ void RecordingPlayer::on_exact(const Bytes& bytes) {
     const auto launch = cursor.value<ExactLaunch>();
     drain_.on_exact({&launch, 1});
   }
+}
+
+void RecordingPlayer::on_samples(const Bytes& bytes) {
+  std::vector<PmRecord> records;
+  for_each_line(bytes, [&](Line& line) {
+    if (auto* const found = std::get_if<SamplesRecord>(&line)) records.emplace_back(std::move(*found));
+    if (auto* const found = std::get_if<SamplingRecord>(&line)) records.emplace_back(std::move(*found));
+  });
+  drain_.on_samples(records);
 }
 
 void RecordingPlayer::on_end(const Bytes& bytes) {

@@ -39,6 +39,7 @@ class RecordingPlayer {
   void on_kernel_names(const Bytes& bytes);
   void on_activity(Bytes& bytes);
   void on_exact(const Bytes& bytes);
+  void on_samples(const Bytes& bytes);
   void on_end(const Bytes& bytes);
 
   const CuptiFunctions& cupti_;

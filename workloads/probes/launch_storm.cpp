@@ -2,9 +2,11 @@
 //
 // N launches of an empty kernel from M threads, each with a stream and the range
 // `storm / thread K` of its own: what does a launch cost, what is lost, what grows?
+// With --range-launches N each N launches have a range of their own below, `group`.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <cstdint>
@@ -27,6 +29,7 @@ struct Options {
   unsigned threads = 8;
   std::uint64_t launches = 100'000;
   unsigned blocks = 132;
+  std::uint64_t range_launches = 0;  // launches in a range `group`; 0: there are none
 };
 
 struct Storm {
@@ -45,19 +48,42 @@ std::uint64_t rss_bytes() {
   return 0;
 }
 
+void launch_some(const Options& options, std::uint64_t launches, cudaStream_t stream) {
+  for (std::uint64_t i = 0; i < launches; ++i) check(launch_empty(options.blocks, stream), "launch");
+}
+
+/// Ranges `group` that a thread needs for so many launches; the last may be shorter.
+std::uint64_t groups_of(const Options& options, std::uint64_t launches) {
+  return options.range_launches == 0 ? 0 : (launches + options.range_launches - 1) / options.range_launches;
+}
+
+void launch_in_groups(const Options& options, std::uint64_t launches, cudaStream_t stream) {
+  for (std::uint64_t done = 0; done < launches; done += options.range_launches) {
+    const Range group("group");
+    launch_some(options, std::min(options.range_launches, launches - done), stream);
+  }
+}
+
+std::uint64_t launches_of(const Options& options, unsigned thread) {
+  return options.launches / options.threads + (thread < options.launches % options.threads ? 1 : 0);
+}
+
 void launch_from_thread(const Options& options, unsigned thread, std::barrier<>& phase) {
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   const Range outer("storm");
   const Range inner("thread " + std::to_string(thread));
   const auto storm = [&](std::uint64_t launches) {
-    for (std::uint64_t i = 0; i < launches; ++i) check(launch_empty(options.blocks, stream), "launch");
+    if (options.range_launches == 0)
+      launch_some(options, launches, stream);
+    else
+      launch_in_groups(options, launches, stream);
     check(cudaStreamSynchronize(stream), "storm");
   };
   storm(kWarmUpLaunches);
   phase.arrive_and_wait();  // all are warm
   phase.arrive_and_wait();  // main has read the memory and the clock
-  storm(options.launches / options.threads + (thread < options.launches % options.threads ? 1 : 0));
+  storm(launches_of(options, thread));
   phase.arrive_and_wait();  // all are done
 }
 
@@ -90,6 +116,8 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads, "Threads")->check(CLI::Range(1u, 1024u));
   app.add_option("--launches", options.launches, "Launches in all, beside a warm-up of 256 a thread");
   app.add_option("--blocks", options.blocks, "Blocks of each kernel")->check(CLI::Range(1u, 65'535u));
+  app.add_option("--range-launches", options.range_launches,
+                 "Launches in an NVTX range of their own; 0: none");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -98,11 +126,19 @@ int main(int argc, char** argv) {
   require_gpu();
   const Storm storm = run_storm(options);
   const std::uint64_t warm_up = kWarmUpLaunches * options.threads;
+  std::uint64_t groups = 0, warm_up_groups = 0;
+  for (unsigned t = 0; t < options.threads; ++t) {
+    groups += groups_of(options, launches_of(options, t));
+    warm_up_groups += groups_of(options, kWarmUpLaunches);
+  }
   print(Object()
             .add("probe", "launch_storm")
             .add("kernels", options.launches + warm_up)
             .add("warm_up_kernels", warm_up)
             .add("threads", options.threads)
+            .add("groups", groups + warm_up_groups)
+            .add("ns_per_group",
+                 groups == 0 ? 0.0 : static_cast<double>(storm.wall_ns) / static_cast<double>(groups))
             .add("wall_ns", storm.wall_ns)
             .add("ns_per_launch", options.launches == 0 ? 0.0
                                                         : static_cast<double>(storm.wall_ns) /

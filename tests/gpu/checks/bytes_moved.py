@@ -16,6 +16,9 @@ def known_bytes(runner, table):
     table.equal("known_bytes: counters", "exact", trace.lines["header"][0]["counters"])
     unmeasured = [line for line in trace.lines["exact"] if "unmeasured" in line]
     table.equal("known_bytes: unmeasured launches", 0, len(unmeasured))
+    kernels, without_record = trace.exact_kernels()
+    table.equal("known_bytes: kernel lines", len(kernels), trace.kernel_total())
+    table.equal("known_bytes: measured kernels without a kernel line", 0, without_record)
     for item in expected["ranges"]:
         calls = trace.at_path("exact", item["path"].split("/"))
         table.equal(f"{item['path']}: exact lines", item["calls"], len(calls))

@@ -32,13 +32,18 @@ def hf_rtdetr_exact(runner, table):
     command = [*runner.program("hf_rtdetr.py"), "--iterations", "3", "--warmup", "2"]
     options = ["--torch-modules", "--counters", "exact"]
     result, trace = runner.traced("hf_rtdetr_exact", command, options, timeout_s=600)
-    launches = [line for line in trace.lines["exact"] if line["kind"] == "kernel"]
-    without = sum(1 for line in launches if not line.get("path"))
-    share = without / max(1, len(launches))
-    table.row("hf_rtdetr_exact: kernels without a path", "< 1 %", f"{share:.2%} of {len(launches)}",
-              bool(launches) and share < MOST_WITHOUT_PATH)
+    total = trace.kernel_total()
+    share = trace.kernels_by_path()[()] / max(1, total)
+    table.row("hf_rtdetr_exact: kernels without a path", "< 1 %", f"{share:.2%} of {total}",
+              total > 0 and share < MOST_WITHOUT_PATH)
+    launches, without_record = trace.exact_kernels()
     unmeasured = sum(1 for line in launches if "unmeasured" in line)
     table.equal("hf_rtdetr_exact: unmeasured kernels", 0, unmeasured)
+    table.equal("hf_rtdetr_exact: measured kernels without a kernel line", 0, without_record)
+    counted = sum(row["kernels"] for row in [*trace.summary["modules"], trace.summary["outside"]] if row["depth"] <= 1)
+    table.equal("hf_rtdetr_exact: kernels of the summary", total, counted)
+    partial = [row["path"] for row in trace.summary["modules"] if "launches" in row]
+    table.equal("hf_rtdetr_exact: modules that lack bytes", [], partial[:5])
     check_rows(table, "hf_rtdetr_exact", trace, result["iterations"] + result["warmup"],
                ("gpu_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"))
 

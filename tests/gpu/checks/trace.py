@@ -29,6 +29,7 @@ class Trace:
         self._paths = {}
         self._thread_of = {}
         self._kernel_keys = Counter()
+        self._recorded = set()  # correlation ids of kernel lines
         # Its own segments lie at the top; below are those of child processes, or of ranks.
         where = glob.escape(folder)
         segments = sorted(glob.glob(os.path.join(where, "trace-*.ndjson"))) or sorted(
@@ -52,6 +53,7 @@ class Trace:
         self.count[kind] += 1
         if kind == "kernel":
             self._kernel_keys[(record.get("path", 0), record.get("graph", 0), record["corr"])] += 1
+            self._recorded.add(record["corr"])
         elif kind == "launch":
             self._thread_of[record["corr"]] = record["thread"]
         elif kind == "path":
@@ -64,6 +66,8 @@ class Trace:
                     return
                 self._seen.add(line)
             self.lines[kind].append(record)
+            if kind == "exact" and "corr" in record:  # in place of a launch line
+                self._thread_of[record["corr"]] = record["thread"]
 
     def _resolve_threads(self):
         for (path, graph, correlation), count in self._kernel_keys.items():
@@ -83,6 +87,11 @@ class Trace:
         for (path, _, _), count in self.kernels.items():
             found[self.path(path)] += count
         return found
+
+    def exact_kernels(self):
+        """Exact lines of kernels, and how many of them have no kernel line."""
+        lines = [line for line in self.lines["exact"] if line["kind"] == "kernel"]
+        return lines, sum(1 for line in lines if line["corr"] not in self._recorded)
 
     def kernel_total(self):
         return sum(self.kernels.values())

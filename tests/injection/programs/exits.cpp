@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // exits HOW [ALIVE_MS]: 50 launches in work/step, then ALIVE_MS of host work, then the end.
+// inside-exit, inside-_exit and inside-fork do it in a signal handler that runs in a launch.
+#include <sys/wait.h>
+
 #include <csignal>
 #include <cstring>
 #include <thread>
@@ -30,7 +33,27 @@ void exit_while_others_launch(const Gpu& gpu) {
   std::exit(5);
 }
 
+/// A launch in which `handler` runs, on the thread that launches.
+void launch_and_handle(void (*handler)(int)) {
+  std::signal(SIGUSR1, handler);
+  Gpu::launch_one(Gpu::kernel("_Z12raise_signalPf"));
+}
+
+pid_t forked = -1;
+
+void fork_in_a_launch(const Gpu& gpu) {
+  launch_and_handle([](int) { forked = fork(); });
+  if (forked == 0) std::exit(4);
+  int status = 0;
+  waitpid(forked, &status, 0);
+  must(gpu.launch(1), "cuLaunchKernel");
+  std::printf("child: %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
 void end(const char* how, const Gpu& gpu) {
+  if (std::strcmp(how, "inside-exit") == 0) launch_and_handle([](int) { std::exit(5); });
+  if (std::strcmp(how, "inside-_exit") == 0) launch_and_handle([](int) { _exit(5); });
+  if (std::strcmp(how, "inside-fork") == 0) fork_in_a_launch(gpu);
   if (std::strcmp(how, "exit") == 0) std::exit(5);
   if (std::strcmp(how, "_exit") == 0) _exit(5);
   if (std::strcmp(how, "abort") == 0) std::abort();

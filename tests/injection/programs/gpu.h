@@ -26,17 +26,23 @@ class Range {
   Range& operator=(const Range&) = delete;
 };
 
-/// A context and a kernel `scale(float*, int)`.
+/// A context on GPU `ordinal`, and a kernel `scale(float*, int)`.
 class Gpu {
  public:
-  Gpu() {
+  explicit Gpu(int ordinal = 0) {
     CUdevice device = 0;
-    CUmodule module = nullptr;
     must(cuInit(0), "cuInit");
-    must(cuDeviceGet(&device, 0), "cuDeviceGet");
+    must(cuDeviceGet(&device, ordinal), "cuDeviceGet");
     must(cuCtxCreate(&context_, nullptr, 0, device), "cuCtxCreate");
+    scale_ = kernel("_Z5scalePfi");
+  }
+
+  [[nodiscard]] static CUfunction kernel(const char* name) {
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
     must(cuModuleLoadData(&module, nullptr), "cuModuleLoadData");
-    must(cuModuleGetFunction(&scale_, module, "_Z5scalePfi"), "cuModuleGetFunction");
+    must(cuModuleGetFunction(&function, module, name), "cuModuleGetFunction");
+    return function;
   }
 
   [[nodiscard]] CUcontext context() const { return context_; }
@@ -45,6 +51,10 @@ class Gpu {
   /// `blocks` tells launches apart in the trace; 0 makes the launch fail.
   CUresult launch(unsigned blocks, CUstream stream = nullptr) const {
     return cuLaunchKernel(scale_, blocks, 1, 1, 128, 1, 1, 0, stream, nullptr, nullptr);
+  }
+
+  static void launch_one(CUfunction function, CUstream stream = nullptr) {
+    must(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, stream, nullptr, nullptr), "cuLaunchKernel");
   }
 
   /// `count` launches in the range work/step.

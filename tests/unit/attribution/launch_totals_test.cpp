@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels, copies, memsets and exact launches add to the totals.
+// What kernels, copies and memsets add to the totals.
 #include "profiler/attribution/path_totals.h"
 
 #include <cstddef>
@@ -13,58 +13,13 @@
 using namespace rangefinder;
 using namespace rangefinder::totals_records;
 
-TEST_CASE("exact kernels and graphs give time and bytes, copies bytes alone") {
-  TotalsBuilder totals = tree();
-  totals.add(exact(2, WorkKind::kernel, 100, 10));
-  totals.add(exact(2, WorkKind::graph, 50, 20));
-  totals.add(exact(3, WorkKind::memcpy, 999, 30));
-  totals.add(exact(3, WorkKind::memset, 999, 40));
-
-  const PathTotals model = row_of(totals, 1);
-  CHECK(model.kernels == 2);
-  CHECK(model.activity_kernels == 0);
-  CHECK(model.gpu_ns == 150);
-  CHECK(model.gpu_busy_ns == 0);
-  CHECK(model.counters.measured == 4);
-  CHECK(model.counters.measured_kernels == 2);
-  CHECK(model.counters.gpu_ns == 150);
-  CHECK(model.counters.dram_read_bytes == 100);
-  CHECK(model.counters.dram_write_bytes == 200);
-  CHECK(model.counters.l2_bytes == 300);
-  CHECK(row_of(totals, 3).gpu_ns == 0);
-}
-
-TEST_CASE("unmeasured exact launches are counted and add nothing") {
-  TotalsBuilder totals = tree();
-  ExactRecord lost = exact(2, WorkKind::kernel, 100, 10);
-  lost.measured = false;
-  totals.add(lost);
-
-  const PathTotals model = row_of(totals, 1);
-  CHECK(model.kernels == 1);
-  CHECK(model.gpu_ns == 0);
-  CHECK(model.counters.unmeasured == 1);
-  CHECK(model.counters.measured == 0);
-  CHECK(model.counters.dram_read_bytes == 0);
-}
-
-TEST_CASE("records and exact launches of one path add up") {
-  TotalsBuilder totals = tree();
-  totals.add(kernel(2, 0, 10));
-  totals.add(exact(2, WorkKind::kernel, 100, 10));
-
-  CHECK(row_of(totals, 2).kernels == 2);
-  CHECK(row_of(totals, 2).activity_kernels == 1);
-  CHECK(row_of(totals, 2).gpu_ns == 110);
-  CHECK(row_of(totals, 2).gpu_busy_ns == 10);
-}
-
 TEST_CASE("a kernel that CUPTI could not time is counted, not timed") {
   TotalsBuilder totals = tree();
   totals.add(kernel(2, kNoTime, kNoTime));
 
   CHECK(row_of(totals, 2).kernels == 1);
-  CHECK(row_of(totals, 2).activity_kernels == 0);
+  CHECK(row_of(totals, 2).timed_kernels == 0);
+  CHECK_FALSE(row_of(totals, 2).has_gpu_time());
   CHECK(totals.gpu_span() == std::pair<TimeNs, TimeNs>{0, 0});
   CHECK(totals.kernels().at(0).timed == 0);
 }
@@ -74,18 +29,14 @@ TEST_CASE("kernels by name come heaviest first with their extremes") {
   totals.add(kernel(2, 0, 10, 1));
   totals.add(kernel(2, 20, 25, 1));
   totals.add(kernel(2, 30, 130, 2));
-  totals.add(exact(2, WorkKind::kernel, 3, 10));
-  totals.add(exact(2, WorkKind::graph, 1000, 10));  // has no name
-
   const auto rows = totals.kernels();
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].name == 2);
   CHECK(rows[1].name == 1);
-  CHECK(rows[1].count == 3);
-  CHECK(rows[1].total_ns == 18);
-  CHECK(rows[1].min_ns == 3);
+  CHECK(rows[1].count == 2);
+  CHECK(rows[1].total_ns == 15);
+  CHECK(rows[1].min_ns == 5);
   CHECK(rows[1].max_ns == 10);
-  CHECK(rows[1].counters.dram_read_bytes == 10);
 }
 
 TEST_CASE("copies add up by direction in their path and above, and by memory") {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "profiler/attribution/path_totals.h"
@@ -21,11 +22,15 @@ inline TotalsBuilder tree() {
   return totals;
 }
 
+// Of records whose launch has no exact line: those of exact() are 0, unless launched() says otherwise.
+inline constexpr std::uint32_t kPlainLaunch = 1'000'000;
+
 inline KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint32_t name = 1) {
   KernelRecord record;
   record.work.path = path;
   record.work.start_ns = start_ns;
   record.work.end_ns = end_ns;
+  record.work.correlation = kPlainLaunch;
   record.name = name;
   record.config = 1;
   return record;
@@ -37,8 +42,20 @@ inline MemcpyRecord copy(std::uint32_t path, CopyKind kind, std::uint64_t bytes,
   record.work.path = path;
   record.work.start_ns = start_ns;
   record.work.end_ns = end_ns;
+  record.work.correlation = kPlainLaunch;
   record.kind = kind;
   record.bytes = bytes;
+  return record;
+}
+
+// The same as launch number `correlation`, by which exact lines and records meet.
+inline ExactRecord launched(ExactRecord record, std::uint32_t correlation) {
+  record.launch.correlation = correlation;
+  return record;
+}
+template <typename Record>
+Record launched(Record record, std::uint32_t correlation) {
+  record.work.correlation = correlation;
   return record;
 }
 
@@ -52,6 +69,36 @@ inline ExactRecord exact(std::uint32_t path, WorkKind kind, std::uint64_t gpu_ns
   record.dram_read_bytes = read_bytes;
   record.dram_write_bytes = 2 * read_bytes;
   record.l2_bytes = 3 * read_bytes;
+  return record;
+}
+
+// A launch of counter range `number`, and that range with what it measured.
+inline ExactRecord sharing(std::uint32_t path, WorkKind kind, std::uint64_t number, std::uint32_t name = 1) {
+  ExactRecord record;
+  record.launch.host.path = path;
+  record.kind = kind;
+  record.name = kind == WorkKind::kernel ? name : 0;
+  record.counter_range = number;
+  return record;
+}
+
+inline ExactRecord counter_range(std::uint32_t path, std::uint64_t number, std::uint32_t launches,
+                                 std::uint32_t kernels, std::uint64_t gpu_ns, std::uint64_t read_bytes) {
+  ExactRecord record = exact(path, WorkKind::kernel, gpu_ns, read_bytes);
+  record.name = 0;
+  record.is_counter_range = true;
+  record.counter_range = number;
+  record.launches = launches;
+  record.kernels = kernels;
+  return record;
+}
+
+// Of metric set 2, which has no bytes but these values.
+inline ExactRecord with_values(std::uint32_t path, std::uint64_t gpu_ns, std::vector<double> values) {
+  ExactRecord record = exact(path, WorkKind::kernel, gpu_ns, 0);
+  record.has_bytes = false;
+  record.metric_set = 2;
+  record.values = std::move(values);
   return record;
 }
 

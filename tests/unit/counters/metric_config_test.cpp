@@ -9,33 +9,11 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/cupti/real_cupti.h"
+#include "tests/unit/counters/counters_loaded.h"
 
 using namespace rangefinder;
 
-// libcupti opens its counter library with RTLD_DEEPBIND, which ends a program under these sanitizers.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kCountersLoad = false;
-#else
-constexpr bool kCountersLoad = true;
-#endif
-
-#define COUNTERS_OR_SKIP(cupti)                                            \
-  if (!kCountersLoad) {                                                    \
-    WARN("skipped: libnvperf_host cannot be loaded under this sanitizer"); \
-    return;                                                                \
-  }                                                                        \
-  REAL_CUPTI_OR_SKIP(cupti);                                               \
-  preload()
-
 namespace {
-
-/// As the library does before its first counter function.
-void preload() {
-  CuptiLibrary library;
-  CuptiFailure failure;
-  if (load_cupti({}, library, failure)) preload_counter_library(library);
-}
 
 CUptiResult build(MetricConfig& config, const char* chip, const std::vector<const char*>& metrics) {
   return config.build(chip, {}, metrics);

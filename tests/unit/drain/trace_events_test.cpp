@@ -234,54 +234,6 @@ TEST_CASE("bytes are declared by the category of that name in its own domain, an
   CHECK(trace.read().all<CategoryRecord>().at(0).name == "rangefinder.bytes");
 }
 
-TEST_CASE("an exact launch has its counters, its kernel, and needs no record") {
-  BuiltTrace trace;
-  ExactLaunch launch;
-  launch.event = launch_event(5, "cuLaunchKernel", trace.layer);
-  launch.thread = kThread;
-  launch.gpu = 2;
-  launch.name = trace.name("_Z3addPf");
-  launch.unmeasured = Unmeasured::no;
-  launch.grid = {4, 5, 6};
-  launch.block = {128, 1, 1};
-  launch.values = {1e6, 1e9, 4096, 2048, 8192};  // a million cycles at 1 GHz
-
-  trace.builder.on_exact(launch);
-  trace.builder.finish();
-
-  const WrittenTrace written = trace.read();
-  const ExactRecord exact = written.only<ExactRecord>();
-  CHECK(exact.measured);
-  CHECK(static_cast<double>(exact.gpu_ns) == Approx(1e6).margin(10'000));  // less what the range costs
-  CHECK(exact.dram_read_bytes == 4096);
-  CHECK(exact.dram_write_bytes == 2048);
-  CHECK(exact.l2_bytes == 8192);
-  CHECK(exact.gpu == 2);
-  CHECK(exact.grid == Dim3{4, 5, 6});
-  CHECK(exact.launch.host.path == trace.layer);
-  CHECK(written.only<KernelNameRecord>().demangled == "add(float*)");
-  const LaunchBalance balance = trace.balance(WorkKind::kernel);
-  CHECK(balance.launched == 1);
-  CHECK(balance.exact == 1);
-  CHECK(balance.lost == 0);
-}
-
-TEST_CASE("an exact launch without values says why, and one that failed is a plain launch line") {
-  BuiltTrace trace;
-  ExactLaunch launch;
-  launch.event = launch_event(5, "cuLaunchKernel", trace.layer);
-  launch.unmeasured = Unmeasured::busy;
-  trace.builder.on_exact(launch);
-  launch.event.c = 1;
-  trace.builder.on_exact(launch);
-
-  const WrittenTrace written = trace.read();
-  CHECK_FALSE(written.only<ExactRecord>().measured);
-  CHECK(written.only<ExactRecord>().reason == unmeasured_text(Unmeasured::busy));
-  CHECK(written.only<LaunchRecord>().result == 1);
-  CHECK(trace.balance(WorkKind::kernel).launched == 1);
-}
-
 TEST_CASE("the details of an overhead are freed and its times are relative") {
   BuiltTrace trace;
   OverheadRecord overhead;

@@ -23,10 +23,14 @@ Approx tera(double value) {
   return Approx(value * 1e12).epsilon(0.01);
 }
 
-bool driver_is_mapped() {
-  void* const handle = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+bool is_mapped(const char* library) {
+  void* const handle = dlopen(library, RTLD_NOLOAD | RTLD_LAZY);
   if (handle != nullptr) dlclose(handle);
   return handle != nullptr;
+}
+
+bool driver_is_mapped() {
+  return is_mapped("libcuda.so.1");
 }
 
 }  // namespace
@@ -91,4 +95,25 @@ TEST_CASE("without a driver there are no GPUs and no version, and none is loaded
   CHECK(query_driver_version() == 0);
 
   CHECK_FALSE(driver_is_mapped());
+}
+
+TEST_CASE("the runtime that is mapped says its version; none is loaded to look, none stays") {
+  constexpr const char* kRuntime = "libcudart.so.13";
+  if (is_mapped(kRuntime) || is_mapped("libcudart.so.12")) {
+    WARN("skipped: a CUDA runtime is mapped into this process");
+    return;
+  }
+
+  CHECK(query_runtime_version() == 0);
+  CHECK_FALSE(is_mapped(kRuntime));
+
+  void* runtime = dlopen(kRuntime, RTLD_LAZY | RTLD_LOCAL);
+  if (runtime == nullptr) runtime = dlopen("/usr/local/cuda/lib64/libcudart.so.13", RTLD_LAZY | RTLD_LOCAL);
+  if (runtime == nullptr) {
+    WARN("the rest is skipped: " << dlerror());
+    return;
+  }
+  CHECK(query_runtime_version() / 1000 == 13);
+  dlclose(runtime);
+  CHECK(query_runtime_version() == 0);  // our own look did not keep it
 }

@@ -14,49 +14,14 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
+#include "tests/unit/output/summary_tables.h"
 #include "tests/unit/schema/example_trace.h"
 
 using namespace rangefinder;
+using namespace rangefinder::summary_tables;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-// Totals, and the names that a summary asks for.
-struct Tables {
-  TotalsBuilder totals;
-  std::map<std::uint32_t, PathRecord> paths;
-  std::map<std::uint32_t, KernelNameRecord> kernels;
-
-  void path(const PathRecord& record) {
-    paths[record.id] = record;
-    totals.add_path(record);
-  }
-  [[nodiscard]] SummaryInput input() const {
-    SummaryInput in{example::header(), {example::gpu()}, totals, {}, {}, {}, {}, {}, false, 100000};
-    in.path_name = [this](std::uint32_t id) { return std::string_view(paths.at(id).name); };
-    in.path_parent = [this](std::uint32_t id) { return paths.at(id).parent; };
-    in.kernel_name = [this](std::uint32_t id) {
-      const auto it = kernels.find(id);
-      return it == kernels.end() ? nullptr : &it->second;
-    };
-    return in;
-  }
-  [[nodiscard]] Json json() const { return Json::parse(summary_json(input())); }
-};
-
-KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint32_t name = 1) {
-  return {{start_ns, end_ns, 0, 1, 7, 1, path, 0, 0, 0}, name, 1};
-}
-
-ExactRecord exact(std::uint32_t path, bool measured) {
-  ExactRecord record;
-  record.launch.host.path = path;
-  record.name = 1;
-  record.measured = measured;
-  record.gpu_ns = 7;
-  record.l2_bytes = 64;
-  return record;
-}
 
 // Feeds the example trace in, as the drain thread and the tools do.
 struct FromLines {
@@ -136,23 +101,32 @@ TEST_CASE("what was not measured is absent, never 0") {
   CHECK_FALSE(modules[1].contains("unmeasured_launches"));
 }
 
-TEST_CASE("the source of time is records, counters or both") {
+TEST_CASE("time is that of records, bytes are those of exact lines; without records there is no time") {
   Tables tables;
-  tables.path({1, 0, 0, "activity"});
-  tables.path({2, 0, 0, "counter"});
-  tables.path({3, 0, 0, "mixed"});
+  tables.path({1, 0, 0, "records"});
+  tables.path({2, 0, 0, "lines"});
+  tables.path({3, 0, 0, "both"});
   tables.totals.add(kernel(1, 0, 10));
   tables.totals.add(exact(2, true));
-  tables.totals.add(kernel(3, 0, 10));
-  tables.totals.add(exact(3, true));
+  tables.totals.add(exact(3, true, 5));
+  tables.totals.add(kernel(3, 0, 10, 1, 5));
 
-  const Json modules = tables.json()["modules"];
+  const Json summary = tables.json();
+  const Json modules = summary["modules"];
 
-  for (const Json& row : modules) CHECK(row["time_source"] == row["path"]);
-  CHECK_FALSE(modules[1].contains("gpu_busy_ns"));
+  CHECK(modules[0]["time_source"] == "activity");
+  CHECK_FALSE(modules[0].contains("bytes_source"));
+  for (const char* key : {"gpu_ns", "gpu_busy_ns", "time_source"}) CHECK_FALSE(modules[1].contains(key));
   CHECK(modules[1]["l2_bytes"] == 64);
   CHECK(modules[1]["dram_read_bytes"] == 0);  // measured, and 0
   CHECK(modules[1]["bytes_source"] == "exact");
+  CHECK(modules[2]["kernels"] == 1);
+  CHECK(modules[2]["gpu_ns"] == 10);
+  CHECK(modules[2]["time_source"] == "activity");
+  CHECK(modules[2]["measured_launches"] == 1);
+  CHECK_FALSE(modules[2].contains("launches"));  // all of them were measured
+  CHECK(summary["kernels"][0]["count"] == 2);
+  CHECK(summary["kernels"][0]["total_ns"] == 20);
 }
 
 TEST_CASE("work outside of any range is apart from the modules") {
@@ -220,7 +194,7 @@ TEST_CASE("losses that happened and the whole own cost are there") {
   const Json summary = Json::parse(summary_json(input));
 
   CHECK(summary["loss"].dump() == R"({"events_dropped":4})");
-  CHECK(summary["own_cost"].size() == 9);
+  CHECK(summary["own_cost"].size() == 11);
   CHECK(summary["own_cost"]["exact_ns"] == 5);
   CHECK(summary["findings"].is_array());
 }

@@ -51,6 +51,25 @@ LaunchRecord launch_on(std::uint32_t thread, std::uint32_t path) {
 
 }  // namespace
 
+TEST_CASE("a metric set is named before the first exact line that has it, once a segment") {
+  Writing trace;
+  trace.writer.add_metric_set({1, "bytes", {"dram__bytes_read.sum"}});
+  trace.writer.add_metric_set({2, "unused", {}});
+  ExactRecord exact;
+  exact.launch = launch_on(0, 0);
+  exact.kind = WorkKind::memset;
+  exact.measured = true;
+  exact.values = {5};
+  trace.writer.write(exact);
+  exact.metric_set = 1;
+  trace.writer.write(exact);
+  trace.writer.write(exact);
+  trace.segments.rotate();
+  trace.writer.write(exact);
+
+  CHECK(trace.read().kinds() == "header exact metric_set exact exact header metric_set exact");
+}
+
 TEST_CASE("a kernel comes behind its header, paths from the outside in, name and configuration") {
   Writing trace;
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <string>
@@ -34,6 +35,8 @@ inline Header header() {
   h.executable = "/opt/app/bin/detector";
   h.command = {"detector", "--images", "caf\xc3\xa9 \"1\""};
   h.driver_version = 13000;
+  h.driver_release = "580.159.04";
+  h.runtime_version = 13000;
   h.cupti_version = 130001;
   h.cupti_path = "/usr/local/cuda/lib64/libcupti.so.13";
   h.counters = "exact";
@@ -87,6 +90,7 @@ inline void add_names(std::vector<Line>& lines) {
   lines.emplace_back(config);
   lines.emplace_back(
       PayloadSchemaRecord{16777216, 1, R"({"type":"struct","entries":[{"name":"n","size":8.0}]})"});
+  lines.emplace_back(MetricSetRecord{1, "memory/2", {"lts__t_sectors_op_read.sum", "lts__t_hit_rate.pct"}});
 }
 
 inline void add_gpu_work(std::vector<Line>& lines) {
@@ -116,12 +120,87 @@ inline void add_gpu_work(std::vector<Line>& lines) {
   exact.dram_read_bytes = 2097152;
   exact.l2_bytes = 4194304;
   lines.emplace_back(exact);
+  lines.emplace_back(KernelRecord{work(31000, 40700, 17, 2), 1, 1});
   ExactRecord unmeasured;
   unmeasured.launch = {host(80500, 81000, 2, 2), "cuMemcpyDtoDAsync", 18, 1, 0};
   unmeasured.kind = WorkKind::memcpy;
   unmeasured.bytes = 512;
   unmeasured.reason = "the batch was cut off";
   lines.emplace_back(unmeasured);
+  lines.emplace_back(MemcpyRecord{work(80900, 81000, 18, 2), CopyKind::DtoD, MemoryKind::device,
+                                  MemoryKind::device, 512, true, 1, 0, 0});
+}
+
+// A launch with a metric set, and two launches that share a counter range.
+inline void add_exact_sets(std::vector<Line>& lines) {
+  ExactRecord with_set;
+  with_set.launch = {host(81000, 81100, 2, 2), "cuLaunchKernel", 19, 1, 0};
+  with_set.name = 1;
+  with_set.grid = {128, 2, 1};
+  with_set.block = {256, 1, 1};
+  with_set.measured = true;
+  with_set.gpu_ns = 9800;
+  with_set.has_bytes = false;
+  with_set.metric_set = 1;
+  with_set.values = {65536, std::numeric_limits<double>::quiet_NaN()};
+  lines.emplace_back(with_set);
+  lines.emplace_back(KernelRecord{work(81090, 90890, 19, 2), 1, 1});
+  ExactRecord kernel;
+  kernel.launch = {host(81200, 81210, 2, 2), "cuLaunchKernel", 20, 1, 0};
+  kernel.name = 1;
+  kernel.grid = {128, 2, 1};
+  kernel.block = {256, 1, 1};
+  kernel.counter_range = 1;
+  lines.emplace_back(kernel);
+  ExactRecord memset;
+  memset.launch = {host(81220, 81230, 2, 2), "cuMemsetD8Async", 21, 1, 0};
+  memset.kind = WorkKind::memset;
+  memset.bytes = 4096;
+  memset.counter_range = 1;
+  lines.emplace_back(memset);
+  ExactRecord range;
+  range.launch.host = host(81150, 81300, 2, 2);
+  range.launch.context = 1;
+  range.counter_range = 1;
+  range.is_counter_range = true;
+  range.launches = 2;
+  range.kernels = 1;
+  range.exclusive = false;
+  range.measured = true;
+  range.gpu_ns = 10900;
+  range.dram_read_bytes = 2097152;
+  range.dram_write_bytes = 4096;
+  range.l2_bytes = 4198400;
+  lines.emplace_back(range);
+  lines.emplace_back(KernelRecord{work(91000, 100700, 20, 2), 1, 1});
+  lines.emplace_back(MemsetRecord{work(100800, 101300, 21, 2), 0, 4096, MemoryKind::device});
+  // A copy large enough to be a check of the counters: read and written once each.
+  ExactRecord copy;
+  copy.launch = {host(83000, 83100, 2, 2), "cuMemcpyDtoDAsync", 22, 1, 0};
+  copy.kind = WorkKind::memcpy;
+  copy.bytes = 268435456;
+  copy.measured = true;
+  copy.dram_read_bytes = 268697600;
+  copy.dram_write_bytes = 268697600;
+  copy.l2_bytes = 805306368;
+  lines.emplace_back(copy);
+  lines.emplace_back(MemcpyRecord{work(102000, 212000, 22, 2), CopyKind::DtoD, MemoryKind::device,
+                                  MemoryKind::device, 268435456, true, 1, 0, 0});
+}
+
+inline void add_samples(std::vector<Line>& lines) {
+  lines.emplace_back(
+      SamplingRecord{5000, 0, 20000, {"dram_read", "dram_write", "l2", "engine_active"}, "start"});
+  SamplesRecord samples;
+  samples.runs = {{10000, 50000, 2}, {70064, 90064, 1}};
+  samples.columns[kSampleDramRead] = {1543210, 7, 0};
+  samples.columns[kSampleL2] = {3000000, 21, 4294967295};
+  samples.columns[kSampleEngineActive] = {97, 3, 1};
+  samples.idle_samples = 12;
+  samples.idle_units[kSampleDramRead] = 340;
+  samples.idle_units[kSamplePcieWrite] = 5000000000;
+  lines.emplace_back(samples);
+  lines.emplace_back(SamplingRecord{94000, 0, 0, {}, "stop"});
 }
 
 inline void add_host_work(std::vector<Line>& lines) {
@@ -157,7 +236,9 @@ inline void add_nvtx(std::vector<Line>& lines) {
 inline std::map<std::string, std::uint64_t> events_by_kind(const std::vector<Line>& lines,
                                                            std::size_t first) {
   std::map<std::string, std::uint64_t> counts;
-  for (std::size_t i = first; i < lines.size(); ++i) ++counts[std::string(line_kind(lines[i]))];
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    if (!std::holds_alternative<SamplingRecord>(lines[i])) ++counts[std::string(line_kind(lines[i]))];
+  }
   return counts;
 }
 
@@ -167,21 +248,26 @@ inline std::vector<Line> lines() {
   const std::size_t first_event = out.size();
   add_host_work(out);
   add_gpu_work(out);
+  add_exact_sets(out);
+  add_samples(out);
   add_nvtx(out);
 
   EndRecord end;
-  for (const auto& [kind, count] : events_by_kind(out, first_event)) end.records.emplace_back(kind, count);
   FlushRecord flush;
+  for (const auto& [kind, count] : events_by_kind(out, first_event)) {
+    end.records.emplace_back(kind, count);
+    flush.records += count;
+  }
   flush.at_ns = 97000;
-  flush.records = out.size() - first_event;
   flush.loss[static_cast<std::size_t>(Loss::gpu_work_untimed)] = 1;
-  end.at_ns = 100000;
+  end.at_ns = 220000;
   end.reason = "exit";
-  end.balance = {{{2, 1, 1, 0}, {3, 2, 1, 0}, {1, 1, 0, 0}, {1, 1, 0, 0}}};
+  end.balance = {{{4, 1, 3, 0}, {4, 2, 2, 0}, {2, 1, 1, 0}, {1, 1, 0, 0}}};
+  end.truth = {1, 536870912, 537395200};
   end.loss = flush.loss;
   end.loss[static_cast<std::size_t>(Loss::nvtx_unclosed)] = 1;
   end.loss[static_cast<std::size_t>(Loss::exact_unmeasured)] = 1;
-  end.own_cost = {9, 210, 900, 40000, 5200, 2, 1048576, 50000, 1};
+  end.own_cost = {9, 210, 900, 40000, 5200, 2, 1048576, 50000, 1, 700000, 4710};
   out.emplace_back(ClockRecord{96000, 95990});
   out.emplace_back(flush);
   out.emplace_back(end);

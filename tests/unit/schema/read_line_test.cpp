@@ -134,6 +134,45 @@ TEST_CASE("an exact line has all four values or the reason why not") {
         R"(exact: keys "unmeasured" and "gpu_ns" exclude each other)");
 }
 
+TEST_CASE("a metric set without bytes needs its values, a line with bytes needs all of them") {
+  CHECK(error_of(changed("exact", R"("set":1,"values":[65536,null])", R"("set":1)")) ==
+        R"(exact: key "values" is missing)");
+  CHECK(error_of(changed("exact", R"("set":1,"values":[65536,null])", "\"x\":1")) ==
+        R"(exact: key "dram_read_bytes" is missing)");
+  CHECK(error_of(changed("exact", R"("set":1,)", R"("set":1,"dram_read_bytes":5,)")) ==
+        R"(exact: key "dram_write_bytes" is missing)");
+  CHECK(error_of(changed("exact", "[65536,null]", R"([65536,"nan"])")) ==
+        R"(exact: key "values" must be an array of numbers and nulls)");
+}
+
+TEST_CASE("a launch that shares a counter range has no values, the range counts its launches") {
+  CHECK(error_of(changed("exact", R"("shared_range":1)", R"("shared_range":1,"gpu_ns":5)")) ==
+        R"(exact: keys "shared_range" and those of values exclude each other)");
+  CHECK(error_of(changed("exact", R"("shared_range":1)", R"("shared_range":1,"unmeasured":"x")")) ==
+        R"(exact: keys "shared_range" and those of values exclude each other)");
+  CHECK(error_of(changed("exact", R"("counter_range":1,)", "")) ==
+        R"(exact: key "counter_range" is missing)");
+  CHECK(error_of(changed("exact", R"("launches":2,)", "")) == R"(exact: key "launches" is missing)");
+  CHECK(error_of(changed("exact", R"("kernels":1,)", "")) == R"(exact: key "kernels" is missing)");
+}
+
+TEST_CASE("a samples line has as many values in each column as samples in its runs") {
+  const std::string whole = R"({"t":"samples","gpu":0,"runs":[[0,40000,2]],"l2":[1,2]})";
+  CHECK(error_of(whole) == "no error");
+  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,2]],"l2":[1]})") ==
+        R"(samples: key "l2" must be one number a sample of "runs")");
+  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,2]],"l2":{"2":1}})") ==
+        R"(samples: key "l2" must be numbers by the place of their sample in "runs")");
+  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000]]})") ==
+        R"(samples: key "runs" must be an array of [start, end, samples])");
+  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,0]]})") ==
+        R"(samples: key "runs" must be runs of samples, each with a span)");
+  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,4294967295]],"l2":{"9":1}})") ==
+        R"(samples: key "runs" must be runs of no more than a million samples)");
+  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[],"idle_samples":3})") ==
+        R"(samples: key "idle" is missing)");
+}
+
 TEST_CASE("a range without a name needs a path") {
   CHECK(error_of(changed("range", R"("path":2,)", "")) == R"(range: key "path" is missing)");
 }

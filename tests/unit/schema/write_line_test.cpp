@@ -105,6 +105,22 @@ TEST_CASE("measured values that are 0 are written, unmeasured ones are not") {
   CHECK(line_of(exact).find(R"("unmeasured":"no pass"})") != std::string::npos);
 }
 
+TEST_CASE("a counter range has keys of its own, and says when it is not exclusive") {
+  ExactRecord range;
+  range.launch.host = {10, 20, 4, 3, 2};
+  range.is_counter_range = true;
+  range.counter_range = 7;
+  range.launches = 3;
+  range.measured = true;
+  CHECK(line_of(range) ==
+        R"({"t":"exact","start":10,"end":20,"thread":4,"path":3,"range":2,"kind":"range","gpu":0,)"
+        R"("counter_range":7,"launches":3,"kernels":0,"gpu_ns":0,"dram_read_bytes":0,"dram_write_bytes":0,)"
+        R"("l2_bytes":0})"
+        "\n");
+  range.exclusive = false;
+  CHECK(line_of(range).find(R"("kernels":0,"exclusive":false,"gpu_ns":0)") != std::string::npos);
+}
+
 TEST_CASE("an enumerator outside of its list is written as unknown, not read past the table") {
   MemcpyRecord copy;
   copy.kind = static_cast<CopyKind>(200);

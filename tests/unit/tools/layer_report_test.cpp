@@ -87,6 +87,62 @@ TEST_CASE("a sum over launches that were not all measured is marked") {
   CHECK(text.find("+: at least") != std::string::npos);
 }
 
+TEST_CASE("error, share of peak and limiter stand beside the bytes where they are known") {
+  json input = summary();
+  CHECK(layer_report(input, {}).find("±") == std::string::npos);
+  input["modules"][0]["dram_read_bytes"] = 1'000'000;
+  input["modules"][0]["bytes_error_pct"] = 2.14;
+  input["modules"][0]["dram_peak_share"] = 0.412;
+  input["modules"][0]["limiter"] = "dram";
+  input["modules"][1]["dram_read_bytes"] = 5'000;
+  input["modules"][1]["bytes_error_pct"] = 1234.5;
+
+  const std::string text = layer_report(input, {});
+
+  CHECK(text.find("DRAM ±") != std::string::npos);
+  CHECK(text.find(" 2.1 %") != std::string::npos);
+  CHECK(text.find("41.2 %") != std::string::npos);
+  CHECK(text.find(" dram\n") != std::string::npos);
+  CHECK(text.find(">999 %") != std::string::npos);
+  CHECK(text.find("+: at least") == std::string::npos);
+}
+
+TEST_CASE("bytes that lack launches or time are marked, estimated ones are whole") {
+  json input = summary();
+  input["modules"][0]["dram_read_bytes"] = 1'000;
+  input["modules"][0]["launches"] = 9;
+  CHECK(layer_report(input, {}).find("1.00 kB+") != std::string::npos);
+  input["modules"][0]["bytes_estimated"] = true;
+  CHECK(layer_report(input, {}).find("1.00 kB+") == std::string::npos);
+  input["modules"][1]["dram_read_bytes"] = 2'000;
+  input["modules"][1]["sampled_share"] = 0.97;
+  CHECK(layer_report(input, {}).find("2.00 kB+") != std::string::npos);
+}
+
+TEST_CASE("sampled bytes say how they were shared, and what is nobody's") {
+  json input = summary();
+  input["modules"][0]["dram_read_bytes"] = 1'000;
+  input["samples"] = {{"count", 5'000},
+                      {"method", {{"dram_read_bytes", "time_shared"}, {"l2_bytes", "time_shared"}}},
+                      {"unattributed", {{"dram_read_bytes", 41'000'000}, {"dram_write_bytes", 0}}}};
+
+  const std::string shared = layer_report(input, {});
+  CHECK(shared.find("(bytes of nobody)") != std::string::npos);
+  CHECK(shared.find("41.0 MB") != std::string::npos);
+  CHECK(shared.find("5,000 hardware samples, shared by time") != std::string::npos);
+  input["samples"]["method"]["l2_bytes"] = "unmixed";
+  CHECK(layer_report(input, {}).find("unmixed over repetitions") != std::string::npos);
+}
+
+TEST_CASE("copies of known size say how true the bytes are") {
+  json input = summary();
+  CHECK(layer_report(input, {}).find("known size") == std::string::npos);
+  input["truth"] = {{"copies", 12}, {"known_bytes", 1000}, {"measured_bytes", 1001}};
+
+  CHECK(layer_report(input, {}).find("Copies of known size: 12, measured 100.1 % of their bytes.\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("refused counters are named with the reason") {
   json input = summary();
   input["process"] = {{"counters", "refused"}, {"counters_reason", "no permission"}};

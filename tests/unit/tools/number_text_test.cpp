@@ -59,3 +59,13 @@ TEST_CASE("texts are cut by characters, not bytes") {
   CHECK(cut_back("short", 5) == "short");
   CHECK(text_width("\xc3\xa9…a") == 3);
 }
+
+TEST_CASE("errors have as many digits as anyone can believe") {
+  CHECK(error_text(0) == "0.00 %");
+  CHECK(error_text(0.42) == "0.42 %");
+  CHECK(error_text(0.996) == "1.0 %");
+  CHECK(error_text(9.94) == "9.9 %");
+  CHECK(error_text(9.96) == "10 %");
+  CHECK(error_text(999) == "999 %");
+  CHECK(error_text(999.6) == ">999 %");
+}

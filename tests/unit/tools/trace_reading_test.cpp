@@ -37,6 +37,11 @@ void compress(const std::filesystem::path& path, std::size_t cut = 0) {
   std::filesystem::remove(path);
 }
 
+std::string table_of(const TraceOnDisk& trace, const ModuleView& view = {}, const TextStyle& style = {}) {
+  const TraceTotals totals = load(trace);
+  return module_table(totals, load_row_values(totals), view, style);
+}
+
 }  // namespace
 
 TEST_CASE("names of segments are recognised") {
@@ -72,7 +77,7 @@ TEST_CASE("a trace gives totals by path, its parents included") {
 
   REQUIRE(totals.end);
   CHECK(totals.kernels == 2);
-  const auto rows = select_modules(totals, {});
+  const auto rows = select_modules(totals, RowValues(totals), {});
   REQUIRE(rows.size() == 2);
   CHECK(totals.path_text(rows[0].path) == "model");
   CHECK(rows[0].gpu_ns == 3'000);
@@ -100,7 +105,7 @@ TEST_CASE("names that a second segment repeats are not counted twice") {
 
   CHECK(totals.gpus.size() == 1);
   CHECK(totals.kernels == 3);
-  CHECK(select_modules(totals, {})[0].gpu_ns == 3'010);
+  CHECK(select_modules(totals, RowValues(totals), {})[0].gpu_ns == 3'010);
 }
 
 TEST_CASE("a torn last line is left out and reported") {
@@ -186,7 +191,7 @@ TEST_CASE("the module table is a tree with the last part of each path") {
   const TraceOnDisk trace;
   trace.write();
 
-  const std::string text = module_table(load(trace), {}, {});
+  const std::string text = table_of(trace);
 
   CHECK(text.find("\nmodel ") != std::string::npos);
   CHECK(text.find("\n  layer/0 ") != std::string::npos);
@@ -202,7 +207,7 @@ TEST_CASE("a flat module table has full paths, heaviest first, and obeys top") {
   view.top = 1;
   view.sort = "host";
 
-  const std::string text = module_table(load(trace), view, {});
+  const std::string text = table_of(trace, view);
 
   CHECK(text.find("\nmodel ") != std::string::npos);
   CHECK(text.find("layer") == std::string::npos);
@@ -226,7 +231,7 @@ TEST_CASE("measured bytes show their rate against the GPU's peak, declared ones 
   trace.lines[TraceOnDisk::kRange2] = line_of(category) + line_of(declared) + line_of(exact);
   trace.write();
 
-  const std::string text = module_table(load(trace), {}, {0, false});
+  const std::string text = table_of(trace, {}, {0, false});
 
   CHECK(text.find("2,400 GB/s 50.0 %") != std::string::npos);
   CHECK(text.find("1.20 MB") != std::string::npos);
@@ -238,7 +243,8 @@ TEST_CASE("the kernel table has short names") {
   const TraceOnDisk trace;
   trace.write();
 
-  const std::string text = kernel_table(load(trace), {}, {});
+  const TraceTotals totals = load(trace);
+  const std::string text = kernel_table(totals, RowValues(totals), {}, {});
 
   CHECK(text.find("\ngemm<…> ") != std::string::npos);
   CHECK(text.find("1.50 us") != std::string::npos);

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/attribution/derived.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+namespace rangefinder {
+namespace {
+
+constexpr std::string_view kTensor = "sm__ops_path_tensor_";
+constexpr std::string_view kL2Share = "lts__t_bytes.sum.pct_of_peak_sustained_elapsed";
+constexpr double kStandardErrors = 2;  // of an estimate: 95 %
+constexpr double kUnseen = 0.01;       // of an estimate's unmeasured part: what no measured launch showed
+constexpr double kSmallShare = 0.01;   // operations without a known peak that do not matter
+
+// Instructions of a pipe by threads. Two operations each; packed halves are two at a time.
+struct Pipe {
+  std::string_view metric;
+  double operations;
+  const char* peak;
+};
+constexpr std::array kPipes{
+    Pipe{"smsp__thread_inst_executed_pipe_fma_pred_on.sum", 2, "fp32"},
+    Pipe{"smsp__thread_inst_executed_pipe_fma_type_fp16_pred_on.sum", 2, "fp32"},  // in the one above once
+    Pipe{"smsp__thread_inst_executed_pipe_fp16_pred_on.sum", 4, "fp32"},
+    Pipe{"smsp__thread_inst_executed_pipe_fp64_pred_on.sum", 2, "fp64"},
+};
+
+// Type of a tensor metric as GpuRecord::peak_flops names it; "" where no peak is known.
+std::string_view tensor_peak(std::string_view metric) noexcept {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTypes{
+      {{"src_fp16", "fp16_tensor"},
+       {"src_bf16", "bf16_tensor"},
+       {"src_tf32", "tf32_tensor"},
+       {"src_fp8", "fp8_tensor"},
+       {"src_fp4_fp6_fp8", "fp8_tensor"},
+       {"src_int8", "int8_tensor"},
+       {"src_fp64", "fp64_tensor"}}};
+  for (const auto& [source, peak] : kTypes) {
+    if (metric.find(source) != std::string_view::npos) return peak;
+  }
+  return {};
+}
+
+// "src_fp16": the type that a tensor metric is of, whichever parts of it the metric counts.
+std::string_view tensor_type(std::string_view metric) noexcept {
+  const std::size_t begin = metric.find("src_");
+  if (begin == std::string_view::npos) return metric;
+  const std::size_t end = std::min(metric.find("_dst_", begin), metric.find('.', begin));
+  return metric.substr(begin, end == std::string_view::npos ? end : end - begin);
+}
+
+// How much of its type a tensor metric counts: the whole, an instruction, or one result type.
+int tensor_rank(std::string_view metric) noexcept {
+  if (metric.find("_op_") != std::string_view::npos) return 1;
+  return metric.find("_dst_") != std::string_view::npos ? 2 : 0;
+}
+
+class OperationSum {
+ public:
+  explicit OperationSum(const GpuPeaks& peaks) : peaks_(peaks) {}
+
+  void add(double operations, double gpu_ns, std::string_view type) {
+    any_ = true;
+    total_ += operations;
+    gpu_ns_ = std::max(gpu_ns_, gpu_ns);
+    const auto peak = std::find_if(peaks_.flops.begin(), peaks_.flops.end(),
+                                   [&](const auto& known) { return known.first == type; });
+    if (peak == peaks_.flops.end() || peak->second <= 0) {
+      unknown_ += operations;
+    } else {
+      peak_ns_ += operations / peak->second * 1e9;
+    }
+  }
+  [[nodiscard]] std::optional<Operations> sum() const {
+    if (!any_ || gpu_ns_ <= 0) return std::nullopt;
+    Operations out{total_, gpu_ns_, std::nullopt};
+    if (unknown_ <= kSmallShare * total_ && !peaks_.flops.empty()) out.peak_share = peak_ns_ / gpu_ns_;
+    return out;
+  }
+
+ private:
+  const GpuPeaks& peaks_;
+  bool any_ = false;
+  double total_ = 0, unknown_ = 0;
+  double gpu_ns_ = 0, peak_ns_ = 0;  // measured; and what the operations would take at their peaks
+};
+
+void add_tensor_operations(const MetricsByName& metrics, OperationSum& sum) {
+  for (const auto& [name, value] : metrics.all()) {
+    if (!name.starts_with(kTensor) || !metric_adds_up(name)) continue;
+    // Metrics of one type count the same operations: the lowest rank that is there stands for it.
+    const auto covers = [&type_of = name](const auto& other) {
+      return other.first.starts_with(kTensor) && metric_adds_up(other.first) &&
+             tensor_type(other.first) == tensor_type(type_of) &&
+             tensor_rank(other.first) < tensor_rank(type_of);
+    };
+    if (std::any_of(metrics.all().begin(), metrics.all().end(), covers)) continue;
+    sum.add(value.value, value.gpu_ns, tensor_peak(name));
+  }
+}
+
+std::optional<Limiter> limiter_of(const Derived& derived) {
+  const std::array<std::pair<Limiter, std::optional<double>>, 3> roofs{
+      {{Limiter::dram, derived.dram_peak_share},
+       {Limiter::l2, derived.l2_peak_share},
+       {Limiter::compute, derived.compute_peak_share}}};
+  std::optional<Limiter> highest;
+  double share = kRoofShare;
+  bool all_known = true;
+  for (const auto& [limiter, of_roof] : roofs) {
+    all_known &= of_roof.has_value();
+    if (!of_roof || *of_roof < share) continue;
+    highest = limiter;
+    share = *of_roof;
+  }
+  if (highest || !all_known) return highest;
+  return Limiter::latency;
+}
+
+std::uint64_t rounded(double value) noexcept {
+  return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0)));
+}
+
+double estimate_error(const PathTotals& row, double bytes, double variance) noexcept {
+  const auto missing = static_cast<double>(row.launches_without_bytes());
+  const double unmeasured = missing / (missing + static_cast<double>(row.counters.with_bytes));
+  return kStandardErrors * std::sqrt(variance) + kUnseen * unmeasured * bytes;
+}
+
+// What L2 may have carried over the borders of the path, into it and out of it (schema/README.md).
+double carried_bytes(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& peaks) {
+  const std::uint64_t borders =
+      row.calls == 0 ? bytes.measured_launches : std::min(row.calls, bytes.measured_launches);
+  return std::min(static_cast<double>(borders) * static_cast<double>(peaks.l2_bytes),
+                  static_cast<double>(bytes.write));
+}
+
+// In which the bytes of kernels moved. Records know it best, if each of these kernels has one and all
+// of them have bytes; where kernels overlap, as they may in a shared range, time counts once.
+double exact_rate_ns(const PathTotals& row) noexcept {
+  const CounterTotals& counters = row.counters;
+  if (counters.timed_kernels != counters.kernels || counters.recorded_kernels != counters.kernels) {
+    return static_cast<double>(counters.timed_ns);
+  }
+  std::uint64_t ns = counters.recorded_ns;
+  if (row.nodes_made_elsewhere <= row.nodes_launched_elsewhere) ns = std::min(ns, row.gpu_busy_ns);
+  return static_cast<double>(ns);
+}
+
+}  // namespace
+
+std::optional<double> RowBytes::error_pct() const noexcept {
+  if (dram() == 0 || !read_error || !write_error) return std::nullopt;
+  return 100 * (*read_error + *write_error) / static_cast<double>(dram());
+}
+
+GpuPeaks common_peaks(const std::vector<GpuRecord>& gpus) {
+  GpuPeaks out;
+  if (gpus.empty()) return out;
+  out.dram_bytes_per_s = gpus.front().peak_dram_bytes_per_s;
+  out.flops = gpus.front().peak_flops;
+  for (const GpuRecord& gpu : gpus) {
+    out.l2_bytes = std::max(out.l2_bytes, gpu.l2_bytes);
+    if (gpu.peak_dram_bytes_per_s != out.dram_bytes_per_s) out.dram_bytes_per_s = 0;
+    if (gpu.peak_flops != out.flops) out.flops.clear();
+  }
+  return out;
+}
+
+RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks) {
+  const CounterTotals& counters = row.counters;
+  RowBytes out;
+  if (counters.with_bytes == 0) return out;
+  out.source = RowBytes::Source::exact;
+  out.read = counters.dram_read_bytes;
+  out.write = counters.dram_write_bytes;
+  out.l2 = counters.l2_bytes;
+  out.measured_launches = counters.with_bytes;
+  out.missing_launches = row.launches_without_bytes();
+  // Rates are those of kernels, as gpu_ns is: copies have bytes here and no part in it.
+  out.rate_bytes = static_cast<double>(counters.timed_dram_bytes);
+  out.rate_l2 = static_cast<double>(counters.timed_l2_bytes);
+  out.rate_ns = exact_rate_ns(row);
+  out.counter_ns = static_cast<double>(counters.timed_ns);
+  out.read_error = out.l2_error = 0;
+  if (row.has_estimate) {
+    out.estimated = true;
+    out.read = rounded(row.estimate.read);
+    out.write = rounded(row.estimate.write);
+    out.l2 = rounded(row.estimate.l2);
+    out.read_error = estimate_error(row, row.estimate.read, row.estimate.read_variance);
+    out.l2_error = estimate_error(row, row.estimate.l2, row.estimate.l2_variance);
+  }
+  if (peaks.l2_bytes != 0) {
+    const double spread =
+        row.has_estimate ? estimate_error(row, row.estimate.write, row.estimate.write_variance) : 0;
+    out.write_error = carried_bytes(row, out, peaks) + spread;
+  }
+  return out;
+}
+
+RowBytes sampled_bytes(const PathTotals& row, const std::array<std::uint64_t, 3>& bytes,
+                       std::uint64_t work_ns, std::uint64_t overlap_ns) {
+  RowBytes out;
+  out.source = RowBytes::Source::sampled;
+  std::tie(out.read, out.write, out.l2) = std::tuple_cat(bytes);
+  if (work_ns != 0) {
+    out.sampled_share = std::min(1.0, static_cast<double>(overlap_ns) / static_cast<double>(work_ns));
+  }
+  out.rate_bytes = static_cast<double>(out.dram());
+  out.rate_l2 = static_cast<double>(out.l2);
+  // Busy time is that of kernels alone. Where copies move bytes too, durations are summed.
+  const bool copies = std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(),
+                                  [](std::uint64_t copied) { return copied != 0; });
+  const std::uint64_t ns = copies ? work_ns : row.gpu_busy_ns != 0 ? row.gpu_busy_ns : row.gpu_ns;
+  out.rate_ns = static_cast<double>(ns) * out.sampled_share;
+  return out;
+}
+
+MetricsByName::MetricsByName(const std::vector<MetricValue>& values, const MetricGroups& groups) {
+  for (const MetricValue& value : values) values_.emplace_back(groups.metric_name(value), value);
+  std::stable_sort(values_.begin(), values_.end(), [](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    return a.second.launches.n > b.second.launches.n;
+  });
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  values_.erase(std::unique(values_.begin(), values_.end(), same), values_.end());
+}
+
+const MetricValue* MetricsByName::find(std::string_view name) const {
+  const auto at = std::lower_bound(values_.begin(), values_.end(), name,
+                                   [](const auto& value, std::string_view key) { return value.first < key; });
+  return at == values_.end() || at->first != name ? nullptr : &at->second;
+}
+
+std::optional<Operations> operations_of(const MetricsByName& metrics, const GpuPeaks& peaks) {
+  OperationSum sum(peaks);
+  for (const Pipe& pipe : kPipes) {
+    const MetricValue* const value = metrics.find(pipe.metric);
+    if (value != nullptr) sum.add(value->value * pipe.operations, value->gpu_ns, pipe.peak);
+  }
+  add_tensor_operations(metrics, sum);
+  return sum.sum();
+}
+
+std::string_view limiter_name(Limiter limiter) noexcept {
+  constexpr std::array<std::string_view, 4> kNames{"dram", "l2", "compute", "latency"};
+  return kNames[static_cast<std::size_t>(limiter)];
+}
+
+Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& peaks,
+               const MetricsByName& metrics) {
+  Derived out;
+  if (bytes.source == RowBytes::Source::none) return out;
+  if (bytes.rate_ns > 0) {
+    out.dram_bytes_per_s = bytes.rate_bytes / bytes.rate_ns * 1e9;
+    out.l2_bytes_per_s = bytes.rate_l2 / bytes.rate_ns * 1e9;
+    if (peaks.dram_bytes_per_s != 0) {
+      out.dram_peak_share = *out.dram_bytes_per_s / static_cast<double>(peaks.dram_bytes_per_s);
+    }
+  }
+  if (const MetricValue* const l2 = metrics.find(kL2Share)) out.l2_peak_share = l2->value / 100;
+  // Sets that some launches were not measured with would give operations of a part against bytes of all.
+  if (row.missing_sets == 0) {
+    if (const auto operations = operations_of(metrics, peaks)) {
+      out.compute_peak_share = operations->peak_share;
+      if (bytes.counter_ns > 0 && bytes.rate_bytes > 0) {
+        // Two rates by the same clock, since other launches may have had the operations.
+        out.flop_per_dram_byte =
+            operations->total / operations->gpu_ns / (bytes.rate_bytes / bytes.counter_ns);
+      }
+    }
+  }
+  if (row.declared_bytes != 0) {
+    out.dram_amplification = static_cast<double>(bytes.dram()) / static_cast<double>(row.declared_bytes);
+    out.l2_amplification = static_cast<double>(bytes.l2) / static_cast<double>(row.declared_bytes);
+  }
+  out.limiter = limiter_of(out);
+  return out;
+}
+
+}  // namespace rangefinder

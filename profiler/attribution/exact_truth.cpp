@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/attribution/exact_truth.h"
+
+#include <algorithm>
+
+namespace rangefinder {
+
+void ExactTruth::add(const ExactRecord& exact) {
+  if (exact.kind != WorkKind::memcpy || exact.counter_range != 0 || exact.bytes < kTruthLeastBytes) return;
+  if (!exact.measured || !exact.has_bytes) return;
+  join({exact.launch.correlation, true, exact.dram_read_bytes + exact.dram_write_bytes});
+}
+
+void ExactTruth::add(const MemcpyRecord& copy) {
+  if (copy.kind != CopyKind::DtoD || copy.count != 1 || copy.bytes < kTruthLeastBytes) return;
+  if (copy.source != MemoryKind::device || copy.destination != MemoryKind::device) return;
+  join({copy.work.correlation, false, 2 * copy.bytes});
+}
+
+void ExactTruth::join(const Half& half) {
+  const auto other = std::find_if(waiting_.begin(), waiting_.end(), [&half](const Half& waits) {
+    return waits.correlation == half.correlation && waits.measured != half.measured;
+  });
+  if (other == waiting_.end()) {
+    if (waiting_.size() == kMaxWaiting) waiting_.pop_front();
+    waiting_.push_back(half);
+    return;
+  }
+  ++truth_.copies;
+  truth_.known_bytes += half.measured ? other->bytes : half.bytes;
+  truth_.measured_bytes += half.measured ? half.bytes : other->bytes;
+  waiting_.erase(other);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Samples and GPU work, out of order and late as they arrive, put in order of time.
+//
+//   add(work), add(samples) ─▶ pending, by GPU ─▶ advance(until) ─▶ SampleBatch: the samples that
+//                                                 end by then, and all work that may overlap them
+//
+// Work stays until no later sample can overlap it. Bounded memory: over `most_pending` pieces of
+// work or samples of a GPU, crowded_until() says up to when to advance. Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// Columns whose bytes are shared over work; the others only have totals.
+enum SharedColumn : std::size_t { kSharedDramRead, kSharedDramWrite, kSharedL2, kSharedColumns };
+
+/// Of a SharedColumn, its SampleColumn.
+inline constexpr std::array<SampleColumn, kSharedColumns> kSharedSampleColumns{kSampleDramRead,
+                                                                               kSampleDramWrite, kSampleL2};
+
+struct OrderedSample {
+  TimeNs start_ns = 0;
+  std::uint32_t length_ns = 0;
+  std::array<std::uint32_t, kSharedColumns> units{};  ///< of kSampleUnitBytes
+
+  [[nodiscard]] TimeNs end_ns() const noexcept { return start_ns + length_ns; }
+};
+
+/// A kernel, copy or memset. What `path` and `kind` number is the caller's business.
+struct OrderedWork {
+  TimeNs start_ns = 0, end_ns = 0;
+  std::uint32_t path = 0;
+  std::uint32_t kind = 0;
+};
+
+/// Samples of one GPU by time, and by start all work that overlaps them, or would if they were
+/// kSampleReachNs earlier or later.
+struct SampleBatch {
+  std::uint32_t gpu = 0;
+  std::span<const OrderedSample> samples;
+  std::span<const OrderedWork> work;
+};
+inline constexpr TimeNs kSampleReachNs = 10'000;
+/// No sample is longer: work that ended this long before the settled time can go.
+inline constexpr TimeNs kLongestSampleNs = 20'000'000;
+
+/// `time` - `ns` without overflow.
+[[nodiscard]] constexpr TimeNs time_before(TimeNs time, TimeNs ns) noexcept {
+  return time < INT64_MIN + ns ? INT64_MIN : time - ns;
+}
+
+class SampleOrder {
+ public:
+  using Sink = std::function<void(const SampleBatch&)>;
+
+  explicit SampleOrder(std::size_t most_pending = std::size_t{1} << 18) : most_pending_(most_pending) {}
+
+  /// Empty and reversed work has no effect. True: it came in time; false: samples that it may
+  /// overlap are settled already.
+  bool add(std::uint32_t gpu, const OrderedWork& work);
+  void add(const SamplesRecord& record);
+
+  /// Gives `sink` what is settled. Spans are valid during the call.
+  void advance(TimeNs until_ns, const Sink& sink);
+  void finish(const Sink& sink) { advance(INT64_MAX, sink); }
+
+  /// Too much is pending: the time up to which advance() would settle half of it.
+  [[nodiscard]] std::optional<TimeNs> crowded_until() const;
+
+ private:
+  struct Gpu {
+    std::uint32_t id = 0;
+    std::vector<OrderedSample> samples;  // by end, up to sorted_samples
+    std::vector<OrderedWork> work;       // by start, up to sorted_work
+    std::size_t sorted_samples = 0, sorted_work = 0;
+    std::size_t done_work = 0;  // the first of work that no sample to come can overlap
+    TimeNs settled_ns = INT64_MIN;
+  };
+  Gpu& gpu_at(std::uint32_t id);
+  void settle(Gpu& gpu, TimeNs until_ns, const Sink& sink) const;
+  void drop_done_work(Gpu& gpu) const;
+
+  std::size_t most_pending_;
+  std::vector<Gpu> gpus_;
+};
+
+}  // namespace rangefinder

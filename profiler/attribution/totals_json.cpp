@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/attribution/totals_json.h"
+
+#include <cmath>
+#include <string>
+
+#include "schema/key_names.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double to_decimals(double value, double scale) {
+  return std::round(value * scale) / scale;
+}
+
+void add_error(Json& out, const char* key, std::optional<double> error, std::uint64_t bytes) {
+  if (!error || *error <= 0 || bytes == 0) return;
+  out[key] = to_decimals(100 * *error / static_cast<double>(bytes), 100);
+}
+
+// Absent unless something was measured: a sum over nothing is no zero.
+void add_bytes(Json& out, const RowBytes& bytes) {
+  if (bytes.source == RowBytes::Source::none) return;
+  out["dram_read_bytes"] = bytes.read;
+  out["dram_write_bytes"] = bytes.write;
+  out["l2_bytes"] = bytes.l2;
+  const bool exact = bytes.source == RowBytes::Source::exact;
+  out["bytes_source"] = exact ? "exact" : "sampled";
+  if (const auto error = bytes.error_pct()) out["bytes_error_pct"] = to_decimals(*error, 100);
+  add_error(out, "dram_read_error_pct", bytes.read_error, bytes.read);
+  add_error(out, "dram_write_error_pct", bytes.write_error, bytes.write);
+  add_error(out, "l2_error_pct", bytes.l2_error, bytes.l2);
+  if (exact) {
+    out["measured_launches"] = bytes.measured_launches;
+    if (bytes.missing_launches != 0) out["launches"] = bytes.measured_launches + bytes.missing_launches;
+    if (bytes.estimated) out["bytes_estimated"] = true;
+  } else {
+    if (bytes.samples != 0) out["samples"] = bytes.samples;
+    if (bytes.sampled_share < 0.9995) out["sampled_share"] = to_decimals(bytes.sampled_share, 1e4);
+  }
+}
+
+void add_rate(Json& out, const char* key, std::optional<double> per_s) {
+  if (per_s) out[key] = static_cast<std::uint64_t>(std::llround(*per_s));
+}
+
+void add_ratio(Json& out, const char* key, std::optional<double> ratio) {
+  if (ratio && std::isfinite(*ratio)) out[key] = to_decimals(*ratio, 1e4);
+}
+
+void add_derived(Json& out, const Derived& derived) {
+  add_rate(out, "dram_bytes_per_s", derived.dram_bytes_per_s);
+  add_ratio(out, "dram_peak_share", derived.dram_peak_share);
+  add_rate(out, "l2_bytes_per_s", derived.l2_bytes_per_s);
+  add_ratio(out, "l2_peak_share", derived.l2_peak_share);
+  add_ratio(out, "compute_peak_share", derived.compute_peak_share);
+  add_ratio(out, "flop_per_dram_byte", derived.flop_per_dram_byte);
+  if (derived.limiter) out["limiter"] = limiter_name(*derived.limiter);
+  add_ratio(out, "dram_amplification", derived.dram_amplification);
+  add_ratio(out, "l2_amplification", derived.l2_amplification);
+}
+
+void add_rotation(Json& out, const PathTotals& row, const MetricGroups& groups) {
+  if (row.unstable) out["unstable"] = true;
+  for (std::size_t i = 0; i < groups.sets().size(); ++i) {
+    if ((row.missing_sets >> i & 1) != 0) out["missing_sets"].push_back(groups.sets()[i].name);
+  }
+}
+
+void add_metrics(Json& out, const MetricsByName& metrics) {
+  for (const auto& [name, value] : metrics.all()) {
+    Json& metric = out["metrics"][name];
+    metric["value"] = value.value;
+    metric["n"] = value.launches.n;
+    metric["mean"] = value.launches.mean;
+    metric["stddev"] = value.launches.deviation();
+  }
+}
+
+}  // namespace
+
+MetricsByName RowContext::metrics_of(std::uint32_t path) const {
+  const auto at = metrics.find(path);
+  return at == metrics.end() ? MetricsByName() : MetricsByName(at->second, *groups);
+}
+
+void add_totals(Json& out, const PathTotals& row, const RowBytes& bytes, const RowContext& context) {
+  out["kernels"] = row.kernels;
+  // Kernels that nothing timed have an unknown duration, not none.
+  if (row.has_gpu_time()) {
+    out["gpu_ns"] = row.gpu_ns;
+    out["gpu_ns_exclusive"] = row.gpu_ns_exclusive;
+  }
+  if (row.timed_kernels != 0) out["gpu_busy_ns"] = row.gpu_busy_ns;
+  out["host_ns"] = row.host_ns;
+  if (row.timed_kernels != 0) out["time_source"] = "activity";
+  const MetricsByName metrics = context.metrics_of(row.path);
+  add_bytes(out, bytes);
+  if (row.counters.unmeasured != 0) out["unmeasured_launches"] = row.counters.unmeasured;
+  if (row.counters.not_exclusive != 0) out["not_exclusive_ranges"] = row.counters.not_exclusive;
+  if (row.declared_bytes != 0) out["declared_bytes"] = row.declared_bytes;
+  for (std::size_t kind = 0; kind < kCopyKinds; ++kind) {
+    if (row.memcpy_bytes[kind] == 0) continue;
+    out["memcpy_bytes"][std::string(kCopyKindNames[kind])] = row.memcpy_bytes[kind];
+  }
+  add_derived(out, derive(row, bytes, context.peaks, metrics));
+  add_rotation(out, row, *context.groups);
+  add_metrics(out, metrics);
+}
+
+void add_kernel_counters(Json& out, const CounterTotals& counters) {
+  if (counters.with_bytes != 0) {
+    out["dram_read_bytes"] = counters.dram_read_bytes;
+    out["dram_write_bytes"] = counters.dram_write_bytes;
+    out["l2_bytes"] = counters.l2_bytes;
+    out["bytes_source"] = "exact";
+    out["measured_launches"] = counters.with_bytes;
+  }
+  if (counters.unmeasured != 0) out["unmeasured_launches"] = counters.unmeasured;
+}
+
+Json truth_object(const CopyTruth& truth) {
+  if (truth.copies == 0) return nullptr;
+  Json out;
+  for (const auto& [key, member] : kTruthKeys) out[std::string(key)] = truth.*member;
+  return out;
+}
+
+Json metric_sets_array(const MetricGroups& groups) {
+  Json out = Json::array();
+  for (const MetricSetRecord& set : groups.sets()) {
+    if (!set.metrics.empty()) out.push_back({{"id", set.id}, {"name", set.name}, {"metrics", set.metrics}});
+  }
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What CUPTI can count on a chip: names, units, suffixes. Asked through its host functions,
+// which need neither a GPU nor a driver. Never throws for what CUPTI refuses.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/cupti/functions.h"
+
+namespace rangefinder {
+
+struct MetricInfo {
+  std::string unit;  ///< as CUPTI says: "byte", "l2_sector", "sys_cycle/second"; "" where it says none
+  std::string description;
+};
+
+/// Chips of the loaded CUPTI, as in "GH100".
+[[nodiscard]] CUptiResult supported_chips(const CuptiFunctions& cupti, std::vector<std::string>& chips);
+
+/// One chip's metrics. Not thread-safe.
+class MetricCatalog {
+ public:
+  explicit MetricCatalog(const CuptiFunctions& cupti) noexcept : cupti_(cupti) {}
+  ~MetricCatalog();
+  MetricCatalog(const MetricCatalog&) = delete;
+  MetricCatalog& operator=(const MetricCatalog&) = delete;
+
+  /// Once. `availability`: image of what the real device offers, may be empty.
+  [[nodiscard]] CUptiResult open(const std::string& chip, std::span<const std::uint8_t> availability);
+
+  /// False: the chip has no such metric. `metric`: with its suffix, "dram__bytes_read.sum".
+  [[nodiscard]] bool describe(const std::string& metric, MetricInfo& info) const;
+  /// Base metrics, "dram__bytes_read", with `pattern` in the name, sorted.
+  [[nodiscard]] std::vector<std::string> base_metrics(std::string_view pattern) const;
+  /// ".sum", ".avg.per_second", ... of a base metric; empty: there is none of that name.
+  [[nodiscard]] std::vector<std::string> suffixes(const std::string& base_metric) const;
+
+ private:
+  const CuptiFunctions& cupti_;
+  CUpti_Profiler_Host_Object* host_ = nullptr;
+};
+
+}  // namespace rangefinder

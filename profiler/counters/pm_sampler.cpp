@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/counters/pm_sampler.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace rangefinder {
+
+PmSampler::PmSampler(const CuptiLibrary& library, LossLedger& loss, std::uint32_t interval_ns,
+                     void (*on_refused)(void* user, const std::string& reason),
+                     void (*on_prepared)(void* user), void* user)
+    : library_(library),
+      loss_(loss),
+      interval_ns_(interval_ns),
+      on_refused_(on_refused),
+      on_prepared_(on_prepared),
+      user_(user) {}
+
+PmThread* PmSampler::thread_of(std::uint32_t gpu) {
+  if (threads_[gpu].load(std::memory_order_relaxed) == nullptr) {
+    const PmThread::Hooks hooks{
+        this,
+        [](void* self, PmRecord&& record) { static_cast<PmSampler*>(self)->deliver(std::move(record)); },
+        [](void* self, const std::string& reason) { static_cast<PmSampler*>(self)->refuse(reason); },
+        [](void* self) { static_cast<PmSampler*>(self)->tell_prepared(); }};
+    threads_[gpu].store(new PmThread(library_, loss_, gpu, interval_ns_, hooks), std::memory_order_release);
+  }
+  return threads_[gpu].load(std::memory_order_relaxed);
+}
+
+void PmSampler::context_created(CUcontext context) noexcept {
+  std::uint32_t gpu = 0;
+  if (finished_.load() || library_.functions.GetDeviceId(context, &gpu) != CUPTI_SUCCESS || gpu >= kMaxGpus)
+    return;
+  try {
+    const std::lock_guard lock(mutex_);
+    contexts_.push_back({context, gpu, false});
+    new_context_.store(true);
+  } catch (...) {
+    loss_.add(Loss::record_sink_errors);
+  }
+}
+
+void PmSampler::begin() noexcept {
+  const auto deadline = std::chrono::steady_clock::now() + kBeginPatience;
+  std::array<PmThread*, kMaxGpus> begun{};
+  try {
+    const std::lock_guard lock(mutex_);
+    new_context_.store(false);
+    if (finished_.load()) return;
+    for (Context& known : contexts_) {
+      if (std::exchange(known.sampled, true)) continue;
+      begun[known.gpu] = thread_of(known.gpu);
+      begun[known.gpu]->context_added();
+    }
+  } catch (...) {
+    loss_.add(Loss::record_sink_errors);
+  }
+  for (PmThread* const thread : begun) {
+    if (thread != nullptr) thread->wait_until_begun(deadline);
+  }
+}
+
+void PmSampler::context_destroyed(CUcontext context) noexcept {
+  PmThread* thread = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::find_if(contexts_.begin(), contexts_.end(),
+                                    [&](const Context& entry) { return entry.context == context; });
+    if (known == contexts_.end()) return;
+    if (known->sampled) thread = threads_[known->gpu].load(std::memory_order_relaxed);
+    contexts_.erase(known);
+  }
+  if (thread != nullptr) thread->context_removed(kContextPatience);
+}
+
+void PmSampler::finish(std::chrono::steady_clock::time_point deadline) noexcept {
+  finished_.store(true);
+  for (auto& thread : threads_) {
+    if (PmThread* const found = thread.load(std::memory_order_acquire); found != nullptr) found->stop();
+  }
+  for (auto& thread : threads_) {
+    if (PmThread* const found = thread.load(std::memory_order_acquire); found != nullptr)
+      found->wait_until_free(deadline);
+  }
+}
+
+void PmSampler::deliver(PmRecord&& record) {
+  const std::lock_guard lock(queue_mutex_);
+  if (queue_.size() < kMaxQueued) {
+    queue_.push_back(std::move(record));
+    return;
+  }
+  std::uint64_t samples = 0;
+  if (const auto* const lost = std::get_if<SamplesRecord>(&record); lost != nullptr) {
+    samples = lost->idle_samples;
+    for (const SampleRun& run : lost->runs) samples += run.count;
+  }
+  loss_.add(Loss::samples_lost, samples);
+}
+
+void PmSampler::take(std::vector<PmRecord>& out) {
+  const std::lock_guard lock(queue_mutex_);
+  out.insert(out.end(), std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
+  queue_.clear();
+}
+
+void PmSampler::refuse(const std::string& reason) {
+  if (!refused_.exchange(true)) on_refused_(user_, reason);
+}
+
+void PmSampler::tell_prepared() noexcept {
+  if (!prepared_.exchange(true)) on_prepared_(user_);
+}
+
+std::uint64_t PmSampler::cpu_ns() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& thread : threads_) {
+    if (const PmThread* const found = thread.load(std::memory_order_acquire); found != nullptr)
+      sum += found->cpu_ns();
+  }
+  return sum;
+}
+
+std::uint64_t PmSampler::samples() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& thread : threads_) {
+    if (const PmThread* const found = thread.load(std::memory_order_acquire); found != nullptr)
+      sum += found->samples();
+  }
+  return sum;
+}
+
+}  // namespace rangefinder

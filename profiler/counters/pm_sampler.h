@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sampled mode: DRAM, L2 and link traffic of whole GPUs every few microseconds, without
+// touching the application's launches.
+//
+//   contexts of a GPU ─▶ PmThread, one a GPU ─▶ queue ─▶ take() ─▶ drain thread ─▶ `samples` lines
+//
+// Which path the bytes belong to is worked out elsewhere, by time (attribution/). Where
+// the driver refuses counters, tracing goes on without them.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/counters/pm_thread.h"
+#include "profiler/cupti/loader.h"
+#include "schema/loss.h"
+
+namespace rangefinder {
+
+class PmSampler {
+ public:
+  static constexpr std::uint32_t kMaxGpus = 64;
+  /// Records that wait for the drain thread: beyond, samples are lost and counted.
+  static constexpr std::size_t kMaxQueued = 4096;
+  /// A thread that ends the last context of a GPU waits so long for its counters to be free.
+  static constexpr std::chrono::milliseconds kContextPatience{1000};
+  /// The first call into a context waits so long for its GPU to be sampled.
+  static constexpr std::chrono::milliseconds kBeginPatience{2000};
+
+  /// `on_refused(user, reason)`: called once, on a sampling thread, when counters cannot be had, or
+  /// not any more. `on_prepared(user)`: called once, there too, before counters are held: CUPTI has
+  /// registered its exit handlers by then, and whoever must come before them can.
+  PmSampler(const CuptiLibrary& library, LossLedger& loss, std::uint32_t interval_ns,
+            void (*on_refused)(void* user, const std::string& reason), void (*on_prepared)(void* user),
+            void* user);
+  PmSampler(const PmSampler&) = delete;
+  PmSampler& operator=(const PmSampler&) = delete;
+
+  /// From the callbacks of a context's creation, and before its end.
+  void context_created(CUcontext context) noexcept;
+  /// From the callback before a driver call, when has_new_context(): sampling begins, and the call
+  /// waits for it, 0.5 s (docs/measured.md). So nothing runs unsampled, and no program exits while
+  /// CUPTI sets up counters on another thread, which ends in a crash of the driver.
+  void begin() noexcept;
+  [[nodiscard]] bool has_new_context() const noexcept { return new_context_.load(std::memory_order_relaxed); }
+  void context_destroyed(CUcontext context) noexcept;
+  /// Ends sampling everywhere; waits for it until `deadline`. Before the driver's own exit handlers run.
+  void finish(std::chrono::steady_clock::time_point deadline) noexcept;
+
+  /// Drain thread: moves what was sampled since the last call to `out` (appends).
+  void take(std::vector<PmRecord>& out);
+
+  /// CPU time of the sampling threads, and the samples they decoded.
+  [[nodiscard]] std::uint64_t cpu_ns() const noexcept;
+  [[nodiscard]] std::uint64_t samples() const noexcept;
+
+ private:
+  void deliver(PmRecord&& record);
+  void refuse(const std::string& reason);
+  void tell_prepared() noexcept;
+  [[nodiscard]] PmThread* thread_of(std::uint32_t gpu);  // makes one if need be; with mutex_
+
+  const CuptiLibrary& library_;
+  LossLedger& loss_;
+  const std::uint32_t interval_ns_;
+  void (*const on_refused_)(void*, const std::string&);
+  void (*const on_prepared_)(void*);
+  void* const user_;
+  std::atomic<bool> refused_{false}, prepared_{false}, finished_{false}, new_context_{false};
+  // Set once, never freed: a sampling thread may outlive the session.
+  std::array<std::atomic<PmThread*>, kMaxGpus> threads_{};
+  std::mutex mutex_;  // for adding to threads_, and over contexts_
+  struct Context {
+    CUcontext context;
+    std::uint32_t gpu;
+    bool sampled;  // its GPU's thread knows of it
+  };
+  std::vector<Context> contexts_;
+  std::mutex queue_mutex_;
+  std::vector<PmRecord> queue_;  // guarded by queue_mutex_
+};
+
+}  // namespace rangefinder

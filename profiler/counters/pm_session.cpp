@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/counters/pm_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+#include "profiler/counters/counter_errors.h"
+#include "profiler/counters/cupti_params.h"
+#include "profiler/log.h"
+
+namespace rangefinder {
+namespace {
+
+/// GPUs are set up one after the other: CUPTI says nothing of several threads in there.
+std::mutex set_up_mutex;
+
+/// Chips that cannot count in nanoseconds count cycles of the system clock, about this fast.
+constexpr double kSystemClockGhz = 1.5;
+
+std::string ms_since(std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin;
+  return std::to_string(std::lround(passed.count())) + " ms";
+}
+
+}  // namespace
+
+PmSession::PmSession(const CuptiLibrary& library, std::uint32_t gpu)
+    : library_(library), cupti_(library.functions), gpu_(gpu) {}
+
+PmSession::~PmSession() {
+  disable();
+}
+
+bool PmSession::fail(const char* step, CUptiResult result) {
+  error_ = counter_error_text(cupti_, step, result);
+  return false;
+}
+
+bool PmSession::prepare(std::uint32_t interval_ns) {
+  const std::lock_guard lock(set_up_mutex);
+  const auto begin = std::chrono::steady_clock::now();
+  if (metrics_.config == nullptr && !read_device(interval_ns)) return false;
+  log_info("GPU " + std::to_string(gpu_) + ": counters chosen in " + ms_since(begin));
+  return true;
+}
+
+bool PmSession::open(std::uint32_t interval_ns) {
+  const std::lock_guard lock(set_up_mutex);
+  const auto begin = std::chrono::steady_clock::now();
+  if (!enable() || !set_config(interval_ns) || !make_image() || !start()) {
+    disable();
+    return false;
+  }
+  log_info("GPU " + std::to_string(gpu_) + ": sampled every " + std::to_string(interval_ns) +
+           " ns, begun in " + ms_since(begin));
+  return true;
+}
+
+bool PmSession::read_device(std::uint32_t interval_ns) {
+  preload_counter_library(library_);
+  auto init = RANGEFINDER_CUPTI_PARAMS(Profiler_Initialize);
+  if (const CUptiResult r = cupti_.ProfilerInitialize(&init); r != CUPTI_SUCCESS)
+    return fail("cuptiProfilerInitialize", r);
+
+  auto chip = RANGEFINDER_CUPTI_PARAMS(Device_GetChipName);
+  chip.deviceIndex = gpu_;
+  if (const CUptiResult r = cupti_.DeviceGetChipName(&chip); r != CUPTI_SUCCESS)
+    return fail("cuptiDeviceGetChipName", r);
+  chip_ = chip.pChipName;
+
+  auto available = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterAvailability);
+  available.deviceIndex = gpu_;
+  if (const CUptiResult r = cupti_.PmSamplingGetCounterAvailability(&available); r != CUPTI_SUCCESS)
+    return fail("cuptiPmSamplingGetCounterAvailability", r);
+  std::vector<std::uint8_t> availability(available.counterAvailabilityImageSize);
+  available.pCounterAvailabilityImage = availability.data();
+  if (const CUptiResult r = cupti_.PmSamplingGetCounterAvailability(&available); r != CUPTI_SUCCESS)
+    return fail("cuptiPmSamplingGetCounterAvailability", r);
+
+  metrics_ = choose_pm_metrics(cupti_, chip_, availability, interval_ns);
+  if (metrics_.config == nullptr) return fail("choosing counters", metrics_.error);
+  values_.resize(metrics_.names.size());
+  return true;
+}
+
+bool PmSession::enable() {
+  auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_Enable);
+  params.deviceIndex = gpu_;
+  if (const CUptiResult r = cupti_.PmSamplingEnable(&params); r != CUPTI_SUCCESS)
+    return fail("cuptiPmSamplingEnable", r);
+  sampler_ = params.pPmSamplingObject;
+  return true;
+}
+
+std::size_t PmSession::hardware_bytes(std::uint32_t interval_ns) const noexcept {
+  const std::size_t record = metrics_.collected[kSampleSmActive] ? 2 * kRecordBytes : kRecordBytes;
+  return std::clamp(1'000'000'000 / interval_ns * record, kLeastHardwareBytes, kMostHardwareBytes);
+}
+
+CUptiResult PmSession::configure(CUpti_PmSampling_TriggerMode trigger, std::uint64_t interval,
+                                 std::size_t hardware_bytes) {
+  auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_SetConfig);
+  params.pPmSamplingObject = sampler_;
+  params.configSize = metrics_.config->image().size();
+  params.pConfig = metrics_.config->image().data();
+  params.hardwareBufferSize = hardware_bytes;
+  params.samplingInterval = interval;
+  params.triggerMode = trigger;
+  params.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+  return cupti_.PmSamplingSetConfig(&params);
+}
+
+bool PmSession::set_config(std::uint32_t interval_ns) {
+  const std::size_t bytes = hardware_bytes(interval_ns);
+  CUptiResult r = configure(CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL, interval_ns, bytes);
+  if (r == CUPTI_ERROR_NOT_SUPPORTED || r == CUPTI_ERROR_INVALID_PARAMETER) {
+    const auto cycles = static_cast<std::uint64_t>(interval_ns * kSystemClockGhz);
+    r = configure(CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL, cycles, bytes);
+  }
+  return r == CUPTI_SUCCESS || fail("cuptiPmSamplingSetConfig", r);
+}
+
+bool PmSession::make_image() {
+  auto size = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataSize);
+  size.pPmSamplingObject = sampler_;
+  size.pMetricNames = metrics_.names.data();
+  size.numMetrics = metrics_.names.size();
+  size.maxSamples = kImageSamples;
+  if (const CUptiResult r = cupti_.PmSamplingGetCounterDataSize(&size); r != CUPTI_SUCCESS)
+    return fail("cuptiPmSamplingGetCounterDataSize", r);
+  image_.assign(size.counterDataSize, 0);
+  return reset_image();
+}
+
+bool PmSession::reset_image() {
+  auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterDataImage_Initialize);
+  params.pPmSamplingObject = sampler_;
+  params.counterDataSize = image_.size();
+  params.pCounterData = image_.data();
+  if (const CUptiResult r = cupti_.PmSamplingCounterDataImageInitialize(&params); r != CUPTI_SUCCESS)
+    return fail("cuptiPmSamplingCounterDataImageInitialize", r);
+  return true;
+}
+
+bool PmSession::start() {
+  auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_Start);
+  params.pPmSamplingObject = sampler_;
+  if (const CUptiResult r = cupti_.PmSamplingStart(&params); r != CUPTI_SUCCESS)
+    return fail("cuptiPmSamplingStart", r);
+  started_ = discard_ = true;
+  return true;
+}
+
+PmSession::Decoded PmSession::decode(const std::function<void(const PmSample&)>& take) {
+  auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_DecodeData);
+  params.pPmSamplingObject = sampler_;
+  params.pCounterDataImage = image_.data();
+  params.counterDataImageSize = image_.size();
+  const CUptiResult r = cupti_.PmSamplingDecodeData(&params);
+  if ((r == CUPTI_SUCCESS || r == CUPTI_ERROR_OUT_OF_MEMORY) && !evaluate(take)) return Decoded::failed;
+  if (r == CUPTI_ERROR_OUT_OF_MEMORY || params.overflow != 0) return Decoded::overflow;
+  if (r != CUPTI_SUCCESS) {
+    (void)fail("cuptiPmSamplingDecodeData", r);
+    return Decoded::failed;
+  }
+  return params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ? Decoded::part
+                                                                                           : Decoded::all;
+}
+
+bool PmSession::evaluate(const std::function<void(const PmSample&)>& take) {
+  auto info = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataInfo);
+  info.pCounterDataImage = image_.data();
+  info.counterDataImageSize = image_.size();
+  if (cupti_.PmSamplingGetCounterDataInfo(&info) != CUPTI_SUCCESS || info.numCompletedSamples == 0)
+    return true;
+  auto at = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterData_GetSampleInfo);
+  at.pPmSamplingObject = sampler_;
+  at.pCounterDataImage = image_.data();
+  at.counterDataImageSize = image_.size();
+  for (std::size_t i = 0; i < info.numCompletedSamples; ++i) {
+    at.sampleIndex = i;
+    if (std::exchange(discard_, false)) continue;
+    const bool timed = cupti_.PmSamplingCounterDataGetSampleInfo(&at) == CUPTI_SUCCESS;
+    const CUptiResult r = metrics_.config->evaluate(image_, i, values_);
+    if (!timed || (r != CUPTI_SUCCESS && r != CUPTI_ERROR_INVALID_METRIC_VALUE)) {
+      ++lost_;
+      continue;
+    }
+    PmSample sample;
+    sample.start_ns = static_cast<std::int64_t>(at.startTimestamp);
+    sample.end_ns = static_cast<std::int64_t>(at.endTimestamp);
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      // A share of cycles is no number where the clock stood still.
+      if (std::isfinite(values_[k])) sample.values[metrics_.columns[k]] = values_[k];
+    }
+    take(sample);
+  }
+  return reset_image();
+}
+
+bool PmSession::close(const std::function<void(const PmSample&)>& take) {
+  Decoded decoded = Decoded::all;
+  if (started_) {
+    started_ = false;
+    auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_Stop);
+    params.pPmSamplingObject = sampler_;
+    decoded = cupti_.PmSamplingStop(&params) == CUPTI_SUCCESS ? Decoded::part : Decoded::failed;
+    for (int i = 0; i < kMostRounds && decoded == Decoded::part; ++i) decoded = decode(take);
+  }
+  disable();
+  return decoded == Decoded::all;
+}
+
+void PmSession::disable() noexcept {
+  if (sampler_ == nullptr) return;
+  if (started_) {
+    auto stop = RANGEFINDER_CUPTI_PARAMS(PmSampling_Stop);
+    stop.pPmSamplingObject = sampler_;
+    (void)cupti_.PmSamplingStop(&stop);
+    started_ = false;
+  }
+  auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_Disable);
+  params.pPmSamplingObject = sampler_;
+  (void)cupti_.PmSamplingDisable(&params);
+  sampler_ = nullptr;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// LaunchCallbacks' second part: what exact mode is told of a call, and what becomes of a
+// launch that it measured.
+#include <unistd.h>
+
+#include "profiler/launch/launch_callbacks.h"
+
+namespace rangefinder {
+
+void LaunchCallbacks::wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                                const void* data) noexcept {
+  if (exact_ == nullptr || getpid() != pid_) return;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    exact_->context_destroyed(static_cast<const CUpti_ResourceData*>(data)->context);
+  }
+  const int index = domain == CUPTI_CB_DOMAIN_DRIVER_API ? find_driver_api(cbid) : -1;
+  if (index < 0) return;
+  const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (!is_gpu_work(api.kind)) return;
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    *call.correlationData = kNotExact;
+  } else if ((*call.correlationData & kEnteredBits) == static_cast<std::uint64_t>(Unmeasured::no)) {
+    on_exit(call, api, index);
+  }
+}
+
+void LaunchCallbacks::tell_exact(const CUpti_CallbackData& call, const DriverApi& api,
+                                 std::int64_t now_ns) noexcept {
+  switch (api.kind) {
+    case ApiClass::capture_begin:
+      return exact_->capture_begins(exact_entry(call, api, now_ns));
+    case ApiClass::value_wait:
+      return exact_->note_wait(exact_entry(call, api, now_ns));
+    case ApiClass::stream_create:
+      return exact_->stream_created(call.context);
+    case ApiClass::stream_destroy:
+      return exact_->stream_destroyed(call.context, exact_entry(call, api, now_ns).stream);
+    default:
+      return exact_->note_context(call.context);
+  }
+}
+
+ExactEntry LaunchCallbacks::exact_entry(const CUpti_CallbackData& call, const DriverApi& api,
+                                        std::int64_t now_ns) noexcept {
+  ExactEntry entry;
+  entry.context = call.context;
+  entry.now_ns = now_ns;
+  if (api.has_stream && api.read != nullptr) {
+    ApiArguments arguments;
+    api.read(call.functionParams, false, arguments);
+    entry.stream = arguments.stream;
+  }
+  if (entry.stream == nullptr && api.per_thread_stream) entry.stream = CU_STREAM_PER_THREAD;
+  if (api.kind == ApiClass::kernel && call.symbolName != nullptr) {
+    entry.name = recorder_.names.intern(call.symbolName);
+  }
+  if (ThreadState* const state = recorder_.threads.current(); state != nullptr) {
+    entry.path = state->stack().path();
+    entry.range = state->stack().range();
+    entry.thread = state->thread();
+  } else {
+    entry.thread = static_cast<std::uint32_t>(gettid());
+  }
+  return entry;
+}
+
+std::uint64_t LaunchCallbacks::enter_exact(const CUpti_CallbackData& call, const DriverApi& api,
+                                           std::int64_t now_ns) noexcept {
+  // A range inside a capture would put CUPTI's own work into the graph.
+  if (capturing_.load(std::memory_order_relaxed) > 0) {
+    exact_->pass_by();
+    return static_cast<std::uint64_t>(Unmeasured::capturing);
+  }
+  if (exact_->refused()) return kNotExact;
+  const Unmeasured entered = exact_->enter(exact_entry(call, api, now_ns));
+  if (entered == Unmeasured::not_wanted || exact_->refused()) return kNotExact;
+  return static_cast<std::uint64_t>(entered);
+}
+
+void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
+                                 Event& event, Unmeasured entered) noexcept {
+  cost_.count();
+  event.kind = EventKind::launch;
+  event.c = static_cast<std::uint32_t>(result_of(call));
+  if (entered == Unmeasured::capturing) {  // it went into a graph: the graph's launch is measured
+    event.flags |= kLaunchWhileCapturing;
+    if (state != nullptr) state->emit(event);
+    return;
+  }
+  ApiArguments arguments;
+  if (api.read != nullptr) api.read(call.functionParams, true, arguments);
+  const ExactEntry entry = exact_entry(call, api, event.end_ns);
+  ExactLaunch launch;
+  launch.event = event;
+  launch.thread = entry.thread;
+  launch.kind = static_cast<WorkKind>(api.kind);
+  launch.name = entry.name;
+  launch.bytes = arguments.bytes;
+  launch.grid = arguments.grid;
+  launch.block = arguments.block;
+  if (entered == Unmeasured::no) {
+    exact_->leave(entry, launch);
+    return;
+  }
+  launch.unmeasured = entered;
+  exact_->pass(launch);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread of ours inside the application: all signals blocked from its first
+// instruction, so that no handler of the application ever runs in it; detached, so that
+// an exiting program waits for it only where someone chooses to.
+#pragma once
+
+namespace rangefinder {
+
+/// `name`: at most 15 characters, as `top` shows it. False: no thread could be made.
+[[nodiscard]] bool start_own_thread(const char* name, void (*run)(void* self), void* self) noexcept;
+
+}  // namespace rangefinder

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `samples` and `sampling` lines: the mirror of write_samples.cpp.
+#include <array>
+#include <charconv>
+
+#include "schema/read_records.h"
+
+namespace rangefinder {
+namespace {
+
+/// Of one line. The writer ends a line at some hundred.
+constexpr std::uint64_t kMostSamples = 1'000'000;
+
+std::vector<SampleRun> read_runs(const LineKeys& keys) {
+  static constexpr std::string_view kWhat = "an array of [start, end, samples]";
+  simdjson::dom::array array;
+  if (keys.must_find("runs").get(array)) keys.refuse("runs", kWhat);
+  std::vector<SampleRun> runs;
+  runs.reserve(array.size());
+  for (const simdjson::dom::element item : array) {
+    simdjson::dom::array triple;
+    if (item.get(triple) || triple.size() != 3) keys.refuse("runs", kWhat);
+    SampleRun run;
+    keys.read("runs", triple.at(0).value_unsafe(), run.start_ns);
+    keys.read("runs", triple.at(1).value_unsafe(), run.end_ns);
+    keys.read("runs", triple.at(2).value_unsafe(), run.count);
+    if (run.count == 0 || run.end_ns < run.start_ns) keys.refuse("runs", "runs of samples, each with a span");
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+/// {"index":value,…}; the others are 0.
+void read_sparse(const LineKeys& keys, std::string_view name, std::uint64_t samples,
+                 const simdjson::dom::object& object, std::vector<std::uint32_t>& column) {
+  column.assign(samples, 0);
+  for (const auto [key, element] : object) {
+    std::size_t index = 0;
+    const char* const end = key.data() + key.size();
+    if (std::from_chars(key.data(), end, index).ptr != end || index >= samples) {
+      keys.refuse(name, "numbers by the place of their sample in \"runs\"");
+    }
+    keys.read(name, element, column[index]);
+  }
+}
+
+void read_column(const LineKeys& keys, std::string_view name, std::uint64_t samples,
+                 std::vector<std::uint32_t>& column) {
+  const auto found = keys.find(name);
+  if (found.error()) return;
+  simdjson::dom::object object;
+  if (!found.value_unsafe().get(object)) return read_sparse(keys, name, samples, object, column);
+  simdjson::dom::array array;
+  if (found.value_unsafe().get(array)) keys.refuse(name, "an array of numbers");
+  column.reserve(array.size());
+  for (const simdjson::dom::element item : array) {
+    std::uint32_t value = 0;
+    keys.read(name, item, value);
+    column.push_back(value);
+  }
+  if (column.size() != samples) keys.refuse(name, "one number a sample of \"runs\"");
+}
+
+}  // namespace
+
+void read_record(const LineKeys& keys, SamplesRecord& record) {
+  keys.need("gpu", record.gpu);
+  record.runs = read_runs(keys);
+  std::uint64_t samples = 0;
+  for (const SampleRun& run : record.runs) samples += run.count;
+  if (samples > kMostSamples) keys.refuse("runs", "runs of no more than a million samples");
+  for (std::size_t i = 0; i < kSampleColumns; ++i) {
+    read_column(keys, kSampleColumnNames[i], samples, record.columns[i]);
+  }
+  keys.take("idle_samples", record.idle_samples);
+  if (record.idle_samples == 0) return;
+  const LineKeys idle = keys.need_object("idle");
+  for (std::size_t i = 0; i < kSampleColumns; ++i) idle.take(kSampleColumnNames[i], record.idle_units[i]);
+}
+
+void read_record(const LineKeys& keys, SamplingRecord& record) {
+  keys.need("at", record.at_ns);
+  keys.need("gpu", record.gpu);
+  keys.need("interval", record.interval_ns);
+  keys.need("columns", record.columns);
+  keys.need("reason", record.reason);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Exact bytes against ncu's, kernel by kernel: kernel_kinds.py (PyTorch) and the probe known_bytes, each
+# once under `rangefinder run --counters exact` and five times under ncu.
+#
+#   exact_against_ncu.py BUILD [--runs 5] [--only torch|probes] [--ncu FILE] [--keep FOLDER]
+#
+# ncu leaves caches and clocks alone, as we do. Kernels are matched by mangled name and order; all of them
+# must match. Compared are L2 bytes of kernels that move more than 4 MiB, and DRAM bytes, read and written, where
+# the kernel is alone in its range and the range declares more than 256 MiB (of the two directions those with
+# 5 % of the bytes or more). Good: within 2 % of ncu's median, or within ncu's own least and most.
+# Exit code 1 where a value is not, or fewer than 20 kernels by name were compared; 3 where something fails.
+# Needs a GPU and ncu; `torch` also PyTorch.
+import argparse
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+METRICS = {"dram_read_bytes": "dram__bytes_read.sum", "dram_write_bytes": "dram__bytes_write.sum",
+           "l2_bytes": "lts__t_bytes.sum"}
+LEAST_L2, LEAST_FOOTPRINT, LEAST_PART = 4 << 20, 256 << 20, 0.05
+MOST_PERCENT, LEAST_KERNELS = 2, 20
+
+
+def fail(message):
+    print(f"exact_against_ncu.py: {message}", file=sys.stderr)
+    sys.exit(3)
+
+
+def run(words, timeout):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("RANGEFINDER_")}
+    done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False, env=environment, timeout=timeout)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or not lines:
+        fail(f"{' '.join(map(str, words))}: status {done.returncode}\n{done.stdout[-800:]}{done.stderr[-800:]}")
+    return json.loads(lines[-1])
+
+
+class Program:
+    """What is run, which paths are compared, and what ncu needs to see the same kernels."""
+
+    def __init__(self, name, words, within, ncu_options):
+        self.name, self.words, self.within, self.ncu_options = name, words, within, ncu_options
+
+
+def programs(args):
+    known = Program("probes", [args.build / "bin/known_bytes", "--sizes", "16MiB,256MiB,1GiB", "--repeat", "2"],
+                    "known_bytes", [])
+    torch = Program("torch", [sys.executable, FOLDER / "kernel_kinds.py"], "measured", ["--profile-from-start", "off"])
+    return [program for program in (known, torch) if args.only in (None, program.name)]
+
+
+class Kernel:
+    """A kernel of our trace."""
+
+    def __init__(self, path, mangled, shown, line):
+        self.path, self.mangled, self.shown = path, mangled, shown
+        self.values = {name: line.get(name) for name in METRICS}
+        self.unmeasured = line.get("unmeasured")
+        self.ncu = {name: [] for name in METRICS}
+
+
+def trace_kernels(folder, within):
+    """Exact kernel lines under the path `within`, in order of launch."""
+    paths, names, lines = {}, {}, {}
+    for segment in sorted(folder.glob("trace-*.ndjson")):
+        for text in segment.read_text(encoding="utf-8").splitlines():
+            line = json.loads(text)
+            if line["t"] == "path":
+                above = paths.get(line["parent"])
+                paths[line["id"]] = line["name"] if above is None else f"{above}/{line['name']}"
+            elif line["t"] == "kernel_name":
+                names[line["id"]] = line
+            elif line["t"] == "exact" and line["kind"] == "kernel":
+                lines[line["corr"]] = line
+    kernels = []
+    for line in sorted(lines.values(), key=lambda line: line["start"]):
+        path, name = paths.get(line.get("path"), ""), names[line["name"]]
+        if path.split("/")[0] == within:
+            kernels.append(Kernel(path, name["mangled"], name["demangled"], line))
+    return kernels
+
+
+def ncu_kernels(args, program, log):
+    """[(mangled name, {our name of the metric: value})] of one run."""
+    run([args.ncu, "--metrics", ",".join(METRICS.values()), "--cache-control", "none", "--clock-control", "none",
+         *program.ncu_options, "--csv", "--page", "raw", "--print-units", "base", "--print-kernel-base", "mangled",
+         "--log-file", log, *program.words], args.timeout)
+    text = log.read_text(encoding="utf-8", errors="replace")
+    table = [line for line in text.splitlines() if line.startswith('"')]
+    if len(table) < 3:
+        fail(f"ncu, {program.name}: no table in its output:\n{text[-800:]}")
+    rows = list(csv.DictReader(io.StringIO("\n".join(table))))
+    units = rows.pop(0)
+    if any(units[metric] not in ("byte", "bytes") for metric in METRICS.values()):
+        fail(f"ncu, {program.name}: units {[units[metric] for metric in METRICS.values()]}")
+    return [(row["Kernel Name"], {name: float(row[metric].replace(",", "")) for name, metric in METRICS.items()})
+            for row in rows]
+
+
+def short_name(text):
+    """The demangled name without return type, template arguments and parameters."""
+    text = text.removeprefix("void ").replace("(anonymous namespace)::", "")
+    return re.split(r"[<(]", text)[0].split("::")[-1]
+
+
+def same_kernels(program, kernels, rows):
+    ours, theirs = [kernel.mangled for kernel in kernels], [name for name, _ in rows]
+    if ours == theirs:
+        return
+    place = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
+    fail(f"{program.name}: {len(ours)} kernels in the trace, {len(theirs)} under ncu; from number {place} on they "
+         f"differ:\n{ours[place:place + 2]}\n{theirs[place:place + 2]}")
+
+
+def measure(args, program, folder):
+    """(kernels with ncu's values, {path: declared bytes of a call})."""
+    trace = folder / f"{program.name}-trace"
+    result = run([args.build / "bin/rangefinder", "run", "--quiet", "--force", "--counters", "exact", "--out", trace,
+                  "--", *program.words], args.timeout)
+    kernels = trace_kernels(trace, program.within)
+    if not kernels:
+        fail(f"{program.name}: no exact kernels in the trace")
+    for number in range(args.runs):
+        rows = ncu_kernels(args, program, folder / f"{program.name}-ncu-{number}.csv")
+        same_kernels(program, kernels, rows)
+        for kernel, (_, values) in zip(kernels, rows):
+            for name, value in values.items():
+                kernel.ncu[name].append(value)
+    return kernels, {row["path"]: row["declared_bytes"] / row["calls"] for row in result["ranges"]}
+
+
+def to_compare(kernel, alone, footprint):
+    """Names of the values that have a bound."""
+    medians = {name: statistics.median(values) for name, values in kernel.ncu.items()}
+    names = ["l2_bytes"] if medians["l2_bytes"] > LEAST_L2 else []
+    if alone and footprint > LEAST_FOOTPRINT:
+        all_dram = medians["dram_read_bytes"] + medians["dram_write_bytes"]
+        names += [name for name in ("dram_read_bytes", "dram_write_bytes") if medians[name] >= LEAST_PART * all_dram]
+    return names
+
+
+def compare(kernels, footprints):
+    """Prints the rows; returns (off in percent of all values, missed, kernels compared, names of kernels)."""
+    offs, missed, compared, names = {name: [] for name in METRICS}, 0, 0, set()
+    calls = {}
+    for kernel in kernels:
+        calls.setdefault(kernel.path, []).append(kernel)
+    for path, rows in calls.items():
+        if path not in footprints:
+            continue
+        # A path that was called n times has n kernels, or a multiple of that.
+        alone = len(rows) == 1 or (path.startswith("known_bytes") and len({row.mangled for row in rows}) == 1)
+        for kernel in rows:
+            chosen = to_compare(kernel, alone, footprints[path])
+            compared += 1 if chosen else 0
+            for name in chosen:
+                theirs, ours = kernel.ncu[name], kernel.values[name]
+                median = statistics.median(theirs)
+                off = float("nan") if ours is None else 100 * (ours / median - 1)
+                good = ours is not None and (abs(off) <= MOST_PERCENT or min(theirs) <= ours <= max(theirs))
+                missed += 0 if good else 1
+                offs[name].append(abs(off))
+                names.add(kernel.mangled)
+                shown = f"{path.split('/', 1)[1]}: {short_name(kernel.shown)}"
+                print(f"{shown[:66]:66} {name.removesuffix('_bytes'):10} "
+                      f"{'none' if ours is None else format(ours / 1e6, '.3f'):>12} {median / 1e6:12.3f} "
+                      f"({min(theirs) / 1e6:.3f}, {max(theirs) / 1e6:.3f}) {off:+.2f} %  "
+                      f"{'ok' if good else 'MISSED' + (f': {kernel.unmeasured}' if kernel.unmeasured else '')}")
+    return offs, missed, compared, names
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", choices=("torch", "probes"))
+    parser.add_argument("--ncu", default=shutil.which("ncu") or "ncu")
+    parser.add_argument("--timeout", type=int, default=120, help="seconds for one run")
+    parser.add_argument("--keep", type=pathlib.Path, help="leave trace and ncu's tables here")
+    args = parser.parse_args()
+    args.build = args.build.resolve()
+    missed = compared = 0
+    names, offs = set(), {name: [] for name in METRICS}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = args.keep or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        print(f"MB; ours, ncu's median of {args.runs} runs (least, most), difference")
+        for program in programs(args):
+            kernels, footprints = measure(args, program, folder)
+            found = compare(kernels, footprints)
+            missed, compared = missed + found[1], compared + found[2]
+            names |= found[3]
+            for name in METRICS:
+                offs[name] += found[0][name]
+    for name, values in offs.items():
+        if values:
+            print(f"{name}: {len(values)} values, off by {statistics.median(values):.2f} % in the median, "
+                  f"{max(values):.2f} % at most")
+    enough = len(names) >= LEAST_KERNELS or args.only is not None
+    print(f"{compared} kernels of {len(names)} names, {missed} values missed"
+          f"{'' if enough else f'; at least {LEAST_KERNELS} names are needed'}")
+    sys.exit(0 if missed == 0 and enough else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sampled bytes against exact ones, path by path: the same program run twice, once with
+// `run --counters sampled` and once with `run --counters exact`.
+//
+//   sampled_against_exact SAMPLED EXACT [--all]
+//
+// Prints for each path exact and sampled bytes a call, their difference, the stated error and
+// whether it covers the difference; then medians, for paths of 5 % of GPU time or more and for all.
+// Paths are matched by text and compared where both traces measured all launches; bytes are
+// scaled to one call, since the two runs may differ in length. Ends with 1 where fewer than 95 % of
+// all values are covered, or a heavy path is off by more than 2 %.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profiler/attribution/number_text.h"
+#include "tools/analysis/sampled_bytes.h"
+#include "tools/analysis/trace_totals.h"
+
+using namespace rangefinder;
+
+namespace {
+
+constexpr double kHeavyPart = 0.05, kMostHeavyPercent = 2, kLeastCovered = 0.95;
+constexpr const char* kColumns[kSharedColumns] = {"read", "written", "L2"};
+
+struct ExactPath {
+  std::array<double, kSharedColumns> bytes_a_call{};
+};
+
+struct Comparison {
+  std::string path;
+  double part_of_gpu_time = 0;
+  std::size_t column = 0;
+  double exact = 0, sampled = 0, stated = 0;  // bytes a call
+
+  [[nodiscard]] bool heavy() const { return part_of_gpu_time >= kHeavyPart; }
+  [[nodiscard]] bool covered() const { return std::abs(sampled - exact) <= stated; }
+  [[nodiscard]] double percent() const { return exact > 0 ? 100 * (sampled / exact - 1) : INFINITY; }
+  [[nodiscard]] double stated_percent() const { return sampled > 0 ? 100 * stated / sampled : INFINITY; }
+};
+
+TraceTotals load_only(const char* folder) {
+  const std::vector<TraceFolder> traces = find_traces(folder);
+  if (traces.size() != 1)
+    std::fprintf(stderr, "%s holds %zu traces; the first is taken\n", folder, traces.size());
+  return load_trace(traces.front());
+}
+
+/// By text of the path. Only paths all of whose launches were measured.
+std::map<std::string, ExactPath> exact_paths(const TraceTotals& trace) {
+  std::map<std::string, ExactPath> out;
+  for (const PathTotals& row : trace.totals.paths()) {
+    if (row.path == 0 || row.calls == 0 || row.counters.measured == 0 || row.counters.unmeasured != 0)
+      continue;
+    const auto calls = static_cast<double>(row.calls);
+    out[trace.path_text(row.path)].bytes_a_call = {static_cast<double>(row.counters.dram_read_bytes) / calls,
+                                                   static_cast<double>(row.counters.dram_write_bytes) / calls,
+                                                   static_cast<double>(row.counters.l2_bytes) / calls};
+  }
+  return out;
+}
+
+std::vector<Comparison> compare(const TraceTotals& trace, const SampledTotals& sampled,
+                                const std::map<std::string, ExactPath>& exact) {
+  std::uint64_t all_ns = 0;
+  for (const SampledPath& path : sampled.paths) all_ns += path.work_ns;
+  std::vector<Comparison> out;
+  for (const PathTotals& row : trace.totals.paths()) {
+    const SampledPath* path = sampled.find(row.path);
+    const auto known = exact.find(trace.path_text(row.path));
+    if (path == nullptr || known == exact.end() || row.calls == 0) continue;
+    const auto calls = static_cast<double>(row.calls);
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      Comparison next;
+      next.path = known->first;
+      next.part_of_gpu_time = static_cast<double>(path->inclusive_work_ns) / static_cast<double>(all_ns);
+      next.column = c;
+      next.exact = known->second.bytes_a_call[c];
+      next.sampled = static_cast<double>(path->inclusive[c].bytes) / calls;
+      next.stated = static_cast<double>(path->inclusive[c].error_bytes) / calls;
+      if (next.exact > 0 || next.sampled > 0) out.push_back(next);
+    }
+  }
+  return out;
+}
+
+void print_rows(const std::vector<Comparison>& rows, bool all) {
+  std::printf("%-60s %6s %-8s %10s %10s %9s %9s\n", "path", "time", "column", "exact", "sampled", "off",
+              "stated");
+  for (const Comparison& row : rows) {
+    if (!all && !row.heavy() && row.covered()) continue;
+    std::printf("%-60s %5.1f%% %-8s %10s %10s %+8.2f%% %8.2f%%%s\n", cut_front(row.path, 60).c_str(),
+                100 * row.part_of_gpu_time, kColumns[row.column],
+                bytes_text(static_cast<std::uint64_t>(row.exact)).c_str(),
+                bytes_text(static_cast<std::uint64_t>(row.sampled)).c_str(), row.percent(),
+                row.stated_percent(), row.covered() ? "" : "  NOT COVERED");
+  }
+}
+
+double at_part(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+}
+
+/// False: not good enough.
+bool print_summary(const std::vector<Comparison>& rows, std::size_t column) {
+  std::vector<double> off, stated, heavy_off, heavy_stated;
+  double covered = 0;
+  for (const Comparison& row : rows) {
+    if (row.column != column) continue;
+    covered += row.covered() ? 1 : 0;
+    off.push_back(std::abs(row.percent()));
+    stated.push_back(row.stated_percent());
+    if (!row.heavy()) continue;
+    heavy_off.push_back(std::abs(row.percent()));
+    heavy_stated.push_back(row.stated_percent());
+  }
+  const double part = off.empty() ? 0 : covered / static_cast<double>(off.size());
+  std::printf("%-8s %4zu paths %6.1f %% %9.2f %% %9.2f %% | %4zu paths %7.2f %% %7.2f %% %7.2f %%\n",
+              kColumns[column], off.size(), 100 * part, at_part(off, 0.5), at_part(stated, 0.5),
+              heavy_off.size(), at_part(heavy_off, 0.5), at_part(heavy_off, 1), at_part(heavy_stated, 0.5));
+  return part >= kLeastCovered && at_part(heavy_off, 1) <= kMostHeavyPercent;
+}
+
+int run(const char* sampled_folder, const char* exact_folder, bool all) {
+  const TraceTotals sampled_trace = load_only(sampled_folder), exact_trace = load_only(exact_folder);
+  const auto trace = SampledTrace::load(sampled_trace.files);
+  const std::map<std::string, ExactPath> exact = exact_paths(exact_trace);
+  if (!trace || exact.empty()) {
+    std::fprintf(stderr, "%s holds no %s\n", trace ? exact_folder : sampled_folder,
+                 trace ? "exact values" : "samples");
+    return 3;
+  }
+  const SampledTotals sampled = trace->totals();
+  const std::vector<Comparison> rows = compare(sampled_trace, sampled, exact);
+  print_rows(rows, all);
+  for (std::size_t c = 0; c < kSharedColumns; ++c) {
+    const ColumnSharing& sharing = sampled.sharing[c];
+    std::printf("%s: %s, lag %d ns, held-back error %.3f of sharing by time; unattributed %s of %s\n",
+                kColumns[c], std::string(sharing_method_name(sharing.method)).c_str(), sharing.lag_ns,
+                sharing.held_back_ratio.value_or(NAN), bytes_text(sampled.samples.unattributed[c]).c_str(),
+                bytes_text(sampled.samples.bytes[c]).c_str());
+  }
+  std::printf("\n%-8s %10s %8s %11s %11s | paths of 5 %% of GPU time or more: off median, worst, stated\n",
+              "column", "", "covered", "off median", "stated");
+  bool good = true;
+  for (std::size_t c = 0; c < kSharedColumns; ++c) good = print_summary(rows, c) && good;
+  return good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool all = argc == 4 && std::strcmp(argv[3], "--all") == 0;
+  if (argc != 3 && !all) {
+    std::fprintf(stderr, "usage: sampled_against_exact SAMPLED EXACT [--all]\n");
+    return 2;
+  }
+  try {
+    return run(argv[1], argv[2], all);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "sampled_against_exact: %s\n", error.what());
+    return 3;
+  }
+}

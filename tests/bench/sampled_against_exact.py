@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sampled bytes against exact ones on RT-DETR: the program runs once with exact counters and
+# several times with samples; tests/sampled_against_exact of the build compares each pair.
+#
+#   sampled_against_exact.py BUILD [--program hf|rtdetr] [--iterations 300] [--exact-iterations 300]
+#                            [--runs 3] [--interval 20] [--rtdetr FILE] [--keep FOLDER] [--graph on|off]
+#
+# Per column (DRAM read, written, L2): paths of 5 % of GPU time or more, median and worst difference in
+# percent; part of all paths whose stated error holds. Medians over the runs, with (least, most).
+# Bytes are compared a call of the path, so the two lengths may differ; calls that are cold (the
+# first) weigh more in the shorter one. Exit code 1 where a heavy path is off by more than 2 %, or the
+# error holds for fewer than 95 % of the paths, in the median run; 3 where a run gives no values.
+# Needs a GPU; `hf` also PyTorch and transformers.
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+COLUMNS = ("read", "written", "L2")
+MOST_HEAVY_PERCENT, LEAST_COVERED_PERCENT = 2, 95
+NUMBER = r"\s+([\d.]+|inf|nan)"
+ROW = re.compile(rf"^(read|written|L2)\s+(\d+) paths{NUMBER} %{NUMBER} %{NUMBER} % \|\s+(\d+) paths{NUMBER} %"
+                 rf"{NUMBER} %{NUMBER} %$")
+
+
+def fail(message):
+    print(f"sampled_against_exact.py: {message}", file=sys.stderr)
+    sys.exit(3)
+
+
+def command(args, iterations):
+    """Both programs put an NVTX range around each of their modules."""
+    if args.program == "hf":
+        return [sys.executable, str(REPOSITORY / "tests/gpu/programs/hf_rtdetr.py"), "--hooks",
+                "--iterations", str(iterations)]
+    return [str(args.rtdetr), "--graph", args.graph, "--iterations", str(iterations)]
+
+
+def trace(args, folder, mode, iterations):
+    """Runs the program under the profiler; returns the line it printed last."""
+    words = [str(args.build / "bin/rangefinder"), "run", "--quiet", "--force", "--counters", mode,
+             "--sample-interval", str(args.interval), "--out", str(folder), "--", *command(args, iterations)]
+    start = time.monotonic()
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          timeout=args.timeout)
+    if done.returncode != 0:
+        fail(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-500:]}{done.stderr[-1500:]}")
+    if done.stderr.strip():
+        print(f"{mode}, stderr: {done.stderr.strip()[-300:]}")
+    lines = done.stdout.strip().splitlines()
+    print(f"{mode}, {time.monotonic() - start:.0f} s: {' '.join(words[1:])}\n  {lines[-1][:150] if lines else ''}",
+          flush=True)
+
+
+def compare(args, sampled, exact, log):
+    """{column: (paths, covered %, off median, heavy paths, heavy median, heavy worst)} of one pair."""
+    words = [str(args.build / "tests/sampled_against_exact"), str(sampled), str(exact)]
+    done = subprocess.run([*words, "--all"], capture_output=True, text=True, check=False, timeout=args.timeout)
+    log.write_text(done.stdout + done.stderr, encoding="utf-8")
+    if done.returncode not in (0, 1):
+        fail(f"{' '.join(words)}: status {done.returncode}\n{done.stderr[-800:]}")
+    rows = {}
+    for line in done.stdout.splitlines():
+        if found := ROW.match(line.rstrip()):
+            column, paths, covered, off, _, heavy, median, worst, _ = found.groups()
+            rows[column] = (int(paths), float(covered), float(off), int(heavy), float(median), float(worst))
+    if set(rows) != set(COLUMNS) or not all(row[0] and row[3] for row in rows.values()):
+        fail(f"no paths to compare in the output of {' '.join(words)}:\n{done.stdout[-800:]}")
+    return rows
+
+
+def spread(values, form):
+    return (f"{format(statistics.median(values), form)} ({format(min(values), form)},"
+            f" {format(max(values), form)})")
+
+
+def report(results):
+    """True: all bounds are kept."""
+    print(f"\n{len(results)} sampled runs against one exact run: median (least, most)")
+    print(f"{'column':8} {'all paths':>9} {'error holds for, %':>22} {'off, median %':>22} {'heavy':>6}"
+          f" {'off, median %':>22} {'off, worst %':>22}")
+    good = True
+    for column in COLUMNS:
+        paths, covered, off, heavy, median, worst = zip(*(rows[column] for rows in results))
+        kept = (statistics.median(covered) >= LEAST_COVERED_PERCENT
+                and statistics.median(worst) <= MOST_HEAVY_PERCENT)
+        good = good and kept
+        print(f"{column:8} {max(paths):9} {spread(covered, '.1f'):>22} {spread(off, '.2f'):>22} {max(heavy):6}"
+              f" {spread(median, '.2f'):>22} {spread(worst, '.2f'):>22}  {'ok' if kept else 'MISSED'}")
+    print(f"bounds: worst heavy path {MOST_HEAVY_PERCENT} %, stated error holds for {LEAST_COVERED_PERCENT} %")
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--program", choices=("hf", "rtdetr"), default="hf")
+    parser.add_argument("--rtdetr", type=pathlib.Path, help="the program; default BUILD/bin/rtdetr")
+    parser.add_argument("--graph", choices=("on", "off"), default="off", help="of rtdetr")
+    parser.add_argument("--iterations", type=int, default=300)
+    parser.add_argument("--exact-iterations", type=int, default=300)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--interval", type=int, default=20)
+    parser.add_argument("--timeout", type=int, default=300, help="seconds for one run")
+    parser.add_argument("--keep", type=pathlib.Path, help="leave traces and comparisons here")
+    args = parser.parse_args()
+    args.build = args.build.resolve()
+    args.rtdetr = (args.rtdetr or args.build / "bin/rtdetr").resolve()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = args.keep or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        trace(args, folder / "exact", "exact", args.exact_iterations)
+        results = []
+        for run in range(args.runs):
+            sampled = folder / f"sampled-{run}"
+            shutil.rmtree(sampled, ignore_errors=True)
+            trace(args, sampled, "sampled", args.iterations)
+            results.append(compare(args, sampled, folder / "exact", folder / f"compare-{run}.txt"))
+        good = report(results)
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    os.environ.pop("RANGEFINDER_COUNTERS", None)
+    main()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sampled mode from end to end: the fake's n-th hardware sample has values that no other has."""
+
+from harness import InjectionCase
+
+UNIT = 32
+COLUMNS = ["dram_read", "dram_write", "l2", "pcie_read", "engine_active"]
+# Without a wait a short program may be over before its GPU is sampled.
+SAMPLED = {"RANGEFINDER_COUNTERS": "sampled"}
+
+
+def sums(trace):
+    """Samples, and units by column, in all lines, idle ones included."""
+    samples, units = 0, {}
+    for line in trace.of("samples"):
+        samples += sum(run[2] for run in line["runs"]) + line.get("idle_samples", 0)
+        for name in COLUMNS:
+            column = line.get(name, [])
+            values = column.values() if isinstance(column, dict) else column
+            units[name] = units.get(name, 0) + sum(values) + line.get("idle", {}).get(name, 0)
+    return samples, units
+
+
+class SamplingCases(InjectionCase):
+    def test_every_sample_but_the_first_is_in_the_trace(self):
+        run = self.run_both("plain", "100", **SAMPLED)
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assertEqual(trace.headers[0]["counters"], "sampled")
+        self.assertEqual([(line["interval"], line["reason"]) for line in trace.of("sampling")],
+                         [(20000, "start"), (0, "stop")])
+        self.assertEqual(trace.of("sampling")[0]["columns"], COLUMNS)
+        samples, units = sums(trace)
+        self.assertGreaterEqual(samples, 9)  # what the last decoding finds, without the first sample
+        self.assertEqual(samples, trace.end["own_cost"]["samples"])
+        for name, base in (("dram_read", 2000), ("dram_write", 3000), ("l2", 4000)):
+            told = sum(base + n for n in range(1, samples + 1))
+            self.assertEqual(units[name], told // UNIT)
+        self.assertEqual(units["pcie_read"], samples * 512 // UNIT)
+        self.assertEqual(len(trace.of("kernel")), 100)
+        self.assertNotIn("samples_lost", trace.end["loss"])
+
+    def test_samples_follow_each_other_in_runs(self):
+        trace = self.run_both("plain", "100", **SAMPLED).trace()
+
+        runs = [run for line in trace.of("samples") for run in line["runs"]]
+        self.assertEqual(sum(run[1] - run[0] for run in runs), 20000 * sum(run[2] for run in runs))
+        for before, after in zip(runs, runs[1:]):
+            self.assertLessEqual(before[1], after[0])
+
+    def test_a_longer_interval_brings_the_multiprocessors(self):
+        trace = self.run_both("plain", "100", RANGEFINDER_SAMPLE_INTERVAL="100", **SAMPLED).trace()
+
+        start = trace.of("sampling")[0]
+        self.assertEqual(start["interval"], 100000)
+        self.assertIn("sm_active", start["columns"])
+        self.assertIn("sm_active", trace.of("samples")[0])
+
+    def test_an_overflow_widens_the_interval_and_is_counted(self):
+        run = self.run_both("plain", "100", FAKE_CUPTI_PM_OVERFLOW="1", **SAMPLED)
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        told = [(line["interval"], line["reason"]) for line in trace.of("sampling")]
+        self.assertIn(told, ([(20000, "start"), (40000, "overflow"), (0, "stop")],
+                             [(20000, "start"), (0, "stop")]))  # the program ended first
+        self.assertGreaterEqual(trace.end["loss"]["samples_lost"], 1)
+
+    def test_refused_counters_give_the_cure_and_everything_else(self):
+        refusals = {
+            "PmSamplingGetCounterAvailability:35": "NVreg_RestrictProfilingToAdminUsers=0",
+            "PmSamplingEnable:26": "dcgmi profile --pause",
+            "PmSamplingSetConfig:999": "cuptiPmSamplingSetConfig failed",
+            "PmSamplingStart:26": "dcgmi profile --pause",
+            "ProfilerInitialize:40": "cuptiProfilerInitialize failed",
+            "ProfilerHostConfigAddMetrics:27": "choosing counters failed",
+            "PmSamplingGetCounterDataSize:1": "cuptiPmSamplingGetCounterDataSize failed",
+            "PmSamplingCounterDataImageInitialize:1": "cuptiPmSamplingCounterDataImageInitialize failed",
+        }
+        for failure, cure in refusals.items():
+            with self.subTest(failure=failure):
+                run = self.run_both("plain", "20", FAKE_CUPTI_FAIL=failure, **SAMPLED)
+
+                self.assert_one_line(run, "no bytes: ", cure, "Everything else is recorded.")
+                trace = run.trace()
+                self.assert_balanced(trace)
+                self.assertEqual(len(trace.of("kernel")), 20)
+                self.assertEqual(trace.of("samples"), [])
+                self.assertEqual(trace.headers[-1]["counters"], "refused")
+                self.assertIn(cure, trace.headers[-1]["counters_reason"])
+
+    def test_a_refusal_of_what_nobody_asked_for_is_silent(self):
+        run = self.run_both("plain", "20", FAKE_CUPTI_FAIL="PmSamplingEnable:26",
+                            **SAMPLED | {"RANGEFINDER_COUNTERS": "auto"})
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assertEqual(trace.headers[-1]["counters"], "refused")
+        self.assertIn("dcgmi", trace.headers[-1]["counters_reason"])
+
+    def test_a_failure_in_the_middle_keeps_what_was_sampled(self):
+        run = self.run_both("plain", "20", FAKE_CUPTI_FAIL="PmSamplingCounterDataGetSampleInfo:999@4", **SAMPLED)
+
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assertEqual(sums(trace)[0], 3)
+        self.assertGreaterEqual(trace.end["loss"]["samples_lost"], 1)
+
+    def test_an_exit_at_any_time_leaves_the_counters_free(self):
+        for variables in (SAMPLED, {"RANGEFINDER_COUNTERS": "sampled"}):
+            for how in ("exit", "return"):
+                with self.subTest(how=how, variables=variables):
+                    run = self.run_both("exits", how, **variables)  # the fake tells of counters that are held
+
+                    self.assert_silent(run)
+
+    def test_a_forked_child_touches_no_counters(self):
+        for how in ("exit", "_exit"):
+            with self.subTest(how=how):
+                run = self.run_both("forks", how, **SAMPLED)
+
+                self.assert_silent(run)
+                self.assert_balanced(run.trace())
+
+    def test_both_modes_off_call_no_counter_function(self):
+        run = self.run_both("plain", "20", RANGEFINDER_COUNTERS="off", FAKE_CUPTI_FAIL="ProfilerInitialize:999")
+
+        self.assert_silent(run)
+        self.assertEqual(run.trace().headers[-1]["counters"], "off")

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fake CUPTI's PM sampling, one sampler for GPU 0. Call order, and the life of images,
+// are checked; a sampler must be gone before the last context is. Each decoding finds ten
+// samples more, one behind the other from the start on, and ten remain when it is stopped.
+// The n-th sample of a process (from 0) has values that no other has:
+//
+//   dram__bytes_read.sum 2000 + n   dram__bytes_write.sum 3000 + n   lts__t_bytes.sum 4000 + n
+//
+//   FAKE_CUPTI_PM_OVERFLOW  the buffer runs over at the decoding of this number (from 1), once
+#include <cupti_pmsampling.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "tests/injection/fake_cupti_images.h"
+
+/// From enable to disable. Never freed: a late call must be seen.
+struct CUpti_PmSampling_Object {
+  bool enabled, started, overflowed;
+  const std::uint8_t* config;  ///< of SetConfig: must outlive us
+  std::size_t config_bytes, most_samples;
+  std::uint64_t interval_ns;
+  std::int64_t next_ns;  ///< when the next sample begins
+  int left;              ///< samples to come after a stop; -1: without end
+};
+
+namespace fake {
+namespace {
+
+constexpr int kBatch = 10;
+/// Below, the hardware's buffer holds less than a second of samples at 20 us.
+constexpr std::size_t kLeastBuffer = std::size_t{256} << 20;
+
+std::mutex lock;  // guards all below
+std::condition_variable changed;
+CUpti_PmSampling_Object* sampler = nullptr;  // the one that is enabled
+std::uint64_t next_sample = 0;
+std::int64_t contexts = 0, decodings = 0;
+bool begun = false;
+
+CUpti_PmSampling_Object* usable(CUpti_PmSampling_Object* object, const char* function) {
+  if (object == nullptr) return nullptr;
+  if (object->enabled) return object;
+  violation(std::string(function) + " called with a sampler that is disabled");
+  return nullptr;
+}
+
+CounterImage* image_of(std::uint8_t* data, std::size_t bytes) {
+  return const_cast<CounterImage*>(counter_image(data, bytes));
+}
+
+}  // namespace
+
+void sampling_begun_or_failed() {
+  const std::lock_guard guard(lock);
+  begun = true;
+  changed.notify_all();
+}
+
+bool sampler_enabled() {
+  const std::lock_guard guard(lock);
+  return sampler != nullptr;
+}
+
+void pm_context_created() {
+  const std::lock_guard guard(lock);
+  ++contexts;
+}
+
+void pm_context_destroyed() {
+  const std::lock_guard guard(lock);
+  if (--contexts == 0 && sampler != nullptr)
+    violation("the last context was destroyed while the GPU is sampled");
+  begun = begun && contexts != 0;
+}
+
+}  // namespace fake
+
+using fake::usable;
+
+#define BEGIN(name)                                                               \
+  FAKE_BEGIN(name, counters);                                                     \
+  if (params == nullptr || params->structSize == 0 || params->pPriv != nullptr) { \
+    return CUPTI_ERROR_INVALID_PARAMETER;                                         \
+  }
+#define BEGIN_OBJECT(name)                                                          \
+  BEGIN(name)                                                                       \
+  const std::unique_lock guard(fake::lock);                                         \
+  CUpti_PmSampling_Object* const object = usable(params->pPmSamplingObject, #name); \
+  if (object == nullptr) return CUPTI_ERROR_INVALID_PARAMETER
+
+FAKE_EXPORT CUptiResult
+cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params* params) {
+  BEGIN(PmSamplingGetCounterAvailability)
+  if (!fake::counters_initialized()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (params->deviceIndex != 0 || fake::sampler_enabled()) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (params->pCounterAvailabilityImage == nullptr) {
+    params->counterAvailabilityImageSize = sizeof(fake::kAvailabilityMagic);
+    return CUPTI_SUCCESS;
+  }
+  std::memcpy(params->pCounterAvailabilityImage, &fake::kAvailabilityMagic, sizeof(fake::kAvailabilityMagic));
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params* params) {
+  BEGIN(PmSamplingEnable)
+  if (!fake::counters_initialized()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (fake::counter_ranges_enabled()) return CUPTI_ERROR_HARDWARE_BUSY;
+  const std::unique_lock guard(fake::lock);
+  if (params->deviceIndex != 0) return CUPTI_ERROR_INVALID_DEVICE;
+  if (fake::sampler != nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  if (fake::contexts == 0) fake::violation("a GPU without a context is sampled");
+  fake::sampler = new CUpti_PmSampling_Object{};
+  fake::sampler->enabled = true;
+  params->pPmSamplingObject = fake::sampler;
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params* params) {
+  BEGIN_OBJECT(PmSamplingDisable);
+  if (object->started) return CUPTI_ERROR_INVALID_OPERATION;
+  object->enabled = false;
+  fake::sampler = nullptr;
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* params) {
+  BEGIN_OBJECT(PmSamplingSetConfig);
+  const bool fine = fake::config_image(params->pConfig, params->configSize) != nullptr && !object->started &&
+                    params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL &&
+                    params->hwBufferAppendMode == CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+  if (!fine) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (params->samplingInterval <= 20'000 && params->hardwareBufferSize < fake::kLeastBuffer)
+    fake::violation("the hardware's buffer holds less than a second");
+  object->config = params->pConfig;
+  object->config_bytes = params->configSize;
+  object->interval_ns = params->samplingInterval;
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult
+cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params* params) {
+  BEGIN_OBJECT(PmSamplingGetCounterDataSize);
+  for (std::size_t i = 0; i < params->numMetrics; ++i) {
+    if (!fake::is_metric(params->pMetricNames[i])) return CUPTI_ERROR_INVALID_METRIC_NAME;
+  }
+  object->most_samples = params->maxSamples;
+  params->counterDataSize = sizeof(fake::CounterImage) + params->maxSamples * sizeof(fake::CounterRange);
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult
+cuptiPmSamplingCounterDataImageInitialize(CUpti_PmSampling_CounterDataImage_Initialize_Params* params) {
+  BEGIN_OBJECT(PmSamplingCounterDataImageInitialize);
+  const std::size_t needed = sizeof(fake::CounterImage) + object->most_samples * sizeof(fake::CounterRange);
+  if (params->pCounterData == nullptr || params->counterDataSize < needed)
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  const fake::CounterImage empty{fake::kCounterMagic, object->most_samples, 0};
+  std::memcpy(params->pCounterData, &empty, sizeof(empty));
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params* params) {
+  {
+    BEGIN_OBJECT(PmSamplingStart);
+    if (object->started || object->interval_ns == 0 || object->overflowed)
+      return CUPTI_ERROR_INVALID_OPERATION;
+    object->started = true;
+    object->left = -1;
+    object->next_ns = fake::now_ns();
+  }
+  fake::sampling_begun_or_failed();
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params* params) {
+  BEGIN_OBJECT(PmSamplingStop);
+  if (!object->started) return CUPTI_ERROR_INVALID_OPERATION;
+  object->started = false;
+  object->left = fake::kBatch;
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params) {
+  BEGIN_OBJECT(PmSamplingDecodeData);
+  fake::CounterImage* const image = fake::image_of(params->pCounterDataImage, params->counterDataImageSize);
+  if (image == nullptr || fake::config_image(object->config, object->config_bytes) == nullptr)
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  if (image->ranges != 0) fake::violation("samples are decoded into an image that holds some already");
+  object->overflowed =
+      object->overflowed || ++fake::decodings == fake::number_from("FAKE_CUPTI_PM_OVERFLOW", 0);
+  params->overflow = object->overflowed ? 1 : 0;
+  if (object->overflowed) return CUPTI_ERROR_OUT_OF_MEMORY;
+  auto* const slots = reinterpret_cast<fake::CounterRange*>(image + 1);
+  for (int i = 0; i < fake::kBatch && object->left != 0; ++i, object->left -= object->left > 0) {
+    const std::int64_t times[2] = {object->next_ns,
+                                   object->next_ns + static_cast<std::int64_t>(object->interval_ns)};
+    std::memcpy(slots[image->ranges].name, times, sizeof(times));
+    slots[image->ranges++].serial = fake::next_sample++;
+    object->next_ns = times[1];
+  }
+  params->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult
+cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params* params) {
+  BEGIN(PmSamplingGetCounterDataInfo)
+  const fake::CounterImage* const image =
+      fake::counter_image(params->pCounterDataImage, params->counterDataImageSize);
+  if (image == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  params->numTotalSamples = static_cast<std::size_t>(image->most_ranges);
+  params->numPopulatedSamples = params->numCompletedSamples = static_cast<std::size_t>(image->ranges);
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult
+cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSampleInfo_Params* params) {
+  BEGIN_OBJECT(PmSamplingCounterDataGetSampleInfo);
+  const fake::CounterImage* const image =
+      fake::counter_image(params->pCounterDataImage, params->counterDataImageSize);
+  if (image == nullptr || params->sampleIndex >= image->ranges) return CUPTI_ERROR_INVALID_PARAMETER;
+  const auto* const slots = reinterpret_cast<const fake::CounterRange*>(image + 1);
+  std::memcpy(&params->startTimestamp, slots[params->sampleIndex].name, sizeof(std::int64_t));
+  std::memcpy(&params->endTimestamp, slots[params->sampleIndex].name + sizeof(std::int64_t),
+              sizeof(std::int64_t));
+  return CUPTI_SUCCESS;
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`rangefinder metrics`, and what `run --metrics` refuses before the program starts.
+
+    metrics_test.py PATH_OF_RANGEFINDER REPOSITORY
+
+Needs no GPU, but libcupti; skips where there is none.
+"""
+import json
+import pathlib
+
+import cli_case
+from cli_case import CommandLine
+
+SETS = ["bytes", "memory", "compute", "roofline", "stalls", "coalescing"]
+SENTINELS = ["gr__cycles_active.sum", "sys__cycles_elapsed.avg.per_second"]
+TOP_KEYS = {"schema", "version", "cupti_version", "chips", "chip", "sets"}
+SET_KEYS = {"name", "answers", "passes", "groups", "absent", "impossible", "metrics"}
+ROW_KEYS = {"name", "unit", "description", "adds_up", "available"}
+ABSENT_ROW_KEYS = {"name", "available"}
+
+
+class MetricsCase(CommandLine):
+    def json_of(self, *arguments):
+        done = self.call("metrics", *arguments, "--json")
+        if done.returncode == 3 and "libcupti" in done.stderr:
+            self.skipTest("no libcupti on this machine: " + done.stderr.strip())
+        self.check_code(done, 0)
+        return json.loads(done.stdout)
+
+
+class Metrics(MetricsCase):
+    def test_all_sets_are_described_with_exactly_these_keys(self):
+        for chip in ("GH100", "GA100", "AD102", "GB100"):
+            result = self.json_of("--chip", chip)
+            self.assertEqual(set(result), TOP_KEYS)
+            self.assertEqual((result["schema"], result["chip"]), ("rangefinder.metrics", chip))
+            self.assertIn(chip, result["chips"])
+            self.assertEqual([entry["name"] for entry in result["sets"]], SETS)
+            for entry in result["sets"]:
+                self.check_set(entry)
+
+    def check_set(self, entry):
+        self.assertEqual(set(entry), SET_KEYS)
+        self.assertEqual(entry["passes"], len(entry["groups"]))
+        names = list(SENTINELS)
+        for group in entry["groups"]:
+            self.assertEqual(set(group), {"name", "metrics"})
+            self.assertEqual(group["metrics"][:2], SENTINELS)
+            names += group["metrics"][2:]
+        for metric in entry["impossible"]:
+            self.assertEqual(set(metric), {"name", "passes"})
+            self.assertNotEqual(metric["passes"], 1)
+            names.append(metric["name"])
+        names += entry["absent"]
+        self.assertEqual([row["name"] for row in entry["metrics"]], names)
+        for row in entry["metrics"]:
+            self.assertEqual(set(row), ROW_KEYS if row["available"] else ABSENT_ROW_KEYS)
+            self.assertEqual(row["available"], row["name"] not in entry["absent"])
+            if row["available"]:
+                self.assertEqual(row["adds_up"], row["name"].endswith(".sum"))
+
+    def test_the_bytes_of_gh100_are_one_pass_of_five_metrics(self):
+        (entry,) = self.json_of("--chip", "GH100", "--set", "bytes")["sets"]
+        self.assertEqual(entry["passes"], 1)
+        self.assertEqual(entry["groups"][0]["metrics"], SENTINELS + [
+            "dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_bytes.sum"])
+
+    def test_what_a_chip_lacks_is_listed_as_absent(self):
+        (entry,) = self.json_of("--chip", "GB100", "--set", "memory")["sets"]
+        self.assertIn("lts__t_sectors_aperture_peer_op_read.sum", entry["absent"])
+        text = self.call("metrics", "--chip", "GB100", "--set", "memory").stdout
+        self.assertIn("absent: not on this chip\n    lts__t_sectors_aperture", text)
+
+    def test_sets_and_metrics_named_together_are_planned_together(self):
+        (entry,) = self.json_of("--chip", "GH100", "--metrics", "compute,l1tex__t_sectors.sum")["sets"]
+        self.assertEqual({group["name"] for group in entry["groups"]}, {"compute", "metrics"})
+
+    def test_base_metrics_are_listed_by_a_part_of_their_name(self):
+        result = self.json_of("--chip", "GH100", "--list", "dram__bytes")
+        self.assertEqual(set(result), {"schema", "version", "chip", "base_metrics"})
+        self.assertIn("dram__bytes_read", result["base_metrics"])
+        self.assertNotIn("lts__t_bytes", result["base_metrics"])
+
+    def test_names_that_nothing_has_are_wrong_use_and_the_nearest_are_named(self):
+        self.json_of("--set", "bytes")
+        for arguments, words in ((("--chip", "NO1"), ["GH100"]), (("--set", "memry"), SETS),
+                                 (("--metrics", "bytes,dram__byte_read.sum"), ["dram__bytes_read.sum"])):
+            done = self.call("metrics", *arguments)
+            self.check_code(done, 2)
+            for word in words:
+                self.assertIn(word, done.stderr)
+
+
+class RunWithMetrics(MetricsCase):
+    def run_touch(self, metrics, **environment):
+        """Exit code, errors, and whether the program was started."""
+        self.json_of("--set", "bytes")
+        mark = pathlib.Path(self.folder) / "started"
+        mark.unlink(missing_ok=True)
+        flag = ["--metrics", metrics] if metrics is not None else []
+        done = self.call("run", "--quiet", *flag, "--", "touch", mark, **environment)
+        return done, mark.exists()
+
+    def test_a_wrong_name_fails_before_the_program_starts(self):
+        for metrics, nearest in (("byts", "bytes"), ("memory,dram__byte_read.sum", "dram__bytes_read.sum"),
+                                 ("dram__bytes_read", "dram__bytes_read.sum"), ("dram__bytes_read.summ", ".sum")):
+            done, started = self.run_touch(metrics)
+            self.check_code(done, 2)
+            self.assertIn(nearest, done.stderr)
+            self.assertFalse(started)
+
+    def test_a_wrong_name_in_the_variable_fails_too(self):
+        done, started = self.run_touch(None, RANGEFINDER_METRICS="nonsense")
+        self.check_code(done, 2)
+        self.assertFalse(started)
+
+    def test_a_wrong_name_leaves_the_folder_that_was_to_be_replaced(self):
+        old = self.make_trace()
+        done = self.call("run", "--quiet", "--force", "--out", old, "--metrics", "byts", "--", "true")
+        if done.returncode != 2:
+            self.json_of("--set", "bytes")
+        self.check_code(done, 2)
+        self.assertTrue((old / "trace-00000.ndjson").exists())
+
+    def test_right_names_start_the_program(self):
+        for metrics in ("bytes", "memory,compute", "l1tex__t_sectors.sum"):
+            done, started = self.run_touch(metrics)
+            self.check_code(done, 0)
+            self.assertTrue(started)
+
+    def test_without_libcupti_the_program_starts_all_the_same(self):
+        broken = self.folder / "libcupti.so.13"
+        broken.write_text("not a library")
+        done, started = self.run_touch("nonsense", RANGEFINDER_CUPTI=str(broken))
+        self.check_code(done, 0)
+        self.assertTrue(started)
+
+
+if __name__ == "__main__":
+    cli_case.main(__doc__)

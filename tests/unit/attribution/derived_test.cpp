@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/attribution/derived.h"
+
+#include <string>
+#include <vector>
+
+#include "profiler/attribution/sampled_rows.h"
+#include "tests/catch.h"
+#include "tests/unit/attribution/totals_records.h"
+
+using namespace rangefinder;
+using namespace rangefinder::totals_records;
+
+namespace {
+
+constexpr std::uint64_t kL2 = 60'000'000;
+
+GpuRecord gpu() {
+  GpuRecord record;
+  record.l2_bytes = kL2;
+  record.peak_dram_bytes_per_s = 4'000'000'000'000;
+  record.peak_flops = {{"fp32", 60e12}, {"fp16_tensor", 1000e12}};
+  return record;
+}
+
+// One set with these metrics, measured in one kernel of 1000 ns, 2,000,000 DRAM bytes and 3,000,000 L2 bytes.
+struct Measured {
+  TotalsBuilder totals = tree();
+  GpuPeaks peaks = common_peaks({gpu()});
+  Measured(std::vector<std::string> names, std::vector<double> values) {
+    totals.add(MetricSetRecord{1, "roofline", std::move(names)});
+    ExactRecord record = exact(2, WorkKind::kernel, 1000, 0);
+    record.dram_read_bytes = 1'500'000;
+    record.dram_write_bytes = 500'000;
+    record.l2_bytes = 3'000'000;
+    record.metric_set = 1;
+    record.values = std::move(values);
+    totals.add(record);
+  }
+  [[nodiscard]] MetricsByName metrics() const {
+    const auto all = totals.path_metrics();
+    const auto at = all.find(2);
+    return at == all.end() ? MetricsByName() : MetricsByName(at->second, totals.groups());
+  }
+  [[nodiscard]] Derived derived() const {
+    const PathTotals row = row_of(totals, 2);
+    return derive(row, exact_bytes(row, peaks), peaks, metrics());
+  }
+};
+
+TotalsBuilder called(std::uint64_t calls, std::uint64_t read, std::uint64_t write) {
+  TotalsBuilder totals = tree();
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    totals.add(range(2, 0, 10));
+    for (int launch = 0; launch < 2; ++launch) {
+      ExactRecord record = exact(2, WorkKind::kernel, 100, 0);
+      record.dram_read_bytes = read / 2;
+      record.dram_write_bytes = write / 2;
+      totals.add(record);
+    }
+  }
+  return totals;
+}
+
+}  // namespace
+
+TEST_CASE("exact bytes are off by one content of L2 a call at most, and never by more than was written") {
+  const GpuPeaks peaks = common_peaks({gpu()});
+  const RowBytes large = exact_bytes(row_of(called(10, 6 * kL2, 4 * kL2), 2), peaks);
+  CHECK(large.read_error == 0);
+  CHECK(large.l2_error == 0);
+  CHECK(large.write_error == Approx(10 * kL2));
+  CHECK(*large.error_pct() == Approx(10.0));
+  const RowBytes small = exact_bytes(row_of(called(10, 3000, 1000), 2), peaks);
+  CHECK(small.write_error == Approx(10 * 1000));
+  CHECK(*small.error_pct() == Approx(25.0));
+}
+
+TEST_CASE("without the size of L2 the error is not known") {
+  const RowBytes bytes = exact_bytes(row_of(called(1, 100, 100), 2), {});
+  CHECK_FALSE(bytes.write_error.has_value());
+  CHECK_FALSE(bytes.error_pct().has_value());
+}
+
+TEST_CASE("a row without bytes has no source, and derives nothing") {
+  TotalsBuilder totals = tree();
+  totals.add(kernel(2, 0, 10));
+  const PathTotals row = row_of(totals, 2);
+  const RowBytes bytes = exact_bytes(row, common_peaks({gpu()}));
+
+  CHECK(bytes.source == RowBytes::Source::none);
+  CHECK_FALSE(derive(row, bytes, common_peaks({gpu()}), {}).dram_bytes_per_s.has_value());
+}
+
+TEST_CASE(
+    "an estimate's error is twice its standard error and 1 % of what was not measured, beside what L2 "
+    "carries") {
+  TotalsBuilder totals = tree();
+  for (int i = 0; i < 2; ++i) {
+    totals.add(exact(2, WorkKind::kernel, 100, i == 0 ? 10 : 30));
+    totals.add(with_values(2, 100, {}));
+  }
+  const RowBytes bytes = exact_bytes(row_of(totals, 2), common_peaks({gpu()}));
+
+  CHECK(bytes.estimated);
+  CHECK_FALSE(bytes.partial());
+  CHECK(bytes.read == 80);
+  CHECK(bytes.write == 160);
+  CHECK(bytes.measured_launches == 2);
+  CHECK(bytes.missing_launches == 2);
+  const double half_t = 6.35;  // two were measured
+  CHECK(*bytes.read_error == Approx(2 * 28.2843 * half_t + 0.4).epsilon(1e-4));
+  // All that was written may have been carried.
+  CHECK(*bytes.write_error == Approx(160 + 2 * 56.5685 * half_t + 0.8).epsilon(1e-4));
+}
+
+TEST_CASE("rates and shares are of the time in which the bytes moved") {
+  const Derived derived = Measured({}, {}).derived();
+  CHECK(*derived.dram_bytes_per_s == Approx(2e12));
+  CHECK(*derived.dram_peak_share == Approx(0.5));
+  CHECK(*derived.l2_bytes_per_s == Approx(3e12));
+  CHECK_FALSE(derived.l2_peak_share.has_value());
+  CHECK_FALSE(derived.limiter.has_value());  // below one roof, and the others are not known
+}
+
+TEST_CASE("operations and bytes are compared by one clock") {
+  Measured measured({"smsp__thread_inst_executed_pipe_fma_pred_on.sum"}, {15e6});
+  measured.totals.add(launched(kernel(2, 0, 500), 0));  // counters said 1000
+
+  CHECK(*measured.derived().dram_bytes_per_s == Approx(4e12));
+  CHECK(*measured.derived().flop_per_dram_byte == Approx(15));
+}
+
+TEST_CASE("GPUs with different peaks have no common one, the largest L2 counts") {
+  GpuRecord other = gpu();
+  other.peak_dram_bytes_per_s = 1;
+  other.peak_flops.clear();
+  other.l2_bytes = 2 * kL2;
+  const GpuPeaks peaks = common_peaks({gpu(), other});
+  CHECK(peaks.dram_bytes_per_s == 0);
+  CHECK(peaks.flops.empty());
+  CHECK(peaks.l2_bytes == 2 * kL2);
+}
+
+TEST_CASE("operations of a type are counted once, however many metrics show them") {
+  const Measured tensor({"sm__ops_path_tensor_src_fp16.sum", "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
+                         "sm__ops_path_tensor_op_hgmma_src_fp16.sum"},
+                        {5e8, 4e8, 3e8});
+  CHECK(operations_of(tensor.metrics(), tensor.peaks)->total == Approx(5e8));
+  CHECK(*operations_of(tensor.metrics(), tensor.peaks)->peak_share == Approx(0.5));
+  const Measured parts(
+      {"sm__ops_path_tensor_op_hmma_src_fp16_dst_fp16.sum", "sm__ops_path_tensor_op_hgmma_src_fp16.sum",
+       "sm__ops_path_tensor_src_fp16_dst_fp32.sum"},
+      {1e8, 3e8, 4e8});
+  CHECK(operations_of(parts.metrics(), parts.peaks)->total == Approx(4e8));
+}
+
+TEST_CASE("instructions of pipes are taken for multiply-adds, of a type without a peak no share is known") {
+  const Measured fp32({"smsp__thread_inst_executed_pipe_fma_pred_on.sum"}, {15e6});
+  const auto operations = operations_of(fp32.metrics(), fp32.peaks);
+  CHECK(operations->total == Approx(30e6));
+  CHECK(*operations->peak_share == Approx(0.5));
+  CHECK(*fp32.derived().flop_per_dram_byte == Approx(15));
+  const Measured fp64({"smsp__thread_inst_executed_pipe_fp64_pred_on.sum"}, {1e6});
+  CHECK_FALSE(operations_of(fp64.metrics(), fp64.peaks)->peak_share.has_value());
+  CHECK_FALSE(operations_of(Measured({"a.sum"}, {1}).metrics(), fp32.peaks).has_value());
+}
+
+TEST_CASE("the highest roof of 60 % or more limits; below all of them it is latency") {
+  const auto limiter = [](double l2_percent, double fma) {
+    return Measured({"lts__t_bytes.sum.pct_of_peak_sustained_elapsed",
+                     "smsp__thread_inst_executed_pipe_fma_pred_on.sum"},
+                    {l2_percent, fma})
+        .derived()
+        .limiter;
+  };
+  CHECK(limiter(70, 1e6) == Limiter::l2);
+  CHECK(limiter(70, 24e6) == Limiter::compute);
+  CHECK(limiter(59.9, 17.9e6) == Limiter::latency);
+  CHECK(limiter(60, 1e6) == Limiter::l2);
+  CHECK(limiter_name(Limiter::latency) == "latency");
+  CHECK(limiter_name(Limiter::dram) == "dram");
+}
+
+TEST_CASE("operations of a path that lacks a set say nothing: they may be a part") {
+  Measured measured({"smsp__thread_inst_executed_pipe_fma_pred_on.sum"}, {15e6});
+  ExactRecord other = exact(2, WorkKind::kernel, 1000, 10);
+  other.metric_set = 7;
+  other.grid = {2, 1, 1};
+  measured.totals.add(other);
+
+  CHECK_FALSE(measured.derived().flop_per_dram_byte.has_value());
+}
+
+TEST_CASE("amplification is measured over declared bytes") {
+  PathTotals row;
+  row.declared_bytes = 100;
+  RowBytes bytes;
+  bytes.source = RowBytes::Source::sampled;
+  bytes.read = 120;
+  bytes.write = 30;
+  bytes.l2 = 400;
+  CHECK(*derive(row, bytes, {}, {}).dram_amplification == Approx(1.5));
+  CHECK(*derive(row, bytes, {}, {}).l2_amplification == Approx(4));
+}
+
+TEST_CASE("sampled bytes go by busy time, by summed time where copies move bytes too") {
+  PathTotals row;
+  row.gpu_busy_ns = 500;
+  row.gpu_ns = 800;
+  const RowBytes kernels = sampled_bytes(row, {10, 20, 30}, 1000, 900);
+  CHECK(kernels.read == 10);
+  CHECK(kernels.write == 20);
+  CHECK(kernels.l2 == 30);
+  CHECK(kernels.sampled_share == Approx(0.9));
+  CHECK(kernels.rate_ns == Approx(450));
+  CHECK_FALSE(kernels.error_pct().has_value());
+  row.memcpy_bytes[1] = 5;
+  CHECK(sampled_bytes(row, {1, 1, 1}, 1000, 1000).rate_ns == Approx(1000));
+}
+
+TEST_CASE("live sampled bytes are summed up the tree, and nobody gets those of idle paths") {
+  TotalsBuilder totals = tree();
+  SampleSharing samples;
+  for (const std::uint32_t path : {2u, 3u, 0u}) {
+    const TimeNs start = 1000 * path;
+    const KernelRecord record = kernel(path, start, start + 500);
+    totals.add(record);
+    samples.add(record);
+    SamplesRecord line;
+    line.runs = {{start, start + 500, 1}};
+    for (const auto column : {kSampleDramRead, kSampleDramWrite, kSampleL2})
+      line.columns[column] = {path + 1};
+    samples.add(line);
+  }
+  totals.add(range(4, 0, 10));
+  samples.finish();
+
+  const std::vector<PathTotals> rows = totals.paths();
+  const std::vector<RowBytes> bytes = live_sampled_bytes(rows, samples);
+  REQUIRE(rows.size() == 5);  // model, encoder, decoder, other, outside
+  CHECK(bytes[0].read == 32 * (3 + 4));
+  CHECK(bytes[1].read == 32 * 3);
+  CHECK(bytes[2].l2 == 32 * 4);
+  CHECK(bytes[3].source == RowBytes::Source::none);
+  CHECK(bytes[4].write == 32);
+  CHECK(bytes[1].samples == 1);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The time in which exact bytes moved: that of kernel records, or of counters.
+#include "profiler/attribution/derived.h"
+#include "tests/catch.h"
+#include "tests/unit/attribution/totals_records.h"
+
+using namespace rangefinder;
+using namespace rangefinder::totals_records;
+
+TEST_CASE("rates go by kernel records where all kernels have one and bytes, else by counters") {
+  const GpuPeaks peaks;
+  TotalsBuilder totals = tree();
+  const auto rate_ns = [&totals, &peaks] { return exact_bytes(row_of(totals, 2), peaks).rate_ns; };
+  totals.add(launched(exact(2, WorkKind::kernel, 1000, 10), 1));
+  totals.add(launched(exact(2, WorkKind::kernel, 1000, 10), 2));
+  totals.add(launched(kernel(2, 0, 900), 1));
+  CHECK(rate_ns() == 2000);  // the second one's record has not come
+  totals.add(launched(kernel(2, 900, 1700), 2));
+  CHECK(rate_ns() == 1700);
+  totals.add(kernel(2, 5000, 9000));  // not measured: neither its time nor bytes are in the rate
+  CHECK(rate_ns() == 1700);
+  ExactRecord lost = launched(exact(2, WorkKind::kernel, 0, 0), 3);
+  lost.measured = false;
+  totals.add(lost);
+  totals.add(launched(kernel(2, 2000, 2500), 3));
+  CHECK(rate_ns() == 2000);
+}
+
+TEST_CASE("kernels that overlap in their counter range count their time once in the rate") {
+  TotalsBuilder totals = tree();
+  totals.add(launched(sharing(2, WorkKind::kernel, 1), 1));
+  totals.add(launched(sharing(2, WorkKind::kernel, 1), 2));
+  totals.add(counter_range(2, 1, 2, 2, 1000, 50));
+  totals.add(launched(kernel(2, 0, 800), 1));
+  totals.add(launched(kernel(2, 100, 900), 2));
+
+  CHECK(exact_bytes(row_of(totals, 2), GpuPeaks{}).rate_ns == 900);
+}
+
+TEST_CASE("bytes a graph moved are seen against the time of its kernels, wherever those were made") {
+  TotalsBuilder totals = tree();
+  totals.add(launched(exact(3, WorkKind::graph, 1000, 10), 1));
+  KernelRecord node = launched(kernel(2, 0, 700), 1);
+  node.work.captured = true;
+  totals.add(node);
+
+  CHECK(exact_bytes(row_of(totals, 3), GpuPeaks{}).rate_ns == 700);
+  CHECK(exact_bytes(row_of(totals, 1), GpuPeaks{}).rate_ns == 700);
+}
+
+TEST_CASE("rates are those of kernels: measured copies have no part in them") {
+  TotalsBuilder totals = tree();
+  totals.add(exact(2, WorkKind::memcpy, 0, 10));
+  totals.add(counter_range(2, 1, 2, 1, 1000, 50));  // a kernel and a copy
+  const GpuPeaks peaks;
+  const auto rate = [&totals, &peaks] {
+    const PathTotals row = row_of(totals, 2);
+    return derive(row, exact_bytes(row, peaks), peaks, {}).dram_bytes_per_s;
+  };
+  CHECK_FALSE(rate().has_value());
+  totals.add(exact(2, WorkKind::kernel, 1000, 10));
+  totals.add(counter_range(2, 2, 2, 2, 1000, 50));
+
+  CHECK(*rate() == Approx(180.0 / 2000 * 1e9));
+}

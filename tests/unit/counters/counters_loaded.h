@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libcupti's host functions for tests of counters: no GPU, but its counter library.
+#pragma once
+
+#include "tests/catch.h"
+#include "tests/unit/cupti/real_cupti.h"
+
+namespace rangefinder::test {
+
+// libcupti opens its counter library with RTLD_DEEPBIND, which ends a program under these sanitizers.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kCountersLoad = false;
+#else
+inline constexpr bool kCountersLoad = true;
+#endif
+
+/// As the library does before its first counter function.
+inline void preload_counters() {
+  CuptiLibrary library;
+  CuptiFailure failure;
+  if (load_cupti({}, library, failure)) preload_counter_library(library);
+}
+
+}  // namespace rangefinder::test
+
+/// First line of a test: `cupti` is the table of functions, or the test ends here with a warning.
+#define COUNTERS_OR_SKIP(cupti)                                            \
+  if (!rangefinder::test::kCountersLoad) {                                 \
+    WARN("skipped: libnvperf_host cannot be loaded under this sanitizer"); \
+    return;                                                                \
+  }                                                                        \
+  REAL_CUPTI_OR_SKIP(cupti);                                               \
+  rangefinder::test::preload_counters()

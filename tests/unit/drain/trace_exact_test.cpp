@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Launches with counters in a trace: their exact line, and the records that belong to them.
+#include <cstdint>
+
+#include "profiler/drain/trace_builder.h"
+#include "tests/catch.h"
+#include "tests/unit/drain/built_trace.h"
+
+using namespace rangefinder;
+using namespace rangefinder::test;
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+// The metrics of ExactMetric alone: no set is named in the lines.
+MetricSetRecord plain_set() {
+  MetricSetRecord set{metric_set_id(0, 0), "bytes", {}};
+  for (std::size_t i = 0; i < kExactMetrics; ++i) set.metrics.emplace_back(kExactMetricNames[i]);
+  return set;
+}
+
+ExactLaunch exact_launch(std::uint32_t correlation, std::string_view api, std::uint32_t path,
+                         WorkKind kind = WorkKind::kernel) {
+  ExactLaunch launch;
+  launch.event = launch_event(correlation, api, path);
+  launch.thread = kThread;
+  launch.kind = kind;
+  launch.unmeasured = Unmeasured::no;
+  launch.values = {1e6, 1e9, 4096, 2048, 8192};  // a million cycles at 1 GHz
+  return launch;
+}
+
+struct ExactTrace : BuiltTrace {
+  ExactTrace() { builder.on_metric_set(plain_set()); }
+  [[nodiscard]] PathTotals row(std::uint32_t path) const {
+    for (const PathTotals& totals : builder.totals().paths()) {
+      if (totals.path == path) return totals;
+    }
+    FAIL("no row");
+    return {};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an exact launch has its counters and its kernel, and counts as exact without a record") {
+  ExactTrace trace;
+  ExactLaunch launch = exact_launch(5, "cuLaunchKernel", trace.layer);
+  launch.name = trace.name("_Z3addPf");
+  launch.grid = {4, 5, 6};
+  launch.block = {128, 1, 1};
+
+  trace.builder.on_exact(launch);
+  trace.builder.finish();
+
+  const WrittenTrace written = trace.read();
+  const ExactRecord exact = written.only<ExactRecord>();
+  CHECK(exact.measured);
+  CHECK(static_cast<double>(exact.gpu_ns) == Approx(1e6).margin(10'000));  // less what the range costs
+  CHECK(exact.dram_read_bytes == 4096);
+  CHECK(exact.dram_write_bytes == 2048);
+  CHECK(exact.l2_bytes == 8192);
+  CHECK(exact.grid == Dim3{4, 5, 6});
+  CHECK(exact.launch.host.path == trace.layer);
+  CHECK(written.only<KernelNameRecord>().demangled == "add(float*)");
+  const LaunchBalance balance = trace.balance(WorkKind::kernel);
+  CHECK(balance.launched == 1);
+  CHECK(balance.exact == 1);
+  CHECK(balance.lost == 0);
+  CHECK(trace.loss(Loss::launch_without_record) == 1);  // the kernel's time is missing
+}
+
+TEST_CASE("an exact launch without values says why, and one that failed is a plain launch line") {
+  ExactTrace trace;
+  ExactLaunch launch = exact_launch(5, "cuLaunchKernel", trace.layer);
+  launch.unmeasured = Unmeasured::busy;
+  trace.builder.on_exact(launch);
+  launch.event.c = 1;
+  trace.builder.on_exact(launch);
+
+  const WrittenTrace written = trace.read();
+  CHECK_FALSE(written.only<ExactRecord>().measured);
+  CHECK(written.only<ExactRecord>().reason == unmeasured_text(Unmeasured::busy));
+  CHECK(written.only<LaunchRecord>().result == 1);
+  CHECK(trace.balance(WorkKind::kernel).launched == 1);
+}
+
+TEST_CASE("a measured kernel is one kernel with the time of its record and the bytes of its counters") {
+  ExactTrace trace;
+  SECTION("record first, as it comes when a batch is decoded late") {
+    trace.builder.on_kernel(kernel_activity(5));
+    trace.tick(20 * kSecond);
+    CHECK(trace.loss(Loss::record_without_launch) == 0);
+    trace.builder.on_exact(exact_launch(5, "cuLaunchKernel", trace.layer));
+  }
+  SECTION("exact line first") {
+    trace.builder.on_exact(exact_launch(5, "cuLaunchKernel", trace.layer));
+    trace.builder.on_kernel(kernel_activity(5));
+  }
+  trace.builder.finish();
+
+  const KernelRecord kernel = trace.read().only<KernelRecord>();
+  CHECK(kernel.work.path == trace.layer);
+  CHECK(kernel.work.range == trace.layer * 100);
+  const PathTotals row = trace.row(trace.layer);
+  CHECK(row.kernels == 1);
+  CHECK(row.gpu_ns == 3'000);
+  CHECK(row.counters.dram_read_bytes == 4096);
+  CHECK(row.launches_without_bytes() == 0);
+  CHECK(trace.balance(WorkKind::kernel).recorded == 0);
+  CHECK(trace.loss(Loss::launch_without_record) == 0);
+}
+
+TEST_CASE("a record whose exact line never comes is written in the end, without a path") {
+  ExactTrace trace;
+  trace.builder.on_kernel(kernel_activity(5));
+  trace.tick(TraceBuilder::kPendingExactNs + kSecond);
+
+  CHECK(trace.read().only<KernelRecord>().work.path == 0);
+  CHECK(trace.loss(Loss::record_without_launch) == 1);
+}
+
+TEST_CASE("the kernel by which CUPTI ends a counter range is not the program's") {
+  KernelActivity wait = kernel_activity(5);
+  wait.name = "WaitNs";
+  wait.config.grid = wait.config.block = {1, 1, 1};
+  SECTION("with counter ranges") {
+    ExactTrace trace;
+    trace.builder.on_exact(exact_launch(5, "cuLaunchKernel", trace.layer));
+    trace.builder.on_kernel(kernel_activity(5));
+    trace.builder.on_kernel(wait);
+    trace.builder.finish();
+    CHECK(trace.row(trace.layer).kernels == 1);
+    CHECK(trace.read().only<KernelRecord>().work.correlation == 5);
+  }
+  SECTION("a program's own kernel of that name has another shape") {
+    ExactTrace trace;
+    wait.config.block = {32, 1, 1};
+    trace.builder.on_kernel(wait);
+    trace.builder.finish();
+    CHECK(trace.read().all<KernelRecord>().size() == 1);
+  }
+  SECTION("without counter ranges it is any kernel") {
+    BuiltTrace trace;
+    trace.builder.on_kernel(wait);
+    trace.builder.finish();
+    CHECK(trace.read().all<KernelRecord>().size() == 1);
+  }
+}
+
+TEST_CASE("an exact copy of no bytes leaves no record and misses none") {
+  ExactTrace trace;
+  trace.builder.on_exact(exact_launch(5, "cuMemcpyHtoDAsync", trace.layer, WorkKind::memcpy));
+  ExactLaunch copy = exact_launch(6, "cuMemcpyHtoDAsync", trace.layer, WorkKind::memcpy);
+  copy.bytes = 64;
+  trace.builder.on_exact(copy);
+  trace.builder.finish();
+
+  CHECK(trace.loss(Loss::launch_without_record) == 1);
+  CHECK(trace.balance(WorkKind::memcpy).exact == 2);
+}

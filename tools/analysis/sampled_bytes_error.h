@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far the sampled bytes of a path may be from the true ones.
+//
+//   replicas ──────────────┐  rates, times and shapes shaken: what leaks to and from other paths
+//   time-shared ───────────┤  what the model moved: if it is wrong, part of that is
+//   work without samples ──┼─▶ error_bytes: holds for 95 % of all paths
+//   the counters' own ─────┘  a floor
+//
+// All parts are of sums over the path and all below it. What leaks between two children of a path
+// moves no byte of the path itself, so a parent's error is less than its children's together.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "profiler/attribution/sample_order.h"
+#include "tools/analysis/unmix.h"
+
+namespace rangefinder {
+
+/// Of one path and column, in bytes.
+struct SharedSum {
+  double bytes = 0;
+  double time_shared = 0;
+  std::array<double, kReplicas> replicas{};
+  SharedSum& operator+=(const SharedSum& other) noexcept;
+};
+
+struct ErrorContext {
+  SharedColumn column = kSharedDramRead;
+  bool unmixed = false;
+  std::uint64_t work_ns = 0, overlap_ns = 0;  ///< of the path's work, and of it inside of samples
+  double mean_bytes_per_ns = 0;               ///< of all work: for paths without samples
+};
+
+[[nodiscard]] double error_bytes(const SharedSum& sum, const ErrorContext& context) noexcept;
+
+}  // namespace rangefinder

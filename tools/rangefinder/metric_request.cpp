@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/rangefinder/metric_request.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "profiler/counters/metric_catalog.h"
+#include "profiler/counters/metric_plan.h"
+#include "tools/analysis/missing.h"
+#include "tools/rangefinder/forked_question.h"
+#include "tools/rangefinder/verb.h"
+
+namespace rangefinder {
+namespace {
+
+/// Why a program should not be started with this request; "": nothing is wrong with it.
+std::string fault_of(const std::string& request, const std::string& cupti_path) {
+  const CuptiLibrary library = load_metric_library(cupti_path);
+  const std::string gpu_chip = chip_of_gpu(library.functions);
+  const std::string chip = gpu_chip.empty() ? kDefaultChip : gpu_chip;
+  const MetricPlan plan = plan_metrics(library.functions, chip, {}, request);
+  if (plan.wrong_name) return plan.error;
+  if (gpu_chip.empty() || !plan.error.empty() || !plan.groups.empty()) return {};
+  return "the GPU here (" + chip + ") can count nothing of it in one pass; `rangefinder metrics --metrics " +
+         request + "` says why";
+}
+
+}  // namespace
+
+CuptiLibrary load_metric_library(const std::string& override_path) {
+  // cuInit would load the library that this names, which is for programs to be traced.
+  unsetenv("CUDA_INJECTION64_PATH");
+  CuptiLibrary library;
+  CuptiFailure failure;
+  if (!load_cupti(override_path, library, failure)) throw Missing(failure.reason);
+  preload_counter_library(library);
+  return library;
+}
+
+std::vector<std::string> known_chips(const CuptiFunctions& cupti) {
+  std::vector<std::string> chips;
+  if (const CUptiResult result = supported_chips(cupti, chips); result != CUPTI_SUCCESS)
+    throw Missing("CUPTI cannot list the chips it knows: " + cupti_result_text(cupti, result));
+  return chips;
+}
+
+std::string chip_of_gpu(const CuptiFunctions& cupti) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) return {};
+  const auto init = reinterpret_cast<decltype(&cuInit)>(dlsym(driver, "cuInit"));
+  if (init == nullptr || init(0) != CUDA_SUCCESS) return {};
+  CUpti_Profiler_Initialize_Params profiler{};
+  profiler.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
+  if (cupti.ProfilerInitialize(&profiler) != CUPTI_SUCCESS) return {};
+  CUpti_Device_GetChipName_Params params{};
+  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+  if (cupti.DeviceGetChipName(&params) != CUPTI_SUCCESS || params.pChipName == nullptr) return {};
+  return params.pChipName;
+}
+
+void check_metric_request(const std::string& request, const std::string& cupti_path) {
+  const Answer answer = ask_in_child([&] { return fault_of(request, cupti_path); });
+  if (answer.arrived && !answer.text.empty()) throw WrongUse("--metrics: " + answer.text);
+}
+
+}  // namespace rangefinder
