@@ -175,8 +175,9 @@ MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
   const Names sentinels = MetricPacking(counter).metrics;
   if (const std::size_t passes = counter.passes(sentinels, {}); passes != 1) {
     const std::string both = sentinels[0] + " and " + sentinels[1];
-    plan.error = chip + " cannot time a launch by its counters: " +
-                 (passes == 0 ? "CUPTI refuses " + both : both + " take " + std::to_string(passes) + " passes");
+    plan.error =
+        chip + " cannot time a launch by its counters: " +
+        (passes == 0 ? "CUPTI refuses " + both : both + " take " + std::to_string(passes) + " passes");
     return plan;
   }
   for (const Wish& wish : reader.wishes) plan_wish(wish, counter, catalog, plan);

@@ -119,7 +119,8 @@ Json samples_object(const SampleSharing& samples) {
                 {"l2_bytes", bytes[kSharedL2]}};
   };
   Json method;
-  for (const char* const key : {"dram_read_bytes", "dram_write_bytes", "l2_bytes"}) method[key] = "time_shared";
+  for (const char* const key : {"dram_read_bytes", "dram_write_bytes", "l2_bytes"})
+    method[key] = "time_shared";
   return {{"method", std::move(method)},
           {"count", totals.samples},
           {"idle", totals.idle_samples},

@@ -30,8 +30,8 @@ struct TraceTotals {
 
   std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records
   std::uint64_t ranges = 0;
-  std::uint64_t samples_lines = 0;                   ///< `samples` lines: SampledTrace reads them
-  std::set<std::uint32_t> sample_intervals_ns;       ///< that were in use
+  std::uint64_t samples_lines = 0;                       ///< `samples` lines: SampledTrace reads them
+  std::set<std::uint32_t> sample_intervals_ns;           ///< that were in use
   TimeNs last_ns = 0;                                    ///< latest time that any line mentions
   std::optional<EndRecord> end;                          ///< absent: the program was killed
   std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< of the end, else of the last heartbeat
