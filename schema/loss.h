@@ -35,7 +35,7 @@ namespace rangefinder {
   X(nvtx_too_deep, "ranges beyond the 128th level: counted, not named")                                \
   X(nvtx_open_table_full, "start/end ranges begun while 65,536 were open")                             \
   X(exact_unmeasured, "launches in an exact window that got no counter values")                        \
-  X(samples_lost, "hardware samples that did not fit their buffer: bytes of that time are in no path") \
+  X(samples_lost, "hardware samples that are missing: bytes of that time are in no path")              \
   X(lines_not_written, "lines that the disk did not take")                                             \
   X(lines_over_max_size, "lines left out, or removed again, to stay within --max-size")                \
   X(record_sink_errors, "batches lost to an error inside the profiler (memory, a caught exception)")

@@ -100,6 +100,7 @@ bool PmThread::sample() {
     return false;
   }
   tell(interval_ns_, "start");
+  last_end_ns_ = 0;  // what was between two sessions nobody wanted
   {
     const std::lock_guard lock(mutex_);
     begun_ = true;
@@ -119,8 +120,8 @@ bool PmThread::sample() {
     if (decoded == PmSession::Decoded::failed) healthy = false;
   }
   if (!session_.close(on_sample)) gap_ = true;
-  loss_.add(Loss::samples_lost, session_.take_lost());
   if (gap_) count_gap(clock_now_ns());
+  loss_.add(Loss::samples_lost, session_.take_lost());
   encoder.flush();
   if (healthy) {
     tell(0, "stop");
@@ -141,7 +142,9 @@ bool PmThread::reopen_wider() {
 }
 
 void PmThread::take(PmEncoder& encoder, const PmSample& sample) {
-  if (gap_) count_gap(sample.start_ns);
+  // CUPTI may leave samples out without a word; the clock tells.
+  const bool hole = last_end_ns_ != 0 && sample.start_ns - last_end_ns_ > last_length_ns_ / 2;
+  if (gap_ || hole) count_gap(sample.start_ns);
   last_end_ns_ = sample.end_ns;
   last_length_ns_ = sample.end_ns - sample.start_ns;
   samples_.fetch_add(1, std::memory_order_relaxed);
@@ -149,13 +152,11 @@ void PmThread::take(PmEncoder& encoder, const PmSample& sample) {
 }
 
 void PmThread::count_gap(std::int64_t until_ns) {
-  gap_ = false;
+  const std::uint64_t known = session_.take_lost();  // that had no values: they lie in this gap
   const std::int64_t length = last_length_ns_ > 0 ? last_length_ns_ : interval_ns_;
-  if (last_end_ns_ != 0 && until_ns > last_end_ns_) {
-    loss_.add(Loss::samples_lost, static_cast<std::uint64_t>((until_ns - last_end_ns_) / length));
-  } else {
-    loss_.add(Loss::samples_lost);
-  }
+  std::int64_t missing = std::exchange(gap_, false) ? 1 : 0;
+  if (last_end_ns_ != 0) missing = std::max(missing, (until_ns - last_end_ns_ + length / 2) / length);
+  loss_.add(Loss::samples_lost, std::max(known, static_cast<std::uint64_t>(missing)));
 }
 
 void PmThread::tell(std::uint32_t interval_ns, const std::string& reason) {

@@ -69,6 +69,14 @@ class SamplingCases(InjectionCase):
                              [(20000, "start"), (0, "stop")]))  # the program ended first
         self.assertGreaterEqual(trace.end["loss"]["samples_lost"], 1)
 
+    def test_samples_that_are_left_out_without_a_word_are_counted(self):
+        run = self.run_both("plain", "100", FAKE_CUPTI_PM_HOLE="7", **SAMPLED)
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assertEqual(trace.end["loss"]["samples_lost"], 7)
+
     def test_refused_counters_give_the_cure_and_everything_else(self):
         refusals = {
             "PmSamplingGetCounterAvailability:35": "NVreg_RestrictProfilingToAdminUsers=0",

@@ -8,6 +8,7 @@
 //   dram__bytes_read.sum 2000 + n   dram__bytes_write.sum 3000 + n   lts__t_bytes.sum 4000 + n
 //
 //   FAKE_CUPTI_PM_OVERFLOW  the buffer runs over at the decoding of this number (from 1), once
+//   FAKE_CUPTI_PM_HOLE      so many samples are left out, without a word, before the sixth
 #include <cupti_pmsampling.h>
 
 #include <algorithm>
@@ -198,6 +199,10 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Pa
   if (object->overflowed) return CUPTI_ERROR_OUT_OF_MEMORY;
   auto* const slots = reinterpret_cast<fake::CounterRange*>(image + 1);
   for (int i = 0; i < fake::kBatch && object->left != 0; ++i, object->left -= object->left > 0) {
+    if (fake::next_sample == 5) {
+      object->next_ns +=
+          fake::number_from("FAKE_CUPTI_PM_HOLE", 0) * static_cast<std::int64_t>(object->interval_ns);
+    }
     const std::int64_t times[2] = {object->next_ns,
                                    object->next_ns + static_cast<std::int64_t>(object->interval_ns)};
     std::memcpy(slots[image->ranges].name, times, sizeof(times));
