@@ -9,6 +9,7 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(simdjson QUIET)
+find_package(SQLite3 REQUIRED)
 
 add_library(rangefinder_cuda_headers INTERFACE)
 target_include_directories(rangefinder_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
@@ -33,6 +34,12 @@ find_path(RANGEFINDER_ZSTD_INCLUDE zstd.h REQUIRED)
 add_library(rangefinder_zstd INTERFACE)
 target_include_directories(rangefinder_zstd SYSTEM INTERFACE ${RANGEFINDER_ZSTD_INCLUDE})
 target_link_libraries(rangefinder_zstd INTERFACE ${RANGEFINDER_ZSTD})
+
+# SQLite for `rangefinder export --to sqlite`, inside the program where its static library is there.
+find_library(RANGEFINDER_SQLITE NAMES libsqlite3.a sqlite3 REQUIRED)
+add_library(rangefinder_sqlite INTERFACE)
+target_include_directories(rangefinder_sqlite SYSTEM INTERFACE ${SQLite3_INCLUDE_DIRS})
+target_link_libraries(rangefinder_sqlite INTERFACE ${RANGEFINDER_SQLITE} Threads::Threads ${CMAKE_DL_LIBS} m)
 
 # stb, headers only: Debian's libstb-dev. Its own warnings are not ours.
 find_path(RANGEFINDER_STB_INCLUDE stb_image.h PATH_SUFFIXES stb REQUIRED)

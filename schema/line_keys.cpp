@@ -109,6 +109,12 @@ void LineKeys::read(std::string_view key, simdjson::dom::element element, std::v
   }
 }
 
+void LineKeys::read_time(std::string_view key, simdjson::dom::element element, TimeNs& ns) const {
+  if (element.get(ns) || ns > kMostNs || ns < -kMostNs) {
+    refuse_integer(key, std::to_string(-kMostNs), std::to_string(kMostNs));
+  }
+}
+
 std::size_t LineKeys::position(std::string_view key, const std::string_view* names, std::size_t count) const {
   std::string_view text;
   need(key, text);

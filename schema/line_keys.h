@@ -38,9 +38,10 @@ struct LineError {
 class TextPool {
  public:
   [[nodiscard]] std::string_view keep(std::string_view text) {
+    if (text == latest_) return latest_;
     auto it = texts_.find(text);
     if (it == texts_.end()) it = texts_.emplace(text).first;
-    return *it;  // a node: stays where it is
+    return latest_ = *it;  // a node: stays where it is
   }
 
  private:
@@ -51,6 +52,7 @@ class TextPool {
     }
   };
   std::unordered_set<std::string, Hash, std::equal_to<>> texts_;
+  std::string_view latest_;  // of texts_, nearly always asked for again
 };
 
 class LineKeys {
@@ -74,6 +76,9 @@ class LineKeys {
   void need(std::string_view key, Enum& value, const std::array<std::string_view, N>& names) const {
     value = static_cast<Enum>(position(key, names.data(), N));
   }
+  /// Of what a clock said, at most kMostNs from 0, so that no difference of two overflows.
+  void need_time(std::string_view key, TimeNs& ns) const { read_time(key, must_find(key), ns); }
+  void read_time(std::string_view key, simdjson::dom::element element, TimeNs& ns) const;
   /// A signed 64-bit integer written as text.
   void need_big(std::string_view key, std::int64_t& value) const;
   /// "0x…"

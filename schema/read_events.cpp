@@ -13,8 +13,8 @@ namespace {
 
 void read_gpu_work(const LineKeys& keys, GpuWork& work) {
   if (keys.has("start") || keys.has("end")) {
-    keys.need("start", work.start_ns);
-    keys.need("end", work.end_ns);
+    keys.need_time("start", work.start_ns);
+    keys.need_time("end", work.end_ns);
   }
   keys.need("gpu", work.gpu);
   keys.need("ctx", work.context);
@@ -114,8 +114,8 @@ void read_extras(const LineKeys& keys, NvtxExtras& extras) {
 }  // namespace
 
 void read_host_work(const LineKeys& keys, HostWork& host) {
-  keys.need("start", host.start_ns);
-  keys.need("end", host.end_ns);
+  keys.need_time("start", host.start_ns);
+  keys.need_time("end", host.end_ns);
   keys.need("thread", host.thread);
   keys.take("path", host.path);
   keys.take("range", host.range);
@@ -191,17 +191,17 @@ void read_record(const LineKeys& keys, CaptureRecord& record) {
 }
 
 void read_record(const LineKeys& keys, OverheadRecord& record) {
-  keys.need("start", record.start_ns);
-  keys.need("end", record.end_ns);
+  keys.need_time("start", record.start_ns);
+  keys.need_time("end", record.end_ns);
   keys.take("thread", record.thread);
   keys.need_kept("what", record.what);
   keys.take("corr", record.correlation);
 }
 
 void read_record(const LineKeys& keys, RangeRecord& record) {
-  keys.need("start", record.start_ns);
+  keys.need_time("start", record.start_ns);
   const simdjson::dom::element end = keys.must_find("end");
-  if (!end.is_null()) keys.read("end", end, record.end_ns);
+  if (!end.is_null()) keys.read_time("end", end, record.end_ns);
   keys.need("id", record.id);
   keys.need("thread", record.thread);
   keys.take("domain", record.domain);
@@ -216,7 +216,7 @@ void read_record(const LineKeys& keys, RangeRecord& record) {
 }
 
 void read_record(const LineKeys& keys, MarkRecord& record) {
-  keys.need("at", record.at_ns);
+  keys.need_time("at", record.at_ns);
   keys.need("thread", record.thread);
   keys.take("domain", record.domain);
   keys.need("name", record.name);

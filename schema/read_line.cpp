@@ -2,6 +2,7 @@
 #include "schema/read_line.h"
 
 #include "schema/line_keys.h"
+#include "schema/read_plain.h"
 #include "schema/read_records.h"
 
 namespace rangefinder {
@@ -128,6 +129,7 @@ struct LineReader::Impl {
 };
 
 void LineReader::Impl::read(std::string_view text, Line& line) {
+  if (read_plain(text, pool, line)) return;
   simdjson::dom::element root;
   if (const auto code = parser.parse(text.data(), text.size()).get(root); code) {
     throw LineError{std::string("the line is no JSON: ") + simdjson::error_message(code)};

@@ -22,8 +22,8 @@ std::vector<SampleRun> read_runs(const LineKeys& keys) {
     simdjson::dom::array triple;
     if (item.get(triple) || triple.size() != 3) keys.refuse("runs", kWhat);
     SampleRun run;
-    keys.read("runs", triple.at(0).value_unsafe(), run.start_ns);
-    keys.read("runs", triple.at(1).value_unsafe(), run.end_ns);
+    keys.read_time("runs", triple.at(0).value_unsafe(), run.start_ns);
+    keys.read_time("runs", triple.at(1).value_unsafe(), run.end_ns);
     keys.read("runs", triple.at(2).value_unsafe(), run.count);
     if (run.count == 0 || run.end_ns < run.start_ns) keys.refuse("runs", "runs of samples, each with a span");
     runs.push_back(run);
@@ -80,7 +80,7 @@ void read_record(const LineKeys& keys, SamplesRecord& record) {
 }
 
 void read_record(const LineKeys& keys, SamplingRecord& record) {
-  keys.need("at", record.at_ns);
+  keys.need_time("at", record.at_ns);
   keys.need("gpu", record.gpu);
   keys.need("interval", record.interval_ns);
   keys.need("columns", record.columns);

@@ -166,18 +166,18 @@ void read_record(const LineKeys& keys, MetricSetRecord& record) {
 }
 
 void read_record(const LineKeys& keys, ClockRecord& record) {
-  keys.need("at", record.at_ns);
-  keys.need("monotonic", record.monotonic_ns);
+  keys.need_time("at", record.at_ns);
+  keys.need_time("monotonic", record.monotonic_ns);
 }
 
 void read_record(const LineKeys& keys, FlushRecord& record) {
-  keys.need("at", record.at_ns);
+  keys.need_time("at", record.at_ns);
   keys.need("records", record.records);
   if (keys.has("loss")) read_loss(keys.need_object("loss"), record.loss);
 }
 
 void read_record(const LineKeys& keys, EndRecord& record) {
-  keys.need("at", record.at_ns);
+  keys.need_time("at", record.at_ns);
   keys.need("reason", record.reason);
   const LineKeys records = keys.need_object("records");
   for (const auto [kind, lines] : records.object()) {

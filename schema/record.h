@@ -36,6 +36,9 @@ using TimeNs = std::int64_t;
 /// No value: a range never closed, a time that CUPTI could not give.
 inline constexpr TimeNs kNoTime = INT64_MIN;
 
+/// 146 years either way: readers take nothing beyond for a time.
+inline constexpr TimeNs kMostNs = (TimeNs{1} << 62) - 1;
+
 inline constexpr const char* kTraceSchema = "rangefinder.trace";
 inline constexpr const char* kSummarySchema = "rangefinder.summary";
 /// MAJOR.MINOR: readers refuse a newer MAJOR, ignore what a newer MINOR adds.

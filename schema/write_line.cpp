@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "schema/event_line.h"
+#include "schema/hot_line.h"
 #include "schema/key_names.h"
 
 namespace rangefinder {
@@ -94,11 +95,26 @@ void add_extras(EventLine& line, const NvtxExtras& extras) {
 }  // namespace
 
 void write_line(std::string& out, const KernelRecord& record) {
-  EventLine line(out, "kernel");
-  add_gpu_work(line, record.work);
-  line.number("name", record.name);
-  line.number("config", record.config);
-  line.end();
+  const GpuWork& work = record.work;
+  HotLine line;
+  line.literal(R"({"t":"kernel")");
+  if (work.start_ns != kNoTime && work.end_ns != kNoTime) {
+    line.number(R"(,"start":)", work.start_ns);
+    line.number(R"(,"end":)", work.end_ns);
+  }
+  line.number(R"(,"gpu":)", work.gpu);
+  line.number(R"(,"ctx":)", work.context);
+  line.number(R"(,"stream":)", work.stream);
+  line.number(R"(,"corr":)", work.correlation);
+  line.nonzero(R"(,"path":)", work.path);
+  line.nonzero(R"(,"range":)", work.range);
+  line.nonzero(R"(,"graph":)", work.graph);
+  line.nonzero(R"(,"node":)", work.graph_node);
+  if (work.captured) line.literal(R"(,"captured":true)");
+  line.number(R"(,"name":)", record.name);
+  line.number(R"(,"config":)", record.config);
+  line.literal("}\n");
+  line.append_to(out);
 }
 
 void write_line(std::string& out, const MemcpyRecord& record) {
@@ -127,9 +143,21 @@ void write_line(std::string& out, const MemsetRecord& record) {
 }
 
 void write_line(std::string& out, const LaunchRecord& record) {
-  EventLine line(out, "launch");
-  line.launch(record);
-  line.end();
+  HotLine line;
+  line.literal(R"({"t":"launch")");
+  line.number(R"(,"start":)", record.host.start_ns);
+  line.number(R"(,"end":)", record.host.end_ns);
+  line.number(R"(,"thread":)", record.host.thread);
+  line.nonzero(R"(,"path":)", record.host.path);
+  line.nonzero(R"(,"range":)", record.host.range);
+  line.literal(R"(,"api":)");
+  line.append_to(out);
+  append_json_string(out, record.api);
+  line.number(R"(,"corr":)", record.correlation);
+  line.nonzero(R"(,"ctx":)", record.context);
+  line.nonzero(R"(,"result":)", record.result);
+  line.literal("}\n");
+  line.append_to(out);
 }
 
 void write_line(std::string& out, const SyncRecord& record) {

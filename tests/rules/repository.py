@@ -11,7 +11,8 @@ import sys
 FOLDERS_LEFT_OUT = {"node_modules", "__pycache__", "dist"}
 # Recorded runs and generated lines: data, whatever their names end with.
 DATA = ("tests/replay/", "schema/examples/")
-CODE_ENDINGS = {".cpp": "cpp", ".h": "cpp", ".cu": "cuda", ".cuh": "cuda", ".py": "python", ".ts": "ts", ".sh": "shell"}
+CODE_ENDINGS = {".cpp": "cpp", ".h": "cpp", ".cu": "cuda", ".cuh": "cuda", ".py": "python", ".ts": "ts", ".tsx": "ts",
+                ".mjs": "ts", ".sh": "shell"}
 
 
 class Repository:

@@ -150,7 +150,7 @@ BROKEN_SUMMARY = [
     (("process", "pid"), "4711"),
     (("process", "counters"), "some"),
     (("gpus", 0, "uuid"), DELETE),
-    (("modules", 0, "path"), ""),
+    (("modules", 0, "path"), 5),
     (("modules", 0, "path"), DELETE),
     (("modules", 0, "depth"), 0),
     (("modules", 0, "calls"), DELETE),

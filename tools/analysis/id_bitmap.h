@@ -26,6 +26,16 @@ class IdBitmap {
     const auto it = pages_.find(id / kPageIds);
     return it != pages_.end() && it->second->test(id % kPageIds);
   }
+  [[nodiscard]] std::uint64_t size() const { return count_shared(*this); }
+  /// How many ids are in this set and in `other`.
+  [[nodiscard]] std::uint64_t count_shared(const IdBitmap& other) const {
+    std::uint64_t shared = 0;
+    for (const auto& [number, page] : pages_) {
+      const auto there = other.pages_.find(number);
+      if (there != other.pages_.end()) shared += (*page & *there->second).count();
+    }
+    return shared;
+  }
 
  private:
   static constexpr std::size_t kPageIds = 32'768;  // 4 KiB

@@ -93,6 +93,7 @@ class IdentityCheck final : public TraceCheck {
     metrics_[record.id] = record.metrics.size();
   }
   void check(const PathRecord& record) {
+    const std::uint64_t before = problems_->count();
     if (record.parent >= record.id) {
       problems_->add("path-parent", "path " + std::to_string(record.id) + " has parent " +
                                         std::to_string(record.parent) + ", which is not smaller");
@@ -100,7 +101,7 @@ class IdentityCheck final : public TraceCheck {
       use(kPaths, record.parent);
     }
     use(kDomains, record.domain);
-    define(kPaths, record.id, record);
+    if (problems_->count() == before) define(kPaths, record.id, record);
   }
 
   void check_work(const GpuWork& work) {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "profiler/attribution/number_text.h"
-#include "profiler/attribution/text_table.h"
 #include "tools/analysis/kernel_text.h"
 
 namespace rangefinder {
@@ -66,26 +66,45 @@ bool has_bytes(const KernelTotals& row) {
          counters.dram_read_bytes + counters.dram_write_bytes + counters.l2_bytes != 0;
 }
 
-std::vector<std::string> cells(const TraceTotals& trace, const KernelTotals& row, double all_ns, bool bytes) {
-  const KernelNameRecord* const name = name_of(trace, row.name);
-  std::vector<std::string> out{count_text(row.count)};
-  if (row.timed > 0) {
-    out.insert(out.end(),
-               {duration_text(row.total_ns), percent_text(static_cast<double>(row.total_ns) / all_ns),
-                duration_text(mean_ns(row)), duration_text(row.min_ns), duration_text(row.max_ns)});
-  } else {
-    out.resize(out.size() + 5);  // no time is known
-  }
-  if (bytes) {
-    const bool partial = row.counters.with_bytes != 0 && row.counters.with_bytes < row.count;
-    const std::string more = partial ? "+" : "";
-    for (const std::uint64_t n :
-         {row.counters.dram_read_bytes, row.counters.dram_write_bytes, row.counters.l2_bytes}) {
-      out.push_back(has_bytes(row) ? bytes_text(n) + more : "");
-    }
-  }
-  out.push_back(name == nullptr ? "" : printable(name->library));
+bool partly_measured(const KernelTotals& row) {
+  return row.counters.with_bytes != 0 && row.counters.with_bytes < row.count;
+}
+
+Cell bytes_cell(const KernelTotals& row, std::uint64_t bytes) {
+  if (!has_bytes(row)) return {};
+  Cell out{CellValue(bytes)};
+  if (partly_measured(row)) out.sign = "+";
   return out;
+}
+
+std::vector<Cell> cells(const KernelTotals& row, Cell title, double all_ns, const KernelSpreads& spreads) {
+  std::vector<Cell> out{std::move(title), Cell(row.count)};
+  if (row.timed > 0) {
+    const auto spread = spreads.find(row.name);
+    const bool known = spread != spreads.end();
+    out.insert(out.end(), {Cell(row.total_ns), Cell(static_cast<double>(row.total_ns) / all_ns),
+                           Cell(mean_ns(row)), known ? Cell(spread->second.median_ns) : Cell(),
+                           known ? Cell(spread->second.p95_ns) : Cell(), Cell(row.min_ns), Cell(row.max_ns)});
+  } else {
+    out.resize(out.size() + 7);  // no time is known
+  }
+  out.push_back(bytes_cell(row, row.counters.dram_read_bytes));
+  out.push_back(bytes_cell(row, row.counters.dram_write_bytes));
+  out.push_back(bytes_cell(row, row.counters.l2_bytes));
+  return out;
+}
+
+/// Theoretical: what fits on a multiprocessor at once, and how often the grid fills the GPU.
+void add_occupancy(std::vector<Cell>& row, const KernelSpreads& spreads, std::uint32_t name) {
+  const auto at = spreads.find(name);
+  if (at == spreads.end() || !at->second.occupancy) {
+    row.resize(row.size() + 3);
+    return;
+  }
+  const Occupancy& occupancy = *at->second.occupancy;
+  const std::string limiter = occupancy.limiter();
+  row.insert(row.end(), {Cell(occupancy.share()), limiter.empty() ? Cell() : Cell(CellValue(limiter)),
+                         Cell(occupancy.waves)});
 }
 
 }  // namespace
@@ -116,40 +135,54 @@ std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValu
   return rows;
 }
 
-std::string kernel_table(const TraceTotals& trace, const RowValues& values, const KernelView& view,
-                         const TextStyle& style) {
+Table kernel_rows(const TraceTotals& trace, const RowValues& values, const KernelView& view,
+                  const KernelSpreads& spreads) {
+  Table table;
+  table.name = "kernels";
+  table.empty = "No kernel in this trace.";
+  table.sortable = false;
+  table.columns = {{"name", "kernel", Unit::text},
+                   {"count", "count", Unit::count},
+                   {"total_ns", "total", Unit::ns},
+                   {"share", "share", Unit::share, 60},
+                   {"mean_ns", "mean", Unit::ns, 50},
+                   {"median_ns", "median", Unit::ns, 46},
+                   {"p95_ns", "p95", Unit::ns, 47},
+                   {"min_ns", "min", Unit::ns, 20},
+                   {"max_ns", "max", Unit::ns, 30},
+                   {"dram_read_bytes", "DRAM read", Unit::bytes, 45},
+                   {"dram_write_bytes", "DRAM write", Unit::bytes, 44},
+                   {"l2_bytes", "L2", Unit::bytes, 40},
+                   {"occupancy", "occupancy", Unit::share, 25},
+                   {"occupancy_limiter", "limited by", Unit::text, 5},
+                   {"waves", "waves", Unit::number, 15},
+                   {"library", "library", Unit::text, 10}};
   const std::vector<KernelTotals> rows = select_kernels(trace, values, view);
-  if (rows.empty()) return "No kernel in this trace.\n";
   std::uint64_t all_ns = 0;
   for (const KernelTotals& row : trace.totals.kernels()) all_ns += row.total_ns;
-  const bool bytes = std::any_of(rows.begin(), rows.end(), has_bytes);
-  TextTable table("kernel", CutSide::front);
-  table.add_column("count");
-  table.add_column("total");
-  table.add_column("share", 60);
-  table.add_column("mean", 50);
-  table.add_column("min", 20);
-  table.add_column("max", 30);
-  if (bytes) {
-    table.add_column("DRAM read", 45);
-    table.add_column("DRAM write", 44);
-    table.add_column("L2", 40);
-  }
-  table.add_column("library", 10);
   bool numbered = false;
   const std::vector<std::string> names = distinct_names(trace, rows, numbered);
   const double total = static_cast<double>(std::max<std::uint64_t>(all_ns, 1));
-  for (std::size_t i = 0; i < rows.size(); ++i) table.add_row(names[i], cells(trace, rows[i], total, bytes));
-  std::string out = table.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
-  const auto partial = [](const KernelTotals& row) {
-    return row.counters.with_bytes != 0 && row.counters.with_bytes < row.count;
-  };
-  if (std::any_of(rows.begin(), rows.end(), partial)) {
-    out += "+: at least; some launches of that kernel have no bytes of their own.\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const KernelNameRecord* const name = name_of(trace, rows[i].name);
+    Cell title(CellValue(name == nullptr ? std::string("(unknown)") : name->demangled), names[i]);
+    std::vector<Cell> row = cells(rows[i], std::move(title), total, spreads);
+    add_occupancy(row, spreads, rows[i].name);
+    row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->library)));
+    table.add(std::move(row));
   }
-  if (numbered) out += "#n: instances of one template; --json has the full names.\n";
-  out += table.left_out_line();
-  return out;
+  if (rows.empty()) return table;
+  drop_empty_columns(table);
+  if (std::any_of(rows.begin(), rows.end(), partly_measured)) {
+    table.remarks = "+: at least; some launches of that kernel have no bytes of their own.\n";
+  }
+  if (numbered) table.remarks += "#n: instances of one template; --json has the full names.\n";
+  return table;
+}
+
+std::string kernel_table(const TraceTotals& trace, const RowValues& values, const KernelView& view,
+                         const TextStyle& style) {
+  return render_text(kernel_rows(trace, values, view), style);
 }
 
 }  // namespace rangefinder

@@ -4,10 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/module_table.h"
+#include "tools/analysis/occupancy.h"
+#include "tools/analysis/row_values.h"
+#include "tools/analysis/table_render.h"
 #include "tools/analysis/trace_totals.h"
 
 namespace rangefinder {
@@ -24,6 +28,17 @@ struct KernelView {
 [[nodiscard]] std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValues& values,
                                                        const KernelView& view);
 
+/// What is known of a kernel beyond its totals, by its name's id.
+struct KernelSpread {
+  std::uint64_t median_ns = 0, p95_ns = 0;
+  std::optional<Occupancy> occupancy;  ///< of the configuration in which it ran longest
+};
+using KernelSpreads = std::unordered_map<std::uint32_t, KernelSpread>;
+
+[[nodiscard]] Table kernel_rows(const TraceTotals& trace, const RowValues& values, const KernelView& view,
+                                const KernelSpreads& spreads = {});
+
+/// kernel_rows() as text.
 [[nodiscard]] std::string kernel_table(const TraceTotals& trace, const RowValues& values,
                                        const KernelView& view, const TextStyle& style);
 

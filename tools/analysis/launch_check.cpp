@@ -34,6 +34,7 @@ class LaunchCheck final : public TraceCheck {
                           std::to_string(example) + "), the ledger knows of " + std::to_string(known));
     }
     check_exact_kernels(facts, problems);
+    if (orphans == 0) check_recorded(facts, problems);
     check_ranges(facts, problems);
   }
 
@@ -42,6 +43,10 @@ class LaunchCheck final : public TraceCheck {
   void check(const Other&) {}
 
   void check(const LaunchRecord& launch) {
+    plain_.insert(launch.correlation);
+    take(launch);
+  }
+  void take(const LaunchRecord& launch) {
     use_range(launch.host.range);
     if (!launched_.insert(launch.correlation)) {
       problems_->add("correlation", "a second launch with correlation " + std::to_string(launch.correlation));
@@ -49,13 +54,15 @@ class LaunchCheck final : public TraceCheck {
   }
   void check(const ExactRecord& exact) {
     if (exact.is_counter_range) return use_range(exact.launch.host.range);  // no launch
-    check(exact.launch);
+    take(exact.launch);
     const std::uint32_t correlation = exact.launch.correlation;
     if (exact.kind == WorkKind::kernel && waiting_.count(correlation) == 0) unrecorded_.insert(correlation);
   }
 
   void check_work(const GpuWork& work) {
     use_range(work.range);
+    recorded_.insert(work.correlation);
+    ++work_lines_;
     if (!launched_.contains(work.correlation)) ++waiting_[work.correlation];
   }
   void check(const KernelRecord& record) {
@@ -87,6 +94,27 @@ class LaunchCheck final : public TraceCheck {
                         std::to_string(facts.lost(Loss::launch_without_record)));
   }
 
+  /// Launches without an exact line whose record came. In the balance of the end line by kind; here as a
+  /// whole, because only the profiler knows what a call was meant to do. Where lines are missing, that is
+  /// said already.
+  void check_recorded(const TraceFacts& facts, ProblemLog& problems) const {
+    std::uint64_t promised = 0;
+    for (const LaunchBalance& balance : facts.end.balance) promised += balance.recorded;
+    const std::uint64_t found = recorded_.count_shared(plain_);
+    if (found == promised || work_lines_ != promised_lines(facts.end)) return;
+    problems.add_at(facts.folder, "ledger",
+                    std::to_string(found) + " launches have a record of GPU work, the ledger says " +
+                        std::to_string(promised));
+  }
+
+  static std::uint64_t promised_lines(const EndRecord& end) {
+    std::uint64_t lines = 0;
+    for (const auto& [kind, n] : end.records) {
+      if (kind == "kernel" || kind == "memcpy" || kind == "memset") lines += n;
+    }
+    return lines;
+  }
+
   void check_ranges(const TraceFacts& facts, ProblemLog& problems) const {
     if (open_ranges_.empty() || facts.anything_lost()) return;
     problems.add_at(facts.folder, "unknown-id",
@@ -96,6 +124,9 @@ class LaunchCheck final : public TraceCheck {
 
   ProblemLog* problems_ = nullptr;
   IdBitmap launched_;
+  IdBitmap plain_;     // launches without an exact line
+  IdBitmap recorded_;  // correlations of GPU work
+  std::uint64_t work_lines_ = 0;
   std::unordered_map<std::uint32_t, std::uint64_t> waiting_;  // records by correlation, launch not yet seen
   std::unordered_set<std::uint32_t> unrecorded_;              // exact kernels, kernel line not yet seen
   IdBitmap ranges_;

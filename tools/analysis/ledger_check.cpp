@@ -12,14 +12,6 @@
 namespace rangefinder {
 namespace {
 
-/// Lines of things that happened; the others name things or are about the trace itself.
-bool is_event(std::string_view kind) {
-  static const std::set<std::string_view> kEvents{
-      "kernel", "memcpy",       "memset",      "launch",  "exact",    "samples", "sync", "alloc",
-      "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark"};
-  return kEvents.count(kind) != 0;
-}
-
 class LedgerCheck final : public TraceCheck {
  public:
   void line(const Line& line, ProblemLog& problems) override {
@@ -107,6 +99,13 @@ class LedgerCheck final : public TraceCheck {
 };
 
 }  // namespace
+
+bool is_event(std::string_view kind) {
+  static const std::set<std::string_view> kEvents{
+      "kernel", "memcpy",       "memset",      "launch",  "exact",    "samples", "sync", "alloc",
+      "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark"};
+  return kEvents.count(kind) != 0;
+}
 
 std::unique_ptr<TraceCheck> make_ledger_check() {
   return std::make_unique<LedgerCheck>();

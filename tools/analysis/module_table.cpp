@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <string_view>
+#include <optional>
+#include <utility>
 
 #include "profiler/attribution/number_text.h"
-#include "profiler/attribution/text_table.h"
 
 namespace rangefinder {
 namespace {
@@ -19,12 +19,10 @@ struct Row {
   Derived derived;
 };
 
-/// A column: what it shows of a row, and whether any row has it at all.
-struct Cell {
-  const char* title;
-  int importance;
-  std::function<bool(const Row&)> present;
-  std::function<std::string(const Row&)> text;
+/// A column, and what it holds of a row; nothing where the row has no such value.
+struct RowColumn {
+  TableColumn column;
+  std::function<Cell(const Row&)> cell;
 };
 
 bool measured(const Row& row) {
@@ -42,66 +40,78 @@ std::uint64_t copied_bytes(const Row& row) {
 }
 
 /// "+" where some work has no values: the sum is a lower bound.
-std::string at_least(const Row& row, std::uint64_t bytes) {
-  return bytes_text(bytes) + (row.bytes.partial() || has_gaps(row) ? "+" : "");
+Cell at_least(const Row& row, std::uint64_t bytes) {
+  if (!measured(row)) return {};
+  Cell out{CellValue(bytes)};
+  if (row.bytes.partial() || has_gaps(row)) out.sign = "+";
+  return out;
 }
 
-/// Bandwidth of DRAM while the measured work ran, and its share of the peak where that is known.
-std::string dram_rate(const Row& row) {
-  std::string text = rate_text(*row.derived.dram_bytes_per_s);
-  if (row.derived.dram_peak_share) text += " " + percent_text(*row.derived.dram_peak_share);
-  return text;
+Cell when(bool there, CellValue value) {
+  return there ? Cell(std::move(value)) : Cell();
 }
 
-std::vector<Cell> time_cells(std::uint64_t total_ns) {
-  const auto always = [](const Row&) { return true; };
+template <typename Value>
+Cell known(const std::optional<Value>& value) {
+  return value ? Cell(CellValue(*value)) : Cell();
+}
+
+std::vector<RowColumn> time_columns(std::uint64_t total_ns) {
   // Kernels that nothing timed have an unknown duration, not none.
-  const auto timed = [](const Row& row) { return row.totals.has_gpu_time(); };
-  const auto is_path = [](const Row& row) { return row.totals.path != 0; };
+  const auto timed = [](const Row& row, CellValue value) {
+    return when(row.totals.has_gpu_time(), std::move(value));
+  };
+  const auto of_path = [](const Row& row, CellValue value) {
+    return when(row.totals.path != 0, std::move(value));
+  };
   const double all = static_cast<double>(std::max<std::uint64_t>(total_ns, 1));
   return {
-      {"calls", 60, is_path, [](const Row& row) { return count_text(row.totals.calls); }},
-      {"kernels", 50, always, [](const Row& row) { return count_text(row.totals.kernels); }},
-      {"GPU time", kAlwaysShown, timed, [](const Row& row) { return duration_text(row.totals.gpu_ns); }},
-      {"self", 40, timed, [](const Row& row) { return duration_text(row.totals.gpu_ns_exclusive); }},
-      {"share", kAlwaysShown, timed,
-       [all](const Row& row) { return percent_text(static_cast<double>(row.totals.gpu_ns) / all); }},
-      {"host time", 20, is_path, [](const Row& row) { return duration_text(row.totals.host_ns); }},
+      {{"calls", "calls", Unit::count, 60}, [=](const Row& row) { return of_path(row, row.totals.calls); }},
+      {{"kernels", "kernels", Unit::count, 50}, [](const Row& row) { return Cell(row.totals.kernels); }},
+      {{"gpu_ns", "GPU time", Unit::ns}, [=](const Row& row) { return timed(row, row.totals.gpu_ns); }},
+      {{"gpu_ns_exclusive", "self", Unit::ns, 40},
+       [=](const Row& row) { return timed(row, row.totals.gpu_ns_exclusive); }},
+      {{"share", "share", Unit::share},
+       [=](const Row& row) { return timed(row, static_cast<double>(row.totals.gpu_ns) / all); }},
+      {{"host_ns", "host time", Unit::ns, 20},
+       [=](const Row& row) { return of_path(row, row.totals.host_ns); }},
   };
 }
 
-std::vector<Cell> byte_cells(bool peak) {
-  const auto amplified = [](const Row& row) { return row.derived.dram_amplification.has_value(); };
+Cell error_cell(const Row& row) {
+  const std::optional<double> percent = row.bytes.error_pct();
+  return percent ? Cell(CellValue(*percent), error_text(*percent)) : Cell();
+}
+
+Cell limiter_cell(const Row& row) {
+  if (!row.derived.limiter) return {};
+  return Cell(CellValue(std::string(limiter_name(*row.derived.limiter))));
+}
+
+std::vector<RowColumn> byte_columns() {
   return {
-      {"DRAM read", 90, measured, [](const Row& row) { return at_least(row, row.bytes.read); }},
-      {"DRAM write", 90, measured, [](const Row& row) { return at_least(row, row.bytes.write); }},
-      {"DRAM ±", 85, [](const Row& row) { return row.bytes.error_pct().has_value(); },
-       [](const Row& row) { return error_text(*row.bytes.error_pct()); }},
-      {"L2", 70, measured, [](const Row& row) { return at_least(row, row.bytes.l2); }},
-      {peak ? "DRAM rate, of peak" : "DRAM rate", 65,
-       [](const Row& row) { return row.derived.dram_bytes_per_s.has_value(); }, dram_rate},
-      {"FLOP/B", 63, [](const Row& row) { return row.derived.flop_per_dram_byte.has_value(); },
-       [](const Row& row) { return three_digits(*row.derived.flop_per_dram_byte); }},
-      {"limiter", 66, [](const Row& row) { return row.derived.limiter.has_value(); },
-       [](const Row& row) { return std::string(limiter_name(*row.derived.limiter)); }},
-      {"declared", 30, [](const Row& row) { return row.totals.declared_bytes > 0; },
-       [](const Row& row) { return bytes_text(row.totals.declared_bytes); }},
-      {"DRAM ampl.", 62, amplified,
-       [](const Row& row) { return factor_text(*row.derived.dram_amplification); }},
-      {"L2 ampl.", 61, amplified, [](const Row& row) { return factor_text(*row.derived.l2_amplification); }},
-      {"copies", 10, [](const Row& row) { return copied_bytes(row) > 0; },
-       [](const Row& row) { return bytes_text(copied_bytes(row)); }},
+      {{"dram_read_bytes", "DRAM read", Unit::bytes, 90},
+       [](const Row& row) { return at_least(row, row.bytes.read); }},
+      {{"dram_write_bytes", "DRAM write", Unit::bytes, 90},
+       [](const Row& row) { return at_least(row, row.bytes.write); }},
+      {{"bytes_error_pct", "DRAM ±", Unit::number, 85}, error_cell},
+      {{"l2_bytes", "L2", Unit::bytes, 70}, [](const Row& row) { return at_least(row, row.bytes.l2); }},
+      {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65},
+       [](const Row& row) { return known(row.derived.dram_bytes_per_s); }},
+      {{"dram_peak_share", "of peak", Unit::share, 64},
+       [](const Row& row) { return known(row.derived.dram_peak_share); }},
+      {{"flop_per_dram_byte", "FLOP/B", Unit::number, 63},
+       [](const Row& row) { return known(row.derived.flop_per_dram_byte); }},
+      {{"limiter", "limiter", Unit::text, 66}, limiter_cell},
+      {{"declared_bytes", "declared", Unit::bytes, 30},
+       [](const Row& row) { return when(row.totals.declared_bytes > 0, row.totals.declared_bytes); }},
+      {{"dram_amplification", "DRAM ampl.", Unit::factor, 62},
+       [](const Row& row) { return known(row.derived.dram_amplification); }},
+      {{"l2_amplification", "L2 ampl.", Unit::factor, 61},
+       [](const Row& row) { return known(row.derived.l2_amplification); }},
+      {{"copied_bytes", "copies", Unit::bytes, 10},
+       [](const Row& row) { return when(copied_bytes(row) > 0, copied_bytes(row)); }},
   };
-}
-
-std::vector<Cell> choose_cells(const std::vector<Row>& rows, std::uint64_t total_ns) {
-  std::vector<Cell> cells = time_cells(total_ns);
-  const bool peak = std::any_of(rows.begin(), rows.end(),
-                                [](const Row& row) { return row.derived.dram_peak_share.has_value(); });
-  for (Cell& cell : byte_cells(peak)) cells.push_back(std::move(cell));
-  std::erase_if(cells,
-                [&rows](const Cell& cell) { return std::none_of(rows.begin(), rows.end(), cell.present); });
-  return cells;
 }
 
 std::string row_title(const TraceTotals& trace, const PathTotals& row, bool flat) {
@@ -124,19 +134,19 @@ std::uint64_t all_gpu_ns(const TraceTotals& trace) {
 }
 
 /// What samples hold that no work of this process can have moved.
-void add_unattributed(TextTable& table, const std::vector<Cell>& cells, const RowValues& values) {
+void add_unattributed(Table& table, const RowValues& values) {
   if (values.sampled() == nullptr) return;
   const auto& [read, write, l2] = values.sampled()->samples.unattributed;
   if (read + write + l2 == 0) return;
-  std::vector<std::string> texts;
-  for (const Cell& cell : cells) {
-    const std::string_view title = cell.title;
-    texts.push_back(title == "DRAM read"    ? bytes_text(read)
-                    : title == "DRAM write" ? bytes_text(write)
-                    : title == "L2"         ? bytes_text(l2)
-                                            : "");
+  std::vector<Cell> cells;
+  for (const TableColumn& column : table.columns) {
+    cells.push_back(column.key == "dram_read_bytes"    ? Cell(read)
+                    : column.key == "dram_write_bytes" ? Cell(write)
+                    : column.key == "l2_bytes"         ? Cell(l2)
+                                                       : Cell());
   }
-  table.add_row("(bytes of nobody)", std::move(texts));
+  cells.front() = Cell("(bytes of nobody)");
+  table.add(std::move(cells));
 }
 
 std::string remarks(const std::vector<Row>& rows) {
@@ -164,24 +174,34 @@ std::string remarks(const std::vector<Row>& rows) {
 
 }  // namespace
 
-std::string module_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view,
-                         const TextStyle& style) {
+Table module_rows(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
+  Table table;
+  table.name = "modules";
+  table.empty = "No NVTX range and no GPU work in this trace.";
+  table.cut = view.flat ? CutSide::front : CutSide::back;
+  table.sortable = false;
+  table.columns.push_back({"path", "module", Unit::text});
+  std::vector<RowColumn> columns = time_columns(all_gpu_ns(trace));
+  for (RowColumn& column : byte_columns()) columns.push_back(std::move(column));
+  for (const RowColumn& column : columns) table.columns.push_back(column.column);
   std::vector<Row> rows;
   for (const PathTotals& totals : select_modules(trace, values, view)) {
-    rows.push_back({totals, values.bytes(totals), values.derived(totals)});
+    const Row& row = rows.emplace_back(Row{totals, values.bytes(totals), values.derived(totals)});
+    std::vector<Cell> cells{
+        Cell(CellValue(trace.path_text(totals.path)), row_title(trace, totals, view.flat))};
+    for (const RowColumn& column : columns) cells.push_back(column.cell(row));
+    table.add(std::move(cells));
   }
-  if (rows.empty()) return "No NVTX range and no GPU work in this trace.\n";
-  const std::vector<Cell> cells = choose_cells(rows, all_gpu_ns(trace));
-  TextTable table("module", view.flat ? CutSide::front : CutSide::back);
-  for (const Cell& cell : cells) table.add_column(cell.title, cell.importance);
-  for (const Row& row : rows) {
-    std::vector<std::string> texts;
-    for (const Cell& cell : cells) texts.push_back(cell.present(row) ? cell.text(row) : "");
-    table.add_row(row_title(trace, row.totals, view.flat), std::move(texts));
-  }
-  add_unattributed(table, cells, values);
-  std::string out = table.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
-  return out + remarks(rows) + table.left_out_line();
+  if (rows.empty()) return table;
+  drop_empty_columns(table);
+  add_unattributed(table, values);
+  table.remarks = remarks(rows);
+  return table;
+}
+
+std::string module_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view,
+                         const TextStyle& style) {
+  return render_text(module_rows(trace, values, view), style);
 }
 
 }  // namespace rangefinder

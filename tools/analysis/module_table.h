@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tools/analysis/row_values.h"
+#include "tools/analysis/table_render.h"
 #include "tools/analysis/trace_totals.h"
 
 namespace rangefinder {
@@ -35,12 +36,10 @@ struct ModuleView {
 [[nodiscard]] std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
                                                      const ModuleView& view);
 
-struct TextStyle {
-  std::size_t width = 110;  ///< 0: as long as it gets
-  bool colour = false;
-};
+/// With the remarks that its signs need.
+[[nodiscard]] Table module_rows(const TraceTotals& trace, const RowValues& values, const ModuleView& view);
 
-/// With the remarks that its signs need below it.
+/// module_rows() as text.
 [[nodiscard]] std::string module_table(const TraceTotals& trace, const RowValues& values,
                                        const ModuleView& view, const TextStyle& style);
 

@@ -41,11 +41,11 @@ const CopyTruth& RowValues::truth() const noexcept {
   return exact_truth_.copies != 0 || !sampled_ ? exact_truth_ : sampled_->truth;
 }
 
-RowValues load_row_values(const TraceTotals& trace) {
+RowValues load_row_values(const TraceTotals& trace, const SampleWindow& window) {
   if (trace.samples_lines == 0) return RowValues(trace);
   const std::optional<SampledTrace> samples = SampledTrace::load(trace.files);
   if (!samples) return RowValues(trace);
-  return RowValues(trace, samples->totals());
+  return RowValues(trace, samples->totals(window));
 }
 
 }  // namespace rangefinder

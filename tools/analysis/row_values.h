@@ -36,7 +36,7 @@ class RowValues {
   CopyTruth exact_truth_;
 };
 
-/// Shares the samples of a trace that has some; reads it again for that.
-[[nodiscard]] RowValues load_row_values(const TraceTotals& trace);
+/// Shares the samples of a trace that has some, those of `window`; reads it again for that.
+[[nodiscard]] RowValues load_row_values(const TraceTotals& trace, const SampleWindow& window = {});
 
 }  // namespace rangefinder

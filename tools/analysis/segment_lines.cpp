@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/segment_lines.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <zstd.h>
 
 #include "tools/analysis/missing.h"
+#include "tools/analysis/read_progress.h"
 
 namespace rangefinder {
 
@@ -16,8 +18,8 @@ namespace rangefinder {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Appends some; false: there are no more.
-  virtual bool append(std::string& out) = 0;
+  /// Up to `room` bytes to `to`; 0: there are no more.
+  virtual std::size_t read(char* to, std::size_t room) = 0;
   /// The bytes ended before they should.
   [[nodiscard]] virtual bool cut() const noexcept { return false; }
 };
@@ -25,6 +27,9 @@ class ByteSource {
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+/// The writer's longest line, one of samples, has some 100 KB. Without a bound a file of another kind
+/// would be held whole, because nothing in it ends a line.
+constexpr std::size_t kLongestLineBytes = std::size_t{64} << 20;
 
 struct CloseFile {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
@@ -34,17 +39,16 @@ class PlainFile final : public ByteSource {
  public:
   explicit PlainFile(const std::filesystem::path& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
     if (!file_) throw Missing("cannot open " + path.string() + ": " + std::strerror(errno));
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // the reader has a buffer of its own
   }
 
-  bool append(std::string& out) override {
-    const std::size_t before = out.size();
-    out.resize(before + kChunkBytes);
-    const std::size_t got = std::fread(out.data() + before, 1, kChunkBytes, file_.get());
-    out.resize(before + got);
+  std::size_t read(char* to, std::size_t room) override {
+    const std::size_t got = std::fread(to, 1, room, file_.get());
     if (got == 0 && std::ferror(file_.get()) != 0) {
       throw Missing("cannot read " + path_.string() + ": " + std::strerror(errno));
     }
-    return got != 0;
+    read_progress.add(got);
+    return got;
   }
 
  private:
@@ -60,43 +64,47 @@ struct FreeStream {
 class ZstdFile final : public ByteSource {
  public:
   explicit ZstdFile(const std::filesystem::path& path)
-      : file_(path), stream_(ZSTD_createDStream()), out_(ZSTD_DStreamOutSize()) {
+      : file_(path), stream_(ZSTD_createDStream()), packed_(ZSTD_DStreamInSize()) {
     if (!stream_) throw Missing("not enough memory to read " + path.string());
   }
 
-  bool append(std::string& out) override {
+  std::size_t read(char* to, std::size_t room) override {
     while (!broken_) {
-      if (in_.pos == in_.size && !pending_ && !refill()) return false;
-      ZSTD_outBuffer chunk{out_.data(), out_.size(), 0};
-      const std::size_t left = ZSTD_decompressStream(stream_.get(), &chunk, &in_);
+      if (in_.pos == in_.size && !pending_ && !refill()) return 0;
+      ZSTD_outBuffer out{to, room, 0};
+      const std::size_t left = ZSTD_decompressStream(stream_.get(), &out, &in_);
       broken_ = ZSTD_isError(left) != 0;
       in_frame_ = left != 0;
-      pending_ = in_frame_ && chunk.pos == chunk.size;  // zstd may hold more than fitted
-      out.append(out_.data(), chunk.pos);
-      if (chunk.pos != 0) return true;
+      pending_ = in_frame_ && out.pos == out.size;  // zstd may hold more than fitted
+      if (out.pos != 0) return out.pos;
     }
-    return false;
+    return 0;
   }
 
   [[nodiscard]] bool cut() const noexcept override { return broken_ || in_frame_; }
 
  private:
   bool refill() {
-    raw_.clear();
-    if (!file_.append(raw_)) return false;
-    in_ = {raw_.data(), raw_.size(), 0};
-    return true;
+    in_ = {packed_.data(), file_.read(packed_.data(), packed_.size()), 0};
+    return in_.size != 0;
   }
 
   PlainFile file_;
   std::unique_ptr<ZSTD_DStream, FreeStream> stream_;
-  std::vector<char> out_;
-  std::string raw_;
+  std::vector<char> packed_;
   ZSTD_inBuffer in_{nullptr, 0, 0};
   bool broken_ = false;
   bool in_frame_ = false;
   bool pending_ = false;
 };
+
+/// What a small file needs; one more byte than it has tells that it ended.
+std::size_t first_chunk_bytes(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+  if (error || file.extension() == ".zst") return kChunkBytes;
+  return static_cast<std::size_t>(std::min<std::uintmax_t>(bytes + 1, kChunkBytes));
+}
 
 std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path) {
   if (path.extension() != ".zst") return std::make_unique<PlainFile>(path);
@@ -105,29 +113,46 @@ std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path) {
 
 }  // namespace
 
-SegmentLines::SegmentLines(const std::filesystem::path& file) : source_(open_source(file)) {}
+SegmentLines::SegmentLines(const std::filesystem::path& file)
+    : file_(file), source_(open_source(file)), buffer_(first_chunk_bytes(file)) {}
 SegmentLines::~SegmentLines() = default;
+
+bool SegmentLines::refill() {
+  if (ended_) return false;
+  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+  if (end_ == buffer_.size()) {
+    if (end_ >= kLongestLineBytes) {
+      throw Missing(file_.string() + ":" + std::to_string(number_ + 1) +
+                    ": the line is longer than 64 MiB: this is no trace");
+    }
+    buffer_.resize(2 * end_);
+  }
+  const std::size_t got = source_->read(buffer_.data() + end_, buffer_.size() - end_);
+  end_ += got;
+  ended_ = got == 0;
+  return !ended_;
+}
 
 bool SegmentLines::next(std::string_view& line) {
   std::size_t searched = begin_;
   for (;;) {
-    const std::size_t newline = buffer_.find('\n', searched);
-    if (newline != std::string::npos) {
-      line = std::string_view(buffer_).substr(begin_, newline - begin_);
-      begin_ = newline + 1;
+    const char* const from = buffer_.data() + searched;
+    if (const void* const newline = std::memchr(from, '\n', end_ - searched); newline != nullptr) {
+      const char* const first = buffer_.data() + begin_;
+      line = {first, static_cast<std::size_t>(static_cast<const char*>(newline) - first)};
+      begin_ += line.size() + 1;
       ++number_;
       return true;
     }
-    if (ended_) break;
-    buffer_.erase(0, begin_);
-    begin_ = 0;
-    searched = buffer_.size();
-    ended_ = !source_->append(buffer_);
+    searched = end_ - begin_;  // refill() moves what is left to the front
+    if (!refill()) break;
   }
-  torn_ = torn_ || source_->cut() || begin_ < buffer_.size();
-  if (begin_ == buffer_.size()) return false;
-  line = std::string_view(buffer_).substr(begin_);
-  begin_ = buffer_.size();
+  torn_ = torn_ || source_->cut() || begin_ < end_;
+  if (begin_ == end_) return false;
+  line = {buffer_.data() + begin_, end_ - begin_};
+  begin_ = end_;
   ++number_;
   return true;
 }

@@ -7,7 +7,8 @@
 //
 // A killed program leaves a last line without its newline: next() gives it like any
 // other and torn() is true from then on. A cut or broken compressed file ends early
-// and is torn as well. Throws Missing when the file cannot be opened or read.
+// and is torn as well. Throws Missing when the file cannot be opened or read, or where
+// a line has more than 64 MiB.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rangefinder {
 
@@ -34,9 +36,13 @@ class SegmentLines {
   [[nodiscard]] bool torn() const noexcept { return torn_; }
 
  private:
+  /// More bytes behind those that are left. False: there are none.
+  bool refill();
+
+  std::filesystem::path file_;
   std::unique_ptr<ByteSource> source_;
-  std::string buffer_;
-  std::size_t begin_ = 0;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // in buffer_: read from the file, not yet given
   std::uint64_t number_ = 0;
   bool torn_ = false;
   bool ended_ = false;

@@ -7,6 +7,7 @@
 
 #include "schema/key_names.h"
 #include "tools/analysis/rows_json.h"
+#include "tools/analysis/sampled_summary_check.h"
 
 namespace rangefinder {
 namespace {
@@ -19,6 +20,8 @@ constexpr std::array kModuleFields{"calls",         "kernels",         "gpu_ns",
                                    "host_ns",       "dram_read_bytes", "dram_write_bytes", "l2_bytes",
                                    "declared_bytes"};
 constexpr std::array kKernelFields{"count", "total_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"};
+
+constexpr std::array kCopyFields{"count", "bytes", "total_ns"};
 
 bool is_bytes(std::string_view field) {
   return field == "dram_read_bytes" || field == "dram_write_bytes" || field == "l2_bytes";
@@ -121,6 +124,45 @@ void compare_kernels(const std::string& file, const TraceTotals& trace, const js
   compare_rows(file, "kernel", told, found, problems);
 }
 
+template <typename Object>
+std::string copy_name(const Object& row) {
+  std::string name = "copies";
+  for (const char* const key : {"kind", "src", "dst"}) {
+    const auto it = row.find(key);
+    name += " " + (it != row.end() && it->is_string() ? it->template get<std::string>() : std::string("?"));
+  }
+  return name;
+}
+
+void compare_copies(const std::string& file, const TraceTotals& trace, const json& summary,
+                    ProblemLog& problems) {
+  Rows told, found;
+  if (const auto list = summary.find("memcpy"); list != summary.end() && list->is_array()) {
+    for (const json& row : *list) {
+      if (row.is_object()) add_row(told, copy_name(row), row, kCopyFields);
+    }
+  }
+  for (const MemcpyTotals& totals : trace.totals.copies()) {
+    const auto row = copy_row(totals);
+    add_row(found, copy_name(row), row, kCopyFields);
+  }
+  compare_rows(file, "row of", told, found, problems);
+}
+
+void compare_loss(const std::string& file, const TraceTotals& trace, const json& summary,
+                  ProblemLog& problems) {
+  Values told, found;
+  if (const auto loss = summary.find("loss"); loss != summary.end() && loss->is_object()) {
+    for (const auto& [cause, n] : loss->items()) {
+      if (n.is_number_integer()) told[cause] = n.get<std::uint64_t>();
+    }
+  }
+  for (std::size_t i = 0; i < kLossCauses.size(); ++i) {
+    if (trace.loss[i] != 0) found[kLossCauses[i].name] = trace.loss[i];
+  }
+  compare_values(file, "loss", told, found, problems);
+}
+
 /// Exact mode alone: what samples said of copies, only their sharing can tell.
 void compare_truth(const TraceTotals& trace, ProblemLog& problems) {
   const CopyTruth& found = trace.totals.truth();
@@ -159,6 +201,11 @@ std::string check_summary(const TraceTotals& trace, ProblemLog& problems) {
   }
   compare_modules(file, trace, summary, problems);
   compare_kernels(file, trace, summary, problems);
+  compare_copies(file, trace, summary, problems);
+  compare_loss(file, trace, summary, problems);
+  if (trace.samples_lines != 0 || summary.contains("samples")) {
+    check_sampled_summary(trace.files, file, summary, problems);
+  }
   return {};
 }
 

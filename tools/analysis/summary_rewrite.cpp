@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tools/analysis/findings/findings.h"
 #include "tools/analysis/rows_json.h"
 
 namespace rangefinder {
@@ -100,6 +101,17 @@ void put_samples(Json& summary, const TraceTotals& trace, const RowValues& value
   if (Json truth = truth_object(values.truth()); !truth.is_null()) summary["truth"] = std::move(truth);
 }
 
+/// The rules as what load_trace() shows its lines to.
+class FindingsReader final : public Section {
+ public:
+  void line(const Line& line) override { rules_.line(line); }
+  std::vector<Table> tables(const SectionInput&) override { return {}; }
+  std::vector<Finding> findings(const SectionInput& input) { return rules_.findings(input); }
+
+ private:
+  FindingRules rules_;
+};
+
 bool was_sampled(const Json& summary) {
   const auto process = summary.find("process");
   const bool asked = process != summary.end() && process->is_object() &&
@@ -107,35 +119,40 @@ bool was_sampled(const Json& summary) {
   return asked || summary.contains("samples");
 }
 
-std::string share(const fs::path& folder, std::uint64_t most_bytes) {
+std::string complete(const fs::path& folder, std::uint64_t most_bytes) {
   const fs::path file = folder / "summary.json";
   std::ifstream stream(file);
   Json summary = Json::parse(stream, nullptr, false);
-  if (!summary.is_object() || !was_sampled(summary)) return {};
+  if (!summary.is_object()) return {};
   const std::vector<TraceFolder> traces = find_traces(folder.string());
-  if (traces.size() != 1) return {};
+  if (traces.size() != 1 || traces.front().segments.empty()) return {};
   if (size_of(traces.front()) > most_bytes) {
-    return "the trace is large, so bytes are shared by time here; `rangefinder report` unmixes them";
+    return "the trace is large, so it was not read again for findings" +
+           std::string(was_sampled(summary) ? ", and bytes are shared by time here" : "") +
+           "; `rangefinder report` does that";
   }
-  const TraceTotals trace = load_trace(traces.front());
+  FindingsReader rules;
+  const TraceTotals trace = load_trace(traces.front(), nullptr, &rules);
   const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
   if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0) {
+    if (!was_sampled(summary)) return {};
     return "the trace is not whole, so bytes are those of the last summary, shared by time";
   }
   const RowValues values = load_row_values(trace);
-  if (values.sampled() == nullptr) return {};
-  put_samples(summary, trace, values);
+  const SectionView view;
+  summary["findings"] = findings_json(rules.findings({trace, values, view}));
+  if (values.sampled() != nullptr) put_samples(summary, trace, values);
   if (!replace_file(file, document_text(summary))) return "summary.json could not be written again";
   return {};
 }
 
 }  // namespace
 
-std::string share_samples(const fs::path& folder, std::uint64_t most_bytes) {
+std::string complete_summary(const fs::path& folder, std::uint64_t most_bytes) {
   try {
-    return share(folder, most_bytes);
+    return complete(folder, most_bytes);
   } catch (const std::exception& error) {
-    return std::string("bytes stay shared by time: ") + error.what();
+    return std::string("the summary stays as the program left it: ") + error.what();
   }
 }
 

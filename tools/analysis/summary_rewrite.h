@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A summary.json with what could not be known while the program ran: sampled bytes, unmixed.
+// A summary.json with what could not be known while the program ran: sampled bytes, unmixed, and
+// what the rules find.
 //
-//   summary.json (bytes shared by time) ─┐
-//   trace beside it ─▶ SampledTrace ─────┴▶ summary.json: modules, outside, kernels, samples, truth
+//   summary.json (bytes shared by time, no findings) ─┐
+//   trace beside it ─▶ one reading ─▶ FindingRules ───┼▶ summary.json: findings
+//                           └─▶ SampledTrace ─────────┴▶ modules, outside, kernels, samples, truth
 //
 // Refuses, and leaves the file as it is, where the trace does not hold all that the summary does.
 #pragma once
@@ -15,11 +17,10 @@
 namespace rangefinder {
 
 /// Above this a trace is not read again when the program ends: its user waits for the prompt.
-inline constexpr std::uint64_t kMostBytesToShare = 2'000'000'000;
+inline constexpr std::uint64_t kMostBytesToRead = 1'000'000'000;
 
-/// Of a trace without samples nothing is changed. Returns why the live bytes were kept, "" if they were
-/// not or there are none. Never throws for what is in the files.
-[[nodiscard]] std::string share_samples(const std::filesystem::path& folder,
-                                        std::uint64_t most_bytes = kMostBytesToShare);
+/// Returns why something was left as it was, "" if nothing was. Never throws for what is in the files.
+[[nodiscard]] std::string complete_summary(const std::filesystem::path& folder,
+                                           std::uint64_t most_bytes = kMostBytesToRead);
 
 }  // namespace rangefinder

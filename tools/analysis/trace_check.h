@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "schema/read_line.h"
 #include "tools/analysis/problem_log.h"
@@ -36,6 +37,9 @@ struct TraceFacts {
   }
 };
 
+/// Lines of things that happened: the end line counts them. The others name things or are about the trace.
+[[nodiscard]] bool is_event(std::string_view kind);
+
 class TraceCheck {
  public:
   virtual ~TraceCheck() = default;
@@ -50,7 +54,12 @@ class TraceCheck {
 [[nodiscard]] std::unique_ptr<TraceCheck> make_identity_check();
 /// Nothing ends before it starts; work without times is in the ledger.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_time_check();
-/// One launch a correlation id, a launch for every piece of GPU work, a kernel line for every exact kernel.
+/// Push/pop ranges of a thread nest.
+[[nodiscard]] std::unique_ptr<TraceCheck> make_nesting_check();
+/// What names a range was done while it was open, GPU work names the range of its launch.
+[[nodiscard]] std::unique_ptr<TraceCheck> make_placement_check();
+/// One launch a correlation id, a launch for every piece of GPU work, a kernel line for every exact
+/// kernel; as many launches have records as the ledger says.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_launch_check();
 /// Launches that share a counter range, and that range's line, which counts them.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_counter_range_check();

@@ -5,11 +5,14 @@
 //   segments ─▶ SegmentLines ─▶ LineReader ─▶ TraceVisitor::line
 //                                    └──────▶ TraceVisitor::broken, for what is no line of the format
 //
-// A last line that a killed program left half written is neither: ReadSummary names it.
+// A last line that a killed program left half written is neither: ReadSummary names it. What else is wrong
+// with the files as a whole stands in ReadSummary::damage: a verb that shows what could be read says so and
+// ends with exit code 3. Segments of two processes are not read as one: that is Missing.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "schema/read_line.h"
@@ -29,17 +32,27 @@ class TraceVisitor {
   virtual void segment(const SegmentFile&) {}
   virtual void line(const Line& line, const LinePlace& place) = 0;
   virtual void broken(std::string_view error, const LinePlace& place) = 0;
+  /// True: it judges lines itself. It gets those that end before they start, which are broken for others,
+  /// and segments of several processes are not thrown for.
+  [[nodiscard]] virtual bool judges() const { return false; }
 };
 
 struct ReadSummary {
   std::uint64_t lines = 0;   ///< that were read as records
   std::uint64_t broken = 0;  ///< that were not
   bool torn = false;         ///< a segment ends in the middle of a line
+  bool torn_inside = false;  ///< and it is not the last one
   std::filesystem::path torn_file;
   std::uint64_t torn_line = 0;
+  /// What is missing or cannot be read, with its place: one sentence. "" if all is there but for a last
+  /// line that is torn and an end that a killed program never wrote.
+  std::string damage;
 };
 
 /// `reader` must outlive what the visitor keeps of the lines' views. Throws Missing.
 [[nodiscard]] ReadSummary read_trace(const TraceFolder& trace, LineReader& reader, TraceVisitor& visitor);
+
+/// The two times of a line that ends before it starts; false: it does not, or has none.
+[[nodiscard]] bool ends_before_start(const Line& line, TimeNs& start_ns, TimeNs& end_ns);
 
 }  // namespace rangefinder

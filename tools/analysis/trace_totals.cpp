@@ -6,20 +6,25 @@
 #include <utility>
 
 #include "tools/analysis/missing.h"
+#include "tools/analysis/sections/section.h"
+#include "tools/analysis/selection.h"
 
 namespace rangefinder {
 namespace {
 
 class TotalsVisitor final : public TraceVisitor {
  public:
-  explicit TotalsVisitor(TraceTotals& out) : out_(out) {}
+  TotalsVisitor(TraceTotals& out, Selection* selection, Section* section)
+      : out_(out), selection_(selection), section_(section) {}
 
   void line(const Line& line, const LinePlace& place) override {
     if (!has_header_ && !std::holds_alternative<Header>(line)) {
       throw Missing(place.file->string() + " does not begin with the header of a trace\n" +
                     "  Name the folder that `rangefinder run` wrote.");
     }
+    if (selection_ != nullptr && !selection_->takes(line)) return;
     std::visit([this](const auto& record) { take(record); }, line);
+    if (section_ != nullptr) section_->line(line);
   }
 
   void broken(std::string_view error, const LinePlace& place) override {
@@ -90,6 +95,8 @@ class TotalsVisitor final : public TraceVisitor {
   void see(TimeNs time) { out_.last_ns = std::max(out_.last_ns, time); }
 
   TraceTotals& out_;
+  Selection* selection_;
+  Section* section_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> categories_;
   bool has_header_ = false;
 };
@@ -114,15 +121,16 @@ std::string TraceTotals::path_text(std::uint32_t path) const {
       [this](std::uint32_t id) { return parent_of(id); });
 }
 
-TraceTotals load_trace(const TraceFolder& files) {
+TraceTotals load_trace(const TraceFolder& files, Selection* selection, Section* section) {
   TraceTotals out;
   out.files = files;
   if (files.segments.empty()) {
     throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
                   "  The report is made from the trace: copy its files next to the summary.");
   }
+  if (section != nullptr) section->begin(files);
   LineReader reader;
-  TotalsVisitor visitor(out);
+  TotalsVisitor visitor(out, selection, section);
   out.read = read_trace(files, reader, visitor);
   if (out.read.lines == 0) {
     throw Missing(files.segments.front().path.string() + " holds no whole line: the program ended too early");

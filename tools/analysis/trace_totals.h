@@ -20,6 +20,9 @@
 
 namespace rangefinder {
 
+class Section;
+class Selection;
+
 struct TraceTotals {
   TraceFolder files;
   Header header;
@@ -45,7 +48,9 @@ struct TraceTotals {
   [[nodiscard]] std::uint32_t parent_of(std::uint32_t path) const;
 };
 
-/// Throws Missing when the files cannot be read or are no trace of this major version.
-[[nodiscard]] TraceTotals load_trace(const TraceFolder& files);
+/// `selection`: which lines count; nullptr: all. `section` sees the same lines. Throws Missing when the
+/// files cannot be read or are no trace of this major version.
+[[nodiscard]] TraceTotals load_trace(const TraceFolder& files, Selection* selection = nullptr,
+                                     Section* section = nullptr);
 
 }  // namespace rangefinder

@@ -18,6 +18,8 @@ class Validator final : public TraceVisitor {
     checks_.push_back(make_structure_check());
     checks_.push_back(make_identity_check());
     checks_.push_back(make_time_check());
+    checks_.push_back(make_nesting_check());
+    checks_.push_back(make_placement_check());
     checks_.push_back(make_launch_check());
     checks_.push_back(make_counter_range_check());
     checks_.push_back(make_ledger_check());
@@ -28,6 +30,8 @@ class Validator final : public TraceVisitor {
   }
 
   void line(const Line& line, const LinePlace& place) override {
+    begun_ = true;
+    if (foreign_) return;
     problems_.at(place);
     if (const auto* flush = std::get_if<FlushRecord>(&line)) facts_.loss = flush->loss;
     if (const auto* end = std::get_if<EndRecord>(&line)) {
@@ -39,39 +43,52 @@ class Validator final : public TraceVisitor {
   }
 
   void broken(std::string_view error, const LinePlace& place) override {
+    if (foreign_) return;
+    foreign_ = !std::exchange(begun_, true);
     problems_.at(place);
     problems_.add("line", std::string(error));
   }
 
+  [[nodiscard]] bool judges() const override { return true; }
+
   const TraceFacts& finish(const TraceFolder& trace) {
     facts_.folder = trace.folder.string();
     facts_.whole = trace.whole;
+    if (foreign_) return facts_;
     for (const auto& check : checks_) check->finish(facts_, problems_);
     return facts_;
   }
+  /// The very first line is none of this format, so what follows was not judged.
+  [[nodiscard]] bool foreign() const noexcept { return foreign_; }
 
  private:
   ProblemLog& problems_;
   std::vector<std::unique_ptr<TraceCheck>> checks_;
   TraceFacts facts_;
+  bool begun_ = false;
+  bool foreign_ = false;
 };
 
 void report_ending(const ReadSummary& read, const TraceFacts& facts, bool strict, Validation& out) {
-  const auto tell = [&](const char* kind, const std::string& file, const std::string& text) {
-    if (strict) {
+  const auto tell = [&](const char* kind, const std::string& file, const std::string& text, bool fault) {
+    if (fault) {
       out.problems.add_at(file, kind, text);
     } else {
       out.notes.push_back(text);
     }
   };
   if (read.torn) {
+    const std::string place = read.torn_file.string() + ":" + std::to_string(read.torn_line);
+    const bool inside = read.torn_inside && !facts.lines_lost();
     tell("torn", read.torn_file.string(),
-         read.torn_file.string() + ":" + std::to_string(read.torn_line) +
-             ": the last line is torn; everything before it is whole");
+         place + (inside ? ": the segment is cut here, and others follow"
+                         : ": the last line is torn; everything before it is whole"),
+         strict || inside);
   }
   if (facts.whole && !facts.is_final) {
     tell("no-end", facts.folder,
-         "no end line: the program was killed, or is still running; at most the last second is missing");
+         "no end line: the program was killed, or is still running; at most the last second is missing",
+         strict);
   }
 }
 
@@ -99,6 +116,7 @@ Validation validate_trace(const TraceFolder& trace, bool strict) {
   out.lines = read.lines;
   const TraceFacts& facts = validator.finish(trace);
   if (read.lines == 0) out.problems.add_at(out.place, "header", "no whole line in this trace");
+  if (validator.foreign()) return out;
   report_ending(read, facts, strict, out);
   if (trace.whole && read.lines > 0) compare_summary(trace, out);
   return out;

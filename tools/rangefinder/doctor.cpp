@@ -30,9 +30,11 @@ const char* colour(Health health) {
   return health == Health::ok ? "\033[32m" : health == Health::warn ? "\033[33m" : "\033[31m";
 }
 
-std::vector<Finding> examine(const std::string& out) {
-  std::vector<Finding> all = check_gpu();
-  const auto add = [&all](std::vector<Finding> more) { all.insert(all.end(), more.begin(), more.end()); };
+std::vector<HealthFinding> examine(const std::string& out) {
+  std::vector<HealthFinding> all = check_gpu();
+  const auto add = [&all](std::vector<HealthFinding> more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
   add({check_library()});
   add(check_cupti());
   add({check_permission()});
@@ -42,10 +44,10 @@ std::vector<Finding> examine(const std::string& out) {
   return all;
 }
 
-std::string as_text(const std::vector<Finding>& findings) {
+std::string as_text(const std::vector<HealthFinding>& findings) {
   const bool coloured = use_colour(STDOUT_FILENO);
   std::string out;
-  for (const Finding& finding : findings) {
+  for (const HealthFinding& finding : findings) {
     std::string health = word(finding.health);
     health.resize(5, ' ');
     std::string name = finding.check;
@@ -57,12 +59,12 @@ std::string as_text(const std::vector<Finding>& findings) {
   return out;
 }
 
-Json as_json(const std::vector<Finding>& findings, bool can_trace) {
+Json as_json(const std::vector<HealthFinding>& findings, bool can_trace) {
   Json out{{"schema", "rangefinder.doctor"},
            {"version", "1.0"},
            {"can_trace", can_trace},
            {"checks", Json::array()}};
-  for (const Finding& finding : findings) {
+  for (const HealthFinding& finding : findings) {
     Json row{{"check", finding.check}, {"health", word(finding.health)}, {"text", finding.text}};
     if (!finding.cure.empty()) row["cure"] = finding.cure;
     row["needed"] = finding.needed;
@@ -72,8 +74,8 @@ Json as_json(const std::vector<Finding>& findings, bool can_trace) {
 }
 
 int doctor(const std::string& out, bool json) {
-  const std::vector<Finding> findings = examine(out);
-  const bool can_trace = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
+  const std::vector<HealthFinding> findings = examine(out);
+  const bool can_trace = std::none_of(findings.begin(), findings.end(), [](const HealthFinding& finding) {
     return finding.needed && finding.health == Health::no;
   });
   if (json) {

@@ -11,7 +11,7 @@ namespace rangefinder {
 
 enum class Health { ok, warn, no };
 
-struct Finding {
+struct HealthFinding {
   std::string check;  ///< one word or two, stable
   Health health = Health::ok;
   std::string text;    ///< what is there, or what is not
@@ -21,19 +21,19 @@ struct Finding {
 
 /// Driver, GPUs and, where there are any, who owns CUPTI: asked in a child process, which
 /// may crash or hang in a broken driver without harm.
-[[nodiscard]] std::vector<Finding> check_gpu();
+[[nodiscard]] std::vector<HealthFinding> check_gpu();
 
 /// The injection library: where, and does it load?
-[[nodiscard]] Finding check_library();
+[[nodiscard]] HealthFinding check_library();
 /// libcupti and the library of its counters.
-[[nodiscard]] std::vector<Finding> check_cupti();
+[[nodiscard]] std::vector<HealthFinding> check_cupti();
 /// May this user read hardware counters? Never needed for times.
-[[nodiscard]] Finding check_permission();
+[[nodiscard]] HealthFinding check_permission();
 /// Variables and programs of other tools that want the same hooks.
-[[nodiscard]] std::vector<Finding> check_other_tools();
+[[nodiscard]] std::vector<HealthFinding> check_other_tools();
 /// Multi-process service and partitioned GPUs.
-[[nodiscard]] std::vector<Finding> check_sharing();
+[[nodiscard]] std::vector<HealthFinding> check_sharing();
 /// Can the trace be written, and is there room? `out`: template of the folder.
-[[nodiscard]] Finding check_disk(const std::string& out);
+[[nodiscard]] HealthFinding check_disk(const std::string& out);
 
 }  // namespace rangefinder

@@ -89,7 +89,7 @@ std::string version_text(int version) {
   return release.empty() ? cuda : release + ", " + cuda;
 }
 
-Finding driver_finding(const json& answer) {
+HealthFinding driver_finding(const json& answer) {
   constexpr const char* kInstall =
       "Install NVIDIA's driver 580 or newer, or start the container with its GPUs (--gpus all).";
   if (!answer.value("loaded", false))
@@ -107,14 +107,14 @@ Finding driver_finding(const json& answer) {
 
 }  // namespace
 
-std::vector<Finding> check_gpu() {
+std::vector<HealthFinding> check_gpu() {
   const Answer asked = ask_in_child(ask_driver);
   if (!asked.arrived) {
     return {{"driver", Health::no, "asking the driver went wrong: " + asked.text,
              "See `nvidia-smi` and the kernel's log."}};
   }
   const json answer = json::parse(asked.text, nullptr, false);
-  std::vector<Finding> out{driver_finding(answer)};
+  std::vector<HealthFinding> out{driver_finding(answer)};
   if (!answer.contains("gpus")) {
     out.push_back({"gpu", Health::no, "none can be seen without a working driver", "First cure the driver."});
     return out;
@@ -124,11 +124,12 @@ std::vector<Finding> check_gpu() {
   }
   for (const json& name : answer["gpus"]) out.push_back({"gpu", Health::ok, name.get<std::string>(), ""});
   const std::string subscriber = answer.value("subscribe_error", "");
-  out.push_back(subscriber.empty()
-                    ? Finding{"cupti owner", Health::ok, "nobody else holds it", ""}
-                    : Finding{"cupti owner", Health::no,
-                              "a process that starts here cannot have it: " + subscriber,
-                              "Another tool is loaded into every process: see the lines on other tools."});
+  out.push_back(
+      subscriber.empty()
+          ? HealthFinding{"cupti owner", Health::ok, "nobody else holds it", ""}
+          : HealthFinding{"cupti owner", Health::no,
+                          "a process that starts here cannot have it: " + subscriber,
+                          "Another tool is loaded into every process: see the lines on other tools."});
   return out;
 }
 

@@ -55,7 +55,7 @@ bool runs(const std::string& program) {
 
 }  // namespace
 
-Finding check_library() {
+HealthFinding check_library() {
   fs::path library;
   try {
     library = find_library();
@@ -75,14 +75,14 @@ Finding check_library() {
           "Install Rangefinder for this system, or build it here."};
 }
 
-std::vector<Finding> check_cupti() {
+std::vector<HealthFinding> check_cupti() {
   CuptiLibrary library;
   CuptiFailure failure;
   if (!load_cupti(variable("RANGEFINDER_CUPTI"), library, failure)) {
     const std::string where = failure.path.empty() ? "" : " (" + failure.path + ")";
     return {{"cupti", Health::no, "none that can be used" + where, failure.reason}};
   }
-  std::vector<Finding> out{
+  std::vector<HealthFinding> out{
       {"cupti", Health::ok, cupti_version_text(library.version) + ", " + library.path, ""}};
   if (!library.remark.empty()) out.push_back({"cupti", Health::warn, library.remark, "", false});
   const fs::path counters = fs::path(library.path).parent_path() / "libnvperf_host.so";
@@ -96,7 +96,7 @@ std::vector<Finding> check_cupti() {
   return out;
 }
 
-Finding check_permission() {
+HealthFinding check_permission() {
   constexpr const char* kParams = "/proc/driver/nvidia/params";
   const std::string admin_only = value_in(kParams, "RmProfilingAdminOnly");
   if (admin_only == "0") return {"permission", Health::ok, "every user may read the counters", "", false};
@@ -114,8 +114,8 @@ Finding check_permission() {
           false};
 }
 
-std::vector<Finding> check_other_tools() {
-  std::vector<Finding> out;
+std::vector<HealthFinding> check_other_tools() {
+  std::vector<HealthFinding> out;
   const std::string cuda = variable("CUDA_INJECTION64_PATH");
   if (!cuda.empty() && !is_our_library(cuda)) {
     out.push_back(
@@ -149,8 +149,8 @@ std::vector<Finding> check_other_tools() {
   return out;
 }
 
-std::vector<Finding> check_sharing() {
-  std::vector<Finding> out;
+std::vector<HealthFinding> check_sharing() {
+  std::vector<HealthFinding> out;
   std::error_code ignored;
   if (!variable("CUDA_MPS_PIPE_DIRECTORY").empty() || fs::exists("/tmp/nvidia-mps/control", ignored)) {
     out.push_back({"mps", Health::warn,
@@ -165,7 +165,7 @@ std::vector<Finding> check_sharing() {
   return out;
 }
 
-Finding check_disk(const std::string& out_template) {
+HealthFinding check_disk(const std::string& out_template) {
   fs::path place = fs::absolute(out_template.substr(0, out_template.find('%')));
   std::error_code ignored;
   while (!fs::is_directory(place, ignored) && place.has_relative_path()) place = place.parent_path();

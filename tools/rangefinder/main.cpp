@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "profiler/attribution/number_text.h"
 #include "tools/analysis/missing.h"
+#include "tools/analysis/read_damage.h"
+#include "tools/rangefinder/progress_bar.h"
 #include "tools/rangefinder/verb.h"
 
 namespace {
@@ -24,8 +27,14 @@ constexpr const char* kFooter =
     "\nExit codes: 0 ok, 1 a check failed, 2 wrong use, 3 something is missing;\n"
     "`run` returns the program's own.\n";
 
-int print_once(const char* message, int code) {
-  std::cerr << "rangefinder: " << message << "\n";
+/// Line by line: a name out of a trace may hold what a terminal would act on.
+int print_once(const std::string& message, int code) {
+  std::cerr << "rangefinder: ";
+  for (std::size_t at = 0; at <= message.size();) {
+    const std::size_t end = std::min(message.find('\n', at), message.size());
+    std::cerr << rangefinder::printable(message.substr(at, end - at)) << "\n";
+    at = end + 1;
+  }
   return code;
 }
 
@@ -34,6 +43,13 @@ int end_of_parsing(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
   std::cerr << "rangefinder: " << error.what() << "\n  See `rangefinder --help`, or --help behind a verb.\n";
   return rangefinder::kExitWrongUse;
+}
+
+/// What a verb could not read of its traces: it showed the rest.
+int with_damage(int code) {
+  const std::vector<std::string> sentences = rangefinder::read_damage.sentences();
+  for (const std::string& sentence : sentences) print_once(sentence, code);
+  return code == rangefinder::kExitOk && !sentences.empty() ? rangefinder::kExitMissing : code;
 }
 
 int run_command_line(int argc, char** argv) {
@@ -51,7 +67,9 @@ int run_command_line(int argc, char** argv) {
   rangefinder::Action action;
   rangefinder::add_run(app, action, program);
   rangefinder::add_report(app, action);
+  rangefinder::add_diff(app, action);
   rangefinder::add_validate(app, action);
+  rangefinder::add_export(app, action);
   rangefinder::add_metrics(app, action);
   rangefinder::add_doctor(app, action);
   try {
@@ -64,7 +82,13 @@ int run_command_line(int argc, char** argv) {
     std::cerr << app.help();
     return rangefinder::kExitWrongUse;
   }
-  return action();
+  if (app.got_subcommand("run")) return action();  // the terminal is the program's
+  int code = rangefinder::kExitOk;
+  {
+    const rangefinder::ProgressBar bar;
+    code = action();
+  }
+  return app.got_subcommand("validate") ? code : with_damage(code);  // it has told of them
 }
 
 }  // namespace

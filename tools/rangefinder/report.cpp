@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder report DIR… [--section modules|kernels] [--json]
+// rangefinder report DIR… [--section NAME] [--json|--csv|--md] [--html FILE]
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/layer_report.h"
 #include "profiler/attribution/number_text.h"
-#include "tools/analysis/kernel_table.h"
-#include "tools/analysis/module_table.h"
 #include "tools/analysis/rows_json.h"
-#include "tools/analysis/trace_totals.h"
+#include "tools/analysis/sections/section.h"
+#include "tools/analysis/selection.h"
+#include "tools/analysis/table_render.h"
+#include "tools/rangefinder/report_html.h"
+#include "tools/rangefinder/report_ranks.h"
+#include "tools/rangefinder/report_text.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
 
@@ -25,129 +29,51 @@ using Json = nlohmann::ordered_json;
 struct ReportOptions {
   std::vector<std::string> places;
   std::string section = "modules";
-  std::string sort;
-  std::uint64_t top = 0;
-  std::uint32_t depth = 0;
-  bool flat = false;
-  bool wide = false;
-  bool json = false;
+  std::string table;  ///< --csv: which one; empty: the section's main one
+  std::string iterations, window;
+  std::string html;  ///< file to write the page to
+  SelectionOptions selection;
+  SectionView view;
+  bool wide = false, raw = false, json = false, csv = false, markdown = false, each = false;
 
-  [[nodiscard]] ModuleView modules() const { return {top, depth, sort, flat}; }
-  [[nodiscard]] KernelView kernels() const { return {top, sort}; }
+  [[nodiscard]] TextStyle style() const {
+    return {wide ? 0 : line_width(STDOUT_FILENO), use_colour(STDOUT_FILENO), raw};
+  }
 };
 
-/// How the recording ended, for a reader who has to know whether it is all there.
-std::string ending(const TraceTotals& trace) {
-  std::string out;
-  if (!trace.end) {
-    out += "No end line: the program was killed, or still runs; at most the last second is missing.\n";
-  }
-  if (trace.read.torn) {
-    out += "The last line of " + trace.read.torn_file.filename().string() + " is torn and was left out.\n";
-  }
-  if (trace.read.broken != 0) {
-    out += counted_text(trace.read.broken, "line", "lines") +
-           " could not be read; the first: " + trace.first_broken + "\n";
-  }
-  return out;
-}
+/// One trace, read with one section.
+struct Loaded {
+  Loaded(const TraceFolder& files, const ReportOptions& options, const SectionKind& kind)
+      : selection(options.selection, files),
+        section(kind.make(options.view)),
+        trace(load_trace(files, &selection, section.get())),
+        values(load_row_values(trace, selection.sample_window())) {}
 
-std::string driver_line(const Header& header) {
-  if (header.driver_release.empty()) return {};
-  std::string out = "Driver " + printable(header.driver_release);
-  if (header.runtime_version > 0) {
-    out += ", CUDA runtime " + std::to_string(header.runtime_version / 1000) + "." +
-           std::to_string(header.runtime_version % 1000 / 10);
+  [[nodiscard]] SectionInput input(const ReportOptions& options) const {
+    return {trace, values, options.view};
   }
-  return out + "\n";
-}
 
-std::string title(const TraceTotals& trace) {
-  std::string out = trace.files.folder.string() + "   " + printable(trace.header.executable) + "  (process " +
-                    std::to_string(trace.header.pid) + " on " + printable(trace.header.host);
-  if (!trace.header.rank.empty()) out += ", rank " + printable(trace.header.rank);
-  out += ")\n";
-  for (const GpuRecord& gpu : trace.gpus) {
-    out += "GPU " + std::to_string(gpu.id) + "  " + printable(gpu.name) + ", " +
-           bytes_text(gpu.memory_bytes) + " of memory, " + bytes_text(gpu.l2_bytes) + " of L2";
-    if (gpu.peak_dram_bytes_per_s != 0) {
-      out += ", DRAM peak " + rate_text(static_cast<double>(gpu.peak_dram_bytes_per_s));
-    }
-    out += "\n";
-  }
-  return out + driver_line(trace.header);
-}
+  Selection selection;
+  std::unique_ptr<Section> section;
+  TraceTotals trace;
+  RowValues values;
+};
 
-std::string footer(const TraceTotals& trace) {
-  std::string out;
-  const Json loss = loss_object(trace.loss);
-  const std::vector<std::string> lost = loss_lines(loss);
-  out += counted_text(trace.kernels, "kernel", "kernels") + ", " +
-         counted_text(trace.copies, "copy", "copies") + ", " +
-         counted_text(trace.memsets, "memset", "memsets") + ", " +
-         counted_text(trace.ranges, "range", "ranges") +
-         (lost.empty() ? ", 0 records lost.\n" : ". Lost or incomplete:\n");
-  for (const std::string& line : lost) out += line + "\n";
-  out += ending(trace);
-  if (!trace.header.counters_reason.empty()) {
-    out += "DRAM and L2 bytes were not measured: " + printable(trace.header.counters_reason) + "\n";
-  }
-  return out + "Times are sums of kernel durations; 1 kB is 1000 B.\n";
-}
-
-/// How the bytes came about, and how far they may be believed.
-std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
-  std::string out;
-  if (values.sampled() != nullptr) {
-    const auto& [read, write, l2] = values.sampled()->sharing;
-    std::string intervals;
-    for (const std::uint32_t ns : trace.sample_intervals_ns) {
-      intervals += (intervals.empty() ? "" : ", ") + duration_text(ns);
-    }
-    const auto shared = [](const ColumnSharing& column) {
-      return column.method == SharingMethod::unmixed ? "unmixed over repetitions" : "shared by time";
-    };
-    out += "Bytes are of " +
-           counted_text(values.sampled()->samples.samples, "hardware sample", "hardware samples") +
-           (intervals.empty() ? "" : ", one every " + intervals) + ": DRAM read " + shared(read) +
-           ", DRAM write " + shared(write) + ", L2 " + shared(l2) + ".\n";
-    out +=
-        "DRAM ±: bound of the error of read + write that holds for 95 % of paths. (bytes of nobody): moved "
-        "while\n"
-        "nothing of this process ran on the GPU.\n";
-  } else if (trace.totals.groups().any_launch()) {
-    out +=
-        "DRAM ±: part of read + write that L2 may have carried over from earlier work, or into later work.\n";
-  }
-  return out + truth_line(values.truth());
-}
-
-Json trace_json(const TraceTotals& trace, const ReportOptions& options) {
+Json trace_json(const Loaded& loaded, const ReportOptions& options) {
+  const TraceTotals& trace = loaded.trace;
   Json out{{"folder", trace.files.folder.string()},
            {"process", process_object(trace.header)},
            {"duration_ns", trace.last_ns},
            {"gpus", Json::array()}};
   for (const GpuRecord& gpu : trace.gpus) out["gpus"].push_back(gpu_object(gpu));
-  const RowValues values = load_row_values(trace);
-  if (options.section == "modules") {
-    out["modules"] = Json::array();
-    for (const PathTotals& row : select_modules(trace, values, options.modules())) {
-      if (row.path != 0) out["modules"].push_back(module_row(row, trace.path_text(row.path), values));
-    }
-    out["outside"] = module_row(trace.totals.paths().back(), "", values);
-    if (Json sets = metric_sets_array(trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
-  } else {
-    out["kernels"] = Json::array();
-    for (const KernelTotals& row : select_kernels(trace, values, options.kernels())) {
-      const auto name = trace.kernel_names.find(row.name);
-      out["kernels"].push_back(
-          kernel_row(row, name == trace.kernel_names.end() ? nullptr : &name->second, values));
-    }
+  if (!loaded.selection.everything()) out["selection"] = loaded.selection.text();
+  out.update(loaded.section->json(loaded.input(options)));
+  if (!out.contains("memcpy")) {
+    out["memcpy"] = Json::array();
+    for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
   }
-  out["memcpy"] = Json::array();
-  for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
-  if (values.sampled() != nullptr) out["samples"] = samples_object(*values.sampled());
-  if (Json truth = truth_object(values.truth()); !truth.is_null()) out["truth"] = truth;
+  if (loaded.values.sampled() != nullptr) out["samples"] = samples_object(*loaded.values.sampled());
+  if (Json truth = truth_object(loaded.values.truth()); !truth.is_null()) out["truth"] = truth;
   out["loss"] = loss_object(trace.loss);
   out["ended"] = trace.end.has_value();
   out["torn"] = trace.read.torn;
@@ -155,45 +81,165 @@ Json trace_json(const TraceTotals& trace, const ReportOptions& options) {
   return out;
 }
 
-std::string trace_text(const TraceTotals& trace, const ReportOptions& options) {
-  const TextStyle style{options.wide ? 0 : line_width(STDOUT_FILENO), use_colour(STDOUT_FILENO)};
-  const RowValues values = load_row_values(trace);
-  return title(trace) + "\n" +
-         (options.section == "modules" ? module_table(trace, values, options.modules(), style)
-                                       : kernel_table(trace, values, options.kernels(), style)) +
-         "\n" + bytes_footer(trace, values) + footer(trace);
+bool shows_bytes(const ReportOptions& options) {
+  return options.section == "modules" || options.section == "kernels" || options.section == "kernel";
 }
 
-void check_sort(const ReportOptions& options) {
-  const auto& known = options.section == "modules" ? module_sort_columns() : kernel_sort_columns();
-  if (options.sort.empty() || std::find(known.begin(), known.end(), options.sort) != known.end()) return;
-  std::string text = "--sort " + options.sort + ": the section " + options.section + " can be sorted by";
+std::string trace_text(const Loaded& loaded, const ReportOptions& options) {
+  std::string out = report_title(loaded.trace);
+  if (!loaded.selection.everything()) out += loaded.selection.text() + "\n";
+  out += "\n" + loaded.section->text(loaded.input(options), options.style()) + "\n";
+  if (shows_bytes(options)) out += bytes_footer(loaded.trace, loaded.values);
+  return out + report_footer(loaded.trace);
+}
+
+std::string trace_markdown(const Loaded& loaded, const ReportOptions& options) {
+  std::vector<Table> tables = loaded.section->tables(loaded.input(options));
+  arrange(tables, options.view);
+  std::string out = "`" + printable(loaded.trace.files.folder.string()) + "`\n\n";
+  for (const Table& table : tables) out += render_markdown(table, options.raw) + "\n";
+  return out;
+}
+
+/// `first`: with the line of keys.
+std::string trace_csv(const Loaded& loaded, const ReportOptions& options) {
+  std::vector<Table> tables = loaded.section->plain_tables(loaded.input(options));
+  arrange(tables, options.view);
+  const auto named = [&options](const Table& table) {
+    return options.table.empty() || table.name == options.table;
+  };
+  const auto at = std::find_if(tables.begin(), tables.end(), named);
+  if (at != tables.end()) return render_csv(*at);
+  std::string known;
+  for (const Table& table : tables) known += " " + table.name;
+  throw WrongUse("--table " + options.table + ": the section " + options.section + " has" + known);
+}
+
+void check_sort(const ReportOptions& options, const Section& section) {
+  if (options.view.sort.empty()) return;
+  const std::vector<std::string> known = section.sort_keys();
+  if (known.empty() || std::find(known.begin(), known.end(), options.view.sort) != known.end()) return;
+  std::string text = "--sort " + options.view.sort + ": the section " + options.section + " can be sorted by";
   for (const std::string& name : known) text += " " + name;
   throw WrongUse(text);
 }
 
+/// Keys of sections without a list of their own: those of their tables, known once they are made.
+void check_sort(const ReportOptions& options, const std::vector<Table>& tables) {
+  if (options.view.sort.empty()) return;
+  std::string known;
+  for (const Table& table : tables) {
+    for (const TableColumn& column : table.columns) {
+      if (column.key == options.view.sort) return;
+      known += " " + column.key;
+    }
+  }
+  throw WrongUse("--sort " + options.view.sort + ": the section " + options.section + " can be sorted by" +
+                 known);
+}
+
+using AllLoaded = std::vector<std::unique_ptr<Loaded>>;
+
+RankReport together(const AllLoaded& all) {
+  RankReport out;
+  for (const auto& loaded : all) out.add(loaded->trace);
+  return out;
+}
+
+/// The report of one trace in the form that was asked for; JSON is put together by the caller.
+std::string one_report(const Loaded& loaded, const ReportOptions& options) {
+  if (options.csv) return trace_csv(loaded, options);
+  if (options.markdown) return trace_markdown(loaded, options);
+  return trace_text(loaded, options);
+}
+
+int print_json(const AllLoaded& all, const ReportOptions& options) {
+  Json out{{"schema", "rangefinder.report"},
+           {"version", "1.0"},
+           {"section", options.section},
+           {"traces", Json::array()}};
+  for (const auto& loaded : all) out["traces"].push_back(trace_json(*loaded, options));
+  if (all.size() > 1) together(all).put(out, options.view.depth);
+  std::cout << dump_json(out) << "\n";
+  return kExitOk;
+}
+
 int report(const ReportOptions& options) {
-  check_sort(options);
+  const SectionKind& kind = *find_section(options.section);
+  check_sort(options, *kind.make(options.view));
   std::vector<TraceFolder> traces;
   for (const std::string& place : options.places) {
     for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
   }
-  Json all{{"schema", "rangefinder.report"},
-           {"version", "1.0"},
-           {"section", options.section},
-           {"traces", Json::array()}};
-  const char* separator = "";
+  if (!options.html.empty()) {
+    write_html(traces, options.html);
+    return kExitOk;
+  }
+  if (options.csv && traces.size() > 1) throw WrongUse("--csv writes one table: name one trace");
+  AllLoaded all;
   for (const TraceFolder& files : traces) {
-    const TraceTotals trace = load_trace(files);
-    if (options.json) {
-      all["traces"].push_back(trace_json(trace, options));
-    } else {
-      std::cout << separator << trace_text(trace, options);
-      separator = "\n";
+    all.push_back(std::make_unique<Loaded>(files, options, kind));
+    const Loaded& loaded = *all.back();
+    if (loaded.section->sort_keys().empty()) {
+      check_sort(options, loaded.section->tables(loaded.input(options)));
     }
   }
-  if (options.json) std::cout << dump_json(all) << "\n";
+  if (options.json) return print_json(all, options);
+  // Many ranks' module trees one behind the other would say less than the merged one.
+  const bool merged = all.size() > 1 && options.section == "modules" && !options.markdown;
+  const char* separator = "";
+  for (const auto& loaded : all) {
+    if (merged && !options.each) break;
+    std::cout << separator << one_report(*loaded, options);
+    separator = "\n";
+  }
+  if (all.size() > 1 && !options.markdown) {
+    std::cout << separator << together(all).text(options.style(), options.view.depth);
+  }
+  if (merged && !options.each) std::cout << "\nEach trace by itself: --each, or name its folder.\n";
   return kExitOk;
+}
+
+/// What CLI11 cannot check by itself.
+void complete(ReportOptions& options) {
+  if (find_section(options.section) == nullptr) {
+    std::string known;
+    for (const SectionKind& kind : section_kinds()) known += " " + std::string(kind.name);
+    throw WrongUse("--section " + options.section + ": there are" + known);
+  }
+  if (int{options.json} + int{options.csv} + int{options.markdown} > 1) {
+    throw WrongUse("--json, --csv and --md exclude each other");
+  }
+  try {
+    if (!options.iterations.empty()) options.selection.iterations = parse_iterations(options.iterations);
+    if (!options.window.empty()) options.selection.window = parse_window(options.window);
+    if (!options.selection.kernel.empty()) static_cast<void>(std::regex(options.selection.kernel));
+  } catch (const std::regex_error& error) {
+    throw WrongUse("--kernel " + options.selection.kernel + " is no regular expression: " + error.what());
+  } catch (const std::invalid_argument& error) {
+    throw WrongUse(error.what());
+  }
+  if (!options.html.empty() && !options.selection.everything()) {
+    throw WrongUse("--html holds the whole trace: leave --range, --kernel, --iterations and --window out");
+  }
+  options.view.kernels_only = !options.selection.kernel.empty();
+  options.view.name =
+      options.section == "kernel" ? options.selection.kernel : options.selection.iteration_range;
+  if (options.section == "kernel" && options.view.name.empty()) {
+    throw WrongUse("--section kernel: which one? Name it with --kernel REGEX");
+  }
+}
+
+void add_selection(CLI::App& verb, ReportOptions& options) {
+  verb.add_option("--range", options.selection.range,
+                  "Only work of these paths: * within a level, ** any levels");
+  verb.add_option("--kernel", options.selection.kernel,
+                  "Only kernels whose name holds this regular expression");
+  verb.add_option("--iterations", options.iterations,
+                  "Only these repetitions, FIRST:LAST counted from 0, LAST not in it");
+  verb.add_option("--iteration-range", options.selection.iteration_range,
+                  "Path of the range that repeats [one named iteration, step, batch, …]");
+  verb.add_option("--window", options.window, "Only this time of the trace, as in 1.5s:2s");
 }
 
 }  // namespace
@@ -201,21 +247,36 @@ int report(const ReportOptions& options) {
 void add_report(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App* const verb =
-      app.add_subcommand("report", "Time and bytes of each module, or each kernel, of a trace");
-  verb->add_option("DIR", options->places, "Folder of a trace, or one with traces below it")->required();
-  verb->add_option("--section", options->section,
-                   "modules: the tree of NVTX ranges; kernels: by kernel name [modules]")
-      ->check(CLI::IsMember({"modules", "kernels"}));
-  verb->add_option("--top", options->top, "Only the heaviest so many rows")->check(CLI::PositiveNumber);
-  verb->add_option(
-      "--sort", options->sort,
-      "Column to sort by; modules: gpu self busy host calls kernels dram read write l2 declared; "
-      "kernels: total mean min max count read write l2");
-  verb->add_option("--depth", options->depth, "Deepest level of modules shown")->check(CLI::PositiveNumber);
-  verb->add_flag("--flat", options->flat, "Full paths in one list instead of a tree");
+      app.add_subcommand("report", "What a trace says: modules, kernels, findings and more");
+  std::string sections = "One of:";
+  for (const SectionKind& kind : section_kinds()) {
+    sections += "\n  " + std::string(kind.name) + ": " + std::string(kind.about);
+  }
+  verb->add_option("DIR", options->places, "Folder of a trace, or one with traces below it; several merge")
+      ->required();
+  verb->add_option("--section", options->section, sections);
+  add_selection(*verb, *options);
+  verb->add_option("--top", options->view.top, "Only the heaviest so many rows")->check(CLI::PositiveNumber);
+  verb->add_option("--sort", options->view.sort,
+                   "Column to sort by: a key as --json has it; modules: gpu, self, dram, …");
+  verb->add_option("--depth", options->view.depth, "Deepest level of modules shown")
+      ->check(CLI::PositiveNumber);
+  verb->add_flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
+  verb->add_flag("--each", options->each, "Of several traces each by itself, before all together");
   verb->add_flag("--wide", options->wide, "All columns, however long the lines get");
-  verb->add_flag("--json", options->json, "As JSON, full names and plain numbers (ns, bytes)");
-  verb->callback([options, &action] { action = [options] { return report(*options); }; });
+  verb->add_flag("--raw", options->raw, "Plain numbers (ns, bytes) instead of human units");
+  verb->add_flag("--json", options->json, "As JSON, full names and plain numbers");
+  verb->add_flag("--csv", options->csv, "As CSV, one table: the section's main one, or --table");
+  verb->add_option("--table", options->table, "With --csv: which table of the section");
+  verb->add_flag("--md", options->markdown, "As Markdown tables");
+  verb->add_option("--html", options->html,
+                   "As one HTML file that needs no network; of two traces with their difference");
+  verb->callback([options, &action] {
+    action = [options] {
+      complete(*options);
+      return report(*options);
+    };
+  });
 }
 
 }  // namespace rangefinder

@@ -133,7 +133,7 @@ int run(const CLI::App& verb, const RunOptions& options) {
     print_start_error(program, end.start_error);
     return end.shell_code();
   }
-  const std::string kept = share_all_samples(manifest.folders());
+  const std::string kept = complete_summaries(manifest.folders());
   if (options.quiet) return end.shell_code();
   if (end.signal != 0) {
     std::cerr << "rangefinder: " << printable(program) << " was killed by signal " << end.signal << " ("

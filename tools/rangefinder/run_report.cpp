@@ -68,12 +68,23 @@ std::string process_title(const nlohmann::json& summary) {
   return text;
 }
 
+/// How many findings there are, and the first of them: the one with the heaviest prize.
+std::string findings_line(const Traced& traced) {
+  const auto findings = traced.summary.find("findings");
+  if (findings == traced.summary.end() || !findings->is_array() || findings->empty()) return {};
+  const auto title = findings->front().find("title");
+  if (title == findings->front().end() || !title->is_string()) return {};
+  return counted_text(findings->size(), "finding", "findings") +
+         ", the first: " + printable(title->get<std::string>()) + "\n  rangefinder report " + traced.folder +
+         " --section findings\n";
+}
+
 }  // namespace
 
-std::string share_all_samples(const std::vector<fs::path>& folders) {
+std::string complete_summaries(const std::vector<fs::path>& folders) {
   std::string out;
   for (const fs::path& folder : folders) {
-    const std::string kept = share_samples(folder);
+    const std::string kept = complete_summary(folder);
     if (!kept.empty()) out += "rangefinder: " + typed(folder) + ": " + kept + "\n";
   }
   return out;
@@ -89,7 +100,7 @@ std::string run_report(const std::vector<fs::path>& folders, const std::string& 
     own.folder = traced[i].folder;
     out += "\n";
     if (folders.size() > 1) out += process_title(traced[i].summary) + "\n";
-    out += layer_report(traced[i].summary, own);
+    out += layer_report(traced[i].summary, own) + findings_line(traced[i]);
   }
   if (traced.size() > kMostReports) {
     out += "\n" + counted_text(traced.size() - kMostReports, "more process was", "more processes were") +

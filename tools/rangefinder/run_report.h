@@ -12,9 +12,9 @@
 
 namespace rangefinder {
 
-/// Puts what only a whole trace can tell into the summaries of `folders`: sampled bytes, unmixed.
-/// Returns a line for each that was left as it is, with the reason.
-[[nodiscard]] std::string share_all_samples(const std::vector<std::filesystem::path>& folders);
+/// Puts what only a whole trace can tell into the summaries of `folders`: sampled bytes, unmixed, and
+/// findings. Returns a line for each that was left as it is, with the reason.
+[[nodiscard]] std::string complete_summaries(const std::vector<std::filesystem::path>& folders);
 
 /// `folders`: of the manifest. `program`: for the text when there is none.
 [[nodiscard]] std::string run_report(const std::vector<std::filesystem::path>& folders,

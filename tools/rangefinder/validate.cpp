@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder validate DIR|FILE… [--strict] [--json]
+// rangefinder validate DIR|FILE… [--strict] [--json] [--fix [--out NEW | --force]]
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "profiler/attribution/number_text.h"
+#include "tools/analysis/missing.h"
 #include "tools/analysis/rows_json.h"
+#include "tools/analysis/salvage.h"
 #include "tools/analysis/validation.h"
 #include "tools/rangefinder/verb.h"
 
@@ -20,6 +23,9 @@ struct ValidateOptions {
   std::vector<std::string> places;
   bool strict = false;
   bool json = false;
+  bool fix = false;
+  bool force = false;
+  std::string out;
 };
 
 std::string problem_text(const Problem& problem) {
@@ -34,8 +40,8 @@ std::string as_text(const Validation& result) {
   if (result.problems.count() > result.problems.first().size()) {
     out += "… and " + count_text(result.problems.count() - result.problems.first().size()) + " more\n";
   }
-  for (const std::string& note : result.notes) out += "note: " + note + "\n";
-  out += result.place + ": " + counted_text(result.lines, "line", "lines") + " in " +
+  for (const std::string& note : result.notes) out += "note: " + printable(note) + "\n";
+  out += printable(result.place) + ": " + counted_text(result.lines, "line", "lines") + " in " +
          counted_text(result.segments, "segment", "segments") + ", ";
   if (result.valid()) return out + "valid\n";
   out += counted_text(result.problems.count(), "problem", "problems") + " (";
@@ -65,22 +71,99 @@ Json as_json(const Validation& result) {
   return out;
 }
 
+/// What could not even be read, as a trace with one problem.
+Validation unreadable(const std::string& place, const Missing& error) {
+  Validation out;
+  out.place = place;
+  const std::string text = error.what();
+  out.problems.add_at(place, "unreadable", text.substr(0, text.find('\n')));
+  return out;
+}
+
+/// All traces at the places; those that cannot be found or read come as an unreadable one.
+template <typename Take>
+void for_each_trace(const std::vector<std::string>& places, Take take) {
+  for (const std::string& place : places) {
+    if (!std::filesystem::exists(place)) throw Missing("there is no " + place);
+    std::vector<TraceFolder> traces;
+    try {
+      traces = find_traces(place);
+    } catch (const Missing& error) {
+      take(nullptr, unreadable(place, error));
+    }
+    for (const TraceFolder& trace : traces) take(&trace, Validation());
+  }
+}
+
+Validation judge(const TraceFolder& trace, bool strict) {
+  try {
+    return validate_trace(trace, strict);
+  } catch (const Missing& error) {
+    return unreadable(trace.folder.string(), error);
+  }
+}
+
 int validate(const ValidateOptions& options) {
   Json all{{"schema", "rangefinder.validation"}, {"version", "1.0"}, {"traces", Json::array()}};
   bool valid = true;
+  for_each_trace(options.places, [&](const TraceFolder* trace, const Validation& fault) {
+    const Validation result = trace == nullptr ? fault : judge(*trace, options.strict);
+    valid &= result.valid();
+    if (options.json) {
+      all["traces"].push_back(as_json(result));
+    } else {
+      std::cout << as_text(result);
+    }
+  });
+  if (options.json) std::cout << dump_json(all) << "\n";
+  return valid ? kExitOk : kExitCheckFailed;
+}
+
+std::string as_text(const Salvage& result) {
+  if (!result.needed) return printable(result.before.place) + ": valid, nothing to fix\n";
+  std::string out = as_text(result.before);
+  if (!result.done) {
+    return out + "\nWhat is left would not be valid either, so nothing was written:\n" +
+           as_text(result.after);
+  }
+  return out + "\n" + printable(result.place.string()) + ": valid, with " +
+         counted_text(result.kept, "line", "lines") + " kept, " + count_text(result.dropped) +
+         " dropped and an end line that says so\n";
+}
+
+Json as_json(const Salvage& result) {
+  Json out{{"needed", result.needed}, {"done", result.done}, {"before", as_json(result.before)}};
+  if (!result.needed) return out;
+  out["place"] = result.place.string();
+  out["kept"] = result.kept;
+  out["dropped"] = result.dropped;
+  out["after"] = as_json(result.after);
+  return out;
+}
+
+int fix(const ValidateOptions& options) {
+  std::vector<TraceFolder> traces;
   for (const std::string& place : options.places) {
-    for (const TraceFolder& trace : find_traces(place)) {
-      const Validation result = validate_trace(trace, options.strict);
-      valid &= result.valid();
-      if (options.json) {
-        all["traces"].push_back(as_json(result));
-      } else {
-        std::cout << as_text(result);
-      }
+    for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
+  }
+  if (!options.out.empty() && traces.size() != 1) {
+    throw WrongUse("--out names one folder, and there are " + std::to_string(traces.size()) + " traces");
+  }
+  Json all{{"schema", "rangefinder.salvage"}, {"version", "1.0"}, {"traces", Json::array()}};
+  bool good = true;
+  for (const TraceFolder& trace : traces) {
+    std::filesystem::path to = options.out;
+    if (to.empty() && !options.force) to = (trace.folder / "").parent_path().string() + "-salvaged";
+    const Salvage result = salvage_trace(trace, to);
+    good &= result.done || !result.needed;
+    if (options.json) {
+      all["traces"].push_back(as_json(result));
+    } else {
+      std::cout << as_text(result);
     }
   }
   if (options.json) std::cout << dump_json(all) << "\n";
-  return valid ? kExitOk : kExitCheckFailed;
+  return good ? kExitOk : kExitCheckFailed;
 }
 
 }  // namespace
@@ -93,7 +176,17 @@ void add_validate(CLI::App& app, Action& action) {
       ->required();
   verb->add_flag("--strict", options->strict, "A torn last line and a missing end are problems too");
   verb->add_flag("--json", options->json, "As JSON");
-  verb->callback([options, &action] { action = [options] { return validate(*options); }; });
+  CLI::Option* const fix_flag =
+      verb->add_flag("--fix", options->fix,
+                     "Of a trace that was cut or damaged: write what is whole, with an end that counts it");
+  CLI::Option* const out =
+      verb->add_option("--out", options->out, "--fix: new folder for it [the trace's name, and -salvaged]");
+  CLI::Option* const force = verb->add_flag("--force", options->force, "--fix: in place of the trace");
+  out->needs(fix_flag)->excludes(force);
+  force->needs(fix_flag);
+  verb->callback([options, &action] {
+    action = [options] { return options->fix ? fix(*options) : validate(*options); };
+  });
 }
 
 }  // namespace rangefinder

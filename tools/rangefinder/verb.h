@@ -33,7 +33,9 @@ using Action = std::function<int()>;
 /// `program`: what stood behind the first `--`.
 void add_run(CLI::App& app, Action& action, const std::vector<std::string>& program);
 void add_report(CLI::App& app, Action& action);
+void add_diff(CLI::App& app, Action& action);
 void add_validate(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_metrics(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 

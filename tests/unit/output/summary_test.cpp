@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/attribution/sample_sharing.h"
 #include "tests/catch.h"
 #include "tests/unit/output/summary_tables.h"
 #include "tests/unit/schema/example_trace.h"
@@ -26,9 +27,11 @@ namespace {
 // Feeds the example trace in, as the drain thread and the tools do.
 struct FromLines {
   Tables& tables;
+  SampleSharing& sharing;
   template <typename Record>
   void operator()(const Record& record) {
     if constexpr (requires { tables.totals.add(record); }) tables.totals.add(record);
+    if constexpr (requires { sharing.add(record); }) sharing.add(record);
   }
   void operator()(const CategoryRecord& record) { tables.totals.add_category(record); }
   void operator()(const PathRecord& record) { tables.path(record); }
@@ -51,12 +54,15 @@ std::string content(const std::string& path) {
 
 TEST_CASE("the example summary is what the example trace gives, byte for byte") {
   Tables tables;
+  SampleSharing sharing;
   EndRecord end;
   for (const Line& line : example::lines()) {
-    std::visit(FromLines{tables}, line);
+    std::visit(FromLines{tables, sharing}, line);
     if (const auto* const last = std::get_if<EndRecord>(&line)) end = *last;
   }
+  sharing.finish();
   SummaryInput input = tables.input();
+  input.samples = &sharing;
   input.loss = end.loss;
   input.own_cost = end.own_cost;
   input.final = true;

@@ -223,7 +223,7 @@ inline void add_nvtx(std::vector<Line>& lines) {
   encoder.extras.payload_type = PayloadType::u64;
   encoder.extras.payload = 3145728;
   lines.emplace_back(encoder);
-  lines.emplace_back(RangeRecord{1, 800, 87000, kThread, 0, 1, 1, 0, {}});
+  lines.emplace_back(RangeRecord{1, 430, 87000, kThread, 0, 1, 1, 0, {}});
   lines.emplace_back(RangeRecord{3, 850, 88000, kThread, 4713, 0, 1, 1, {}});
   lines.emplace_back(RangeRecord{4, 89000, kNoTime, kThread, 0, 1, 1, 0, {}});
   MarkRecord mark{89500, kThread, 1, 2, 1, 4, {}};

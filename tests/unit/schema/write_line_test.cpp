@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/write_line.h"
+#include "schema/hot_line.h"
 
 #include <limits>
 #include <string>
@@ -49,6 +50,18 @@ TEST_CASE("writing appends and leaves what is there") {
   write_line(out, ClockRecord{1, -2});
 
   CHECK(out == "before\n{\"t\":\"clock\",\"at\":1,\"monotonic\":-2}\n");
+}
+
+TEST_CASE("a kernel line with every field at its longest is whole and fits a hot line's room") {
+  KernelRecord record;
+  record.work = {INT64_MIN + 1, INT64_MIN + 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                 UINT32_MAX,    UINT64_MAX,    UINT32_MAX, UINT64_MAX, true};
+  record.name = record.config = UINT32_MAX;
+  std::string line;
+  write_line(line, record);
+  CHECK(line.size() < 300);
+  CHECK(line.ends_with(",\"captured\":true,\"name\":4294967295,\"config\":4294967295}\n"));
+  static_assert(HotLine::kRoom > 300);
 }
 
 TEST_CASE("a hot line allocates nothing once its string has room") {

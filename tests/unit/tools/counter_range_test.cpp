@@ -27,7 +27,7 @@ ExactRecord sharing(std::uint32_t correlation, WorkKind kind, std::uint64_t numb
 
 ExactRecord counter_range(std::uint64_t number, std::uint32_t launches, std::uint32_t kernels) {
   ExactRecord out;
-  out.launch.host = {100, 200, 4711, 2, 2};
+  out.launch.host = {200, 300, 4711, 2, 2};
   out.is_counter_range = true;
   out.counter_range = number;
   out.launches = launches;

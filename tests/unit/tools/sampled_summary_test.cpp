@@ -80,7 +80,7 @@ TEST_CASE("a summary gets the sampled bytes of its trace, and agrees with it aft
   const SampledOnDisk trace;
   trace.write_summary("sampled");
 
-  CHECK(share_samples(trace.folder.path()).empty());
+  CHECK(complete_summary(trace.folder.path()).empty());
 
   const Json summary = trace.summary();
   REQUIRE(summary["modules"].size() == 2);
@@ -100,7 +100,7 @@ TEST_CASE("a summary gets the sampled bytes of its trace, and agrees with it aft
 TEST_CASE("a summary that cannot be made better stays as it is, and the reason is told") {
   SampledOnDisk trace;
   const char* counters = "sampled";
-  std::uint64_t most_bytes = kMostBytesToShare;
+  std::uint64_t most_bytes = kMostBytesToRead;
   bool told = true;
   SECTION("a trace of counters without samples") {
     trace.lines[TraceOnDisk::kFlush].clear();
@@ -124,7 +124,7 @@ TEST_CASE("a summary that cannot be made better stays as it is, and the reason i
   trace.write_summary(counters);
   const Json before = trace.summary();
 
-  CHECK(share_samples(trace.folder.path(), most_bytes).empty() != told);
+  CHECK(complete_summary(trace.folder.path(), most_bytes).empty() != told);
 
   CHECK(trace.summary() == before);
 }
@@ -132,6 +132,33 @@ TEST_CASE("a summary that cannot be made better stays as it is, and the reason i
 TEST_CASE("a folder without a summary is left alone") {
   const SampledOnDisk trace;
   trace.write();
-  CHECK(share_samples(trace.folder.path()).empty());
+  CHECK(complete_summary(trace.folder.path()).empty());
   CHECK_FALSE(std::filesystem::exists(trace.folder.path() / "summary.json"));
+}
+
+TEST_CASE("a byte of samples that nobody got, or that no sample held, is found") {
+  const SampledOnDisk trace;
+  trace.write_summary("sampled");
+  REQUIRE(complete_summary(trace.folder.path()).empty());
+  Json summary = trace.summary();
+  summary["kernels"][0]["total_ns"] = 3'000;
+  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  REQUIRE(test::shown(test::check(trace)).empty());
+  Json* place = nullptr;
+  SECTION("in a module") {
+    place = &summary["modules"][0]["dram_read_bytes"];
+  }
+  SECTION("unattributed") {
+    place = &summary["samples"]["unattributed"]["l2_bytes"];
+  }
+  SECTION("in all") {
+    place = &summary["samples"]["all"]["dram_write_bytes"];
+  }
+  SECTION("in the number of samples") {
+    place = &summary["samples"]["count"];
+  }
+  *place = place->get<std::uint64_t>() + 1;
+  std::ofstream(trace.folder.path() / "summary.json") << summary;
+
+  CHECK(test::only_kind(test::check(trace)) == "summary");
 }

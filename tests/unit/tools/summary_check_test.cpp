@@ -73,6 +73,20 @@ TEST_CASE("a summary that differs from its trace is found") {
   SECTION("another kernel time") {
     summary["kernels"][0]["total_ns"] = 1;
   }
+  SECTION("copies that the trace does not have") {
+    summary["memcpy"] = {{{"kind", "HtoD"},
+                          {"src", "pinned"},
+                          {"dst", "device"},
+                          {"count", 1},
+                          {"bytes", 64},
+                          {"total_ns", 9}}};
+  }
+  SECTION("a loss that the end line does not have") {
+    summary["loss"] = {{"events_dropped", 3}};
+  }
+  SECTION("samples that the trace does not have") {
+    summary["samples"] = {{"count", 10}, {"idle", 0}};
+  }
   SECTION("no summary at all") {
     summary = nlohmann::json::array();
   }

@@ -90,7 +90,7 @@ inline LaunchConfigRecord config(std::uint32_t id) {
 
 inline LaunchRecord launch(std::uint32_t correlation, std::uint32_t in_path, std::uint64_t range = 0) {
   LaunchRecord out;
-  out.host = {100, 110, 4711, in_path, range};
+  out.host = {200, 210, 4711, in_path, range};  // within both ranges of the trace below
   out.api = "cuLaunchKernel";
   out.correlation = correlation;
   return out;

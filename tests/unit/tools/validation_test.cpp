@@ -163,6 +163,16 @@ TEST_CASE("counts that do not add up are found, and nothing else") {
   CHECK(only_kind(check(trace)) == expected);
 }
 
+TEST_CASE("a launch that has a record the ledger does not count is found, and nothing else") {
+  TraceOnDisk trace;
+  change_end(trace, [](EndRecord& end) {
+    end.balance[0] = {2, 1, 0, 1};
+    end.loss[static_cast<std::size_t>(Loss::launch_without_record)] = 1;
+  });
+
+  CHECK(only_kind(check(trace)) == "ledger");
+}
+
 TEST_CASE("what the ledger admits is no problem") {
   TraceOnDisk trace;
   trace.lines[TraceOnDisk::kKernel2] = line_of(test::kernel(77, 2, 3'000, 4'000, 2));

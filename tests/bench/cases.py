@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the cases of workloads/cases show on this GPU, as the tables of docs/measured.md.
+
+cases.py BUILD [--only transpose|gemm|starved|attention]
+
+Runs each under `rangefinder run` and prints times, bytes and counters from the report, beside what the program
+says must come out. Needs a GPU; counters must be permitted. One run each: run it three times for a figure.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+class Traced:
+    """One program under the profiler: what it printed, and its report."""
+
+    def __init__(self, build, program, *options):
+        self.folder = tempfile.TemporaryDirectory(prefix="rangefinder-cases-")
+        self.tool = build / "bin" / "rangefinder"
+        self.trace = os.path.join(self.folder.name, "trace")
+        command = [self.tool, "run", *options, "--quiet", "--out", self.trace, "--", build / "bin" / program[0], *program[1:]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        if done.returncode != 0:
+            sys.exit(f"cases: {' '.join(program)}: exit code {done.returncode}\n{done.stderr}")
+        self.expected = json.loads([line for line in done.stdout.splitlines() if line.startswith("{")][-1])
+
+    def section(self, name):
+        done = subprocess.run([self.tool, "report", self.trace, "--section", name, "--json"], capture_output=True,
+                              text=True, check=True, timeout=300)
+        return json.loads(done.stdout)["traces"][0]
+
+    def modules(self):
+        return {row["path"]: row for row in self.section("modules")["modules"]}
+
+    def finding(self, rule):
+        """Its evidence, or {}."""
+        return next((found["evidence"] for found in self.section("findings")["findings"] if found["id"] == rule), {})
+
+
+def table(title, head, rows):
+    print(f"\n### {title}\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for row in rows:
+        print(f"| {' | '.join(str(cell) for cell in row)} |")
+
+
+def number(value, unit=1, digits=1):
+    return "not measured" if value is None else f"{value / unit:.{digits}f}"
+
+
+def per_call(row, *keys):
+    """Sum of bytes in MB; None: not measured."""
+    if any(key not in row for key in keys):
+        return None
+    return sum(row[key] for key in keys) / row["calls"] / 1e6
+
+
+def ratio(metrics, above, below):
+    """Of two sums of metrics; None: one was not measured."""
+    sums = [sum(metrics[name]["value"] for name in names if name in metrics) for names in (above, below)]
+    return sums[0] / sums[1] if sums[1] else None
+
+
+def transpose(build):
+    plain = Traced(build, ["case_transpose"]).modules()
+    counted = Traced(build, ["case_transpose", "--iterations", "30"], "--counters", "exact", "--metrics",
+                     "bytes,coalescing")
+    modules = counted.modules()
+    rows = []
+    for variant in counted.expected["variants"]:
+        row, timed = modules[variant["path"]], plain[variant["path"]]
+        metrics = row.get("metrics", {})
+        us = timed["gpu_ns"] / timed["calls"] / 1e3
+        moved = variant["read_bytes"] + variant["write_bytes"]
+        sectors = ratio(metrics, ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
+                        ["smsp__inst_executed_op_global_st.sum", "smsp__inst_executed_op_generic_st.sum"])
+        conflicts = metrics.get("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", {}).get("mean")
+        rows.append((variant["path"], f"{us:.1f}", f"{moved / us / 1e3:.0f}",
+                     number(per_call(row, "dram_read_bytes")), number(per_call(row, "dram_write_bytes")),
+                     number(per_call(row, "l2_bytes")),
+                     f"{number(sectors)} ({variant['store_sectors_per_request']})",
+                     f"{number(conflicts, 1, 0)} ({variant['bank_conflicts']})"))
+    table("Transpose of 8192 x 4096 floats; in brackets what must come out",
+          ("version", "us", "GB/s", "DRAM read, MB", "DRAM written, MB", "L2, MB", "sectors a store", "conflicts"), rows)
+
+
+def gemm(build):
+    traced = Traced(build, ["case_gemm"])
+    modules = traced.modules()
+    rows = []
+    for variant in traced.expected["variants"]:
+        row = modules[variant["path"]]
+        us = row["gpu_ns"] / row["calls"] / 1e3
+        rows.append((variant["path"], variant["type"], f"{us:.2f}", f"{variant['flop'] / us / 1e6:.3f}", row["kernels"] // row["calls"]))
+    table("Matrix products", ("size", "type", "us", "TFLOP/s", "kernels"), rows)
+
+
+def starved(build):
+    rows = []
+    for workers in (0, 1, 8, 16):
+        traced = Traced(build, ["case_starved", "--workers", str(workers)])
+        idle = traced.finding("idle_in_range").get("share_of_time", 0)
+        rows.append((workers, f"{traced.expected['expected_idle']:.3f}", f"{idle:.3f}", traced.expected["cores"]))
+    table("A GPU that waits for loaders", ("loaders", "idle by the formula", "idle in load", "cores"), rows)
+    rows = []
+    for memory in ("pageable", "pinned"):
+        traced = Traced(build, ["case_starved", "--workers", "8", "--copy", memory])
+        copy = traced.section("memcpy")["memcpy"][0]
+        rows.append((memory, f"{copy['bytes'] / copy['total_ns']:.1f}"))
+    table("Copies of a batch of 39 MB", ("memory", "GB/s"), rows)
+
+
+def attention(build):
+    plain = Traced(build, ["case_attention"]).modules()
+    traced = Traced(build, ["case_attention"], "--counters", "exact")
+    modules = traced.modules()
+    rows = []
+    for variant in traced.expected["variants"]:
+        row, timed = modules[variant["path"]], plain[variant["path"]]
+        rows.append((variant["path"], f"{timed['gpu_ns'] / timed['calls'] / 1e3:.1f}",
+                     number(per_call(row, "dram_read_bytes", "dram_write_bytes")), number(per_call(row, "l2_bytes")),
+                     number(variant["declared_bytes"], 1e6)))
+    table("Attention", ("version", "us", "DRAM, MB", "L2, MB", "declared, MB"), rows)
+
+
+CASES = {"transpose": transpose, "gemm": gemm, "starved": starved, "attention": attention}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--only", action="append", choices=list(CASES))
+    options = parser.parse_args()
+    for name, show in CASES.items():
+        if options.only is None or name in options.only:
+            show(options.build)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How long `rangefinder export` takes for a million kernels with their launches, and how much memory.
+
+    export_speed.py RANGEFINDER TRACE_MAKER [--kernels N] [--folder DIR] [--check]
+
+Needs about 3 GB of disk in DIR (default: the system's place for temporary files). With --check the exit code
+is 1 where a goal is missed: kineto in 5 s, and no format in more than 64 MiB. The goal is held against CPU
+time, user and system: other work on the machine changes it little.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+FORMATS = ("kineto", "perfetto", "csv", "sqlite", "speedscope", "prometheus")
+MOST_KINETO_S = 5.0
+MOST_MEMORY_KIB = 64 * 1024
+
+
+def measured(command):
+    """Seconds, largest resident memory in KiB, and CPU seconds of a command that must succeed."""
+    began = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if status != 0:
+        sys.exit(f"{' '.join(command)} failed")
+    return time.monotonic() - began, usage.ru_maxrss, usage.ru_utime + usage.ru_stime
+
+
+def size_of(path):
+    return sum(file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rangefinder")
+    parser.add_argument("trace_maker")
+    parser.add_argument("--kernels", type=int, default=1_000_000)
+    parser.add_argument("--folder")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    missed = []
+    with tempfile.TemporaryDirectory(dir=options.folder) as temporary:
+        trace, out = pathlib.Path(temporary) / "trace", pathlib.Path(temporary) / "out.json"
+        subprocess.run([options.trace_maker, "--kernels", str(options.kernels), "--out", trace], check=True)
+        for to in FORMATS:
+            command = [options.rangefinder, "export", str(trace), "--to", to, "--out", str(out)]
+            seconds, memory_kib, cpu_s = measured(command)
+            print(f"{to:11} {seconds:6.2f} s ({cpu_s:.2f} s of CPU), {memory_kib / 1024:6.1f} MiB of memory, "
+                  f"{size_of(out) / 1e6:8.1f} MB written", flush=True)
+            if to == "kineto" and cpu_s > MOST_KINETO_S:
+                missed.append(f"kineto took {cpu_s:.1f} s, goal {MOST_KINETO_S} s")
+            if memory_kib > MOST_MEMORY_KIB:
+                missed.append(f"{to} took {memory_kib / 1024:.0f} MiB, goal {MOST_MEMORY_KIB // 1024} MiB")
+            if out.is_dir():
+                shutil.rmtree(out)
+            else:
+                out.unlink()
+    for text in missed:
+        print("missed: " + text)
+    sys.exit(1 if missed and options.check else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How fast a trace is read, and by what it may be slower on a slower machine.
+//
+//   reading_speed DIR                        lines a second through read_trace, one thread
+//   reading_speed DIR --report RANGEFINDER   and `rangefinder report DIR`: time and most memory
+//   reading_speed DIR … --check              exit code 1 where a goal is missed
+//
+// Goals are stated for the machine that docs/measured.md names. On another, and under load, they are
+// stretched by what a fixed loop takes there: it is run before and after, in this process.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/analysis/trace_reader.h"
+
+namespace {
+
+using namespace rangefinder;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kGoalLinesPerS = 2e6;
+constexpr double kGoalReportSeconds = 8;  // of 10 million kernels; longer in proportion, never shorter
+constexpr double kGoalKernels = 10e6;
+constexpr double kGoalBytes = 1024.0 * 1024 * 1024;
+/// What calibrate() took on the machine of docs/measured.md.
+constexpr double kLoopSecondsThere = 0.22;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// A loop like reading: bytes in order, a branch and a multiplication on each.
+double calibrate() {
+  std::vector<char> bytes(std::size_t{64} << 20);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>('0' + i * 7 % 11);
+  const auto start = Clock::now();
+  std::uint64_t hash = 1, groups = 0;
+  for (int round = 0; round < 4; ++round) {
+    for (const char c : bytes) {
+      if (c == ':') ++groups;
+      hash = hash * 10 + static_cast<unsigned char>(c - '0');
+    }
+  }
+  const volatile std::uint64_t result = hash + groups;  // else the loop is left out, or moved past the clock
+  static_cast<void>(result);
+  return seconds_since(start);
+}
+
+struct Counter final : TraceVisitor {
+  void line(const Line& line, const LinePlace&) override {
+    ++lines;
+    if (std::holds_alternative<KernelRecord>(line)) ++kernels;
+  }
+  void broken(std::string_view, const LinePlace&) override { ++faults; }
+  std::uint64_t lines = 0, kernels = 0, faults = 0;
+};
+
+struct Report {
+  double seconds = 0, peak_bytes = 0;
+  bool ok = false;
+};
+
+Report run_report(const std::string& program, const std::string& folder) {
+  const auto start = Clock::now();
+  const pid_t child = fork();
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(126);
+    execl(program.c_str(), program.c_str(), "report", folder.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  int status = 0;
+  rusage usage{};
+  Report out;
+  out.ok =
+      child > 0 && wait4(child, &status, 0, &usage) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  out.seconds = seconds_since(start);
+  out.peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024;
+  return out;
+}
+
+bool judge(const char* what, double value, const char* unit, double goal, bool at_least) {
+  const bool good = at_least ? value >= goal : value <= goal;
+  std::printf("%-8s %10.2f %s, goal here %s %.2f  %s\n", what, value, unit, at_least ? "at least" : "at most",
+              goal, good ? "ok" : "MISSED");
+  return good;
+}
+
+struct Options {
+  std::string folder, program;
+  bool check = false;
+};
+
+bool measure(const Options& options) {
+  const double before = calibrate();
+  LineReader reader;
+  Counter counter;
+  const auto start = Clock::now();
+  static_cast<void>(read_trace(open_trace_folder(options.folder), reader, counter));
+  const double seconds = seconds_since(start);
+  Report report;
+  if (!options.program.empty()) report = run_report(options.program, options.folder);
+  // Others at work on the machine slow down both.
+  const double after = calibrate();
+  const double slower = std::max({1.0, before / kLoopSecondsThere, after / kLoopSecondsThere});
+  std::printf("%llu lines, %llu kernels; the loop took %.3f and %.3f s: goals are stretched by %.2f\n",
+              static_cast<unsigned long long>(counter.lines),
+              static_cast<unsigned long long>(counter.kernels), before, after, slower);
+  bool good = counter.faults == 0 && counter.lines != 0;
+  good &= judge("read", static_cast<double>(counter.lines) / seconds / 1e6, "million lines/s",
+                kGoalLinesPerS / slower / 1e6, true);
+  if (options.program.empty()) return good;
+  const double share = std::max(1.0, static_cast<double>(counter.kernels) / kGoalKernels);
+  good &= judge("report", report.seconds, "s", kGoalReportSeconds * share * slower, false);
+  good &= judge("memory", report.peak_bytes / (1 << 20), "MiB", kGoalBytes / (1 << 20), false);
+  return good && report.ok;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--check") {
+      options.check = true;
+    } else if (argument == "--report" && i + 1 < argc) {
+      options.program = argv[++i];
+    } else {
+      options.folder = argument;
+    }
+  }
+  if (options.folder.empty()) {
+    std::fprintf(stderr, "usage: %s DIR [--report RANGEFINDER] [--check]\n", argv[0]);
+    return 2;
+  }
+  try {
+    const bool good = measure(options);
+    return good || !options.check ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "reading_speed: %s\n", error.what());
+    return 3;
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A trace of any length that is true to its format: a program that runs a model again and again.
+//
+//   iteration ─▶ modules of the model in order, each an NVTX range in that of its parent
+//                  └▶ leaves launch kernels; the input is copied in, the result out, then the host waits
+//
+// Lines come as the profiler writes them: names before their use and again in each segment, host events in
+// the order of their thread, a range when it closes, GPU records by the buffer behind their launches,
+// heartbeats, and an end that counts them all. Times are made by a fixed rule: the same options give the
+// same bytes. No hardware samples, no graphs, no exact lines.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schema/record.h"
+
+namespace rangefinder::bench {
+
+struct TraceMakerOptions {
+  std::uint64_t kernels = 1'000'000;
+  std::uint32_t paths = 500;
+  std::uint32_t kernel_names = 200;
+  std::uint64_t segment_bytes = std::uint64_t{256} << 20;
+  std::string out;
+};
+
+class TraceMaker {
+ public:
+  explicit TraceMaker(TraceMakerOptions options);
+  /// Writes all of it. Throws std::runtime_error where the files cannot be written.
+  void make();
+  [[nodiscard]] std::uint64_t lines() const noexcept { return lines_; }
+
+ private:
+  struct Module {
+    PathRecord path;
+    std::vector<std::size_t> children;
+  };
+  void plan();
+  void iterate();
+  void run_module(std::size_t module);
+  void launch_kernel(std::uint32_t path, std::uint64_t range);
+  void copy(bool to_device);
+  void flush_gpu_records();
+  void begin_segment();
+  void end_segment();
+  void end_trace();
+  template <typename Record>
+  void event(const char* kind, const Record& record);
+  template <typename Record>
+  void put(const Record& record);
+
+  TraceMakerOptions options_;
+  std::vector<Module> modules_;
+  std::vector<KernelRecord> waiting_kernels_;  // as in a buffer that is not complete
+  std::vector<MemcpyRecord> waiting_copies_;
+  EndRecord end_;
+  std::string text_;
+  std::ofstream file_;
+  std::uint32_t segment_ = 0;
+  std::uint64_t segment_written_ = 0, lines_ = 0, events_ = 0, bytes_ = 0;
+  std::uint64_t launched_ = 0, ranges_ = 0;
+  std::uint32_t correlation_ = 0;
+  TimeNs host_ns_ = 1'000'000, gpu_ns_ = 1'000'000;
+};
+
+}  // namespace rangefinder::bench

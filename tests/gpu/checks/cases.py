@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases: programs that show one finding each. The rules must find it where it is, and not where it is not."""
+import json
+import os
+import subprocess
+
+SECTORS_SHARE = 0.01
+IDLE_POINTS = 0.03
+# With as many loaders as cores, main and the profiler take time from them.
+CROWDED_POINTS = 0.10
+
+
+def findings(runner, name):
+    """Of the trace of the run NAME."""
+    command = [os.path.join(runner.bin, "rangefinder"), "report", os.path.join(runner.out, name, "trace"),
+               "--section", "findings", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    report = json.loads(done.stdout)
+    return [finding for trace in report["traces"] for finding in trace["findings"]]
+
+
+def of_rule(found, rule, where=""):
+    return [finding for finding in found if finding["id"] == rule and where in finding.get("where", "")]
+
+
+def transpose(runner, table):
+    options = ["--counters", "exact", "--metrics", "bytes,coalescing"]
+    expected, _ = runner.traced("case_transpose", [f"{runner.bin}/case_transpose", "--iterations", "30"], options)
+    found = findings(runner, "case_transpose")
+    naive = expected["variants"][0]
+    stores = of_rule(found, "uncoalesced_stores", "transpose_naive")
+    sectors = stores[0]["evidence"]["sectors_per_request"] if stores else 0
+    wanted = naive["store_sectors_per_request"]
+    table.row("case_transpose: sectors a store, naive", f"{wanted} +- 1 %", f"{sectors:.2f}",
+              abs(sectors - wanted) <= SECTORS_SHARE * wanted)
+    table.equal("case_transpose: kernels with scattered stores", 1, len(of_rule(found, "uncoalesced_stores")))
+    table.equal("case_transpose: kernels with scattered loads", 0, len(of_rule(found, "uncoalesced_loads")))
+    conflicts = of_rule(found, "bank_conflicts", "transpose_tile<32>")
+    wanted = expected["variants"][1]["bank_conflicts"]
+    counted = conflicts[0]["evidence"]["conflicts_per_launch"] if conflicts else 0
+    table.row("case_transpose: conflicts, unpadded tile", f"{wanted} +- 1 %", f"{counted:.0f}",
+              abs(counted - wanted) <= SECTORS_SHARE * wanted)
+    table.equal("case_transpose: kernels with conflicts", 1, len(of_rule(found, "bank_conflicts")))
+    table.equal("case_transpose: wrong words", 0, expected["wrong_words"])
+
+
+def gemm(runner, table):
+    for types, wanted in (("fp32", 1), ("tf32,fp16", 0)):
+        name = "case_gemm_" + types.replace(",", "_")
+        command = [f"{runner.bin}/case_gemm", "--types", types, "--sizes", "256,1024", "--iterations", "100"]
+        expected, _ = runner.traced(name, command)
+        found = findings(runner, name)
+        table.equal(f"{name}: FP32 products found", wanted, len(of_rule(found, "fp32_math")))
+        table.equal(f"{name}: results right", True, expected["right"])
+        if types == "fp32":
+            table.equal(f"{name}: grids under one wave found", 1, len(of_rule(found, "grid_under_one_wave")))
+    command = [f"{runner.bin}/case_gemm", "--types", "fp16", "--sizes", "8192", "--iterations", "10"]
+    runner.traced("case_gemm_8192", command)
+    found = findings(runner, "case_gemm_8192")
+    table.equal("case_gemm_8192: grids under one wave found", 0, len(of_rule(found, "grid_under_one_wave")))
+
+
+def starved(runner, table):
+    for workers in (0, 1, 8, 16):
+        name = f"case_starved_{workers}"
+        expected, _ = runner.traced(name, [f"{runner.bin}/case_starved", "--workers", str(workers)])
+        loads = of_rule(findings(runner, name), "idle_in_range", "iteration/load")
+        idle = loads[0]["evidence"]["share_of_time"] if loads else 0
+        wanted = expected["expected_idle"]
+        slack = CROWDED_POINTS if workers >= expected["cores"] else IDLE_POINTS
+        table.row(f"{name}: share of the time idle in load", f"{wanted:.3f} +- {slack}", f"{idle:.3f}",
+                  abs(idle - wanted) <= slack)
+    for memory, wanted in (("pageable", 1), ("pinned", 0)):
+        name = f"case_starved_{memory}"
+        runner.traced(name, [f"{runner.bin}/case_starved", "--workers", "8", "--copy", memory])
+        copies = of_rule(findings(runner, name), "pageable_or_synchronous_copies")
+        table.equal(f"{name}: slow copies found", wanted, len(copies))
+
+
+def attention(runner, table):
+    expected, _ = runner.traced("case_attention", [f"{runner.bin}/case_attention"], ["--counters", "exact"])
+    found = findings(runner, "case_attention")
+    table.equal("case_attention: scores in memory, unfused", 1,
+                len(of_rule(found, "attention_scores", "attention/unfused")))
+    table.equal("case_attention: scores in memory, all", 1, len(of_rule(found, "attention_scores")))
+    table.equal("case_attention: amplification, unfused", 1, len(of_rule(found, "amplification", "attention/unfused")))
+    table.equal("case_attention: amplification, fused", 0, len(of_rule(found, "amplification", "attention/fused")))
+    table.equal("case_attention: results agree", True, expected["same"])

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`export --to csv`, `sqlite`, `speedscope` and `prometheus`, read by other programs than ours.
+
+    export_tables_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_RANGEFINDER_REPLAY
+
+Needs no GPU; the traces are recordings of one.
+"""
+import collections
+import contextlib
+import csv
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+
+import cli_case
+import export_case
+from export_case import HOSTILE, RECORDINGS, Export, kernel_ns, lines_of, of_kind, path_texts, recorded
+
+# What is no CSV and no SQL text: NUL becomes U+FFFD.
+READABLE = [text.replace("\x00", "\ufffd") for text in HOSTILE]
+
+
+class Csv(Export):
+    def table(self, folder, name):
+        with open(folder / f"{name}.csv", newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file, strict=True))
+
+    def test_every_line_of_a_recording_is_a_row(self):
+        tables = {"kernel": "kernels", "memcpy": "memcpys", "memset": "memsets", "sync": "syncs", "range": "ranges",
+                  "mark": "marks", "exact": "exact", "overhead": "overhead", "capture": "captures"}
+        for name in RECORDINGS:
+            with self.subTest(recording=name):
+                lines = lines_of(recorded(name))
+                folder = self.export(recorded(name), "csv", out=name)
+                for kind, table in tables.items():
+                    self.assertEqual(len(self.table(folder, table)), len(of_kind(lines, kind)), table)
+                launches = len(of_kind(lines, "launch")) + sum(1 for line in of_kind(lines, "exact") if "corr" in line)
+                self.assertEqual(len(self.table(folder, "launches")), launches)
+                self.assertEqual(sum(int(row["duration_ns"]) for row in self.table(folder, "kernels")), kernel_ns(lines))
+
+    def test_rows_say_what_the_lines_say(self):
+        lines = lines_of(recorded("hf_rtdetr_trace"))
+        paths, names = path_texts(lines), {line["id"]: line["demangled"] for line in of_kind(lines, "kernel_name")}
+        rows = self.table(self.export(recorded("hf_rtdetr_trace"), "csv"), "kernels")
+        for row, line in zip(rows, of_kind(lines, "kernel")):
+            self.assertEqual((row["module"], row["kernel"], int(row["start_ns"]), int(row["correlation"])),
+                             (paths[line.get("path", 0)], names[line["name"]], line["start"], line["corr"]))
+
+    def test_bytes_of_samples_add_up_to_those_of_the_lines(self):
+        lines = lines_of(recorded("rtdetr_sampled"))
+        wanted = 32 * sum(sum(values.values() if isinstance(values, dict) else values)
+                          for line in of_kind(lines, "samples") for values in [line.get("dram_write", [])])
+        rows = self.table(self.export(recorded("rtdetr_sampled"), "csv"), "samples")
+        self.assertEqual(sum(int(row["dram_write_bytes"]) for row in rows), wanted)
+
+    def test_values_that_were_not_measured_are_empty(self):
+        trace = self.make_trace([*cli_case.TRACE[:6], {**{k: v for k, v in cli_case.TRACE[6].items()
+                                                          if k not in ("start", "end")}}])
+        row = self.table(self.export(trace, "csv"), "kernels")[0]
+        self.assertEqual((row["start_ns"], row["end_ns"], row["duration_ns"]), ("", "", ""))
+
+    def test_hostile_names_are_kept_and_formulas_are_quoted(self):
+        folder = self.export(self.hostile_trace(), "csv")
+        self.assertEqual([row["kernel"] for row in self.table(folder, "kernels")], READABLE)
+        self.assertEqual([row["name"] for row in self.table(folder, "ranges")], READABLE)
+        self.assertIn(b',"=1+1",', (folder / "kernels.csv").read_bytes())
+        self.assertEqual(self.table(folder, "traces")[0]["host"], 'ho"st\n')
+
+    def test_two_traces_share_the_tables_and_are_told_apart(self):
+        one, two = self.make_trace(name="one"), self.make_trace([{**cli_case.HEADER, "pid": 4712, "rank": "1"},
+                                                                 *cli_case.TRACE[1:]], "two")
+        out = self.folder / "both"
+        self.check_code(self.call("export", one, two, "--to", "csv", "-o", out), 0)
+        self.assertEqual([row["trace"] for row in self.table(out, "kernels")], ["0", "1"])
+        self.assertEqual([row["rank"] for row in self.table(out, "traces")], ["", "1"])
+
+
+class Sqlite(Export):
+    def database(self, trace, out="one.sqlite"):
+        return contextlib.closing(sqlite3.connect(self.export(trace, "sqlite", out=out)))
+
+    def test_every_line_of_a_recording_is_a_row(self):
+        tables = {"kernel": "CUPTI_ACTIVITY_KIND_KERNEL", "memcpy": "CUPTI_ACTIVITY_KIND_MEMCPY",
+                  "memset": "CUPTI_ACTIVITY_KIND_MEMSET", "sync": "syncs", "exact": "exact", "path": "paths",
+                  "overhead": "PROFILER_OVERHEAD", "capture": "captures"}
+        for name in RECORDINGS:
+            lines = lines_of(recorded(name))
+            with self.subTest(recording=name), self.database(recorded(name), name) as database:
+                self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+                for kind, table in tables.items():
+                    count = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                    self.assertEqual(count, len(of_kind(lines, kind)), table)
+                total = database.execute("SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
+                self.assertEqual(total or 0, kernel_ns(lines))
+
+    def test_the_query_that_everybody_writes_for_nsight_systems_works(self):
+        with self.database(recorded("hf_rtdetr_trace")) as database:
+            rows = database.execute("""
+                SELECT s.value, count(*), sum(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL AS k
+                JOIN StringIds AS s ON k.demangledName = s.id GROUP BY s.value ORDER BY 3 DESC""").fetchall()
+            joined = database.execute("""
+                SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r
+                ON k.correlationId = r.correlationId WHERE k.start >= r.start""").fetchone()[0]
+            threads = database.execute("""
+                SELECT DISTINCT globalTid / 0x1000000 % 0x1000000, globalTid % 0x1000000
+                FROM CUPTI_ACTIVITY_KIND_RUNTIME""").fetchall()
+        report = json.loads(self.call("report", recorded("hf_rtdetr_trace"), "--section", "kernels", "--json").stdout)
+        by_name = collections.Counter()
+        for row in report["traces"][0]["kernels"]:
+            by_name[row["name"]] += row["total_ns"]
+        self.assertEqual({name: total for name, _, total in rows}, dict(by_name))
+        self.assertEqual(joined, 3613)
+        self.assertEqual(threads, [(561, 561)])
+
+    def test_the_view_of_modules_agrees_with_the_report(self):
+        report = json.loads(self.call("report", recorded("rtdetr_exact"), "--json").stdout)
+        wanted = {row["path"]: (row["kernels"], row["gpu_ns"]) for row in report["traces"][0]["modules"] if row["kernels"]}
+        with self.database(recorded("rtdetr_exact")) as database:
+            found = {row[0]: row[1:] for row in database.execute("SELECT module, kernels, gpuNs FROM modules")}
+        self.assertEqual(found, wanted)
+
+    def test_the_view_of_kernels_brings_their_exact_bytes(self):
+        lines = lines_of(recorded("rtdetr_exact"))
+        wanted = sum(line["l2_bytes"] for line in of_kind(lines, "exact")
+                     if line["kind"] == "kernel" and "l2_bytes" in line)
+        with self.database(recorded("rtdetr_exact")) as database:
+            self.assertEqual(database.execute("SELECT sum(l2Bytes) FROM kernels").fetchone()[0], wanted)
+
+    def test_copies_have_the_labels_of_their_direction(self):
+        with self.database(recorded("copy_storm")) as database:
+            rows = dict(database.execute("""
+                SELECT e.label, sum(m.bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY m
+                JOIN ENUM_CUDA_MEMCPY_OPER e ON e.id = m.copyKind GROUP BY e.label"""))
+        bytes_of = collections.Counter()
+        for line in of_kind(lines_of(recorded("copy_storm")), "memcpy"):
+            bytes_of[line["kind"]] += line["bytes"]
+        self.assertEqual(rows["Host-to-Device"], bytes_of["HtoD"])
+        self.assertEqual(rows["Device-to-Device"], bytes_of["DtoD"])
+
+    def test_hostile_names_come_back_as_they_were(self):
+        with self.database(self.hostile_trace()) as database:
+            names = [row[0] for row in database.execute("""SELECT s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k
+                JOIN StringIds s ON s.id = k.demangledName ORDER BY k.start""")]
+            ranges = [row[0] for row in database.execute("SELECT text FROM NVTX_EVENTS WHERE eventType = 59")]
+            payloads = {row[0] for row in database.execute("SELECT doubleValue FROM NVTX_EVENTS WHERE eventType = 59")}
+        self.assertEqual(names, READABLE)
+        self.assertEqual(ranges, READABLE)
+        self.assertEqual(payloads, {None})
+
+
+class Speedscope(Export):
+    def profiles(self, trace):
+        content = json.loads(self.export(trace, "speedscope", "--force").read_text(encoding="utf-8"))
+        self.assertEqual(content["$schema"], "https://www.speedscope.app/file-format-schema.json")
+        frames = content["shared"]["frames"]
+        for profile in content["profiles"]:
+            self.assertEqual(profile["type"], "sampled")
+            self.assertIn(profile["unit"], ("nanoseconds", "bytes"))
+            self.assertEqual(len(profile["samples"]), len(profile["weights"]))
+            self.assertEqual(profile["endValue"] - profile["startValue"], sum(profile["weights"]))
+            self.assertEqual(len({tuple(stack) for stack in profile["samples"]}), len(profile["samples"]))
+            for stack in profile["samples"]:
+                self.assertTrue(all(0 <= frame < len(frames) for frame in stack))
+        return frames, {profile["name"]: profile for profile in content["profiles"]}
+
+    def test_weights_of_kernels_add_up_to_the_time_of_all_kernels(self):
+        for name in RECORDINGS:
+            with self.subTest(recording=name):
+                _, profiles = self.profiles(recorded(name))
+                self.assertEqual(profiles["GPU time of kernels"]["endValue"], kernel_ns(lines_of(recorded(name))))
+
+    def test_weights_below_a_module_add_up_to_its_inclusive_time(self):
+        frames, profiles = self.profiles(recorded("hf_rtdetr_trace"))
+        profile = profiles["GPU time of kernels"]
+        total = sum(weight for stack, weight in zip(profile["samples"], profile["weights"])
+                    if [frames[frame]["name"] for frame in stack[:2]] == ["model", "decoder"])
+        report = json.loads(self.call("report", recorded("hf_rtdetr_trace"), "--json").stdout)
+        row = next(row for row in report["traces"][0]["modules"] if row["path"] == "model/decoder")
+        self.assertEqual(total, row["gpu_ns"])
+
+    def test_exact_bytes_are_those_of_the_exact_lines(self):
+        _, profiles = self.profiles(recorded("rtdetr_exact"))
+        wanted = sum(line["l2_bytes"] for line in of_kind(lines_of(recorded("rtdetr_exact")), "exact")
+                     if "l2_bytes" in line)
+        self.assertEqual(profiles["L2 bytes (measured launches)"]["endValue"], wanted)
+
+    def test_sampled_bytes_are_those_of_all_samples(self):
+        _, profiles = self.profiles(recorded("rtdetr_sampled"))
+        samples = json.loads(self.call("report", recorded("rtdetr_sampled"), "--json").stdout)["traces"][0]["samples"]
+        self.assertEqual(profiles["L2 bytes (sampled)"]["endValue"], samples["all"]["l2_bytes"])
+
+    def test_hostile_names_are_frames(self):
+        frames, _ = self.profiles(self.hostile_trace())
+        names = {frame["name"] for frame in frames}
+        self.assertEqual({text or "(no name)" for text in HOSTILE} - names, set())
+
+
+class Prometheus(Export):
+    SAMPLE = re.compile(r'^([a-z0-9_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\d+(?:\.\d+)?)$')
+    LABEL = re.compile(r'([a-z_]+)="((?:[^"\\\n]|\\["\\n])*)"')
+
+    def metrics(self, text):
+        """{family: {labels: value}}; fails on what the format does not allow."""
+        out, typed = {}, {}
+        for line in text.split("\n")[:-1]:
+            if line.startswith("# TYPE "):
+                _, _, name, kind = line.split(" ")
+                self.assertNotIn(name, typed, "a family stands in two places")
+                typed[name] = kind
+                self.assertEqual(kind == "counter", name.endswith("_total"))
+            elif not line.startswith("# HELP "):
+                name, labels, value = self.SAMPLE.match(line).groups()
+                self.assertEqual(name, list(typed)[-1])
+                key = tuple(self.LABEL.findall(labels or ""))
+                self.assertNotIn(key, out.setdefault(name, {}), "two samples with the same labels")
+                out[name][key] = float(value)
+        return out
+
+    def exported(self, trace, *more):
+        file = self.export(trace, "prometheus", "--force", *more)
+        return self.metrics(file.read_bytes().decode("utf-8"))  # not text mode: it would break lines at CR
+
+    def test_seconds_of_kernels_add_up_over_modules(self):
+        for name in RECORDINGS:
+            for most in ("3", "100000"):
+                with self.subTest(recording=name, modules=most):
+                    family = self.exported(recorded(name), "--modules", most).get("rangefinder_kernel_seconds_total", {})
+                    self.assertEqual(round(sum(family.values()) * 1e9), kernel_ns(lines_of(recorded(name))))
+                    self.assertLessEqual(len(family), int(most) + 1)
+
+    def test_bytes_carry_gpu_module_direction_and_source(self):
+        family = self.exported(recorded("rtdetr_exact"))["rangefinder_dram_bytes_total"]
+        self.assertEqual({tuple(name for name, _ in key) for key in family}, {("gpu", "uuid", "module", "op", "source")})
+        wanted = sum(line["dram_read_bytes"] for line in of_kind(lines_of(recorded("rtdetr_exact")), "exact")
+                     if "dram_read_bytes" in line)
+        self.assertEqual(sum(value for key, value in family.items() if ("op", "read") in key), wanted)
+
+    def test_hostile_names_are_escaped_labels(self):
+        family = self.exported(self.hostile_trace())["rangefinder_kernel_launches_total"]
+        modules = {value.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")
+                   for key in family for name, value in key if name == "module"}
+        self.assertIn('"quoted"', modules)
+        self.assertIn("two\nlines\r\n", modules)
+
+    def test_promtool_finds_nothing_wrong(self):
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is not installed")
+        for trace in (recorded("rtdetr_exact"), recorded("rtdetr_sampled"), self.hostile_trace()):
+            with open(self.export(trace, "prometheus", "--force"), "rb") as metrics:
+                checked = subprocess.run(["promtool", "check", "metrics"], stdin=metrics, capture_output=True,
+                                         check=False)
+            self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+
+
+if __name__ == "__main__":
+    export_case.main(__doc__)

@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`export --to perfetto` and `--to kineto`: the rules that readers of Chrome traces hold a file to.
+
+    export_timeline_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_RANGEFINDER_REPLAY
+
+Needs no GPU; the traces are recordings of one.
+"""
+import collections
+import json
+import re
+
+import cli_case
+import export_case
+from export_case import GPU_WORK, RECORDINGS, Export, kernel_ns, lines_of, of_kind, path_texts, recorded
+
+
+def strict(text):
+    """JSON without the NaN and Infinity that Python takes."""
+    return json.loads(text, parse_constant=lambda word: (_ for _ in ()).throw(ValueError(word)))
+
+
+def events_of(file):
+    content = strict(file.read_text(encoding="utf-8"))
+    return content if isinstance(content, list) else content["traceEvents"]
+
+
+def ns(micros):
+    return round(micros * 1000)
+
+
+class Rules:
+    """What holds for the events of either format."""
+
+    def check_members(self, events):
+        for event in events:
+            self.assertTrue(event["name"] or event["cat"] in ("user_annotation", "gpu_user_annotation", "kernel",
+                                                              "nvtx_start_end", "cpu_instant_event"), event)
+            for key in ("pid", "tid"):
+                self.assertIsInstance(event[key], int)
+                self.assertTrue(0 <= event[key] < 2 ** 32, event)
+            if event["ph"] == "M":
+                continue
+            self.assertGreaterEqual(event["ts"], 0)
+            self.assertIsInstance(event["cat"], str)
+            if event["ph"] == "X":
+                self.assertGreaterEqual(event["dur"], 0)
+
+    def check_nesting(self, events):
+        rows = collections.defaultdict(list)
+        for event in events:
+            if event["ph"] == "X":
+                start = ns(event["ts"])
+                rows[event["pid"], event["tid"]].append((start, start + ns(event["dur"]), event["name"]))
+        for row, slices in rows.items():
+            slices.sort(key=lambda one: (one[0], -one[1]))
+            stack = []
+            for start, end, name in slices:
+                while stack and stack[-1] <= start:
+                    stack.pop()
+                self.assertTrue(not stack or end <= stack[-1], f"{name} at {start} leaves what is around it, row {row}")
+                stack.append(end)
+
+    def check_flows(self, events):
+        """Every arrow begins once, in the slice of a launch, and ends in slices of GPU work."""
+        slices = {(event["pid"], event["tid"], event["ts"]): event for event in events
+                  if event["ph"] == "X" and "correlation" in event["args"]}
+        begins, ends = collections.Counter(), collections.Counter()
+        for event in events:
+            if event["ph"] not in ("s", "t", "f"):
+                continue
+            self.assertIsInstance(event["id"], int)
+            self.assertEqual((event["cat"], event["name"]), ("ac2g", "ac2g"))
+            at = slices[event["pid"], event["tid"], event["ts"]]
+            self.assertEqual(at["args"]["correlation"], event["id"] % 2 ** 32)
+            if event["ph"] == "s":
+                self.assertEqual(at["cat"], "cuda_driver")
+                begins[event["id"]] += 1
+            else:
+                self.assertEqual(event["bp"], "e")
+                self.assertIn(at["cat"], ("kernel", "gpu_memcpy", "gpu_memset"))
+                ends[event["id"]] += 1
+        self.assertEqual(set(begins), set(ends))
+        self.assertEqual(set(begins.values()) - {1}, set())
+
+    def check_all(self, events):
+        self.check_members(events)
+        self.check_nesting(events)
+        self.check_flows(events)
+
+
+class Timelines(Export, Rules):
+    def test_every_recording_keeps_the_rules_in_either_format(self):
+        for name in RECORDINGS:
+            for to in ("perfetto", "kineto"):
+                with self.subTest(recording=name, to=to):
+                    self.check_all(events_of(self.export(recorded(name), to, out=f"{name}.{to}.json")))
+
+    def test_all_gpu_work_and_all_calls_are_there_and_last_as_long(self):
+        for name in RECORDINGS:
+            with self.subTest(recording=name):
+                lines = lines_of(recorded(name))
+                events = events_of(self.export(recorded(name), "perfetto", out=f"{name}.json"))
+                count = collections.Counter(event.get("cat") for event in events if event["ph"] == "X")
+                for kind, category in zip(GPU_WORK, ("kernel", "gpu_memcpy", "gpu_memset")):
+                    self.assertEqual(count[category], len(of_kind(lines, kind)))
+                calls = of_kind(lines, "launch", "sync", "alloc", "free", "event_record", "stream_wait", "capture")
+                exact = [line for line in of_kind(lines, "exact") if line["kind"] != "range"]
+                self.assertEqual(count["cuda_driver"], len(calls) + len(exact))
+                self.assertEqual(count["user_annotation"],
+                                 sum(1 for line in of_kind(lines, "range") if "name" not in line))
+                total = sum(ns(event["dur"]) for event in events if event.get("cat") == "kernel")
+                self.assertEqual(total, kernel_ns(lines))
+
+    def test_the_sum_of_kernels_is_that_of_the_report(self):
+        trace = recorded("rtdetr_exact")
+        report = self.call("report", trace, "--section", "kernels", "--json")
+        events = events_of(self.export(trace, "kineto", out="one.json"))
+        rows = json.loads(report.stdout)["traces"][0]["kernels"]
+        self.assertEqual(sum(ns(event["dur"]) for event in events if event.get("cat") == "kernel"),
+                         sum(row["total_ns"] for row in rows))
+
+    def test_a_kernel_names_its_module_its_range_and_its_launch(self):
+        lines = lines_of(recorded("hf_rtdetr_trace"))
+        paths = path_texts(lines)
+        wanted = {line["corr"]: line for line in of_kind(lines, "kernel")}
+        events = events_of(self.export(recorded("hf_rtdetr_trace"), "kineto", out="one.json"))
+        kernels = [event for event in events if event.get("cat") == "kernel"]
+        self.assertEqual(len(kernels), len(wanted))
+        for event in kernels:
+            line = wanted[event["args"]["correlation"]]
+            self.assertEqual(event["args"].get("module", ""), paths[line.get("path", 0)])
+            self.assertEqual(event["args"].get("External id", 0), line.get("range", 0))
+            self.assertEqual(event["args"]["stream"], line["stream"])
+
+    def test_exact_bytes_stand_on_the_kernels_they_were_measured_of(self):
+        lines = lines_of(recorded("rtdetr_exact"))
+        wanted = {line["corr"]: line["dram_read_bytes"] for line in of_kind(lines, "exact")
+                  if line["kind"] == "kernel" and "dram_read_bytes" in line}
+        events = events_of(self.export(recorded("rtdetr_exact"), "perfetto"))
+        found = {event["args"]["correlation"]: event["args"]["dram_read_bytes"] for event in events
+                 if event.get("cat") == "kernel" and "dram_read_bytes" in event["args"]}
+        self.assertGreater(len(wanted), 1000)
+        self.assertEqual(found, wanted)
+
+    def test_metrics_stand_on_kernels_by_their_names(self):
+        events = events_of(self.export(recorded("rtdetr_rotated"), "perfetto"))
+        names = {key for event in events if event.get("cat") == "kernel" for key in event["args"] if "__" in key}
+        self.assertEqual(names - {metric for line in of_kind(lines_of(recorded("rtdetr_rotated")), "metric_set")
+                                  for metric in line["metrics"]}, set())
+        self.assertTrue(names)
+
+    def test_samples_become_counters_whose_integral_is_the_samples_bytes(self):
+        lines = lines_of(recorded("rtdetr_sampled"))
+        bytes_read = 32 * sum(sum(values.values() if isinstance(values, dict) else values)
+                              for line in of_kind(lines, "samples") for values in [line.get("dram_read", [])])
+        counters = [event for event in events_of(self.export(recorded("rtdetr_sampled"), "perfetto"))
+                    if event["ph"] == "C" and event["name"] == "DRAM"]
+        integral = sum(one["args"]["read (bytes/s)"] * (two["ts"] - one["ts"]) / 1e6
+                       for one, two in zip(counters, counters[1:]))
+        self.assertGreater(bytes_read, 1e9)
+        self.assertLess(abs(integral - bytes_read) / bytes_read, 1e-3)
+
+    def test_the_launch_of_a_graph_points_to_each_of_its_nodes(self):
+        lines = lines_of(recorded("graph_replay"))
+        nodes = collections.Counter(line["corr"] for line in of_kind(lines, *GPU_WORK) if "graph" in line)
+        events = events_of(self.export(recorded("graph_replay"), "perfetto"))
+        steps = collections.Counter(event["id"] for event in events if event["ph"] == "t")
+        self.assertEqual(steps, nodes)
+
+    def test_kernels_that_overlap_on_a_stream_get_a_second_lane(self):
+        events = events_of(self.export(recorded("rtdetr_sampled"), "perfetto"))
+        rows = {event["tid"] for event in events if event.get("cat") == "kernel"}
+        names = [event["args"]["name"] for event in events
+                 if event["name"] == "thread_name" and event["tid"] in rows and event["pid"] >= 10_000_000]
+        self.assertEqual(names[:2], ["stream 13", "stream 13 (2)"])
+
+    def test_start_end_ranges_and_marks_are_there_with_their_payloads(self):
+        lines = lines_of(recorded("nvtx_shapes"))
+        events = events_of(self.export(recorded("nvtx_shapes"), "perfetto"))
+        begun = sorted(event["id"] for event in events if event["ph"] == "b")
+        self.assertEqual(begun, sorted(event["id"] for event in events if event["ph"] == "e"))
+        self.assertEqual(begun, sorted(line["id"] for line in of_kind(lines, "range") if "name" in line))
+        marks = [event for event in events if event["ph"] == "i"]
+        self.assertEqual(len(marks), len(of_kind(lines, "mark")))
+        self.assertEqual({event["s"] for event in marks}, {"t"})
+        unclosed = [event for event in events if event.get("args", {}).get("unclosed")]
+        self.assertEqual(len(unclosed), sum(1 for line in of_kind(lines, "range") if line["end"] is None))
+
+    def test_hostile_names_come_through_both_formats(self):
+        trace = self.hostile_trace()
+        for to in ("perfetto", "kineto"):
+            events = events_of(self.export(trace, to, out=f"{to}.json"))
+            self.check_all(events)
+            self.assertEqual([event["name"] for event in events if event.get("cat") == "kernel"], export_case.HOSTILE)
+
+
+class Perfetto(Export, Rules):
+    def test_it_is_an_array_that_begins_as_perfetto_wants_it(self):
+        self.assertTrue(self.export(recorded("copy_storm"), "perfetto").read_text().startswith('[{"'))
+
+    def test_two_ranks_share_a_file_without_sharing_a_process_or_an_arrow(self):
+        rank = {"base_unix_ns": "1700000000000001000", "rank": "1", "host": "node8"}
+        one, two = self.hostile_trace("one", rank="0"), self.hostile_trace("two", **rank)
+        out = self.folder / "both.json"
+        self.check_code(self.call("export", one, two, "--to", "perfetto", "--out", out), 0)
+        events = events_of(out)
+        self.check_all(events)
+        kernels = [event for event in events if event.get("cat") == "kernel"]
+        self.assertEqual(len({event["pid"] for event in kernels}), 2)
+        self.assertEqual(len({event["pid"] for event in events if event.get("cat") == "cuda_driver"}), 2)
+        self.assertEqual(ns(kernels[len(kernels) // 2]["ts"]) - ns(kernels[0]["ts"]), 1000)
+        ids = [event["id"] for event in events if event["ph"] == "s"]
+        self.assertEqual(len(ids), len(set(ids)))
+
+
+class Kineto(Export, Rules):
+    def content(self, trace, *more):
+        text = self.export(trace, "kineto", *more, out="one.json").read_text(encoding="utf-8")
+        return text, strict(text)
+
+    def test_members_come_in_the_order_of_libkineto(self):
+        _, content = self.content(recorded("hf_rtdetr_trace"))
+        keys = list(content)
+        self.assertEqual(keys[:2], ["schemaVersion", "deviceProperties"])
+        self.assertEqual(keys[-4:], ["displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName"])
+        self.assertEqual(content["deviceProperties"][0]["numSms"], 132)
+
+    def test_the_base_and_the_times_give_the_moment_of_the_trace(self):
+        lines = lines_of(recorded("hf_rtdetr_trace"))
+        _, content = self.content(recorded("hf_rtdetr_trace"))
+        first = next(event for event in content["traceEvents"] if event.get("cat") == "kernel")
+        self.assertEqual(content["baseTimeNanoseconds"] + ns(first["ts"]),
+                         int(lines[0]["base_unix_ns"]) + of_kind(lines, "kernel")[0]["start"])
+
+    def test_the_rank_is_found_by_the_pattern_of_holistic_trace_analysis(self):
+        text, _ = self.content(self.hostile_trace(rank="3"))
+        self.assertEqual(re.search(r'"rank":\s+(\d+)', text).group(1), "3")
+
+    def test_gpu_events_have_a_stream_and_host_events_have_none(self):
+        for name in RECORDINGS:
+            _, content = self.content(recorded(name), "--force")
+            for event in content["traceEvents"]:
+                if event["ph"] == "X":
+                    on_gpu = event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation")
+                    self.assertEqual("stream" in event["args"], on_gpu, event)
+                    self.assertEqual(event["pid"] < 64, on_gpu, event)
+
+    def test_copies_are_named_as_libkineto_names_them(self):
+        _, content = self.content(recorded("copy_storm"))
+        names = {event["name"] for event in content["traceEvents"] if event.get("cat") == "gpu_memcpy"}
+        self.assertIn("Memcpy HtoD (Pinned -> Device)", names)
+        for name in names:
+            self.assertRegex(name, r"^Memcpy \w{4} \([A-Z][\w ]+ -> [A-Z][\w ]+\)$")
+
+    def test_correlation_ids_of_launches_are_unique(self):
+        _, content = self.content(recorded("rtdetr_exact"))
+        ids = [event["args"]["correlation"] for event in content["traceEvents"]
+               if event.get("cat") == "cuda_driver" and "correlation" in event["args"]]
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_annotations_of_the_gpu_enclose_the_kernels_of_their_range(self):
+        _, content = self.content(recorded("hf_rtdetr_trace"))
+        spans = collections.defaultdict(list)
+        for event in content["traceEvents"]:
+            if event.get("cat") == "gpu_user_annotation":
+                spans[event["args"]["External id"]].append((ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])))
+        for event in content["traceEvents"]:
+            if event.get("cat") in ("kernel", "gpu_memcpy") and "External id" in event["args"]:
+                start, end = ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])
+                self.assertTrue(any(a <= start and end <= b for a, b in spans[event["args"]["External id"]]), event)
+
+    def test_a_chosen_range_becomes_the_profilers_step(self):
+        _, content = self.content(recorded("rtdetr_exact"), "--step-range", "iteration")
+        steps = [event["name"] for event in content["traceEvents"] if event["name"].startswith("ProfilerStep#")]
+        self.assertEqual(steps, [f"ProfilerStep#{i}" for i in range(len(steps))])
+        lines = lines_of(recorded("rtdetr_exact"))
+        paths = path_texts(lines)
+        self.assertEqual(len(steps), sum(1 for line in of_kind(lines, "range") if paths[line["path"]] == "iteration"))
+
+    def test_a_process_number_of_a_container_does_not_meet_a_gpu(self):
+        _, content = self.content(self.hostile_trace(pid=1))
+        kernels = {event["pid"] for event in content["traceEvents"] if event.get("cat") == "kernel"}
+        calls = {event["pid"] for event in content["traceEvents"] if event.get("cat") == "cuda_driver"}
+        self.assertEqual(kernels & calls, set())
+
+    def test_ranks_get_a_file_each_with_the_name_that_pytorch_gives(self):
+        one, two = self.make_trace(name="one"), self.make_trace([{**cli_case.HEADER, "pid": 4712},
+                                                                 *cli_case.TRACE[1:]], "two")
+        out = self.folder / "ranks"
+        self.check_code(self.call("export", one, two, "--to", "kineto", "--out", out), 0)
+        self.assertEqual(sorted(path.name for path in out.iterdir()),
+                         [f"node7_{pid}.1700000000000000000.pt.trace.json" for pid in (4711, 4712)])
+
+
+if __name__ == "__main__":
+    export_case.main(__doc__)

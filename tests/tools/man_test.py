@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manual pages that the build made. Usage: man_test.py FOLDER REPOSITORY; exit code 77: there are none."""
+import pathlib
+import re
+import sys
+import unittest
+
+FOLDER, REPOSITORY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+
+
+def verbs() -> set[str]:
+    """As the program's main declares them."""
+    main = (REPOSITORY / "tools/rangefinder/main.cpp").read_text()
+    return set(re.findall(r"rangefinder::add_(\w+)\(app", main))
+
+
+class Man(unittest.TestCase):
+    def test_every_verb_has_a_page_and_the_program_too(self):
+        pages = {page.name for page in FOLDER.glob("*.1")}
+        self.assertEqual(pages, {"rangefinder.1"} | {f"rangefinder-{verb}.1" for verb in verbs()})
+
+    def test_a_page_names_what_it_is_of_and_its_options(self):
+        report = (FOLDER / "rangefinder-report.1").read_text()
+        self.assertIn(".SH NAME", report)
+        self.assertIn("what a trace says", report)
+        self.assertIn("\\fB\\-\\-section\\fR", report)
+
+
+if __name__ == "__main__":
+    if not FOLDER.is_dir():
+        print("no manual pages: help2man is not installed")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rangefinder report` and `diff` from outside: every section in every form, over a real recording.
+Usage: report_test.py RANGEFINDER REPOSITORY [REPLAY]"""
+import csv
+import io
+import json
+import os
+import pathlib
+import pty
+import random
+import subprocess
+import sys
+import tempfile
+
+import cli_case
+from cli_case import CommandLine
+
+SECTIONS = ["modules", "kernels", "memcpy", "memory", "launches", "sync", "streams", "gpu", "idle", "iterations",
+            "graphs", "overhead", "loss", "findings"]
+REPLAYED = {}
+
+
+def replayed(name):
+    """The trace of a recording, made once."""
+    if name not in REPLAYED:
+        folder = tempfile.TemporaryDirectory()
+        program = pathlib.Path(cli_case.RANGEFINDER).with_name("rangefinder-replay")
+        recording = cli_case.REPOSITORY / "tests/replay" / name / "recording.zst"
+        subprocess.run([program, recording, "--out", folder.name, "--force"], check=True, capture_output=True,
+                       timeout=120)
+        REPLAYED[name] = folder
+    return REPLAYED[name].name
+
+
+class Sections(CommandLine):
+    def test_every_section_of_a_real_trace_has_text_json_csv_and_markdown(self):
+        trace = replayed("hf_rtdetr_trace")
+        for section in SECTIONS:
+            with self.subTest(section=section):
+                text = self.call("report", trace, "--section", section)
+                self.check_code(text, 0)
+                self.assertEqual(text.stderr, "")
+                wide = [line for line in text.stdout.splitlines()[5:] if len(line) > 120]
+                self.assertTrue(section == "findings" or not wide, wide)  # a title may hold a long path
+                (only,) = json.loads(self.call("report", trace, "--section", section, "--json").stdout)["traces"]
+                self.assertIn("loss", only)
+                self.check_code(self.call("report", trace, "--section", section, "--md"), 0)
+                rows = list(csv.reader(io.StringIO(self.call("report", trace, "--section", section, "--csv").stdout)))
+                self.assertTrue(all(len(row) == len(rows[0]) for row in rows if row), rows[:3])
+
+    def test_one_kernel_is_told_in_full(self):
+        done = self.call("report", replayed("rtdetr_rotated"), "--section", "kernel", "--kernel", "attention")
+        self.check_code(done, 0)
+        self.assertIn("attention", done.stdout)
+        self.check_code(self.call("report", replayed("rtdetr_rotated"), "--section", "kernel"), 2)
+
+    def test_csv_of_modules_has_the_numbers_of_json(self):
+        trace = replayed("rtdetr_exact")
+        (whole,) = json.loads(self.call("report", trace, "--json").stdout)["traces"]
+        rows = list(csv.DictReader(io.StringIO(self.call("report", trace, "--csv").stdout)))
+        self.assertEqual([row["path"] for row in rows], [module["path"] for module in whole["modules"]])
+        for row, module in zip(rows, whole["modules"]):
+            self.assertEqual(row["gpu_ns"], str(module["gpu_ns"]) if "gpu_ns" in module else "")
+            self.assertEqual(row["l2_bytes"], str(module["l2_bytes"]) if "l2_bytes" in module else "")
+
+    def test_one_iteration_of_ten_has_a_tenth_of_the_kernels(self):
+        trace = replayed("rtdetr_exact")
+        def kernels(*options):
+            done = self.call("report", trace, "--range", "iteration", "--json", *options)
+            (only,) = json.loads(done.stdout)["traces"]
+            return {module["path"]: module["kernels"] for module in only["modules"]}["iteration"]
+        self.assertEqual(kernels("--iterations", "3:4") * 10, kernels())
+
+    def test_what_is_typed_wrong_is_said(self):
+        trace = self.make_trace()
+        for options in (["--iterations", "x"], ["--window", "5"], ["--kernel", "("], ["--csv", "--json"],
+                        ["--section", "loss", "--sort", "nothing"], ["--csv", "--table", "nothing"]):
+            with self.subTest(options=options):
+                done = self.call("report", trace, *options)
+                self.check_code(done, 2)
+                self.assertTrue(done.stderr.startswith("rangefinder: "), done.stderr)
+
+    def test_traces_of_two_ranks_merge_and_the_slower_is_named(self):
+        for rank, width in (("0", 1000), ("1", 1500)):
+            lines = [dict(line) for line in cli_case.TRACE]
+            lines[0]["rank"] = rank
+            lines[6]["end"] = 100 + width
+            self.make_trace(lines, name=f"rank{rank}")
+        done = self.call("report", self.folder / "rank0", self.folder / "rank1")
+        self.check_code(done, 0)
+        self.assertIn("Straggler: rank 1", done.stdout)
+        whole = json.loads(self.call("report", self.folder / "rank0", self.folder / "rank1", "--json").stdout)
+        self.assertEqual(whole["merged"][0]["max_gpu_ns"], 1500)
+        self.assertEqual(whole["merged"][0]["slowest"], "rank 1")
+        self.assertEqual(whole["rank_findings"][0]["where"], "model")
+        self.check_code(self.call("report", self.folder / "rank0", self.folder / "rank1", "--csv"), 2)
+
+
+class Progress(CommandLine):
+    def test_a_long_reading_shows_how_far_it_is_and_leaves_no_trace_of_it(self):
+        """A second segment that is a pipe: it ends only once the line has been seen."""
+        trace = self.make_trace()
+        os.mkfifo(trace / "trace-00001.ndjson")
+        terminal, stderr = pty.openpty()
+        process = subprocess.Popen([cli_case.RANGEFINDER, "report", trace], stdout=subprocess.PIPE, stderr=stderr,
+                                   env=cli_case.clean_environment(TERM="xterm"))
+        os.close(stderr)
+        with open(trace / "trace-00001.ndjson", "w") as pipe:
+            pipe.write(json.dumps(dict(cli_case.HEADER, segment=1), separators=(",", ":")) + "\n")
+            pipe.flush()
+            shown = b""
+            while b"reading" not in shown:
+                shown += os.read(terminal, 1024)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        try:
+            while part := os.read(terminal, 1024):
+                shown += part
+        except OSError:  # the other side is closed: that is the end
+            pass
+        os.close(terminal)
+        self.assertRegex(shown, rb"reading  \d+ %  .* of ")
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+
+
+class Diff(CommandLine):
+    def make_run(self, name, kernel_ns, seed):
+        """30 iterations with a kernel each whose time is kernel_ns, give or take 3 %."""
+        noise = random.Random(seed)
+        lines = [dict(line) for line in cli_case.TRACE[:5]]
+        now = 1000
+        for i in range(30):
+            end = now + round(kernel_ns * noise.gauss(1, 0.03))
+            lines.append({"t": "kernel", "start": now, "end": end, "gpu": 0, "ctx": 1, "stream": 7, "corr": i + 1,
+                          "path": 1, "range": i + 1, "name": 1, "config": 1})
+            lines.append({"t": "range", "id": i + 1, "start": now, "end": end, "thread": 5, "path": 1})
+            now = end + 100
+        return self.make_trace(lines, name)
+
+    def test_a_slow_down_fails_a_pipeline_and_noise_does_not(self):
+        before, same = self.make_run("before", 10_000, 1), self.make_run("same", 10_000, 2)
+        slower = self.make_run("slower", 12_000, 3)
+        self.check_code(self.call("diff", before, same, "--fail-over", "5%"), 0)
+        done = self.call("diff", before, slower, "--fail-over", "5%")
+        self.check_code(done, 1)
+        self.assertIn("worse", done.stdout)
+        self.check_code(self.call("diff", before, slower, "--fail-over", "50%"), 0)
+        self.check_code(self.call("diff", slower, before, "--fail-over", "5%"), 0)
+
+    def test_json_holds_the_interval_and_the_verdict(self):
+        before, slower = self.make_run("before", 10_000, 1), self.make_run("slower", 12_000, 3)
+        whole = json.loads(self.call("diff", before, slower, "--json", "--fail-over", "5%").stdout)
+        (row,) = whole["modules"]
+        self.assertEqual((row["path"], row["quantity"], row["verdict"]), ("model", "gpu_ns", "worse"))
+        self.assertAlmostEqual(row["relative"], 0.2, delta=0.04)
+        self.assertLess(row["relative_interval"], 0.05)
+        self.assertTrue(whole["failed"])
+
+    def test_a_real_run_against_itself_shows_no_change(self):
+        trace = replayed("rtdetr_sampled")
+        done = self.call("diff", trace, trace, "--json")
+        self.assertEqual(json.loads(done.stdout)["modules"], [])
+
+    def test_a_comparison_of_exact_with_other_times_is_warned_of(self):
+        done = self.call("diff", replayed("rtdetr_sampled"), replayed("rtdetr_exact"))
+        self.check_code(done, 0)
+        self.assertIn("exact counters, which take launches apart", done.stdout)
+        self.assertNotIn("take launches apart", self.call("diff", *[replayed("rtdetr_exact")] * 2).stdout)
+
+    def test_kernels_of_one_trace_stand_side_by_side(self):
+        done = self.call("diff", replayed("rtdetr_exact"), "--kernel", "attention_mma", "layer_norm_kernel")
+        self.check_code(done, 0)
+        self.assertRegex(done.stdout, r"mean time +4\.\d\d us +1\.\d\d us")
+        done = self.call("diff", replayed("rtdetr_exact"), "--kernel", "attention_mma", "sigmoid_nothing")
+        self.check_code(done, 3)
+        self.assertIn("no kernel of the trace has a name with sigmoid_nothing", done.stderr)
+
+    def test_wrong_use_is_said(self):
+        trace = self.make_trace()
+        for options in ([trace], [trace, trace, "--fail-over", "x"], [trace, trace, "--json", "--csv"],
+                        [trace, trace, "--kernel", "a", "b"], [trace, "--kernel", "(", "b"]):
+            with self.subTest(options=options):
+                self.check_code(self.call("diff", *options), 2)
+
+
+if __name__ == "__main__":
+    cli_case.main(__doc__)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What page_test.mjs and page_looks_test.mjs begin with: the real RT-DETR recording as a page, and a browser.
+//
+//   node page_test.mjs RANGEFINDER REPLAY REPOSITORY      exit code 77: skipped, and says why
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, before } from "node:test";
+import { Browser, requirements } from "./browser.mjs";
+import { Skipped, Traces } from "./traces.mjs";
+
+const [rangefinder, replay, repository] = process.argv.slice(2).map((path) => resolve(path));
+if (repository === undefined) throw new Error(`${process.argv[1]} RANGEFINDER REPLAY REPOSITORY`);
+const missing = requirements(repository);
+if (missing !== undefined) {
+  console.log(`skipped: ${missing}`);
+  process.exit(77);
+}
+
+export const kViews = ["modules", "scatter", "timeline", "kernels", "copies", "iterations", "findings", "about"];
+export const kModule = "iteration/model/decoder";
+export const at = (view, more = {}) => "#" + new URLSearchParams({ view, ...more });
+
+const folder = mkdtempSync(join(tmpdir(), "rangefinder-page-"));
+export const traces = new Traces({ rangefinder, replay, repository, folder });
+export const made = {};
+export let browser;
+try {
+  made.trace = traces.recorded("rtdetr_sampled");
+} catch (error) {
+  if (!(error instanceof Skipped)) throw error;
+  console.log(`skipped: ${error.message}`);
+  rmSync(folder, { recursive: true });
+  process.exit(77);
+}
+
+before(async () => {
+  made.page = traces.page("sampled", made.trace);
+  browser = await Browser.start(repository);
+});
+after(async () => {
+  await browser?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});

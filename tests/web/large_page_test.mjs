@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page of a trace of ten million kernels: how large it is, how soon it shows, how fast it draws.
+//
+//   node large_page_test.mjs RANGEFINDER TRACE_MAKER REPOSITORY [--kernels N]
+//
+// For .ci/run: it makes a trace of 3 GB and takes a minute. Exit code 77: skipped, and says why. Limits, and
+// what was measured against them, are printed; measured on a machine of two cores without a GPU, so the
+// canvas is drawn by the processor.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Browser, requirements, until } from "./browser.mjs";
+import { Traces } from "./traces.mjs";
+
+const kMostBytes = 6e6;
+const kFirstPaintMs = 1500;
+const kMedianFrameMs = 33;
+const kZooms = 160;
+
+const [rangefinder, maker, repository] = process.argv.slice(2, 5).map((path) => resolve(path));
+if (repository === undefined) throw new Error("large_page_test.mjs RANGEFINDER TRACE_MAKER REPOSITORY [--kernels N]");
+const kernels = process.argv.includes("--kernels") ? process.argv[process.argv.indexOf("--kernels") + 1] : "10000000";
+const missing = requirements(repository);
+if (missing !== undefined) {
+  console.log(`skipped: ${missing}`);
+  process.exit(77);
+}
+
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/**
+ * Zooms with the wheel towards places all over the trace, and back, one step a frame. What counts is the time
+ * from frame to frame, in which the browser has also painted what was drawn before.
+ */
+const zoomAbout = (page) =>
+  page.evaluate(async (steps) => {
+    const scroller = document.querySelector(".scroller");
+    const box = scroller.getBoundingClientRect();
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const frames = [];
+    let before = await frame();
+    for (let i = 0; i < steps; ++i) {
+      const clientX = box.left + box.width * (0.25 + 0.2 * Math.floor(i / 40));
+      scroller.dispatchEvent(
+        new WheelEvent("wheel", {
+          deltaY: i % 40 < 24 ? -240 : 360,
+          ctrlKey: true,
+          clientX,
+          clientY: box.top + 100,
+          cancelable: true,
+          bubbles: true,
+        }),
+      );
+      const now = await frame();
+      frames.push(now - before);
+      before = now;
+    }
+    return { frames, draws: performance.getEntriesByName("timeline-draw").map((entry) => entry.duration) };
+  }, kZooms);
+
+const folder = mkdtempSync(join(tmpdir(), "rangefinder-large-"));
+let browser;
+try {
+  const traces = new Traces({ rangefinder, repository, folder });
+  const trace = join(folder, "trace");
+  traces.run(maker, "--kernels", kernels, "--out", trace);
+  const began = performance.now();
+  const file = traces.page("large", trace);
+  const made = (performance.now() - began) / 1000;
+  const { size } = statSync(file);
+
+  browser = await Browser.start(repository);
+  let page = await browser.open(file, "#view=modules");
+  const paint = await page.evaluate(
+    () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity,
+  );
+  const rows = await page.evaluate(() => performance.now());
+  await page.close();
+  page = await browser.open(file, "#view=timeline");
+  await until(page, () => document.querySelector(".scroller canvas") !== null);
+  const { frames, draws } = await zoomAbout(page);
+
+  console.log(
+    `${kernels} kernels: page made in ${made.toFixed(1)} s, ${(size / 1e6).toFixed(2)} MB; first paint ${paint.toFixed(0)} ms, table there after at most ${rows.toFixed(0)} ms; ` +
+      `${frames.length} frames while zooming, median ${median(frames).toFixed(1)} ms, longest ${Math.max(...frames).toFixed(1)} ms, of it our drawing ${median(draws).toFixed(1)} ms`,
+  );
+  assert.ok(size < kMostBytes, `the page has ${size} bytes`);
+  assert.ok(rows < kFirstPaintMs, `the table of modules was there after ${rows} ms`);
+  assert.ok(draws.length >= kZooms / 2, `only ${draws.length} draws`);
+  assert.ok(median(frames) < kMedianFrameMs, `the median frame took ${median(frames)} ms`);
+  assert.deepEqual(browser.take(), []);
+} finally {
+  await browser?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page of `report --html` in a real browser: that every view shows, and how it looks.
+//
+// RANGEFINDER_TEST_SHOTS=DIR keeps a picture of every view at 1280 and 1920 px, light and dark.
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { csvOf, until } from "./browser.mjs";
+import { at, browser, kModule, kViews, made, traces } from "./fixture.mjs";
+import { checkContrast, checkLayout } from "./looks.mjs";
+import { linesOf } from "./traces.mjs";
+
+test("the page of RT-DETR is smaller than 2 MB", () => {
+  assert.ok(statSync(made.page).size < 2e6, `${statSync(made.page).size} bytes`);
+});
+
+test("every view shows without an error, a request or a violated policy", async () => {
+  for (const view of kViews) {
+    const page = await browser.open(made.page, at(view));
+    await until(page, () => !document.getElementById("page").textContent.includes("Unpacking"));
+    if (process.env.RANGEFINDER_TEST_SHOTS === undefined) await page.close();
+    else await shoot(page, view);
+    assert.deepEqual(browser.take(), [], view);
+  }
+});
+
+async function shoot(page, view) {
+  for (const [width, height] of [
+    [1280, 800],
+    [1920, 1080],
+  ]) {
+    for (const colorScheme of ["light", "dark"]) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      await page.screenshot({ path: join(process.env.RANGEFINDER_TEST_SHOTS, `${view}-${width}-${colorScheme}.png`) });
+    }
+  }
+  await page.close();
+}
+
+test("names that look like HTML, run backwards or are 100 kB long show as text", async () => {
+  const names = [
+    "</script><img src=x onerror=alert(1)>",
+    `"quoted" 'name' & <b>bold</b>`,
+    "\u202Eevil\u202C שלום",
+    "x".repeat(100_000),
+    "a/b\\c",
+    "@rangefinder-timeline@",
+    "$& $1",
+  ];
+  const file = traces.page("hostile", traces.made("hostile", linesOf(names)));
+  for (const view of ["modules", "kernels", "timeline", "scatter", "iterations"]) {
+    const page = await browser.open(file, at(view, { module: names[0].replace("/", "\\/") }));
+    await until(page, () => !document.getElementById("page").textContent.includes("Unpacking"));
+    assert.equal(await page.locator("main img, main b b, main script").count(), 0, view);
+    if (view === "kernels")
+      assert.deepEqual((await csvOf(page, "Kernels")).map((row) => row.name).sort(), [...names].sort());
+    if (view === "modules") assert.equal(await page.locator(".details h2").textContent(), names[0]);
+    assert.deepEqual(browser.take(), [], view);
+    await page.close();
+  }
+});
+
+test("findings are those of report --section findings, with their evidence and a way to the module", async () => {
+  const page = await browser.open(made.page, at("findings"));
+  const report = traces.report(made.trace, "--section", "findings").findings;
+  assert.ok(report.length > 0);
+  assert.equal(await page.locator(".finding").count(), report.length);
+  for (const [i, finding] of report.entries()) {
+    const card = page.locator(".finding").nth(i);
+    assert.ok((await card.textContent()).includes(finding.title), finding.title);
+    await card.getByText("Evidence").click();
+    for (const key of Object.keys(finding.evidence))
+      assert.ok((await card.textContent()).includes(key.replaceAll("_", " ")), key);
+  }
+  await page.locator(".finding button.link").first().click();
+
+  await until(page, () => /module=|kernel=/.test(location.hash) && !location.hash.includes("view=findings"));
+  await page.close();
+});
+
+test("loss is told on every view", async () => {
+  const lines = [...linesOf(["model"]), { t: "flush", at: 1e6, records: 3, loss: { events_dropped: 7 } }];
+  const page = await browser.open(traces.page("loss", traces.made("loss", lines)), at("kernels"));
+
+  assert.match(await page.locator(".chips").textContent(), /7 lost or incomplete.*no end/);
+  await page.close();
+});
+
+test("text stands out from its ground in light and dark, and nothing overlaps at 1280 and 1920", async () => {
+  for (const scheme of ["light", "dark"]) {
+    for (const width of [1280, 1920]) {
+      for (const view of kViews) {
+        const page = await browser.open(made.page, at(view, { module: kModule }), { scheme, width });
+        await until(page, () => !document.getElementById("page").textContent.includes("Unpacking"));
+        assert.deepEqual(await checkContrast(page), [], `${view} ${scheme}`);
+        assert.deepEqual(await checkLayout(page), [], `${view} ${width}`);
+        await page.close();
+      }
+    }
+  }
+});
+
+test("on paper the table shows its rows and the buttons are gone", async () => {
+  const page = await browser.open(made.page, at("kernels"));
+  await page.emulateMedia({ media: "print" });
+  const report = traces.report(made.trace, "--section", "kernels").kernels;
+
+  await until(page, (n) => document.querySelectorAll(".body .row").length === n, report.length);
+  assert.equal(await page.locator(".tools button").first().isVisible(), false);
+  await page.close();
+});

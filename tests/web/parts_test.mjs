@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page's pure parts by themselves, without a browser: numbers as text, intervals, rates, the fit, zooming.
+//
+//   node parts_test.mjs REPOSITORY      exit code 77: skipped, and says why
+//
+// They are TypeScript: vite makes a module of each, as it does for the page.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const web = join(resolve(process.argv[2] ?? ""), "tools/web");
+if (!existsSync(join(web, "node_modules/vite"))) {
+  console.log("skipped: no vite: tools/setup --web");
+  process.exit(77);
+}
+const { build } = await import(pathToFileURL(createRequire(join(web, "package.json")).resolve("vite")).href);
+
+async function load(file) {
+  const entry = join(web, "src", file);
+  const lib = { entry, formats: ["es"], fileName: "part" };
+  const result = await build({ root: web, configFile: false, logLevel: "error", build: { write: false, lib } });
+  const { code } = result[0].output[0];
+  return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
+}
+
+const { durationText, bytesText, errorText, axisText } = await load("data/numbers.ts");
+const { Spans } = await load("data/spans.ts");
+const { RateSeries, StepSeries } = await load("data/series.ts");
+const { fitOf, rateOf } = await load("views/scatter_points.ts");
+const { clamped, zoomed } = await load("views/timeline_zoom.ts");
+const { csvField } = await load("ui/csv.ts");
+const { stateOf, hashOf } = await load("state.ts");
+
+test("numbers read as on the command line", () => {
+  assert.equal(durationText(999), "999 ns");
+  assert.equal(durationText(48_120_000), "48.1 ms");
+  assert.equal(durationText(999_499), "999 us");
+  assert.equal(durationText(999_500), "1.00 ms");
+  assert.equal(bytesText(8_589_934_592), "8.59 GB");
+  assert.equal(errorText(0.994), "0.99 %");
+  assert.equal(errorText(2.14), "2.1 %");
+  assert.equal(errorText(1200), ">999 %");
+});
+
+test("a tick of the axis is as exact as the step needs", () => {
+  assert.equal(axisText(1_000_200_000, 200_000), "1,000.2 ms");
+  assert.equal(axisText(500_000_000, 100_000_000), "0.5 s");
+  assert.equal(axisText(1_001, 1), "1.001 us");
+});
+
+test("busy time counts overlapping pieces once, and pieces that reach into a stretch in part", () => {
+  const spans = Spans.of([
+    [0, 100],
+    [50, 80],
+    [90, 150],
+    [200, 300],
+  ]);
+
+  assert.equal(spans.busy(0, 200), 0.75);
+  assert.equal(spans.busy(140, 160), 0.5);
+  assert.equal(spans.busy(160, 190), 0);
+  assert.equal(spans.busy(250, 350), 0.5);
+});
+
+test("what reaches into sight is found behind a shorter piece that begins later", () => {
+  const spans = Spans.of([
+    [0, 1000],
+    [10, 20],
+    [30, 40],
+  ]);
+
+  assert.equal(spans.firstAfter(500), 0);
+  assert.equal(spans.at(35), 2);
+  assert.equal(spans.at(500), 0);
+  assert.equal(spans.at(2000), -1);
+});
+
+test("the mean rate of a stretch is what its samples, cut at its ends, add up to", () => {
+  const rate = new RateSeries("x", Float64Array.of(0, 10, 100), Float64Array.of(10, 20, 110), [10, 30, 50], 1);
+
+  assert.equal(rate.mean(0, 20), 2);
+  assert.equal(rate.mean(5, 15), 2);
+  assert.equal(rate.mean(20, 100), 0);
+  assert.equal(rate.mean(105, 110), 5);
+  assert.equal(rate.covers(20, 100), false);
+  assert.equal(rate.covers(15, 30), true);
+});
+
+test("memory in use keeps its value until it changes, and a peak between two pixels is seen", () => {
+  const memory = new StepSeries("device", Float64Array.of(10, 20, 21), Float64Array.of(100, 900, 200));
+
+  assert.equal(memory.most(0, 5), 0);
+  assert.equal(memory.most(12, 15), 100);
+  assert.equal(memory.most(15, 30), 900);
+  assert.equal(memory.most(40, 50), 200);
+});
+
+test("points on a power law give its exponent, and their rate is bytes over time", () => {
+  const points = [1, 10, 100, 1000].map((x) => ({ module: 0, depth: 1, x, bytes: 5 * x ** 2 }));
+  const fit = fitOf(points);
+
+  assert.ok(Math.abs(fit.slope - 2) < 1e-9);
+  assert.ok(Math.abs(fit.r2 - 1) < 1e-9);
+  assert.equal(rateOf([{ x: 2e9, bytes: 10 }]), 5);
+  assert.equal(fitOf(points.slice(0, 2)), undefined);
+});
+
+test("zooming keeps the time at the pointer and never leaves the trace", () => {
+  const all = { from: 0, to: 1000 };
+
+  assert.deepEqual(zoomed({ from: 0, to: 1000 }, 250, 0.5), { from: 125, to: 625 });
+  assert.deepEqual(clamped({ from: -500, to: 0 }, all), { from: -20, to: 480 });
+  assert.ok(clamped({ from: 10, to: 10.5 }, all).to - clamped({ from: 10, to: 10.5 }, all).from >= 100);
+});
+
+test("a field of CSV with a comma, a quote or a new line is quoted", () => {
+  assert.equal(csvField('a,"b"\n'), '"a,""b""\n"');
+  assert.equal(csvField(5), "5");
+  assert.equal(csvField(undefined), "");
+});
+
+test("the state of the page survives its link, and a broken link gives the first view", () => {
+  const state = { ...stateOf(""), view: "timeline", module: "a/b&c=d#%", from: -12, to: 34, within: true };
+
+  assert.deepEqual(stateOf(hashOf(state)), state);
+  assert.equal(stateOf("#view=nonsense&from=x").view, "modules");
+  assert.equal(stateOf("#view=nonsense&from=x").from, undefined);
+});

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traces that the tests of the page look at: recorded runs, played again, and small ones made by hand.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export class Skipped extends Error {}
+
+export class Traces {
+  constructor({ rangefinder, replay, repository, folder }) {
+    Object.assign(this, { rangefinder, replay, repository, folder });
+  }
+
+  run(program, ...words) {
+    const done = spawnSync(program, words, { encoding: "utf8", maxBuffer: 1 << 30 });
+    if (done.error) throw done.error;
+    if (done.status === 3 && done.stderr.includes("libcupti")) throw new Skipped(done.stderr.trim());
+    if (done.status !== 0) throw new Error(`${program} ${words.join(" ")}: exit code ${done.status}\n${done.stderr}`);
+    return done.stdout;
+  }
+
+  /** A recorded run as a trace; its folder. */
+  recorded(name) {
+    const out = join(this.folder, name);
+    this.run(this.replay, join(this.repository, "tests/replay", name, "recording.zst"), "--out", out);
+    return out;
+  }
+
+  /** Lines as a trace; its folder. */
+  made(name, lines, summary) {
+    const out = join(this.folder, name);
+    mkdirSync(out);
+    writeFileSync(join(out, "trace-00000.ndjson"), lines.map((line) => JSON.stringify(line) + "\n").join(""));
+    if (summary !== undefined) writeFileSync(join(out, "summary.json"), JSON.stringify(summary));
+    return out;
+  }
+
+  /** The page of traces; its file. */
+  page(name, ...traces) {
+    const out = join(this.folder, `${name}.html`);
+    this.run(this.rangefinder, "report", "--html", out, ...traces);
+    return out;
+  }
+
+  report(trace, ...words) {
+    return JSON.parse(this.run(this.rangefinder, "report", "--json", ...words, trace)).traces[0];
+  }
+}
+
+const kHeader = {
+  t: "header",
+  schema: "rangefinder.trace",
+  version: "1.0",
+  segment: 0,
+  base_unix_ns: "1700000000000000000",
+  base_monotonic_ns: "5",
+  tool_version: "0.1.0",
+  pid: 4711,
+  parent_pid: 1,
+  host: "node7",
+  executable: "/usr/bin/app",
+  command: ["app"],
+  counters: "off",
+};
+
+/** A program with one module a name, and one kernel of that name in each. */
+export function linesOf(names) {
+  const gpu = {
+    t: "gpu",
+    id: 0,
+    name: "Test GPU",
+    uuid: "GPU-1",
+    compute_capability: [9, 0],
+    sm_count: 132,
+    memory_bytes: 141e9,
+    l2_bytes: 6e7,
+    peak_dram_bytes_per_s: 4.8e12,
+  };
+  const lines = [
+    kHeader,
+    gpu,
+    { t: "thread", id: 5, name: names[0].slice(0, 40) },
+    { t: "config", id: 1, grid: [4, 1, 1], block: [128, 1, 1] },
+  ];
+  names.forEach((name, i) => {
+    const id = i + 1;
+    const at = 10_000 * id;
+    lines.push(
+      { t: "path", id, parent: 0, name },
+      { t: "kernel_name", id, mangled: `k${i}${name}`, demangled: name, library: "own", evidence: "none" },
+    );
+    lines.push({
+      t: "launch",
+      start: at + 100,
+      end: at + 200,
+      thread: 5,
+      path: id,
+      range: id,
+      api: "cuLaunchKernel",
+      corr: id,
+    });
+    lines.push({
+      t: "kernel",
+      start: at + 1000,
+      end: at + 3000,
+      gpu: 0,
+      ctx: 1,
+      stream: 7,
+      corr: id,
+      path: id,
+      range: id,
+      name: id,
+      config: 1,
+    });
+    lines.push({ t: "range", id, start: at, end: at + 5000, thread: 5, path: id });
+  });
+  return lines;
+}

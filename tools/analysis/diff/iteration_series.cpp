@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/diff/iteration_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "profiler/attribution/number_text.h"
+#include "profiler/attribution/path_totals.h"
+#include "tools/analysis/iterations.h"
+#include "tools/analysis/missing.h"
+#include "tools/analysis/row_values.h"
+#include "tools/analysis/trace_reader.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::uint64_t kLeastToDropFirst = 3;
+
+/// Which iterations count, and in which batch each is.
+struct Batches {
+  std::uint64_t first = 0, last = 0;  // [first, last) of all instances
+  std::size_t count = 1;
+  bool everything = true;  // no iterations: all is one
+
+  Batches(const Iterations& iterations, const HalfOpen<std::uint64_t>& wanted) {
+    const std::uint64_t all = iterations.instances.size();
+    if (all == 0) return;
+    everything = false;
+    first = std::min(all, wanted.first.value_or(all >= kLeastToDropFirst ? 1 : 0));
+    last = std::min(all, wanted.last.value_or(all));
+    if (first >= last) throw Missing("no iteration is left: " + iterations.path + " has " + count_text(all));
+    count = static_cast<std::size_t>(std::min<std::uint64_t>(last - first, IterationSeries::kBatches));
+  }
+
+  /// count: none.
+  [[nodiscard]] std::size_t of(std::size_t iteration) const noexcept {
+    if (everything) return 0;
+    if (iteration == Iterations::kNone || iteration < first || iteration >= last) return count;
+    return static_cast<std::size_t>((iteration - first) * count / (last - first));
+  }
+};
+
+class SeriesVisitor final : public TraceVisitor {
+ public:
+  SeriesVisitor(const Iterations& iterations, const Batches& batches)
+      : iterations_(iterations), batches_(batches) {}
+
+  void line(const Line& line, const LinePlace&) override {
+    if (const auto* const kernel = std::get_if<KernelRecord>(&line)) return take(*kernel);
+    if (const auto* const exact = std::get_if<ExactRecord>(&line)) return take(*exact);
+    if (const auto* const path = std::get_if<PathRecord>(&line)) paths_.emplace(path->id, *path);
+    if (const auto* const name = std::get_if<KernelNameRecord>(&line)) {
+      names_.emplace(name->id, name->demangled);
+    }
+    if (const auto* const header = std::get_if<Header>(&line)) header_ = *header;
+  }
+  void broken(std::string_view, const LinePlace&) override {}
+
+  /// Every path gets what its children have; paths of the same text meet.
+  void finish(IterationSeries& out) {
+    std::vector<std::uint32_t> ids;
+    for (const auto& [id, path] : paths_) ids.push_back(id);
+    std::sort(ids.begin(), ids.end());
+    for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+      const auto own = sums_.find(*id);
+      if (own == sums_.end()) continue;
+      if (const std::uint32_t up = parent(*id); up != 0) sums_[up] += BatchSums(own->second);
+    }
+    for (const std::uint32_t id : ids) {
+      const auto own = sums_.find(id);
+      if (own == sums_.end()) continue;
+      const auto [at, fresh] = out.paths.try_emplace(text(id));
+      PathSeries& series = at->second;
+      if (fresh) {
+        series.name = folded_iteration_name(paths_.at(id).name);
+        series.depth = depth(id);
+        series.order = out.paths.size();
+      }
+      series.sums += own->second;
+    }
+    for (auto& [id, kernel] : kernels_) {
+      const auto name = names_.find(id);
+      KernelSeries& series = out.kernels[name == names_.end() ? "(unknown)" : name->second];
+      series.sums += kernel.sums;
+      for (const auto& [path, ns] : kernel.ns_by_path) series.ns_by_path[text(path)] += ns;
+    }
+  }
+
+  [[nodiscard]] const Header& header() const noexcept { return header_; }
+
+ private:
+  struct OwnKernel {
+    BatchSums sums;
+    std::unordered_map<std::uint32_t, double> ns_by_path;
+  };
+
+  void take(const KernelRecord& kernel) {
+    const std::size_t batch = batches_.of(iterations_.of(kernel.work));
+    if (batch >= batches_.count || kernel.work.start_ns == kNoTime) return;
+    const auto ns = static_cast<double>(kernel.work.end_ns - kernel.work.start_ns);
+    BatchSums& of_path = sums_[kernel.work.path];
+    of_path.add(Quantity::gpu_ns, batch, batches_.count, ns);
+    ++of_path.kernels;
+    OwnKernel& of_name = kernels_[kernel.name];
+    of_name.sums.add(Quantity::gpu_ns, batch, batches_.count, ns);
+    ++of_name.sums.kernels;
+    of_name.ns_by_path[kernel.work.path] += ns;
+  }
+
+  void take(const ExactRecord& exact) {
+    const std::size_t batch = batches_.of(iterations_.of(exact.launch.host));
+    if (batch >= batches_.count || shares_counter_range(exact)) return;
+    if (!exact.measured || !exact.has_bytes) {
+      sums_[exact.launch.host.path].partial_bytes = true;
+      kernels_[exact.name].sums.partial_bytes = true;
+      return;
+    }
+    const auto dram = static_cast<double>(exact.dram_read_bytes + exact.dram_write_bytes);
+    for (BatchSums* const sums : {&sums_[exact.launch.host.path], &kernels_[exact.name].sums}) {
+      sums->add(Quantity::dram_bytes, batch, batches_.count, dram);
+      sums->add(Quantity::l2_bytes, batch, batches_.count, static_cast<double>(exact.l2_bytes));
+    }
+  }
+
+  std::uint32_t parent(std::uint32_t path) const {
+    const auto at = paths_.find(path);
+    return at == paths_.end() || at->second.parent >= path ? 0 : at->second.parent;
+  }
+  std::uint32_t depth(std::uint32_t path) const {
+    std::uint32_t levels = 0;
+    for (; path != 0; path = parent(path)) ++levels;
+    return levels;
+  }
+  std::string text(std::uint32_t path) const {
+    if (path == 0) return "(outside of any range)";
+    return join_path(
+        path, [this](std::uint32_t id) { return folded_iteration_name(paths_.at(id).name); },
+        [this](std::uint32_t id) { return parent(id); });
+  }
+
+  const Iterations& iterations_;
+  const Batches& batches_;
+  std::unordered_map<std::uint32_t, PathRecord> paths_;
+  std::unordered_map<std::uint32_t, std::string> names_;
+  std::unordered_map<std::uint32_t, BatchSums> sums_;
+  std::unordered_map<std::uint32_t, OwnKernel> kernels_;
+  Header header_;
+};
+
+void add_sampled(IterationSeries& out, const TraceFolder& files, const Iterations& iterations,
+                 const Batches& batches) {
+  const TraceTotals trace = load_trace(files);
+  if (trace.samples_lines == 0) return;
+  SampleWindow window;
+  if (!batches.everything) {
+    window.from_ns = iterations.instances[batches.first].start_ns;
+    if (batches.last < iterations.instances.size())
+      window.to_ns = iterations.instances[batches.last].start_ns;
+  }
+  const RowValues values = load_row_values(trace, window);
+  const auto n = static_cast<double>(std::max<std::uint64_t>(out.iterations, 1));
+  for (const PathTotals& row : trace.totals.paths()) {
+    const RowBytes bytes = values.bytes(row);
+    if (row.path == 0 || bytes.source != RowBytes::Source::sampled) continue;
+    SampledSeries& series = out.sampled[join_path(
+        row.path, [&](std::uint32_t id) { return folded_iteration_name(trace.own_name(id)); },
+        [&](std::uint32_t id) { return trace.parent_of(id); })];
+    series.dram_bytes += static_cast<double>(bytes.dram()) / n;
+    series.dram_error += std::hypot(bytes.read_error.value_or(0), bytes.write_error.value_or(0)) / n;
+    series.l2_bytes += static_cast<double>(bytes.l2) / n;
+    series.l2_error += bytes.l2_error.value_or(0) / n;
+  }
+}
+
+}  // namespace
+
+void BatchSums::add(Quantity quantity, std::size_t batch, std::size_t batches, double value) {
+  auto& own = sums[static_cast<std::size_t>(quantity)];
+  if (own.empty()) own.resize(batches);
+  own[batch] += value;
+}
+
+BatchSums& BatchSums::operator+=(const BatchSums& other) {
+  for (std::size_t q = 0; q < kQuantities; ++q) {
+    if (sums[q].size() < other.sums[q].size()) sums[q].resize(other.sums[q].size());
+    for (std::size_t i = 0; i < other.sums[q].size(); ++i) sums[q][i] += other.sums[q][i];
+  }
+  kernels += other.kernels;
+  partial_bytes = partial_bytes || other.partial_bytes;
+  return *this;
+}
+
+Moments IterationSeries::moments(const BatchSums& sums, Quantity quantity) const {
+  Moments out;
+  if (quantity != Quantity::gpu_ns && sums.partial_bytes) return out;
+  const auto& own = sums.sums[static_cast<std::size_t>(quantity)];
+  for (std::size_t i = 0; i < own.size(); ++i) out.add(own[i] / static_cast<double>(batch_sizes[i]));
+  return out;
+}
+
+IterationSeries IterationSeries::load(const TraceFolder& trace, const std::string& iteration_range,
+                                      const HalfOpen<std::uint64_t>& wanted) {
+  IterationSeries out;
+  const Iterations iterations = find_iterations(trace, iteration_range);
+  const Batches batches(iterations, wanted);
+  out.iteration_path = iterations.path;
+  out.iterations = batches.everything ? 1 : batches.last - batches.first;
+  out.batch_sizes.resize(batches.count);
+  if (batches.everything) out.batch_sizes[0] = 1;
+  for (std::uint64_t i = batches.first; i < batches.last; ++i) ++out.batch_sizes[batches.of(i)];
+  LineReader reader;
+  SeriesVisitor visitor(iterations, batches);
+  static_cast<void>(read_trace(trace, reader, visitor));
+  visitor.finish(out);
+  out.title = trace.folder.string() + "   " + printable(visitor.header().executable);
+  out.counters = visitor.header().counters;
+  const bool exact = std::any_of(out.paths.begin(), out.paths.end(), [](const auto& entry) {
+    return !entry.second.sums.sums[static_cast<std::size_t>(Quantity::dram_bytes)].empty();
+  });
+  if (!exact) add_sampled(out, trace, iterations, batches);
+  return out;
+}
+
+}  // namespace rangefinder

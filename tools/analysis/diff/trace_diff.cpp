@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/diff/trace_diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace rangefinder {
+namespace {
+
+/// What is lighter than this in an iteration is not worth a verdict: GPU clocks count in 32 ns.
+constexpr double kLeastNs = 200;
+constexpr double kLeastBytes = 4096;
+
+double least_of(Quantity quantity) {
+  return quantity == Quantity::gpu_ns ? kLeastNs : kLeastBytes;
+}
+
+std::optional<double> mean(const Moments& moments) {
+  return moments.n() == 0 ? std::nullopt : std::optional(moments.mean());
+}
+
+/// One side of a row; nullptr: it is not in that trace.
+struct Side {
+  const IterationSeries& series;
+  const BatchSums* sums;
+  [[nodiscard]] Moments moments(Quantity quantity) const {
+    return sums == nullptr ? Moments() : series.moments(*sums, quantity);
+  }
+};
+
+Change measured(std::string key, std::string shown, Quantity quantity, const Side& a, const Side& b) {
+  const Moments of_a = a.moments(quantity), of_b = b.moments(quantity);
+  Change out;
+  out.key = std::move(key);
+  out.shown = std::move(shown);
+  out.quantity = quantity;
+  out.a = mean(of_a);
+  out.b = mean(of_b);
+  out.n_a = of_a.n();
+  out.n_b = of_b.n();
+  out.test = welch(of_a, of_b);
+  if (a.sums == nullptr) out.verdict = Verdict::appeared;
+  if (b.sums == nullptr) out.verdict = Verdict::gone;
+  return out;
+}
+
+Change sampled(const std::string& key, const std::string& shown, Quantity quantity, const SampledSeries& a,
+               const SampledSeries& b) {
+  const bool dram = quantity == Quantity::dram_bytes;
+  Change out;
+  out.key = key;
+  out.shown = shown;
+  out.quantity = quantity;
+  out.a = dram ? a.dram_bytes : a.l2_bytes;
+  out.b = dram ? b.dram_bytes : b.l2_bytes;
+  out.bound = dram ? std::hypot(a.dram_error, b.dram_error) : std::hypot(a.l2_error, b.l2_error);
+  return out;
+}
+
+bool large_enough(const Change& change, double least) {
+  const double difference = std::abs(*change.b - *change.a);
+  return difference >= least * *change.a && difference >= least_of(change.quantity);
+}
+
+/// Verdicts of the rows of one kind and quantity, which are tested together.
+void judge(std::vector<Change>& changes, Quantity quantity, const DiffOptions& options) {
+  std::vector<double> p;
+  std::vector<Change*> tested;
+  for (Change& change : changes) {
+    if (change.quantity != quantity || !change.a || !change.b) continue;
+    const auto direction = *change.b > *change.a ? Verdict::worse : Verdict::better;
+    if (change.bound) {
+      const bool beyond = std::abs(*change.b - *change.a) > *change.bound;
+      change.verdict = beyond && large_enough(change, options.least) ? direction : Verdict::same;
+    } else if (change.test) {
+      p.push_back(change.test->p);
+      tested.push_back(&change);
+    }
+  }
+  const std::vector<bool> believed = holm(p, options.alpha);
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    Change& change = *tested[i];
+    const bool changed = believed[i] && large_enough(change, options.least);
+    change.verdict = !changed ? Verdict::same : *change.b > *change.a ? Verdict::worse : Verdict::better;
+  }
+}
+
+/// Paths of A in its order, each that only B has behind those of B before it.
+std::vector<std::string> path_order(const IterationSeries& a, const IterationSeries& b) {
+  const auto ordered = [](const IterationSeries& series) {
+    std::vector<const std::pair<const std::string, PathSeries>*> out;
+    for (const auto& entry : series.paths) out.push_back(&entry);
+    std::sort(out.begin(), out.end(),
+              [](const auto* x, const auto* y) { return x->second.order < y->second.order; });
+    return out;
+  };
+  std::map<std::string, std::vector<std::string>> behind;  // "": before all
+  std::string before;
+  for (const auto* entry : ordered(b)) {
+    if (a.paths.count(entry->first) == 0) {
+      behind[before].push_back(entry->first);
+    } else {
+      before = entry->first;
+    }
+  }
+  std::vector<std::string> out = std::move(behind[""]);
+  for (const auto* entry : ordered(a)) {
+    out.push_back(entry->first);
+    const auto more = behind.find(entry->first);
+    if (more != behind.end()) out.insert(out.end(), more->second.begin(), more->second.end());
+  }
+  return out;
+}
+
+template <typename Series>
+const Series* find(const std::map<std::string, Series>& all, const std::string& key) {
+  const auto at = all.find(key);
+  return at == all.end() ? nullptr : &at->second;
+}
+
+void add_path(std::vector<Change>& out, const std::string& path, const IterationSeries& a,
+              const IterationSeries& b) {
+  const PathSeries* const in_a = find(a.paths, path);
+  const PathSeries* const in_b = find(b.paths, path);
+  const PathSeries& known = in_a != nullptr ? *in_a : *in_b;
+  const std::string shown = std::string(known.depth == 0 ? 0 : 2 * (known.depth - 1), ' ') + known.name;
+  const Side side_a{a, in_a == nullptr ? nullptr : &in_a->sums};
+  const Side side_b{b, in_b == nullptr ? nullptr : &in_b->sums};
+  out.push_back(measured(path, shown, Quantity::gpu_ns, side_a, side_b));
+  const SampledSeries* const samples_a = find(a.sampled, path);
+  const SampledSeries* const samples_b = find(b.sampled, path);
+  for (const Quantity quantity : {Quantity::dram_bytes, Quantity::l2_bytes}) {
+    if (samples_a != nullptr && samples_b != nullptr) {
+      out.push_back(sampled(path, shown, quantity, *samples_a, *samples_b));
+    } else if (Change change = measured(path, shown, quantity, side_a, side_b); change.a || change.b) {
+      out.push_back(std::move(change));
+    }
+  }
+}
+
+std::string heaviest_path(const KernelSeries& kernel) {
+  const auto at = std::max_element(kernel.ns_by_path.begin(), kernel.ns_by_path.end(),
+                                   [](const auto& x, const auto& y) { return x.second < y.second; });
+  return at == kernel.ns_by_path.end() ? "" : at->first;
+}
+
+void add_kernel(std::vector<Change>& out, const std::string& name, const IterationSeries& a,
+                const IterationSeries& b) {
+  const KernelSeries* const in_a = find(a.kernels, name);
+  const KernelSeries* const in_b = find(b.kernels, name);
+  const Side side_a{a, in_a == nullptr ? nullptr : &in_a->sums};
+  const Side side_b{b, in_b == nullptr ? nullptr : &in_b->sums};
+  for (const Quantity quantity : {Quantity::gpu_ns, Quantity::dram_bytes, Quantity::l2_bytes}) {
+    Change change = measured(name, "", quantity, side_a, side_b);
+    if (!change.a && !change.b) continue;
+    change.where = heaviest_path(in_b != nullptr ? *in_b : *in_a);
+    out.push_back(std::move(change));
+  }
+}
+
+double weight(const Change& change) {
+  return std::abs(change.b.value_or(0) - change.a.value_or(0)) *
+         (change.quantity == Quantity::gpu_ns ? 1 : 1e-12);  // time first
+}
+
+}  // namespace
+
+const char* verdict_name(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::same:
+      return "same";
+    case Verdict::better:
+      return "better";
+    case Verdict::worse:
+      return "worse";
+    case Verdict::appeared:
+      return "new";
+    case Verdict::gone:
+      return "gone";
+    case Verdict::untested:
+      break;
+  }
+  return "untested";
+}
+
+std::optional<double> Change::relative() const {
+  if (!a || !b || *a == 0) return {};
+  return (*b - *a) / *a;
+}
+
+std::vector<const Change*> TraceDiff::worse_than(double over) const {
+  std::vector<const Change*> out;
+  for (const Change& change : modules) {
+    if (change.verdict == Verdict::worse && change.relative().value_or(HUGE_VAL) > over)
+      out.push_back(&change);
+  }
+  return out;
+}
+
+void heaviest_first(std::vector<Change>& changes) {
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& x, const Change& y) { return weight(x) > weight(y); });
+}
+
+TraceDiff compare(const IterationSeries& a, const IterationSeries& b, const DiffOptions& options) {
+  TraceDiff out;
+  for (const std::string& path : path_order(a, b)) add_path(out.modules, path, a, b);
+  std::set<std::string> names;
+  for (const auto* series : {&a, &b}) {
+    for (const auto& [name, kernel] : series->kernels) names.insert(name);
+  }
+  for (const std::string& name : names) add_kernel(out.kernels, name, a, b);
+  for (const Quantity quantity : {Quantity::gpu_ns, Quantity::dram_bytes, Quantity::l2_bytes}) {
+    judge(out.modules, quantity, options);
+    judge(out.kernels, quantity, options);
+  }
+  heaviest_first(out.kernels);
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/findings/event_log.h"
+
+namespace rangefinder {
+
+std::uint16_t EventLog::api_id(std::string_view api) {
+  const auto [at, is_new] = api_ids_.emplace(std::string(api), static_cast<std::uint16_t>(apis_.size()));
+  if (is_new) apis_.emplace_back(api);
+  return at->second;
+}
+
+void EventLog::line(const Line& line) {
+  if (calls_.size() == kMost) return;
+  LoggedCall call;
+  const HostWork* host = nullptr;
+  if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
+    host = &sync->host;
+    call.api = api_id(sync->api);
+  } else if (const auto* const alloc = std::get_if<AllocRecord>(&line)) {
+    host = &alloc->host;
+    call.what = alloc->is_free ? LoggedCall::What::free : LoggedCall::What::alloc;
+    call.memory = alloc->kind;
+    call.bytes = alloc->bytes;
+    call.api = api_id(alloc->api);
+  }
+  if (host == nullptr) return;
+  call.thread = host->thread;
+  call.path = host->path;
+  call.start_ns = host->start_ns;
+  call.end_ns = host->end_ns;
+  calls_.push_back(call);
+}
+
+void EventLog::work(const WorkEvent& event) {
+  if (event.kind == WorkKind::memcpy && copies_.size() < kMost) copies_.push_back({event});
+}
+
+}  // namespace rangefinder

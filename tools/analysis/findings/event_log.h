@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies, and host calls that wait or allocate, kept one by one so that rules can ask which of them
+// lie in the loop, which is only known at the end.
+//
+// Bounded: the first kMost of each; `full()` says that there were more, and rules say so in turn.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "schema/read_line.h"
+#include "schema/record.h"
+#include "tools/analysis/findings/joined_work.h"
+
+namespace rangefinder {
+
+struct LoggedCall {
+  enum class What : std::uint8_t { sync, alloc, free };
+  What what = What::sync;
+  AllocKind memory = AllocKind::device;
+  std::uint16_t api = 0;  ///< EventLog::api()
+  std::uint32_t thread = 0, path = 0;
+  TimeNs start_ns = 0, end_ns = 0;
+  std::uint64_t bytes = 0;
+
+  [[nodiscard]] std::uint64_t duration() const noexcept { return elapsed_ns(start_ns, end_ns); }
+};
+
+struct LoggedCopy {
+  WorkEvent event;
+  /// The host's part: 0 for a node of a graph, or where the launch is not in the trace.
+  [[nodiscard]] std::uint64_t call_ns() const noexcept {
+    if (!event.launched() || event.work.graph != 0) return 0;
+    return elapsed_ns(event.launch_start_ns, event.launch_end_ns);
+  }
+  [[nodiscard]] bool pageable() const noexcept {
+    return event.source == MemoryKind::pageable || event.destination == MemoryKind::pageable;
+  }
+};
+
+class EventLog {
+ public:
+  static constexpr std::size_t kMost = 1'000'000;
+
+  void line(const Line& line);
+  void work(const WorkEvent& event);
+
+  [[nodiscard]] const std::vector<LoggedCall>& calls() const noexcept { return calls_; }
+  [[nodiscard]] const std::vector<LoggedCopy>& copies() const noexcept { return copies_; }
+  [[nodiscard]] const std::string& api(std::uint16_t id) const { return apis_[id]; }
+  [[nodiscard]] bool full() const noexcept { return calls_.size() == kMost || copies_.size() == kMost; }
+
+ private:
+  [[nodiscard]] std::uint16_t api_id(std::string_view api);
+
+  std::vector<LoggedCall> calls_;
+  std::vector<LoggedCopy> copies_;
+  std::vector<std::string> apis_;
+  std::unordered_map<std::string, std::uint16_t> api_ids_;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/findings/findings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+/// Repetitions below this are no loop.
+constexpr std::size_t kLeastRepetitions = 3;
+
+/// "ProfilerStep#12" ─▶ "ProfilerStep#*", as Iterations::path is written.
+std::string digits_folded(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || out.empty() || out.back() != '*') out += digit ? '*' : c;
+  }
+  return out;
+}
+
+bool is_loop_path(const TraceTotals& trace, std::uint32_t path, const std::string& loop) {
+  const std::string text = trace.path_text(path);
+  if (text == loop) return true;
+  const std::string& name = trace.own_name(path);
+  return text.size() >= name.size() &&
+         text.substr(0, text.size() - name.size()) + digits_folded(name) == loop;
+}
+
+/// The paths of the loop's range and all below.
+std::unordered_set<std::uint32_t> paths_of_loop(const TraceTotals& trace, const std::string& loop) {
+  std::vector<std::uint32_t> ids;
+  for (const auto& [id, path] : trace.paths) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());  // parents first
+  std::unordered_set<std::uint32_t> out;
+  for (const std::uint32_t id : ids) {
+    if (out.count(trace.parent_of(id)) != 0 || is_loop_path(trace, id, loop)) out.insert(id);
+  }
+  return out;
+}
+
+Loop find_loop(const TraceTotals& trace, const Iterations& iterations) {
+  Loop loop;
+  if (iterations.instances.size() < kLeastRepetitions) return loop;
+  loop.path = iterations.path;
+  loop.count = iterations.instances.size() - 1;
+  loop.start_ns = iterations.instances[1].start_ns;
+  loop.end_ns = loop.start_ns;
+  for (const Iteration& iteration : iterations.instances)
+    loop.end_ns = std::max(loop.end_ns, iteration.end_ns);
+  loop.paths = paths_of_loop(trace, loop.path);
+  return loop;
+}
+
+bool heavier(const Finding& a, const Finding& b) {
+  if (a.prize_ns.has_value() != b.prize_ns.has_value()) return a.prize_ns.has_value();
+  if (a.prize_ns != b.prize_ns) return *a.prize_ns > *b.prize_ns;
+  return a.severity > b.severity;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<FindingRule>> make_finding_rules() {
+  std::vector<std::unique_ptr<FindingRule>> rules;
+  for (const auto make : {make_idle_in_range_rule,      make_launch_bound_rule,    make_synchronisation_rule,
+                          make_allocations_rule,        make_slow_copies_rule,     make_small_copies_rule,
+                          make_exposed_wait_rule,       make_slower_together_rule, make_memory_bound_rule,
+                          make_time_follows_bytes_rule, make_amplification_rule,   make_unfused_chain_rule,
+                          make_attention_scores_rule,   make_fp32_math_rule,       make_uncoalesced_rule,
+                          make_bank_conflicts_rule,     make_spills_rule,          make_small_grid_rule,
+                          make_low_occupancy_rule,      make_capture_safety_rule}) {
+    rules.push_back(make());
+  }
+  return rules;
+}
+
+struct FindingRules::Impl {
+  KernelFacts kernels;
+  GpuGaps gaps;
+  EventLog log;
+  std::vector<std::unique_ptr<FindingRule>> rules = make_finding_rules();
+  JoinedWork joined{[this](const WorkEvent& event) {
+    kernels.work(event);
+    gaps.work(event);
+    log.work(event);
+    for (const auto& rule : rules) rule->work(event);
+  }};
+};
+
+FindingRules::FindingRules() : impl_(std::make_unique<Impl>()) {}
+FindingRules::~FindingRules() = default;
+
+void FindingRules::line(const Line& line) {
+  impl_->kernels.line(line);
+  impl_->log.line(line);
+  impl_->joined.line(line);
+  for (const auto& rule : impl_->rules) rule->line(line);
+}
+
+std::vector<Finding> FindingRules::findings(const SectionInput& input) {
+  impl_->joined.finish();
+  const Iterations iterations = find_iterations(input.trace.files, input.view.name);
+  FindingContext context{
+      input, impl_->kernels, impl_->gaps, impl_->log, iterations, find_loop(input.trace, iterations), true,
+      0};
+  context.host_times_hold = !impl_->kernels.any_exact();
+  const auto [first, last] = input.trace.totals.gpu_span();
+  context.span_ns = context.loop.found() ? context.loop.length_ns() : elapsed_ns(first, last);
+  std::vector<Finding> out;
+  for (const auto& rule : impl_->rules) rule->find(context, out);
+  std::stable_sort(out.begin(), out.end(), heavier);
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All rules over one trace.
+//
+//   lines ─▶ FindingRules::line ─▶ KernelFacts, JoinedWork ─▶ each rule      one pass, one join
+//                                  findings() ─▶ rules look at the totals ─▶ Findings, heaviest prize first
+//                                                               └─▶ findings_json, findings_text
+//
+// docs/findings.md says of each rule what it looks at, its threshold and why. Not thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "schema/read_line.h"
+#include "tools/analysis/findings/finding.h"
+#include "tools/analysis/sections/section.h"
+#include "tools/analysis/table_render.h"
+
+namespace rangefinder {
+
+class FindingRules {
+ public:
+  FindingRules();
+  ~FindingRules();
+  FindingRules(const FindingRules&) = delete;
+  FindingRules& operator=(const FindingRules&) = delete;
+
+  /// Every line of the trace, in file order.
+  void line(const Line& line);
+  /// Once, after the last line. Heaviest prize first, those without a prize last. Reads the trace again
+  /// for its iterations: throws Missing if that fails.
+  [[nodiscard]] std::vector<Finding> findings(const SectionInput& input);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// [{id, severity, title, where, prize_ns, evidence {key: value}, next_step}]
+[[nodiscard]] nlohmann::ordered_json findings_json(const std::vector<Finding>& findings);
+
+/// A paragraph a finding; one line that says so where there is none.
+[[nodiscard]] std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style);
+
+/// "info", "notable", "serious".
+[[nodiscard]] std::string_view severity_name(Severity severity) noexcept;
+
+/// `report --section findings`.
+[[nodiscard]] std::unique_ptr<Section> make_findings_section(const SectionView& view);
+
+}  // namespace rangefinder

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Section `findings` of a report: a row a finding, the numbers behind it in a column of their own.
+#include <string_view>
+#include <utility>
+
+#include "profiler/attribution/number_text.h"
+#include "tools/analysis/findings/findings.h"
+
+namespace rangefinder {
+namespace {
+
+class FindingsSection final : public Section {
+ public:
+  void line(const Line& line) override { rules_.line(line); }
+
+  std::vector<Table> tables(const SectionInput& input) override {
+    Table table = empty_table();
+    table.columns = {{"title", "finding", Unit::text, kAlwaysShown},
+                     {"prize_ns", "saves at most", Unit::ns, kAlwaysShown},
+                     {"id", "rule", Unit::text, 1}};
+    const std::vector<Finding>& found = findings(input);
+    for (const Finding& finding : found) table.add({cell(finding.title), prize(finding), cell(finding.id)});
+    if (!found.empty()) table.remarks = "\n" + findings_text(found, TextStyle{});
+    return {std::move(table)};
+  }
+
+  std::vector<Table> plain_tables(const SectionInput& input) override {
+    Table table = empty_table();
+    for (const char* const key : {"id", "severity", "title", "where", "prize_ns", "evidence", "next_step"})
+      table.columns.push_back({key, key, std::string_view(key) == "prize_ns" ? Unit::ns : Unit::text, 0});
+    for (const Finding& finding : findings(input)) {
+      table.add({cell(finding.id), cell(std::string(severity_name(finding.severity))), cell(finding.title),
+                 cell(finding.where), prize(finding), cell(evidence_text(finding)), cell(finding.next_step)});
+    }
+    return {std::move(table)};
+  }
+
+  nlohmann::ordered_json json(const SectionInput& input) override {
+    return {{"findings", findings_json(findings(input))}};
+  }
+
+ private:
+  /// Rules answer once.
+  const std::vector<Finding>& findings(const SectionInput& input) {
+    if (!asked_) found_ = rules_.findings(input);
+    asked_ = true;
+    return found_;
+  }
+
+  static Table empty_table() {
+    Table table;
+    table.name = "findings";
+    table.sortable = false;
+    table.cut = CutSide::back;
+    table.empty = "No rule found anything.\n";
+    return table;
+  }
+  static Cell cell(const std::string& value) { return Cell(CellValue(value)); }
+  static Cell prize(const Finding& finding) {
+    return finding.prize_ns ? Cell(CellValue(*finding.prize_ns)) : Cell();
+  }
+  static std::string evidence_text(const Finding& finding) {
+    std::string out;
+    for (const Evidence& one : finding.evidence) {
+      out += (out.empty() ? "" : "; ") + one.text + " " + cell_text(Cell(one.value), one.unit, false);
+    }
+    return out;
+  }
+
+  FindingRules rules_;
+  std::vector<Finding> found_;
+  bool asked_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_findings_section(const SectionView&) {
+  return std::make_unique<FindingsSection>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/findings/joined_work.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace rangefinder {
+
+void JoinedWork::put(const LaunchRecord& launch, std::uint64_t l2_bytes) {
+  if (launch.correlation == 0) return;
+  if (slots_.empty()) slots_.resize(kSlots);
+  Slot& slot = slots_[launch.correlation % kSlots];
+  const std::uint64_t length = std::min<std::uint64_t>(elapsed_ns(launch.host.start_ns, launch.host.end_ns),
+                                                       std::numeric_limits<std::uint32_t>::max());
+  slot.correlation = launch.correlation;
+  slot.thread = launch.host.thread;
+  slot.start_ns = launch.host.start_ns;
+  slot.length_ns = static_cast<std::uint32_t>(length);
+  slot.used = false;
+  slot.after_sync = synced_threads_.erase(launch.host.thread) != 0;
+  slot.l2_bytes = l2_bytes;
+}
+
+void JoinedWork::line(const Line& line) {
+  if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
+    WorkEvent event;
+    event.work = kernel->work;
+    event.name = kernel->name;
+    event.config = kernel->config;
+    add(std::move(event));
+  } else if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) {
+    WorkEvent event;
+    event.kind = WorkKind::memcpy;
+    event.work = copy->work;
+    event.copy = copy->kind;
+    event.source = copy->source;
+    event.destination = copy->destination;
+    event.async = copy->async;
+    event.bytes = copy->bytes;
+    add(std::move(event));
+  } else if (const auto* const set = std::get_if<MemsetRecord>(&line)) {
+    WorkEvent event;
+    event.kind = WorkKind::memset;
+    event.work = set->work;
+    event.bytes = set->bytes;
+    add(std::move(event));
+  } else if (const auto* const launch = std::get_if<LaunchRecord>(&line)) {
+    if (launch->result == 0) put(*launch, 0);
+  } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
+    const bool one_kernel = exact->kind == WorkKind::kernel && exact->measured && exact->has_bytes;
+    if (!exact->is_counter_range) put(exact->launch, one_kernel ? exact->l2_bytes : 0);
+  } else if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
+    synced_threads_.insert(sync->host.thread);
+  }
+}
+
+void JoinedWork::add(WorkEvent event) {
+  if (event.work.start_ns == kNoTime || event.work.end_ns < event.work.start_ns) return;
+  if (!slots_.empty()) {
+    Slot& slot = slots_[event.work.correlation % kSlots];
+    if (slot.correlation == event.work.correlation && slot.correlation != 0) {
+      event.launch_start_ns = slot.start_ns;
+      event.launch_end_ns = static_cast<TimeNs>(static_cast<std::uint64_t>(slot.start_ns) + slot.length_ns);
+      event.thread = slot.thread;
+      event.l2_bytes = event.kind == WorkKind::kernel && event.work.graph == 0 ? slot.l2_bytes : 0;
+      event.after_sync = slot.after_sync;
+      event.first_of_launch = !std::exchange(slot.used, true);
+    }
+  }
+  event.at_ns = event.work.start_ns;
+  order_.add(event, sink_);
+}
+
+void JoinedWork::finish() {
+  order_.finish(sink_);
+}
+
+}  // namespace rangefinder

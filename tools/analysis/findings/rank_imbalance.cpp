@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/findings/rank_imbalance.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kLeastSpread = 0.10;  // slowest over median, less 1
+constexpr double kLeastOfRank = 0.02;  // of the rank's GPU time
+constexpr std::size_t kMostFindings = 3;
+
+struct Times {
+  std::uint64_t gpu_ns = 0;
+  std::size_t rank = 0;
+};
+
+std::uint64_t median_of(const std::vector<Times>& sorted) {
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half].gpu_ns : (sorted[half - 1].gpu_ns + sorted[half].gpu_ns) / 2;
+}
+
+/// GPU time at the path itself, by path text and rank.
+std::map<std::string, std::vector<Times>> times_by_path(const std::vector<RankTrace>& ranks) {
+  std::map<std::string, std::vector<Times>> out;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const PathTotals& row : ranks[rank].trace->totals.paths()) {
+      if (row.path == 0 || row.gpu_ns_exclusive == 0) continue;
+      out[ranks[rank].trace->path_text(row.path)].push_back({row.gpu_ns_exclusive, rank});
+    }
+  }
+  return out;
+}
+
+Finding finding_of(const std::vector<RankTrace>& ranks, const std::string& path,
+                   const std::vector<Times>& sorted, std::uint64_t busy_ns) {
+  const Times& slowest = sorted.back();
+  const std::uint64_t median = median_of(sorted);
+  Finding finding;
+  finding.id = "rank_imbalance";
+  finding.title = ranks[slowest.rank].name + " takes longer on the GPU in " + path + " than the others";
+  finding.where = path;
+  finding.prize_ns = slowest.gpu_ns - median;
+  finding.severity = severity_of(*finding.prize_ns, busy_ns);
+  finding.evidence = {evidence_text("slowest_rank", "slowest", ranks[slowest.rank].name),
+                      evidence_ns("slowest_ns", "its GPU time", slowest.gpu_ns),
+                      evidence_ns("median_ns", "median of the ranks", median),
+                      evidence_text("fastest_rank", "fastest", ranks[sorted.front().rank].name),
+                      evidence_ns("fastest_ns", "its GPU time", sorted.front().gpu_ns),
+                      evidence_factor("slowest_over_median", "slowest over median",
+                                      static_cast<double>(slowest.gpu_ns) / static_cast<double>(median)),
+                      evidence_count("ranks", "ranks", sorted.size())};
+  finding.next_step =
+      "compare the two ranks (rangefinder diff): uneven data gives other launch sizes, a slower GPU the same "
+      "sizes "
+      "and longer kernels; collectives wait for the slowest, so their own time is no imbalance";
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> find_rank_imbalance(const std::vector<RankTrace>& ranks) {
+  std::vector<Finding> out;
+  if (ranks.size() < 2) return out;
+  for (auto& [path, times] : times_by_path(ranks)) {
+    if (times.size() != ranks.size()) continue;  // not all did it
+    std::sort(times.begin(), times.end(), [](const Times& a, const Times& b) { return a.gpu_ns < b.gpu_ns; });
+    const std::uint64_t busy_ns = ranks[times.back().rank].trace->totals.gpu_busy_ns();
+    const auto excess = static_cast<double>(times.back().gpu_ns - median_of(times));
+    const bool uneven = excess > kLeastSpread * static_cast<double>(median_of(times));
+    if (!uneven || excess < kLeastOfRank * static_cast<double>(busy_ns)) continue;
+    out.push_back(finding_of(ranks, path, times, busy_ns));
+  }
+  std::sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
+    return a.prize_ns.value_or(0) > b.prize_ns.value_or(0);
+  });
+  if (out.size() > kMostFindings) out.resize(kMostFindings);
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: memory is allocated or freed by the driver in every repetition.
+//
+// cuMemAlloc, cuMemFree and pinned allocations may wait for the whole GPU; those of a pool
+// (cuMemAllocAsync) cost their call. The prize is the host's time in all of them.
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kLeastShare = 0.01;
+
+class Allocations final : public FindingRule {
+ public:
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    if (!context.loop.found()) return;
+    std::uint64_t allocs = 0, frees = 0, pool_calls = 0, bytes = 0, ns = 0;
+    for (const LoggedCall& call : context.log.calls()) {
+      if (call.what == LoggedCall::What::sync || !context.loop.holds(call.start_ns)) continue;
+      ++(call.what == LoggedCall::What::alloc ? allocs : frees);
+      if (call.memory == AllocKind::async || call.memory == AllocKind::pool) ++pool_calls;
+      bytes += call.bytes;
+      ns += call.duration();
+    }
+    const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
+    if (allocs + frees < context.loop.count || share < kLeastShare) return;
+    Finding finding;
+    finding.id = "allocations_in_loop";
+    finding.title = "Memory is allocated and freed in every repetition";
+    finding.where = context.loop.path;
+    finding.prize_ns = ns;
+    finding.severity = severity_of(ns, context.span_ns);
+    const auto per_repetition = [&context](std::uint64_t n) {
+      return static_cast<double>(n) / static_cast<double>(context.loop.count);
+    };
+    finding.evidence = {
+        evidence_number("allocs_per_repetition", "allocations a repetition", per_repetition(allocs)),
+        evidence_number("frees_per_repetition", "frees a repetition", per_repetition(frees)),
+        evidence_count("pool_calls", "calls of these to a pool (cuMemAllocAsync)", pool_calls),
+        evidence_bytes("bytes", "bytes asked for", bytes),
+        evidence_ns("host_ns", "host time in these calls", ns),
+        evidence_share("share_of_time", "share of the time", share),
+        evidence_count("repetitions", "repetitions", context.loop.count)};
+    finding.next_step =
+        pool_calls == allocs + frees
+            ? "allocate once before the loop and keep the memory, or capture the loop in a graph"
+            : "allocate once before the loop and keep the memory, or take it from a pool "
+              "(cudaMallocAsync; PyTorch's allocator does so unless its cache is emptied)";
+    out.push_back(std::move(finding));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_allocations_rule() {
+  return std::make_unique<Allocations>();
+}
+
+}  // namespace rangefinder

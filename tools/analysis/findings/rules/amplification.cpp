@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: a module moves more than twice the bytes that it declared it must move, through DRAM.
+//
+// Bytes less their error are compared, so that write-backs of others' data are not held against it. L2
+// bytes have no say: data that is read again from the L2 is what the L2 is for.
+#include <algorithm>
+#include <map>
+
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kMost = 2.0;
+constexpr double kLeastOfTime = 0.01;
+constexpr std::size_t kMostFindings = 3;
+
+struct Amplified {
+  std::uint64_t gpu_ns = 0, modules = 0, declared = 0, dram = 0, l2 = 0;
+};
+
+class Amplification final : public FindingRule {
+ public:
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    std::map<std::string, Amplified> places;
+    for (const PathTotals& row : context.input.trace.totals.paths()) {
+      const RowBytes bytes = context.input.values.bytes(row);
+      if (row.path == 0 || row.declared_bytes == 0 || row.gpu_ns == 0 || bytes.partial()) continue;
+      if (bytes.source == RowBytes::Source::none) continue;
+      const double least =
+          static_cast<double>(bytes.dram()) - bytes.read_error.value_or(0) - bytes.write_error.value_or(0);
+      if (least <= kMost * static_cast<double>(row.declared_bytes)) continue;
+      Amplified& place = places[numbers_folded(context.path_text(row.path))];
+      place.gpu_ns += row.gpu_ns;
+      place.declared += row.declared_bytes;
+      place.dram += bytes.dram();
+      place.l2 += bytes.l2;
+      ++place.modules;
+    }
+    std::vector<std::pair<std::string, Amplified>> heavy(places.begin(), places.end());
+    std::sort(heavy.begin(), heavy.end(),
+              [](const auto& a, const auto& b) { return a.second.gpu_ns > b.second.gpu_ns; });
+    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    for (const auto& [place, amplified] : heavy) report(context, place, amplified, out);
+  }
+
+ private:
+  static void report(const FindingContext& context, const std::string& place, const Amplified& amplified,
+                     std::vector<Finding>& out) {
+    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
+    const double factor = static_cast<double>(amplified.dram) / static_cast<double>(amplified.declared);
+    const auto prize = static_cast<std::uint64_t>(static_cast<double>(amplified.gpu_ns) * (1 - 1 / factor));
+    if (static_cast<double>(amplified.gpu_ns) < kLeastOfTime * all_ns) return;
+    Finding finding;
+    finding.id = "amplification";
+    finding.title = place + " moves more than twice the bytes that it must";
+    finding.where = place;
+    finding.prize_ns = prize;
+    finding.severity = severity_of(prize, context.span_ns);
+    finding.evidence = {
+        evidence_factor("dram_amplification", "DRAM bytes over declared bytes", factor),
+        evidence_bytes("dram_bytes", "DRAM bytes", amplified.dram),
+        evidence_bytes("declared_bytes", "declared", amplified.declared),
+        evidence_bytes("l2_bytes", "L2 bytes", amplified.l2),
+        evidence_ns("gpu_ns", "GPU time, of which the prize is the part of the bytes too many",
+                    amplified.gpu_ns),
+        evidence_count("modules", "modules", amplified.modules)};
+    finding.next_step =
+        "look for intermediate results that go to memory and back, for data read more than once, and for "
+        "sectors "
+        "of which only a part is used (--metrics coalescing)";
+    out.push_back(std::move(finding));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_amplification_rule() {
+  return std::make_unique<Amplification>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: attention writes its scores to memory: product, softmax, product, with the scores between them.
+//
+//   q kᵀ ─▶ [scale, mask] ─▶ softmax ─▶ [dropout, cast] ─▶ · v      all in one path of one stream
+//
+// What a kernel is, is told by its name (kernel_kinds.h). The prize is the time of all that runs
+// between the two products.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "tools/analysis/findings/kernel_kinds.h"
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::uint32_t kMostBetween = 4;  // kernels between a product and the softmax, on either side
+constexpr double kLeastOfTime = 0.005;
+constexpr std::size_t kMostFindings = 3;
+
+/// How far a stream has come along the pattern.
+struct Progress {
+  bool product = false, softmax = false;
+  std::uint32_t path = 0, kernels = 0;  // of the softmax; since the latest step
+  std::uint64_t between_ns = 0, between_l2 = 0;
+};
+struct Sum {
+  std::uint64_t times = 0, between_ns = 0, l2_bytes = 0;
+};
+
+class AttentionScores final : public FindingRule {
+ public:
+  void line(const Line& line) override {
+    if (const auto* const name = std::get_if<KernelNameRecord>(&line))
+      sorts_[name->id] = kernel_sort(name->demangled);
+  }
+
+  void work(const WorkEvent& event) override {
+    if (event.kind != WorkKind::kernel) return;
+    Progress& stream = streams_[std::uint64_t{event.work.context} << 32 | event.work.stream];
+    const auto at = sorts_.find(event.name);
+    const KernelSort sort = at == sorts_.end() ? KernelSort::other : at->second;
+    if (sort == KernelSort::matrix_product) {
+      if (stream.softmax && stream.path == event.work.path) add(stream);
+      stream = {};
+      stream.product = true;
+      stream.path = event.work.path;
+      return;
+    }
+    const bool new_softmax = sort == KernelSort::softmax && stream.product && !stream.softmax;
+    if (new_softmax && stream.path == event.work.path) {
+      stream.softmax = true;
+      stream.kernels = 0;
+    } else if (++stream.kernels > kMostBetween || sort == KernelSort::softmax) {
+      stream = {};
+      return;
+    }
+    stream.between_ns += event.duration();
+    stream.between_l2 += event.l2_bytes;
+  }
+
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    std::map<std::string, Sum> places;
+    for (const auto& [path, sum] : sums_) {
+      Sum& place = places[numbers_folded(context.path_text(path))];
+      place.times += sum.times;
+      place.between_ns += sum.between_ns;
+      place.l2_bytes += sum.l2_bytes;
+    }
+    std::vector<std::pair<std::string, Sum>> heavy(places.begin(), places.end());
+    std::sort(heavy.begin(), heavy.end(),
+              [](const auto& a, const auto& b) { return a.second.between_ns > b.second.between_ns; });
+    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    for (const auto& [place, sum] : heavy) report(context, place, sum, out);
+  }
+
+ private:
+  void add(const Progress& stream) {
+    Sum& sum = sums_[stream.path];
+    ++sum.times;
+    sum.between_ns += stream.between_ns;
+    sum.l2_bytes += stream.between_l2;
+  }
+
+  static void report(const FindingContext& context, const std::string& place, const Sum& sum,
+                     std::vector<Finding>& out) {
+    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
+    const double of_time = static_cast<double>(sum.between_ns) / all_ns;
+    if (of_time < kLeastOfTime) return;
+    Finding finding;
+    finding.id = "attention_scores";
+    finding.title = "Attention in " + place + " writes its scores to memory and reads them back";
+    finding.where = place;
+    finding.prize_ns = sum.between_ns;
+    finding.severity = severity_of(sum.between_ns, context.span_ns);
+    finding.evidence = {
+        evidence_count("times", "times", sum.times),
+        evidence_ns("between_ns", "kernels between the two products (softmax, scale, mask)", sum.between_ns),
+        evidence_share("share_of_gpu_time", "of all kernels' time", of_time)};
+    if (sum.l2_bytes != 0) {
+      finding.evidence.push_back(evidence_bytes("l2_bytes", "L2 bytes of these", sum.l2_bytes));
+    }
+    finding.next_step =
+        "use attention that keeps the scores on the chip (PyTorch: scaled_dot_product_attention, which "
+        "takes flash attention where the mask and the type allow it)";
+    out.push_back(std::move(finding));
+  }
+
+  std::unordered_map<std::uint32_t, KernelSort> sorts_;  // by kernel name
+  std::unordered_map<std::uint64_t, Progress> streams_;  // by context and stream
+  std::unordered_map<std::uint32_t, Sum> sums_;          // by path
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_attention_scores_rule() {
+  return std::make_unique<AttentionScores>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: shared memory serves the threads of a warp one after the other, since they meet in one bank.
+//
+// Each conflict is one more cycle of a multiprocessor's shared memory (`--metrics coalescing`), so
+// conflicts a launch over multiprocessors times clock are the time that they take, at the highest
+// clock. Told from 10 % of the kernel's time on.
+#include <algorithm>
+
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kLeastOfKernel = 0.10;
+constexpr double kLeastOfTime = 0.01;
+
+class BankConflicts final : public FindingRule {
+ public:
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    const GpuRecord* const gpu = context.gpu();
+    if (gpu == nullptr || gpu->sm_count == 0 || gpu->sm_clock_khz == 0) return;
+    for (const KernelTotals& kernel : context.input.trace.totals.kernels()) find(context, *gpu, kernel, out);
+  }
+
+ private:
+  static void find(const FindingContext& context, const GpuRecord& gpu, const KernelTotals& kernel,
+                   std::vector<Finding>& out) {
+    const auto conflicts =
+        context.kernels.metric_sum(kernel.name, {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+                                                 "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"});
+    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
+    if (!conflicts || kernel.timed == 0 || static_cast<double>(kernel.total_ns) < kLeastOfTime * all_ns)
+      return;
+    const double cycles_per_ns = static_cast<double>(gpu.sm_clock_khz) * 1e-6;
+    const double conflict_ns = *conflicts / gpu.sm_count / cycles_per_ns;
+    const double kernel_ns = static_cast<double>(kernel.total_ns) / static_cast<double>(kernel.timed);
+    const double share = conflict_ns / kernel_ns;
+    if (share < kLeastOfKernel) return;
+    Finding finding;
+    finding.id = "bank_conflicts";
+    finding.where = context.kernel_text(kernel.name);
+    finding.title = "Threads of a warp meet in the same banks of shared memory in " + finding.where;
+    finding.prize_ns =
+        static_cast<std::uint64_t>(std::min(1.0, share) * static_cast<double>(kernel.total_ns));
+    finding.severity = severity_of(*finding.prize_ns, context.span_ns);
+    finding.evidence = {
+        evidence_number("conflicts_per_launch", "conflicts a launch", *conflicts),
+        evidence_share("share_of_kernel",
+                       "their cycles, spread over the multiprocessors, of the kernel's time", share),
+        evidence_ns("mean_kernel_ns", "mean kernel", static_cast<std::uint64_t>(kernel_ns)),
+        evidence_ns("gpu_ns", "GPU time", kernel.total_ns),
+        evidence_count("launches", "launches", kernel.count)};
+    finding.next_step =
+        "pad the rows of the tile by one word, or swizzle the columns, so that a column lies in different "
+        "banks";
+    out.push_back(std::move(finding));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_bank_conflicts_rule() {
+  return std::make_unique<BankConflicts>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: a stream stands still until the work of another stream is done.
+//
+// What was waited for, and how much of that was exposed, is stream_waits.h's to say; here it is added up
+// by pair of streams.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tools/analysis/findings/rule.h"
+#include "tools/analysis/stream_waits.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kLeastShare = 0.02;
+constexpr std::uint64_t kLeastExposedNs = 5'000;  // a wait costs some microseconds of itself
+constexpr std::size_t kMostFindings = 3;
+
+/// Producer and consumer: context, stream.
+using Streams = std::pair<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint32_t, std::uint32_t>>;
+
+struct Exposed {
+  std::uint64_t waits = 0, ns = 0, longest_ns = 0;
+  std::uint32_t path = 0;  // of the longest
+};
+
+class ExposedWait final : public FindingRule {
+ public:
+  void line(const Line& line) override {
+    if (const auto* const event = std::get_if<EventRecord>(&line)) {
+      waits_.add(*event);
+      any_wait_ = any_wait_ || event->wait;
+    } else if (const auto* const context = std::get_if<ContextRecord>(&line)) {
+      waits_.add(*context);
+    }
+  }
+
+  void work(const WorkEvent& event) override {
+    if (!event.launched()) return;  // where it belongs among the event calls is not known
+    LaunchRecord launch;
+    launch.host.start_ns = event.launch_start_ns;
+    launch.host.end_ns = event.launch_end_ns;
+    launch.correlation = event.work.correlation;
+    launch.api = event.work.graph != 0 ? "cuGraphLaunch" : "cuLaunchKernel";
+    waits_.add(launch);
+    waits_.add(event.work);
+  }
+
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    if (!any_wait_ || !context.host_times_hold || context.span_ns == 0) return;
+    std::map<Streams, Exposed> pairs;
+    for (const StreamWait& wait : waits_.waits()) {
+      if (!wait.has_work || wait.exposed_ns < kLeastExposedNs || !context.in_loop(wait.at_ns)) continue;
+      Exposed& exposed = pairs[{wait.producer, wait.consumer}];
+      ++exposed.waits;
+      exposed.ns += wait.exposed_ns;
+      if (wait.exposed_ns <= exposed.longest_ns) continue;
+      exposed.longest_ns = wait.exposed_ns;
+      exposed.path = wait.consumer_path;
+    }
+    std::vector<std::pair<Streams, Exposed>> heavy(pairs.begin(), pairs.end());
+    std::sort(heavy.begin(), heavy.end(),
+              [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    for (const auto& [streams, exposed] : heavy) report(context, streams, exposed, out);
+  }
+
+ private:
+  static void report(const FindingContext& context, const Streams& streams, const Exposed& exposed,
+                     std::vector<Finding>& out) {
+    const double share = static_cast<double>(exposed.ns) / static_cast<double>(context.span_ns);
+    if (share < kLeastShare) return;
+    const std::string producer = std::to_string(streams.first.second);
+    const std::string consumer = std::to_string(streams.second.second);
+    Finding finding;
+    finding.id = "exposed_stream_wait";
+    finding.title = "Stream " + consumer + " stands still until stream " + producer + " has done its work";
+    finding.where = context.path_text(exposed.path);
+    finding.prize_ns = exposed.ns;
+    finding.severity = severity_of(exposed.ns, context.span_ns);
+    finding.evidence = {evidence_count("waits", "waits", exposed.waits),
+                        evidence_ns("exposed_ns", "stood still", exposed.ns),
+                        evidence_ns("mean_exposed_ns", "mean", exposed.ns / exposed.waits),
+                        evidence_ns("longest_exposed_ns", "longest", exposed.longest_ns),
+                        evidence_share("share_of_time", "share of the time", share),
+                        evidence_text("producer_stream", "producer: stream", producer),
+                        evidence_text("consumer_stream", "consumer: stream", consumer)};
+    finding.next_step =
+        "start the producer earlier, wait later (only before the kernel that needs the result), or split the "
+        "producer's work so that a part can be waited for";
+    out.push_back(std::move(finding));
+  }
+
+  StreamWaits waits_;
+  bool any_wait_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_exposed_wait_rule() {
+  return std::make_unique<ExposedWait>();
+}
+
+}  // namespace rangefinder

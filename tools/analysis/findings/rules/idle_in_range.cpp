@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: the GPU waits for 100 us and more while the host is in a range: loading data, computing.
+//
+// A gap is blamed on the innermost range that was open on the thread whose launch ended it
+// (gpu_gaps.h, host_timeline.h: 24 bytes a range). Time in the calls of launches and copies is left out:
+// a copy that waits is another rule's.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "tools/analysis/findings/rule.h"
+#include "tools/analysis/host_timeline.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kLeastShare = 0.03;  // of the repetitions' time
+// Without a loop much is done once: only what stands out, in a program that runs for a while.
+constexpr double kLeastShareOnce = 0.20;
+constexpr std::uint64_t kLeastSpanOnceNs = 10'000'000;
+constexpr std::size_t kMostFindings = 3;
+
+constexpr std::uint64_t kLongCallNs =
+    20'000;  // shorter launches are too many to keep, and do not make long gaps
+
+struct Idle {
+  std::uint64_t ns = 0, gaps = 0, longest_ns = 0;
+  std::uint64_t sync_ns = 0, memory_ns = 0;  ///< of ns, in calls that wait, allocate or free
+};
+
+class IdleInRange final : public FindingRule {
+ public:
+  void line(const Line& line) override {
+    if (const auto* const range = std::get_if<RangeRecord>(&line)) {
+      if (range->path == 0 || range->name != 0 || range->end_ns == kNoTime) return;
+      threads_[range->thread].add_range(range->start_ns, range->end_ns, range->path);
+    } else if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
+      threads_[sync->host.thread].add_call(sync->host.start_ns, sync->host.end_ns, HostCall::sync);
+    } else if (const auto* const launch = std::get_if<LaunchRecord>(&line)) {
+      if (elapsed_ns(launch->host.start_ns, launch->host.end_ns) < kLongCallNs) return;
+      threads_[launch->host.thread].add_call(launch->host.start_ns, launch->host.end_ns, HostCall::launch);
+    } else if (const auto* const alloc = std::get_if<AllocRecord>(&line)) {
+      threads_[alloc->host.thread].add_call(alloc->host.start_ns, alloc->host.end_ns, HostCall::memory);
+    }
+  }
+
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    if (!context.host_times_hold || context.span_ns == 0) return;
+    for (auto& [thread, timeline] : threads_) timeline.finish();
+    std::map<std::string, Idle> places;
+    for (const LongGap& gap : context.gaps.long_gaps()) {
+      if (context.in_loop(gap.start_ns) && context.in_loop(gap.end_ns)) blame(context, gap, places);
+    }
+    std::vector<std::pair<std::string, Idle>> heavy(places.begin(), places.end());
+    std::sort(heavy.begin(), heavy.end(),
+              [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    for (const auto& [place, idle] : heavy) report(context, idle, place, out);
+  }
+
+ private:
+  /// "": outside of any range.
+  void blame(const FindingContext& context, const LongGap& gap, std::map<std::string, Idle>& places) const {
+    const auto thread = threads_.find(gap.thread);
+    std::map<std::string, std::uint64_t> of_gap;
+    const auto take = [&](const HostPiece& piece) {
+      const std::string place = piece.path == 0 ? "" : numbers_folded(context.path_text(piece.path));
+      const std::uint64_t in_launches = piece.calls[static_cast<std::size_t>(HostCall::launch)];
+      const std::uint64_t ns = piece.ns() - std::min(piece.ns(), in_launches);
+      Idle& idle = places[place];
+      idle.ns += ns;
+      idle.sync_ns += piece.calls[static_cast<std::size_t>(HostCall::sync)];
+      idle.memory_ns += piece.calls[static_cast<std::size_t>(HostCall::memory)];
+      of_gap[place] += ns;
+    };
+    if (thread == threads_.end()) {
+      HostPiece piece;
+      piece.from_ns = gap.start_ns;
+      piece.to_ns = gap.end_ns;
+      take(piece);
+    } else {
+      thread->second.visit(gap.start_ns, gap.end_ns, take);
+    }
+    for (const auto& [place, ns] : of_gap) {
+      ++places[place].gaps;
+      places[place].longest_ns = std::max(places[place].longest_ns, ns);
+    }
+  }
+
+  static void report(const FindingContext& context, const Idle& idle, const std::string& place,
+                     std::vector<Finding>& out) {
+    const std::uint64_t ns = idle.ns / context.gaps.gpus();
+    const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
+    const bool once = !context.loop.found();
+    if (share < (once ? kLeastShareOnce : kLeastShare)) return;
+    if (once && context.span_ns < kLeastSpanOnceNs) return;
+    Finding finding;
+    finding.id = "idle_in_range";
+    finding.title = place.empty() ? "The GPU is idle while the host is outside of any range"
+                                  : "The GPU is idle while the host is in " + place;
+    finding.where = place;
+    finding.prize_ns = ns;
+    finding.severity = severity_of(ns, context.span_ns);
+    finding.evidence = {
+        evidence_ns("idle_ns", "GPU idle there", ns),
+        evidence_share("share_of_time", "share of the time", share),
+        evidence_ns("time_ns", once ? "time from first to last GPU work" : "time of the repetitions",
+                    context.span_ns)};
+    if (context.loop.found()) {
+      finding.evidence.push_back(evidence_count("repetitions", "repetitions", context.loop.count));
+      finding.evidence.push_back(
+          evidence_ns("idle_ns_per_repetition", "idle in each", ns / context.loop.count));
+    }
+    finding.evidence.push_back(evidence_count("gaps", "gaps of 100 us and more", idle.gaps));
+    finding.evidence.push_back(evidence_ns("longest_ns", "longest", idle.longest_ns));
+    finding.evidence.push_back(evidence_ns("in_sync_ns", "of it in calls that wait", idle.sync_ns));
+    finding.evidence.push_back(evidence_ns("in_memory_ns", "in calls that allocate or free", idle.memory_ns));
+    finding.next_step =
+        "let the host do this while the GPU computes: load the next batch in other threads or processes, "
+        "copy it ahead on a stream of its own from pinned memory";
+    out.push_back(std::move(finding));
+  }
+
+  std::unordered_map<std::uint32_t, HostTimeline> threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_idle_in_range_rule() {
+  return std::make_unique<IdleInRange>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: kernels end before the host has launched the next one, so that launching sets the pace.
+//
+// Adds up the gaps of 1 to 100 us that a late launch ended (gpu_gaps.h), without those behind a
+// synchronisation, which are another rule's.
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kLeastShare = 0.05;
+constexpr std::uint64_t kLeastGaps = 20;  // a repetition
+
+/// Over all repetitions, the first included.
+struct Sums {
+  std::uint64_t gaps = 0, gap_ns = 0, kernels = 0, kernel_ns = 0, repetitions = 1;
+};
+
+Sums sums_of(const FindingContext& context) {
+  Sums sums;
+  const auto inside = [&context](std::uint32_t path) {
+    return !context.loop.found() || context.loop.paths.count(path) != 0;
+  };
+  for (const auto& [path, gaps] : context.gaps.short_gaps()) {
+    if (!inside(path)) continue;
+    sums.gaps += gaps.count;
+    sums.gap_ns += gaps.ns;
+  }
+  for (const PathTotals& row : context.input.trace.totals.paths()) {
+    const bool is_top = context.loop.found()
+                            ? inside(row.path) && !inside(context.input.trace.parent_of(row.path))
+                            : row.depth <= 1;
+    if (!is_top) continue;
+    sums.kernels += row.kernels;
+    sums.kernel_ns += row.gpu_ns;
+  }
+  if (context.loop.found()) sums.repetitions = context.iterations.instances.size();
+  return sums;
+}
+
+class LaunchBound final : public FindingRule {
+ public:
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    if (!context.host_times_hold || context.span_ns == 0) return;
+    const Sums sums = sums_of(context);
+    if (sums.gaps < kLeastGaps * sums.repetitions || sums.kernels == 0) return;
+    const std::uint64_t looked_at = context.loop.found() ? context.loop.count : 1;
+    const std::uint64_t saved = sums.gap_ns - sums.gaps * GpuGaps::kShortestNs;
+    const std::uint64_t prize = saved / sums.repetitions * looked_at / context.gaps.gpus();
+    const double share = static_cast<double>(prize) / static_cast<double>(context.span_ns);
+    const std::uint64_t mean_kernel = sums.kernel_ns / sums.kernels;
+    const std::uint64_t per_kernel = context.span_ns / looked_at / (sums.kernels / sums.repetitions + 1);
+    if (share < kLeastShare || mean_kernel >= per_kernel) return;
+    Finding finding;
+    finding.id = "launch_bound";
+    finding.title = "Kernels are shorter than the time the host takes to launch the next one";
+    finding.where = context.loop.path;
+    finding.prize_ns = prize;
+    finding.severity = severity_of(prize, context.span_ns);
+    finding.evidence = {
+        evidence_count("kernels_per_repetition", "kernels a repetition", sums.kernels / sums.repetitions),
+        evidence_ns("mean_kernel_ns", "mean kernel", mean_kernel),
+        evidence_ns("time_per_kernel_ns", "time for each", per_kernel),
+        evidence_count("gaps_per_repetition", "gaps of 1 to 100 us a repetition",
+                       sums.gaps / sums.repetitions),
+        evidence_ns("mean_gap_ns", "mean gap", sums.gap_ns / sums.gaps),
+        evidence_share("share_of_time", "gaps less 1 us each, as a share of the time", share),
+        evidence_count("repetitions", "repetitions", looked_at)};
+    finding.next_step =
+        "capture a repetition in a CUDA graph (PyTorch: torch.cuda.graph, or torch.compile with "
+        "mode=\"reduce-overhead\"), or make fewer and larger kernels: fuse them, or use larger batches";
+    out.push_back(std::move(finding));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_launch_bound_rule() {
+  return std::make_unique<LaunchBound>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: so few warps fit on a multiprocessor that nothing hides the time it waits for memory.
+//
+// By the launch configuration (occupancy.h), which also says what keeps more from fitting. Silent for
+// grids under one wave (grid_under_one_wave says why), for products, convolutions and attention, which
+// hold few warps with many registers on purpose, and where the issue slots were measured and are busy.
+#include <algorithm>
+
+#include "tools/analysis/findings/kernel_kinds.h"
+#include "tools/analysis/findings/rule.h"
+#include "tools/analysis/occupancy.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kLeastOccupancy = 0.25;
+constexpr double kLeastOfTime = 0.05;
+constexpr double kBusyIssue = 60;  // percent of the cycles
+constexpr std::size_t kMostFindings = 3;
+
+class LowOccupancy final : public FindingRule {
+ public:
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    std::size_t found = 0;
+    for (const KernelUse& use : context.kernels.uses()) {
+      if (found == kMostFindings) return;
+      found += find(context, use, out) ? 1 : 0;
+    }
+  }
+
+ private:
+  static bool find(const FindingContext& context, const KernelUse& use, std::vector<Finding>& out) {
+    const LaunchConfigRecord* const config = context.kernels.config(use.config);
+    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
+    const double of_time = static_cast<double>(use.total_ns) / all_ns;
+    if (config == nullptr || context.gpu() == nullptr || of_time < kLeastOfTime) return false;
+    const auto occupancy = occupancy_of(*context.gpu(), *config);
+    if (!occupancy || occupancy->waves < 1 || occupancy->share() >= kLeastOccupancy) return false;
+    if (keeps_few_warps(context.kernel_name(use.name))) return false;
+    const auto issue = context.kernels.metric(use.name, "sm__issue_active.avg.pct_of_peak_sustained_active");
+    if (issue && *issue >= kBusyIssue) return false;
+    Finding finding;
+    finding.id = "low_occupancy";
+    finding.where = context.kernel_text(use.name);
+    finding.title =
+        "Few warps fit on a multiprocessor in " + finding.where + ", limited by " + occupancy->limiter();
+    finding.severity = of_time >= 0.10 ? Severity::notable : Severity::info;
+    finding.evidence = {
+        evidence_share("occupancy", "warps that fit, of those that a multiprocessor holds",
+                       occupancy->share()),
+        evidence_count("warps_per_sm", "warps", occupancy->warps_per_sm),
+        evidence_text("limiter", "limited by", occupancy->limiter()),
+        evidence_count("registers", "registers of a thread", config->registers),
+        evidence_bytes("shared_bytes", "shared memory of a block",
+                       std::uint64_t{config->static_shared_bytes} + config->dynamic_shared_bytes),
+        evidence_number("waves", "waves", occupancy->waves),
+        evidence_ns("gpu_ns", "GPU time", use.total_ns),
+        evidence_share("share_of_gpu_time", "of all kernels' time", of_time)};
+    if (issue) {
+      finding.evidence.push_back(evidence_share("issue_active", "issue slots in use", *issue / 100));
+    }
+    finding.next_step =
+        "let more fit: fewer registers (__launch_bounds__), less shared memory, or larger blocks "
+        "where the number of blocks limits; or give each thread more independent loads";
+    out.push_back(std::move(finding));
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_low_occupancy_rule() {
+  return std::make_unique<LowOccupancy>();
+}
+
+}  // namespace rangefinder

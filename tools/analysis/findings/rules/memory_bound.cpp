@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: a module moves bytes at 60 % and more of what DRAM or L2 can, so fewer bytes are what helps.
+//
+// Modules that do most of their work themselves: what holds them is not said again of their parents.
+#include <algorithm>
+#include <map>
+
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kLeastOfTime = 0.02;  // of the GPU time of all kernels
+constexpr double kPossible = 1.05;     // a share above is a fault of measurement
+constexpr std::size_t kMostFindings = 3;
+
+struct Bound {
+  std::uint64_t gpu_ns = 0, modules = 0;
+  std::uint64_t heaviest_ns = 0;
+  double dram_share = 0, l2_share = 0, dram_rate = 0, l2_rate = 0;  // of the heaviest
+  std::uint64_t dram_bytes = 0, l2_bytes = 0;                       // of all
+};
+
+class MemoryBound final : public FindingRule {
+ public:
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    std::map<std::string, Bound> places;
+    for (const PathTotals& row : context.input.trace.totals.paths()) {
+      if (row.path != 0 && row.gpu_ns_exclusive * 2 >= row.gpu_ns && row.gpu_ns != 0)
+        add(context, row, places);
+    }
+    std::vector<std::pair<std::string, Bound>> heavy(places.begin(), places.end());
+    std::sort(heavy.begin(), heavy.end(),
+              [](const auto& a, const auto& b) { return a.second.gpu_ns > b.second.gpu_ns; });
+    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    for (const auto& [place, bound] : heavy) report(context, place, bound, out);
+  }
+
+ private:
+  static void add(const FindingContext& context, const PathTotals& row,
+                  std::map<std::string, Bound>& places) {
+    const Derived derived = context.input.values.derived(row);
+    const double dram = derived.dram_peak_share.value_or(0), l2 = derived.l2_peak_share.value_or(0);
+    const double highest = std::max(dram, l2);
+    if (highest < kRoofShare || highest > kPossible) return;
+    const RowBytes bytes = context.input.values.bytes(row);
+    Bound& bound = places[numbers_folded(context.path_text(row.path))];
+    ++bound.modules;
+    bound.gpu_ns += row.gpu_ns;
+    bound.dram_bytes += bytes.dram();
+    bound.l2_bytes += bytes.l2;
+    if (row.gpu_ns <= bound.heaviest_ns) return;
+    bound.heaviest_ns = row.gpu_ns;
+    bound.dram_share = dram;
+    bound.l2_share = l2;
+    bound.dram_rate = derived.dram_bytes_per_s.value_or(0);
+    bound.l2_rate = derived.l2_bytes_per_s.value_or(0);
+  }
+
+  static void report(const FindingContext& context, const std::string& place, const Bound& bound,
+                     std::vector<Finding>& out) {
+    const std::uint64_t all_ns = std::max<std::uint64_t>(1, context.kernels.total_ns());
+    const double of_time = static_cast<double>(bound.gpu_ns) / static_cast<double>(all_ns);
+    if (of_time < kLeastOfTime) return;
+    const bool dram = bound.dram_share >= bound.l2_share;
+    Finding finding;
+    finding.id = "memory_bound";
+    finding.title = place + (dram ? " is bound by DRAM bandwidth" : " is bound by L2 bandwidth");
+    finding.where = place;
+    finding.severity = of_time >= 0.10 ? Severity::notable : Severity::info;
+    if (dram) {
+      finding.evidence = {evidence_share("dram_peak_share", "of the DRAM's peak", bound.dram_share),
+                          evidence_rate("dram_bytes_per_s", "DRAM rate", bound.dram_rate),
+                          evidence_bytes("dram_bytes", "DRAM bytes", bound.dram_bytes)};
+    } else {
+      finding.evidence = {evidence_share("l2_peak_share", "of the L2's peak", bound.l2_share),
+                          evidence_rate("l2_bytes_per_s", "L2 rate", bound.l2_rate),
+                          evidence_bytes("l2_bytes", "L2 bytes", bound.l2_bytes)};
+    }
+    finding.evidence.push_back(evidence_ns("gpu_ns", "GPU time", bound.gpu_ns));
+    finding.evidence.push_back(evidence_share("share_of_gpu_time", "of all kernels' time", of_time));
+    finding.evidence.push_back(evidence_count("modules", "modules", bound.modules));
+    finding.next_step =
+        dram ? "move fewer bytes: fuse it with the module before or after, use a narrower type, or "
+               "work in parts that stay in the L2"
+             : "reuse data in shared memory or registers: larger tiles, or fuse it with its "
+               "neighbours";
+    out.push_back(std::move(finding));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_memory_bound_rule() {
+  return std::make_unique<MemoryBound>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: kernels that run at the same time take longer together than one after the other.
+//
+//   ├─ A ─────────┤
+//      ├─ B ────────────┤      a cluster: kernels that overlap in a chain, from first start to last end,
+//   └──── cluster ──────┘      against the sum of the mean times of A and B where each ran alone
+//
+// A kernel is its name and configuration. Clusters with a kernel that never ran alone are left out.
+// Keeps at most kMostClusters kinds of clusters.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::size_t kMostClusters = 4096;
+constexpr std::size_t kMostOfCluster = 64;  // longer chains are no cluster but a habit of the program
+constexpr std::uint64_t kLeastAlone = 3;
+constexpr double kLeastSlower = 1.10;
+constexpr double kLeastShare = 0.02;
+constexpr std::size_t kMostFindings = 3;
+
+using KernelKey = std::uint64_t;  // name and configuration
+
+struct Times {
+  std::uint64_t count = 0, ns = 0;
+};
+
+/// The kernels of one GPU that overlap in a chain.
+struct Cluster {
+  TimeNs start_ns = 0, end_ns = 0;
+  std::vector<KernelKey> kernels;
+  std::vector<std::uint64_t> durations;
+};
+
+class SlowerTogether final : public FindingRule {
+ public:
+  void work(const WorkEvent& event) override {
+    if (event.kind != WorkKind::kernel) return;
+    Cluster& cluster = open_[event.work.gpu];
+    if (cluster.kernels.empty() || event.work.start_ns >= cluster.end_ns) {
+      close(cluster);
+      cluster.start_ns = event.work.start_ns;
+      cluster.end_ns = event.work.end_ns;
+    }
+    cluster.end_ns = std::max(cluster.end_ns, event.work.end_ns);
+    if (cluster.kernels.size() > kMostOfCluster) return;
+    cluster.kernels.push_back(KernelKey{event.name} << 32 | event.config);
+    cluster.durations.push_back(event.duration());
+  }
+
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    for (auto& [gpu, cluster] : open_) close(cluster);
+    std::vector<Finding> found;
+    for (const auto& [kernels, together] : together_) add(context, kernels, together, found);
+    std::sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) {
+      return a.prize_ns.value_or(0) > b.prize_ns.value_or(0);
+    });
+    if (found.size() > kMostFindings) found.resize(kMostFindings);
+    for (Finding& finding : found) out.push_back(std::move(finding));
+  }
+
+ private:
+  void close(Cluster& cluster) {
+    if (cluster.kernels.size() == 1) {
+      Times& alone = alone_[cluster.kernels.front()];
+      ++alone.count;
+      alone.ns += cluster.durations.front();
+    } else if (!cluster.kernels.empty() && cluster.kernels.size() <= kMostOfCluster) {
+      std::sort(cluster.kernels.begin(), cluster.kernels.end());
+      const bool known = together_.count(cluster.kernels) != 0;
+      if (known || together_.size() < kMostClusters) {
+        Times& together = together_[cluster.kernels];
+        ++together.count;
+        together.ns += elapsed_ns(cluster.start_ns, cluster.end_ns);
+      }
+    }
+    cluster.kernels.clear();
+    cluster.durations.clear();
+  }
+
+  void add(const FindingContext& context, const std::vector<KernelKey>& kernels, const Times& together,
+           std::vector<Finding>& out) const {
+    std::uint64_t one_by_one = 0;
+    std::map<std::string, std::uint64_t> names;
+    for (const KernelKey kernel : kernels) {
+      const auto alone = alone_.find(kernel);
+      if (alone == alone_.end() || alone->second.count < kLeastAlone) return;
+      one_by_one += alone->second.ns / alone->second.count;
+      ++names[context.kernel_text(static_cast<std::uint32_t>(kernel >> 32))];
+    }
+    if (one_by_one == 0) return;
+    const std::uint64_t mean = together.ns / together.count;
+    const double factor = static_cast<double>(mean) / static_cast<double>(one_by_one);
+    const std::uint64_t prize = mean > one_by_one ? (mean - one_by_one) * together.count : 0;
+    const double share =
+        static_cast<double>(prize) / static_cast<double>(std::max<std::uint64_t>(1, context.span_ns));
+    if (factor < kLeastSlower || share < kLeastShare) return;
+    std::string where;
+    for (const auto& [name, count] : names) {
+      where += (where.empty() ? "" : " with ") + name + (count == 1 ? "" : " x " + std::to_string(count));
+    }
+    Finding finding;
+    finding.id = "slower_together";
+    finding.title = "Kernels that run at the same time take longer than one after the other";
+    finding.where = where;
+    finding.prize_ns = prize;
+    finding.severity = severity_of(prize, context.span_ns);
+    finding.evidence = {evidence_count("times", "times together", together.count),
+                        evidence_count("kernels", "kernels at a time", kernels.size()),
+                        evidence_ns("together_ns", "together, mean", mean),
+                        evidence_ns("one_by_one_ns", "one after the other, by their means alone", one_by_one),
+                        evidence_factor("slower", "slower by", factor)};
+    finding.next_step =
+        "put these kernels on one stream, or give each fewer blocks: they compete for the same cache, memory "
+        "or "
+        "multiprocessors";
+    out.push_back(std::move(finding));
+  }
+
+  std::unordered_map<std::uint32_t, Cluster> open_;  // by GPU
+  std::unordered_map<KernelKey, Times> alone_;
+  std::map<std::vector<KernelKey>, Times> together_;
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_slower_together_rule() {
+  return std::make_unique<SlowerTogether>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: a kernel keeps values of its threads in local memory: registers spilled, or arrays indexed at
+// run time.
+//
+// By the launch configuration, and by the sectors of local memory (`--metrics memory`) where they were
+// measured: a kernel that reserves local memory and never touches it is left alone.
+#include <algorithm>
+
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kLeastOfTime = 0.02;
+constexpr double kSectorBytes = 32;
+constexpr std::uint32_t kMostRegisters = 255;  // a thread can have
+constexpr std::size_t kMostFindings = 3;
+
+class Spills final : public FindingRule {
+ public:
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    std::size_t found = 0;
+    for (const KernelUse& use : context.kernels.uses()) {
+      if (found == kMostFindings) return;
+      found += find(context, use, out) ? 1 : 0;
+    }
+  }
+
+ private:
+  static bool find(const FindingContext& context, const KernelUse& use, std::vector<Finding>& out) {
+    const LaunchConfigRecord* const config = context.kernels.config(use.config);
+    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
+    if (config == nullptr || config->local_bytes_per_thread == 0) return false;
+    if (static_cast<double>(use.total_ns) < kLeastOfTime * all_ns) return false;
+    const auto sectors = context.kernels.metric_sum(
+        use.name,
+        {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"});
+    if (sectors && *sectors == 0) return false;
+    const bool full = config->registers >= kMostRegisters;
+    Finding finding;
+    finding.id = "local_memory";
+    finding.where = context.kernel_text(use.name);
+    finding.title = full ? "Registers are spilled to local memory in " + finding.where
+                         : "Threads keep values in local memory in " + finding.where;
+    finding.severity = sectors ? Severity::notable : Severity::info;
+    finding.evidence = {
+        evidence_bytes("local_bytes_per_thread", "local memory of a thread", config->local_bytes_per_thread),
+        evidence_count("registers", "registers of a thread", config->registers),
+        evidence_ns("gpu_ns", "GPU time", use.total_ns),
+        evidence_share("share_of_gpu_time", "of all kernels' time",
+                       static_cast<double>(use.total_ns) / all_ns),
+        evidence_count("launches", "launches", use.count)};
+    if (sectors) {
+      finding.evidence.push_back(evidence_bytes("local_traffic_bytes", "bytes moved for it a launch",
+                                                static_cast<std::uint64_t>(*sectors * kSectorBytes)));
+    }
+    finding.next_step =
+        sectors ? "raise the register limit (__launch_bounds__, -maxrregcount), make tiles smaller, and "
+                  "index arrays by constants (unroll)"
+                : "measure what it moves (--counters exact --metrics memory); -Xptxas -v tells spills "
+                  "from arrays";
+    out.push_back(std::move(finding));
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_spills_rule() {
+  return std::make_unique<Spills>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: elementwise kernels one behind the other, each of which reads what the one before wrote.
+//
+//   …, add, clamp, mul, …  on one stream, in one module or modules side by side ─▶ one chain
+//
+// That they pass the same bytes is judged by their L2 bytes (within a factor of two) where they were
+// measured, else by their number of threads (within a factor of eight: kernels differ in elements a
+// thread). The prize is what a chain takes beyond its longest kernel. What is elementwise is told by
+// names (kernel_kinds.h). Keeps at most kMostChains kinds of chains.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "tools/analysis/findings/kernel_kinds.h"
+#include "tools/analysis/findings/rule.h"
+#include "tools/analysis/kernel_text.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::size_t kMostChains = 65'536;
+constexpr std::size_t kLongest = 64;
+constexpr double kLeastOfTime = 0.01;
+constexpr std::size_t kMostFindings = 3;
+
+struct Chain {
+  std::vector<std::uint32_t> names;
+  std::uint32_t path = 0;
+  std::uint64_t threads = 0, l2_bytes = 0;  // of its latest kernel
+  std::uint64_t total_ns = 0, longest_ns = 0, total_l2 = 0;
+};
+struct Sum {
+  std::uint64_t chains = 0, total_ns = 0, saved_ns = 0, l2_bytes = 0;
+  Sum& operator+=(const Sum& other) {
+    chains += other.chains;
+    total_ns += other.total_ns;
+    saved_ns += other.saved_ns;
+    l2_bytes += other.l2_bytes;
+    return *this;
+  }
+};
+
+/// The chains of one place; by their kernels.
+struct Place {
+  Sum sum;
+  std::map<std::string, Sum> kinds;
+  [[nodiscard]] const std::string& heaviest() const {
+    const auto lighter = [](const auto& a, const auto& b) { return a.second.saved_ns < b.second.saved_ns; };
+    return std::max_element(kinds.begin(), kinds.end(), lighter)->first;
+  }
+};
+
+bool within(std::uint64_t a, std::uint64_t b, std::uint64_t factor) {
+  return a <= b * factor && b <= a * factor;
+}
+
+class UnfusedChain final : public FindingRule {
+ public:
+  void line(const Line& line) override {
+    if (const auto* const name = std::get_if<KernelNameRecord>(&line)) {
+      if (kernel_sort(name->demangled) == KernelSort::elementwise) elementwise_.insert(name->id);
+    } else if (const auto* const path = std::get_if<PathRecord>(&line)) {
+      parents_.emplace(path->id, path->parent);
+    } else if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) {
+      const Dim3 &g = config->grid, &b = config->block;
+      threads_[config->id] = std::uint64_t{g.x} * g.y * g.z * b.x * b.y * b.z;
+    }
+  }
+
+  void work(const WorkEvent& event) override {
+    Chain& chain = open_[std::uint64_t{event.work.context} << 32 | event.work.stream];
+    const bool fits = event.kind == WorkKind::kernel && elementwise_.count(event.name) != 0;
+    if (!fits || !continues(chain, event)) close(chain);
+    if (!fits || chain.names.size() == kLongest) return;
+    const auto duration = event.duration();
+    if (chain.names.empty()) chain.path = event.work.path;
+    chain.path = common_path(chain.path, event.work.path);
+    chain.names.push_back(event.name);
+    chain.threads = threads_of(event.config);
+    chain.l2_bytes = event.l2_bytes;
+    chain.total_ns += duration;
+    chain.total_l2 += event.l2_bytes;
+    chain.longest_ns = std::max(chain.longest_ns, duration);
+  }
+
+  void find(const FindingContext& context, std::vector<Finding>& out) override {
+    for (auto& [stream, chain] : open_) close(chain);
+    std::map<std::string, Place> places;
+    Sum all;
+    for (const auto& [key, sum] : sums_) {
+      all += sum;
+      Place& place = places[numbers_folded(context.path_text(key.first))];
+      place.sum += sum;
+      place.kinds[names_text(context, key.second)] += sum;
+    }
+    std::vector<std::pair<std::string, Place>> heavy(places.begin(), places.end());
+    std::sort(heavy.begin(), heavy.end(),
+              [](const auto& a, const auto& b) { return a.second.sum.saved_ns > b.second.sum.saved_ns; });
+    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    for (const auto& [where, place] : heavy) report(context, where, place, all, out);
+  }
+
+ private:
+  std::uint64_t threads_of(std::uint32_t config) const {
+    const auto at = threads_.find(config);
+    return at == threads_.end() ? 0 : at->second;
+  }
+  std::uint32_t parent_of(std::uint32_t path) const {
+    const auto at = parents_.find(path);
+    return at == parents_.end() ? 0 : at->second;
+  }
+  /// The same module, one around the other, or side by side; 0: none of these.
+  std::uint32_t common_path(std::uint32_t a, std::uint32_t b) const {
+    if (a == b || parent_of(b) == a) return a;
+    if (parent_of(a) == b || parent_of(a) == parent_of(b)) return parent_of(a);
+    return 0;
+  }
+  bool continues(const Chain& chain, const WorkEvent& event) const {
+    if (chain.names.empty()) return true;
+    if (chain.path != event.work.path && common_path(chain.path, event.work.path) == 0) return false;
+    if (chain.l2_bytes != 0 && event.l2_bytes != 0) return within(chain.l2_bytes, event.l2_bytes, 2);
+    return within(chain.threads, threads_of(event.config), 8);
+  }
+
+  void close(Chain& chain) {
+    if (chain.names.size() > 1) {
+      auto key = std::make_pair(chain.path, chain.names);
+      if (sums_.size() < kMostChains || sums_.count(key) != 0) {
+        sums_[std::move(key)] += {1, chain.total_ns, chain.total_ns - chain.longest_ns, chain.total_l2};
+      }
+    }
+    chain = {};
+  }
+
+  /// "a, b x 2".
+  static std::string names_text(const FindingContext& context, const std::vector<std::uint32_t>& names) {
+    std::string out;
+    for (std::size_t i = 0; i < names.size();) {
+      const std::string name = operation(context.kernel_name(names[i]));
+      std::size_t next = i + 1;
+      while (next < names.size() && operation(context.kernel_name(names[next])) == name) ++next;
+      out += (out.empty() ? "" : ", ") + name;
+      if (next - i > 1) out += " x " + std::to_string(next - i);
+      i = next;
+    }
+    return out;
+  }
+
+  /// PyTorch's elementwise kernels have one name; what they do stands in their template arguments.
+  static std::string operation(const std::string& demangled) {
+    for (const std::string_view mark :
+         {"CUDAFunctorOnSelf_", "CUDAFunctor_", "binary_internal::", "launch_"}) {
+      const std::size_t at = demangled.find(mark);
+      if (at == std::string::npos) continue;
+      const std::size_t from = at + mark.size();
+      return demangled.substr(from, demangled.find_first_of("<(>,:", from) - from);
+    }
+    const std::size_t cuda = demangled.find("_kernel_cuda");
+    if (cuda != std::string::npos) {
+      const std::size_t from = demangled.rfind(':', cuda) + 1;
+      return demangled.substr(from, cuda - from);
+    }
+    return short_kernel_name(demangled);
+  }
+
+  static void report(const FindingContext& context, const std::string& where, const Place& place,
+                     const Sum& all, std::vector<Finding>& out) {
+    const Sum& sum = place.sum;
+    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
+    if (static_cast<double>(sum.saved_ns) < kLeastOfTime * all_ns) return;
+    Finding finding;
+    finding.id = "unfused_chain";
+    finding.title = "Elementwise kernels one behind the other in " + where + " could be one kernel";
+    finding.where = where;
+    finding.prize_ns = sum.saved_ns;
+    finding.severity = severity_of(sum.saved_ns, context.span_ns);
+    finding.evidence = {evidence_text("kernels", "heaviest chain:", place.heaviest()),
+                        evidence_count("kinds", "kinds of chains there", place.kinds.size()),
+                        evidence_count("chains", "times", sum.chains),
+                        evidence_ns("gpu_ns", "GPU time of these", sum.total_ns),
+                        evidence_ns("saved_ns", "beyond the longest kernel of each chain", sum.saved_ns),
+                        evidence_count("all_chains", "chains of any kind in the trace", all.chains),
+                        evidence_ns("all_saved_ns", "which take beyond their longest kernels", all.saved_ns)};
+    if (sum.l2_bytes != 0) finding.evidence.push_back(evidence_bytes("l2_bytes", "L2 bytes", sum.l2_bytes));
+    finding.next_step =
+        "fuse them (PyTorch: torch.compile), or fold them into the kernel before: scale and bias into "
+        "a convolution's weights, an activation into its epilogue";
+    out.push_back(std::move(finding));
+  }
+
+  std::unordered_set<std::uint32_t> elementwise_;                             // kernel names
+  std::unordered_map<std::uint32_t, std::uint32_t> parents_;                  // of paths
+  std::unordered_map<std::uint32_t, std::uint64_t> threads_;                  // by configuration
+  std::unordered_map<std::uint64_t, Chain> open_;                             // by context and stream
+  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, Sum> sums_;  // by path and names
+};
+
+}  // namespace
+
+std::unique_ptr<FindingRule> make_unfused_chain_rule() {
+  return std::make_unique<UnfusedChain>();
+}
+
+}  // namespace rangefinder

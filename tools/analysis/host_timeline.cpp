@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/host_timeline.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace rangefinder {
+
+void HostTimeline::add_range(TimeNs start, TimeNs end, std::uint32_t path) {
+  if (start == kNoTime) return;
+  // A range that was never closed lasts as long as there is anything to see.
+  ranges_.push_back({start, end == kNoTime ? kMostNs : end, path});
+}
+
+void HostTimeline::add_call(TimeNs start, TimeNs end, HostCall kind) {
+  if (start == kNoTime || end == kNoTime || end <= start) return;
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 62) - 1;
+  const std::uint64_t length =
+      std::min(static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start), kMost);
+  calls_.push_back({start, length & kMost, static_cast<std::uint8_t>(kind) & 3U});
+}
+
+void HostTimeline::add_step(TimeNs at, std::uint32_t path) {
+  if (!step_times_.empty() && step_times_.back() == at) {
+    step_paths_.back() = path;
+    return;
+  }
+  step_times_.push_back(at);
+  step_paths_.push_back(path);
+}
+
+void HostTimeline::finish() {
+  // Of ranges that begin at once the outer one is longer, and its path has the smaller number.
+  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+    return std::tie(a.start, b.end, a.path) < std::tie(b.start, a.end, b.path);
+  });
+  std::vector<Range> open;
+  const auto close_until = [&](TimeNs until) {
+    while (!open.empty() && open.back().end <= until) {
+      const TimeNs end = open.back().end;
+      open.pop_back();
+      if (step_times_.back() <= end) add_step(end, open.empty() ? 0 : open.back().path);
+    }
+  };
+  for (; !ranges_.empty(); ranges_.pop_front()) {
+    const Range& range = ranges_.front();
+    close_until(range.start);
+    open.push_back(range);
+    add_step(range.start, range.path);
+  }
+  close_until(kMostNs);
+  const auto earlier = [](const Call& a, const Call& b) { return a.start < b.start; };
+  if (!std::is_sorted(calls_.begin(), calls_.end(), earlier)) {
+    std::sort(calls_.begin(), calls_.end(), earlier);
+  }
+}
+
+void HostTimeline::visit(TimeNs from, TimeNs to, const std::function<void(const HostPiece&)>& piece) const {
+  const auto after = std::upper_bound(step_times_.begin(), step_times_.end(), from);
+  auto next = static_cast<std::size_t>(after - step_times_.begin());
+  while (from < to) {
+    const std::uint32_t path = next == 0 ? 0 : step_paths_[next - 1];
+    const TimeNs until = next == step_times_.size() ? to : std::min(to, step_times_[next]);
+    HostPiece part{from, until, path, {}};
+    add_calls(part);
+    piece(part);
+    from = until;
+    if (next != step_times_.size()) ++next;
+  }
+}
+
+/// Calls of a thread follow each other: at most one reaches into a piece from before it.
+void HostTimeline::add_calls(HostPiece& piece) const {
+  auto call = std::upper_bound(calls_.begin(), calls_.end(), piece.from_ns,
+                               [](TimeNs at, const Call& other) { return at < other.start; });
+  if (call != calls_.begin()) --call;
+  TimeNs seen = piece.from_ns;
+  for (; call != calls_.end() && call->start < piece.to_ns; ++call) {
+    const TimeNs start = std::max(call->start, seen);
+    const TimeNs end = std::min(call->end(), piece.to_ns);
+    if (end <= start) continue;
+    piece.calls[call->kind] += static_cast<std::uint64_t>(end - start);
+    seen = end;
+  }
+}
+
+}  // namespace rangefinder

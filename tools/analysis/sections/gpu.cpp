@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section gpu`: of the time from the first to the last work of each GPU, how much it computed,
+// copied, did both or nothing. Kernels that overlap count once, as copies do; a memset is a copy.
+#include <map>
+
+#include "tools/analysis/gpu_timeline.h"
+#include "tools/analysis/sections/cells.h"
+#include "tools/analysis/sections/factories.h"
+
+namespace rangefinder {
+namespace {
+
+struct Times {
+  std::uint64_t span_ns = 0;
+  std::uint64_t kernels_ns = 0, copies_ns = 0;  // some of them run
+  std::uint64_t both_ns = 0, neither_ns = 0;
+  std::uint64_t concurrent_ns = 0;  // several kernels
+  std::uint64_t works = 0, untimed = 0;
+};
+
+class GpuSection final : public Section {
+ public:
+  void line(const Line& line) override {
+    if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
+      add(kernel->work, true);
+    } else if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) {
+      add(copy->work, false);
+    } else if (const auto* const memset = std::get_if<MemsetRecord>(&line)) {
+      add(memset->work, false);
+    }
+  }
+
+  std::vector<Table> tables(const SectionInput& input) override {
+    timeline_.finish();
+    Table table;
+    table.name = "gpu";
+    table.empty = "No GPU work with a time in this trace.";
+    table.columns = {{"gpu", "GPU"},
+                     {"span_ns", "first to last", Unit::ns},
+                     {"busy_ns", "busy", Unit::ns, 90},
+                     {"busy_share", "busy", Unit::share},
+                     {"kernel_share", "kernels", Unit::share},
+                     {"copy_share", "copies", Unit::share},
+                     {"both_share", "both", Unit::share},
+                     {"neither_share", "neither", Unit::share},
+                     {"copy_hidden_share", "copies hidden", Unit::share, 60},
+                     {"concurrent_kernels_share", "2+ kernels", Unit::share, 50},
+                     {"works", "works", Unit::count, 20},
+                     {"untimed", "untimed", Unit::count, 70}};
+    for (const auto& [id, times] : gpus_) table.add(row(input.trace, id, times));
+    if (!table.rows.empty()) drop_empty_columns(table);
+    table.remarks =
+        "copies hidden: part of the copies' time during which kernels ran; memsets count as copies.\n";
+    if (timeline_.late_ns() != 0) {
+      table.remarks += "Records came too far out of order: their times are missing in part.\n";
+    }
+    return {table};
+  }
+
+ private:
+  static std::vector<Cell> row(const TraceTotals& trace, std::uint32_t id, const Times& times) {
+    std::string name = std::to_string(id);
+    for (const GpuRecord& gpu : trace.gpus) {
+      if (gpu.id == id) name += " " + gpu.name;
+    }
+    const std::uint64_t busy = times.span_ns - times.neither_ns;
+    const bool known = times.span_ns != 0;
+    return {text_cell(name),
+            known_cell(known, times.span_ns),
+            known_cell(known, busy),
+            ratio_cell(busy, times.span_ns),
+            ratio_cell(times.kernels_ns, times.span_ns),
+            ratio_cell(times.copies_ns, times.span_ns),
+            ratio_cell(times.both_ns, times.span_ns),
+            ratio_cell(times.neither_ns, times.span_ns),
+            ratio_cell(times.both_ns, times.copies_ns),
+            ratio_cell(times.concurrent_ns, times.span_ns),
+            number_cell(times.works),
+            known_cell(times.untimed != 0, times.untimed)};
+  }
+
+  void add(const GpuWork& work, bool is_kernel) {
+    Times& times = gpus_[work.gpu];
+    ++times.works;
+    if (!is_timed(work)) ++times.untimed;
+    timeline_.add(work, is_kernel);
+  }
+
+  void add(const GpuSpan& span) {
+    Times& times = gpus_[span.gpu];
+    times.span_ns += span.ns();
+    if (span.kernels != 0) times.kernels_ns += span.ns();
+    if (span.copies != 0) times.copies_ns += span.ns();
+    if (span.kernels != 0 && span.copies != 0) times.both_ns += span.ns();
+    if (span.kernels > 1) times.concurrent_ns += span.ns();
+    if (span.idle()) times.neither_ns += span.ns();
+  }
+
+  std::map<std::uint32_t, Times> gpus_;
+  GpuTimeline timeline_{[this](const GpuSpan& span) { add(span); }};
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_gpu_section(const SectionView&) {
+  return std::make_unique<GpuSection>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section idle`: gaps between the first and the last work of a GPU, by the range in which the thread
+// that launches most was meanwhile, and what it did there.
+//
+//   GPU    [ k ]···········[ k ]        a gap that two ranges share counts in both, each with its part
+//   host   ─[ loader    ][ model ]──
+//
+// The time line must be sorted, so this keeps sixteen bytes a gap and what host_timeline.h says.
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+
+#include "profiler/attribution/number_text.h"
+#include "tools/analysis/gpu_timeline.h"
+#include "tools/analysis/host_timeline.h"
+#include "tools/analysis/sections/cells.h"
+#include "tools/analysis/sections/factories.h"
+#include "tools/analysis/sections/line_parts.h"
+
+namespace rangefinder {
+namespace {
+
+struct Gap {
+  TimeNs from_ns, to_ns;
+  [[nodiscard]] std::uint64_t ns() const noexcept { return static_cast<std::uint64_t>(to_ns - from_ns); }
+};
+
+struct Gpu {
+  std::deque<Gap> gaps;
+  std::uint64_t span_ns = 0;
+};
+
+struct Part {
+  std::uint64_t gaps = 0, ns = 0, longest_ns = 0;
+  std::array<std::uint64_t, kHostCalls> calls{};
+};
+
+HostCall kind_of(const Line& line) {
+  if (launch_of(line) != nullptr) return HostCall::launch;
+  if (std::holds_alternative<SyncRecord>(line)) return HostCall::sync;
+  return std::holds_alternative<AllocRecord>(line) ? HostCall::memory : HostCall::other;
+}
+
+class IdleSection final : public Section {
+ public:
+  void line(const Line& line) override {
+    if (const GpuWork* const work = gpu_work(line)) {
+      timeline_.add(*work, std::holds_alternative<KernelRecord>(line));
+    } else if (const auto* const range = std::get_if<RangeRecord>(&line)) {
+      // Start/end ranges are no path of a thread.
+      if (range->name == 0) hosts_[range->thread].add_range(range->start_ns, range->end_ns, range->path);
+    } else if (const HostWork* const host = host_call(line)) {
+      hosts_[host->thread].add_call(host->start_ns, host->end_ns, kind_of(line));
+      if (const LaunchRecord* const launch = launch_of(line)) ++launches_[{launch->context, host->thread}];
+    } else if (const auto* const context = std::get_if<ContextRecord>(&line)) {
+      gpu_of_context_[context->id] = context->gpu;
+    }
+  }
+
+  std::vector<Table> tables(const SectionInput& input) override {
+    if (!finished_) {
+      timeline_.finish();
+      for (auto& [thread, host] : hosts_) host.finish();
+      finished_ = true;
+    }
+    return {path_rows(input), size_rows()};
+  }
+
+ private:
+  void add(const GpuSpan& span) {
+    Gpu& gpu = gpus_[span.gpu];
+    gpu.span_ns += span.ns();
+    if (!span.idle()) return;
+    if (!gpu.gaps.empty() && gpu.gaps.back().to_ns == span.from_ns)
+      gpu.gaps.back().to_ns = span.to_ns;
+    else
+      gpu.gaps.push_back({span.from_ns, span.to_ns});
+  }
+
+  /// The thread that launches most into a GPU's contexts; 0: none does.
+  std::uint32_t main_thread(std::uint32_t gpu) const {
+    std::map<std::uint32_t, std::uint64_t> threads;
+    for (const auto& [key, launches] : launches_) {
+      const auto known = gpu_of_context_.find(key.first);
+      if ((known == gpu_of_context_.end() ? 0 : known->second) == gpu) threads[key.second] += launches;
+    }
+    const auto most = std::max_element(threads.begin(), threads.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == threads.end() ? 0 : most->first;
+  }
+
+  std::map<std::uint32_t, Part> parts(const SectionInput& input, std::uint32_t id, const Gpu& gpu) const {
+    static const HostTimeline kNobody;
+    const auto thread = hosts_.find(main_thread(id));
+    const HostTimeline& host = thread == hosts_.end() ? kNobody : thread->second;
+    std::map<std::uint32_t, Part> out;
+    for (const Gap& gap : gpu.gaps) {
+      std::map<std::uint32_t, std::uint64_t> of_gap;  // a range left and entered again is one part
+      host.visit(gap.from_ns, gap.to_ns, [&](const HostPiece& piece) {
+        const std::uint32_t path = path_at_depth(input.trace, piece.path, input.view.depth);
+        of_gap[path] += piece.ns();
+        Part& part = out[path];
+        for (std::size_t i = 0; i < kHostCalls; ++i) part.calls[i] += piece.calls[i];
+      });
+      for (const auto& [path, ns] : of_gap) {
+        Part& part = out[path];
+        ++part.gaps;
+        part.ns += ns;
+        part.longest_ns = std::max(part.longest_ns, ns);
+      }
+    }
+    return out;
+  }
+
+  Table path_rows(const SectionInput& input) const {
+    Table table;
+    table.name = "idle";
+    table.empty = "No gap between the GPU work of this trace.";
+    table.columns = {{"path", "host was in"},
+                     {"gaps", "gaps", Unit::count},
+                     {"idle_ns", "GPU idle", Unit::ns},
+                     {"idle_share", "of idle", Unit::share, 80},
+                     {"span_share", "of span", Unit::share},
+                     {"longest_ns", "longest", Unit::ns, 70},
+                     {"in_sync_ns", "waiting", Unit::ns},
+                     {"in_launch_ns", "launching", Unit::ns},
+                     {"in_memory_ns", "allocating", Unit::ns, 60},
+                     {"own_code_ns", "own code", Unit::ns}};
+    if (gpus_.size() > 1) table.columns.push_back({"gpu", "GPU", Unit::count});
+    for (const auto& [id, gpu] : gpus_) {
+      std::uint64_t idle_ns = 0;
+      for (const Gap& gap : gpu.gaps) idle_ns += gap.ns();
+      for (const auto& [path, part] : parts(input, id, gpu)) {
+        const auto& [launch, sync, memory, other] = part.calls;
+        table.add({text_cell(path_title(input.trace, path)), number_cell(part.gaps), number_cell(part.ns),
+                   ratio_cell(part.ns, idle_ns), ratio_cell(part.ns, gpu.span_ns),
+                   number_cell(part.longest_ns), number_cell(sync), number_cell(launch), number_cell(memory),
+                   number_cell(part.ns - launch - sync - memory - other)});
+        if (gpus_.size() > 1) table.rows.back().back() = number_cell(std::uint64_t{id});
+      }
+      table.remarks += "GPU " + std::to_string(id) + ": idle " + duration_text(idle_ns) + " of " +
+                       duration_text(gpu.span_ns) + ".\n";
+    }
+    sort_rows(table, "idle_ns");
+    table.remarks +=
+        "What the thread that launches most did meanwhile; own code: none of the driver's calls "
+        "that are recorded.\n";
+    return table;
+  }
+
+  Table size_rows() const {
+    struct Size {
+      const char* title;
+      std::uint64_t below_ns, gaps, ns;
+    };
+    std::array<Size, 5> sizes{{{"under 2 us", 2'000, 0, 0},
+                               {"2 to 20 us", 20'000, 0, 0},
+                               {"20 to 200 us", 200'000, 0, 0},
+                               {"200 us to 2 ms", 2'000'000, 0, 0},
+                               {"2 ms and more", UINT64_MAX, 0, 0}}};
+    std::uint64_t idle_ns = 0;
+    for (const auto& [id, gpu] : gpus_) {
+      for (const Gap& gap : gpu.gaps) {
+        Size& size = *std::find_if(sizes.begin(), sizes.end() - 1,
+                                   [&gap](const Size& other) { return gap.ns() < other.below_ns; });
+        ++size.gaps;
+        size.ns += gap.ns();
+        idle_ns += gap.ns();
+      }
+    }
+    Table table;
+    table.name = "idle_sizes";
+    table.title = "By length of the gap";
+    table.sortable = false;
+    table.columns = {{"length", "gaps of"},
+                     {"gaps", "gaps", Unit::count},
+                     {"idle_ns", "GPU idle", Unit::ns},
+                     {"idle_share", "of idle", Unit::share}};
+    if (idle_ns == 0) {
+      table.title.clear();
+      return table;
+    }
+    for (const Size& size : sizes) {
+      table.add({size.title, number_cell(size.gaps), number_cell(size.ns), ratio_cell(size.ns, idle_ns)});
+    }
+    return table;
+  }
+
+  std::map<std::uint32_t, HostTimeline> hosts_;                                // by thread
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> launches_;  // by context and thread
+  std::map<std::uint32_t, std::uint32_t> gpu_of_context_;
+  std::map<std::uint32_t, Gpu> gpus_;
+  bool finished_ = false;
+  GpuTimeline timeline_{[this](const GpuSpan& span) { add(span); }};
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_idle_section(const SectionView&) {
+  return std::make_unique<IdleSection>();
+}
+
+}  // namespace rangefinder

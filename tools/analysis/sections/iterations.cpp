@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section iterations`: what each repetition took, and which were not like the others.
+//
+// Which range repeats is found by itself or named by a glob (iterations.h, which reads the trace once
+// more). Host time is that of the range; GPU work counts where it was launched. An outlier is off the
+// median by more than three standard deviations as the median of all distances from it tells them
+// (1.4826 x MAD), so that outliers do not hide themselves; of fewer than five none is called one. Keeps
+// some 400 bytes an iteration.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "profiler/attribution/interval_union.h"
+#include "profiler/attribution/number_text.h"
+#include "tools/analysis/iterations.h"
+#include "tools/analysis/sections/cells.h"
+#include "tools/analysis/sections/factories.h"
+#include "tools/analysis/sections/line_parts.h"
+
+namespace rangefinder {
+namespace {
+
+struct Repetition {
+  bool seen = false;  // some line of it was selected
+  std::uint64_t kernels = 0, copy_bytes = 0, launches = 0;
+  std::uint64_t gpu_ns = 0, sync_ns = 0;
+  std::uint64_t measured = 0, unmeasured = 0;  // launches of exact windows, with bytes and without
+  std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
+  IntervalUnion busy;  // kernels and copies
+};
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 != 0) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+struct Statistics {
+  double mean = 0, median = 0, deviation = 0, least = 0, most = 0;
+  double sigma = 0;  ///< by the median distance from the median; 0: half of them are equal
+  std::size_t values = 0;
+};
+
+Statistics statistics_of(const std::vector<double>& values) {
+  Statistics out;
+  out.values = values.size();
+  const auto n = static_cast<double>(values.size());
+  for (const double value : values) out.mean += value / n;
+  for (const double value : values) out.deviation += (value - out.mean) * (value - out.mean);
+  out.deviation = values.size() < 2 ? 0 : std::sqrt(out.deviation / (n - 1));
+  out.median = median_of(values);
+  out.least = *std::min_element(values.begin(), values.end());
+  out.most = *std::max_element(values.begin(), values.end());
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::abs(value - out.median));
+  constexpr double kSigmaOfMad = 1.4826;  // of a normal distribution
+  out.sigma = kSigmaOfMad * median_of(distances);
+  return out;
+}
+
+struct Quantity {
+  TableColumn column;
+  /// Empty: not known of this one.
+  std::optional<double> (*value)(const Iteration&, const Repetition&);
+};
+
+std::optional<double> number(std::uint64_t value) {
+  return static_cast<double>(value);
+}
+std::optional<double> measured(const Repetition& row, std::uint64_t bytes) {
+  // Bytes of some launches only would not compare with those of other repetitions.
+  return row.measured == 0 || row.unmeasured != 0 ? std::nullopt : number(bytes);
+}
+
+/// Of fewer values the median distance says next to nothing.
+constexpr std::size_t kFewestForOutliers = 5;
+constexpr std::size_t kHostTime = 0, kGpuTime = 1;
+
+const std::array<Quantity, 10>& quantities() {
+  static const std::array<Quantity, 10> kQuantities{
+      {{{"host_ns", "host time", Unit::ns},
+        [](const Iteration& i, const Repetition&) { return number(duration_ns(i.start_ns, i.end_ns)); }},
+       {{"gpu_ns", "GPU time", Unit::ns},
+        [](const Iteration&, const Repetition& r) { return number(r.gpu_ns); }},
+       {{"gpu_busy_ns", "GPU busy", Unit::ns, 60},
+        [](const Iteration&, const Repetition& r) { return number(r.busy.length()); }},
+       {{"sync_ns", "waited", Unit::ns, 50},
+        [](const Iteration&, const Repetition& r) { return number(r.sync_ns); }},
+       {{"launches", "launches", Unit::count, 30},
+        [](const Iteration&, const Repetition& r) { return number(r.launches); }},
+       {{"kernels", "kernels", Unit::count},
+        [](const Iteration&, const Repetition& r) { return number(r.kernels); }},
+       {{"copy_bytes", "copied", Unit::bytes, 40},
+        [](const Iteration&, const Repetition& r) { return number(r.copy_bytes); }},
+       {{"dram_read_bytes", "DRAM read", Unit::bytes, 55},
+        [](const Iteration&, const Repetition& r) { return measured(r, r.dram_read_bytes); }},
+       {{"dram_write_bytes", "DRAM write", Unit::bytes, 54},
+        [](const Iteration&, const Repetition& r) { return measured(r, r.dram_write_bytes); }},
+       {{"l2_bytes", "L2", Unit::bytes, 53},
+        [](const Iteration&, const Repetition& r) { return measured(r, r.l2_bytes); }}}};
+  return kQuantities;
+}
+
+Cell quantity_cell(const Quantity& quantity, std::optional<double> value, bool whole) {
+  if (!value) return {};
+  const bool integral = whole && *value >= 0 && quantity.column.unit != Unit::number;
+  return integral ? number_cell(static_cast<std::uint64_t>(std::llround(*value))) : number_cell(*value);
+}
+
+class IterationsSection final : public Section {
+ public:
+  explicit IterationsSection(const SectionView& view) : glob_(view.name) {}
+
+  void begin(const TraceFolder& trace) override {
+    iterations_ = find_iterations(trace, glob_);
+    rows_.resize(iterations_.instances.size());
+  }
+
+  void line(const Line& line) override {
+    if (const auto* const range = std::get_if<RangeRecord>(&line)) {
+      static_cast<void>(row(iterations_.of_range(range->id)));
+    } else if (const GpuWork* const work = gpu_work(line)) {
+      if (Repetition* const of = row(iterations_.of(*work))) add(*of, *work, line);
+    } else if (const HostWork* const host = host_call(line)) {
+      if (Repetition* const of = row(iterations_.of(*host))) add(*of, *host, line);
+    }
+  }
+
+  std::vector<Table> tables(const SectionInput&) override {
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (rows_[i].seen) shown.push_back(i);
+    }
+    std::vector<std::vector<double>> values(quantities().size());
+    for (const std::size_t i : shown) {
+      for (std::size_t q = 0; q < values.size(); ++q) {
+        if (const auto value = quantities()[q].value(iterations_.instances[i], rows_[i])) {
+          values[q].push_back(*value);
+        }
+      }
+    }
+    std::vector<std::optional<Statistics>> statistics;
+    for (const auto& of_quantity : values) {
+      statistics.push_back(of_quantity.empty() ? std::nullopt
+                                               : std::optional<Statistics>(statistics_of(of_quantity)));
+    }
+    return {repetition_rows(shown, statistics), summary_rows(statistics)};
+  }
+
+ private:
+  /// Marks it as seen; nullptr: outside of all.
+  Repetition* row(std::size_t index) {
+    if (index >= rows_.size()) return nullptr;
+    rows_[index].seen = true;
+    return &rows_[index];
+  }
+
+  static void add(Repetition& row, const GpuWork& work, const Line& line) {
+    if (is_timed(work)) row.busy.add(work.start_ns, work.end_ns);
+    if (std::holds_alternative<KernelRecord>(line)) {
+      ++row.kernels;
+      if (is_timed(work)) row.gpu_ns += duration_ns(work.start_ns, work.end_ns);
+    } else if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) {
+      row.copy_bytes += copy->bytes;
+    }
+  }
+
+  static void add(Repetition& row, const HostWork& host, const Line& line) {
+    if (launch_of(line) != nullptr) ++row.launches;
+    if (std::holds_alternative<SyncRecord>(line)) row.sync_ns += duration_ns(host.start_ns, host.end_ns);
+    const auto* const exact = std::get_if<ExactRecord>(&line);
+    if (exact == nullptr || shares_counter_range(*exact)) return;
+    const bool known = exact->measured && exact->has_bytes;
+    ++(known ? row.measured : row.unmeasured);
+    if (!known) return;
+    row.dram_read_bytes += exact->dram_read_bytes;
+    row.dram_write_bytes += exact->dram_write_bytes;
+    row.l2_bytes += exact->l2_bytes;
+  }
+
+  static std::string outlier(std::size_t quantity, const std::vector<std::optional<Statistics>>& statistics,
+                             double value) {
+    const Statistics& of = *statistics[quantity];
+    if (of.values < kFewestForOutliers) return "";
+    if (of.sigma == 0 || std::abs(value - of.median) <= 3 * of.sigma) return "";
+    return (value > of.median ? "slow" : "fast") +
+           std::string(quantity == kHostTime ? " on host" : " on GPU");
+  }
+
+  Table repetition_rows(const std::vector<std::size_t>& shown,
+                        const std::vector<std::optional<Statistics>>& statistics) const {
+    Table table;
+    table.name = "iterations";
+    table.title = iterations_.path.empty() ? "" : "Iterations: " + printable(iterations_.path);
+    table.empty = "No range in this trace, so no iterations.";
+    table.columns = {{"iteration", "iteration", Unit::count}, {"start_ns", "start", Unit::ns, 70}};
+    for (const Quantity& quantity : quantities()) table.columns.push_back(quantity.column);
+    table.columns.push_back({"outlier", "outlier", Unit::text, 90});
+    for (const std::size_t i : shown) {
+      const Iteration& instance = iterations_.instances[i];
+      std::vector<Cell> row{number_cell(std::uint64_t{i}), Cell(CellValue(std::int64_t{instance.start_ns}))};
+      std::string unlike;
+      for (std::size_t q = 0; q < quantities().size(); ++q) {
+        const std::optional<double> value = quantities()[q].value(instance, rows_[i]);
+        row.push_back(quantity_cell(quantities()[q], value, true));
+        if (q > kGpuTime || !value) continue;
+        const std::string how = outlier(q, statistics, *value);
+        if (!how.empty()) unlike += (unlike.empty() ? "" : ", ") + how;
+      }
+      row.push_back(unlike.empty() ? Cell() : text_cell(unlike));
+      table.add(std::move(row));
+    }
+    if (!table.rows.empty()) drop_empty_columns(table);
+    return table;
+  }
+
+  Table summary_rows(const std::vector<std::optional<Statistics>>& statistics) const {
+    Table table;
+    table.name = "iterations_summary";
+    table.title = "Over all of them";
+    table.sortable = false;
+    table.columns = {{"statistic", "of an iteration"}};
+    for (const Quantity& quantity : quantities()) table.columns.push_back(quantity.column);
+    if (!statistics[kHostTime]) {
+      table.title.clear();
+      return table;
+    }
+    const auto add = [&](const char* name, double Statistics::*member) {
+      std::vector<Cell> row{name};
+      for (std::size_t q = 0; q < statistics.size(); ++q) {
+        row.push_back(statistics[q] ? quantity_cell(quantities()[q], (*statistics[q]).*member, false)
+                                    : Cell());
+      }
+      table.add(std::move(row));
+    };
+    add("mean", &Statistics::mean);
+    add("median", &Statistics::median);
+    add("stddev", &Statistics::deviation);
+    add("min", &Statistics::least);
+    add("max", &Statistics::most);
+    drop_empty_columns(table);
+    table.remarks =
+        "An outlier is more than 3 standard deviations (1.4826 x MAD) away from the median of five or "
+        "more.\n";
+    return table;
+  }
+
+  std::string glob_;
+  Iterations iterations_;
+  std::vector<Repetition> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_iterations_section(const SectionView& view) {
+  return std::make_unique<IterationsSection>(view);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section kernel --kernel NAME`: everything the trace knows of one kernel, or of all that match.
+//
+//   kernel                  time, bytes, limiter
+//   kernel_configurations   grid, block, resources, theoretical occupancy (occupancy.h), time of each
+//   kernel_paths            where it runs
+//   kernel_metrics          each metric that was measured: n, mean, standard deviation
+//   kernel_stalls           what its warps wait for, as shares of all stalls
+//
+// A kernel matches by its whole name, mangled or not, by a part of it, or by a regular expression.
+#include <optional>
+#include <regex>
+
+#include "tools/analysis/sections/cells.h"
+#include "tools/analysis/sections/factories.h"
+#include "tools/analysis/sections/kernel_details.h"
+
+namespace rangefinder {
+namespace {
+
+class NamePattern {
+ public:
+  explicit NamePattern(std::string text) : text_(std::move(text)) {
+    try {
+      regex_.emplace(text_);
+    } catch (const std::regex_error&) {
+      // A name such as "gemm<float>(" is none: it matches as it stands.
+    }
+  }
+  [[nodiscard]] bool matches(const KernelNameRecord& name) const {
+    if (name.mangled == text_ || name.demangled.find(text_) != std::string::npos) return true;
+    return regex_ && std::regex_search(name.demangled, *regex_);
+  }
+
+ private:
+  std::string text_;
+  std::optional<std::regex> regex_;
+};
+
+class KernelSection final : public Section {
+ public:
+  explicit KernelSection(const SectionView& view) : pattern_(view.name) { details_.pattern = view.name; }
+
+  void line(const Line& line) override {
+    if (const auto* const name = std::get_if<KernelNameRecord>(&line)) {
+      learn(*name);
+    } else if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) {
+      details_.configurations.emplace(config->id, *config);
+    } else if (const auto* const set = std::get_if<MetricSetRecord>(&line)) {
+      details_.groups.add_set(*set);
+    } else if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
+      add(*kernel);
+    } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
+      add(*exact);
+    }
+  }
+
+  std::vector<Table> tables(const SectionInput& input) override {
+    details_.metrics.clear();
+    for (const auto& values : details_.groups.metrics(details_.kernels.size())) {
+      details_.metrics.emplace_back(values, details_.groups);
+    }
+    details_.metrics.resize(details_.kernels.size());
+    return {kernel_summary(details_, input), kernel_configurations(details_, input),
+            kernel_paths(details_, input), kernel_metrics(details_), kernel_stalls(details_)};
+  }
+
+ private:
+  void learn(const KernelNameRecord& name) {
+    if (positions_.count(name.id) != 0 || !pattern_.matches(name)) return;
+    positions_.emplace(name.id, static_cast<std::uint32_t>(details_.kernels.size()));
+    details_.kernels.emplace_back().name = name;
+  }
+
+  KernelDetail* find(std::uint32_t name) {
+    const auto at = positions_.find(name);
+    return at == positions_.end() ? nullptr : &details_.kernels[at->second];
+  }
+
+  void add(const KernelRecord& record) {
+    KernelDetail* const kernel = find(record.name);
+    if (kernel == nullptr) return;
+    const bool timed = is_timed(record.work);
+    const std::uint64_t ns = duration_ns(record.work.start_ns, record.work.end_ns);
+    kernel->all.add(ns, timed);
+    kernel->configurations[{record.config, record.work.gpu}].add(ns, timed);
+    kernel->paths[record.work.path].add(ns, timed);
+  }
+
+  void add(const ExactRecord& exact) {
+    KernelDetail* const kernel = exact.kind == WorkKind::kernel ? find(exact.name) : nullptr;
+    // Values of a counter range are of all the launches in it.
+    if (kernel == nullptr || exact.is_counter_range || shares_counter_range(exact) || !exact.measured) return;
+    details_.groups.add(positions_.at(exact.name), exact);
+    kernel->gpu_ns.add(static_cast<double>(exact.gpu_ns));
+    if (!exact.has_bytes) return;
+    kernel->read.add(static_cast<double>(exact.dram_read_bytes));
+    kernel->write.add(static_cast<double>(exact.dram_write_bytes));
+    kernel->l2.add(static_cast<double>(exact.l2_bytes));
+  }
+
+  NamePattern pattern_;
+  KernelDetails details_;
+  std::unordered_map<std::uint32_t, std::uint32_t> positions_;  // name id to position in details_.kernels
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_kernel_section(const SectionView& view) {
+  return std::make_unique<KernelSection>(view);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <string>
+
+#include "tools/analysis/module_table.h"
+#include "tools/analysis/rows_json.h"
+#include "tools/analysis/sections/table_sections.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ModuleView module_view(const SectionView& view) {
+  return {view.top, view.depth, view.sort, view.flat};
+}
+
+class ModulesSection final : public Section {
+ public:
+  std::vector<Table> tables(const SectionInput& input) override {
+    std::vector<Table> out{module_rows(input.trace, input.values, module_view(input.view))};
+    Table threads = outside_by_thread(input);
+    if (threads.rows.size() > 1) out.push_back(std::move(threads));
+    return out;
+  }
+
+  Json json(const SectionInput& input) override {
+    Json out{{"modules", rows(input)},
+             {"outside", module_row(input.trace.totals.paths().back(), "", input.values)}};
+    if (const Table threads = outside_by_thread(input); !threads.rows.empty()) {
+      out["outside_by_thread"] = render_rows(threads);
+    }
+    if (Json sets = metric_sets_array(input.trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
+    return out;
+  }
+
+  /// All that JSON holds of a module, one column a value.
+  std::vector<Table> plain_tables(const SectionInput& input) override {
+    return {table_of_rows("modules", rows(input)), outside_by_thread(input)};
+  }
+
+  [[nodiscard]] std::vector<std::string> sort_keys() const override { return module_sort_columns(); }
+
+  void line(const Line& line) override {
+    if (const auto* const launch = std::get_if<LaunchRecord>(&line)) {
+      if (launch->host.path == 0) by_thread_[launch->host.thread].launches += 1;
+    } else if (const auto* const thread = std::get_if<ThreadRecord>(&line)) {
+      by_thread_[thread->id].name = thread->name;
+    }
+  }
+
+ private:
+  struct ThreadWork {
+    std::string name;
+    std::uint64_t launches = 0;
+  };
+
+  [[nodiscard]] static Json rows(const SectionInput& input) {
+    Json out = Json::array();
+    for (const PathTotals& row : select_modules(input.trace, input.values, module_view(input.view))) {
+      if (row.path != 0) out.push_back(module_row(row, input.trace.path_text(row.path), input.values));
+    }
+    return out;
+  }
+
+  /// Who launched what no range holds: the first place to put one.
+  [[nodiscard]] Table outside_by_thread(const SectionInput&) const {
+    Table out;
+    out.name = "outside_by_thread";
+    out.title = "\nLaunched outside of any range, by thread";
+    out.columns = {{"thread_name", "thread", Unit::text},
+                   {"thread", "id", Unit::text},
+                   {"launches", "launches", Unit::count}};
+    for (const auto& [id, work] : by_thread_) {
+      if (work.launches == 0) continue;
+      out.add({Cell(CellValue(work.name.empty() ? "(no name)" : work.name)),
+               Cell(CellValue(std::uint64_t{id}), std::to_string(id)), Cell(work.launches)});
+    }
+    static_cast<void>(sort_rows(out, "launches"));
+    return out;
+  }
+
+  std::map<std::uint32_t, ThreadWork> by_thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_modules_section(const SectionView&) {
+  return std::make_unique<ModulesSection>();
+}
+
+}  // namespace rangefinder

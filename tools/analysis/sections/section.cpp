@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/sections/section.h"
+
+#include <algorithm>
+
+#include "tools/analysis/findings/findings.h"
+#include "tools/analysis/sections/factories.h"
+#include "tools/analysis/sections/table_sections.h"
+#include "tools/analysis/table_render.h"
+
+namespace rangefinder {
+
+nlohmann::ordered_json Section::json(const SectionInput& input) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  std::vector<Table> all = tables(input);
+  arrange(all, input.view);
+  for (const Table& table : all) out[table.name] = render_rows(table);
+  return out;
+}
+
+std::string Section::text(const SectionInput& input, const TextStyle& style) {
+  std::vector<Table> all = tables(input);
+  arrange(all, input.view);
+  std::string out;
+  for (const Table& table : all) {
+    const std::string text = render_text(table, style);
+    if (!text.empty())
+      out += (out.empty() ? "" : "\n") + text;  // some have nothing to say when they are empty
+  }
+  return out;
+}
+
+void arrange(std::vector<Table>& tables, const SectionView& view) {
+  for (Table& table : tables) {
+    if (!view.sort.empty() && table.sortable) static_cast<void>(sort_rows(table, view.sort));
+    keep_first(table, table.name == "modules" ? 0 : view.top);  // a tree keeps what is above the heaviest
+  }
+}
+
+const std::vector<SectionKind>& section_kinds() {
+  static const std::vector<SectionKind> kKinds{
+      {"modules", "time and bytes of every NVTX range, as a tree", make_modules_section},
+      {"kernels", "time and bytes by kernel name", make_kernels_section},
+      {"kernel", "all that is known of one kernel, named by --kernel", make_kernel_section},
+      {"findings", "what is slow and why, with the evidence and the next step", make_findings_section},
+      {"memcpy", "copies by direction and memory, memsets", make_memcpy_section},
+      {"memory", "peak and live bytes by path, what was never freed", make_memory_section},
+      {"launches", "what launching costs, and how long launches wait", make_launches_section},
+      {"sync", "where host threads waited for a GPU", make_sync_section},
+      {"streams", "what each stream did, and which waited for which", make_streams_section},
+      {"gpu", "share of the time that each GPU computed, copied, did both or nothing", make_gpu_section},
+      {"idle", "gaps on the GPU, by where the host was meanwhile", make_idle_section},
+      {"iterations", "time of each repetition, outliers marked", make_iterations_section},
+      {"graphs", "executable graphs and captures", make_graphs_section},
+      {"overhead", "what CUDA, CUPTI and recording took for themselves", make_overhead_section},
+      {"loss", "what happened and is not in the trace", make_loss_section},
+  };
+  return kKinds;
+}
+
+const SectionKind* find_section(std::string_view name) {
+  const auto& kinds = section_kinds();
+  const auto at =
+      std::find_if(kinds.begin(), kinds.end(), [name](const SectionKind& kind) { return kind.name == name; });
+  return at == kinds.end() ? nullptr : &*at;
+}
+
+}  // namespace rangefinder

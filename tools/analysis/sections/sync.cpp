@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section sync`: where host threads waited for a GPU, by path and call.
+//
+// Calls that only wait (cuStreamSynchronize, …) and copies that return when they are done. The share is
+// of the thread's time, from the first to the last thing that the trace knows of it. Below it the same
+// by thread. `--depth` adds deeper paths up.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "tools/analysis/sections/cells.h"
+#include "tools/analysis/sections/factories.h"
+#include "tools/analysis/sections/line_parts.h"
+
+namespace rangefinder {
+namespace {
+
+/// Copies between host and device that hold the caller until they are done. Those within a device
+/// (cuMemcpyDtoD) return at once.
+bool copy_waits(std::string_view api) {
+  constexpr std::array<std::string_view, 8> kCopies{
+      "cuMemcpy",     "cuMemcpyHtoD", "cuMemcpyDtoH",        "cuMemcpyHtoA",
+      "cuMemcpyAtoH", "cuMemcpy2D",   "cuMemcpy2DUnaligned", "cuMemcpy3D"};
+  return std::find(kCopies.begin(), kCopies.end(), api) != kCopies.end();
+}
+
+struct Span {
+  TimeNs first_ns = kNoTime, last_ns = kNoTime;
+  void add(TimeNs start, TimeNs end) {
+    if (start == kNoTime || end == kNoTime) return;
+    first_ns = first_ns == kNoTime ? start : std::min(first_ns, start);
+    last_ns = last_ns == kNoTime ? end : std::max(last_ns, end);
+  }
+};
+
+struct Waits {
+  DurationHistogram durations;
+  void add(const HostWork& host) { durations.add(duration_ns(host.start_ns, host.end_ns)); }
+};
+
+class SyncSection final : public Section {
+ public:
+  void line(const Line& line) override {
+    if (const auto* const thread = std::get_if<ThreadRecord>(&line)) names_[thread->id] = thread->name;
+    if (const auto* const range = std::get_if<RangeRecord>(&line)) {
+      spans_[range->thread].add(range->start_ns, range->end_ns);
+    }
+    const HostWork* const host = host_call(line);
+    if (host == nullptr) return;
+    spans_[host->thread].add(host->start_ns, host->end_ns);
+    if (const auto* const sync = std::get_if<SyncRecord>(&line)) add(*host, sync->api, false);
+    const LaunchRecord* const launch = launch_of(line);
+    if (launch != nullptr && copy_waits(launch->api)) add(*host, launch->api, true);
+  }
+
+  std::vector<Table> tables(const SectionInput& input) override { return {by_path(input), by_thread()}; }
+
+ private:
+  struct Key {
+    std::uint32_t thread = 0, path = 0;
+    std::string api;
+    bool is_copy = false;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  void add(const HostWork& host, std::string_view api, bool is_copy) {
+    rows_[{host.thread, host.path, std::string(api), is_copy}].add(host);
+  }
+
+  std::uint64_t span_ns(std::uint32_t thread) const {
+    const auto at = spans_.find(thread);
+    return at == spans_.end() ? 0 : duration_ns(at->second.first_ns, at->second.last_ns);
+  }
+
+  std::string thread_title(std::uint32_t thread) const {
+    const auto at = names_.find(thread);
+    return std::to_string(thread) + (at == names_.end() ? "" : " " + at->second);
+  }
+
+  static void add_waits(std::vector<Cell>& row, const DurationHistogram& waits, std::uint64_t span_ns) {
+    row.push_back(number_cell(waits.count()));
+    row.push_back(number_cell(waits.total_ns()));
+    row.push_back(ratio_cell(waits.total_ns(), span_ns));
+    row.push_back(number_cell(waits.mean_ns()));
+    row.push_back(quantile_cell(waits, 0.95));
+    row.push_back(number_cell(waits.max_ns()));
+  }
+
+  static void add_wait_columns(Table& table) {
+    table.columns.insert(table.columns.end(), {{"count", "count", Unit::count},
+                                               {"total_ns", "waited", Unit::ns},
+                                               {"thread_share", "of thread", Unit::share},
+                                               {"mean_ns", "mean", Unit::ns},
+                                               {"p95_ns", "95th percentile", Unit::ns, 40},
+                                               {"max_ns", "longest", Unit::ns}});
+  }
+
+  Table by_path(const SectionInput& input) const {
+    Table table;
+    table.name = "sync";
+    table.empty = "No host thread waited for a GPU in this trace.";
+    table.columns = {{"path", "where"}, {"api", "call"}, {"waits_for", "waits for", Unit::text, 60}};
+    add_wait_columns(table);
+    table.columns.push_back({"thread", "thread", Unit::text, 50});
+    std::map<Key, DurationHistogram> folded;
+    for (const auto& [key, waits] : rows_) {
+      Key shown = key;
+      shown.path = path_at_depth(input.trace, key.path, input.view.depth);
+      folded[shown].add(waits.durations);
+    }
+    for (const auto& [key, waits] : folded) {
+      std::vector<Cell> row{text_cell(path_title(input.trace, key.path)), text_cell(key.api),
+                            key.is_copy ? "its copy" : "earlier work"};
+      add_waits(row, waits, span_ns(key.thread));
+      if (spans_.size() > 1) row.push_back(text_cell(thread_title(key.thread)));
+      table.add(std::move(row));
+    }
+    if (table.rows.empty()) return table;
+    drop_empty_columns(table);
+    sort_rows(table, "total_ns");
+    return table;
+  }
+
+  Table by_thread() const {
+    Table table;
+    table.name = "sync_threads";
+    table.title = "By thread";
+    table.columns = {{"thread", "thread"}, {"span_ns", "seen for", Unit::ns}};
+    add_wait_columns(table);
+    std::map<std::uint32_t, DurationHistogram> threads;
+    for (const auto& [key, waits] : rows_) threads[key.thread].add(waits.durations);
+    for (const auto& [thread, waits] : threads) {
+      std::vector<Cell> row{text_cell(thread_title(thread)), number_cell(span_ns(thread))};
+      add_waits(row, waits, span_ns(thread));
+      table.add(std::move(row));
+    }
+    sort_rows(table, "total_ns");
+    return table;
+  }
+
+  std::map<Key, Waits> rows_;
+  std::map<std::uint32_t, Span> spans_;
+  std::map<std::uint32_t, std::string> names_;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_sync_section(const SectionView&) {
+  return std::make_unique<SyncSection>();
+}
+
+}  // namespace rangefinder

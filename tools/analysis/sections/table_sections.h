@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two sections that are made of totals alone: the tree of modules, and the kernels by name.
+#pragma once
+
+#include <memory>
+
+#include "tools/analysis/sections/section.h"
+
+namespace rangefinder {
+
+[[nodiscard]] std::unique_ptr<Section> make_modules_section(const SectionView& view);
+/// Sees the kernel lines too, for median and 95th percentile.
+[[nodiscard]] std::unique_ptr<Section> make_kernels_section(const SectionView& view);
+
+}  // namespace rangefinder

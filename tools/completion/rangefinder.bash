@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Completion of rangefinder's verbs, options and sections in bash. To have it now:
+#   source tools/completion/rangefinder.bash
+# Installed, bash-completion finds it by itself.
+#
+# Words come from the program's own --help, so there is no list here that could grow old.
+
+# Words of the second kind of a help text: the options, or the verbs.
+_rangefinder_options() {
+  "${COMP_WORDS[0]}" "$@" --help 2>/dev/null | sed -n 's/^  \(-h,\)\{0,1\}\(--[a-z0-9-]*\).*/\2/p'
+}
+
+_rangefinder_verbs() {
+  "${COMP_WORDS[0]}" --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
+}
+
+# The names behind "One of:" in the help of an option.
+_rangefinder_choices() {  # _rangefinder_choices VERB OPTION
+  "${COMP_WORDS[0]}" "$1" --help 2>/dev/null |
+    sed -n "/^  $2 /,/^  -/s/^   \\{10,\\}\\([a-z]*\\): .*/\\1/p"
+}
+
+_rangefinder() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]-}
+  local word
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    if [[ $word == -- ]]; then  # what follows is the program's own
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+    fi
+  done
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W "$(_rangefinder_verbs) $(_rangefinder_options)" -- "$current")
+  elif [[ $previous == --section || $previous == --to ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_rangefinder_choices "$verb" "$previous")" -- "$current")
+  elif [[ $previous == --counters ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "off sampled exact auto" -- "$current")
+  elif [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_rangefinder_options "$verb")" -- "$current")
+  else
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+  fi
+}
+
+complete -F _rangefinder rangefinder

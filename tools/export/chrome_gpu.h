@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GPU work as slices: a row a stream, and above the kernels of a stream the modules they belong to.
+//
+//   stream 13           ▇gemm▇ ▇add▇   ▇gemm▇
+//   stream 13 modules   ▇ encoder/0 ▇  ▇ encoder/1 ▇      first start to last end of an instance's kernels
+//
+// An exact line comes before the kernel of the same correlation id, whose slice gets its bytes.
+// Memory: exact lines that wait for their kernel, one annotation a level of nesting and stream.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tools/export/chrome_timeline.h"
+
+namespace rangefinder {
+
+class ChromeGpu {
+ public:
+  explicit ChromeGpu(ChromeContext& context) : context_(context) {}
+
+  void add(const KernelRecord& kernel);
+  void add(const MemcpyRecord& copy);
+  void add(const MemsetRecord& memset);
+  /// Keeps the values of a kernel, copy or memset for its slice.
+  void add(const ExactRecord& exact);
+  void finish();
+
+ private:
+  /// A range instance as long as more of its kernels may come.
+  struct Annotation {
+    std::uint64_t range = 0;
+    std::uint32_t path = 0;
+    TimeNs start_ns = 0, end_ns = 0;
+  };
+  using StreamKey = std::pair<std::uint32_t, std::uint32_t>;  // context, stream
+  struct OpenAnnotations {
+    std::uint32_t gpu = 0;
+    std::vector<Annotation> stack;  // outermost first
+  };
+
+  [[nodiscard]] ChromeRow row(const GpuWork& work);
+  void open_args(const GpuWork& work);
+  /// Exact values, the end of the event, and what belongs to it on other rows.
+  void close_work(const GpuWork& work, ChromeRow at);
+  void flow(const GpuWork& work, ChromeRow row);
+  void annotate(const GpuWork& work);
+  void close_annotation(const StreamKey& key, OpenAnnotations& open);
+  [[nodiscard]] bool is_above(std::uint32_t path, std::uint32_t below) const;
+  [[nodiscard]] const std::string& config_args(std::uint32_t config, std::uint32_t gpu);
+  void append_exact(std::uint32_t correlation);
+
+  ChromeContext& context_;
+  std::unordered_map<std::uint64_t, std::string> config_args_;  // by config and GPU
+  std::unordered_map<std::uint32_t, ExactRecord> waiting_;      // by correlation id
+  std::map<StreamKey, OpenAnnotations> annotations_;
+};
+
+}  // namespace rangefinder

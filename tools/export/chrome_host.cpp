@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/export/chrome_host.h"
+
+#include "schema/key_names.h"
+
+namespace rangefinder {
+
+bool ChromeHost::begin_call(const HostWork& host, std::string_view api) {
+  if (host.start_ns == kNoTime || host.end_ns == kNoTime) return false;
+  context_.events.slice(context_.host_row(host.thread), "cuda_driver", context_.names.api(api), host.start_ns,
+                        host.end_ns);
+  return true;
+}
+
+void ChromeHost::launch_slice(const LaunchRecord& launch, std::string_view unmeasured) {
+  const HostWork& host = launch.host;
+  if (!begin_call(host, launch.api)) return;
+  JsonObject args(context_.events.args());
+  args.number("correlation", launch.correlation);
+  args.nonzero("External id", host.range);
+  args.nonzero("result", launch.result);
+  args.nonempty("unmeasured", unmeasured);
+  args.close();
+  context_.events.close();
+  if (context_.has_flow(launch.correlation)) {
+    context_.events.flow('s', context_.host_row(host.thread),
+                         context_.process.first_flow_id + launch.correlation, host.start_ns);
+  }
+}
+
+void ChromeHost::add(const LaunchRecord& launch) {
+  launch_slice(launch, {});
+}
+
+void ChromeHost::add(const ExactRecord& exact) {
+  if (exact.is_counter_range) {
+    counter_range(exact);
+  } else {
+    launch_slice(exact.launch, exact.reason);
+  }
+}
+
+void ChromeHost::counter_range(const ExactRecord& exact) {
+  const HostWork& host = exact.launch.host;
+  if (host.start_ns == kNoTime || host.end_ns == kNoTime) return;
+  const RowKey key{context_.process.host_pid, RowKind::counter_range, host.thread, exact.gpu, 0};
+  const ChromeRow row = context_.rows.lane(key, 0, host.start_ns, host.end_ns, [&] {
+    return context_.trace.thread_name(host.thread) + " counter ranges, GPU " + std::to_string(exact.gpu);
+  });
+  context_.events.slice(row, "cuda_profiler_range", context_.names.path(host.path), host.start_ns,
+                        host.end_ns);
+  JsonObject args(context_.events.args());
+  args.number("counter range", exact.counter_range);
+  args.number("launches", exact.launches);
+  args.number("kernels", exact.kernels);
+  args.nonzero("External id", host.range);
+  if (!exact.exclusive) args.text("exclusive", "no: other work is in it");
+  if (exact.measured) {
+    args.number("gpu_ns", exact.gpu_ns);
+    if (exact.has_bytes) {
+      args.number("dram_read_bytes", exact.dram_read_bytes);
+      args.number("dram_write_bytes", exact.dram_write_bytes);
+      args.number("l2_bytes", exact.l2_bytes);
+    }
+  } else {
+    args.nonempty("unmeasured", exact.reason);
+  }
+  args.close();
+  context_.events.close();
+}
+
+void ChromeHost::add(const SyncRecord& sync) {
+  if (!begin_call(sync.host, sync.api)) return;
+  JsonObject args(context_.events.args());
+  args.nonzero("External id", sync.host.range);
+  if (sync.event != 0) {
+    args.handle("waits for event", sync.event);
+  } else if (sync.stream != 0) {
+    args.number("waits for stream", sync.stream);
+  }
+  args.close();
+  context_.events.close();
+}
+
+void ChromeHost::add(const AllocRecord& alloc) {
+  if (!begin_call(alloc.host, alloc.api)) return;
+  JsonObject args(context_.events.args());
+  args.nonzero("External id", alloc.host.range);
+  args.text("memory", to_text(alloc.kind));
+  args.handle("address", alloc.address);
+  if (!alloc.is_free) args.number("bytes", alloc.bytes);
+  args.close();
+  context_.events.close();
+}
+
+void ChromeHost::add(const EventRecord& event) {
+  if (!begin_call(event.host, event.wait ? "cuStreamWaitEvent" : "cuEventRecord")) return;
+  JsonObject args(context_.events.args());
+  args.nonzero("External id", event.host.range);
+  args.handle("event", event.event);
+  args.number("of stream", event.stream);
+  args.close();
+  context_.events.close();
+}
+
+void ChromeHost::add(const CaptureRecord& capture) {
+  const bool begins = capture.step == CaptureStep::begin;
+  if (!begin_call(capture.host, begins ? "cuStreamBeginCapture" : "cuStreamEndCapture")) return;
+  JsonObject args(context_.events.args());
+  args.nonzero("External id", capture.host.range);
+  args.text("step", to_text(capture.step));
+  args.number("of stream", capture.stream);
+  args.nonzero_handle("graph", capture.graph);
+  args.nonzero("result", capture.result);
+  args.close();
+  context_.events.close();
+}
+
+void ChromeHost::add(const OverheadRecord& overhead) {
+  if (overhead.start_ns == kNoTime || overhead.end_ns == kNoTime) return;
+  const RowKey key{context_.process.host_pid, RowKind::overhead, 0, 0, 0};
+  const ChromeRow row = context_.rows.lane(key, 0, overhead.start_ns, overhead.end_ns,
+                                           [] { return std::string("overhead of CUDA and CUPTI"); });
+  context_.events.slice(row, "overhead", context_.names.api(overhead.what), overhead.start_ns,
+                        overhead.end_ns);
+  JsonObject args(context_.events.args());
+  args.nonzero("thread", overhead.thread);
+  args.nonzero("correlation of launch", overhead.correlation);
+  args.close();
+  context_.events.close();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One table as a CSV file, by RFC 4180: comma, CRLF, a header row, quotes doubled inside quotes.
+//
+//   CsvTable table(folder / "kernels.csv", overwrite, {"start_ns", "kernel"});
+//   table.number(1200).text("gemm<int, 4>").end_row();        1200,"gemm<int, 4>"
+//
+// Always valid UTF-8 without NUL. A text that a spreadsheet would take for a formula (it begins with
+// = + - @ or a tab) is quoted and otherwise kept as it is: the data stay what was recorded.
+// A value that was not measured is an empty field.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "schema/record.h"
+#include "tools/export/output_file.h"
+
+namespace rangefinder {
+
+/// `text` as a field, quoted where it has to be.
+[[nodiscard]] std::string csv_cell(std::string_view text);
+
+class CsvTable {
+ public:
+  /// Throws TargetExists, Missing.
+  CsvTable(const std::filesystem::path& file, Overwrite overwrite, std::span<const std::string_view> columns);
+
+  CsvTable& text(std::string_view value) { return field(csv_cell(value)); }
+  /// As csv_cell() made it.
+  CsvTable& field(std::string_view value) {
+    separate();
+    out() += value;
+    return *this;
+  }
+  template <std::integral T>
+  CsvTable& number(T value) {
+    separate();
+    if constexpr (std::same_as<T, bool>) {
+      out() += value ? "true" : "false";
+    } else {
+      char buffer[24];
+      out().append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+    }
+    return *this;
+  }
+  /// Empty for 0, which means none.
+  template <std::integral T>
+  CsvTable& nonzero(T value) {
+    return value != 0 ? number(value) : empty();
+  }
+  /// Empty for kNoTime.
+  CsvTable& time(TimeNs value) { return value != kNoTime ? number(value) : empty(); }
+  /// Empty for NaN and infinities.
+  CsvTable& real(double value);
+  CsvTable& empty() { return field({}); }
+  void end_row();
+
+  /// Gives the file its name.
+  void commit() { file_.commit(); }
+
+ private:
+  [[nodiscard]] std::string& out() noexcept { return file_.text(); }
+  void separate() {
+    if (!first_) out() += ',';
+    first_ = false;
+  }
+
+  OutputFile file_;
+  bool first_ = true;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/export/export_format.h"
+
+#include <algorithm>
+#include <array>
+
+#include "profiler/attribution/number_text.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::array kFormats{
+    ExportFormat{"perfetto", "timeline for ui.perfetto.dev and chrome://tracing", ".perfetto.json",
+                 ExportShape::file, true, export_perfetto},
+    ExportFormat{"kineto", "timeline as PyTorch writes it, a file a rank", ".kineto",
+                 ExportShape::file_a_trace, true, export_kineto},
+    ExportFormat{"speedscope", "flame graphs of time and bytes for speedscope.app", ".speedscope.json",
+                 ExportShape::file, true, export_speedscope},
+    ExportFormat{"csv", "a folder of tables", ".csv", ExportShape::folder, false, export_csv},
+    ExportFormat{"sqlite", "a database a rank, tables as Nsight Systems names them", ".sqlite",
+                 ExportShape::file_a_trace, false, export_sqlite},
+    ExportFormat{"prometheus", "sums as metrics, for node_exporter's textfile collector", ".prom",
+                 ExportShape::file, true, export_prometheus},
+};
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() {
+  return kFormats;
+}
+
+const ExportFormat* find_export_format(std::string_view name) {
+  const auto it = std::find_if(kFormats.begin(), kFormats.end(),
+                               [name](const ExportFormat& format) { return format.name == name; });
+  return it == kFormats.end() ? nullptr : &*it;
+}
+
+void note_trace(const TraceOutline& trace, ExportResult& result) {
+  const std::string folder = trace.files.folder.string() + ": ";
+  if (!trace.end) {
+    result.notes.push_back(folder +
+                           "the program was killed, or still runs; at most the last second is missing");
+  }
+  std::uint64_t lost = 0;
+  for (const std::uint64_t count : trace.loss) lost += count;
+  if (lost != 0) {
+    result.notes.push_back(folder + "not everything was recorded; `rangefinder report` names what was lost");
+  }
+}
+
+void note_untimed(const TraceOutline& trace, ExportResult& result) {
+  if (trace.untimed == 0) return;
+  result.notes.push_back(trace.files.folder.string() + ": " +
+                         counted_text(trace.untimed, "GPU record", "GPU records") +
+                         " without times left out");
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The number that an NVTX call carried, by its type.
+#pragma once
+
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// monostate: it carried none. 32 bit types widen.
+using PayloadValue = std::variant<std::monostate, std::uint64_t, std::int64_t, double>;
+
+[[nodiscard]] inline PayloadValue payload_value(const NvtxExtras& extras) noexcept {
+  const auto low = static_cast<std::uint32_t>(extras.payload);
+  switch (extras.payload_type) {
+    case PayloadType::none:
+      return {};
+    case PayloadType::u64:
+      return extras.payload;
+    case PayloadType::u32:
+      return std::uint64_t{low};
+    case PayloadType::i64:
+      return std::bit_cast<std::int64_t>(extras.payload);
+    case PayloadType::i32:
+      return std::int64_t{std::bit_cast<std::int32_t>(low)};
+    case PayloadType::f64:
+      return std::bit_cast<double>(extras.payload);
+    case PayloadType::f32:
+      return double{std::bit_cast<float>(low)};
+  }
+  return {};
+}
+
+/// As decimal digits, "nan", "inf" or "-inf"; "" for none.
+[[nodiscard]] inline std::string payload_text(const NvtxExtras& extras) {
+  char buffer[48];
+  return std::visit(
+      [&](const auto& value) -> std::string {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+          return {};
+        } else {
+          return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+        }
+      },
+      payload_value(extras));
+}
+
+/// NVTX colour as "#AARRGGBB"; "" for none.
+[[nodiscard]] inline std::string color_text(std::uint32_t argb) {
+  if (argb == 0) return {};
+  std::string out = "#";
+  for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789ABCDEF"[argb >> shift & 15];
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All traces as one timeline: an array of Chrome events, which Perfetto reads even if it is cut.
+//
+//   [ {…},                 every process of every trace has ids of its own,
+//     {…} ]                times are relative to the earliest moment of all
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "tools/export/chrome_timeline.h"
+#include "tools/export/export_format.h"
+
+namespace rangefinder {
+namespace {
+
+// Process ids of Linux end at 2^22 (PID_MAX_LIMIT); those above are ours.
+constexpr std::uint32_t kMostPid = 1u << 22;
+constexpr std::uint32_t kFirstOwnPid = 5'000'000;
+constexpr std::uint32_t kFirstGpuPid = 10'000'000;
+constexpr std::uint32_t kGpuPidsATrace = 1'000;
+
+/// a - b, around the corner rather than undefined where a damaged header makes it overflow.
+TimeNs difference(TimeNs a, TimeNs b) {
+  return static_cast<TimeNs>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+TimeNs sum(TimeNs a, TimeNs b) {
+  return static_cast<TimeNs>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+/// Ranks on several hosts may have the same process id.
+ChromeProcess process_of(const TraceOutline& trace, std::uint32_t number, std::set<std::uint32_t>& taken) {
+  ChromeProcess out;
+  const bool is_pid = trace.header.pid > 0 && trace.header.pid <= std::int64_t{kMostPid};
+  out.host_pid = is_pid ? static_cast<std::uint32_t>(trace.header.pid) : kFirstOwnPid + number;
+  if (!taken.insert(out.host_pid).second) out.host_pid = kFirstOwnPid + number;
+  out.first_gpu_pid = kFirstGpuPid + number * kGpuPidsATrace;
+  out.first_flow_id = std::uint64_t{number} << 32;
+  return out;
+}
+
+}  // namespace
+
+ExportResult export_perfetto(const ExportRequest& request) {
+  OutputFile file(request.out, request.overwrite);
+  ExportResult result;
+  std::deque<TraceOutline> outlines;
+  TimeNs origin_unix_ns = INT64_MAX;
+  for (const TraceFolder& trace : request.traces) {
+    const TraceOutline& outline = outlines.emplace_back(read_outline(trace));
+    origin_unix_ns = std::min(origin_unix_ns, sum(outline.header.base_unix_ns, outline.first_ns));
+    note_trace(outline, result);
+    note_untimed(outline, result);
+  }
+  file.text() += '[';
+  ChromeEvents events(file, 0);
+  ChromeRows rows(events);
+  std::set<std::uint32_t> taken;
+  std::uint32_t number = 0;
+  for (const TraceOutline& outline : outlines) {
+    events.set_origin(difference(origin_unix_ns, outline.header.base_unix_ns));
+    const ChromeProcess process = process_of(outline, number, taken);
+    write_chrome_trace(outline, process, {request.step_range}, events, rows, number * kGpuPidsATrace);
+    ++number;
+  }
+  file.text() += "]\n";
+  file.commit();
+  result.files.push_back(request.out);
+  return result;
+}
+
+}  // namespace rangefinder

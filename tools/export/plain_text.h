@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recorded name as text that any reader takes: valid UTF-8, no NUL.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "schema/json_text.h"
+
+namespace rangefinder {
+
+/// Every byte that is not part of a valid sequence, and NUL, as U+FFFD.
+[[nodiscard]] inline std::string plain_text(std::string_view text) {
+  std::string out;
+  append_valid_utf8(out, text);
+  for (std::size_t at = out.find('\0'); at != std::string::npos; at = out.find('\0', at)) {
+    out.replace(at, 1, "\xEF\xBF\xBD");
+  }
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Modules and their kernels as flame graphs for speedscope: GPU time, DRAM bytes, L2 bytes.
+//
+//   frames: model, decoder, layer 0, gemm<…>      one for each path and each kernel name
+//   profile "GPU time of kernels", nanoseconds: [model, decoder, layer 0, gemm<…>]  1,234,567
+//   profile "DRAM bytes", bytes
+//
+// Weights are of the path itself; speedscope adds up what is below. Sums, no timeline: a stack stands
+// once, whatever the number of its calls.
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "schema/json_text.h"
+#include "schema/key_names.h"
+#include "tools/analysis/sampled_bytes.h"
+#include "tools/export/export_format.h"
+#include "tools/export/plain_text.h"
+#include "tools/export/work_totals.h"
+
+namespace rangefinder {
+namespace {
+
+using Stack = std::vector<std::uint32_t>;  // frames, outermost first
+
+/// Frames of all traces of the file.
+class Frames {
+ public:
+  /// `identity` tells frames of the same name apart.
+  std::uint32_t add(const std::string& identity, const std::string& name) {
+    const auto [it, is_new] = ids_.try_emplace(identity, static_cast<std::uint32_t>(names_.size()));
+    // speedscope draws a frame without a name as nothing.
+    if (is_new) names_.push_back(name.empty() ? "(no name)" : name);
+    return it->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
+
+ private:
+  std::map<std::string, std::uint32_t> ids_;
+  std::vector<std::string> names_;
+};
+
+/// Stacks in the order of the tree, so that neighbours share what is above them.
+using Weights = std::map<Stack, std::uint64_t>;
+
+struct Profile {
+  std::string name;
+  const char* unit;
+  Weights weights;
+};
+
+class TraceProfiles {
+ public:
+  TraceProfiles(const TraceOutline& trace, Frames& frames) : trace_(trace), frames_(frames) {
+    if (!trace.header.rank.empty()) prefix_ = "rank " + trace.header.rank + ": ";
+    work_ = collect_work(trace);
+  }
+
+  void add_to(std::vector<Profile>& out) {
+    time(out, "GPU time of kernels", [](const WorkKey& key) { return key.kind == WorkKind::kernel; });
+    time(out, "GPU time of copies", [](const WorkKey& key) { return key.kind != WorkKind::kernel; });
+    if (!work_.exact.empty()) {
+      exact(out);
+    } else if (trace_.has_samples) {
+      if (const auto sampled = SampledTrace::load(trace_.files)) samples(out, sampled->totals());
+    }
+  }
+
+ private:
+  Stack stack(std::uint32_t path) {
+    if (path == 0) return {frames_.add("outside", "(outside of any range)")};
+    Stack out;
+    for (std::uint32_t up = path; up != 0; up = trace_.parent_of(up)) {
+      out.insert(out.begin(), frames_.add("path " + trace_.path_text(up), trace_.own_name(up)));
+    }
+    return out;
+  }
+
+  Stack stack(const WorkKey& key) {
+    Stack out = stack(key.path);
+    if (key.kind == WorkKind::kernel) {
+      const std::string& name = trace_.kernel_name(key.name).demangled;
+      out.push_back(frames_.add("kernel " + name, name));
+    } else if (key.kind == WorkKind::memcpy && key.name < kCopyKindNames.size()) {
+      const std::string name = "Memcpy " + std::string(kCopyKindNames[key.name]);
+      out.push_back(frames_.add(name, name));
+    } else if (key.kind == WorkKind::memset) {
+      out.push_back(frames_.add("Memset", "Memset"));
+    }
+    return out;
+  }
+
+  void time(std::vector<Profile>& out, const std::string& name,
+            const std::function<bool(const WorkKey&)>& is_wanted) {
+    Profile profile{prefix_ + name, "nanoseconds", {}};
+    for (const auto& [key, sum] : work_.work) {
+      if (is_wanted(key) && sum.ns != 0) profile.weights[stack(key)] += sum.ns;
+    }
+    // A file without any profile is an error to speedscope: kernels have one, be it empty.
+    if (!profile.weights.empty() || out.empty()) out.push_back(std::move(profile));
+  }
+
+  void exact(std::vector<Profile>& out) {
+    Profile dram{prefix_ + "DRAM bytes, read and written (measured launches)", "bytes", {}};
+    Profile l2{prefix_ + "L2 bytes (measured launches)", "bytes", {}};
+    for (const auto& [key, sum] : work_.exact) {
+      // A copy's exact line does not say its direction, nor a counter range which of its launches.
+      WorkKey at = key;
+      if (key.kind == WorkKind::memcpy) at.name = static_cast<std::uint32_t>(CopyKind::unknown);
+      if (sum.dram_read_bytes + sum.dram_write_bytes != 0) {
+        dram.weights[stack(at)] += sum.dram_read_bytes + sum.dram_write_bytes;
+      }
+      if (sum.l2_bytes != 0) l2.weights[stack(at)] += sum.l2_bytes;
+    }
+    out.push_back(std::move(dram));
+    out.push_back(std::move(l2));
+  }
+
+  void samples(std::vector<Profile>& out, const SampledTotals& totals) {
+    Profile dram{prefix_ + "DRAM bytes, read and written (sampled)", "bytes", {}};
+    Profile l2{prefix_ + "L2 bytes (sampled)", "bytes", {}};
+    for (const SampledPath& path : totals.paths) {
+      const std::uint64_t bytes = path.exclusive[0].bytes + path.exclusive[1].bytes;
+      if (bytes != 0) dram.weights[stack(path.path)] += bytes;
+      if (path.exclusive[2].bytes != 0) l2.weights[stack(path.path)] += path.exclusive[2].bytes;
+    }
+    const Stack nobody{frames_.add("nobody", "(bytes of nobody)")};
+    const auto& left = totals.samples.unattributed;
+    if (left[0] + left[1] != 0) dram.weights[nobody] += left[0] + left[1];
+    if (left[2] != 0) l2.weights[nobody] += left[2];
+    out.push_back(std::move(dram));
+    out.push_back(std::move(l2));
+  }
+
+  const TraceOutline& trace_;
+  Frames& frames_;
+  std::string prefix_;
+  WorkTotals work_;
+};
+
+void append_profile(OutputFile& file, const Profile& profile) {
+  std::string& out = file.text();
+  std::uint64_t total = 0;
+  for (const auto& [stack, weight] : profile.weights) total += weight;
+  out += "{\"type\":\"sampled\",\"name\":";
+  append_json_string(out, profile.name);
+  out += ",\"unit\":\"" + std::string(profile.unit) +
+         "\",\"startValue\":0,\"endValue\":" + std::to_string(total);
+  out += ",\"samples\":[";
+  const char* separator = "";
+  for (const auto& [stack, weight] : profile.weights) {
+    out += separator;
+    separator = ",";
+    out += '[';
+    for (std::size_t i = 0; i < stack.size(); ++i) out += (i == 0 ? "" : ",") + std::to_string(stack[i]);
+    out += ']';
+    file.drain();
+  }
+  out += "],\"weights\":[";
+  separator = "";
+  for (const auto& [stack, weight] : profile.weights) {
+    out += separator + std::to_string(weight);
+    separator = ",";
+  }
+  out += "]}";
+}
+
+}  // namespace
+
+ExportResult export_speedscope(const ExportRequest& request) {
+  OutputFile file(request.out, request.overwrite);
+  ExportResult result;
+  Frames frames;
+  std::vector<Profile> profiles;
+  std::string version;
+  for (const TraceFolder& trace : request.traces) {
+    const TraceOutline outline = read_outline(trace);
+    note_trace(outline, result);
+    note_untimed(outline, result);
+    TraceProfiles(outline, frames).add_to(profiles);
+    version = outline.header.tool_version;
+  }
+  std::string& out = file.text();
+  out += "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":";
+  append_json_string(out, "rangefinder@" + version);
+  out += ",\"name\":";
+  append_json_string(out, request.traces.front().folder.filename().string());
+  out += ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[";
+  for (std::size_t i = 0; i < frames.names().size(); ++i) {
+    if (i != 0) out += ",\n";
+    JsonObject frame(out);
+    frame.text("name", frames.names()[i]);
+    frame.close();
+    file.drain();
+  }
+  out += "]},\n\"profiles\":[";
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    if (i != 0) out += ",\n";
+    append_profile(file, profiles[i]);
+  }
+  out += "]}\n";
+  file.commit();
+  result.files.push_back(request.out);
+  return result;
+}
+
+}  // namespace rangefinder

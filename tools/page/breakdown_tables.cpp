@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/page/breakdown_tables.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schema/key_names.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Longest in total first, `most` of them.
+template <typename Map>
+std::vector<typename Map::const_iterator> heaviest(const Map& sums, std::size_t most) {
+  std::vector<typename Map::const_iterator> out;
+  for (auto at = sums.begin(); at != sums.end(); ++at) out.push_back(at);
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    const auto key = [](const auto& row) { return std::make_pair(row->second.total_ns, row->second.count); };
+    return key(a) != key(b) ? key(a) > key(b) : a->first < b->first;
+  });
+  if (out.size() > most) out.resize(most);
+  return out;
+}
+
+Json kernel_modules(const WorkBreakdown& all, const PageLimits& limits, const PageIndices& indices,
+                    Json& left_out) {
+  Json out{{"kernel", Json::array()},   {"module", Json::array()}, {"count", Json::array()},
+           {"total_ns", Json::array()}, {"min_ns", Json::array()}, {"max_ns", Json::array()}};
+  const auto rows = heaviest(all.by_path, limits.kernel_modules);
+  for (const auto& row : rows) {
+    out["kernel"].push_back(indices.kernel(row->first.first));
+    out["module"].push_back(indices.module(row->first.second));
+    out["count"].push_back(row->second.count);
+    out["total_ns"].push_back(row->second.total_ns);
+    out["min_ns"].push_back(row->second.min_ns);
+    out["max_ns"].push_back(row->second.max_ns);
+  }
+  left_out["kernel_modules"] = all.by_path.size() - rows.size();
+  return out;
+}
+
+Json dim(const Dim3& size) {
+  return {size.x, size.y, size.z};
+}
+
+Json config_json(const LaunchConfigRecord& config) {
+  Json out{{"grid", dim(config.grid)}, {"block", dim(config.block)}};
+  if (config.cluster.x != 0) out["cluster"] = dim(config.cluster);
+  out["registers"] = config.registers;
+  out["static_shared_bytes"] = config.static_shared_bytes;
+  out["dynamic_shared_bytes"] = config.dynamic_shared_bytes;
+  out["local_bytes_per_thread"] = config.local_bytes_per_thread;
+  return out;
+}
+
+Json kernel_configs(const PageCounts& counts, const PageLimits& limits, const PageIndices& indices,
+                    Json& left_out) {
+  Json out = Json::array();
+  const auto rows = heaviest(counts.breakdown.by_config, limits.configs);
+  for (const auto& row : rows) {
+    const auto config = counts.configs.find(row->first.second);
+    if (config == counts.configs.end()) continue;
+    Json object{{"kernel", indices.kernel(row->first.first)}, {"id", config->first}};
+    object.update(config_json(config->second));
+    object["count"] = row->second.count;
+    object["total_ns"] = row->second.total_ns;
+    out.push_back(std::move(object));
+  }
+  left_out["kernel_configs"] = counts.breakdown.by_config.size() - rows.size();
+  return out;
+}
+
+Json copy_key(const WorkBreakdown::CopyKey& key) {
+  return {{"kind", to_text(key.kind)}, {"src", to_text(key.source)}, {"dst", to_text(key.destination)}};
+}
+
+void add_sum(Json& out, const WorkSum& sum) {
+  out["count"] = sum.count;
+  out["bytes"] = sum.bytes;
+  out["total_ns"] = sum.total_ns;
+}
+
+}  // namespace
+
+void add_breakdown_tables(Json& out, const PageCounts& counts, const PageLimits& limits,
+                          const PageIndices& indices, Json& left_out) {
+  const WorkBreakdown& all = counts.breakdown;
+  out["kernel_modules"] = kernel_modules(all, limits, indices, left_out);
+  out["kernel_configs"] = kernel_configs(counts, limits, indices, left_out);
+  const auto by_path = heaviest(all.copies_by_path, limits.kernel_modules);
+  out["copy_modules"] = Json::array();
+  for (const auto& row : by_path) {
+    Json object = copy_key(row->first);
+    object["module"] = indices.module(row->first.detail);
+    add_sum(object, row->second);
+    out["copy_modules"].push_back(std::move(object));
+  }
+  left_out["copy_modules"] = all.copies_by_path.size() - by_path.size();
+  out["copy_sizes"] = Json::array();
+  for (const auto& [key, sum] : all.copies_by_size) {
+    Json object = copy_key(key);
+    object["below_bytes"] = key.detail >= 53 ? 9007199254740992ULL : 1ULL << key.detail;
+    add_sum(object, sum);
+    out["copy_sizes"].push_back(std::move(object));
+  }
+}
+
+Json iteration_table(const IterationRows& all, Json& left_out) {
+  if (all.rows().empty()) return nullptr;
+  Json columns = Json::object();
+  for (const IterationRow& row : all.rows()) {
+    columns["start_ns"].push_back(row.start_ns);
+    columns["host_ns"].push_back(row.host_ns);
+    const bool on_gpu = row.gpu_start_ns != kNoTime;
+    columns["gpu_start_ns"].push_back(on_gpu ? Json(row.gpu_start_ns) : Json());
+    columns["gpu_end_ns"].push_back(on_gpu ? Json(row.gpu_end_ns) : Json());
+    columns["kernels"].push_back(row.kernels);
+    columns["gpu_ns"].push_back(row.gpu_ns);
+    columns["gpu_busy_ns"].push_back(row.busy.length());
+    columns["launches"].push_back(row.launches);
+    columns["copies"].push_back(row.copies);
+    columns["copy_bytes"].push_back(row.copy_bytes);
+    columns["syncs"].push_back(row.syncs);
+    columns["sync_ns"].push_back(row.sync_ns);
+    columns["exact_launches"].push_back(row.exact_launches);
+    columns["dram_bytes"].push_back(row.exact_launches != 0 ? Json(row.dram_bytes) : Json());
+    columns["l2_bytes"].push_back(row.exact_launches != 0 ? Json(row.l2_bytes) : Json());
+  }
+  left_out["iterations"] = all.iterations().instances.size() - all.rows().size();
+  return {{"path", all.iterations().path}, {"columns", std::move(columns)}};
+}
+
+}  // namespace rangefinder

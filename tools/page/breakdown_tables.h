@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Breakdowns and iterations as JSON: arrays of columns where rows are many, objects where they are few.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tools/page/page_counts.h"
+#include "tools/page/page_indices.h"
+
+namespace rangefinder {
+
+/// Adds "kernel_modules", "kernel_configs", "copy_modules" and "copy_sizes".
+void add_breakdown_tables(nlohmann::ordered_json& out, const PageCounts& counts, const PageLimits& limits,
+                          const PageIndices& indices, nlohmann::ordered_json& left_out);
+
+/// {path, columns}; null where the trace has no ranges.
+[[nodiscard]] nlohmann::ordered_json iteration_table(const IterationRows& rows,
+                                                     nlohmann::ordered_json& left_out);
+
+}  // namespace rangefinder

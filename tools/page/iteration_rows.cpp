@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/page/iteration_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rangefinder {
+
+IterationRows::IterationRows(Iterations iterations, std::size_t most) : iterations_(std::move(iterations)) {
+  for (const Iteration& one : iterations_.instances) {
+    if (rows_.size() == most) break;
+    IterationRow row;
+    row.start_ns = one.start_ns;
+    row.host_ns = one.end_ns - one.start_ns;
+    rows_.push_back(row);
+  }
+}
+
+IterationRow* IterationRows::at(std::size_t index) {
+  if (index >= rows_.size()) return nullptr;
+  return &rows_[index];
+}
+
+void IterationRows::add_span(IterationRow& row, const GpuWork& work) {
+  if (work.start_ns == kNoTime) return;
+  row.gpu_start_ns = row.gpu_start_ns == kNoTime ? work.start_ns : std::min(row.gpu_start_ns, work.start_ns);
+  row.gpu_end_ns = std::max(row.gpu_end_ns, work.end_ns);
+}
+
+void IterationRows::add(const KernelRecord& kernel) {
+  IterationRow* const row = at(iterations_.of(kernel.work));
+  if (row == nullptr) return;
+  ++row->kernels;
+  add_span(*row, kernel.work);
+  if (kernel.work.start_ns == kNoTime || kernel.work.end_ns < kernel.work.start_ns) return;
+  row->gpu_ns += static_cast<std::uint64_t>(kernel.work.end_ns - kernel.work.start_ns);
+  row->busy.add(kernel.work.start_ns, kernel.work.end_ns);
+}
+
+void IterationRows::add(const MemcpyRecord& copy) {
+  IterationRow* const row = at(iterations_.of(copy.work));
+  if (row == nullptr) return;
+  row->copies += copy.count;
+  row->copy_bytes += copy.bytes;
+  add_span(*row, copy.work);
+}
+
+void IterationRows::add(const LaunchRecord& launch) {
+  if (IterationRow* const row = at(iterations_.of(launch.host)); row != nullptr) ++row->launches;
+}
+
+void IterationRows::add(const ExactRecord& exact) {
+  IterationRow* const row = at(iterations_.of(exact.launch.host));
+  if (row == nullptr) return;
+  if (!exact.is_counter_range) ++row->launches;
+  if (!exact.measured || !exact.has_bytes) return;
+  row->exact_launches += exact.is_counter_range ? exact.launches : 1;
+  row->dram_bytes += exact.dram_read_bytes + exact.dram_write_bytes;
+  row->l2_bytes += exact.l2_bytes;
+}
+
+void IterationRows::add(const SyncRecord& sync) {
+  IterationRow* const row = at(iterations_.of(sync.host));
+  if (row == nullptr || sync.host.end_ns < sync.host.start_ns) return;
+  ++row->syncs;
+  row->sync_ns += static_cast<std::uint64_t>(sync.host.end_ns - sync.host.start_ns);
+}
+
+}  // namespace rangefinder

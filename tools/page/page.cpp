@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/page/page.h"
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tools/analysis/rows_json.h"
+#include "tools/page/packed_text.h"
+#include "tools/page/page_tables.h"
+#include "tools/page/page_template.h"
+#include "tools/page/page_timeline.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the template has in the place of data. The tables come apart from the timeline: the page shows
+// them before it has unpacked the rest.
+constexpr std::string_view kTablesMark = "@rangefinder-tables@";
+constexpr std::string_view kTimelineMark = "@rangefinder-timeline@";
+
+struct PageData {
+  Json tables, timeline;
+};
+
+PageData page_data(const TraceFolder& files, const PageLimits& limits) {
+  PageCounts counts(find_iterations(files, ""), limits);
+  const TraceTotals trace = load_trace(files, nullptr, &counts);
+  const RowValues values = load_row_values(trace);
+  PageIndices indices(trace);
+  PageData out;
+  out.tables = page_tables(trace, values, counts, limits, indices);
+  Timeline timeline(trace, counts, limits);
+  read_timeline(timeline, trace);
+  out.timeline = page_timeline(timeline, counts, indices);
+  return out;
+}
+
+std::string compact(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Everything up to `mark`, which goes from `rest`.
+std::string_view until(std::string_view& rest, std::string_view mark) {
+  const std::size_t at = rest.find(mark);
+  if (at == std::string_view::npos) throw std::logic_error("the page's template has no " + std::string(mark));
+  const std::string_view out = rest.substr(0, at);
+  rest.remove_prefix(at + mark.size());
+  return out;
+}
+
+}  // namespace
+
+void write_page(const std::vector<TraceFolder>& traces, std::ostream& out) {
+  const PageLimits limits = PageLimits{}.shared_by(traces.size());
+  Json tables{{"schema", "rangefinder.page"}, {"version", "1.0"}, {"traces", Json::array()}};
+  Json timelines{{"traces", Json::array()}};
+  for (const TraceFolder& files : traces) {
+    PageData data = page_data(files, limits);
+    tables["traces"].push_back(std::move(data.tables));
+    timelines["traces"].push_back(std::move(data.timeline));
+  }
+  std::string_view rest = page_template();
+  out << until(rest, kTablesMark) << packed_text(compact(tables));
+  out << until(rest, kTimelineMark) << packed_text(compact(timelines)) << rest;
+}
+
+}  // namespace rangefinder

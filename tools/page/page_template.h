@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built page, tools/web/dist/page.html, as it was when this library was built: without data.
+#pragma once
+
+#include <string_view>
+
+namespace rangefinder {
+
+[[nodiscard]] std::string_view page_template() noexcept;
+
+}  // namespace rangefinder

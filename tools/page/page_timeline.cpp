@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/page/page_timeline.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Column = std::vector<std::int64_t>;
+
+/// Differences to the value before; the first one to 0.
+Column deltas(Column values) {
+  std::int64_t before = 0;
+  for (std::int64_t& value : values) value -= std::exchange(before, value);
+  return values;
+}
+
+template <typename Rows, typename Get>
+Column column(const Rows& rows, Get&& get) {
+  Column out;
+  out.reserve(static_cast<std::size_t>(std::distance(rows.begin(), rows.end())));
+  for (const auto& row : rows) out.push_back(static_cast<std::int64_t>(get(row)));
+  return out;
+}
+
+/// Left out where it says nothing.
+void put(Json& out, const char* key, Column values, std::int64_t nothing) {
+  if (std::any_of(values.begin(), values.end(), [&](std::int64_t value) { return value != nothing; })) {
+    out[key] = std::move(values);
+  }
+}
+
+struct WorkSlice {
+  std::vector<KeptWork>::const_iterator first, last;
+  [[nodiscard]] auto begin() const { return first; }
+  [[nodiscard]] auto end() const { return last; }
+};
+
+Json work_json(const WorkSlice& all, const PageIndices& indices) {
+  Json out = Json::object();
+  out["start"] = deltas(column(all, [](const KeptWork& w) { return w.start_ns; }));
+  out["ns"] = column(all, [](const KeptWork& w) { return w.end_ns - w.start_ns; });
+  put(out, "kind", column(all, [](const KeptWork& w) { return w.kind; }), 0);
+  out["name"] = column(all, [&](const KeptWork& w) {
+    return w.kind == KeptWork::kernel ? indices.kernel(w.name) : static_cast<std::int64_t>(w.name);
+  });
+  put(out, "module", column(all, [&](const KeptWork& w) { return indices.module(w.path); }), -1);
+  put(out, "config", column(all, [](const KeptWork& w) { return w.config; }), 0);
+  put(out, "bytes", column(all, [](const KeptWork& w) { return w.bytes; }), 0);
+  put(out, "graph", column(all, [](const KeptWork& w) { return w.graph; }), 0);
+  put(out, "stream", column(all, [](const KeptWork& w) { return w.stream; }), -1);
+  out["corr"] = deltas(column(all, [](const KeptWork& w) { return w.correlation; }));
+  // A launch that was not seen repeats the one before: thread 0 tells.
+  TimeNs before = 0;
+  put(out, "launch",
+      deltas(column(all,
+                    [&](const KeptWork& w) {
+                      return before = w.launch.start_ns == kNoTime ? before : w.launch.start_ns;
+                    })),
+      0);
+  put(out, "launch_ns", column(all, [](const KeptWork& w) { return w.launch.end_ns - w.launch.start_ns; }),
+      0);
+  put(out, "launch_thread", column(all, [](const KeptWork& w) { return w.launch.thread; }), 0);
+  put(out, "launch_api", column(all, [](const KeptWork& w) { return w.launch.api; }), 0);
+  put(out, "dram_read", column(all, [](const KeptWork& w) { return w.launch.dram_read_bytes; }), -1);
+  put(out, "dram_write", column(all, [](const KeptWork& w) { return w.launch.dram_write_bytes; }), -1);
+  put(out, "l2", column(all, [](const KeptWork& w) { return w.launch.l2_bytes; }), -1);
+  return out;
+}
+
+Json lanes_json(const Timeline& timeline, const PageCounts& counts, const PageIndices& indices) {
+  Json out = Json::array();
+  auto at = timeline.work.cbegin();
+  const std::size_t lanes = timeline.lanes.size() + (timeline.others ? 1 : 0);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    Json object = Json::object();
+    if (lane < timeline.lanes.size()) {
+      const StreamKey& key = timeline.lanes[lane];
+      const auto null_stream = counts.null_streams.find(key.context);
+      object = {{"gpu", key.gpu},
+                {"context", key.context},
+                {"stream", key.stream},
+                {"work", counts.streams.at(key)}};
+      if (null_stream != counts.null_streams.end() && null_stream->second == key.stream) {
+        object["default"] = true;
+      }
+    } else {
+      object = {{"others", counts.streams.size() - timeline.lanes.size()}};
+    }
+    const auto last =
+        std::find_if(at, timeline.work.cend(), [&](const KeptWork& w) { return w.lane != lane; });
+    object["pieces"] = work_json({at, last}, indices);
+    at = last;
+    if (!timeline.detail.whole) {
+      object["busy"] = timeline.busy.permille(lane, true);
+      put(object, "copying", timeline.busy.permille(lane, false), 0);
+    }
+    out.push_back(std::move(object));
+  }
+  return out;
+}
+
+/// Texts of start/end ranges and marks that the page uses, as places in one list.
+class Texts {
+ public:
+  explicit Texts(const PageCounts& counts) : counts_(counts) {}
+  std::int64_t place(std::uint32_t name) {
+    if (name == 0) return -1;
+    const auto [at, fresh] = places_.emplace(name, static_cast<std::int64_t>(list.size()));
+    if (!fresh) return at->second;
+    const auto text = counts_.names.find(name);
+    list.push_back(text == counts_.names.end() ? "(unknown)" : text->second);
+    return at->second;
+  }
+  std::vector<std::string> list;
+
+ private:
+  const PageCounts& counts_;
+  std::unordered_map<std::uint32_t, std::int64_t> places_;
+};
+
+Json ranges_json(const std::vector<KeptRange>& all, const PageIndices& indices, Texts& texts) {
+  Json out = Json::object();
+  out["start"] = deltas(column(all, [](const KeptRange& r) { return r.start_ns; }));
+  out["ns"] = column(all, [](const KeptRange& r) { return r.end_ns - r.start_ns; });
+  out["thread"] = column(all, [](const KeptRange& r) { return r.thread; });
+  out["module"] = column(all, [&](const KeptRange& r) { return indices.module(r.path); });
+  put(out, "text", column(all, [&](const KeptRange& r) { return texts.place(r.name); }), -1);
+  put(out, "color", column(all, [](const KeptRange& r) { return r.color; }), 0);
+  put(out, "open", column(all, [](const KeptRange& r) { return r.open ? 1 : 0; }), 0);
+  // gpu_ns -1: nothing of it ran on a GPU; gpu_start repeats the one before then.
+  TimeNs before = 0;
+  put(out, "gpu_start",
+      deltas(column(
+          all,
+          [&](const KeptRange& r) { return before = r.gpu_start_ns == kNoTime ? before : r.gpu_start_ns; })),
+      0);
+  put(out, "gpu_ns",
+      column(
+          all,
+          [](const KeptRange& r) { return r.gpu_start_ns == kNoTime ? -1 : r.gpu_end_ns - r.gpu_start_ns; }),
+      -1);
+  return out;
+}
+
+Json samples_json(const Timeline& timeline) {
+  Json out = Json::array();
+  for (const auto& [gpu, samples] : timeline.samples) {
+    const std::vector<SamplePoint>& points = samples.points();
+    Json object{{"gpu", gpu}, {"merged", samples.merged()}};
+    object["start"] = deltas(column(points, [](const SamplePoint& p) { return p.start_ns; }));
+    object["ns"] = column(points, [](const SamplePoint& p) { return p.end_ns - p.start_ns; });
+    object["count"] = column(points, [](const SamplePoint& p) { return p.samples; });
+    for (std::size_t i = 0; i < kSampleColumns; ++i) {
+      Column values = column(points, [i](const SamplePoint& p) { return p.sums[i]; });
+      put(object["columns"], std::string(kSampleColumnNames[i]).c_str(), std::move(values), 0);
+    }
+    out.push_back(std::move(object));
+  }
+  return out;
+}
+
+}  // namespace
+
+Json page_timeline(Timeline& timeline, const PageCounts& counts, const PageIndices& indices) {
+  Texts texts(counts);
+  Json out{{"first_ns", counts.first_ns}, {"last_ns", counts.last_ns}, {"whole", timeline.detail.whole}};
+  out["windows"] = Json::array();
+  if (!timeline.detail.whole) {
+    for (const TimeWindow& window : timeline.detail.windows) {
+      out["windows"].push_back(
+          {{"start_ns", window.start_ns}, {"end_ns", window.end_ns}, {"why", window.why}});
+    }
+    out["bin_ns"] = timeline.busy.width_ns();
+  }
+  out["work"] = counts.work.total();
+  out["apis"] = counts.apis;
+  out["threads"] = Json::array();
+  for (const auto& [id, name] : counts.threads) out["threads"].push_back({{"id", id}, {"name", name}});
+  out["lanes"] = lanes_json(timeline, counts, indices);
+  out["ranges"] = ranges_json(timeline.ranges, indices, texts);
+  out["ranges_left_out"] =
+      counts.ranges.seen() - std::min<std::uint64_t>(counts.ranges.seen(), timeline.ranges.size());
+  const std::vector<KeptSync>& syncs = timeline.syncs;
+  out["syncs"] = {{"start", deltas(column(syncs, [](const KeptSync& s) { return s.start_ns; }))},
+                  {"ns", column(syncs, [](const KeptSync& s) { return s.end_ns - s.start_ns; })},
+                  {"thread", column(syncs, [](const KeptSync& s) { return s.thread; })},
+                  {"api", column(syncs, [](const KeptSync& s) { return s.api; })}};
+  out["syncs_left_out"] = counts.syncs.seen() - syncs.size();
+  out["marks"] = {{"at", column(timeline.marks, [](const KeptMark& m) { return m.at_ns; })},
+                  {"thread", column(timeline.marks, [](const KeptMark& m) { return m.thread; })},
+                  {"text", column(timeline.marks, [&](const KeptMark& m) { return texts.place(m.name); })}};
+  out["samples"] = samples_json(timeline);
+  const std::vector<MemoryPoint> memory = timeline.memory.take();
+  out["memory"] = {{"at", deltas(column(memory, [](const MemoryPoint& p) { return p.at_ns; }))},
+                   {"device", column(memory, [](const MemoryPoint& p) { return p.device_bytes; })},
+                   {"host", column(memory, [](const MemoryPoint& p) { return p.host_bytes; })}};
+  out["texts"] = std::move(texts.list);
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A timeline as JSON: columns of integers, times as differences to the value before, so that they
+// compress well. tools/web/src/data/timeline.ts reads it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tools/page/page_indices.h"
+#include "tools/page/timeline.h"
+
+namespace rangefinder {
+
+[[nodiscard]] nlohmann::ordered_json page_timeline(Timeline& timeline, const PageCounts& counts,
+                                                   const PageIndices& indices);
+
+}  // namespace rangefinder

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/page/timeline.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace rangefinder {
+namespace {
+
+constexpr std::size_t kMostMarks = 4'000;
+
+std::vector<StreamKey> busiest(const std::map<StreamKey, std::uint64_t>& streams, std::size_t most) {
+  std::vector<std::pair<StreamKey, std::uint64_t>> order(streams.begin(), streams.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (order.size() > most) order.resize(most);
+  std::vector<StreamKey> out;
+  for (const auto& [key, count] : order) out.push_back(key);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+Timeline::Timeline(const TraceTotals& trace, PageCounts& counts, const PageLimits& limits)
+    : detail(choose_windows(counts.work, counts.iterations.iterations().instances, limits.work)),
+      lanes(busiest(counts.streams, limits.streams)),
+      others(lanes.size() < counts.streams.size()),
+      busy(lanes.size() + 1, limits.bins, counts.first_ns, counts.last_ns),
+      ranges(counts.ranges.take()),
+      syncs(counts.syncs.take()),
+      memory(limits.memory_points),
+      trace_(trace),
+      counts_(counts),
+      limits_(limits),
+      spans_(ranges, trace) {
+  for (const KeptRange& range : ranges) kept_ranges_.insert(range.id);
+}
+
+void Timeline::line(const Line& line, const LinePlace&) {
+  std::visit([this](const auto& record) { take(record); }, line);
+}
+
+std::uint32_t Timeline::lane_of(const StreamKey& stream) const {
+  const auto at = std::lower_bound(lanes.begin(), lanes.end(), stream);
+  const bool own = at != lanes.end() && *at == stream;
+  return static_cast<std::uint32_t>(own ? at - lanes.begin() : static_cast<std::ptrdiff_t>(lanes.size()));
+}
+
+TimeWindow* Timeline::window_at(TimeNs time) {
+  for (TimeWindow& window : detail.windows) {
+    if (time >= window.start_ns && time < window.end_ns) return &window;
+  }
+  return nullptr;
+}
+
+void Timeline::take(const KernelRecord& kernel) {
+  take_work(kernel.work, KeptWork::kernel, kernel.name, 0, kernel.config);
+}
+
+void Timeline::take(const MemcpyRecord& copy) {
+  take_work(copy.work, KeptWork::memcpy, static_cast<std::uint32_t>(copy.kind), copy.bytes);
+}
+
+void Timeline::take(const MemsetRecord& memset) {
+  take_work(memset.work, KeptWork::memset, 0, memset.bytes);
+}
+
+void Timeline::take_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t name, std::uint64_t bytes,
+                         std::uint32_t config) {
+  if (piece.start_ns == kNoTime || piece.end_ns < piece.start_ns) return;
+  const std::uint32_t lane = lane_of(stream_of(piece));
+  if (!detail.whole) busy.add(lane, kind == KeptWork::kernel, piece.start_ns, piece.end_ns);
+  const SeenLaunch* const launch = launches_.find(piece.correlation);
+  if (launch != nullptr) spans_.add(*launch, piece.start_ns, piece.end_ns);
+  TimeWindow* const window = window_at(piece.start_ns);
+  if (window == nullptr) return;
+  if (++kept_in_[window] > detail.share) {
+    // The bins were too coarse to see how much is in here. A little is lost on other streams.
+    window->end_ns = std::min(window->end_ns, piece.start_ns);
+    return;
+  }
+  KeptWork kept{piece.start_ns, piece.end_ns,      lane,        piece.stream, kind, name, config,
+                piece.path,     piece.correlation, piece.graph, bytes,        {}};
+  if (launch != nullptr) {
+    kept.launch = *launch;
+  } else {
+    waiting_.emplace(piece.correlation, work.size());
+  }
+  work.push_back(kept);
+}
+
+void Timeline::take(const LaunchRecord& launch) {
+  SeenLaunch seen;
+  seen.start_ns = launch.host.start_ns;
+  seen.end_ns = launch.host.end_ns;
+  seen.correlation = launch.correlation;
+  seen.thread = launch.host.thread;
+  seen.path = launch.host.path;
+  seen.api = counts_.api(launch.api);
+  take_launch(seen);
+}
+
+void Timeline::take(const ExactRecord& exact) {
+  if (exact.is_counter_range) return;
+  SeenLaunch seen;
+  seen.start_ns = exact.launch.host.start_ns;
+  seen.end_ns = exact.launch.host.end_ns;
+  seen.correlation = exact.launch.correlation;
+  seen.thread = exact.launch.host.thread;
+  seen.path = exact.launch.host.path;
+  seen.api = counts_.api(exact.launch.api);
+  // Of a graph the values are all nodes' together: they are no node's.
+  if (exact.measured && exact.has_bytes && exact.kind != WorkKind::graph) {
+    seen.dram_read_bytes = static_cast<std::int64_t>(exact.dram_read_bytes);
+    seen.dram_write_bytes = static_cast<std::int64_t>(exact.dram_write_bytes);
+    seen.l2_bytes = static_cast<std::int64_t>(exact.l2_bytes);
+  }
+  take_launch(seen);
+}
+
+void Timeline::take_launch(const SeenLaunch& launch) {
+  launches_.add(launch);
+  const auto [first, last] = waiting_.equal_range(launch.correlation);
+  for (auto at = first; at != last; ++at) {
+    KeptWork& kept = work[at->second];
+    kept.launch = launch;
+    spans_.add(launch, kept.start_ns, kept.end_ns);
+  }
+  waiting_.erase(first, last);
+}
+
+void Timeline::take(const RangeRecord& range) {
+  if (range.start_ns == kNoTime || kept_ranges_.contains(range.id)) return;
+  if (window_ranges_.size() >= limits_.ranges || window_at(range.start_ns) == nullptr) return;
+  window_ranges_.push_back(kept_range(range, counts_.last_ns));
+}
+
+void Timeline::take(const MarkRecord& mark) {
+  if (marks.size() < kMostMarks) marks.push_back({mark.at_ns, mark.thread, mark.name});
+}
+
+void Timeline::take(const SamplesRecord& line) {
+  samples.try_emplace(line.gpu, limits_.samples / 2).first->second.add(line);
+}
+
+void Timeline::finish() {
+  std::erase_if(work, [this](const KeptWork& kept) { return window_at(kept.start_ns) == nullptr; });
+  std::sort(work.begin(), work.end(), [](const KeptWork& a, const KeptWork& b) {
+    return a.lane != b.lane ? a.lane < b.lane : a.start_ns < b.start_ns;
+  });
+  if (!window_ranges_.empty()) {
+    std::sort(window_ranges_.begin(), window_ranges_.end(),
+              [](const KeptRange& a, const KeptRange& b) { return a.start_ns < b.start_ns; });
+    RangeSpans of_windows(window_ranges_, trace_);
+    for (const KeptWork& kept : work) {
+      if (kept.launch.start_ns != kNoTime) of_windows.add(kept.launch, kept.start_ns, kept.end_ns);
+    }
+    ranges.insert(ranges.end(), window_ranges_.begin(), window_ranges_.end());
+  }
+  // From here on spans_ must not be used: ranges move.
+  std::sort(ranges.begin(), ranges.end(),
+            [](const KeptRange& a, const KeptRange& b) { return a.start_ns < b.start_ns; });
+  std::sort(marks.begin(), marks.end(),
+            [](const KeptMark& a, const KeptMark& b) { return a.at_ns < b.at_ns; });
+}
+
+void read_timeline(Timeline& timeline, const TraceTotals& trace) {
+  LineReader reader;
+  static_cast<void>(read_trace(trace.files, reader, timeline));
+  timeline.finish();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The second look at a trace: what the page's timeline draws, in bounded memory.
+//
+//   PageCounts ─▶ windows, longest ranges ─┐
+//   every line, once more ─────────────────┴▶ work of the windows one by one, with its launch
+//                                             busy time of each stream everywhere
+//                                             spans of ranges on the GPU, samples, memory in use
+//
+// Nothing is estimated: what is not kept is drawn as how busy its stream was.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tools/analysis/trace_reader.h"
+#include "tools/page/detail_windows.h"
+#include "tools/page/memory_points.h"
+#include "tools/page/page_counts.h"
+#include "tools/page/range_spans.h"
+#include "tools/page/recent_launches.h"
+#include "tools/page/sample_points.h"
+#include "tools/page/stream_busy.h"
+
+namespace rangefinder {
+
+/// One kernel, copy or memset that the page holds by itself.
+struct KeptWork {
+  enum Kind : std::uint8_t { kernel, memcpy, memset };
+  TimeNs start_ns = 0, end_ns = 0;
+  std::uint32_t lane = 0;
+  std::uint32_t stream = 0;  ///< differs within the lane of the streams without one
+  Kind kind = kernel;
+  std::uint32_t name = 0;  ///< kernel name id; of a copy, its CopyKind
+  std::uint32_t config = 0, path = 0, correlation = 0, graph = 0;
+  std::uint64_t bytes = 0;
+  SeenLaunch launch;  ///< start_ns == kNoTime: not seen
+};
+
+struct KeptMark {
+  TimeNs at_ns = 0;
+  std::uint32_t thread = 0, name = 0;
+};
+
+class Timeline final : public TraceVisitor {
+ public:
+  /// Takes the longest ranges out of `counts`. All three outlive this.
+  Timeline(const TraceTotals& trace, PageCounts& counts, const PageLimits& limits);
+
+  void line(const Line& line, const LinePlace& place) override;
+  void broken(std::string_view, const LinePlace&) override {}
+  /// After the last line.
+  void finish();
+
+  DetailWindows detail;
+  std::vector<StreamKey> lanes;  ///< by GPU, context, stream
+  bool others = false;           ///< one lane more, for the streams without one
+  StreamBusy busy;
+  std::vector<KeptWork> work;  ///< by lane, then by start
+  std::vector<KeptRange> ranges;
+  std::vector<KeptSync> syncs;
+  std::vector<KeptMark> marks;
+  std::map<std::uint32_t, SamplePoints> samples;  ///< by GPU
+  MemoryPoints memory;
+
+ private:
+  template <typename Other>
+  void take(const Other&) {}
+  void take(const KernelRecord& kernel);
+  void take(const MemcpyRecord& copy);
+  void take(const MemsetRecord& memset);
+  void take(const LaunchRecord& launch);
+  void take(const ExactRecord& exact);
+  void take(const RangeRecord& range);
+  void take(const MarkRecord& mark);
+  void take(const SamplesRecord& line);
+  void take(const AllocRecord& record) { memory.add(record); }
+  void take_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t name, std::uint64_t bytes,
+                 std::uint32_t config = 0);
+  void take_launch(const SeenLaunch& launch);
+  [[nodiscard]] std::uint32_t lane_of(const StreamKey& stream) const;
+  /// The window that holds `time`; nullptr: none does.
+  [[nodiscard]] TimeWindow* window_at(TimeNs time);
+
+  const TraceTotals& trace_;
+  PageCounts& counts_;
+  const PageLimits& limits_;
+  RangeSpans spans_;
+  RecentLaunches launches_;
+  std::unordered_set<std::uint64_t> kept_ranges_;  // ids
+  std::vector<KeptRange> window_ranges_;
+  std::unordered_map<const TimeWindow*, std::uint64_t> kept_in_;
+  std::unordered_multimap<std::uint32_t, std::size_t>
+      waiting_;  // kept work without its launch, by correlation
+};
+
+/// Reads the trace. Throws Missing.
+void read_timeline(Timeline& timeline, const TraceTotals& trace);
+
+}  // namespace rangefinder

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where kernels and copies of one name ran: by module, by launch configuration, by size, by duration.
+//
+//   kernel lines ─▶ (kernel, path), (kernel, configuration), durations of each kernel
+//   copy lines   ─▶ (kind, source, destination, path), and by power of two of bytes
+//
+// Totals by name alone are in TraceTotals. Memory grows with the pairs that occur. Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+struct WorkSum {
+  std::uint64_t count = 0, timed = 0, total_ns = 0, min_ns = 0, max_ns = 0, bytes = 0;
+  void add(const GpuWork& work, std::uint64_t work_bytes);
+};
+
+/// Durations by quarters of a power of two: bucket b holds [2^(b/4), 2^((b+1)/4)) ns.
+using DurationBuckets = std::map<int, std::uint64_t>;
+[[nodiscard]] int duration_bucket(std::uint64_t ns) noexcept;
+
+class WorkBreakdown {
+ public:
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+  /// What a copy is told apart by, beside its path.
+  struct CopyKey {
+    CopyKind kind;
+    MemoryKind source, destination;
+    std::uint32_t detail;  ///< path, or log2 of the bytes of one copy
+    auto operator<=>(const CopyKey&) const = default;
+  };
+  struct PairHash {
+    std::size_t operator()(const Pair& pair) const noexcept {
+      return std::hash<std::uint64_t>{}(std::uint64_t{pair.first} << 32 | pair.second);
+    }
+  };
+
+  void add(const KernelRecord& kernel);
+  void add(const MemcpyRecord& copy);
+
+  std::unordered_map<Pair, WorkSum, PairHash> by_path;    ///< kernel name, path
+  std::unordered_map<Pair, WorkSum, PairHash> by_config;  ///< kernel name, configuration
+  std::unordered_map<std::uint32_t, DurationBuckets> durations;
+  std::map<CopyKey, WorkSum> copies_by_path, copies_by_size;
+};
+
+}  // namespace rangefinder

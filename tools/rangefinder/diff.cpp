@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rangefinder diff A B [--fail-over 5%] | diff TRACE --kernel X Y
+#include <unistd.h>
+
+#include <charconv>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "profiler/attribution/number_text.h"
+#include "tools/analysis/diff/kernel_comparison.h"
+#include "tools/analysis/diff/trace_diff.h"
+#include "tools/analysis/missing.h"
+#include "tools/analysis/rows_json.h"
+#include "tools/analysis/table_render.h"
+#include "tools/rangefinder/terminal.h"
+#include "tools/rangefinder/verb.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DiffVerb {
+  std::vector<std::string> places;
+  std::vector<std::string> kernels;
+  std::string iteration_range, iterations, fail_over, least = "2%";
+  std::uint64_t top = 0;
+  bool all = false, wide = false, json = false, csv = false, markdown = false;
+};
+
+/// "5%" or "0.05".
+double parse_share(const std::string& option, const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (error != std::errc() || (rest != "%" && !rest.empty()) || !(value >= 0 && value < 1e6)) {
+    throw WrongUse(option + " " + text + ": give a share such as 5% or 0.05");
+  }
+  return rest == "%" ? value / 100 : value;
+}
+
+TraceFolder one_trace(const std::string& place) {
+  std::vector<TraceFolder> traces = find_traces(place);
+  if (traces.size() == 1) return std::move(traces.front());
+  std::string text = place + " holds " + count_text(traces.size()) + " traces; name one of them:";
+  for (const TraceFolder& trace : traces) text += "\n  " + trace.folder.string();
+  throw Missing(text);
+}
+
+std::string side_text(const char* name, const IterationSeries& series) {
+  std::string out = std::string(name) + "  " + series.title + "\n";
+  if (series.iteration_path.empty()) {
+    return out + "   no range that repeats: totals are compared, and no change can be tested\n";
+  }
+  return out + "   " + counted_text(series.iterations, "iteration", "iterations") + " of " +
+         printable(series.iteration_path) + ", in " +
+         counted_text(series.batch_sizes.size(), "batch", "batches") + "\n";
+}
+
+Json side_json(const IterationSeries& series) {
+  return {{"trace", series.title},
+          {"iteration_path", series.iteration_path},
+          {"iterations", series.iterations},
+          {"counters", series.counters},
+          {"batches", series.batch_sizes.size()}};
+}
+
+/// Exact counters take launches apart, which changes how long they last.
+std::string mode_warning(const IterationSeries& a, const IterationSeries& b) {
+  if ((a.counters == "exact") == (b.counters == "exact")) return {};
+  return "One side was measured with exact counters, which take launches apart, the other was not: kernels "
+         "that\n"
+         "overlap, or begin while the one before still runs, differ for that alone.\n";
+}
+
+std::string explanation(const DiffOptions& options) {
+  return "Of one iteration. ±: half the 95 % interval of the change (for sampled bytes: their stated "
+         "error).\n"
+         "better, worse: by at least " +
+         percent_text(options.least) +
+         ", and beyond chance (Welch's t-test over batches, Holm's correction, " +
+         percent_text(options.alpha) + ").\n";
+}
+
+std::string failures(const std::vector<const Change*>& worse, double over) {
+  if (worse.empty()) return "No module is worse by more than " + percent_text(over) + ".\n";
+  return counted_text(worse.size(), "row is", "rows are") + " worse by more than " + percent_text(over) +
+         "; the first: " + printable(worse.front()->key) + "\n";
+}
+
+void print_tables(const std::vector<Table>& tables, const DiffVerb& verb) {
+  const TextStyle style{verb.wide ? 0 : line_width(STDOUT_FILENO), use_colour(STDOUT_FILENO)};
+  if (verb.csv) {
+    std::cout << render_csv(tables.front());
+    return;
+  }
+  for (const Table& table : tables) {
+    std::cout << "\n" << (verb.markdown ? render_markdown(table, false) : render_text(table, style));
+  }
+}
+
+int diff_traces(const DiffVerb& verb) {
+  const double over = verb.fail_over.empty() ? 0 : parse_share("--fail-over", verb.fail_over);
+  DiffOptions options;
+  options.least = parse_share("--least", verb.least);
+  HalfOpen<std::uint64_t> iterations;
+  if (!verb.iterations.empty()) iterations = parse_iterations(verb.iterations);
+  const TraceFolder files_a = one_trace(verb.places[0]), files_b = one_trace(verb.places[1]);
+  const auto a = IterationSeries::load(files_a, verb.iteration_range, iterations);
+  const auto b = IterationSeries::load(files_b, verb.iteration_range, iterations);
+  const TraceDiff diff = compare(a, b, options);
+  std::vector<Table> tables{module_changes(diff, verb.all), kernel_changes(diff, verb.all)};
+  for (Table& table : tables) keep_first(table, verb.top);
+  const std::vector<const Change*> worse = diff.worse_than(over);
+  if (verb.json) {
+    Json out{{"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
+    for (const Table& table : tables) out[table.name] = render_rows(table);
+    if (!verb.fail_over.empty()) out["failed"] = !worse.empty();
+    std::cout << dump_json(out) << "\n";
+  } else {
+    if (!verb.csv) std::cout << side_text("A", a) << side_text("B", b) << mode_warning(a, b);
+    print_tables(tables, verb);
+    if (!verb.csv && !verb.markdown) std::cout << "\n" << explanation(options);
+    if (!verb.fail_over.empty() && !verb.csv) std::cout << failures(worse, over);
+  }
+  return verb.fail_over.empty() || worse.empty() ? kExitOk : kExitCheckFailed;
+}
+
+int diff_kernels(const DiffVerb& verb) {
+  const std::vector<Table> tables{
+      compare_kernels(one_trace(verb.places[0]), verb.kernels[0], verb.kernels[1])};
+  if (verb.json) {
+    Json out{{"schema", "rangefinder.diff"}, {"version", "1.0"}};
+    out[tables[0].name] = render_rows(tables[0]);
+    std::cout << dump_json(out) << "\n";
+  } else {
+    print_tables(tables, verb);
+  }
+  return kExitOk;
+}
+
+int diff(const DiffVerb& verb) {
+  const std::size_t wanted = verb.kernels.empty() ? 2 : 1;
+  if (verb.places.size() != wanted) {
+    throw WrongUse(wanted == 2 ? "diff compares two traces: rangefinder diff BEFORE AFTER"
+                               : "diff --kernel X Y compares two kernels within one trace");
+  }
+  if (int{verb.json} + int{verb.csv} + int{verb.markdown} > 1) {
+    throw WrongUse("--json, --csv and --md exclude each other");
+  }
+  try {
+    return verb.kernels.empty() ? diff_traces(verb) : diff_kernels(verb);
+  } catch (const std::regex_error& error) {
+    throw WrongUse(std::string("--kernel: no regular expression: ") + error.what());
+  } catch (const std::invalid_argument& error) {
+    throw WrongUse(error.what());
+  }
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, Action& action) {
+  const auto verb = std::make_shared<DiffVerb>();
+  CLI::App* const command =
+      app.add_subcommand("diff", "What changed between two traces, or two kernels of one");
+  command->add_option("A B", verb->places, "Folders of two traces: before, after")
+      ->required()
+      ->expected(1, 2);
+  command->add_option("--kernel", verb->kernels, "Two kernels of one trace, by regular expressions")
+      ->expected(2);
+  command->add_option("--iteration-range", verb->iteration_range,
+                      "Path of the range that repeats [one named iteration, step, batch, …]");
+  command->add_option("--iterations", verb->iterations,
+                      "Only these, FIRST:LAST counted from 0 [1: where there are at least three]");
+  command->add_option("--least", verb->least, "Smaller changes count as none [2%]");
+  command->add_option("--fail-over", verb->fail_over,
+                      "Exit code 1 if a module got worse by more than this, as 5%");
+  command->add_option("--top", verb->top, "Only the first so many rows of each table")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--all", verb->all, "Rows without a change too");
+  command->add_flag("--wide", verb->wide, "All columns, however long the lines get");
+  command->add_flag("--json", verb->json, "As JSON");
+  command->add_flag("--csv", verb->csv, "As CSV: the modules, or the two kernels");
+  command->add_flag("--md", verb->markdown, "As Markdown tables");
+  command->callback([verb, &action] { action = [verb] { return diff(*verb); }; });
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rangefinder export DIR… --to FORMAT [--out OUT] [--force]
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/attribution/number_text.h"
+#include "tools/export/export_format.h"
+#include "tools/rangefinder/verb.h"
+
+namespace rangefinder {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportOptions {
+  std::vector<std::string> places;
+  std::string to;
+  std::string out;
+  std::string step_range;
+  std::size_t most_modules = ExportRequest{}.most_modules;
+  bool force = false;
+};
+
+std::string format_names() {
+  std::string out;
+  for (const ExportFormat& format : export_formats())
+    out += (out.empty() ? "" : ", ") + std::string(format.name);
+  return out;
+}
+
+std::string format_help() {
+  std::string out = "Formats:\n";
+  for (const ExportFormat& format : export_formats()) {
+    std::string name(format.name);
+    name.resize(12, ' ');
+    out += "  " + name + std::string(format.about) + "\n";
+  }
+  return out;
+}
+
+/// Beside the trace: rangefinder-4711.perfetto.json.
+fs::path default_target(const std::string& place, const ExportFormat& format) {
+  fs::path base = fs::absolute(place).lexically_normal();
+  if (!base.has_filename()) base = base.parent_path();  // "dir/"
+  return base.parent_path() / (base.filename().string() + std::string(format.ending));
+}
+
+fs::path target_of(const ExportOptions& options, const ExportFormat& format) {
+  if (options.out.empty()) return default_target(options.places.front(), format);
+  if (options.out == "-" && !format.to_stdout) {
+    throw WrongUse("--out -: " + options.to + " is not one stream; name a file or folder");
+  }
+  fs::path out = options.out;
+  std::error_code ignored;
+  // A folder that is there: the file goes into it.
+  if (format.shape == ExportShape::file && fs::is_directory(out, ignored)) {
+    out /= default_target(options.places.front(), format).filename();
+  }
+  return out;
+}
+
+int export_traces(const ExportOptions& options) {
+  const ExportFormat* const format = find_export_format(options.to);
+  if (format == nullptr) throw WrongUse("--to " + options.to + ": the formats are " + format_names());
+  ExportRequest request;
+  request.overwrite = options.force ? Overwrite::yes : Overwrite::no;
+  request.step_range = options.step_range;
+  request.most_modules = options.most_modules;
+  for (const std::string& place : options.places) {
+    for (TraceFolder& trace : find_traces(place)) request.traces.push_back(std::move(trace));
+  }
+  request.out = target_of(options, *format);
+  if (request.out == "-" && format->shape == ExportShape::file_a_trace && request.traces.size() > 1) {
+    throw WrongUse("--out -: " + counted_text(request.traces.size(), "trace", "traces") + " make as many " +
+                   options.to + " files; name a folder");
+  }
+  try {
+    const ExportResult result = format->write(request);
+    for (const std::string& note : result.notes) std::cerr << "rangefinder: " << printable(note) << "\n";
+    if (request.out != "-") {
+      for (const fs::path& file : result.files) std::cout << file.string() << "\n";
+    }
+  } catch (const TargetExists& error) {
+    throw WrongUse(error.what());
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ExportOptions>();
+  CLI::App* const verb = app.add_subcommand("export", "A trace in the format of another tool");
+  verb->add_option("DIR", options->places, "Folder of a trace, or one with traces below it")->required();
+  verb->add_option("--to", options->to, "Format: " + format_names())->required();
+  verb->add_option("-o,--out", options->out,
+                   "File or folder to write, - for standard output [beside the trace, named after it]");
+  verb->add_flag("--force", options->force, "Overwrite what is there");
+  verb->add_option("--step-range", options->step_range,
+                   "kineto, perfetto: call ranges of this name or path ProfilerStep#0, #1, …");
+  verb->add_option("--modules", options->most_modules,
+                   "prometheus: most modules with rows of their own; others are summed as (other) [200]")
+      ->check(CLI::PositiveNumber);
+  verb->footer(format_help());
+  verb->callback([options, &action] { action = [options] { return export_traces(*options); }; });
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/rangefinder/report_text.h"
+
+#include "profiler/attribution/layer_report.h"
+#include "profiler/attribution/number_text.h"
+#include "tools/analysis/rows_json.h"
+
+namespace rangefinder {
+namespace {
+
+/// How the recording ended, for a reader who has to know whether it is all there.
+std::string ending(const TraceTotals& trace) {
+  std::string out;
+  if (!trace.end) {
+    out += "No end line: the program was killed, or still runs; at most the last second is missing.\n";
+  }
+  if (trace.read.torn) {
+    out += "The last line of " + trace.read.torn_file.filename().string() + " is torn and was left out.\n";
+  }
+  if (trace.read.broken != 0) {
+    out += counted_text(trace.read.broken, "line", "lines") +
+           " could not be read; the first: " + trace.first_broken + "\n";
+  }
+  return out;
+}
+
+std::string driver_line(const Header& header) {
+  if (header.driver_release.empty()) return {};
+  std::string out = "Driver " + printable(header.driver_release);
+  if (header.runtime_version > 0) {
+    out += ", CUDA runtime " + std::to_string(header.runtime_version / 1000) + "." +
+           std::to_string(header.runtime_version % 1000 / 10);
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string report_title(const TraceTotals& trace) {
+  std::string out = trace.files.folder.string() + "   " + printable(trace.header.executable) + "  (process " +
+                    std::to_string(trace.header.pid) + " on " + printable(trace.header.host);
+  if (!trace.header.rank.empty()) out += ", rank " + printable(trace.header.rank);
+  out += ")\n";
+  for (const GpuRecord& gpu : trace.gpus) {
+    out += "GPU " + std::to_string(gpu.id) + "  " + printable(gpu.name) + ", " +
+           bytes_text(gpu.memory_bytes) + " of memory, " + bytes_text(gpu.l2_bytes) + " of L2";
+    if (gpu.peak_dram_bytes_per_s != 0) {
+      out += ", DRAM peak " + rate_text(static_cast<double>(gpu.peak_dram_bytes_per_s));
+    }
+    out += "\n";
+  }
+  return out + driver_line(trace.header);
+}
+
+std::string report_footer(const TraceTotals& trace) {
+  std::string out;
+  const nlohmann::ordered_json loss = loss_object(trace.loss);
+  const std::vector<std::string> lost = loss_lines(loss);
+  out += counted_text(trace.kernels, "kernel", "kernels") + ", " +
+         counted_text(trace.copies, "copy", "copies") + ", " +
+         counted_text(trace.memsets, "memset", "memsets") + ", " +
+         counted_text(trace.ranges, "range", "ranges") +
+         (lost.empty() ? ", 0 records lost.\n" : ". Lost or incomplete:\n");
+  for (const std::string& line : lost) out += line + "\n";
+  out += ending(trace);
+  if (!trace.header.counters_reason.empty()) {
+    out += "DRAM and L2 bytes were not measured: " + printable(trace.header.counters_reason) + "\n";
+  }
+  return out + "Times are sums of kernel durations; 1 kB is 1000 B.\n";
+}
+
+std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
+  std::string out;
+  if (values.sampled() != nullptr) {
+    const auto& [read, write, l2] = values.sampled()->sharing;
+    std::string intervals;
+    for (const std::uint32_t ns : trace.sample_intervals_ns) {
+      intervals += (intervals.empty() ? "" : ", ") + duration_text(ns);
+    }
+    const auto shared = [](const ColumnSharing& column) {
+      return column.method == SharingMethod::unmixed ? "unmixed over repetitions" : "shared by time";
+    };
+    out += "Bytes are of " +
+           counted_text(values.sampled()->samples.samples, "hardware sample", "hardware samples") +
+           (intervals.empty() ? "" : ", one every " + intervals) + ": DRAM read " + shared(read) +
+           ", DRAM write " + shared(write) + ", L2 " + shared(l2) + ".\n";
+    out +=
+        "DRAM ±: bound of the error of read + write that holds for 95 % of paths. (bytes of nobody): moved "
+        "while\n"
+        "nothing of this process ran on the GPU.\n";
+  } else if (trace.totals.groups().any_launch()) {
+    out +=
+        "DRAM ±: part of read + write that L2 may have carried over from earlier work, or into later work.\n";
+  }
+  return out + truth_line(values.truth());
+}
+
+}  // namespace rangefinder

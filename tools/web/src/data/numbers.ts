@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers as people read them, in the same words as the command line (number_text.h).
+//
+//   4812 ─▶ "4,812"    48120000 ns ─▶ "48.1 ms"    8589934592 B ─▶ "8.59 GB"
+
+export type Unit = "text" | "count" | "ns" | "bytes" | "rate" | "share" | "factor" | "percent" | "number";
+
+const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+export const countText = (n: number): string => grouped.format(n);
+
+/** Three significant digits: 4.81, 48.1, 481, 4,812. */
+export function threeDigits(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 999.5) return countText(Math.round(value));
+  return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+}
+
+function scaled(amount: number, units: readonly string[]): string {
+  if (Math.abs(amount) < 1000) return `${Math.round(amount)} ${units[0]}`;
+  let value = amount;
+  let unit = 0;
+  // 999.5 of a unit would be written as 1,000 of it.
+  while (Math.abs(value) >= 999.5 && unit + 1 < units.length) {
+    value /= 1000;
+    ++unit;
+  }
+  return `${threeDigits(value)} ${units[unit]}`;
+}
+
+export const durationText = (ns: number): string => scaled(ns, ["ns", "us", "ms", "s"]);
+export const bytesText = (bytes: number): string => scaled(bytes, ["B", "kB", "MB", "GB", "TB", "PB"]);
+/** Always in GB/s, so that rows compare. */
+export const rateText = (bytesPerSecond: number): string => `${threeDigits(bytesPerSecond / 1e9)} GB/s`;
+export const percentText = (part: number): string => `${(part * 100).toFixed(1)} %`;
+
+export function errorText(percent: number): string {
+  if (percent > 999) return ">999 %";
+  return `${percent.toFixed(percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0)} %`;
+}
+
+export function unitText(value: number, unit: Unit): string {
+  switch (unit) {
+    case "ns":
+      return durationText(value);
+    case "bytes":
+      return bytesText(value);
+    case "rate":
+      return rateText(value);
+    case "share":
+      return percentText(value);
+    case "percent":
+      return errorText(value);
+    case "factor":
+      return `${threeDigits(value)}x`;
+    case "count":
+      return countText(value);
+    default:
+      return threeDigits(value);
+  }
+}
+
+/** A time on the axis, as exact as `step` needs. */
+export function axisText(ns: number, step: number): string {
+  const [size, unit] = step >= 1e8 ? [1e9, "s"] : step >= 1e3 ? [1e6, "ms"] : [1e3, "us"];
+  const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(step / size) - 1e-9)));
+  return `${(ns / size).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page's tables hold, as tools/page/page_tables.cpp writes it. Names of fields are those of
+// `report --json` (schema/README.md). A value that was not measured is absent, never 0.
+
+export interface Values {
+  kernels: number;
+  gpu_ns?: number;
+  gpu_ns_exclusive?: number;
+  gpu_busy_ns?: number;
+  host_ns: number;
+  time_source?: string;
+  dram_read_bytes?: number;
+  dram_write_bytes?: number;
+  l2_bytes?: number;
+  bytes_source?: string;
+  bytes_error_pct?: number;
+  dram_bytes_per_s?: number;
+  dram_peak_share?: number;
+  l2_bytes_per_s?: number;
+  l2_peak_share?: number;
+  compute_peak_share?: number;
+  limiter?: string;
+  memcpy_bytes?: Record<string, number>;
+  metrics?: Record<string, { value?: number; n: number; mean: number; stddev: number }>;
+}
+
+export interface ModuleRow extends Values {
+  path: string;
+  depth: number;
+  calls: number;
+  name: string;
+  parent: number;
+}
+
+export interface KernelRow {
+  name: string;
+  mangled?: string;
+  /** Without return type, arguments and template arguments: for labels. */
+  short?: string;
+  library?: string;
+  count: number;
+  total_ns?: number;
+  mean_ns?: number;
+  min_ns?: number;
+  max_ns?: number;
+  dram_read_bytes?: number;
+  dram_write_bytes?: number;
+  l2_bytes?: number;
+  /** [bucket, count]: bucket b holds durations of [2^(b/4), 2^((b+1)/4)) ns. */
+  durations: [number, number][];
+}
+
+export interface ConfigRow {
+  kernel: number;
+  id: number;
+  grid: number[];
+  block: number[];
+  cluster?: number[];
+  registers: number;
+  static_shared_bytes: number;
+  dynamic_shared_bytes: number;
+  local_bytes_per_thread: number;
+  count: number;
+  total_ns: number;
+}
+
+export interface CopyRow {
+  kind: string;
+  src: string;
+  dst: string;
+  count: number;
+  bytes: number;
+  total_ns: number;
+}
+
+export interface GpuRow {
+  id: number;
+  name: string;
+  uuid: string;
+  compute_capability: number[];
+  sm_count: number;
+  memory_bytes: number;
+  l2_bytes: number;
+  peak_dram_bytes_per_s?: number;
+  peak_flops?: Record<string, number>;
+}
+
+export type Column = (number | null)[];
+
+export interface Finding {
+  id?: string;
+  title?: string;
+  severity?: string;
+  /** Path, kernel or stream; '*' stands for numbers. */
+  where?: string;
+  prize_ns?: number;
+  evidence?: unknown;
+  next_step?: string;
+  [more: string]: unknown;
+}
+
+export interface TraceTables {
+  folder: string;
+  process: Record<string, unknown> & {
+    executable: string;
+    host: string;
+    pid: number;
+    counters: string;
+    tool_version: string;
+  };
+  started_unix_ns: string;
+  cupti_version: number;
+  duration_ns: number;
+  gpus: GpuRow[];
+  counts: { kernels: number; copies: number; memsets: number; ranges: number; lines: number };
+  gpu_busy_ns: number;
+  sample_intervals_ns: number[];
+  samples?: {
+    method: Record<string, string>;
+    count: number;
+    idle: number;
+    all: Record<string, number>;
+    unattributed: Record<string, number>;
+  };
+  truth?: { copies: number; known_bytes: number; measured_bytes: number };
+  loss: Record<string, number>;
+  end?: { reason: string; own_cost: Record<string, number>; launches: Record<string, Record<string, number>> };
+  torn: boolean;
+  broken_lines: number;
+  first_broken?: string;
+  modules: ModuleRow[];
+  outside: Values;
+  kernels: KernelRow[];
+  memcpy: CopyRow[];
+  kernel_modules: {
+    kernel: number[];
+    module: number[];
+    count: number[];
+    total_ns: number[];
+    min_ns: number[];
+    max_ns: number[];
+  };
+  kernel_configs: ConfigRow[];
+  copy_modules: (CopyRow & { module: number })[];
+  copy_sizes: (CopyRow & { below_bytes: number })[];
+  iterations: { path: string; columns: Record<string, Column> } | null;
+  findings: Finding[];
+  left_out: Record<string, number>;
+}
+
+export interface Tables {
+  schema: string;
+  version: string;
+  traces: TraceTables[];
+}

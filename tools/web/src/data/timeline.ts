@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The timeline's data, as tools/page/page_timeline.cpp writes it, unpacked into arrays to draw from.
+//
+// Columns hold times as differences to the value before. A column that says nothing is not there.
+import type { Trace } from "./trace";
+import { RateSeries, StepSeries } from "./series";
+import { Spans } from "./spans";
+import { unpack } from "./unpack";
+
+type Columns = Record<string, number[] | undefined>;
+
+interface PackedLane {
+  gpu?: number;
+  context?: number;
+  stream?: number;
+  work?: number;
+  default?: boolean;
+  others?: number;
+  pieces: Columns;
+  busy?: number[];
+  copying?: number[];
+}
+
+interface PackedTimeline {
+  first_ns: number;
+  last_ns: number;
+  whole: boolean;
+  windows: { start_ns: number; end_ns: number; why: string }[];
+  bin_ns?: number;
+  work: number;
+  apis: string[];
+  threads: { id: number; name: string }[];
+  lanes: PackedLane[];
+  ranges: Columns;
+  ranges_left_out: number;
+  syncs: Columns;
+  syncs_left_out: number;
+  marks: Columns;
+  samples: { gpu: number; merged: boolean; start: number[]; ns: number[]; count: number[]; columns: Columns }[];
+  memory: Columns;
+  texts: string[];
+}
+
+export function summed(deltas: readonly number[] | undefined, n: number): Float64Array {
+  const out = new Float64Array(n);
+  let value = 0;
+  for (let i = 0; i < n; ++i) out[i] = value += deltas?.[i] ?? 0;
+  return out;
+}
+
+const ints = (values: readonly number[] | undefined, n: number, nothing: number): Float64Array => {
+  if (values !== undefined) return Float64Array.from(values);
+  return new Float64Array(n).fill(nothing);
+};
+
+const endsOf = (start: Float64Array, ns: readonly number[] | undefined): Float64Array =>
+  start.map((at, i) => at + (ns?.[i] ?? 0));
+
+export const Kind = { kernel: 0, memcpy: 1, memset: 2 } as const;
+
+/** Pieces of work of one stream, by start. */
+export interface Lane {
+  title: string;
+  gpu: number;
+  others: boolean;
+  total: number;
+  spans: Spans;
+  kind: Float64Array;
+  /** Of a kernel its place in the table of kernels; of a copy its CopyKind. */
+  name: Float64Array;
+  module: Float64Array;
+  config: Float64Array;
+  bytes: Float64Array;
+  graph: Float64Array;
+  stream: Float64Array;
+  corr: Float64Array;
+  /** On the host; thread 0: not seen. */
+  launch: Float64Array;
+  launchNs: Float64Array;
+  launchThread: Float64Array;
+  launchApi: Float64Array;
+  dramRead: Float64Array;
+  dramWrite: Float64Array;
+  l2: Float64Array;
+  /** Parts of a thousand by bin, of everything; undefined: all pieces are here. */
+  busy: Float64Array | undefined;
+}
+
+export interface Ranges {
+  start: Float64Array;
+  end: Float64Array;
+  thread: Float64Array;
+  module: Float64Array;
+  /** Place in texts; -1: a push/pop range, named by its module. */
+  text: Float64Array;
+  open: Float64Array;
+  gpuStart: Float64Array;
+  /** -1: none of it ran on a GPU. */
+  gpuNs: Float64Array;
+}
+
+export interface GpuSeries {
+  gpu: number;
+  merged: boolean;
+  rates: RateSeries[];
+  percents: RateSeries[];
+}
+
+export interface TimelineData {
+  first: number;
+  last: number;
+  whole: boolean;
+  windows: { start_ns: number; end_ns: number; why: string }[];
+  binNs: number;
+  work: number;
+  apis: string[];
+  texts: string[];
+  threads: Map<number, string>;
+  lanes: Lane[];
+  ranges: Ranges;
+  rangesLeftOut: number;
+  syncs: { start: Float64Array; end: Float64Array; thread: Float64Array; api: Float64Array };
+  syncsLeftOut: number;
+  marks: { at: Float64Array; thread: Float64Array; text: Float64Array };
+  samples: GpuSeries[];
+  memory: StepSeries[];
+}
+
+function laneOf(packed: PackedLane): Lane {
+  const { pieces } = packed;
+  const n = pieces["start"]?.length ?? 0;
+  const start = summed(pieces["start"], n);
+  const others = packed.others !== undefined;
+  const name = `stream ${packed.stream}${packed.default === true ? " (default)" : ""}${(packed.context ?? 1) > 1 ? `, context ${packed.context}` : ""}`;
+  return {
+    title: others ? `${packed.others} more streams` : name,
+    gpu: packed.gpu ?? 0,
+    others,
+    total: packed.work ?? 0,
+    spans: new Spans(start, endsOf(start, pieces["ns"])),
+    kind: ints(pieces["kind"], n, 0),
+    name: ints(pieces["name"], n, -1),
+    module: ints(pieces["module"], n, -1),
+    config: ints(pieces["config"], n, 0),
+    bytes: ints(pieces["bytes"], n, 0),
+    graph: ints(pieces["graph"], n, 0),
+    stream: ints(pieces["stream"], n, packed.stream ?? 0),
+    corr: summed(pieces["corr"], n),
+    launch: summed(pieces["launch"], n),
+    launchNs: ints(pieces["launch_ns"], n, 0),
+    launchThread: ints(pieces["launch_thread"], n, 0),
+    launchApi: ints(pieces["launch_api"], n, 0),
+    dramRead: ints(pieces["dram_read"], n, -1),
+    dramWrite: ints(pieces["dram_write"], n, -1),
+    l2: ints(pieces["l2"], n, -1),
+    busy:
+      packed.busy === undefined
+        ? undefined
+        : Float64Array.from(packed.busy, (part, i) => Math.min(1000, part + (packed.copying?.[i] ?? 0))),
+  };
+}
+
+function rangesOf(columns: Columns): Ranges {
+  const n = columns["start"]?.length ?? 0;
+  const start = summed(columns["start"], n);
+  return {
+    start,
+    end: endsOf(start, columns["ns"]),
+    thread: ints(columns["thread"], n, 0),
+    module: ints(columns["module"], n, -1),
+    text: ints(columns["text"], n, -1),
+    open: ints(columns["open"], n, 0),
+    gpuStart: summed(columns["gpu_start"], n),
+    gpuNs: ints(columns["gpu_ns"], n, -1),
+  };
+}
+
+const kPercent = new Set(["sm_active", "engine_active"]);
+const kSectorBytes = 32;
+
+function seriesOf(packed: PackedTimeline["samples"][number]): GpuSeries {
+  const n = packed.start.length;
+  const start = summed(packed.start, n);
+  const end = endsOf(start, packed.ns);
+  const out: GpuSeries = { gpu: packed.gpu, merged: packed.merged, rates: [], percents: [] };
+  for (const [name, values] of Object.entries(packed.columns ?? {})) {
+    if (values === undefined) continue;
+    // Percent is a sum over samples: times the time that it held for, it adds up as bytes do.
+    if (kPercent.has(name))
+      out.percents.push(
+        new RateSeries(
+          name,
+          start,
+          end,
+          values.map((value, i) => (value / Math.max(1, packed.count[i]!)) * (end[i]! - start[i]!)),
+          1,
+        ),
+      );
+    else out.rates.push(new RateSeries(name, start, end, values, kSectorBytes * 1e9));
+  }
+  return out;
+}
+
+function timelineOf(packed: PackedTimeline): TimelineData {
+  const { ranges, syncs, marks, memory } = packed;
+  const syncStart = summed(syncs["start"], syncs["start"]?.length ?? 0);
+  const memoryAt = summed(memory["at"], memory["at"]?.length ?? 0);
+  const memoryOf = (name: string, key: string): StepSeries =>
+    new StepSeries(name, memoryAt, ints(memory[key], memoryAt.length, 0));
+  return {
+    first: packed.first_ns,
+    last: Math.max(packed.last_ns, packed.first_ns + 1),
+    whole: packed.whole,
+    windows: packed.windows,
+    binNs: packed.bin_ns ?? 0,
+    work: packed.work,
+    apis: packed.apis,
+    texts: packed.texts,
+    threads: new Map(packed.threads.map((thread) => [thread.id, thread.name])),
+    lanes: packed.lanes.map(laneOf),
+    ranges: rangesOf(ranges),
+    rangesLeftOut: packed.ranges_left_out,
+    syncs: {
+      start: syncStart,
+      end: endsOf(syncStart, syncs["ns"]),
+      thread: ints(syncs["thread"], syncStart.length, 0),
+      api: ints(syncs["api"], syncStart.length, 0),
+    },
+    syncsLeftOut: packed.syncs_left_out,
+    marks: {
+      at: Float64Array.from(marks["at"] ?? []),
+      thread: Float64Array.from(marks["thread"] ?? []),
+      text: Float64Array.from(marks["text"] ?? []),
+    },
+    samples: packed.samples.map(seriesOf),
+    memory: [memoryOf("device", "device"), memoryOf("pinned host", "host")].filter((series) =>
+      series.value.some((value) => value > 0),
+    ),
+  };
+}
+
+export async function readTimelines(traces: readonly Trace[]): Promise<readonly TimelineData[]> {
+  const packed = await unpack<{ traces: PackedTimeline[] }>("timeline");
+  return traces.map((_, i) => timelineOf(packed.traces[i]!));
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One trace's tables with what the views ask of them: the tree of modules, who runs which kernel,
+// what bounds a module. No numbers are made here beyond sums over what the trace says.
+import type { KernelRow, ModuleRow, TraceTables, Values } from "./rows";
+
+/** What the width of the icicle and the height of the scatter can stand for. */
+export type Metric = "gpu" | "dram" | "l2";
+export const kMetrics: readonly Metric[] = ["gpu", "dram", "l2"];
+export const metricTitle: Record<Metric, string> = { gpu: "GPU time", dram: "DRAM bytes", l2: "L2 bytes" };
+
+export function dramBytes(row: Values): number | undefined {
+  if (row.dram_read_bytes === undefined && row.dram_write_bytes === undefined) return undefined;
+  return (row.dram_read_bytes ?? 0) + (row.dram_write_bytes ?? 0);
+}
+
+export function metricOf(row: Values, metric: Metric): number | undefined {
+  if (metric === "gpu") return row.gpu_ns;
+  return metric === "dram" ? dramBytes(row) : row.l2_bytes;
+}
+
+/** Share of the limit that is nearest: DRAM, L2 or compute. Undefined where none is known. */
+export function limitShare(row: Values): number | undefined {
+  const shares = [row.dram_peak_share, row.l2_peak_share, row.compute_peak_share].filter((s) => s !== undefined);
+  return shares.length === 0 ? undefined : Math.max(...shares);
+}
+
+export interface KernelInModule {
+  kernel: number;
+  module: number;
+  count: number;
+  total_ns: number;
+  min_ns: number;
+  max_ns: number;
+}
+
+export class Trace {
+  readonly children: number[][];
+  readonly roots: number[] = [];
+  readonly byPath = new Map<string, number>();
+  readonly kernelByName = new Map<string, number>();
+  readonly pairs: KernelInModule[] = [];
+
+  constructor(
+    readonly tables: TraceTables,
+    readonly index: number,
+  ) {
+    this.children = tables.modules.map(() => []);
+    tables.modules.forEach((row, i) => {
+      this.byPath.set(row.path, i);
+      (row.parent >= 0 ? this.children[row.parent] : this.roots)?.push(i);
+    });
+    tables.kernels.forEach((row, i) => this.kernelByName.set(kernelKey(row), i));
+    const all = tables.kernel_modules;
+    for (let i = 0; i < all.kernel.length; ++i) {
+      this.pairs.push({
+        kernel: all.kernel[i]!,
+        module: all.module[i]!,
+        count: all.count[i]!,
+        total_ns: all.total_ns[i]!,
+        min_ns: all.min_ns[i]!,
+        max_ns: all.max_ns[i]!,
+      });
+    }
+  }
+
+  get modules(): ModuleRow[] {
+    return this.tables.modules;
+  }
+
+  /** Place in modules; undefined: none of that path. */
+  placeOf(path: string | undefined): number | undefined {
+    return path === undefined ? undefined : this.byPath.get(path);
+  }
+
+  module(path: string | undefined): ModuleRow | undefined {
+    const at = this.placeOf(path);
+    return at === undefined ? undefined : this.modules[at];
+  }
+
+  kernel(key: string | undefined): KernelRow | undefined {
+    const at = key === undefined ? undefined : this.kernelByName.get(key);
+    return at === undefined ? undefined : this.tables.kernels[at];
+  }
+
+  /** True if `module` is `above` or below it. Places in modules; -1 is outside of any. */
+  isWithin(module: number, above: number): boolean {
+    for (let at = module; at >= 0; at = this.modules[at]!.parent) if (at === above) return true;
+    return false;
+  }
+
+  /** Kernels of a module and all below it, heaviest first. */
+  kernelsWithin(module: number): KernelInModule[] {
+    const sums = new Map<number, KernelInModule>();
+    for (const pair of this.pairs) {
+      if (!this.isWithin(pair.module, module)) continue;
+      const sum = sums.get(pair.kernel);
+      if (sum === undefined) {
+        sums.set(pair.kernel, { ...pair, module });
+        continue;
+      }
+      sum.count += pair.count;
+      sum.total_ns += pair.total_ns;
+      sum.min_ns = Math.min(sum.min_ns, pair.min_ns);
+      sum.max_ns = Math.max(sum.max_ns, pair.max_ns);
+    }
+    return [...sums.values()].sort((a, b) => b.total_ns - a.total_ns);
+  }
+
+  /** All GPU time: of outermost modules and outside of any. */
+  get gpuTotal(): number {
+    return this.roots.reduce((sum, i) => sum + (this.modules[i]!.gpu_ns ?? 0), this.tables.outside.gpu_ns ?? 0);
+  }
+
+  has(metric: Metric): boolean {
+    return (
+      metricOf(this.tables.outside, metric) !== undefined ||
+      this.modules.some((row) => metricOf(row, metric) !== undefined)
+    );
+  }
+
+  /** Of the one GPU, or of all where they agree; undefined: unknown. */
+  get peakDram(): number | undefined {
+    const peaks = new Set(this.tables.gpus.map((gpu) => gpu.peak_dram_bytes_per_s));
+    return peaks.size === 1 ? [...peaks][0] : undefined;
+  }
+
+  get title(): string {
+    const { executable, command } = this.tables.process as { executable: string; command?: string[] };
+    const base = (text: string): string => text.split("/").pop() ?? text;
+    const script = (command ?? []).slice(1).find((word) => /\.(py|sh)$/.test(word));
+    return /python|bash|sh$/.test(base(executable)) && script !== undefined ? base(script) : base(executable);
+  }
+}
+
+/** For labels: where a kernel is from is not its name. */
+export const shortName = (row: KernelRow): string => (row.short ?? row.name).replaceAll("(anonymous namespace)::", "");
+
+/** What tells kernels apart: two may have one readable name. */
+export const kernelKey = (row: KernelRow): string => row.mangled ?? row.name;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page: unpacks the tables, shows them, then unpacks the timeline behind the reader's back.
+//
+//   data/    what the trace says            ui/     tables, tips, header
+//   state.ts what is shown and selected     views/  one file or a few a view
+import { render, type JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Tables } from "./data/rows";
+import { Trace } from "./data/trace";
+import { unpack } from "./data/unpack";
+import { readTimelines, type TimelineData } from "./data/timeline";
+import { startState, useStore } from "./state";
+import { startTheme } from "./theme";
+import { Header } from "./ui/header";
+import { SelectionBar } from "./ui/selection_bar";
+import { AboutView } from "./views/about";
+import { CopiesView } from "./views/copies";
+import { DiffView } from "./views/diff";
+import { FindingsView } from "./views/findings";
+import { IterationsView } from "./views/iterations";
+import { KernelsView } from "./views/kernels";
+import { ModulesView } from "./views/modules";
+import { ScatterView } from "./views/scatter";
+import { TimelineView } from "./views/timeline";
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+
+function Body(props: {
+  traces: readonly Trace[];
+  trace: Trace;
+  timelines: readonly TimelineData[] | undefined;
+}): JSX.Element {
+  const { trace, traces } = props;
+  switch (useStore().view) {
+    case "scatter":
+      return <ScatterView trace={trace} />;
+    case "timeline":
+      return <TimelineView trace={trace} timeline={props.timelines?.[trace.index]} />;
+    case "kernels":
+      return <KernelsView trace={trace} />;
+    case "copies":
+      return <CopiesView trace={trace} />;
+    case "iterations":
+      return <IterationsView trace={trace} />;
+    case "findings":
+      return <FindingsView trace={trace} />;
+    case "diff":
+      return <DiffView traces={traces} trace={trace} />;
+    case "about":
+      return <AboutView trace={trace} />;
+    default:
+      return <ModulesView trace={trace} />;
+  }
+}
+
+function Page({ traces }: { traces: readonly Trace[] }): JSX.Element {
+  const state = useStore();
+  const [timelines, setTimelines] = useState<readonly TimelineData[]>();
+  useEffect(() => {
+    // After the first paint: the timeline is most of the data.
+    const timer = window.setTimeout(() => void readTimelines(traces).then(setTimelines), 30);
+    return () => window.clearTimeout(timer);
+  }, []);
+  const trace = traces[state.trace] ?? traces[0]!;
+  return (
+    <>
+      <Header traces={traces} trace={trace} />
+      <SelectionBar trace={trace} />
+      <main key={trace.index}>
+        <div id="view" class="panel" role="tabpanel" aria-labelledby={`tab-${state.view}`}>
+          <Body traces={traces} trace={trace} timelines={timelines} />
+        </div>
+      </main>
+    </>
+  );
+}
+
+async function start(): Promise<void> {
+  const place = document.getElementById("page")!;
+  place.textContent = "";
+  try {
+    const tables = await unpack<Tables>("tables");
+    const traces = tables.traces.map((one, i) => new Trace(one, i));
+    // Who names two traces wants to know what differs.
+    if (traces.length === 2 && location.hash === "") history.replaceState(null, "", "#view=diff");
+    startState();
+    startTheme();
+    document.title = `${traces
+      .map((trace) => trace.title)
+      .join(", ")
+      .slice(0, 200)} · Rangefinder`;
+    render(<Page traces={traces} />, place);
+  } catch (error) {
+    const text = document.createElement("p");
+    text.className = "loading";
+    text.textContent = error instanceof Error ? error.message : String(error);
+    place.append(text);
+  }
+}
+
+void start();

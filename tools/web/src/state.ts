@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page shows and what is selected, mirrored in the URL's hash so that a link leads back to it.
+//
+//   #view=timeline&trace=1&module=model/decoder&kernel=_Z4gemm&from=1200&to=3400
+//
+// One store; every view reads it and changes it, which is how selecting in one view shows in all.
+import { useEffect, useState } from "preact/hooks";
+import { kMetrics, type Metric } from "./data/trace";
+
+export const kViews = [
+  "modules",
+  "scatter",
+  "timeline",
+  "kernels",
+  "copies",
+  "iterations",
+  "findings",
+  "diff",
+  "about",
+] as const;
+export type View = (typeof kViews)[number];
+
+export interface State {
+  view: View;
+  trace: number;
+  /** The one that `diff` compares with. */
+  against: number;
+  /** Path of a module; undefined: none. */
+  module: string | undefined;
+  /** kernelKey(); undefined: none. */
+  kernel: string | undefined;
+  metric: Metric;
+  /** Of the timeline, ns; both undefined: all. */
+  from: number | undefined;
+  to: number | undefined;
+  /** Table of kernels: only those of the selected module; one row a module. */
+  within: boolean;
+  grouped: boolean;
+  /** Scatter: deepest level shown. */
+  level: number;
+}
+
+const kDefaults: State = {
+  view: "modules",
+  trace: 0,
+  against: 1,
+  module: undefined,
+  kernel: undefined,
+  metric: "gpu",
+  from: undefined,
+  to: undefined,
+  within: false,
+  grouped: false,
+  level: 0,
+};
+
+let state: State = kDefaults;
+const listeners = new Set<() => void>();
+
+function number(text: string | null, least = 0): number | undefined {
+  const value = text === null || text === "" ? NaN : Number(text);
+  return Number.isFinite(value) && value >= least ? value : undefined;
+}
+
+export function stateOf(hash: string): State {
+  const from = new URLSearchParams(hash.replace(/^#/, ""));
+  const pick = <T extends string>(key: string, known: readonly T[], otherwise: T): T => {
+    const text = from.get(key) as T | null;
+    return text !== null && known.includes(text) ? text : otherwise;
+  };
+  return {
+    view: pick("view", kViews, kDefaults.view),
+    trace: number(from.get("trace")) ?? 0,
+    against: number(from.get("against")) ?? 1,
+    module: from.get("module") ?? undefined,
+    kernel: from.get("kernel") ?? undefined,
+    metric: pick("metric", kMetrics, kDefaults.metric),
+    from: number(from.get("from"), -1e15),
+    to: number(from.get("to"), -1e15),
+    within: from.get("within") === "1",
+    grouped: from.get("grouped") === "1",
+    level: number(from.get("level")) ?? 0,
+  };
+}
+
+export function hashOf(of: State): string {
+  const out = new URLSearchParams();
+  for (const [key, value] of Object.entries(of)) {
+    if (value === undefined || value === (kDefaults as unknown as Record<string, unknown>)[key]) continue;
+    out.set(key, value === true ? "1" : typeof value === "number" ? String(Math.round(value)) : String(value));
+  }
+  const text = out.toString();
+  return text === "" ? "#" : `#${text}`;
+}
+
+export const current = (): State => state;
+
+let written = "";
+let waiting = 0;
+
+function writeHash(): void {
+  waiting = 0;
+  written = hashOf(state);
+  // replaceState: zooming would fill the history otherwise.
+  history.replaceState(null, "", written);
+}
+
+export function update(change: Partial<State>): void {
+  const before = state;
+  state = { ...state, ...change };
+  if ((Object.keys(change) as (keyof State)[]).every((key) => before[key] === state[key])) return;
+  if (before.view !== state.view) history.pushState(null, "", (written = hashOf(state)));
+  // Browsers refuse more than some hundred changes of the URL in ten seconds.
+  else if (waiting === 0) waiting = window.setTimeout(writeHash, 150);
+  for (const listener of [...listeners]) listener();
+}
+
+export function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function useStore(): State {
+  const [seen, see] = useState(state);
+  useEffect(() => {
+    see(state);
+    return subscribe(() => see(state));
+  }, []);
+  return seen;
+}
+
+/** Once, before the first view is drawn. */
+export function startState(): void {
+  state = stateOf(location.hash);
+  const read = (): void => {
+    if (location.hash === written || (location.hash === "" && written === "#")) return;
+    state = stateOf(location.hash);
+    for (const listener of [...listeners]) listener();
+  };
+  window.addEventListener("hashchange", read);
+  window.addEventListener("popstate", read);
+}

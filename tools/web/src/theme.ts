@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Colours for canvases, which know no CSS: read from the page's custom properties, again when the
+// reader's preference or choice changes.
+import { useEffect, useState } from "preact/hooks";
+
+export interface Theme {
+  text: string;
+  dim: string;
+  line: string;
+  panel: string;
+  page: string;
+  accent: string;
+  warn: string;
+  unknown: string;
+  dark: boolean;
+  /** Ten colours that differ, for names. */
+  names: string[];
+  /** Text on them. */
+  onNames: string;
+}
+
+export type Choice = "auto" | "light" | "dark";
+
+function read(): Theme {
+  const style = getComputedStyle(document.documentElement);
+  const of = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  return {
+    text: of("text"),
+    dim: of("dim"),
+    line: of("line"),
+    panel: of("panel"),
+    page: of("page"),
+    accent: of("accent"),
+    warn: of("warn"),
+    unknown: of("unknown"),
+    dark: of("dark") === "1",
+    onNames: of("on-names"),
+    names: Array.from({ length: 10 }, (_, i) => of(`name-${i}`)),
+  };
+}
+
+let theme: Theme | undefined;
+const listeners = new Set<() => void>();
+export const currentTheme = (): Theme => (theme ??= read());
+
+export function chooseTheme(choice: Choice): void {
+  if (choice === "auto") delete document.documentElement.dataset["theme"];
+  else document.documentElement.dataset["theme"] = choice;
+  again();
+}
+
+function again(): void {
+  theme = read();
+  for (const listener of [...listeners]) listener();
+}
+
+export function startTheme(): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  // Paper is white, whatever the screen is.
+  matchMedia("print").addEventListener("change", again);
+}
+
+export function useTheme(): Theme {
+  const [seen, see] = useState(currentTheme);
+  useEffect(() => {
+    const listener = (): void => see(currentTheme());
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, []);
+  return seen;
+}
+
+export function nameColor(of: Theme, text: string): string {
+  let hash = 2166136261;
+  for (let i = 0; i < text.length && i < 400; ++i) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
+  return of.names[((hash ^ (hash >>> 15)) >>> 0) % of.names.length] ?? of.unknown;
+}
+
+type Rgb = readonly [number, number, number];
+const kLight: readonly Rgb[] = [
+  [232, 238, 246],
+  [158, 196, 226],
+  [64, 133, 190],
+  [16, 70, 128],
+];
+const kDark: readonly Rgb[] = [
+  [36, 46, 58],
+  [38, 84, 124],
+  [62, 146, 196],
+  [168, 220, 246],
+];
+
+/** A part of the limit, 0 to 1, as a colour, and the colour of text on it. By its square root: most
+    modules are far from any limit, and ought to differ all the same. */
+export function shareColor(of: Theme, share: number | undefined): { fill: string; text: string } {
+  if (share === undefined) return { fill: of.unknown, text: of.text };
+  const ramp = of.dark ? kDark : kLight;
+  const place = Math.sqrt(Math.min(1, Math.max(0, share))) * (ramp.length - 1);
+  const low = Math.min(ramp.length - 2, Math.floor(place));
+  const mix = ramp[low]!.map((value, i) =>
+    Math.round(value + (ramp[low + 1]![i]! - value) * (place - low)),
+  ) as unknown as Rgb;
+  const bright = (mix[0] * 299 + mix[1] * 587 + mix[2] * 114) / 1000;
+  return { fill: `rgb(${mix.join(" ")})`, text: bright > 128 ? "#0d1117" : "#ffffff" };
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Columns of a table: where the value comes from and what it counts.
+import { unitText, type Unit } from "../data/numbers";
+
+export interface TableColumn<Row> {
+  /** As in JSON and CSV, with the unit: "gpu_ns". */
+  key: string;
+  title: string;
+  unit: Unit;
+  width: number;
+  /** Undefined: unknown or not measured, which is never 0. */
+  value: (row: Row) => number | string | undefined;
+  /** Shown instead of the value; the value stays in CSV and tips. */
+  text?: (row: Row) => string;
+  /** Part of the whole, 0 to 1: drawn as a bar behind the number. */
+  bar?: (row: Row) => number | undefined;
+  /** Behind the number: "+" for "at least". */
+  sign?: (row: Row) => string;
+  /** Of the title: what the value is. */
+  tip?: string;
+}
+
+export function cellText<Row>(column: TableColumn<Row>, row: Row): string {
+  if (column.text !== undefined) return column.text(row);
+  const value = column.value(row);
+  if (value === undefined) return "";
+  const text = typeof value === "number" ? unitText(value, column.unit) : value;
+  return text + (column.sign?.(row) ?? "");
+}
+
+/** Exact value, for the pointer that rests on a cell. */
+export function plainText<Row>(column: TableColumn<Row>, row: Row): string {
+  const value = column.value(row);
+  if (typeof value !== "number") return value ?? "not measured";
+  const units: Partial<Record<Unit, string>> = { ns: " ns", bytes: " B", rate: " B/s", percent: " %" };
+  return value.toLocaleString("en-US", { maximumFractionDigits: 6 }) + (units[column.unit] ?? "");
+}
+
+/** Largest number first, texts in alphabetical order, what is unknown last; stable. */
+export function compare<Row>(column: TableColumn<Row>, reversed: boolean): (a: Row, b: Row) => number {
+  const turn = reversed ? -1 : 1;
+  return (a, b) => {
+    const x = column.value(a);
+    const y = column.value(b);
+    if (x === undefined || y === undefined) return x === y ? 0 : x === undefined ? 1 : -1;
+    if (typeof x === "number" && typeof y === "number") return turn * (y - x);
+    return turn * String(x).localeCompare(String(y), "en");
+  };
+}
+
+/** Columns without a value in any row go; the first always stays. */
+export const withValues = <Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[]): TableColumn<Row>[] =>
+  columns.filter((column, i) => i === 0 || rows.some((row) => column.value(row) !== undefined));

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// uPlot as an element: made anew when the options change, as wide as the room it has.
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+
+export type PlotOptions = Omit<uPlot.Options, "width" | "height">;
+
+export function Plot(props: {
+  options: PlotOptions;
+  data: uPlot.AlignedData;
+  label: string;
+  onPlot?: (plot: uPlot) => void;
+}): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current!;
+    const size = (): { width: number; height: number } => ({
+      width: Math.max(200, element.clientWidth),
+      height: Math.max(140, element.clientHeight - (props.options.legend?.show === false ? 0 : 30)),
+    });
+    const plot = new uPlot({ ...props.options, ...size() }, props.data, element);
+    props.onPlot?.(plot);
+    const observer = new ResizeObserver(() => plot.setSize(size()));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [props.options, props.data]);
+  return <div class="plot" ref={box} role="img" aria-label={props.label} />;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Iterations: how long each repetition took, as lines and as a table; from each one there is a way to the
+// timeline. A repetition is an instance of the range that names itself one, else of the outermost.
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import type uPlot from "uplot";
+import { countText, durationText } from "../data/numbers";
+import type { Trace } from "../data/trace";
+import { update } from "../state";
+import { useTheme, type Theme } from "../theme";
+import type { TableColumn } from "../ui/columns";
+import { Plot, type PlotOptions } from "../ui/plot";
+import { Table } from "../ui/table";
+
+type Row = Record<string, number | undefined> & { index: number };
+
+function rowsOf(trace: Trace): Row[] {
+  const columns = trace.tables.iterations?.columns ?? {};
+  const n = columns["start_ns"]?.length ?? 0;
+  return Array.from({ length: n }, (_, index) => {
+    const row: Row = { index };
+    for (const [key, values] of Object.entries(columns)) row[key] = values[index] ?? undefined;
+    const { gpu_start_ns: start, gpu_end_ns: end } = row;
+    if (start !== undefined && end !== undefined) row["gpu_span_ns"] = end - start;
+    return row;
+  });
+}
+
+const column = (key: string, title: string, unit: TableColumn<Row>["unit"], tip?: string): TableColumn<Row> => ({
+  key,
+  title,
+  unit,
+  width: 96,
+  value: (row) => row[key],
+  ...(tip === undefined ? {} : { tip }),
+});
+
+const kColumns: TableColumn<Row>[] = [
+  { ...column("index", "Iteration", "count"), width: 90 },
+  column("start_ns", "Start", "ns", "Since the trace began, on the host"),
+  column("host_ns", "Host", "ns", "Begin to end of the range on the host"),
+  column("gpu_span_ns", "GPU span", "ns", "First start to last end of its kernels and copies"),
+  column("gpu_ns", "GPU time", "ns", "Its kernels' durations, summed"),
+  column("gpu_busy_ns", "GPU busy", "ns"),
+  column("kernels", "Kernels", "count"),
+  column("launches", "Launches", "count"),
+  column("copies", "Copies", "count"),
+  column("copy_bytes", "Copied", "bytes"),
+  column("syncs", "Waits", "count"),
+  column("sync_ns", "Waited", "ns", "The host waited for the GPU"),
+  column("dram_bytes", "DRAM", "bytes", "Of launches measured one by one"),
+  column("l2_bytes", "L2", "bytes"),
+];
+
+function optionsOf(theme: Theme, select: (index: number) => void): PlotOptions {
+  const axis = { stroke: theme.dim, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1 } };
+  const line = (label: string, stroke: string): uPlot.Series => ({
+    label,
+    stroke,
+    width: 1.5,
+    points: { show: true, size: 4 },
+    value: (_, value) => (value === null ? "–" : durationText(value)),
+  });
+  return {
+    scales: { x: { time: false }, y: { range: (_, __, most) => [0, (most || 1) * 1.05] } },
+    axes: [
+      { ...axis, label: "iteration", labelSize: 18, size: 34 },
+      { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => durationText(tick)) },
+    ],
+    series: [
+      { label: "iteration", value: (_, value) => (value === null ? "–" : countText(value)) },
+      line("host", theme.names[3]!),
+      line("GPU span", theme.names[1]!),
+      line("GPU time", theme.accent),
+    ],
+    cursor: { drag: { x: true, y: false } },
+    hooks: {
+      ready: [(plot) => plot.over.addEventListener("click", () => plot.cursor.idx != null && select(plot.cursor.idx))],
+    },
+  };
+}
+
+export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
+  const theme = useTheme();
+  const [selected, select] = useState<number>();
+  const rows = useMemo(() => rowsOf(trace), [trace]);
+  const data = useMemo(
+    () =>
+      [
+        rows.map((row) => row.index),
+        ...["host_ns", "gpu_span_ns", "gpu_ns"].map((key) => rows.map((row) => row[key] ?? null)),
+      ] as uPlot.AlignedData,
+    [rows],
+  );
+  const options = useMemo(() => optionsOf(theme, select), [theme]);
+  const path = trace.tables.iterations?.path;
+  if (path === undefined || rows.length === 0)
+    return (
+      <div class="view">
+        <p class="empty">The trace has no ranges, so no iterations.</p>
+      </div>
+    );
+  const show = (row: Row): void => {
+    const ends = [row["gpu_end_ns"], (row["start_ns"] ?? 0) + (row["host_ns"] ?? 0)].filter((end) => end !== undefined);
+    const from = Math.min(row["start_ns"] ?? 0, row["gpu_start_ns"] ?? Infinity);
+    const to = Math.max(...ends);
+    update({ view: "timeline", from: Math.floor(from - (to - from) * 0.03), to: Math.ceil(to + (to - from) * 0.03) });
+  };
+  const left = trace.tables.left_out["iterations"] ?? 0;
+  return (
+    <div class="view iterations">
+      <p class="dim">
+        Instances of{" "}
+        <button type="button" class="link" onClick={() => update({ module: path })}>
+          <bdi>{path.slice(0, 300)}</bdi>
+        </button>
+      </p>
+      <Plot options={options} data={data} label="Duration of each iteration; the table below holds the same" />
+      <Table
+        label="Iterations"
+        columns={kColumns}
+        rows={rows}
+        keyOf={(row) => String(row.index)}
+        selected={selected === undefined ? undefined : String(selected)}
+        select={(row) => select(row.index)}
+        open={show}
+        tools={
+          <button
+            type="button"
+            disabled={selected === undefined}
+            onClick={() => selected !== undefined && show(rows[selected]!)}
+          >
+            In the timeline
+          </button>
+        }
+        note={left > 0 ? `${countText(left)} later iterations are not in this page.` : undefined}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that the trace says of one module, and the ways from it to the other views.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { bytesText, countText, durationText, errorText, percentText, rateText, threeDigits } from "../data/numbers";
+import { dramBytes, kernelKey, shortName, type Trace } from "../data/trace";
+import type { ModuleRow, Values } from "../data/rows";
+import { Facts, type Fact } from "../ui/facts";
+import { update } from "../state";
+
+const kShown = new Set([
+  "path",
+  "depth",
+  "calls",
+  "name",
+  "parent",
+  "kernels",
+  "gpu_ns",
+  "gpu_ns_exclusive",
+  "gpu_busy_ns",
+  "host_ns",
+  "dram_read_bytes",
+  "dram_write_bytes",
+  "l2_bytes",
+  "dram_bytes_per_s",
+  "dram_peak_share",
+  "l2_bytes_per_s",
+  "l2_peak_share",
+  "compute_peak_share",
+  "limiter",
+  "bytes_source",
+  "bytes_error_pct",
+  "memcpy_bytes",
+  "metrics",
+  "missing_sets",
+]);
+
+const optional = <T extends number>(
+  name: string,
+  value: T | undefined,
+  text: (value: T) => string,
+): Fact | undefined => (value === undefined ? undefined : [name, text(value), String(value)]);
+
+function otherValues(row: Values): Fact[] {
+  return Object.entries(row)
+    .filter(([key]) => !kShown.has(key))
+    .map(([key, value]) => [
+      key.replaceAll("_", " "),
+      typeof value === "number"
+        ? Number.isInteger(value)
+          ? countText(value)
+          : threeDigits(value)
+        : JSON.stringify(value).replaceAll('"', ""),
+    ]);
+}
+
+export function ValueFacts({ row }: { row: Values }): JSX.Element {
+  const dram = dramBytes(row);
+  return (
+    <>
+      <Facts
+        title="Time"
+        facts={[
+          optional("GPU time", row.gpu_ns, durationText),
+          optional("of it, launched here", row.gpu_ns_exclusive, durationText),
+          optional("GPU busy", row.gpu_busy_ns, durationText),
+          optional("host time", row.host_ns, durationText),
+          ["kernels", countText(row.kernels)],
+        ]}
+      />
+      <Facts
+        title="Bytes"
+        facts={[
+          optional("DRAM read", row.dram_read_bytes, bytesText),
+          optional("DRAM written", row.dram_write_bytes, bytesText),
+          optional("DRAM", dram, bytesText),
+          optional("error of DRAM bytes, ±", row.bytes_error_pct, errorText),
+          optional("L2", row.l2_bytes, bytesText),
+          row.bytes_source !== undefined && [
+            "measured by",
+            row.bytes_source === "sampled" ? "hardware samples" : "counter ranges",
+          ],
+          optional("DRAM rate", row.dram_bytes_per_s, rateText),
+          optional("of the DRAM's peak", row.dram_peak_share, percentText),
+          optional("L2 rate", row.l2_bytes_per_s, rateText),
+          optional("of the L2's peak", row.l2_peak_share, percentText),
+          optional("of the compute peak", row.compute_peak_share, percentText),
+          row.limiter !== undefined && ["bound by", row.limiter],
+        ]}
+      />
+      <Facts
+        title="Copies"
+        facts={Object.entries(row.memcpy_bytes ?? {}).map(
+          ([kind, bytes]) => [kind, bytesText(bytes), String(bytes)] as Fact,
+        )}
+      />
+      <Facts title="More" facts={otherValues(row)} />
+      <Facts
+        title="Metrics"
+        facts={Object.entries(row.metrics ?? {}).map(
+          ([name, metric]) =>
+            [
+              name,
+              metric.value === undefined ? threeDigits(metric.mean) : threeDigits(metric.value),
+              JSON.stringify(metric),
+            ] as Fact,
+        )}
+      />
+    </>
+  );
+}
+
+function TopKernels({ trace, module }: { trace: Trace; module: number }): JSX.Element | null {
+  const kernels = useMemo(
+    () =>
+      trace
+        .kernelsWithin(module)
+        .filter((pair) => pair.kernel >= 0)
+        .slice(0, 8),
+    [trace, module],
+  );
+  if (kernels.length === 0) return null;
+  return (
+    <>
+      <h3>Heaviest kernels</h3>
+      <ul class="links">
+        {kernels.map((pair) => {
+          const row = trace.tables.kernels[pair.kernel]!;
+          return (
+            <li key={pair.kernel}>
+              <button
+                type="button"
+                onClick={() => update({ view: "kernels", kernel: kernelKey(row), within: true })}
+                title={row.name.slice(0, 2000)}
+              >
+                <bdi>{shortName(row).slice(0, 300)}</bdi>
+              </button>
+              <span>{durationText(pair.total_ns)}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+export function Crumbs({ trace, module }: { trace: Trace; module: number }): JSX.Element {
+  const chain: [number, ModuleRow][] = [];
+  for (let at = module; at >= 0; at = trace.modules[at]!.parent) chain.unshift([at, trace.modules[at]!]);
+  return (
+    <nav class="crumbs" aria-label="Path of the module">
+      {chain.map(([at, row], i) => (
+        <span key={at}>
+          {i > 0 && <span class="dim"> / </span>}
+          <button
+            type="button"
+            aria-current={at === module ? "true" : undefined}
+            onClick={() => update({ module: row.path })}
+          >
+            <bdi>{row.name.length > 80 ? `${row.name.slice(0, 80)}…` : row.name}</bdi>
+          </button>
+        </span>
+      ))}
+    </nav>
+  );
+}
+
+export function ModuleDetails({ trace, path }: { trace: Trace; path: string | undefined }): JSX.Element {
+  const row = trace.module(path);
+  if (row === undefined) {
+    return (
+      <aside class="details" aria-label="Outside of any range">
+        <h2>{path === undefined ? "Select a module" : "No such module in this trace"}</h2>
+        <p class="dim">A module is an NVTX range with everything in it. Until then, what ran outside of any range:</p>
+        <ValueFacts row={trace.tables.outside} />
+      </aside>
+    );
+  }
+  const module = trace.byPath.get(row.path)!;
+  return (
+    <aside class="details" aria-label="Selected module">
+      <h2>
+        <bdi>{row.name.slice(0, 200)}</bdi>
+      </h2>
+      <Crumbs trace={trace} module={module} />
+      <p class="dim">
+        {countText(row.calls)} {row.calls === 1 ? "call" : "calls"}
+      </p>
+      <p class="ways">
+        <button type="button" onClick={() => update({ view: "timeline" })}>
+          In the timeline
+        </button>
+        <button type="button" onClick={() => update({ view: "kernels", within: true })}>
+          Its kernels
+        </button>
+        <button type="button" onClick={() => update({ view: "scatter", level: row.depth })}>
+          In the scatter
+        </button>
+      </p>
+      <ValueFacts row={row} />
+      <TopKernels trace={trace} module={module} />
+    </aside>
+  );
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Modules: the icicle, the tree as a table, and the details of the selected one.
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { kMetrics, metricTitle, type Trace } from "../data/trace";
+import type { ModuleRow } from "../data/rows";
+import { update, useStore } from "../state";
+import { Switch } from "../ui/switch";
+import { Table, type TreeOf } from "../ui/table";
+import { Icicle, ShareLegend } from "./icicle";
+import { moduleColumns } from "./module_columns";
+import { ModuleDetails } from "./module_details";
+
+/** Children behind their parents, siblings in order of first appearance or as sorted. */
+function arranged(
+  trace: Trace,
+  folded: ReadonlySet<string>,
+  sort: ((a: ModuleRow, b: ModuleRow) => number) | undefined,
+): ModuleRow[] {
+  const out: ModuleRow[] = [];
+  const add = (places: readonly number[]): void => {
+    const rows = places.map((at) => trace.modules[at]!);
+    if (sort !== undefined) rows.sort(sort);
+    for (const row of rows) {
+      out.push(row);
+      if (!folded.has(row.path)) add(trace.children[trace.byPath.get(row.path)!]!);
+    }
+  };
+  add(trace.roots);
+  return out;
+}
+
+export function useModuleTree(trace: Trace): TreeOf<ModuleRow> {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  return useMemo(
+    () => ({
+      depth: (row: ModuleRow) => row.depth - 1,
+      hasChildren: (row: ModuleRow) => trace.children[trace.byPath.get(row.path)!]!.length > 0,
+      folded,
+      fold: (key: string, fold: boolean) => {
+        const next = new Set(folded);
+        if (fold) next.add(key);
+        else next.delete(key);
+        setFolded(next);
+      },
+      arrange: (sort) => arranged(trace, folded, sort),
+    }),
+    [trace, folded],
+  );
+}
+
+export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
+  const state = useStore();
+  const [flat, setFlat] = useState(false);
+  const tree = useModuleTree(trace);
+  const columns = useMemo(() => moduleColumns(trace, flat), [trace, flat]);
+  const metrics = kMetrics.filter((metric) => trace.has(metric));
+  const metric = metrics.includes(state.metric) ? state.metric : "gpu";
+  const selected = state.module === undefined ? -2 : (trace.byPath.get(state.module) ?? -2);
+  const left = trace.tables.left_out["modules"] ?? 0;
+  return (
+    <div class="view modules">
+      <div class="tools">
+        <Switch
+          label="Width"
+          options={metrics.map((one) => [one, metricTitle[one]] as const)}
+          value={metric}
+          choose={(next) => update({ metric: next })}
+        />
+        <span class="fill" />
+        <ShareLegend />
+      </div>
+      <Icicle
+        trace={trace}
+        metric={metric}
+        selected={selected}
+        select={(module) => update({ module: trace.modules[module]?.path })}
+      />
+      <div class="beside">
+        <Table
+          label="Modules"
+          columns={columns}
+          rows={trace.modules}
+          keyOf={(row) => row.path}
+          selected={state.module}
+          search={(row) => row.path}
+          select={(row) => update({ module: row.path })}
+          open={() => update({ view: "timeline" })}
+          {...(flat ? {} : { tree })}
+          tools={
+            <label class="check">
+              <input type="checkbox" checked={flat} onChange={(event) => setFlat(event.currentTarget.checked)} /> full
+              paths
+            </label>
+          }
+          note={
+            <>
+              {left > 0 && `${left.toLocaleString("en-US")} lighter modules are not in this page. `}Values are
+              inclusive: of the module and all below it. “+”: at least so much.
+            </>
+          }
+        />
+        <ModuleDetails trace={trace} path={state.module} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the pointer is on, and what there is to say about it.
+import type { ComponentChildren, JSX } from "preact";
+import { bytesText, countText, durationText, percentText, rateText } from "../data/numbers";
+import type { ConfigRow } from "../data/rows";
+import type { Lane, TimelineData } from "../data/timeline";
+import { kernelKey, type Trace } from "../data/trace";
+import { Facts, type Fact } from "../ui/facts";
+import { laneLabel, rangeLabel } from "./timeline_paint";
+import type { Piece, Placed } from "./timeline_scene";
+
+export interface Hit {
+  row: Placed;
+  /** Place in the row's spans; -1: none, as in rows of lines. */
+  place: number;
+  time: number;
+  /** Path of a module and key of a kernel that a click selects. */
+  module?: string | undefined;
+  kernel?: string | undefined;
+  piece?: Piece | undefined;
+  from?: number;
+  to?: number;
+}
+
+export function hitAt(
+  trace: Trace,
+  timeline: TimelineData,
+  row: Placed,
+  time: number,
+  nsOfPixel: number,
+): Hit | undefined {
+  const { track } = row;
+  const hit: Hit = { row, place: -1, time };
+  if (track.type === "rate" || track.type === "memory") return hit;
+  if (track.type === "head" || track.type === "marks") return undefined;
+  const spans = track.type === "lane" ? track.lane.spans : track.spans;
+  const place = spans.at(time, 2 * nsOfPixel);
+  if (place < 0) return track.type === "lane" && track.lane.busy !== undefined ? hit : undefined;
+  Object.assign(hit, { place, from: spans.start[place], to: spans.end[place] });
+  const pathOf = (module: number | undefined): string | undefined => trace.modules[module ?? -1]?.path;
+  const ofLane = (lane: number, at: number): void => {
+    const { [lane]: one } = timeline.lanes;
+    const kernel = one!.kind[at] === 0 ? trace.tables.kernels[one!.name[at]!] : undefined;
+    Object.assign(hit, {
+      piece: { lane, place: at },
+      module: pathOf(one!.module[at]),
+      kernel: kernel && kernelKey(kernel),
+    });
+  };
+  if (track.type === "lane") ofLane(timeline.lanes.indexOf(track.lane), place);
+  else if (track.type === "ranges") hit.module = pathOf(timeline.ranges.module[track.places[place]!]);
+  else if (track.type === "calls" && track.lanes[place]! >= 0) ofLane(track.lanes[place]!, track.places[place]!);
+  return hit;
+}
+
+function configFacts(config: ConfigRow | undefined): Fact[] {
+  if (config === undefined) return [];
+  return [
+    ["grid", config.grid.join(" × ")],
+    ["block", config.block.join(" × ")],
+    ...(config.cluster ? [["cluster", config.cluster.join(" × ")] as Fact] : []),
+    ["registers a thread", String(config.registers)],
+    ["shared memory", bytesText(config.static_shared_bytes + config.dynamic_shared_bytes)],
+    ["local memory a thread", bytesText(config.local_bytes_per_thread)],
+  ];
+}
+
+/** Every value of one kernel or copy. */
+export function pieceFacts(trace: Trace, timeline: TimelineData, piece: Piece): Fact[] {
+  const lane = timeline.lanes[piece.lane]!;
+  const at = piece.place;
+  const [start, end] = [lane.spans.start[at]!, lane.spans.end[at]!];
+  const out: Fact[] = [
+    ["duration", durationText(end - start), `${end - start} ns`],
+    ["start", durationText(start), `${start} ns`],
+    ["stream", String(lane.stream[at])],
+    ["correlation", String(lane.corr[at])],
+  ];
+  const launched = lane.launchThread[at] !== 0;
+  if (launched) {
+    const after = lane.launch[at]!;
+    out.push(
+      ["launched by", timeline.apis[lane.launchApi[at]!] ?? ""],
+      ["launch to start", durationText(start - after), `${start - after} ns`],
+      ["call took", durationText(lane.launchNs[at]!)],
+    );
+  }
+  if (lane.graph[at] !== 0) out.push(["graph", String(lane.graph[at])]);
+  if (lane.kind[at] !== 0)
+    out.push(
+      ["bytes", bytesText(lane.bytes[at]!), String(lane.bytes[at])],
+      ["rate", rateText((lane.bytes[at]! / Math.max(1, end - start)) * 1e9)],
+    );
+  if (lane.dramRead[at]! >= 0)
+    out.push(
+      ["DRAM read", bytesText(lane.dramRead[at]!)],
+      ["DRAM written", bytesText(lane.dramWrite[at]!)],
+      ["L2", bytesText(lane.l2[at]!)],
+    );
+  if (lane.kind[at] === 0)
+    out.push(...configFacts(trace.tables.kernel_configs.find((row) => row.id === lane.config[at])));
+  return out;
+}
+
+const Title = ({ children }: { children: ComponentChildren }): JSX.Element => (
+  <b class="code">
+    <bdi>{children}</bdi>
+  </b>
+);
+
+function LaneTip({
+  trace,
+  timeline,
+  lane,
+  hit,
+}: {
+  trace: Trace;
+  timeline: TimelineData;
+  lane: Lane;
+  hit: Hit;
+}): JSX.Element {
+  if (hit.place < 0 || hit.piece === undefined)
+    return (
+      <div>
+        Single pieces are not kept here. {countText(lane.total)} on this stream; the marks at the top show where they
+        are.
+      </div>
+    );
+  return (
+    <>
+      <Title>{laneLabel(trace, timeline.lanes[hit.piece.lane]!, hit.piece.place, true).slice(0, 300)}</Title>
+      {hit.module !== undefined && (
+        <div class="dim">
+          <bdi>{hit.module.slice(-200)}</bdi>
+        </div>
+      )}
+      <Facts facts={pieceFacts(trace, timeline, hit.piece)} />
+    </>
+  );
+}
+
+export function HitTip({
+  trace,
+  timeline,
+  hit,
+  nsOfPixel,
+}: {
+  trace: Trace;
+  timeline: TimelineData;
+  hit: Hit;
+  nsOfPixel: number;
+}): JSX.Element {
+  const { track } = hit.row;
+  const length = (hit.to ?? 0) - (hit.from ?? 0);
+  switch (track.type) {
+    case "lane":
+      return <LaneTip trace={trace} timeline={timeline} lane={track.lane} hit={hit} />;
+    case "ranges": {
+      const place = track.places[hit.place]!;
+      const { start, end, gpuNs, open } = timeline.ranges;
+      return (
+        <>
+          <Title>{rangeLabel({ trace, timeline }, place).slice(0, 300)}</Title>
+          {hit.module !== undefined && (
+            <div class="dim">
+              <bdi>{hit.module.slice(-200)}</bdi>
+            </div>
+          )}
+          <Facts
+            facts={[
+              ["on the host", durationText(end[place]! - start[place]!)],
+              gpuNs[place]! >= 0 && ["span on the GPU", durationText(gpuNs[place]!)],
+              open[place] === 1 && ["end", "never closed"],
+            ]}
+          />
+        </>
+      );
+    }
+    case "calls": {
+      if (hit.piece !== undefined)
+        return <LaneTip trace={trace} timeline={timeline} lane={timeline.lanes[hit.piece.lane]!} hit={hit} />;
+      return (
+        <>
+          <Title>{timeline.apis[timeline.syncs.api[track.places[hit.place]!]!]}</Title>
+          <div>the host waited {durationText(length)}</div>
+        </>
+      );
+    }
+    case "idle":
+      return <div>Nothing ran on this GPU for {durationText(length)}</div>;
+    case "rate":
+      return (
+        <>
+          {track.series.map((series) => {
+            const value = series.mean(hit.time - nsOfPixel / 2, hit.time + nsOfPixel / 2);
+            return (
+              <div key={series.name}>
+                {series.name.replaceAll("_", " ")}: {track.percent ? percentText(value / 100) : rateText(value)}
+              </div>
+            );
+          })}
+          {track.series.every((series) => !series.covers(hit.time - nsOfPixel / 2, hit.time + nsOfPixel / 2)) && (
+            <div class="dim">No sample here: nothing ran, or, where the row is grey, it was not sampled.</div>
+          )}
+          {/pcie|nvlink/.test(track.series[0]?.name ?? "") && (
+            <div class="dim">Bytes of up to 50 samples stand at the last of them.</div>
+          )}
+          {track.coarse && <div class="dim">Neighbouring samples are merged in this page.</div>}
+        </>
+      );
+    case "memory":
+      return (
+        <>
+          {track.series.map((series) => (
+            <div key={series.name}>
+              {series.name}: {bytesText(series.most(hit.time, hit.time + nsOfPixel))}
+            </div>
+          ))}
+        </>
+      );
+    default:
+      return <></>;
+  }
+}
