@@ -113,9 +113,9 @@ struct PathRecord {
 struct KernelNameRecord {
   std::uint32_t id = 0;
   std::string mangled;
-  std::string demangled;  ///< equal to `mangled` where it is no C++ name
-  std::string library;    ///< "cuBLAS", "cuDNN", "CUTLASS", "NCCL", "Triton", "PyTorch", …, "own"
-  std::string evidence;   ///< what in the name says so
+  std::string demangled;     ///< equal to `mangled` where it is no C++ name
+  std::string from_library;  ///< "cuBLAS", "cuDNN", "CUTLASS", "NCCL", "Triton", "PyTorch", …, "own"
+  std::string evidence;      ///< what in the name says so
 };
 
 /// A launch configuration, interned. Source: CUpti_ActivityKernel10.

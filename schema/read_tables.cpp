@@ -137,7 +137,7 @@ void read_record(const LineKeys& keys, KernelNameRecord& record) {
   keys.need("id", record.id);
   keys.need("mangled", record.mangled);
   keys.need("demangled", record.demangled);
-  keys.need("library", record.library);
+  keys.need("library", record.from_library);
   keys.need("evidence", record.evidence);
 }
 

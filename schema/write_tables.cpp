@@ -180,7 +180,7 @@ void write_line(std::string& out, const KernelNameRecord& record) {
   line.number("id", record.id);
   line.text("mangled", record.mangled);
   line.text("demangled", record.demangled);
-  line.text("library", record.library);
+  line.text("library", record.from_library);
   line.text("evidence", record.evidence);
   line.end();
 }

@@ -12,7 +12,7 @@ enum class Match { starts, contains };
 struct Pattern {
   Match match;
   std::string_view text;
-  std::string_view library;
+  std::string_view from_library;
 };
 
 // First match wins, so the special stands before the general: cuDNN's fused attention is built
@@ -89,7 +89,7 @@ KernelOrigin kernel_origin(std::string_view mangled, std::string_view demangled)
   for (const Pattern& pattern : kPatterns) {
     const bool starts = pattern.match == Match::starts;
     if (starts ? name.starts_with(pattern.text) : name.find(pattern.text) != std::string_view::npos) {
-      return {pattern.library,
+      return {pattern.from_library,
               std::string(starts ? "name starts with " : "name contains ") + std::string(pattern.text)};
     }
   }

@@ -13,8 +13,8 @@
 namespace rangefinder {
 
 struct KernelOrigin {
-  std::string_view library;  ///< "cuBLAS", …, "own"
-  std::string evidence;      ///< "name starts with nvjet", "no known pattern"
+  std::string_view from_library;  ///< "cuBLAS", …, "own"
+  std::string evidence;           ///< "name starts with nvjet", "no known pattern"
 };
 
 /// `demangled` may equal `mangled`.

@@ -45,7 +45,7 @@ std::uint32_t KernelNames::intern(std::string_view mangled) {
   record.mangled = text;
   record.demangled = demangled_name(text);
   const KernelOrigin origin = kernel_origin(record.mangled, record.demangled);
-  record.library = origin.library;
+  record.from_library = origin.from_library;
   record.evidence = origin.evidence;
   by_text_.emplace(std::move(text), record.id);
   names_.push_back(std::move(record));

@@ -181,7 +181,7 @@ void add_kernels(Document& document, const SummaryInput& input) {
   document.array("kernels", rows, [&](const KernelTotals& row) {
     if (&row == other) return kernel_row(row, "(other)", "");
     const KernelNameRecord* const name = input.kernel_name(row.name);
-    return name ? kernel_row(row, name->demangled, name->library) : kernel_row(row, "(unknown)", "");
+    return name ? kernel_row(row, name->demangled, name->from_library) : kernel_row(row, "(unknown)", "");
   });
 }
 

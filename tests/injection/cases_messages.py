@@ -68,7 +68,7 @@ class MessageCases(InjectionCase):
                     self.assertEqual([line["path_text"] for line in run.trace().of("kernel")], ["work/step"] * 5)
 
     def test_an_nvtx_tool_is_not_named_where_it_is_ourselves_or_nothing_is_recorded(self):
-        for program, tool in (("plain", str(Build.library)), ("no_cuda", "/nonexistent/tool.so")):
+        for program, tool in (("plain", str(Build.injection_library)), ("no_cuda", "/nonexistent/tool.so")):
             with self.subTest(program=program):
                 self.assert_silent(self.run_both(program, nvtx=True, RANGEFINDER_NVTX_CHAIN=tool))
 

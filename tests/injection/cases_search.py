@@ -72,13 +72,13 @@ class SearchCases(InjectionCase):
         self.assert_one_line(run, "libcupti.so.13 was not found", "cuda-cupti-13-0", "nvidia-cuda-cupti")
 
     def test_only_the_entry_points_are_visible(self):
-        symbols = output_of("nm", "-D", "--defined-only", str(Build.library))
+        symbols = output_of("nm", "-D", "--defined-only", str(Build.injection_library))
 
         names = {line.split()[-1].split("@")[0] for line in symbols.splitlines()}
         self.assertEqual(names, ENTRY_POINTS)
 
     def test_nothing_but_the_c_library_is_needed(self):
-        dynamic = output_of("readelf", "-d", str(Build.library))
+        dynamic = output_of("readelf", "-d", str(Build.injection_library))
 
         needed = {line.split("[")[1].rstrip("]") for line in dynamic.splitlines() if "(NEEDED)" in line}
         self.assertEqual(needed - MAY_BE_NEEDED, ALWAYS_NEEDED)

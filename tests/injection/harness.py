@@ -19,7 +19,7 @@ class Build:
     """Where everything is; set once by injection_test.py."""
 
     folder = Path(".")
-    library = Path(".")
+    injection_library = Path(".")
     rangefinder = None  # the command line, if it was built
 
     @classmethod
@@ -96,12 +96,12 @@ class InjectionCase(unittest.TestCase):
         violations = place / "violations"
         environment = clean_environment() | {
             "LD_LIBRARY_PATH": str(Build.driver()),
-            "CUDA_INJECTION64_PATH": str(Build.library),
+            "CUDA_INJECTION64_PATH": str(Build.injection_library),
             "RANGEFINDER_CUPTI": str(Build.cupti()),
             "FAKE_VIOLATIONS": str(violations),
         }
         if nvtx:
-            environment["NVTX_INJECTION64_PATH"] = str(Build.library)
+            environment["NVTX_INJECTION64_PATH"] = str(Build.injection_library)
         environment |= variables
         environment = {name: value for name, value in environment.items() if value is not None}
         outcome = execute([*wrap, Build.program(program), *arguments], environment, place)

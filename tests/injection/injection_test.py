@@ -23,14 +23,14 @@ from harness import Build
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("build", type=Path)
-    parser.add_argument("--library", type=Path)
+    parser.add_argument("--library", dest="injection_library", type=Path)
     parser.add_argument("--rangefinder", type=Path)
     options, rest = parser.parse_known_args()
     Build.folder = options.build.resolve()
-    Build.library = (options.library or Build.folder / "lib/librangefinder.so").resolve()
+    Build.injection_library = (options.injection_library or Build.folder / "lib/librangefinder.so").resolve()
     command = options.rangefinder or Build.folder / "bin/rangefinder"
     Build.rangefinder = command.resolve() if command.exists() else None
-    for needed in (Build.library, Build.cupti(), Build.driver() / "libcuda.so.1", Build.program("plain")):
+    for needed in (Build.injection_library, Build.cupti(), Build.driver() / "libcuda.so.1", Build.program("plain")):
         if not needed.exists():
             parser.error(f"{needed} is not there: build first")
     unittest.main(argv=[sys.argv[0], *rest])

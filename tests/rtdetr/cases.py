@@ -72,7 +72,7 @@ def against_library(model_name, dtype, count, size, extra=()):
         reference, _ = bench.references(model_name, count, size)
         case = bench.program.arguments(model_name, bench.weights(model_name), dtype, bench.image_files(count, size), size)
         dumps = bench.program.dumps([*case, *extra], reference["topk_ind"])
-        library = bench.library(model_name, dtype, count, size, reference["topk_ind"])
+        library = bench.hugging_face(model_name, dtype, count, size, reference["topk_ind"])
         findings = compare(bench, dumps, model_name, dtype, count, size, library)
         findings += program_checks.detections(dumps, size)
         free = bench.program.dumps([*case, *extra])
@@ -100,7 +100,7 @@ def library_errors(dtype):
     """How far the library itself is from the limits: printed, and only the selection's rule is judged."""
     def run(bench):
         reference, truth = bench.references("r50", 1, SQUARE)
-        dumps = bench.library("r50", dtype, 1, SQUARE, reference["topk_ind"])
+        dumps = bench.hugging_face("r50", dtype, 1, SQUARE, reference["topk_ind"])
         measured = compare(bench, dumps, "r50", dtype, 1, SQUARE)
         bad = sum(not one.ok for one in measured)
         return Outcome([], f"the library's own: {summary(measured)}; over a limit: {bad} of {len(measured)}")

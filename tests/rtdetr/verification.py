@@ -52,7 +52,7 @@ class Bench:
     def image_files(self, count, size):
         return write_images(self.images(count, size), self.folder)
 
-    def library(self, name, dtype, count, size, forced=None, attention="sdpa"):
+    def hugging_face(self, name, dtype, count, size, forced=None, attention="sdpa"):
         """Dumps of the library in one type."""
         model = self.model(name, dtype, attention)
         with precision(dtype):
@@ -64,7 +64,7 @@ class Bench:
         if key != self._reference_key:
             self._references.clear()
             torch.cuda.empty_cache()
-            reference = self.library(name, "fp32", count, size, attention="eager")
-            truth = self.library(name, "fp64", count, size, reference["topk_ind"], attention="eager")
+            reference = self.hugging_face(name, "fp32", count, size, attention="eager")
+            truth = self.hugging_face(name, "fp64", count, size, reference["topk_ind"], attention="eager")
             self._reference_key, self._references = key, {"fp32": reference, "fp64": truth}
         return self._references["fp32"], self._references["fp64"]

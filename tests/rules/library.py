@@ -28,19 +28,19 @@ def needed(dynamic):
 
 
 def exported_symbols(_files, options):
-    names = set(exported(readelf("--dyn-syms", options.library)))
+    names = set(exported(readelf("--dyn-syms", options.injection_library)))
     for name in sorted(names - EXPORTS):
-        yield options.library, f"exports {name}"
+        yield options.injection_library, f"exports {name}"
     for name in sorted(EXPORTS - names):
-        yield options.library, f"does not export {name}"
+        yield options.injection_library, f"does not export {name}"
 
 
 def needed_libraries(_files, options):
-    for name in needed(readelf("-d", options.library)):
+    for name in needed(readelf("-d", options.injection_library)):
         if not LIBRARIES.match(name):
-            yield options.library, f"needs {name}, which a host may not have"
+            yield options.injection_library, f"needs {name}, which a host may not have"
 
 
 if __name__ == "__main__":
     repository.run({"exported_symbols": exported_symbols, "needed_libraries": needed_libraries},
-                   lambda parser: parser.add_argument("--library", required=True))
+                   lambda parser: parser.add_argument("--library", dest="injection_library", required=True))

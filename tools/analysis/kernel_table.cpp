@@ -168,7 +168,7 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
     Cell title(CellValue(name == nullptr ? std::string("(unknown)") : name->demangled), names[i]);
     std::vector<Cell> row = cells(rows[i], std::move(title), total, spreads);
     add_occupancy(row, spreads, rows[i].name);
-    row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->library)));
+    row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->from_library)));
     table.add(std::move(row));
   }
   if (rows.empty()) return table;

@@ -25,7 +25,7 @@ void RankMerge::add(const TraceTotals& trace) {
     rank.gpu_ns += kernel.total_ns;
     rank.kernels += kernel.count;
     const auto name = trace.kernel_names.find(kernel.name);
-    if (name != trace.kernel_names.end() && name->second.library == "NCCL") {
+    if (name != trace.kernel_names.end() && name->second.from_library == "NCCL") {
       rank.communication_ns += kernel.total_ns;
     }
   }

@@ -47,7 +47,7 @@ Json kernel_row(const KernelTotals& row, const KernelNameRecord* name, const Row
   out["name"] = name != nullptr ? name->demangled : "(unknown)";
   if (name != nullptr) {
     out["mangled"] = name->mangled;
-    out["library"] = name->library;
+    out["library"] = name->from_library;
   }
   out["count"] = row.count;
   if (row.timed > 0) {

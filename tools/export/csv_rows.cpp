@@ -21,7 +21,7 @@ const std::string& CsvRows::kernel(std::uint32_t name) {
   const auto [it, is_new] = kernels_.try_emplace(name);
   if (is_new) {
     const KernelNameRecord& known = trace_.kernel_name(name);
-    it->second = csv_cell(known.demangled) + ',' + csv_cell(known.library);
+    it->second = csv_cell(known.demangled) + ',' + csv_cell(known.from_library);
   }
   return it->second;
 }

@@ -134,7 +134,7 @@ const SqliteRows::KernelTexts& SqliteRows::kernel_texts(std::uint32_t name) {
   if (is_new) {
     const KernelNameRecord& known = trace_.kernel_name(name);
     it->second = {string_id(known.demangled), string_id(kernel_base_name(known.demangled)),
-                  string_id(known.mangled), string_id(known.library)};
+                  string_id(known.mangled), string_id(known.from_library)};
   }
   return it->second;
 }

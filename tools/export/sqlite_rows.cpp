@@ -90,7 +90,7 @@ void SqliteRows::add(const KernelRecord& kernel) {
     }
   }
   bind_origin(row, kernel.work);
-  row.bind(texts.library);
+  row.bind(texts.from_library);
   row.run();
 }
 

@@ -32,7 +32,7 @@ class SqliteRows final : public TraceVisitor {
  private:
   struct Inserts;
   struct KernelTexts {
-    std::int64_t demangled = 0, short_name = 0, mangled = 0, library = 0;
+    std::int64_t demangled = 0, short_name = 0, mangled = 0, from_library = 0;
   };
 
   template <typename Other>

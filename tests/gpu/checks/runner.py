@@ -40,7 +40,7 @@ class Runner:
         self.table = table
         self.out = out
         self.bin = os.path.join(build, "bin")
-        self.library = os.path.join(build, "lib", "librangefinder.so")
+        self.injection_library = os.path.join(build, "lib", "librangefinder.so")
         self.repository = repository
 
     def program(self, name):
@@ -73,7 +73,7 @@ class Runner:
     def with_variable(self, name, command, timeout_s=300):
         """With nothing but CUDA_INJECTION64_PATH (and where to write)."""
         trace = self._trace_folder(name)
-        environment = {"CUDA_INJECTION64_PATH": self.library, "RANGEFINDER_OUT": trace}
+        environment = {"CUDA_INJECTION64_PATH": self.injection_library, "RANGEFINDER_OUT": trace}
         expected = self.plain(name, command, timeout_s, environment)
         return expected, self.validated(name, trace)
 

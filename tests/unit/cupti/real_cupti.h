@@ -12,13 +12,13 @@ namespace rangefinder::test {
 /// nullptr where there is no libcupti, with a warning that says so: the test then returns.
 inline const CuptiFunctions* real_cupti() {
   struct Loaded {
-    CuptiLibrary library;
+    CuptiLibrary cupti;
     CuptiFailure failure;
-    bool there = load_cupti({}, library, failure);
+    bool there = load_cupti({}, cupti, failure);
   };
   static const Loaded loaded;
   if (!loaded.there) WARN("skipped: " << loaded.failure.reason);
-  return loaded.there ? &loaded.library.functions : nullptr;
+  return loaded.there ? &loaded.cupti.functions : nullptr;
 }
 
 }  // namespace rangefinder::test

@@ -11,13 +11,13 @@ namespace {
 
 struct Named {
   const char* demangled;
-  const char* library;
+  const char* from_library;
 };
 
 void check_all(std::initializer_list<Named> kernels) {
   for (const Named& kernel : kernels) {
     INFO(kernel.demangled);
-    CHECK(kernel_origin(kernel.demangled, kernel.demangled).library == kernel.library);
+    CHECK(kernel_origin(kernel.demangled, kernel.demangled).from_library == kernel.from_library);
   }
 }
 

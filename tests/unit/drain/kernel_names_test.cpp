@@ -28,7 +28,7 @@ TEST_CASE("a kernel's name is kept mangled and told demangled, with its library"
 
   CHECK(name.mangled == "_ZN2at6native9fill_implIfEEvPfi");
   CHECK(name.demangled == "void at::native::fill_impl<float>(float*, int)");
-  CHECK(name.library == "PyTorch");
+  CHECK(name.from_library == "PyTorch");
   CHECK(name.evidence == "name contains at::native");
 }
 

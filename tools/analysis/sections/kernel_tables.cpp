@@ -71,7 +71,7 @@ std::vector<Cell> summary_row(const KernelDetail& kernel, const RowBytes& bytes,
                         optional_cell(derived.dram_bytes_per_s),
                         optional_cell(derived.dram_peak_share),
                         derived.limiter ? text_cell(std::string(limiter_name(*derived.limiter))) : Cell(),
-                        text_cell(kernel.name.library)};
+                        text_cell(kernel.name.from_library)};
   if (bytes.partial()) {
     for (std::size_t i = 8; i < 11; ++i) row[i].sign = "+";
   }

@@ -150,6 +150,7 @@ export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: Ke
     );
   const kernel = trace.kernelByName.get(kernelKey(row))!;
   const values = row as unknown as Record<string, number | undefined>;
+  const { library = "" } = row;
   const fact = (name: string, value: number | undefined, text: (n: number) => string): Fact | undefined =>
     value === undefined ? undefined : [name, text(value), String(value)];
   return (
@@ -188,7 +189,7 @@ export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: Ke
       <Facts
         title="Name"
         facts={[
-          ["library", row.library ?? ""],
+          ["library", library],
           ["mangled", (row.mangled ?? "").slice(0, 4000)],
           ...Object.entries(row)
             .filter(([key]) => !kShown.has(key))

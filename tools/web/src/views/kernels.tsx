@@ -51,7 +51,7 @@ function columnsOf(trace: Trace, grouped: boolean): TableColumn<Shown>[] {
           } satisfies TableColumn<Shown>,
         ]
       : []),
-    { key: "library", title: "Library", unit: "text", width: 84, value: (shown) => shown.row.library },
+    { key: "library", title: "Library", unit: "text", width: 84, value: ({ row: { library } }) => library },
     { key: "count", title: "Launches", unit: "count", width: 92, value: time("count") },
     {
       key: "total_ns",
