@@ -29,6 +29,8 @@
 using namespace rangefinder;
 using property::Lines;
 using property::Random;
+using test::content;
+using test::line_of;
 namespace fs = std::filesystem;
 
 namespace {
@@ -42,11 +44,6 @@ struct Recorded {
   Lines lines;
   std::string summary;
 };
-
-std::string content(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 Lines split(const std::string& text) {
   Lines out;
@@ -74,16 +71,6 @@ std::vector<Recorded> play_all(const CuptiFunctions& cupti, const fs::path& fold
   return out;
 }
 
-std::string written(const Line& line) {
-  std::string out;
-  std::visit(
-      [&](const auto& record) {
-        if constexpr (requires { write_line(out, record); }) write_line(out, record);
-      },
-      line);
-  return out;
-}
-
 /// With a space in front only the JSON parser takes it.
 bool reads_alike(const std::string& text, LineReader& reader) {
   Line plain, parsed;
@@ -91,7 +78,7 @@ bool reads_alike(const std::string& text, LineReader& reader) {
   const std::string error = reader.error();
   const bool as_json = reader.read(" " + text, parsed);
   if (as_it_is != as_json) return false;
-  return as_it_is ? plain.index() == parsed.index() && written(plain) == written(parsed)
+  return as_it_is ? plain.index() == parsed.index() && line_of(plain) == line_of(parsed)
                   : error == reader.error();
 }
 

@@ -4,6 +4,7 @@ import os
 import tempfile
 import unittest
 
+import definitions
 import function_lengths
 import headers
 import includes
@@ -64,6 +65,14 @@ class Repository(unittest.TestCase):
         self.write("docs/other.md", "$build/" + "work/ and https://example.org/" + "home/\n")
 
         self.assertEqual(self.found(layout.own_folders), ["docs/page.md"])
+
+    def test_two_headers_with_a_type_of_one_name_are_found_unless_its_namespace_differs(self):
+        self.write("tools/a.h", "namespace rangefinder {\nstruct Sum {\n};\n}\n")
+        self.write("tools/b.h", "namespace rangefinder {\nstruct Sum;\nclass Other final : public Base {\n};\n}\n")
+        self.write("tools/c.h", "namespace rangefinder {\nclass Sum {\n};\n}\n")
+        self.write("kernels/d.h", "namespace rangefinder::kernels {\nstruct Sum {\n};\n}\n")
+
+        self.assertEqual(self.found(definitions.unique_types), ["tools/c.h"])
 
     def test_the_schema_may_not_know_the_profiler(self):
         self.write("schema/record.h", '#include "profiler/session.h"\n#include "schema/loss.h"\n')

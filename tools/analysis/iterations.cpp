@@ -8,9 +8,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "profiler/attribution/path_totals.h"
 #include "schema/path_glob.h"
 #include "tools/analysis/missing.h"
+#include "tools/analysis/path_names.h"
 #include "tools/analysis/trace_reader.h"
 
 namespace rangefinder {
@@ -97,14 +97,14 @@ class IterationFinder final : public TraceVisitor {
     if (record == paths_.end()) return nullptr;
     const std::string& name = record->second.name;
     const bool called = sounds_like_iteration(name);
-    const std::string full = text(path);
+    const std::string full = path_text(paths_, path);
     const std::string text_of_group =
         called ? full.substr(0, full.size() - name.size()) + folded(name) : full;
     const bool wanted = glob_.empty() ? called || record->second.parent == 0 : names_exactly(full);
     if (!wanted) return nullptr;
     Group& group = groups_[text_of_group];
     group.called_iteration = called;
-    group.depth = depth(path);
+    group.depth = path_depth(paths_, path);
     return at->second = &group;
   }
 
@@ -113,26 +113,6 @@ class IterationFinder final : public TraceVisitor {
     if (!matches_glob(glob_, full)) return false;
     const std::size_t slash = full.rfind('/');
     return slash == std::string::npos || !matches_glob(glob_, std::string_view(full).substr(0, slash));
-  }
-
-  std::uint32_t parent(std::uint32_t path) const {
-    const auto at = paths_.find(path);
-    return at == paths_.end() || at->second.parent >= path ? 0 : at->second.parent;
-  }
-  std::uint32_t depth(std::uint32_t path) const {
-    std::uint32_t levels = 0;
-    for (; path != 0; path = parent(path)) ++levels;
-    return levels;
-  }
-  std::string text(std::uint32_t path) const {
-    static const std::string kUnknown = "(unknown)";
-    return join_path(
-        path,
-        [this](std::uint32_t id) -> const std::string& {
-          const auto at = paths_.find(id);
-          return at == paths_.end() ? kUnknown : at->second.name;
-        },
-        [this](std::uint32_t id) { return parent(id); });
   }
 
   /// By name, else by how often; of equals the outermost.

@@ -140,7 +140,7 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
   Table table;
   table.name = "kernels";
   table.empty = "No kernel in this trace.";
-  table.sortable = false;
+  table.arranged = true;
   table.columns = {{"name", "kernel", Unit::text},
                    {"count", "count", Unit::count},
                    {"total_ns", "total", Unit::ns},

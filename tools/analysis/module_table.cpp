@@ -179,7 +179,7 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
   table.name = "modules";
   table.empty = "No NVTX range and no GPU work in this trace.";
   table.cut = view.flat ? CutSide::front : CutSide::back;
-  table.sortable = false;
+  table.arranged = true;
   table.columns.push_back({"path", "module", Unit::text});
   std::vector<RowColumn> columns = time_columns(all_gpu_ns(trace));
   for (RowColumn& column : byte_columns()) columns.push_back(std::move(column));

@@ -18,9 +18,13 @@ double spread(std::uint64_t least, std::uint64_t most, double mean) {
 
 }  // namespace
 
+std::string rank_name(const TraceTotals& trace) {
+  return trace.header.rank.empty() ? trace.files.folder.string() : "rank " + trace.header.rank;
+}
+
 void RankMerge::add(const TraceTotals& trace) {
   Rank& rank = ranks_.emplace_back();
-  rank.name = trace.header.rank.empty() ? trace.files.folder.string() : "rank " + trace.header.rank;
+  rank.name = rank_name(trace);
   for (const KernelTotals& kernel : trace.totals.kernels()) {
     rank.gpu_ns += kernel.total_ns;
     rank.kernels += kernel.count;

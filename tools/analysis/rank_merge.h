@@ -20,6 +20,9 @@
 
 namespace rangefinder {
 
+/// "rank 3", or the folder where the process had no rank.
+[[nodiscard]] std::string rank_name(const TraceTotals& trace);
+
 class RankMerge {
  public:
   void add(const TraceTotals& trace);
@@ -28,7 +31,7 @@ class RankMerge {
   [[nodiscard]] Table modules(std::uint32_t depth) const;
   /// A row a rank, the slowest first.
   [[nodiscard]] Table ranks() const;
-  /// "rank 3", or the folder where the process had no rank; empty: they differ by less than 2 %.
+  /// Its name; empty: they differ by less than 2 %.
   [[nodiscard]] std::string straggler() const;
 
  private:

@@ -9,6 +9,7 @@
 
 #include "profiler/attribution/number_text.h"
 #include "schema/path_glob.h"
+#include "tools/analysis/path_names.h"
 
 namespace rangefinder {
 namespace {
@@ -92,15 +93,8 @@ Selection::Selection(const SelectionOptions& options, const TraceFolder& trace)
 }
 
 void Selection::learn(const PathRecord& path) {
-  if (options_.range.empty() || path_texts_.count(path.id) != 0) return;
-  const auto parent = path_texts_.find(path.parent);
-  std::string text = parent == path_texts_.end() ? "" : parent->second + "/";
-  for (const char c : path.name) {
-    if (c == '/' || c == '\\') text += '\\';
-    text += c;
-  }
-  if (matches_glob(options_.range, text)) paths_.insert(path.id);
-  path_texts_.emplace(path.id, std::move(text));
+  if (options_.range.empty() || !path_records_.emplace(path.id, path).second) return;
+  if (matches_glob(options_.range, path_text(path_records_, path.id))) paths_.insert(path.id);
 }
 
 void Selection::learn(const KernelNameRecord& name) {

@@ -78,7 +78,7 @@ class Selection {
   bool everything_ = true;
   std::regex kernel_;
   Iterations iterations_;
-  std::unordered_map<std::uint32_t, std::string> path_texts_;
+  std::unordered_map<std::uint32_t, PathRecord> path_records_;
   std::unordered_set<std::uint32_t> paths_, kernels_;  // that are selected
 };
 

@@ -69,6 +69,8 @@ struct Table {
   CutSide cut = CutSide::front;         ///< of texts in the first column
   /// False: rows are a tree or a time line, whose order says something; --top keeps the first ones.
   bool sortable = true;
+  /// True: sorted and cut as the user asked when it was made; nothing is left to do.
+  bool arranged = false;
 
   /// Appends a row; cells beyond those given stay empty.
   void add(std::vector<Cell> cells);

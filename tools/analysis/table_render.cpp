@@ -164,7 +164,7 @@ std::string render_markdown(const Table& table, bool raw) {
 
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos &&
-      (text.empty() || std::string_view("=+-@\t").find(text.front()) == std::string_view::npos)) {
+      (text.empty() || std::string_view("=+-@\t ").find(text.front()) == std::string_view::npos)) {
     return std::string(text);
   }
   std::string out = "\"";

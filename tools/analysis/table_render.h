@@ -38,8 +38,8 @@ struct TextStyle {
 /// with ';'. Columns in order of first appearance.
 [[nodiscard]] Table table_of_rows(std::string name, const nlohmann::ordered_json& rows);
 
-/// `text` as a CSV field: quoted where it must be. A field that a spreadsheet would take for a formula
-/// is quoted, not changed.
+/// `text` as a CSV field: quoted where it must be. A field that a spreadsheet would take for a formula,
+/// or that begins with a space, is quoted, not changed.
 [[nodiscard]] std::string csv_field(std::string_view text);
 
 }  // namespace rangefinder

@@ -174,6 +174,22 @@ ReadSummary read_trace(const TraceFolder& trace, LineReader& reader, TraceVisito
   return Reading(trace, reader, visitor).read();
 }
 
+void TraceBeginning::first(const Line& line, const LinePlace& place) {
+  has_header_ = std::holds_alternative<Header>(line);
+  if (has_header_) return;
+  throw Missing(place.file->string() + " does not begin with the header of a trace\n" +
+                "  Name the folder that `rangefinder run` wrote.");
+}
+
+void TraceBeginning::broken(std::string_view error, const LinePlace& place) const {
+  if (!has_header_) throw Missing("no trace that this version can read: " + at(place) + std::string(error));
+}
+
+void TraceBeginning::end(const TraceFolder& trace, const ReadSummary& read) {
+  if (read.lines != 0) return;
+  throw Missing(trace.segments.front().path.string() + " holds no whole line: the program ended too early");
+}
+
 bool ends_before_start(const Line& line, TimeNs& start_ns, TimeNs& end_ns) {
   TimesOf times;
   std::visit(times, line);

@@ -52,6 +52,24 @@ struct ReadSummary {
 /// `reader` must outlive what the visitor keeps of the lines' views. Throws Missing.
 [[nodiscard]] ReadSummary read_trace(const TraceFolder& trace, LineReader& reader, TraceVisitor& visitor);
 
+/// Whether a trace begins as it must for a verb that shows what it holds: with its header.
+class TraceBeginning {
+ public:
+  /// Of every line. Throws Missing where the first is no header.
+  void line(const Line& line, const LinePlace& place) {
+    if (!has_header_) first(line, place);
+  }
+  /// Throws Missing where no header came before.
+  void broken(std::string_view error, const LinePlace& place) const;
+  /// After the last line. Throws Missing where there was no whole one.
+  static void end(const TraceFolder& trace, const ReadSummary& read);
+
+ private:
+  void first(const Line& line, const LinePlace& place);
+
+  bool has_header_ = false;
+};
+
 /// The two times of a line that ends before it starts; false: it does not, or has none.
 [[nodiscard]] bool ends_before_start(const Line& line, TimeNs& start_ns, TimeNs& end_ns);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tools/analysis/missing.h"
+#include "tools/analysis/path_names.h"
 #include "tools/analysis/sections/section.h"
 #include "tools/analysis/selection.h"
 
@@ -18,20 +19,16 @@ class TotalsVisitor final : public TraceVisitor {
       : out_(out), selection_(selection), section_(section) {}
 
   void line(const Line& line, const LinePlace& place) override {
-    if (!has_header_ && !std::holds_alternative<Header>(line)) {
-      throw Missing(place.file->string() + " does not begin with the header of a trace\n" +
-                    "  Name the folder that `rangefinder run` wrote.");
-    }
+    beginning_.line(line, place);
     if (selection_ != nullptr && !selection_->takes(line)) return;
     std::visit([this](const auto& record) { take(record); }, line);
     if (section_ != nullptr) section_->line(line);
   }
 
   void broken(std::string_view error, const LinePlace& place) override {
-    const std::string where =
-        place.file->string() + ":" + std::to_string(place.number) + ": " + std::string(error);
-    if (!has_header_) throw Missing("no trace that this version can read: " + where);
-    if (out_.first_broken.empty()) out_.first_broken = where;
+    beginning_.broken(error, place);
+    if (!out_.first_broken.empty()) return;
+    out_.first_broken = place.file->string() + ":" + std::to_string(place.number) + ": " + std::string(error);
   }
 
  private:
@@ -98,27 +95,22 @@ class TotalsVisitor final : public TraceVisitor {
   Selection* selection_;
   Section* section_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> categories_;
+  TraceBeginning beginning_;
   bool has_header_ = false;
 };
 
 }  // namespace
 
 const std::string& TraceTotals::own_name(std::uint32_t path) const {
-  static const std::string kUnknown = "(unknown)";
-  const auto it = paths.find(path);
-  return it == paths.end() ? kUnknown : it->second.name;
+  return path_name(paths, path);
 }
 
 std::uint32_t TraceTotals::parent_of(std::uint32_t path) const {
-  const auto it = paths.find(path);
-  // A parent has the smaller id; anything else in a damaged trace would loop.
-  return it == paths.end() || it->second.parent >= path ? 0 : it->second.parent;
+  return path_parent(paths, path);
 }
 
 std::string TraceTotals::path_text(std::uint32_t path) const {
-  return join_path(
-      path, [this](std::uint32_t id) -> const std::string& { return own_name(id); },
-      [this](std::uint32_t id) { return parent_of(id); });
+  return rangefinder::path_text(paths, path);
 }
 
 TraceTotals load_trace(const TraceFolder& files, Selection* selection, Section* section) {
@@ -132,9 +124,7 @@ TraceTotals load_trace(const TraceFolder& files, Selection* selection, Section* 
   LineReader reader;
   TotalsVisitor visitor(out, selection, section);
   out.read = read_trace(files, reader, visitor);
-  if (out.read.lines == 0) {
-    throw Missing(files.segments.front().path.string() + " holds no whole line: the program ended too early");
-  }
+  TraceBeginning::end(files, out.read);
   if (out.end) out.loss = out.end->loss;
   return out;
 }

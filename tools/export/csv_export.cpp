@@ -6,6 +6,7 @@
 
 #include "profiler/attribution/path_totals.h"
 #include "schema/key_names.h"
+#include "tools/analysis/path_names.h"
 #include "tools/export/csv_rows.h"
 #include "tools/export/csv_tables.h"
 #include "tools/export/export_format.h"
@@ -56,19 +57,13 @@ void add_stream_rows(CsvTables& tables, const TraceOutline& trace, std::size_t n
   }
 }
 
-std::uint32_t depth_of(const TraceOutline& trace, std::uint32_t path) {
-  std::uint32_t depth = 0;
-  for (; path != 0; path = trace.parent_of(path)) ++depth;
-  return depth;
-}
-
 void add_name_rows(CsvTables& tables, const TraceOutline& trace, std::size_t number) {
   for (const auto& [thread, name] : trace.threads) {
     tables[CsvTableId::threads].number(number).number(thread).text(name).end_row();
   }
   for (const auto& [id, path] : trace.paths) {
     CsvTable& row = tables[CsvTableId::modules];
-    row.number(number).number(id).nonzero(path.parent).number(depth_of(trace, id)).text(path.name);
+    row.number(number).number(id).nonzero(path.parent).number(path_depth(trace.paths, id)).text(path.name);
     row.text(trace.domain_name(path.domain)).text(trace.path_text(id)).end_row();
   }
   for (std::size_t i = 0; i < kLossCauses.size(); ++i) {

@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/export/csv_table.h"
 
-#include <algorithm>
 #include <cmath>
 
+#include "tools/analysis/table_render.h"
 #include "tools/export/plain_text.h"
 
 namespace rangefinder {
 
 std::string csv_cell(std::string_view text) {
-  std::string out = plain_text(text);
-  constexpr std::string_view kFormulaStarts = "=+-@\t ";
-  const bool is_formula = !out.empty() && kFormulaStarts.find(out.front()) != std::string_view::npos;
-  if (!is_formula && out.find_first_of("\",\r\n") == std::string::npos) return out;
-  std::string quoted = "\"";
-  for (const char c : out) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
+  return csv_field(plain_text(text));
 }
 
 CsvTable::CsvTable(const std::filesystem::path& file, Overwrite overwrite,

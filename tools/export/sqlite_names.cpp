@@ -5,6 +5,7 @@
 
 #include "schema/key_names.h"
 #include "tools/analysis/kernel_text.h"
+#include "tools/analysis/path_names.h"
 #include "tools/export/nvtx_payload.h"
 #include "tools/export/sqlite_inserts.h"
 #include "tools/export/sqlite_rows.h"
@@ -17,17 +18,17 @@ struct EnumRow {
   const char* name;
   const char* label;
 };
-constexpr std::array kCopyKinds{EnumRow{0, "CUDA_MEMCPY_KIND_UNKNOWN", "Unknown"},
-                                EnumRow{1, "CUDA_MEMCPY_KIND_HTOD", "Host-to-Device"},
-                                EnumRow{2, "CUDA_MEMCPY_KIND_DTOH", "Device-to-Host"},
-                                EnumRow{3, "CUDA_MEMCPY_KIND_HTOA", "Host-to-Array"},
-                                EnumRow{4, "CUDA_MEMCPY_KIND_ATOH", "Array-to-Host"},
-                                EnumRow{5, "CUDA_MEMCPY_KIND_ATOA", "Array-to-Array"},
-                                EnumRow{6, "CUDA_MEMCPY_KIND_ATOD", "Array-to-Device"},
-                                EnumRow{7, "CUDA_MEMCPY_KIND_DTOA", "Device-to-Array"},
-                                EnumRow{8, "CUDA_MEMCPY_KIND_DTOD", "Device-to-Device"},
-                                EnumRow{9, "CUDA_MEMCPY_KIND_HTOH", "Host-to-Host"},
-                                EnumRow{10, "CUDA_MEMCPY_KIND_PTOP", "Peer-to-Peer"}};
+constexpr std::array kCopyKindRows{EnumRow{0, "CUDA_MEMCPY_KIND_UNKNOWN", "Unknown"},
+                                   EnumRow{1, "CUDA_MEMCPY_KIND_HTOD", "Host-to-Device"},
+                                   EnumRow{2, "CUDA_MEMCPY_KIND_DTOH", "Device-to-Host"},
+                                   EnumRow{3, "CUDA_MEMCPY_KIND_HTOA", "Host-to-Array"},
+                                   EnumRow{4, "CUDA_MEMCPY_KIND_ATOH", "Array-to-Host"},
+                                   EnumRow{5, "CUDA_MEMCPY_KIND_ATOA", "Array-to-Array"},
+                                   EnumRow{6, "CUDA_MEMCPY_KIND_ATOD", "Array-to-Device"},
+                                   EnumRow{7, "CUDA_MEMCPY_KIND_DTOA", "Device-to-Array"},
+                                   EnumRow{8, "CUDA_MEMCPY_KIND_DTOD", "Device-to-Device"},
+                                   EnumRow{9, "CUDA_MEMCPY_KIND_HTOH", "Host-to-Host"},
+                                   EnumRow{10, "CUDA_MEMCPY_KIND_PTOP", "Peer-to-Peer"}};
 constexpr std::array kMemoryKinds{EnumRow{0, "CUDA_MEMOPR_MEMORY_KIND_PAGEABLE", "Pageable"},
                                   EnumRow{1, "CUDA_MEMOPR_MEMORY_KIND_PINNED", "Pinned"},
                                   EnumRow{2, "CUDA_MEMOPR_MEMORY_KIND_DEVICE", "Device"},
@@ -56,7 +57,7 @@ std::string kernel_base_name(const std::string& demangled) {
 }  // namespace
 
 void SqliteRows::add_enumerations() {
-  for (const EnumRow& row : kCopyKinds) inserts_->copy_kinds.add(row.id, row.name, row.label);
+  for (const EnumRow& row : kCopyKindRows) inserts_->copy_kinds.add(row.id, row.name, row.label);
   for (const EnumRow& row : kMemoryKinds) inserts_->memory_kinds.add(row.id, row.name, row.label);
   for (const EnumRow& row : kEventTypes) inserts_->event_types.add(row.id, row.name, row.label);
 }
@@ -105,11 +106,9 @@ void SqliteRows::add_names() {
                                                 : 1);
   }
   for (const auto& [id, path] : trace_.paths) {
-    std::uint32_t depth = 0;
-    for (std::uint32_t up = id; up != 0; up = trace_.parent_of(up)) ++depth;
     const std::uint32_t parent = trace_.parent_of(id);
-    inserts_->paths.add(id, parent == 0 ? std::nullopt : std::optional(parent), depth, path.name,
-                        trace_.domain_name(path.domain), trace_.path_text(id));
+    inserts_->paths.add(id, parent == 0 ? std::nullopt : std::optional(parent), path_depth(trace_.paths, id),
+                        path.name, trace_.domain_name(path.domain), trace_.path_text(id));
   }
   SqliteInsert& nvtx_row = inserts_->nvtx;
   const auto name_event = [&](int type, std::uint32_t domain, std::uint32_t category,

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "profiler/attribution/path_totals.h"
 #include "tools/analysis/missing.h"
+#include "tools/analysis/path_names.h"
 
 namespace rangefinder {
 namespace {
@@ -16,17 +16,12 @@ class OutlineVisitor final : public TraceVisitor {
   explicit OutlineVisitor(TraceOutline& out) : out_(out) {}
 
   void line(const Line& line, const LinePlace& place) override {
-    if (!has_header_ && !std::holds_alternative<Header>(line)) {
-      throw Missing(place.file->string() + " does not begin with the header of a trace\n" +
-                    "  Name the folder that `rangefinder run` wrote.");
-    }
+    beginning_.line(line, place);
     std::visit([this](const auto& record) { take(record); }, line);
   }
 
   void broken(std::string_view error, const LinePlace& place) override {
-    if (has_header_) return;  // read_damage says where
-    throw Missing("no trace that this version can read: " + place.file->string() + ":" +
-                  std::to_string(place.number) + ": " + std::string(error));
+    beginning_.broken(error, place);  // behind a header read_damage says where
   }
 
  private:
@@ -102,6 +97,7 @@ class OutlineVisitor final : public TraceVisitor {
   }
 
   TraceOutline& out_;
+  TraceBeginning beginning_;
   bool has_header_ = false;
 };
 
@@ -121,8 +117,7 @@ const KernelNameRecord& TraceOutline::kernel_name(std::uint32_t id) const {
 }
 
 const std::string& TraceOutline::own_name(std::uint32_t path) const {
-  const auto it = paths.find(path);
-  return it == paths.end() ? kUnknown : it->second.name;
+  return path_name(paths, path);
 }
 
 const std::string& TraceOutline::text(std::uint32_t name) const {
@@ -131,15 +126,11 @@ const std::string& TraceOutline::text(std::uint32_t name) const {
 }
 
 std::uint32_t TraceOutline::parent_of(std::uint32_t path) const {
-  const auto it = paths.find(path);
-  // A parent has the smaller id; anything else in a damaged trace would loop.
-  return it == paths.end() || it->second.parent >= path ? 0 : it->second.parent;
+  return path_parent(paths, path);
 }
 
 std::string TraceOutline::path_text(std::uint32_t path) const {
-  return join_path(
-      path, [this](std::uint32_t id) -> const std::string& { return own_name(id); },
-      [this](std::uint32_t id) { return parent_of(id); });
+  return rangefinder::path_text(paths, path);
 }
 
 std::string TraceOutline::thread_name(std::uint32_t thread) const {
@@ -163,9 +154,7 @@ TraceOutline read_outline(const TraceFolder& files) {
   LineReader reader;
   OutlineVisitor visitor(out);
   out.read = read_trace(files, reader, visitor);
-  if (out.read.lines == 0) {
-    throw Missing(files.segments.front().path.string() + " holds no whole line: the program ended too early");
-  }
+  TraceBeginning::end(files, out.read);
   if (out.end) out.loss = out.end->loss;
   return out;
 }

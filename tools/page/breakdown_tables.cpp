@@ -78,7 +78,7 @@ Json copy_key(const WorkBreakdown::CopyKey& key) {
   return {{"kind", to_text(key.kind)}, {"src", to_text(key.source)}, {"dst", to_text(key.destination)}};
 }
 
-void add_sum(Json& out, const WorkSum& sum) {
+void add_sum(Json& out, const BreakdownSum& sum) {
   out["count"] = sum.count;
   out["bytes"] = sum.bytes;
   out["total_ns"] = sum.total_ns;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tools/analysis/findings/findings.h"
+#include "tools/analysis/gpu_timeline.h"
 #include "tools/analysis/sections/section.h"
 #include "tools/page/iteration_rows.h"
 #include "tools/page/longest_items.h"
@@ -27,10 +28,6 @@
 
 namespace rangefinder {
 
-struct StreamKey {
-  std::uint32_t gpu = 0, context = 0, stream = 0;
-  auto operator<=>(const StreamKey&) const = default;
-};
 [[nodiscard]] inline StreamKey stream_of(const GpuWork& work) noexcept {
   return {work.gpu, work.context, work.stream};
 }

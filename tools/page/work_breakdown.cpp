@@ -7,7 +7,7 @@
 
 namespace rangefinder {
 
-void WorkSum::add(const GpuWork& work, std::uint64_t work_bytes) {
+void BreakdownSum::add(const GpuWork& work, std::uint64_t work_bytes) {
   ++count;
   bytes += work_bytes;
   if (work.start_ns == kNoTime || work.end_ns < work.start_ns) return;

@@ -18,7 +18,7 @@
 
 namespace rangefinder {
 
-struct WorkSum {
+struct BreakdownSum {
   std::uint64_t count = 0, timed = 0, total_ns = 0, min_ns = 0, max_ns = 0, bytes = 0;
   void add(const GpuWork& work, std::uint64_t work_bytes);
 };
@@ -46,10 +46,10 @@ class WorkBreakdown {
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
 
-  std::unordered_map<Pair, WorkSum, PairHash> by_path;    ///< kernel name, path
-  std::unordered_map<Pair, WorkSum, PairHash> by_config;  ///< kernel name, configuration
+  std::unordered_map<Pair, BreakdownSum, PairHash> by_path;    ///< kernel name, path
+  std::unordered_map<Pair, BreakdownSum, PairHash> by_config;  ///< kernel name, configuration
   std::unordered_map<std::uint32_t, DurationBuckets> durations;
-  std::map<CopyKey, WorkSum> copies_by_path, copies_by_size;
+  std::map<CopyKey, BreakdownSum> copies_by_path, copies_by_size;
 };
 
 }  // namespace rangefinder

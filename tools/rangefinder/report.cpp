@@ -47,7 +47,8 @@ struct Loaded {
       : selection(options.selection, files),
         section(kind.make(options.view)),
         trace(load_trace(files, &selection, section.get())),
-        values(load_row_values(trace, selection.sample_window())) {}
+        values(kind.samples || options.json ? load_row_values(trace, selection.sample_window())
+                                            : RowValues(trace)) {}
 
   [[nodiscard]] SectionInput input(const ReportOptions& options) const {
     return {trace, values, options.view};
@@ -126,7 +127,6 @@ void check_sort(const ReportOptions& options, const Section& section) {
 
 /// Keys of sections without a list of their own: those of their tables, known once they are made.
 void check_sort(const ReportOptions& options, const std::vector<Table>& tables) {
-  if (options.view.sort.empty()) return;
   std::string known;
   for (const Table& table : tables) {
     for (const TableColumn& column : table.columns) {
@@ -180,7 +180,7 @@ int report(const ReportOptions& options) {
   for (const TraceFolder& files : traces) {
     all.push_back(std::make_unique<Loaded>(files, options, kind));
     const Loaded& loaded = *all.back();
-    if (loaded.section->sort_keys().empty()) {
+    if (!options.view.sort.empty() && loaded.section->sort_keys().empty()) {
       check_sort(options, loaded.section->tables(loaded.input(options)));
     }
   }

@@ -7,8 +7,7 @@ namespace rangefinder {
 
 void RankReport::add(const TraceTotals& trace) {
   merge_.add(trace);
-  const std::string& rank = trace.header.rank;
-  traces_.push_back({rank.empty() ? trace.files.folder.string() : "rank " + rank, &trace});
+  traces_.push_back({rank_name(trace), &trace});
 }
 
 void RankReport::put(nlohmann::ordered_json& out, std::uint32_t depth) const {

@@ -17,37 +17,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import cli_case  # noqa: E402
 import export_case  # noqa: E402
-from export_case import RECORDINGS, SKIPPED, Export, kernel_ns, lines_of, of_kind, path_texts, recorded  # noqa: E402
+import npm_install  # noqa: E402
+from export_case import RECORDINGS, Export, kernel_ns, lines_of, of_kind, path_texts, recorded  # noqa: E402
 
 WORK = pathlib.Path()
-
-
-def skip(reason):
-    print("skipped: " + reason)
-    sys.exit(SKIPPED)
-
-
-def install(work):
-    """node_modules beside a copy of the runner, made once."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        skip("there is no node or no npm")
-    work.mkdir(parents=True, exist_ok=True)
-    stale = any(not (work / name).exists() or (work / name).read_bytes() != (HERE / name).read_bytes()
-                for name in ("package.json", "package-lock.json"))
-    for name in ("package.json", "package-lock.json", "query.mjs"):
-        shutil.copy(HERE / name, work / name)
-    if not stale and (work / "node_modules/@duckdb/node-api").is_dir():
-        return
-    try:
-        done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=work, text=True,
-                              capture_output=True, timeout=120, check=False)
-    except subprocess.TimeoutExpired:
-        skip("npm reaches no registry: no answer in two minutes")
-    if done.returncode != 0:
-        shutil.rmtree(work / "node_modules", ignore_errors=True)
-        (work / "package.json").unlink()
-        lines = [line for line in done.stderr.splitlines() if "error" in line] or ["npm ci failed"]
-        skip("npm could not install @duckdb/node-api: " + lines[0])
 
 
 def sql(name):
@@ -159,5 +132,5 @@ if __name__ == "__main__":
     if len(sys.argv) < 5:
         sys.exit(__doc__)
     WORK = pathlib.Path(sys.argv.pop(4))
-    install(WORK)
+    npm_install.install("@duckdb/node-api", "query.mjs", HERE, WORK)
     export_case.main(__doc__)

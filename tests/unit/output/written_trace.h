@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,12 +15,6 @@
 #include "tests/unit/tools/trace_on_disk.h"
 
 namespace rangefinder::test {
-
-inline std::string content(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 /// Names of the files in `folder`, in order.
 inline std::vector<std::string> files_in(const std::filesystem::path& folder) {

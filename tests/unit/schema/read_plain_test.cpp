@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "schema/write_line.h"
 #include "tests/catch.h"
+#include "tests/unit/tools/trace_on_disk.h"
 
 using namespace rangefinder;
+using test::line_of;
 
 namespace {
 
@@ -35,16 +36,6 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), by);
 }
 
-std::string written(const Line& line) {
-  std::string out;
-  std::visit(
-      [&](const auto& record) {
-        if constexpr (requires { write_line(out, record); }) write_line(out, record);
-      },
-      line);
-  return out;
-}
-
 /// "" or what is wrong: the plain reader may take only what the parser takes, and gives the same.
 std::string difference(const std::string& text) {
   LineReader reader;
@@ -52,7 +43,7 @@ std::string difference(const std::string& text) {
   Line plain, parsed;
   if (!read_plain(text, pool, plain)) return {};
   if (!reader.read(" " + text, parsed)) return "the parser refuses " + text + ": " + reader.error();
-  return written(plain) == written(parsed) ? "" : text + " is read as " + written(plain);
+  return line_of(plain) == line_of(parsed) ? "" : text + " is read as " + line_of(plain);
 }
 
 }  // namespace
@@ -63,7 +54,7 @@ TEST_CASE("lines as the writer makes them are read without the parser, to the sa
     TextPool pool;
     Line line;
     REQUIRE(read_plain(text, pool, line));
-    CHECK(written(line) == text + "\n");
+    CHECK(line_of(line) == text + "\n");
     CHECK(takes(text + "\n"));
   }
 }

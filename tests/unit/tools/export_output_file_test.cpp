@@ -4,7 +4,6 @@
 
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,14 +14,10 @@
 #include "tools/export/output_file.h"
 
 using namespace rangefinder;
+using rangefinder::test::content;
 using rangefinder::test::TemporaryFolder;
 
 namespace {
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::vector<std::string> names_in(const std::filesystem::path& folder) {
   std::vector<std::string> out;

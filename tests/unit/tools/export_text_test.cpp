@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 
@@ -15,14 +13,10 @@
 #include "tools/export/prometheus_text.h"
 
 using namespace rangefinder;
+using rangefinder::test::content;
 using rangefinder::test::TemporaryFolder;
 
 namespace {
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// A file of Chrome events in an array, written by `write(events, rows)`.
 template <typename Write>

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 
 #include "tests/catch.h"
 #include "tests/unit/tools/trace_on_disk.h"
@@ -13,17 +12,13 @@
 #include "tools/analysis/trace_totals.h"
 
 using namespace rangefinder;
+using test::content;
 using test::line_of;
 using test::shown;
 using test::TraceOnDisk;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string content(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 TraceFolder files_of(const TraceOnDisk& trace) {
   return open_trace_folder(trace.folder.path());

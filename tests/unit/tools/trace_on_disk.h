@@ -10,10 +10,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "schema/read_line.h"
 #include "schema/write_line.h"
 
 namespace rangefinder::test {
@@ -23,6 +26,23 @@ std::string line_of(const Record& record) {
   std::string out;
   write_line(out, record);
   return out;
+}
+
+/// Of a line that was read; empty for a kind that has no writer.
+inline std::string line_of(const Line& line) {
+  std::string out;
+  std::visit(
+      [&out](const auto& record) {
+        if constexpr (requires { write_line(out, record); }) write_line(out, record);
+      },
+      line);
+  return out;
+}
+
+/// A file's bytes; none where there is no such file.
+inline std::string content(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// A folder that goes away with its content.

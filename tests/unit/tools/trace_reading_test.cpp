@@ -2,7 +2,6 @@
 #include <zstd.h>
 
 #include <fstream>
-#include <iterator>
 
 #include "tests/catch.h"
 #include "tests/unit/tools/trace_on_disk.h"
@@ -14,6 +13,7 @@
 #include "tools/analysis/trace_totals.h"
 
 using namespace rangefinder;
+using test::content;
 using test::line_of;
 using test::TraceOnDisk;
 
@@ -21,11 +21,6 @@ namespace {
 
 TraceTotals load(const TraceOnDisk& trace) {
   return load_trace(open_trace_folder(trace.folder.path()));
-}
-
-std::string content(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// Replaces a segment by its compressed form, cut by `cut` bytes.

@@ -6,9 +6,9 @@
 #include <unordered_map>
 
 #include "profiler/attribution/number_text.h"
-#include "profiler/attribution/path_totals.h"
 #include "tools/analysis/iterations.h"
 #include "tools/analysis/missing.h"
+#include "tools/analysis/path_names.h"
 #include "tools/analysis/row_values.h"
 #include "tools/analysis/trace_reader.h"
 
@@ -16,6 +16,13 @@ namespace rangefinder {
 namespace {
 
 constexpr std::uint64_t kLeastToDropFirst = 3;
+
+/// With the names of iterations without their numbers.
+template <typename Paths>
+std::string folded_text(const Paths& paths, std::uint32_t path) {
+  return path_text(paths, path,
+                   [&paths](std::uint32_t id) { return folded_iteration_name(path_name(paths, id)); });
+}
 
 /// Which iterations count, and in which batch each is.
 struct Batches {
@@ -46,16 +53,18 @@ class SeriesVisitor final : public TraceVisitor {
   SeriesVisitor(const Iterations& iterations, const Batches& batches)
       : iterations_(iterations), batches_(batches) {}
 
-  void line(const Line& line, const LinePlace&) override {
+  void line(const Line& line, const LinePlace& place) override {
+    beginning_.line(line, place);
     if (const auto* const kernel = std::get_if<KernelRecord>(&line)) return take(*kernel);
     if (const auto* const exact = std::get_if<ExactRecord>(&line)) return take(*exact);
+    if (std::holds_alternative<SamplesRecord>(line)) sampled_ = true;
     if (const auto* const path = std::get_if<PathRecord>(&line)) paths_.emplace(path->id, *path);
     if (const auto* const name = std::get_if<KernelNameRecord>(&line)) {
       names_.emplace(name->id, name->demangled);
     }
     if (const auto* const header = std::get_if<Header>(&line)) header_ = *header;
   }
-  void broken(std::string_view, const LinePlace&) override {}
+  void broken(std::string_view error, const LinePlace& place) override { beginning_.broken(error, place); }
 
   /// Every path gets what its children have; paths of the same text meet.
   void finish(IterationSeries& out) {
@@ -65,7 +74,7 @@ class SeriesVisitor final : public TraceVisitor {
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
       const auto own = sums_.find(*id);
       if (own == sums_.end()) continue;
-      if (const std::uint32_t up = parent(*id); up != 0) sums_[up] += BatchSums(own->second);
+      if (const std::uint32_t up = path_parent(paths_, *id); up != 0) sums_[up] += BatchSums(own->second);
     }
     for (const std::uint32_t id : ids) {
       const auto own = sums_.find(id);
@@ -74,7 +83,7 @@ class SeriesVisitor final : public TraceVisitor {
       PathSeries& series = at->second;
       if (fresh) {
         series.name = folded_iteration_name(paths_.at(id).name);
-        series.depth = depth(id);
+        series.depth = path_depth(paths_, id);
         series.order = out.paths.size();
       }
       series.sums += own->second;
@@ -88,6 +97,7 @@ class SeriesVisitor final : public TraceVisitor {
   }
 
   [[nodiscard]] const Header& header() const noexcept { return header_; }
+  [[nodiscard]] bool sampled() const noexcept { return sampled_; }
 
  private:
   struct OwnKernel {
@@ -123,20 +133,8 @@ class SeriesVisitor final : public TraceVisitor {
     }
   }
 
-  std::uint32_t parent(std::uint32_t path) const {
-    const auto at = paths_.find(path);
-    return at == paths_.end() || at->second.parent >= path ? 0 : at->second.parent;
-  }
-  std::uint32_t depth(std::uint32_t path) const {
-    std::uint32_t levels = 0;
-    for (; path != 0; path = parent(path)) ++levels;
-    return levels;
-  }
   std::string text(std::uint32_t path) const {
-    if (path == 0) return "(outside of any range)";
-    return join_path(
-        path, [this](std::uint32_t id) { return folded_iteration_name(paths_.at(id).name); },
-        [this](std::uint32_t id) { return parent(id); });
+    return path == 0 ? "(outside of any range)" : folded_text(paths_, path);
   }
 
   const Iterations& iterations_;
@@ -146,12 +144,13 @@ class SeriesVisitor final : public TraceVisitor {
   std::unordered_map<std::uint32_t, BatchSums> sums_;
   std::unordered_map<std::uint32_t, OwnKernel> kernels_;
   Header header_;
+  TraceBeginning beginning_;
+  bool sampled_ = false;
 };
 
 void add_sampled(IterationSeries& out, const TraceFolder& files, const Iterations& iterations,
                  const Batches& batches) {
   const TraceTotals trace = load_trace(files);
-  if (trace.samples_lines == 0) return;
   SampleWindow window;
   if (!batches.everything) {
     window.from_ns = iterations.instances[batches.first].start_ns;
@@ -163,9 +162,7 @@ void add_sampled(IterationSeries& out, const TraceFolder& files, const Iteration
   for (const PathTotals& row : trace.totals.paths()) {
     const RowBytes bytes = values.bytes(row);
     if (row.path == 0 || bytes.source != RowBytes::Source::sampled) continue;
-    SampledSeries& series = out.sampled[join_path(
-        row.path, [&](std::uint32_t id) { return folded_iteration_name(trace.own_name(id)); },
-        [&](std::uint32_t id) { return trace.parent_of(id); })];
+    SampledSeries& series = out.sampled[folded_text(trace.paths, row.path)];
     series.dram_bytes += static_cast<double>(bytes.dram()) / n;
     series.dram_error += std::hypot(bytes.read_error.value_or(0), bytes.write_error.value_or(0)) / n;
     series.l2_bytes += static_cast<double>(bytes.l2) / n;
@@ -201,6 +198,10 @@ Moments IterationSeries::moments(const BatchSums& sums, Quantity quantity) const
 
 IterationSeries IterationSeries::load(const TraceFolder& trace, const std::string& iteration_range,
                                       const HalfOpen<std::uint64_t>& wanted) {
+  if (trace.segments.empty()) {
+    throw Missing(trace.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
+                  "  The comparison is made from the trace: copy its files next to the summary.");
+  }
   IterationSeries out;
   const Iterations iterations = find_iterations(trace, iteration_range);
   const Batches batches(iterations, wanted);
@@ -211,14 +212,14 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
   for (std::uint64_t i = batches.first; i < batches.last; ++i) ++out.batch_sizes[batches.of(i)];
   LineReader reader;
   SeriesVisitor visitor(iterations, batches);
-  static_cast<void>(read_trace(trace, reader, visitor));
+  TraceBeginning::end(trace, read_trace(trace, reader, visitor));
   visitor.finish(out);
   out.title = trace.folder.string() + "   " + printable(visitor.header().executable);
   out.counters = visitor.header().counters;
   const bool exact = std::any_of(out.paths.begin(), out.paths.end(), [](const auto& entry) {
     return !entry.second.sums.sums[static_cast<std::size_t>(Quantity::dram_bytes)].empty();
   });
-  if (!exact) add_sampled(out, trace, iterations, batches);
+  if (!exact && visitor.sampled()) add_sampled(out, trace, iterations, batches);
   return out;
 }
 

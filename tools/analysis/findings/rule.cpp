@@ -45,6 +45,15 @@ const GpuRecord* FindingContext::gpu() const {
   return input.trace.gpus.empty() ? nullptr : &input.trace.gpus.front();
 }
 
+void KernelRule::find(const FindingContext& context, std::vector<Finding>& out) {
+  constexpr std::size_t kMostFindings = 3;
+  std::size_t found = 0;
+  for (const KernelUse& use : context.kernels.uses()) {
+    if (found == kMostFindings) return;
+    found += find_in(use, context, out) ? 1 : 0;
+  }
+}
+
 Severity severity_of(std::uint64_t prize_ns, std::uint64_t span_ns) {
   if (span_ns == 0) return Severity::info;
   const double share = static_cast<double>(prize_ns) / static_cast<double>(span_ns);

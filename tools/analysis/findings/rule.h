@@ -71,6 +71,16 @@ class FindingRule {
   virtual void find(const FindingContext& context, std::vector<Finding>& out) = 0;
 };
 
+/// A rule that looks at one kernel after the other, longest total first, until it has found enough.
+class KernelRule : public FindingRule {
+ public:
+  void find(const FindingContext& context, std::vector<Finding>& out) final;
+
+ protected:
+  /// Appends one finding and returns true, or neither.
+  virtual bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) = 0;
+};
+
 /// A rule a file in rules/.
 [[nodiscard]] std::unique_ptr<FindingRule> make_idle_in_range_rule();
 [[nodiscard]] std::unique_ptr<FindingRule> make_launch_bound_rule();

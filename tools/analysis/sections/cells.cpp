@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "tools/analysis/path_names.h"
+
 namespace rangefinder {
 
 Cell number_cell(double value) {
@@ -29,15 +31,10 @@ std::string path_title(const TraceTotals& trace, std::uint32_t path) {
   return path == 0 ? "(outside of any range)" : trace.path_text(path);
 }
 
-std::uint32_t path_depth(const TraceTotals& trace, std::uint32_t path) {
-  std::uint32_t levels = 0;
-  for (; path != 0; path = trace.parent_of(path)) ++levels;
-  return levels;
-}
-
 std::uint32_t path_at_depth(const TraceTotals& trace, std::uint32_t path, std::uint32_t depth) {
   if (depth == 0) return path;
-  for (std::uint32_t levels = path_depth(trace, path); levels > depth; --levels) path = trace.parent_of(path);
+  for (std::uint32_t levels = path_depth(trace.paths, path); levels > depth; --levels)
+    path = trace.parent_of(path);
   return path;
 }
 

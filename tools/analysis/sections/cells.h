@@ -41,7 +41,6 @@ namespace rangefinder {
 [[nodiscard]] std::string path_title(const TraceTotals& trace, std::uint32_t path);
 /// `path`, or the one above it that is `depth` levels deep; 0: any depth.
 [[nodiscard]] std::uint32_t path_at_depth(const TraceTotals& trace, std::uint32_t path, std::uint32_t depth);
-[[nodiscard]] std::uint32_t path_depth(const TraceTotals& trace, std::uint32_t path);
 
 /// CUPTI gave it a start and an end that can be.
 [[nodiscard]] inline bool is_timed(const GpuWork& work) noexcept {

@@ -57,7 +57,9 @@ class KernelsSection final : public Section {
   }
 
   std::vector<Table> plain_tables(const SectionInput& input) override {
-    return {table_of_rows("kernels", json(input)["kernels"])};
+    Table kernels = table_of_rows("kernels", json(input)["kernels"]);
+    kernels.arranged = true;
+    return {std::move(kernels)};
   }
 
   [[nodiscard]] std::vector<std::string> sort_keys() const override { return kernel_sort_columns(); }

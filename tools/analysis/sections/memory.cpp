@@ -12,6 +12,7 @@
 #include "schema/key_names.h"
 #include "tools/analysis/iterations.h"
 #include "tools/analysis/memory_use.h"
+#include "tools/analysis/path_names.h"
 #include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/line_parts.h"
@@ -115,7 +116,7 @@ class MemorySection final : public Section {
     const auto all = paths.find(0);
     const std::set<std::uint32_t> same = repeated(input);
     for (const auto& [path, totals] : paths) {
-      const bool deep = input.view.depth != 0 && path_depth(input.trace, path) > input.view.depth;
+      const bool deep = input.view.depth != 0 && path_depth(input.trace.paths, path) > input.view.depth;
       if (path == 0 || deep || same.count(path) != 0) continue;
       table.add(row(path_title(input.trace, path), path, totals, often));
     }
@@ -134,7 +135,7 @@ class MemorySection final : public Section {
     std::set<std::uint32_t> out;
     const auto& paths = use_.paths();
     for (const auto& [path, totals] : paths) {
-      const bool hidden = input.view.depth != 0 && path_depth(input.trace, path) > input.view.depth;
+      const bool hidden = input.view.depth != 0 && path_depth(input.trace.paths, path) > input.view.depth;
       const auto above = hidden ? paths.end() : paths.find(input.trace.parent_of(path));
       if (above != paths.end() && above->second.allocations == totals.allocations) out.insert(above->first);
     }

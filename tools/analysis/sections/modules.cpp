@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <string>
+#include <utility>
 
 #include "tools/analysis/module_table.h"
 #include "tools/analysis/rows_json.h"
@@ -36,7 +37,10 @@ class ModulesSection final : public Section {
 
   /// All that JSON holds of a module, one column a value.
   std::vector<Table> plain_tables(const SectionInput& input) override {
-    return {table_of_rows("modules", rows(input)), outside_by_thread(input)};
+    Table modules = table_of_rows("modules", rows(input));
+    static_cast<void>(sort_rows(modules, input.view.sort));  // by a column: all rows, not level by level
+    modules.arranged = true;
+    return {std::move(modules), outside_by_thread(input)};
   }
 
   [[nodiscard]] std::vector<std::string> sort_keys() const override { return module_sort_columns(); }

@@ -32,17 +32,18 @@ std::string Section::text(const SectionInput& input, const TextStyle& style) {
 
 void arrange(std::vector<Table>& tables, const SectionView& view) {
   for (Table& table : tables) {
+    if (table.arranged) continue;
     if (!view.sort.empty() && table.sortable) static_cast<void>(sort_rows(table, view.sort));
-    keep_first(table, table.name == "modules" ? 0 : view.top);  // a tree keeps what is above the heaviest
+    keep_first(table, view.top);
   }
 }
 
 const std::vector<SectionKind>& section_kinds() {
   static const std::vector<SectionKind> kKinds{
-      {"modules", "time and bytes of every NVTX range, as a tree", make_modules_section},
-      {"kernels", "time and bytes by kernel name", make_kernels_section},
-      {"kernel", "all that is known of one kernel, named by --kernel", make_kernel_section},
-      {"findings", "what is slow and why, with the evidence and the next step", make_findings_section},
+      {"modules", "time and bytes of every NVTX range, as a tree", make_modules_section, true},
+      {"kernels", "time and bytes by kernel name", make_kernels_section, true},
+      {"kernel", "all that is known of one kernel, named by --kernel", make_kernel_section, true},
+      {"findings", "what is slow and why, with the evidence and the next step", make_findings_section, true},
       {"memcpy", "copies by direction and memory, memsets", make_memcpy_section},
       {"memory", "peak and live bytes by path, what was never freed", make_memory_section},
       {"launches", "what launching costs, and how long launches wait", make_launches_section},

@@ -60,13 +60,16 @@ class Section {
   [[nodiscard]] virtual std::vector<std::string> sort_keys() const { return {}; }
 };
 
-/// --sort on tables whose order is not part of what they say, and --top.
+/// --sort on tables whose order is not part of what they say, and --top; not on those that are arranged.
 void arrange(std::vector<Table>& tables, const SectionView& view);
 
 struct SectionKind {
   std::string_view name;   ///< as --section takes it
   std::string_view about;  ///< one line
   std::unique_ptr<Section> (*make)(const SectionView&);
+  /// It shows bytes: SectionInput::values needs the shares of hardware samples, which take a second look
+  /// at the trace. Else they hold exact bytes only.
+  bool samples = false;
 };
 
 /// In the order in which --help lists them.

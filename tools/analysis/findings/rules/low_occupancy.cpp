@@ -17,20 +17,9 @@ namespace {
 constexpr double kLeastOccupancy = 0.25;
 constexpr double kLeastOfTime = 0.05;
 constexpr double kBusyIssue = 60;  // percent of the cycles
-constexpr std::size_t kMostFindings = 3;
 
-class LowOccupancy final : public FindingRule {
- public:
-  void find(const FindingContext& context, std::vector<Finding>& out) override {
-    std::size_t found = 0;
-    for (const KernelUse& use : context.kernels.uses()) {
-      if (found == kMostFindings) return;
-      found += find(context, use, out) ? 1 : 0;
-    }
-  }
-
- private:
-  static bool find(const FindingContext& context, const KernelUse& use, std::vector<Finding>& out) {
+class LowOccupancy final : public KernelRule {
+  bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) override {
     const LaunchConfigRecord* const config = context.kernels.config(use.config);
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
     const double of_time = static_cast<double>(use.total_ns) / all_ns;

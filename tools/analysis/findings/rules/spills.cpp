@@ -15,20 +15,9 @@ namespace {
 constexpr double kLeastOfTime = 0.02;
 constexpr double kSectorBytes = 32;
 constexpr std::uint32_t kMostRegisters = 255;  // a thread can have
-constexpr std::size_t kMostFindings = 3;
 
-class Spills final : public FindingRule {
- public:
-  void find(const FindingContext& context, std::vector<Finding>& out) override {
-    std::size_t found = 0;
-    for (const KernelUse& use : context.kernels.uses()) {
-      if (found == kMostFindings) return;
-      found += find(context, use, out) ? 1 : 0;
-    }
-  }
-
- private:
-  static bool find(const FindingContext& context, const KernelUse& use, std::vector<Finding>& out) {
+class Spills final : public KernelRule {
+  bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) override {
     const LaunchConfigRecord* const config = context.kernels.config(use.config);
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
     if (config == nullptr || config->local_bytes_per_thread == 0) return false;

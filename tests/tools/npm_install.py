@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a test needs from npm: `node_modules` in its own folder of the build, made once for each lock file.
+
+A test without node, without npm or without a registry is skipped, with the reason.
+"""
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+_PACKAGES = ("package.json", "package-lock.json")
+
+
+def skip(reason):
+    print("skipped: " + reason)
+    sys.exit(SKIPPED)
+
+
+def install(package, program, home, work):
+    """`work` gets `package` and a copy of `program`, as the lock file in `home` has it."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        skip("there is no node or no npm")
+    work.mkdir(parents=True, exist_ok=True)
+    stale = any(not (work / name).exists() or (work / name).read_bytes() != (home / name).read_bytes()
+                for name in _PACKAGES)
+    for name in (*_PACKAGES, program):
+        shutil.copy(home / name, work / name)
+    if not stale and (work / "node_modules" / package).is_dir():
+        return
+    try:
+        done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=work, text=True,
+                              capture_output=True, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        skip("npm reaches no registry: no answer in two minutes")
+    if done.returncode != 0:
+        shutil.rmtree(work / "node_modules", ignore_errors=True)
+        (work / "package.json").unlink()
+        lines = [line for line in done.stderr.splitlines() if "error" in line] or ["npm ci failed"]
+        skip(f"npm could not install {package}: " + lines[0])
