@@ -204,7 +204,7 @@ constexpr Tile tile(float block_ns, float latency_ns, float fixed_ns) {
 template <typename Element>
 constexpr Tile kTiles[] = {
     tile<Element, 32, 32>(245, 99, 4104),
-    tile<Element, 32, 64>(735, 14, 3845),
+    tile<Element, 32, 64>(400, 14, 1800),
     tile<Element, 64, 64>(373, 130, 2609),
 };
 

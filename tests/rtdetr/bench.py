@@ -10,9 +10,13 @@ Same weights, 640x640, input on the GPU, forward pass alone. In each round every
 --iterations forwards after a warm-up; one figure of a round is its median by GPU events. The table has the
 median of the rounds, and the least and the most. Nothing else may run on the GPU meanwhile.
 
-Compiling takes a minute: --batch picks one batch size a process. --without-compile leaves it out.
+Compiling takes a minute: --batch picks one batch size a process. --without-compile leaves it out. With
+--lock FILE several can be started at once: they compile side by side, and time one after the other, each
+with the file's lock to itself. Other work may run under that lock too (flock --shared FILE COMMAND).
 """
 import argparse
+import contextlib
+import fcntl
 import json
 import os
 import statistics
@@ -46,6 +50,7 @@ def parse():
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--weights", help="folder of files that make_weights.py wrote; else they are made")
     parser.add_argument("--without-compile", action="store_true")
+    parser.add_argument("--lock", metavar="FILE", help="timed with this file's lock, exclusively")
     parser.add_argument("--json", action="store_true", help="the rounds too")
     return parser.parse_args()
 
@@ -74,8 +79,8 @@ class Library:
         self.pixels = pixels.to(model.dtype).contiguous(memory_format=torch.channels_last)
         self.model = model
         if compiled:
-            import torch._inductor.config
-            torch._inductor.config.freezing = True
+            from torch._inductor import config as inductor  # a name of its own: `torch` must stay the module's
+            inductor.freezing = True
             self.model = torch.compile(model, mode="reduce-overhead", dynamic=False)
 
     def forward(self):
@@ -100,6 +105,17 @@ class Ours:
         if done.returncode != 0:
             raise SystemExit(f"bench: {' '.join(self.command)}: {done.stderr.strip()}")
         return json.loads(done.stdout.splitlines()[-1])["gpu_ms_median"]
+
+
+@contextlib.contextmanager
+def alone(path):
+    """Holds the lock of a file, if one was named."""
+    if path is None:
+        yield
+        return
+    with open(path, "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def contenders(options, weights):
@@ -141,9 +157,10 @@ def main():
             make_weights.make(options.model, 1, os.path.dirname(weights))
         competing = dict(contenders(options, weights))
         rounds = {name: [] for name in competing}
-        for _ in range(options.rounds):
-            for name, contender in competing.items():
-                rounds[name].append(contender.round_ms())
+        with alone(options.lock):
+            for _ in range(options.rounds):
+                for name, contender in competing.items():
+                    rounds[name].append(contender.round_ms())
     print_table(options, rounds)
     return 0
 

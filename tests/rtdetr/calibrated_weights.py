@@ -7,8 +7,8 @@ their variance, norms have scales and shifts of their own, offsets and attention
 then each batch norm is given the moments of what really reaches it.
 
 What a block adds to its shortcut is damped, as training leaves it. Without that a rounding error grows a
-thousandfold from the pixels to P5 (measured on R50; fp16 differs there by 40 % from fp32, in the library
-itself), and errors that arrive say nothing about who made them. With it the factor is about twenty.
+thousandfold from the pixels to P5 (measured on R50: the library's own fp16 differs there by 40 % from its
+fp32), and errors that arrive say nothing about who made them. With it those 40 % are 1.5 %.
 
 Every tensor has a generator of its own, seeded by its name: a model that grows a layer keeps the rest.
 """

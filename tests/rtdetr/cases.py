@@ -40,8 +40,9 @@ def compare(bench, dumps, model_name, dtype, count, size, library=None):
     model = bench.model(model_name, "fp32", "eager")
     with precision("fp32"):
         findings += comparison.stage_findings(model, dumps, reference["topk_ind"], dtype)
-    findings += comparison.free_findings(dumps, reference, dtype)
-    findings += comparison.selection_findings(dumps, reference, dtype)
+    limits = comparison.whole_pass_limits(dtype, reference, library)
+    findings += comparison.free_findings(dumps, reference, limits)
+    findings += comparison.selection_findings(dumps, reference, limits)
     if library is not None:
         findings += comparison.ratio_findings(dumps, library, truth, dtype)
     return findings
@@ -76,7 +77,8 @@ def against_library(model_name, dtype, count, size, extra=()):
         findings = compare(bench, dumps, model_name, dtype, count, size, library)
         findings += program_checks.detections(dumps, size)
         free = bench.program.dumps([*case, *extra])
-        findings += comparison.common_row_findings(free, reference, dtype)
+        limits = comparison.whole_pass_limits(dtype, reference, library)
+        findings += comparison.common_row_findings(free, reference, limits)
         return Outcome(findings, summary(findings))
     return run
 
@@ -134,9 +136,10 @@ def selection_mutation(bench):
     replaced["topk_ind"][:, -1] = comparison.best_positions(reference["enc_outputs_class"], 301)[:, -1]
     findings = []
     for name, dumps in (("exchanged", exchanged), ("replaced", replaced)):
-        bad = [one for one in comparison.selection_findings(dumps, reference, "fp32") if not one.ok]
+        bad = [one for one in comparison.selection_findings(dumps, reference, comparison.LIMITS["fp32"])
+               if not one.ok]
         findings.append(Finding("mutation", f"{name} positions are not caught", 0 if bad else 1, 0))
-    good = comparison.selection_findings(reference, reference, "fp32")
+    good = comparison.selection_findings(reference, reference, comparison.LIMITS["fp32"])
     return Outcome([*findings, *good], "exchanged and replaced positions")
 
 

@@ -9,6 +9,11 @@ Two views of the same dumps. Stage by stage: each stage is fed with the implemen
 
 Reference is the library in fp32 without TF32. Truth, where two implementations are weighed against each
 other, is the library in fp64.
+
+A stage's limit is a number. What arrives at the end of a whole pass depends on how much the weights make of
+a rounding error: with these the library itself, in fp16, is three times over the numbers below at P5 and
+eight times at the logits. So running free may go as far as 1.5 times the library's own error in that type,
+where that is more.
 """
 from dataclasses import dataclass
 
@@ -86,13 +91,28 @@ def coarsest_maps(reference):
     return [max(blocks, key=lambda name: int(name.removeprefix("stage3_block"))), "pan1"]
 
 
-def free_findings(dumps, reference, dtype):
-    limits = LIMITS[dtype]
+def box_names(reference):
+    return [name for name in reference if name.endswith("_ref")] + ["pred_boxes"]
+
+
+def whole_pass_limits(dtype, reference, library=None):
+    """Those of the type, or MOST_TIMES_THE_LIBRARY its own errors where these are greater."""
+    limits = dict(LIMITS[dtype])
+    if library is None:
+        return limits
+    own = {"free": max(relative(name, library[name], reference[name]) for name in coarsest_maps(reference)),
+           "logits": greatest(library["logits"], reference["logits"]),
+           "boxes": max(greatest(library[name], reference[name]) for name in box_names(reference))}
+    for kind, error in own.items():
+        limits[kind] = max(limits[kind], MOST_TIMES_THE_LIBRARY * error)
+    return limits
+
+
+def free_findings(dumps, reference, limits):
     for name in coarsest_maps(reference):
         yield Finding("free", name, relative(name, dumps[name], reference[name]), limits["free"])
     yield Finding("max", "logits", greatest(dumps["logits"], reference["logits"]), limits["logits"])
-    boxes = [name for name in reference if name.endswith("_ref")] + ["pred_boxes"]
-    for name in boxes:
+    for name in box_names(reference):
         yield Finding("max", name, greatest(dumps[name], reference[name]), limits["boxes"])
 
 
@@ -117,7 +137,7 @@ def best_positions(scores, count):
     return torch.sort(best, dim=1, descending=True, stable=True).indices[:, :count]
 
 
-def selection_findings(dumps, reference, dtype):
+def selection_findings(dumps, reference, limits):
     """The choice is right for its own scores, and differs from the reference's only near the last one."""
     own, theirs = dumps["topk_ind"], reference["topk_ind"]
     wrong = (own != best_positions(dumps["enc_outputs_class"], own.shape[1])).sum().item()
@@ -130,9 +150,9 @@ def selection_findings(dumps, reference, dtype):
         swaps = max(swaps, len(other))
         if len(other):
             farthest = max(farthest, (last - scores[image, other]).abs().max().item())
-    yield Finding("top-k", "swaps", swaps, LIMITS[dtype]["swaps"])
+    yield Finding("top-k", "swaps", swaps, limits["swaps"])
     # Two scores that change places were nearer than twice the error of each.
-    yield Finding("top-k", "distance of swaps", farthest, 2 * LIMITS[dtype]["logits"])
+    yield Finding("top-k", "distance of swaps", farthest, 2 * limits["logits"])
 
 
 def common_rows(dumps, reference):
@@ -150,9 +170,9 @@ def common_rows(dumps, reference):
     return torch.cat(logits), torch.cat(boxes), same
 
 
-def common_row_findings(dumps, reference, dtype):
+def common_row_findings(dumps, reference, limits):
     """Where the sets differ, every query has seen other queries: then the median row is judged."""
     logits, boxes, same = common_rows(dumps, reference)
     for name, errors in (("logits", logits), ("boxes", boxes)):
         error = errors.max() if same else errors.median()
-        yield Finding("own choice", f"{name}, {'worst' if same else 'median'} row", error.item(), LIMITS[dtype][name])
+        yield Finding("own choice", f"{name}, {'worst' if same else 'median'} row", error.item(), limits[name])

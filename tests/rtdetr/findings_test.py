@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The questions of findings_by_hand.py, asked of reports whose answers are known."""
-import json
+import contextlib
+import io
 import math
 import os
-import subprocess
 import sys
-import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
 import findings_by_hand
+import fused_bytes
 from module_rows import group, modules_of
 
 
@@ -98,27 +99,26 @@ class Findings(unittest.TestCase):
 
 
 class FusedBytes(unittest.TestCase):
-    def run_program(self, fused_bytes, unfused_bytes):
-        with tempfile.TemporaryDirectory() as folder:
-            places = []
-            for name, attention in (("fused", fused_bytes), ("unfused", unfused_bytes)):
-                layer = "model/decoder/layers/0/"
-                rows = [row("model", 9, 9, 9), row("model/encoder/aifi/0/layers/0/self_attn", 1, 9, attention + 50),
-                        row("model/encoder/aifi/0/layers/0/self_attn/o_proj", 1, 9, 50),
-                        row(layer + "self_attn", 1, 9, attention + 50), row(layer + "self_attn/o_proj", 1, 9, 50),
-                        row(layer + "encoder_attn", 1, 9, attention + 70), row(layer + "encoder_attn/value_proj", 1, 9, 50),
-                        row(layer + "encoder_attn/output_proj", 1, 9, 20)]
-                places.append(os.path.join(folder, name + ".json"))
-                with open(places[-1], "w", encoding="utf-8") as file:
-                    json.dump(report(*rows), file)
-            command = [sys.executable, os.path.join(FOLDER, "fused_bytes.py"), *places]
-            return subprocess.run(command, capture_output=True, text=True, check=False).returncode
+    def run_program(self, fused, unfused, kernel="attention_kernel<__half>"):
+        """Exit code where attention's launches move so many bytes, and a projection beside them 1000."""
+        def kernels(folder, _):
+            moved = fused if folder == "fused" else unfused
+            return [{"name": kernel, "l2_bytes": moved}, {"name": "implicit_gemm_kernel", "l2_bytes": 1000}]
+        layer = "model/decoder/layers/0/"
+        modules = report(row("model", 9, 9, 9), row("model/encoder/aifi/0/layers/0/self_attn", 1, 9, 1500),
+                         row(layer + "self_attn", 1, 9, 1500), row(layer + "encoder_attn", 1, 9, 1500))
+        with mock.patch.multiple(fused_bytes, kernels_of=kernels, read_report=lambda _: modules), \
+                contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            return fused_bytes.main(["fused", "unfused"])
 
     def test_projections_are_not_counted_as_attention(self):
         self.assertEqual(self.run_program(100, 310), 0)
 
     def test_too_small_a_fall_fails(self):
         self.assertEqual(self.run_program(100, 290), 1)
+
+    def test_a_trace_without_attention_is_not_measured(self):
+        self.assertEqual(self.run_program(100, 310, kernel="postprocess_kernel"), 2)
 
 
 if __name__ == "__main__":

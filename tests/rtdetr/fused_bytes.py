@@ -2,50 +2,69 @@
 # SPDX-License-Identifier: Apache-2.0
 """fused_bytes.py FUSED UNFUSED [--level L2|DRAM] [--least 3]: bytes of attention, fused against unfused.
 
-Both places are traces (folder, or report as JSON) of rtdetr with exact counters, that differ in --attention
-and --deformable alone. At batch 1 activations stay in the L2: look at L2 there, at DRAM with batch 32.
-Prints a row a path. Exit code 0: all fall by at least --least times; 1: one does not; 2: not measured.
+Both are folders of traces of rtdetr with exact counters, that differ in --attention and --deformable alone.
+At batch 1 activations stay in the L2: look at L2 there, at DRAM with batch 32. Judged are the launches of
+attention itself; beside them stands the whole module, whose projections are the same in both. Prints a row
+a path. Exit code 0: all fall by at least --least times; 1: one does not; 2: not measured.
 """
 import argparse
+import json
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 
-from module_rows import group, modules_of, read_report
+from module_rows import BYTES, RANGEFINDER, group, modules_of, passes_of, read_report
 
+# name: (pattern of the module below `model`, its ranges in the report's language)
 PATHS = {
-    "AIFI self_attn": r"model/encoder/(aifi)/0/layers/0/self_attn",
-    "decoder self_attn": r"model/decoder/layers/\d+/(self_attn)",
-    "decoder encoder_attn": r"model/decoder/layers/\d+/(encoder_attn)",
+    "AIFI self_attn": (r"model/encoder/(aifi)/0/layers/0/self_attn", "iteration/model/encoder/aifi/**"),
+    "decoder self_attn": (r"model/decoder/layers/\d+/(self_attn)", "iteration/model/decoder/layers/*/self_attn"),
+    "decoder encoder_attn": (r"model/decoder/layers/\d+/(encoder_attn)",
+                             "iteration/model/decoder/layers/*/encoder_attn"),
 }
-# What is in those modules beside attention, and the same in both: projections of their own.
-PROJECTIONS = {
-    "AIFI self_attn": r"model/encoder/(aifi)/0/layers/0/self_attn/o_proj",
-    "decoder self_attn": r"model/decoder/layers/\d+/(self_attn)/o_proj",
-    "decoder encoder_attn": r"model/decoder/layers/\d+/(encoder_attn)/(?:value_proj|output_proj)",
-}
+OWN_KERNELS = ("attention", "deformable")  # parts of their names; projections are products
 
 
-def bytes_of(modules, pattern, level):
-    return sum(module.bytes[level] for module in group(modules, pattern).values())
+def module_bytes(report, pattern, level):
+    return sum(module.bytes[level] for module in group(modules_of(report), pattern).values())
 
 
-def main():
+def kernels_of(folder, ranges):
+    """Rows of the report's table of kernels."""
+    done = subprocess.run([RANGEFINDER, "report", folder, "--section", "kernels", "--json", "--range", ranges],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ValueError(done.stderr.strip())
+    report = json.loads(done.stdout)
+    return report["traces"][0]["kernels"] if "traces" in report else report["kernels"]
+
+
+def own_bytes(folder, ranges, level, passes):
+    """Of the launches of attention in these ranges, a pass."""
+    own = [row for row in kernels_of(folder, ranges) if any(part in row["name"] for part in OWN_KERNELS)]
+    if not own:
+        raise ValueError(f"{folder}: no launch of attention in {ranges}")
+    return sum(row[field] for row in own for field in BYTES[level]) / passes
+
+
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("fused")
     parser.add_argument("unfused")
     parser.add_argument("--level", choices=["L2", "DRAM"], default="L2")
     parser.add_argument("--least", type=float, default=3.0)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
+    folders = (options.fused, options.unfused)
     ok = True
     try:
-        traces = [modules_of(read_report(place)) for place in (options.fused, options.unfused)]
+        reports = [read_report(folder) for folder in folders]
         print(f"| {options.level} bytes a pass | fused | unfused | times |\n|---|---|---|---|")
-        for name, pattern in PATHS.items():
-            whole = [bytes_of(modules, pattern, options.level) for modules in traces]
-            own = [total - bytes_of(modules, PROJECTIONS[name], options.level)
-                   for total, modules in zip(whole, traces)]
-            for what, (fused, unfused) in ((name, whole), (f"{name}, less its projections", own)):
+        for name, (pattern, ranges) in PATHS.items():
+            whole = [module_bytes(report, pattern, options.level) for report in reports]
+            own = [own_bytes(folder, ranges, options.level, passes_of(report))
+                   for folder, report in zip(folders, reports)]
+            for what, (fused, unfused) in ((f"{name}, attention's launches", own), (f"{name}, the module", whole)):
                 print(f"| {what} | {fused / 1e6:.2f} MB | {unfused / 1e6:.2f} MB | {unfused / max(fused, 1):.2f} |")
             ok = ok and own[1] >= options.least * own[0]
     except (OSError, ValueError, KeyError) as error:

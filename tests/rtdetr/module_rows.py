@@ -12,6 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RANGEFINDER = os.path.join(REPOSITORY, "build/bin/rangefinder")
 BYTES = {"DRAM": ("dram_read_bytes", "dram_write_bytes"), "L2": ("l2_bytes",)}
 
 
@@ -24,7 +25,7 @@ class Module:
     bytes: dict  # level -> bytes; absent: not measured
 
 
-def read_report(place, rangefinder=os.path.join(REPOSITORY, "build/bin/rangefinder")):
+def read_report(place, rangefinder=RANGEFINDER):
     if os.path.isdir(place):
         done = subprocess.run([rangefinder, "report", place, "--json"], capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -57,8 +58,8 @@ def measured_pass(rows):
     return "iteration" if any("iteration" in components(row["path"]) for row in rows) else None
 
 
-def modules_of(report):
-    """{path: Module}. Raises ValueError where there is no `model`."""
+def sums_of(report):
+    """{path: {field: sum}} of all measured passes."""
     rows = [row for row in report["modules"] if "path" in row]
     around = measured_pass(rows)
     sums = defaultdict(lambda: defaultdict(float))
@@ -69,9 +70,19 @@ def modules_of(report):
         for field in ("calls", "kernels", "gpu_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"):
             if field in row:
                 sums[path][field] += row[field]
-    passes = sums.get("model", {}).get("calls", 0)
-    if not passes:
+    if not sums.get("model", {}).get("calls", 0):
         raise ValueError("the report has no module named `model`: was it RT-DETR, with ranges?")
+    return sums
+
+
+def passes_of(report):
+    return sums_of(report)["model"]["calls"]
+
+
+def modules_of(report):
+    """{path: Module}. Raises ValueError where there is no `model`."""
+    sums = sums_of(report)
+    passes = sums["model"]["calls"]
     made = {}
     for path, total in sums.items():
         measured = {level: sum(total[field] for field in fields) / passes

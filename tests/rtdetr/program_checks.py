@@ -119,7 +119,8 @@ def batch_invariance(dtype):
         chosen = reference["topk_ind"]
         eight = bench.program.dumps(bench.program.arguments("r50", weights, dtype, files, SQUARE), chosen)
         one = bench.program.dumps(bench.program.arguments("r50", weights, dtype, files[:1], SQUARE), chosen[:1])
-        limits = comparison.LIMITS[dtype]
+        library = bench.hugging_face("r50", dtype, 8, SQUARE, chosen)
+        limits = comparison.whole_pass_limits(dtype, reference, library)
         return Outcome([Finding("batch", name, comparison.greatest(one[name], eight[name][:1]), limits[kind])
                         for name, kind in (("logits", "logits"), ("pred_boxes", "boxes"))], "image 0 of 8 and alone")
     return run

@@ -13,8 +13,8 @@
 namespace rangefinder::rtdetr {
 namespace {
 
-constexpr double kAnchorEdge = 0.01;    // valid anchors keep this distance from 0 and 1
-constexpr double kAnchorSize = 0.05;    // of level 0, in shares of the image
+constexpr float kAnchorEdge = 0.01F;    // valid anchors keep this distance from 0 and 1
+constexpr float kAnchorSize = 0.05F;    // of level 0, in shares of the image
 constexpr double kTemperature = 10000;  // of the position embedding
 constexpr int kFinestStride = 8;
 
@@ -25,12 +25,12 @@ const Value* uploaded(const std::vector<Value>& values, Backend& backend) {
   return static_cast<const Value*>(target);
 }
 
-void append_anchor(const std::array<double, 4>& box, Anchors& anchors) {
+void append_anchor(const std::array<float, 4>& box, Anchors& anchors) {
+  constexpr float kOtherEdge = 0.99F;
   const bool valid =
-      std::all_of(box.begin(), box.end(), [](double v) { return v > kAnchorEdge && v < 1 - kAnchorEdge; });
-  for (const double v : box)
-    anchors.logits.push_back(valid ? static_cast<float>(std::log(v / (1 - v)))
-                                   : std::numeric_limits<float>::max());
+      std::all_of(box.begin(), box.end(), [](float v) { return v > kAnchorEdge && v < kOtherEdge; });
+  for (const float v : box)
+    anchors.logits.push_back(valid ? std::log(v / (1 - v)) : std::numeric_limits<float>::max());
   anchors.valid.push_back(valid ? 1 : 0);
 }
 
@@ -38,11 +38,17 @@ void append_anchor(const std::array<double, 4>& box, Anchors& anchors) {
 
 Anchors make_anchors(const std::array<kernels::FeatureLevel, kLevels>& levels) {
   Anchors anchors;
-  double size = kAnchorSize;
+  float size = kAnchorSize;
   for (const kernels::FeatureLevel& level : levels) {
+    // As PyTorch divides by a number on a GPU. It decides which anchors at the edges are valid: of 50
+    // columns the last one's centre is 0.99 divided, and just below it multiplied.
+    const float a_column = 1.0F / static_cast<float>(level.width);
+    const float a_row = 1.0F / static_cast<float>(level.height);
     for (int y = 0; y < level.height; ++y)
       for (int x = 0; x < level.width; ++x)
-        append_anchor({(x + 0.5) / level.width, (y + 0.5) / level.height, size, size}, anchors);
+        append_anchor(
+            {(static_cast<float>(x) + 0.5F) * a_column, (static_cast<float>(y) + 0.5F) * a_row, size, size},
+            anchors);
     size *= 2;
   }
   return anchors;

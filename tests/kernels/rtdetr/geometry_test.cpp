@@ -25,6 +25,18 @@ TEST_CASE("at 640x640 the border ring of the finest level has no valid anchors")
   CHECK(geometry.anchors[0] == std::numeric_limits<float>::max());
 }
 
+TEST_CASE(
+    "of 50 columns the last one's anchors are valid and the first one's are not, as on a GPU in PyTorch") {
+  const auto backend = make_reference_backend();
+  const Geometry geometry = make_geometry(config_of("r50"), 608, 800, ElementType::fp32, *backend);
+
+  REQUIRE(geometry.levels[1].width == 50);
+  const auto row = geometry.valid + geometry.levels[1].start + 10 * 50;
+  CHECK(row[0] == 0);
+  CHECK(row[1] == 1);
+  CHECK(row[49] == 1);
+}
+
 TEST_CASE("an anchor is the logit of its place and size, x before y") {
   const auto backend = make_reference_backend();
   const Geometry geometry = make_geometry(config_of("tiny"), 128, 160, ElementType::fp32, *backend);
