@@ -3,8 +3,8 @@
 // What the user hears from us: nothing, unless something asked for cannot be done (one
 // line on stderr), or RANGEFINDER_LOG asks for more (spdlog).
 //
-// No callback of NVTX or CUPTI logs; the session, the drain thread and the refusal of
-// counters do.
+// No callback of NVTX or CUPTI logs, but where counters are taken or refused; the session and
+// our own threads do.
 #pragma once
 
 #include <string>

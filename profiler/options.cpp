@@ -88,6 +88,20 @@ struct Parser {
     }
   }
 
+  void read_capture_text(CaptureRequest& out) {
+    const std::string_view text = value("RANGEFINDER_CAPTURE");
+    const std::string_view end = value("RANGEFINDER_CAPTURE_END");
+    if (read_capture(text, end, out)) return;
+    if (read_capture(text, "", out)) {
+      refuse("RANGEFINDER_CAPTURE_END", end,
+             text.empty() ? "it needs --capture" : "stop, repeat or repeat:N");
+    } else {
+      refuse("RANGEFINDER_CAPTURE", text,
+             "cudaProfilerApi, nvtx:GLOB[@domain], and after:N,for:N with numbers of ranges or times (10s, "
+             "500ms)");
+    }
+  }
+
   template <typename Number>
   void read_number(const char* variable, Number& out, std::uint64_t least, std::uint64_t most,
                    std::uint64_t scale = 1) {
@@ -141,6 +155,12 @@ Options read_options(const char* const* environment) {
   parser.read_regex("RANGEFINDER_EXACT_KERNEL", options.exact_kernel);
   parser.read_regex("RANGEFINDER_EXACT_SKIP", options.exact_skip);
   parser.read_number("RANGEFINDER_EXACT_BATCH", options.exact_batch, 1, 1024);
+  parser.read_one_of("RANGEFINDER_START", options.start, {"on", "off", "ready"});
+  parser.read_capture_text(options.capture);
+  parser.read_choice("RANGEFINDER_CHILDREN", options.children, "on", "off");
+  parser.read_number("RANGEFINDER_RUN_PID", options.run_pid, 1, 0x7fff'ffff);
+  parser.read_choice("RANGEFINDER_CONTROL", options.control, "on", "off");
+  parser.read_one_of("RANGEFINDER_GRAPHS", options.graphs, {"nodes", "whole"});
   parser.read_choice("RANGEFINDER_MEMORY", options.memory, "on", "off");
   parser.read_choice("RANGEFINDER_EVENTS", options.events, "on", "off");
   parser.read_choice("RANGEFINDER_FOLD_DIGITS", options.fold_digits, "on", "off");
@@ -164,6 +184,11 @@ Options read_options(const char* const* environment) {
   parser.read_text("RANGEFINDER_MANIFEST", options.manifest);
   report_unknown(environment, options.problems);
   return options;
+}
+
+bool starts_recording(const char* start, const char* capture) noexcept {
+  const std::string_view mode = start != nullptr ? start : "";
+  return mode != "off" && mode != "ready" && (capture == nullptr || *capture == '\0');
 }
 
 }  // namespace rangefinder

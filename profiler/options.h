@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/capture_request.h"
+
 namespace rangefinder {
 
 struct OptionSpec {
@@ -25,11 +27,12 @@ struct OptionSpec {
 inline constexpr std::array kOptions{
     OptionSpec{"RANGEFINDER_OUT", "--out", "rangefinder-%p", false, "",
                "Folder of the trace. %p process id, %h host, %q{ENV} a variable, %r rank, %% a percent sign"},
-    OptionSpec{
-        "RANGEFINDER_COUNTERS", "--counters", "off", false, "",
-        "DRAM and L2 bytes: off; sampled: every few microseconds, while launches overlap as always; exact: "
-        "in "
-        "counter ranges around launches; auto: sampled if the GPU permits it, and not a word if it does not"},
+    OptionSpec{"RANGEFINDER_COUNTERS", "--counters", "off", false, "",
+               "DRAM and L2 bytes: off; sampled: every few microseconds, while launches overlap as always; "
+               "exact: in "
+               "counter ranges around launches; auto, which `rangefinder run` takes unless told otherwise: "
+               "sampled if "
+               "the GPU permits it, and not a word if it does not"},
     OptionSpec{"RANGEFINDER_SAMPLE_INTERVAL", "--sample-interval", "20", false, "",
                "Microseconds between two samples (5 to 10000)"},
     OptionSpec{"RANGEFINDER_METRICS", "--metrics", "bytes", false, "",
@@ -46,8 +49,26 @@ inline constexpr std::array kOptions{
         "Exact counters only for kernels whose demangled name holds this regular expression (ECMAScript)"},
     OptionSpec{"RANGEFINDER_EXACT_SKIP", "--exact-skip", "", false, "",
                "No counter range for kernels with this in their name: those that wait for later work"},
-    OptionSpec{"RANGEFINDER_EXACT_BATCH", "--exact-batch", "896", false, "",
-               "Counter ranges between two decodings (1 to 1024)"},
+    OptionSpec{"RANGEFINDER_EXACT_BATCH", "--exact-batch", "", false, "",
+               "Counter ranges between two decodings (1 to 1024); 896, or 128 where metrics take turns"},
+    OptionSpec{
+        "RANGEFINDER_START", "--start", "on", false, "",
+        "on: record from the first context on; off: load, and touch CUPTI only when a window is opened; "
+        "ready: the same, but learn in which ranges the nodes of CUDA graphs are made"},
+    OptionSpec{"RANGEFINDER_CAPTURE", "--capture", "", false, "",
+               "Record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), in ranges "
+               "(nvtx:GLOB[@domain]), in 20 ranges after 10 others (after:10,for:20, also behind nvtx:…), or "
+               "for a time (after:10s,for:20s)"},
+    OptionSpec{
+        "RANGEFINDER_CAPTURE_END", "--capture-end", "", false, "",
+        "How many windows --capture opens: stop (one), repeat:N, repeat [stop; cudaProfilerApi: repeat]"},
+    OptionSpec{"RANGEFINDER_CHILDREN", "--children", "on", false, "",
+               "Also record programs that the program starts, in folders of their own: on or off"},
+    OptionSpec{"RANGEFINDER_CONTROL", "--no-control", "on", true, "off",
+               "No control socket: nobody can ask or change anything while the program runs"},
+    OptionSpec{"RANGEFINDER_GRAPHS", "--graphs", "nodes", false, "",
+               "Launches of CUDA graphs: a record of each node, by the range that made it, or of the launch "
+               "as a whole, which costs next to nothing: nodes or whole"},
     OptionSpec{"RANGEFINDER_MEMORY", "--no-memory", "on", true, "off", "Leave out allocations and frees"},
     OptionSpec{"RANGEFINDER_EVENTS", "--no-events", "on", true, "off",
                "Leave out event records, stream waits and synchronisation"},
@@ -79,12 +100,20 @@ inline constexpr std::array kOptions{
                "Another NVTX library that is to see the calls too (set by `run` where one was there before)"},
     OptionSpec{"RANGEFINDER_MANIFEST", "", "", false, "",
                "File that gets a line with the trace's folder (set by `run`)"},
+    OptionSpec{"RANGEFINDER_RUN_PID", "", "", false, "",
+               "Process id of `rangefinder run`: who was started by others is a child (set by `run`)"},
     OptionSpec{"RANGEFINDER_TORCH_MODULES", "", "off", false, "",
                "on: NVTX ranges for PyTorch modules (set by `run --torch-modules`)"},
 };
 
 enum class CounterMode : std::uint8_t { off, sampled, exact };
+enum class GraphTracing : std::uint8_t { nodes, whole };
 enum class ExactAt : std::uint8_t { launch, range };
+enum class StartMode : std::uint8_t { on, off, ready };
+
+[[nodiscard]] constexpr const char* counter_mode_text(CounterMode mode) noexcept {
+  return mode == CounterMode::exact ? "exact" : mode == CounterMode::sampled ? "sampled" : "off";
+}
 
 /// The options of one process, checked.
 struct Options {
@@ -94,10 +123,16 @@ struct Options {
   std::uint32_t sample_interval_us = 20;
   std::string metrics = "bytes";
   ExactAt exact_at = ExactAt::launch;
-  std::string exact_range;   ///< glob over paths; empty: everywhere
-  std::string exact_kernel;  ///< valid regular expression, or empty: all
-  std::string exact_skip;    ///< valid regular expression, or empty
-  std::uint32_t exact_batch = 896;
+  std::string exact_range;        ///< glob over paths; empty: everywhere
+  std::string exact_kernel;       ///< valid regular expression, or empty: all
+  std::string exact_skip;         ///< valid regular expression, or empty
+  std::uint32_t exact_batch = 0;  ///< 0: as the metrics want it
+  StartMode start = StartMode::on;
+  CaptureRequest capture;
+  bool control = true;
+  bool children = true;
+  std::int32_t run_pid = 0;  ///< 0: not known
+  GraphTracing graphs = GraphTracing::nodes;
   bool memory = true;
   bool events = true;
   bool fold_digits = false;
@@ -121,5 +156,9 @@ struct Options {
 /// Reads RANGEFINDER_* out of `environment` (as `environ`: NAME=value, nullptr at the end).
 /// Unknown names and bad values end up in `problems`, which name the nearest known one.
 [[nodiscard]] Options read_options(const char* const* environment);
+
+/// Whether the first window opens by itself, by the texts of RANGEFINDER_START and RANGEFINDER_CAPTURE;
+/// nullptr: not set.
+[[nodiscard]] bool starts_recording(const char* start, const char* capture) noexcept;
 
 }  // namespace rangefinder

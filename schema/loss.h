@@ -14,7 +14,7 @@
 
 namespace rangefinder {
 
-// X(identifier, what one count means)
+// X(identifier, what one count means). Recorded runs keep the order of these: new ones come last.
 #define RANGEFINDER_LOSS_CAUSES(X)                                                                     \
   X(activity_buffers_exhausted, "CUPTI asked for a buffer and all were in flight: it dropped records") \
   X(cupti_dropped_records, "records that CUPTI says it dropped (cuptiActivityGetNumDroppedRecords)")   \
@@ -38,7 +38,10 @@ namespace rangefinder {
   X(samples_lost, "hardware samples that are missing: bytes of that time are in no path")              \
   X(lines_not_written, "lines that the disk did not take")                                             \
   X(lines_over_max_size, "lines left out, or removed again, to stay within --max-size")                \
-  X(record_sink_errors, "batches lost to an error inside the profiler (memory, a caught exception)")
+  X(record_sink_errors, "batches lost to an error inside the profiler (memory, a caught exception)")   \
+  X(graph_nodes_unseen,                                                                                \
+    "records of graph nodes that were not seen made (child graphs, earlier ones): path of the launch") \
+  X(records_restarted, "restarts of CUPTI's records, after graph nodes that came without times")
 
 enum class Loss : std::size_t {
 #define X(name, text) name,

@@ -23,7 +23,10 @@ void read_gpu_work(const LineKeys& keys, GpuWork& work) {
   keys.take("path", work.path);
   keys.take("range", work.range);
   keys.take("graph", work.graph);
-  keys.take("node", work.graph_node);
+  if (std::uint64_t number = 0; keys.has("node")) {
+    keys.need("node", number);
+    work.graph_node = node_id(work.graph, number);
+  }
   keys.take("captured", work.captured);
 }
 
@@ -145,6 +148,10 @@ void read_record(const LineKeys& keys, MemsetRecord& record) {
   keys.need("bytes", record.bytes);
   keys.take("value", record.value);
   keys.need("memory", record.memory, kMemoryKindNames);
+}
+
+void read_record(const LineKeys& keys, GraphRecord& record) {
+  read_gpu_work(keys, record.work);
 }
 
 void read_record(const LineKeys& keys, LaunchRecord& record) {

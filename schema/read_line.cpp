@@ -41,6 +41,7 @@ constexpr std::array kReaders{
     KindReader{"memcpy", read_as<MemcpyRecord>},
     KindReader{"samples", read_as<SamplesRecord>},
     KindReader{"memset", read_as<MemsetRecord>},
+    KindReader{"graph", read_as<GraphRecord>},
     KindReader{"sync", read_as<SyncRecord>},
     KindReader{"alloc", read_alloc<false>},
     KindReader{"free", read_alloc<true>},
@@ -84,6 +85,7 @@ struct KindOf {
   std::string_view operator()(const KernelRecord&) const { return "kernel"; }
   std::string_view operator()(const MemcpyRecord&) const { return "memcpy"; }
   std::string_view operator()(const MemsetRecord&) const { return "memset"; }
+  std::string_view operator()(const GraphRecord&) const { return "graph"; }
   std::string_view operator()(const LaunchRecord&) const { return "launch"; }
   std::string_view operator()(const ExactRecord&) const { return "exact"; }
   std::string_view operator()(const SamplesRecord&) const { return "samples"; }

@@ -23,12 +23,12 @@ struct UnknownLine {
   std::string kind;
 };
 
-using Line =
-    std::variant<UnknownLine, Header, GpuRecord, ContextRecord, StreamRecord, ThreadRecord, DomainRecord,
-                 CategoryRecord, NameRecord, PathRecord, KernelNameRecord, LaunchConfigRecord, KernelRecord,
-                 MemcpyRecord, MemsetRecord, LaunchRecord, ExactRecord, SamplesRecord, SamplingRecord,
-                 SyncRecord, AllocRecord, EventRecord, CaptureRecord, OverheadRecord, RangeRecord, MarkRecord,
-                 PayloadSchemaRecord, MetricSetRecord, ClockRecord, FlushRecord, EndRecord>;
+using Line = std::variant<UnknownLine, Header, GpuRecord, ContextRecord, StreamRecord, ThreadRecord,
+                          DomainRecord, CategoryRecord, NameRecord, PathRecord, KernelNameRecord,
+                          LaunchConfigRecord, KernelRecord, MemcpyRecord, MemsetRecord, GraphRecord,
+                          LaunchRecord, ExactRecord, SamplesRecord, SamplingRecord, SyncRecord, AllocRecord,
+                          EventRecord, CaptureRecord, OverheadRecord, RangeRecord, MarkRecord,
+                          PayloadSchemaRecord, MetricSetRecord, ClockRecord, FlushRecord, EndRecord>;
 
 /// Not thread-safe; one a thread. Views inside a Line live as long as the reader.
 class LineReader {

@@ -87,7 +87,12 @@ bool read_kernel(Cursor& at, KernelRecord& record) {
   if (!at.need(",\"gpu\":", work.gpu) || !at.need(",\"ctx\":", work.context)) return false;
   if (!at.need(",\"stream\":", work.stream) || !at.need(",\"corr\":", work.correlation)) return false;
   if (!at.maybe(",\"path\":", work.path) || !at.maybe(",\"range\":", work.range)) return false;
-  if (!at.maybe(",\"graph\":", work.graph) || !at.maybe(",\"node\":", work.graph_node)) return false;
+  if (!at.maybe(",\"graph\":", work.graph)) return false;
+  if (at.take(",\"node\":")) {
+    std::uint64_t number = 0;
+    if (!at.take_integer(number)) return false;
+    work.graph_node = node_id(work.graph, number);
+  }
   work.captured = at.take(",\"captured\":true");
   return at.need(",\"name\":", record.name) && at.need(",\"config\":", record.config) && at.ends();
 }

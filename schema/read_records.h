@@ -27,6 +27,7 @@ void read_record(const LineKeys& keys, LaunchConfigRecord& record);
 void read_record(const LineKeys& keys, KernelRecord& record);
 void read_record(const LineKeys& keys, MemcpyRecord& record);
 void read_record(const LineKeys& keys, MemsetRecord& record);
+void read_record(const LineKeys& keys, GraphRecord& record);
 void read_record(const LineKeys& keys, LaunchRecord& record);
 void read_record(const LineKeys& keys, ExactRecord& record);
 void read_record(const LineKeys& keys, SamplesRecord& record);

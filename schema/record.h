@@ -56,9 +56,19 @@ struct GpuWork {
   std::uint32_t path = 0;         ///< 0: launched outside of any range
   std::uint64_t range = 0;        ///< innermost range instance open at the launch
   std::uint32_t graph = 0;        ///< executable graph id; 0: not launched by a graph
-  std::uint64_t graph_node = 0;
-  bool captured = false;  ///< path and range are those open when the graph node was made
+  std::uint64_t graph_node = 0;   ///< CUPTI's id of the node, graph << 32 | number in it; 0: none
+  bool captured = false;          ///< path and range are those open when the graph node was made
 };
+
+/// What stands for a graph's node in a line: its number in the graph, which is shorter by far than CUPTI's
+/// id. An id that begins with another graph stands for itself; none is known to begin with 0.
+[[nodiscard]] constexpr std::uint64_t node_number(const GpuWork& work) noexcept {
+  return work.graph_node >> 32 == work.graph ? work.graph_node & UINT32_MAX : work.graph_node;
+}
+/// CUPTI's id again, from what stands in a line.
+[[nodiscard]] constexpr std::uint64_t node_id(std::uint32_t graph, std::uint64_t number) noexcept {
+  return number <= UINT32_MAX ? std::uint64_t{graph} << 32 | number : number;
+}
 
 /// One kernel execution. Source: CUpti_ActivityKernel10.
 struct KernelRecord {
@@ -97,6 +107,12 @@ struct MemsetRecord {
   std::uint32_t value = 0;
   std::uint64_t bytes = 0;
   MemoryKind memory = MemoryKind::unknown;
+};
+
+/// One launch of a CUDA graph as a whole, from its first node's start to its last one's end; its nodes have
+/// no records then. Source: CUpti_ActivityGraphTrace2.
+struct GraphRecord {
+  GpuWork work;  ///< graph_node is 0, captured false
 };
 
 /// What a host thread did: part of every record that comes from a callback or NVTX.

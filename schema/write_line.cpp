@@ -25,7 +25,7 @@ void add_gpu_work(EventLine& line, const GpuWork& work) {
   line.nonzero("path", work.path);
   line.nonzero("range", work.range);
   line.nonzero("graph", work.graph);
-  line.nonzero("node", work.graph_node);
+  if (work.graph_node != 0) line.number("node", node_number(work));
   line.flag("captured", work.captured);
 }
 
@@ -109,7 +109,7 @@ void write_line(std::string& out, const KernelRecord& record) {
   line.nonzero(R"(,"path":)", work.path);
   line.nonzero(R"(,"range":)", work.range);
   line.nonzero(R"(,"graph":)", work.graph);
-  line.nonzero(R"(,"node":)", work.graph_node);
+  if (work.graph_node != 0) line.number(R"(,"node":)", node_number(work));
   if (work.captured) line.literal(R"(,"captured":true)");
   line.number(R"(,"name":)", record.name);
   line.number(R"(,"config":)", record.config);
@@ -139,6 +139,12 @@ void write_line(std::string& out, const MemsetRecord& record) {
   line.number("bytes", record.bytes);
   line.nonzero("value", record.value);
   line.text("memory", to_text(record.memory));
+  line.end();
+}
+
+void write_line(std::string& out, const GraphRecord& record) {
+  EventLine line(out, "graph");
+  add_gpu_work(line, record.work);
   line.end();
 }
 

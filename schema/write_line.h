@@ -27,6 +27,7 @@ void write_line(std::string& out, const LaunchConfigRecord& record);
 void write_line(std::string& out, const KernelRecord& record);
 void write_line(std::string& out, const MemcpyRecord& record);
 void write_line(std::string& out, const MemsetRecord& record);
+void write_line(std::string& out, const GraphRecord& record);
 void write_line(std::string& out, const LaunchRecord& record);
 void write_line(std::string& out, const ExactRecord& record);
 void write_line(std::string& out, const SamplesRecord& record);

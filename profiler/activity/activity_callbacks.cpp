@@ -8,6 +8,15 @@ namespace {
 
 std::atomic<BufferPool*> buffer_pool{nullptr};
 
+constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                         CUPTI_ACTIVITY_KIND_MEMSET,
+                                         CUPTI_ACTIVITY_KIND_OVERHEAD,
+                                         CUPTI_ACTIVITY_KIND_CONTEXT,
+                                         CUPTI_ACTIVITY_KIND_STREAM,
+                                         CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
+
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
                                   std::size_t* most_records) noexcept {
   *most_records = 0;  // as many as fit
@@ -39,17 +48,34 @@ bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::strin
   return r == CUPTI_SUCCESS;
 }
 
-bool enable_activity_kinds(const CuptiFunctions& cupti, std::string& error) {
-  for (const CUpti_ActivityKind kind :
-       {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
-        CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_CONTEXT,
-        CUPTI_ACTIVITY_KIND_STREAM}) {
+bool enable_activity_kinds(const CuptiFunctions& cupti, GraphTracing graphs, std::string& error) {
+  for (const CUpti_ActivityKind kind : kKinds) {
+    // With this kind on, CUPTI gives no records of a graph's nodes.
+    if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && graphs != GraphTracing::whole) continue;
     if (const CUptiResult r = cupti.ActivityEnable(kind); r != CUPTI_SUCCESS) {
       error = "cuptiActivityEnable(" + std::to_string(kind) + ") failed with " + cupti_result_text(cupti, r);
       return false;
     }
   }
   return true;
+}
+
+void disable_activity_kinds(const CuptiFunctions& cupti) noexcept {
+  for (const CUpti_ActivityKind kind : kKinds) (void)cupti.ActivityDisable(kind);
+}
+
+void restart_node_records(const CuptiFunctions& cupti) noexcept {
+  constexpr CUpti_ActivityKind kOfNodes[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                             CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
+  for (const CUpti_ActivityKind kind : kOfNodes) (void)cupti.ActivityDisable(kind);
+  // Forced: with what it still holds CUPTI keeps the device memory that it should use again.
+  (void)cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  for (const CUpti_ActivityKind kind : kOfNodes) (void)cupti.ActivityEnable(kind);
+}
+
+void unregister_activity(const CuptiFunctions& cupti) noexcept {
+  (void)set_flag(cupti, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 0);
+  (void)cupti.SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
 
 }  // namespace rangefinder

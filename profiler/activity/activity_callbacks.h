@@ -13,13 +13,23 @@
 
 #include "profiler/activity/buffer_pool.h"
 #include "profiler/cupti/loader.h"
+#include "profiler/options.h"
 
 namespace rangefinder {
 
 /// Registers the buffers and sets the attributes; before the first context. False: `error`.
 [[nodiscard]] bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::string& error);
 
-/// Enables the kinds of records.
-[[nodiscard]] bool enable_activity_kinds(const CuptiFunctions& cupti, std::string& error);
+/// Enables the kinds of records. With `graphs` whole a graph launch has one record instead of one a node.
+[[nodiscard]] bool enable_activity_kinds(const CuptiFunctions& cupti, GraphTracing graphs,
+                                         std::string& error);
+void disable_activity_kinds(const CuptiFunctions& cupti) noexcept;
+
+/// Records of kernels, copies and memsets off and on again. What CUPTI had not timed by then it
+/// delivers without times. Drain thread; costs what enabling costs.
+void restart_node_records(const CuptiFunctions& cupti) noexcept;
+
+/// Attributes as they were, for whoever uses CUPTI next.
+void unregister_activity(const CuptiFunctions& cupti) noexcept;
 
 }  // namespace rangefinder

@@ -164,6 +164,18 @@ void decode_memset(const CUpti_ActivityMemset4& a, RecordSink& sink) {
   sink.on_memset(memset);
 }
 
+void decode_graph(const CUpti_ActivityGraphTrace2& a, RecordSink& sink) {
+  constexpr std::uint32_t kOnHost = INT32_MAX;  // the first node is none of a GPU
+  GraphRecord graph;
+  set_times(a.start, a.end, graph.work);
+  graph.work.gpu = a.deviceId == kOnHost ? a.endDeviceId : a.deviceId;
+  graph.work.context = a.contextId == kOnHost ? a.endContextId : a.contextId;
+  graph.work.stream = a.streamId;
+  graph.work.correlation = a.correlationId;
+  graph.work.graph = a.graphId;
+  sink.on_graph(graph);
+}
+
 void decode_overhead(const CUpti_ActivityOverhead3& a, RecordSink& sink) {
   OverheadRecord overhead;
   set_times(a.start, a.end, overhead);
@@ -213,6 +225,9 @@ bool decode_record(const CUpti_Activity* record, RecordSink& sink) {
       return true;
     case CUPTI_ACTIVITY_KIND_MEMSET:
       decode_memset(as<CUpti_ActivityMemset4>(record), sink);
+      return true;
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+      decode_graph(as<CUpti_ActivityGraphTrace2>(record), sink);
       return true;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       decode_overhead(as<CUpti_ActivityOverhead3>(record), sink);

@@ -68,6 +68,26 @@ void BufferPool::give_back(const FilledBuffer& buffer) noexcept {
   free_.push_back(buffer.data);
 }
 
+void BufferPool::make_ready() noexcept {
+  for (std::size_t made = 0; made < kReady; ++made) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_ || all_.empty() || free_.size() >= kReady || all_.size() >= limit_) return;
+    }
+    std::uint8_t* const buffer = map_buffer();
+    if (buffer == nullptr) return;
+    std::memset(buffer, 0, kBufferBytes);
+    const std::lock_guard lock(mutex_);
+    if (all_.size() >= limit_) {  // meanwhile
+      munmap(buffer, kBufferBytes);
+      return;
+    }
+    all_.push_back(buffer);
+    // In front: buffers that were in use are in the processor's caches.
+    free_.insert(free_.begin(), buffer);
+  }
+}
+
 void BufferPool::close() noexcept {
   const std::lock_guard lock(mutex_);
   closed_ = true;

@@ -15,6 +15,8 @@ constexpr std::uint32_t kNone = UINT32_MAX;
 void add_inclusive(PathTotals& parent, const PathTotals& child) noexcept {
   parent.kernels += child.kernels;
   parent.timed_kernels += child.timed_kernels;
+  parent.graphs += child.graphs;
+  parent.timed_graphs += child.timed_graphs;
   parent.gpu_ns += child.gpu_ns;
   parent.counters += child.counters;
   parent.records_without_exact += child.records_without_exact;
@@ -55,7 +57,8 @@ std::uint64_t PathTotals::nodes_without_bytes() const noexcept {
 }
 
 bool PathTotals::has_gpu_time() const noexcept {
-  if (timed_kernels != 0) return true;
+  if (timed_kernels != 0 || timed_graphs != 0) return true;
+  if (graphs != 0) return false;
   // A graph launched here may have all its kernels at other paths.
   return kernels == 0 && (counters.kernels == 0 || nodes_made_elsewhere != 0);
 }

@@ -131,10 +131,14 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
     counters.recorded_ns += ns;
     if (!std::exchange(origin->has_timed_kernel, true)) ++counters.recorded_kernels;
   }
-  busy_.add(kernel.work.start_ns, kernel.work.end_ns);
-  node.busy.add(kernel.work.start_ns, kernel.work.end_ns);
+  add_busy(node, kernel.work);
+}
+
+void TotalsBuilder::add_busy(Node& node, const GpuWork& work) {
+  busy_.add(work.start_ns, work.end_ns);
+  node.busy.add(work.start_ns, work.end_ns);
   for (std::uint32_t up = node.parent; up != 0; up = nodes_[up].parent) {
-    nodes_[up].busy.add(kernel.work.start_ns, kernel.work.end_ns);
+    nodes_[up].busy.add(work.start_ns, work.end_ns);
   }
 }
 
@@ -161,6 +165,16 @@ void TotalsBuilder::add(const MemsetRecord& memset) {
   used_node(memset.work.path);
   (void)add_coverage(memset.work);
   add_span(memset.work);
+}
+
+void TotalsBuilder::add(const GraphRecord& graph) {
+  (void)add_coverage(graph.work);
+  Node& node = used_node(graph.work.path);
+  ++node.own.graphs;
+  if (!add_span(graph.work)) return;
+  ++node.own.timed_graphs;
+  node.own.gpu_ns += duration_of(graph.work.start_ns, graph.work.end_ns);
+  add_busy(node, graph.work);
 }
 
 void TotalsBuilder::add_counter_range(const ExactRecord& exact) {

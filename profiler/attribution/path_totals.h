@@ -61,6 +61,8 @@ struct PathTotals {
   std::uint64_t host_ns = 0;
   std::uint64_t kernels = 0;        ///< kernel records
   std::uint64_t timed_kernels = 0;  ///< of these, with a duration
+  std::uint64_t graphs = 0;         ///< records of whole graph launches
+  std::uint64_t timed_graphs = 0;   ///< of these, with a duration, which counts in the three below
   std::uint64_t gpu_ns = 0;
   std::uint64_t gpu_ns_exclusive = 0;
   std::uint64_t gpu_busy_ns = 0;
@@ -125,6 +127,7 @@ class TotalsBuilder {
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
   void add(const MemsetRecord& memset);
+  void add(const GraphRecord& graph);
   void add(const ExactRecord& exact);
   void add(const RangeRecord& range);
   /// Before the first exact line that refers to it.
@@ -157,6 +160,7 @@ class TotalsBuilder {
   };
   [[nodiscard]] std::uint32_t position(std::uint32_t path);
   Node& used_node(std::uint32_t path);
+  void add_busy(Node& node, const GpuWork& work);
   /// Of records with times: widens gpu_span(). False: CUPTI could not time it.
   bool add_span(const GpuWork& work) noexcept;
   /// The exact line of the record's launch; without one, or at another path, the record lacks bytes.

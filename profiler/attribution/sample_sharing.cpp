@@ -17,10 +17,8 @@ std::uint32_t known_id(std::vector<Row>& rows, std::uint32_t id) {
   return id;
 }
 
-std::uint64_t duration_of(const GpuWork& work) noexcept {
-  return work.end_ns > work.start_ns
-             ? static_cast<std::uint64_t>(work.end_ns) - static_cast<std::uint64_t>(work.start_ns)
-             : 0;
+std::uint64_t time_between(TimeNs start_ns, TimeNs end_ns) noexcept {
+  return end_ns > start_ns ? static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(start_ns) : 0;
 }
 
 template <typename Row>
@@ -55,13 +53,18 @@ void SampleSharing::add(const MemsetRecord& memset) {
   add_work(memset.work, 0);
 }
 
+void SampleSharing::add(const GraphRecord& graph) {
+  add_work(graph.work, 0);
+}
+
 void SampleSharing::add_work(const GpuWork& work, std::uint32_t name) {
   if (work.start_ns == kNoTime || work.end_ns == kNoTime) return;
   const std::uint32_t path = known_id(paths_, work.path);
   name = known_id(kernels_, name);
-  paths_[path].sum.work_ns += duration_of(work);
-  kernels_[name].sum.work_ns += duration_of(work);
-  if (!order_.add(work.gpu, {work.start_ns, work.end_ns, path, name})) ++totals_.late_work;
+  const TimeNs begin_ns = streams_.begin_of(work);
+  paths_[path].sum.work_ns += time_between(begin_ns, work.end_ns);
+  kernels_[name].sum.work_ns += time_between(begin_ns, work.end_ns);
+  if (!order_.add(work.gpu, {begin_ns, work.end_ns, path, name})) ++totals_.late_work;
   settle_if_crowded();
 }
 

@@ -7,7 +7,8 @@
 //                                                        bytes over the work it overlaps ─▶ totals
 //
 // In proportion to overlap: a sample that a kernel fills for 12 us and another for 3 us goes four
-// to one, kernels that run at once share by time too. A light kernel beside a heavy one gets too
+// to one, kernels that run at once share by time too. One that only waits for what its stream ran before
+// does not run yet (stream_order.h). A light kernel beside a heavy one gets too
 // much that way: the tools unmix them (tools/analysis/unmix.h), live totals do not. A sample in
 // which no work runs is `unattributed`. Bytes are conserved to the last one.
 //
@@ -22,6 +23,7 @@
 #include "profiler/attribution/sample_order.h"
 #include "profiler/attribution/sample_sweep.h"
 #include "profiler/attribution/sample_truth.h"
+#include "profiler/attribution/stream_order.h"
 #include "schema/record.h"
 
 namespace rangefinder {
@@ -32,7 +34,7 @@ struct SampledBytes {
   std::array<std::uint64_t, kSharedColumns> bytes{};  ///< by SharedColumn
   std::uint64_t samples = 0;                          ///< that its work overlaps
   std::uint64_t overlap_ns = 0;                       ///< of its work with samples
-  std::uint64_t work_ns = 0;  ///< durations of its work, summed; what of it is no overlap was not sampled
+  std::uint64_t work_ns = 0;  ///< time its work ran, summed; what of it is no overlap was not sampled
 };
 
 /// What became of all samples.
@@ -50,6 +52,7 @@ class SampleSharing {
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
   void add(const MemsetRecord& memset);
+  void add(const GraphRecord& graph);
   void add(const SamplesRecord& samples);
 
   /// Settles all samples that end before `until_ns`: work that comes later for them is late. About
@@ -79,6 +82,7 @@ class SampleSharing {
   void settle_if_crowded();
 
   SampleOrder order_;
+  StreamOrder streams_;
   SampleSweep sweep_;
   std::vector<Row> paths_, kernels_;  // by id
   TruthCopies truth_;

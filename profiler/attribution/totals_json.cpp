@@ -88,14 +88,16 @@ MetricsByName RowContext::metrics_of(std::uint32_t path) const {
 
 void add_totals(Json& out, const PathTotals& row, const RowBytes& bytes, const RowContext& context) {
   out["kernels"] = row.kernels;
+  if (row.graphs != 0) out["graphs"] = row.graphs;
+  const bool timed = row.timed_kernels != 0 || row.timed_graphs != 0;
   // Kernels that nothing timed have an unknown duration, not none.
   if (row.has_gpu_time()) {
     out["gpu_ns"] = row.gpu_ns;
     out["gpu_ns_exclusive"] = row.gpu_ns_exclusive;
   }
-  if (row.timed_kernels != 0) out["gpu_busy_ns"] = row.gpu_busy_ns;
+  if (timed) out["gpu_busy_ns"] = row.gpu_busy_ns;
   out["host_ns"] = row.host_ns;
-  if (row.timed_kernels != 0) out["time_source"] = "activity";
+  if (timed) out["time_source"] = "activity";
   const MetricsByName metrics = context.metrics_of(row.path);
   add_bytes(out, bytes);
   if (row.counters.unmeasured != 0) out["unmeasured_launches"] = row.counters.unmeasured;

@@ -2,6 +2,7 @@
 #include "profiler/counters/exact_context.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "profiler/events/path_table.h"
@@ -15,10 +16,8 @@ ExactContext::ExactContext(const CuptiLibrary& library, CUcontext of, std::uint3
       at_(options.exact_at),
       batch_size_(options.exact_batch),
       batches_(batches),
-      session_(library, of, options.exact_batch),
-      in_flight_(find_stream_query()) {
-  ranges_.reserve(batch_size_);
-}
+      session_(library, of),
+      in_flight_(find_stream_query()) {}
 
 bool ExactContext::joins_open_range(const ExactEntry& entry) const noexcept {
   if (!open_ || at_ != ExactAt::range || entry.range == 0) return false;
@@ -81,9 +80,10 @@ Unmeasured ExactContext::enter(const ExactEntry& entry, const CounterConfig& con
     return session_.state() == ExactSession::State::failed ? Unmeasured::not_started : Unmeasured::waiting;
   }
   if (batch_due(entry.now_ns) && !end_batch(kPatienceNs, false)) return Unmeasured::waiting;
+  if (batch_size_ == 0) batch_size_ = config.groups() == 1 ? kBatch : kBatchInTurns;
   if (!running()) {
     group_ = choose_group(entry, config.groups());
-    if (session_.state() == ExactSession::State::failed || !session_.start(config, group_))
+    if (session_.state() == ExactSession::State::failed || !session_.start(config, group_, batch_size_))
       return Unmeasured::not_started;
   }
   disturbed.store(false);  // what went by before the range opens is not in it
@@ -172,13 +172,16 @@ void ExactContext::give_up() {
   if (may_drain(0)) session_.abandon();
 }
 
-// The group that this path was measured with least: over its repetitions all have their turn.
+// The group that this path was measured with least: over its repetitions all have their turn. To change
+// takes as long as to start, so a group stays until it is ahead by as much again: few changes in a long run,
+// and in a short one each group comes early.
 std::size_t ExactContext::choose_group(const ExactEntry& entry, std::size_t groups) {
   if (groups == 1) return 0;
   if (seen_.empty()) seen_.resize((std::size_t{PathTable::kMaxPaths} + 1) * groups);
-  const auto begin = seen_.begin() + static_cast<std::ptrdiff_t>(entry.path * groups);
-  return static_cast<std::size_t>(std::min_element(begin, begin + static_cast<std::ptrdiff_t>(groups)) -
-                                  begin);
+  const std::span<const std::uint32_t> seen(seen_.data() + entry.path * groups, groups);
+  const auto least = std::min_element(seen.begin(), seen.end());
+  const bool stays = seen[group_] <= std::uint64_t{2} * *least;
+  return stays ? group_ : static_cast<std::size_t>(least - seen.begin());
 }
 
 void ExactContext::count_range(std::uint32_t path) {

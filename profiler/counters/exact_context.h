@@ -48,6 +48,9 @@ class ExactContext {
   static constexpr std::int64_t kShortPatienceNs = 50'000'000;
   /// A batch that is not full is decoded after this time, so that a killed program loses little.
   static constexpr std::int64_t kBatchNs = 2'000'000'000;
+  /// Ranges a batch where the user has no wish: what a start takes grows with it (0.8 s; 0.25 s), and what
+  /// it costs a range falls. Where groups of metrics take turns, each change is a start.
+  static constexpr std::uint32_t kBatch = 896, kBatchInTurns = 128;
 
   ExactContext(const CuptiLibrary& library, CUcontext context, std::uint32_t gpu, const Options& options,
                ExactBatches& batches);
@@ -96,7 +99,7 @@ class ExactContext {
   void name_waiter(bool waited) noexcept;
 
   const ExactAt at_;
-  const std::uint32_t batch_size_;
+  std::uint32_t batch_size_;  // 0: not known yet
   ExactBatches& batches_;
   ExactSession session_;
   WorkInFlight in_flight_;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/counters/exact_gpus.h"
 
+#include <chrono>
 #include <new>
+#include <string>
 
+#include "profiler/log.h"
 #include "profiler/own_thread.h"
 
 namespace rangefinder {
@@ -29,10 +32,15 @@ void ExactGpus::start_building(std::uint32_t gpu, CUcontext context) noexcept {
 }
 
 void ExactGpus::build(std::uint32_t gpu) noexcept {
+  const auto begin = std::chrono::steady_clock::now();
   try {
     auto config = std::make_unique<CounterConfig>(library_);
     (void)config->build(gpus_[gpu].asked.load(), gpu, request_);
     gpus_[gpu].config = std::move(config);
+    const auto passed =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+    log_info("GPU " + std::to_string(gpu) + ": exact counters chosen in " + std::to_string(passed.count()) +
+             " ms");
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
   }

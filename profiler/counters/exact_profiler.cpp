@@ -59,6 +59,7 @@ ExactContext* ExactProfiler::find_or_add(CUcontext context) noexcept {
   } catch (...) {
     return nullptr;
   }
+  if (late_.load()) contexts_[count]->many_streams.store(true);
   context_count_.store(count + 1, std::memory_order_release);
   gpus_.start_building(gpu, context);
   return contexts_[count].get();
@@ -239,28 +240,32 @@ void ExactProfiler::look_after(ExactContext& context, std::int64_t now_ns) {
   context.lock.unlock();
 }
 
-void ExactProfiler::end(ExactContext& context, std::chrono::milliseconds patience) noexcept {
+bool ExactProfiler::end(ExactContext& context, std::chrono::milliseconds patience, bool forget) noexcept {
   if (context.owner.load(std::memory_order_relaxed) == std::this_thread::get_id())
-    return;  // exit() inside a launch
-  if (!context.lock.try_lock_for(patience)) return;
+    return false;  // exit() inside a launch
+  if (!context.lock.try_lock_for(patience)) return false;
+  bool ended = true;
   if (const CUcontext of = context.context.load(std::memory_order_relaxed); of != nullptr) {
     try {
       const CurrentContext current(of);
-      (void)context.end_batch(std::chrono::nanoseconds(patience).count(), true);
+      ended = context.end_batch(std::chrono::nanoseconds(patience).count(), true);
       end_if_failed(context);
     } catch (...) {
       recorder_.loss.add(Loss::record_sink_errors);
     }
     gpus_.give_up_turn(context);
-    context.context.store(nullptr, std::memory_order_relaxed);
+    if (forget) context.context.store(nullptr, std::memory_order_relaxed);
   }
   context.lock.unlock();
+  return ended;
 }
 
 void ExactProfiler::context_destroyed(CUcontext context) noexcept {
   if (ExactContext* const known = find(context); known != nullptr) {
-    end(*known, std::chrono::duration_cast<std::chrono::milliseconds>(
-                    std::chrono::nanoseconds(ExactContext::kPatienceNs)));
+    end(*known,
+        std::chrono::duration_cast<std::chrono::milliseconds>(
+            std::chrono::nanoseconds(ExactContext::kPatienceNs)),
+        true);
   }
 }
 
@@ -270,7 +275,23 @@ void ExactProfiler::finish() noexcept {
   finished_.store(true);
   (void)gpus_.wait_until_built(kExitPatience);  // a thread of ours may be inside of CUPTI
   const std::size_t count = context_count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) end(*contexts_[i], kExitPatience);
+  for (std::size_t i = 0; i < count; ++i) end(*contexts_[i], kExitPatience, true);
+}
+
+bool ExactProfiler::pause(std::chrono::milliseconds patience) noexcept {
+  finished_.store(true);
+  bool all = gpus_.wait_until_built(patience);
+  const std::size_t count = context_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) all &= end(*contexts_[i], patience, false);
+  return all;
+}
+
+void ExactProfiler::resume() noexcept {
+  late_.store(true);
+  capturing_.store(false);
+  const std::size_t count = context_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) contexts_[i]->many_streams.store(true);
+  finished_.store(false);
 }
 
 }  // namespace rangefinder

@@ -62,6 +62,8 @@ class ExactProfiler {
   void leave(const ExactEntry& entry, ExactLaunch& launch) noexcept;
   /// A launch that could not be measured: written with the reason.
   void pass(const ExactLaunch& launch) noexcept { batches_.give(launch); }
+  /// A launch that comes when the window has ended: what was measured before it is closed first.
+  void leave_out(const ExactEntry& entry) noexcept { go_past(find(entry.context), entry, false); }
   /// A launch of which nobody knows where it will run goes by without enter(): what is being
   /// measured meanwhile is not measured alone.
   void pass_by() noexcept;
@@ -80,6 +82,11 @@ class ExactProfiler {
   void context_destroyed(CUcontext context) noexcept;
   /// Last batches; no range is opened afterwards. Before the driver's own exit handlers run.
   void finish() noexcept;
+  /// A window ends: the same, until resume(), and counters are free. False: some could not be stopped, for
+  /// work on the GPU did not end within `patience`.
+  [[nodiscard]] bool pause(std::chrono::milliseconds patience) noexcept;
+  /// A window begins. What happened meanwhile is not known: streams may have been made.
+  void resume() noexcept;
 
   /// Drain thread, often: looks after contexts that launch nothing.
   void tick(std::int64_t now_ns) noexcept;
@@ -99,7 +106,8 @@ class ExactProfiler {
   [[nodiscard]] ExactContext* find_or_add(CUcontext context) noexcept;
   [[nodiscard]] Unmeasured measure(ExactContext& context, const ExactEntry& entry);
   void go_past(ExactContext* context, const ExactEntry& entry, bool may_wait) noexcept;
-  void end(ExactContext& context, std::chrono::milliseconds patience) noexcept;
+  /// `forget`: the context will not be measured again. False: its counters may still run.
+  bool end(ExactContext& context, std::chrono::milliseconds patience, bool forget) noexcept;
   void look_after(ExactContext& context, std::int64_t now_ns);
   void refuse(const std::string& reason) noexcept;
   void end_if_failed(ExactContext& context);
@@ -111,7 +119,7 @@ class ExactProfiler {
   ExactFilter filter_;
   ExactGpus gpus_;
   ExactBatches batches_;
-  std::atomic<bool> refused_{false}, finished_{false}, capturing_{false};
+  std::atomic<bool> refused_{false}, finished_{false}, capturing_{false}, late_{false};
   std::atomic<std::uint64_t> held_ns_{0}, next_range_{1};
   std::mutex contexts_mutex_;  // for adding one; those below context_count_ never change
   std::array<std::unique_ptr<ExactContext>, kMaxContexts> contexts_;

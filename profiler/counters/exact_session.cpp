@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/counters/exact_session.h"
 
+#include <chrono>
+#include <cmath>
+
 #include "profiler/counters/counter_errors.h"
 #include "profiler/counters/cupti_params.h"
+#include "profiler/log.h"
 
 namespace rangefinder {
+namespace {
 
-ExactSession::ExactSession(const CuptiLibrary& library, CUcontext context, std::uint32_t batch)
-    : library_(library), cupti_(library.functions), context_(context), batch_size_(batch) {
-  range_names_.reserve(batch);
-  for (std::uint32_t i = 0; i < batch; ++i) range_names_.push_back(std::to_string(i));
+using Clock = std::chrono::steady_clock;
+
+std::string ms_between(Clock::time_point from, Clock::time_point until) {
+  return std::to_string(std::lround(std::chrono::duration<double, std::milli>(until - from).count()));
 }
+
+}  // namespace
+
+ExactSession::ExactSession(const CuptiLibrary& library, CUcontext context)
+    : library_(library), cupti_(library.functions), context_(context) {}
 
 bool ExactSession::fail(const char* step, CUptiResult result) {
   error_ = counter_error_text(cupti_, step, result);
@@ -19,9 +29,16 @@ bool ExactSession::fail(const char* step, CUptiResult result) {
   return false;
 }
 
-bool ExactSession::start(const CounterConfig& config, std::size_t group) {
+bool ExactSession::start(const CounterConfig& config, std::size_t group, std::uint32_t batch) {
   const MetricConfig& wanted = config.config(group);
+  batch_size_ = batch;
+  while (range_names_.size() < batch) range_names_.push_back(std::to_string(range_names_.size()));
+  // A session goes on counting what its first configuration named (docs/decisions.md): another set of
+  // metrics needs another session.
+  if (configured_ != nullptr && configured_ != &wanted) disable();
+  const Clock::time_point begun = Clock::now();
   if (profiler_ == nullptr && !enable()) return false;
+  const Clock::time_point enabled = Clock::now();
   if (configured_ == &wanted) {
     // The configuration survives a stop (docs/decisions.md); setting it anew takes as long again as
     // starting, so it is done only if CUPTI asks for it.
@@ -30,7 +47,12 @@ bool ExactSession::start(const CounterConfig& config, std::size_t group) {
     return false;
   }
   if (!reset_image() || !set_config(wanted)) return false;
+  const Clock::time_point configured = Clock::now();
   const CUptiResult r = run();
+  log_info("exact counters of " + std::to_string(wanted.metrics().size()) + " metrics, " +
+           std::to_string(batch_size_) + " ranges a batch: enabled in " + ms_between(begun, enabled) +
+           " ms, configured in " + ms_between(enabled, configured) + " ms, started in " +
+           ms_between(configured, Clock::now()) + " ms");
   return r == CUPTI_SUCCESS || fail("cuptiRangeProfilerStart", r);
 }
 

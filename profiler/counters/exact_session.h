@@ -23,7 +23,7 @@ class ExactSession {
  public:
   enum class State : std::uint8_t { idle, running, failed };
 
-  ExactSession(const CuptiLibrary& library, CUcontext context, std::uint32_t batch);
+  ExactSession(const CuptiLibrary& library, CUcontext context);
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
@@ -32,9 +32,10 @@ class ExactSession {
   /// CUPTI said that somebody else holds the GPU's counters.
   [[nodiscard]] bool busy() const noexcept { return busy_; }
 
-  /// Ranges may follow. The first time the hardware is taken, which takes up to 0.9 s; after a
-  /// batch 18 ms with the same group (docs/measured.md).
-  [[nodiscard]] bool start(const CounterConfig& config, std::size_t group);
+  /// Ranges may follow. The first time, and with another group than before, the hardware is taken, which
+  /// takes up to 1 s; after a batch of the same group 18 ms (docs/measured.md).
+  /// `batch`: ranges until the next start, at most.
+  [[nodiscard]] bool start(const CounterConfig& config, std::size_t group, std::uint32_t batch);
   /// Opens range number `index` of the batch.
   [[nodiscard]] bool push(std::size_t index);
   [[nodiscard]] bool pop();
@@ -57,7 +58,7 @@ class ExactSession {
   const CuptiLibrary& library_;
   const CuptiFunctions& cupti_;
   const CUcontext context_;
-  const std::uint32_t batch_size_;
+  std::uint32_t batch_size_ = 0;
   State state_ = State::idle;
   bool busy_ = false;
   bool open_ = false;     // a range is

@@ -35,8 +35,10 @@ void PmSampler::context_created(CUcontext context) noexcept {
     return;
   try {
     const std::lock_guard lock(mutex_);
+    const auto same = [context](const Context& known) { return known.context == context; };
+    if (std::any_of(contexts_.begin(), contexts_.end(), same)) return;
     contexts_.push_back({context, gpu, false});
-    new_context_.store(true);
+    new_context_.store(!paused_.load());
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
   }
@@ -48,7 +50,7 @@ void PmSampler::begin() noexcept {
   try {
     const std::lock_guard lock(mutex_);
     new_context_.store(false);
-    if (finished_.load()) return;
+    if (finished_.load() || paused_.load()) return;
     for (Context& known : contexts_) {
       if (std::exchange(known.sampled, true)) continue;
       begun[known.gpu] = thread_of(known.gpu);
@@ -73,6 +75,30 @@ void PmSampler::context_destroyed(CUcontext context) noexcept {
     contexts_.erase(known);
   }
   if (thread != nullptr) thread->context_removed(kContextPatience);
+}
+
+void PmSampler::pause(std::chrono::steady_clock::time_point deadline) noexcept {
+  std::array<std::uint32_t, kMaxGpus> sampled{};  // contexts by GPU
+  {
+    const std::lock_guard lock(mutex_);
+    paused_.store(true);
+    new_context_.store(false);
+    for (Context& known : contexts_) {
+      if (std::exchange(known.sampled, false)) ++sampled[known.gpu];
+    }
+  }
+  for (std::uint32_t gpu = 0; gpu < kMaxGpus; ++gpu) {
+    PmThread* const thread = threads_[gpu].load(std::memory_order_acquire);
+    for (; thread != nullptr && sampled[gpu] != 0; --sampled[gpu])
+      thread->context_removed(
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()));
+  }
+}
+
+void PmSampler::resume() noexcept {
+  const std::lock_guard lock(mutex_);
+  paused_.store(false);
+  new_context_.store(!contexts_.empty());
 }
 
 void PmSampler::finish(std::chrono::steady_clock::time_point deadline) noexcept {

@@ -57,6 +57,11 @@ class PmSampler {
   /// Ends sampling everywhere; waits for it until `deadline`. Before the driver's own exit handlers run.
   void finish(std::chrono::steady_clock::time_point deadline) noexcept;
 
+  /// A window ends: no sampling until resume(), and counters are free, or `deadline` has passed.
+  void pause(std::chrono::steady_clock::time_point deadline) noexcept;
+  /// A window begins: the next driver call finds GPUs to sample.
+  void resume() noexcept;
+
   /// Drain thread: moves what was sampled since the last call to `out` (appends).
   void take(std::vector<PmRecord>& out);
 
@@ -76,7 +81,7 @@ class PmSampler {
   void (*const on_refused_)(void*, const std::string&);
   void (*const on_prepared_)(void*);
   void* const user_;
-  std::atomic<bool> refused_{false}, prepared_{false}, finished_{false}, new_context_{false};
+  std::atomic<bool> refused_{false}, prepared_{false}, finished_{false}, paused_{false}, new_context_{false};
   // Set once, never freed: a sampling thread may outlive the session.
   std::array<std::atomic<PmThread*>, kMaxGpus> threads_{};
   std::mutex mutex_;  // for adding to threads_, and over contexts_

@@ -31,7 +31,7 @@ PmSession::PmSession(const CuptiLibrary& library, std::uint32_t gpu)
     : library_(library), cupti_(library.functions), gpu_(gpu) {}
 
 PmSession::~PmSession() {
-  disable();
+  close();
 }
 
 bool PmSession::fail(const char* step, CUptiResult result) {
@@ -50,8 +50,8 @@ bool PmSession::prepare(std::uint32_t interval_ns) {
 bool PmSession::open(std::uint32_t interval_ns) {
   const std::lock_guard lock(set_up_mutex);
   const auto begin = std::chrono::steady_clock::now();
-  if (!enable() || !set_config(interval_ns) || !make_image() || !start()) {
-    disable();
+  if (!enable() || !set_config(interval_ns) || !make_images() || !start()) {
+    close();
     return false;
   }
   log_info("GPU " + std::to_string(gpu_) + ": sampled every " + std::to_string(interval_ns) +
@@ -123,7 +123,7 @@ bool PmSession::set_config(std::uint32_t interval_ns) {
   return r == CUPTI_SUCCESS || fail("cuptiPmSamplingSetConfig", r);
 }
 
-bool PmSession::make_image() {
+bool PmSession::make_images() {
   auto size = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataSize);
   size.pPmSamplingObject = sampler_;
   size.pMetricNames = metrics_.names.data();
@@ -131,17 +131,18 @@ bool PmSession::make_image() {
   size.maxSamples = kImageSamples;
   if (const CUptiResult r = cupti_.PmSamplingGetCounterDataSize(&size); r != CUPTI_SUCCESS)
     return fail("cuptiPmSamplingGetCounterDataSize", r);
-  image_.assign(size.counterDataSize, 0);
-  return reset_image();
-}
-
-bool PmSession::reset_image() {
+  empty_image_.assign(size.counterDataSize, 0);
   auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterDataImage_Initialize);
   params.pPmSamplingObject = sampler_;
-  params.counterDataSize = image_.size();
-  params.pCounterData = image_.data();
+  params.counterDataSize = empty_image_.size();
+  params.pCounterData = empty_image_.data();
   if (const CUptiResult r = cupti_.PmSamplingCounterDataImageInitialize(&params); r != CUPTI_SUCCESS)
     return fail("cuptiPmSamplingCounterDataImageInitialize", r);
+  for (PmImage& image : images_) {
+    image.data = empty_image_;
+    image.times.clear();
+    image.times.reserve(kImageSamples);
+  }
   return true;
 }
 
@@ -154,13 +155,19 @@ bool PmSession::start() {
   return true;
 }
 
-PmSession::Decoded PmSession::decode(const std::function<void(const PmSample&)>& take) {
+PmSession::Decoded PmSession::decode(PmImage& image) {
   auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_DecodeData);
   params.pPmSamplingObject = sampler_;
-  params.pCounterDataImage = image_.data();
-  params.counterDataImageSize = image_.size();
+  params.pCounterDataImage = image.data.data();
+  params.counterDataImageSize = image.data.size();
   const CUptiResult r = cupti_.PmSamplingDecodeData(&params);
-  if ((r == CUPTI_SUCCESS || r == CUPTI_ERROR_OUT_OF_MEMORY) && !evaluate(take)) return Decoded::failed;
+  if (r == CUPTI_SUCCESS || r == CUPTI_ERROR_OUT_OF_MEMORY) {
+    const std::size_t count = completed(image);
+    while (image.times.size() < count) {
+      const bool first = std::exchange(discard_, false);
+      image.times.push_back(first ? PmImage::Time{0, 0, false} : time_of(image, image.times.size()));
+    }
+  }
   if (r == CUPTI_ERROR_OUT_OF_MEMORY || params.overflow != 0) return Decoded::overflow;
   if (r != CUPTI_SUCCESS) {
     (void)fail("cuptiPmSamplingDecodeData", r);
@@ -170,58 +177,57 @@ PmSession::Decoded PmSession::decode(const std::function<void(const PmSample&)>&
                                                                                            : Decoded::all;
 }
 
-bool PmSession::evaluate(const std::function<void(const PmSample&)>& take) {
+std::size_t PmSession::completed(const PmImage& image) const {
   auto info = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataInfo);
-  info.pCounterDataImage = image_.data();
-  info.counterDataImageSize = image_.size();
-  if (cupti_.PmSamplingGetCounterDataInfo(&info) != CUPTI_SUCCESS || info.numCompletedSamples == 0)
-    return true;
+  info.pCounterDataImage = image.data.data();
+  info.counterDataImageSize = image.data.size();
+  return cupti_.PmSamplingGetCounterDataInfo(&info) == CUPTI_SUCCESS ? info.numCompletedSamples : 0;
+}
+
+PmImage::Time PmSession::time_of(const PmImage& image, std::size_t index) {
   auto at = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterData_GetSampleInfo);
   at.pPmSamplingObject = sampler_;
-  at.pCounterDataImage = image_.data();
-  at.counterDataImageSize = image_.size();
-  for (std::size_t i = 0; i < info.numCompletedSamples; ++i) {
-    at.sampleIndex = i;
-    if (std::exchange(discard_, false)) continue;
-    const bool timed = cupti_.PmSamplingCounterDataGetSampleInfo(&at) == CUPTI_SUCCESS;
-    const CUptiResult r = metrics_.config->evaluate(image_, i, values_);
-    if (!timed || (r != CUPTI_SUCCESS && r != CUPTI_ERROR_INVALID_METRIC_VALUE)) {
-      ++lost_;
+  at.pCounterDataImage = image.data.data();
+  at.counterDataImageSize = image.data.size();
+  at.sampleIndex = index;
+  const bool timed = cupti_.PmSamplingCounterDataGetSampleInfo(&at) == CUPTI_SUCCESS;
+  if (!timed) lost_.fetch_add(1, std::memory_order_relaxed);
+  return {static_cast<std::int64_t>(at.startTimestamp), static_cast<std::int64_t>(at.endTimestamp), timed};
+}
+
+void PmSession::evaluate(PmImage& image, const std::function<void(const PmSample&)>& take) {
+  for (std::size_t i = 0; i < image.times.size(); ++i) {
+    if (!image.times[i].wanted) continue;
+    const CUptiResult r = metrics_.config->evaluate(image.data, i, values_);
+    if (r != CUPTI_SUCCESS && r != CUPTI_ERROR_INVALID_METRIC_VALUE) {
+      lost_.fetch_add(1, std::memory_order_relaxed);
       continue;
     }
     PmSample sample;
-    sample.start_ns = static_cast<std::int64_t>(at.startTimestamp);
-    sample.end_ns = static_cast<std::int64_t>(at.endTimestamp);
+    sample.start_ns = image.times[i].start_ns;
+    sample.end_ns = image.times[i].end_ns;
     for (std::size_t k = 0; k < values_.size(); ++k) {
       // A share of cycles is no number where the clock stood still.
       if (std::isfinite(values_[k])) sample.values[metrics_.columns[k]] = values_[k];
     }
     take(sample);
   }
-  return reset_image();
+  image.times.clear();
+  // As CUPTI left it when it initialized it; to have it initialized again costs no less, and would be a
+  // call into the session from another thread.
+  std::copy(empty_image_.begin(), empty_image_.end(), image.data.begin());
 }
 
-bool PmSession::close(const std::function<void(const PmSample&)>& take) {
-  Decoded decoded = Decoded::all;
-  if (started_) {
-    started_ = false;
-    auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_Stop);
-    params.pPmSamplingObject = sampler_;
-    decoded = cupti_.PmSamplingStop(&params) == CUPTI_SUCCESS ? Decoded::part : Decoded::failed;
-    for (int i = 0; i < kMostRounds && decoded == Decoded::part; ++i) decoded = decode(take);
-  }
-  disable();
-  return decoded == Decoded::all;
+bool PmSession::stop() noexcept {
+  if (!std::exchange(started_, false)) return false;
+  auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_Stop);
+  params.pPmSamplingObject = sampler_;
+  return cupti_.PmSamplingStop(&params) == CUPTI_SUCCESS;
 }
 
-void PmSession::disable() noexcept {
+void PmSession::close() noexcept {
   if (sampler_ == nullptr) return;
-  if (started_) {
-    auto stop = RANGEFINDER_CUPTI_PARAMS(PmSampling_Stop);
-    stop.pPmSamplingObject = sampler_;
-    (void)cupti_.PmSamplingStop(&stop);
-    started_ = false;
-  }
+  (void)stop();
   auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_Disable);
   params.pPmSamplingObject = sampler_;
   (void)cupti_.PmSamplingDisable(&params);

@@ -1,24 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/counters/pm_thread.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "profiler/counters/pm_evaluator.h"
 #include "profiler/events/recorder.h"
 #include "profiler/own_thread.h"
+#include "profiler/thread_cpu.h"
 
 namespace rangefinder {
-namespace {
 
-std::uint64_t thread_cpu_ns() noexcept {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
-}
+/// What goes on between an open and its close: images from hand to hand. Ends idle.
+class PmThread::Reading {
+ public:
+  Reading(PmThread& owner, PmEncoder& encoder)
+      : owner_(owner),
+        encoder_(encoder),
+        image_(&owner.session_.image(0)),
+        evaluator_(owner.session_.image(1), [this](PmImage& image) { evaluate(image); }) {}
 
-}  // namespace
+  PmSession::Decoded decode() {
+    const PmSession::Decoded decoded = decode_once();
+    const auto now = Clock::now();
+    const bool due = image_->times.size() > PmSession::kImageSamples / 2 || now - given_ > kMostDelay;
+    if (due && !image_->empty() && evaluator_.exchange(image_)) given_ = now;
+    if (decoded == PmSession::Decoded::part) count_drop(now);
+    return decoded;
+  }
+
+  /// More images were full than now and then: our threads do not keep up.
+  [[nodiscard]] bool falls_behind() const noexcept { return drops_ > kMostDrops; }
+  [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return evaluator_.cpu_ns(); }
+
+  /// After the session's stop: what is there still. False: samples are missing at the end.
+  bool finish() {
+    PmSession::Decoded decoded = PmSession::Decoded::part;
+    for (int i = 0; i < kMostRounds && decoded == PmSession::Decoded::part; ++i) {
+      decoded = decode_once();
+      give_all();
+    }
+    return decoded == PmSession::Decoded::all && !dropped_;
+  }
+
+  /// Evaluates what has been decoded, and waits for it.
+  void give_all() {
+    evaluator_.wait_until_idle();
+    if (!image_->empty()) (void)evaluator_.exchange(image_);
+    evaluator_.wait_until_idle();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// Images that are decoded after the end: a program that ends does not wait for more.
+  static constexpr int kMostRounds = 16;
+
+  PmSession::Decoded decode_once() {
+    const std::size_t before = image_->times.size();
+    const PmSession::Decoded decoded = owner_.session_.decode(*image_);
+    // What is missing before a sample its time tells.
+    dropped_ = decoded == PmSession::Decoded::part || (dropped_ && image_->times.size() == before);
+    return decoded;
+  }
+
+  void evaluate(PmImage& image) {
+    try {
+      owner_.session_.evaluate(image, [this](const PmSample& sample) { owner_.take(encoder_, sample); });
+      encoder_.advance(clock_now_ns());
+    } catch (...) {
+      owner_.loss_.add(Loss::record_sink_errors);
+    }
+  }
+
+  void count_drop(Clock::time_point now) {
+    if (now - first_drop_ > kDropWindow) {
+      first_drop_ = now;
+      drops_ = 0;
+    }
+    ++drops_;
+  }
+
+  PmThread& owner_;
+  PmEncoder& encoder_;
+  PmImage* image_;
+  Clock::time_point given_ = Clock::now(), first_drop_{};
+  int drops_ = 0;
+  bool dropped_ = false;  // samples after the last one are missing
+  PmEvaluator evaluator_;
+};
 
 PmThread::PmThread(const CuptiLibrary& library, LossLedger& loss, std::uint32_t gpu,
                    std::uint32_t interval_ns, const Hooks& hooks)
@@ -72,9 +141,9 @@ void PmThread::run() noexcept {
       again = sample();
     } catch (...) {
       loss_.add(Loss::record_sink_errors);
-      session_.close([](const PmSample&) {});
+      session_.close();
     }
-    cpu_ns_.store(thread_cpu_ns(), std::memory_order_relaxed);
+    cpu_ns_.store(evaluation_ns_ + thread_cpu_ns(), std::memory_order_relaxed);
     lock.lock();
     sampling_ = begun_ = false;
     changed_.notify_all();
@@ -89,16 +158,18 @@ bool PmThread::wait_period() {
   return !changed_.wait_for(lock, kPeriod, [this] { return contexts_ == 0 || stopping_; });
 }
 
-bool PmThread::sample() {
+bool PmThread::open() {
   bool held = session_.prepare(interval_ns_);
   if (held) {
     hooks_.prepared(hooks_.user);
     held = session_.open(interval_ns_);
   }
-  if (!held) {
-    refuse(session_.error());
-    return false;
-  }
+  if (!held) refuse(session_.error());
+  return held;
+}
+
+bool PmThread::sample() {
+  if (!open()) return false;
   tell(interval_ns_, "start");
   last_end_ns_ = 0;  // what was between two sessions nobody wanted
   {
@@ -108,18 +179,28 @@ bool PmThread::sample() {
   }
   PmEncoder encoder(gpu_, session_.columns(),
                     [this](SamplesRecord&& record) { hooks_.deliver(hooks_.user, std::move(record)); });
-  const auto on_sample = [&](const PmSample& sample) { take(encoder, sample); };
   bool healthy = true;
-  while (healthy && wait_period()) {
-    PmSession::Decoded decoded = PmSession::Decoded::part;
-    for (int i = 0; decoded == PmSession::Decoded::part && i < PmSession::kMostRounds; ++i)
-      decoded = session_.decode(on_sample);
-    encoder.advance(clock_now_ns());
-    cpu_ns_.store(thread_cpu_ns(), std::memory_order_relaxed);
-    if (decoded == PmSession::Decoded::overflow) healthy = reopen_wider();
-    if (decoded == PmSession::Decoded::failed) healthy = false;
+  for (bool again = true; again;) {
+    again = false;
+    Reading reading(*this, encoder);
+    PmSession::Decoded decoded = PmSession::Decoded::all;
+    while (decoded <= PmSession::Decoded::part && !reading.falls_behind() && wait_period()) {
+      decoded = reading.decode();
+      cpu_ns_.store(evaluation_ns_ + thread_cpu_ns() + reading.cpu_ns(), std::memory_order_relaxed);
+    }
+    healthy = decoded != PmSession::Decoded::failed;
+    reading.give_all();
+    const bool behind = reading.falls_behind();
+    if (decoded == PmSession::Decoded::overflow) {
+      // Nothing more comes out of a buffer that ran over, the samples in it included.
+      healthy = again = reopen(2 * interval_ns_, "overflow");
+    } else if (healthy) {
+      gap_ = !(session_.stop() && reading.finish()) || gap_;
+      if (behind) healthy = again = reopen(interval_ns_ + interval_ns_ / 2, "behind");
+    }
+    evaluation_ns_ += reading.cpu_ns();
   }
-  if (!session_.close(on_sample)) gap_ = true;
+  session_.close();
   if (gap_) count_gap(clock_now_ns());
   loss_.add(Loss::samples_lost, session_.take_lost());
   encoder.flush();
@@ -131,13 +212,12 @@ bool PmThread::sample() {
   return healthy;
 }
 
-bool PmThread::reopen_wider() {
-  // Nothing more comes out of a buffer that ran over, the samples in it included.
-  session_.close([](const PmSample&) {});
+bool PmThread::reopen(std::uint32_t interval_ns, const char* reason) {
+  session_.close();
   gap_ = true;
-  interval_ns_ = std::min(2 * interval_ns_, kLongestIntervalNs);
+  interval_ns_ = std::min(interval_ns, kLongestIntervalNs);
   if (!session_.open(interval_ns_)) return false;
-  tell(interval_ns_, "overflow");
+  tell(interval_ns_, reason);
   return true;
 }
 

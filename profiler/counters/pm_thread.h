@@ -2,10 +2,9 @@
 //
 // The thread that samples one GPU.
 //
-//   first context ─▶ open ─▶ { wait kPeriod ─▶ decode ─▶ encode ─▶ deliver } ─▶ close ◀─ last context ends,
-//   stop()
-//                     ▲                          │ the buffer ran over
-//                     └── twice the interval ◀───┘
+//   first context ─▶ open ─▶ { wait kPeriod ─▶ decode ─▶ PmEvaluator } ─▶ close ◀─ last context ends, stop()
+//                     ▲                          │                └─▶ evaluate ─▶ encode ─▶ deliver
+//                     └── a longer interval ◀────┘ the buffer ran over, or our threads cannot keep up
 //
 // Counters are held between open and close and at no other time: not before a context
 // exists, not after the last has gone. The thread calls nothing of CUDA, and CUPTI only
@@ -32,8 +31,13 @@ using PmRecord = std::variant<SamplesRecord, SamplingRecord>;
 
 class PmThread {
  public:
-  /// Samples wait so long for being decoded, at most.
-  static constexpr std::chrono::milliseconds kPeriod{20};
+  /// Between two decodings. Short against what an image holds (PmSession::kImageSamples).
+  static constexpr std::chrono::milliseconds kPeriod{5};
+  /// An image is evaluated when it is half full, or so long after the one before.
+  static constexpr std::chrono::milliseconds kMostDelay{50};
+  /// Images that were full within kDropWindow before the interval is made longer.
+  static constexpr int kMostDrops = 5;
+  static constexpr std::chrono::milliseconds kDropWindow{1000};
   static constexpr std::uint32_t kLongestIntervalNs = 10'000'000;
 
   struct Hooks {
@@ -62,8 +66,10 @@ class PmThread {
 
  private:
   void run() noexcept;
+  class Reading;
   [[nodiscard]] bool sample();  // from open to close; false: never again
-  [[nodiscard]] bool reopen_wider();
+  [[nodiscard]] bool open();
+  [[nodiscard]] bool reopen(std::uint32_t interval_ns, const char* reason);
   [[nodiscard]] bool wait_period();  // false: sampling is not wanted any more
   void take(PmEncoder& encoder, const PmSample& sample);
   void count_gap(std::int64_t until_ns);
@@ -78,6 +84,8 @@ class PmThread {
   // The sampling thread's own.
   PmSession session_;
   std::uint32_t interval_ns_;
+  std::uint64_t evaluation_ns_ = 0;  // CPU time of evaluators that have ended
+  // Of whoever evaluates: the sampling thread touches them only while nothing is being evaluated.
   std::int64_t last_end_ns_ = 0, last_length_ns_ = 0;
   bool gap_ = false;  // what was sampled last is followed by lost samples
 

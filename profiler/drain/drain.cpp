@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kClockNs = 1'000'000'000;
 constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::int64_t kFirstFlushNs = 100 * kNsPerMs;
 
 }  // namespace
 
@@ -95,6 +96,17 @@ void Drain::end_turn(const TickChunk& tick, const OwnCost& cost) {
       records != records_at_summary_) {
     write_summary(tick.now_ns, cost, false);
   }
+}
+
+void Drain::begin_late() {
+  builder_->begin_late();
+  // Somebody waits for it: the first lines go to the disk soon.
+  last_flush_ns_ -= options_.flush_ms * kNsPerMs - kFirstFlushNs;
+}
+
+void Drain::flush_now(const TickChunk& tick, const OwnCost& cost) {
+  flush(tick.now_ns);
+  write_summary(tick.now_ns, cost, false);
 }
 
 void Drain::flush(std::int64_t now_ns) {

@@ -40,11 +40,22 @@ class Drain {
   void on_metric_set(const MetricSetRecord& set);
   void on_samples(std::span<const PmRecord> records);
   void on_activity(std::uint8_t* data, std::size_t bytes);
+  /// The window begins late, or ends while the program goes on: see TraceBuilder.
+  void begin_late();
+  void end_window(std::int64_t end_ns) noexcept { builder_->end_window(end_ns); }
+  [[nodiscard]] bool settled() const { return builder_->settled(); }
+
   /// Counters turned out to be unavailable: later segments and the summary say so.
   void on_counters_refused(const std::string& reason);
 
   /// A turn is over: what is due is written. `cost` goes into the summary.
   void end_turn(const TickChunk& tick, const OwnCost& cost);
+  /// Writes what there is to the disk now, and the summary.
+  void flush_now(const TickChunk& tick, const OwnCost& cost);
+  [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return builder_->untimed_graph_work(); }
+  /// Event lines so far.
+  [[nodiscard]] std::uint64_t records() const noexcept { return writer_.records(); }
+
   /// The trace is over: end line, last summary. Nothing may follow.
   void finish(const EndChunk& end, const std::string& reason);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/drain_thread.h"
 
-#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "profiler/output/process_facts.h"
 #include "profiler/output/summary.h"
 #include "profiler/own_thread.h"
+#include "profiler/thread_cpu.h"
 #include "schema/out_template.h"
 
 namespace rangefinder {
@@ -24,29 +24,18 @@ namespace {
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::chrono::milliseconds kBusySleep{10};
 constexpr std::chrono::milliseconds kQuietSleep{100};
+constexpr std::int64_t kFirstAskNs = 100 * kNsPerMs;  // in a window that somebody waits for
 constexpr std::int64_t kQuietAfterNs = 1'000'000'000;
 /// A quiet program is asked for late records this often.
 constexpr std::int64_t kQuietAskNs = 5'000'000'000;
-
-std::uint64_t thread_cpu_ns() noexcept {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
-}
-
-bool append_line(const std::string& path, const std::string& line) {
-  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return false;
-  const bool whole = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  close(file);
-  return whole;
-}
 
 }  // namespace
 
 DrainThread::DrainThread(Sources sources)
     : from_(std::move(sources)),
-      drain_(from_.recorder, from_.options, from_.cupti == nullptr ? nullptr : &from_.cupti->functions) {}
+      cost_before_(cost_of_all_windows()),
+      drain_(from_.recorder, from_.options, from_.cupti == nullptr ? nullptr : &from_.cupti->functions),
+      node_records_(from_.recorder.loss) {}
 
 bool DrainThread::start() noexcept {
   return start_own_thread(
@@ -72,12 +61,16 @@ void DrainThread::run() noexcept {
       from_.recorder.sleep_until_woken(now_ns - last_input_ns_ < kQuietAfterNs ? kBusySleep : kQuietSleep);
       (void)guarded(loss, [this] { turn(clock_now_ns()); });
     }
+    if (window_end_ns_ != 0) (void)guarded(loss, [this] { settle(); });
     // Before the last turn: threads that launch while the program exits are not followed any more.
-    from_.recorder.silent.store(true, std::memory_order_relaxed);
+    if (!more_windows()) from_.recorder.silent.store(true, std::memory_order_relaxed);
     (void)guarded(loss, [this] { finish(); });
   }
-  from_.recorder.silent.store(true, std::memory_order_relaxed);
-  if (from_.buffers != nullptr) from_.buffers->close();
+  if (!more_windows()) {
+    from_.recorder.silent.store(true, std::memory_order_relaxed);
+    if (from_.buffers != nullptr) from_.buffers->close();
+  }
+  from_.recorder.record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   ended_ = true;
   ended_changed_.notify_all();
@@ -94,26 +87,30 @@ bool DrainThread::open() {
   }
   header.counters = from_.exact != nullptr ? "exact" : from_.sampler != nullptr ? "sampled" : "off";
   const OutTemplateValues values{std::to_string(header.pid), header.host, header.rank};
-  const ExpandedOut out =
-      expand_out_template(from_.options.out, values, [](const char* name) { return std::getenv(name); });
+  if (from_.begin_ns != 0) {
+    header.base_monotonic_ns -= header.base_unix_ns - from_.begin_ns;
+    header.base_unix_ns = from_.begin_ns;
+  }
+  const ExpandedOut out = expand_out_template(from_.out.empty() ? from_.options.out : from_.out, values,
+                                              [](const char* name) { return std::getenv(name); });
   if (!out.problem.empty()) log_info(out.problem);
   if (!drain_.open(out.text, header, from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{})) {
-    say_once(drain_.error() + ". The program runs on without being recorded.");
+    if (!from_.late) say_once(drain_.error() + ". The program runs on without being recorded.");
+    const std::lock_guard lock(mutex_);
+    progress_.error = drain_.error();
     return false;
   }
   last_input_ns_ = last_ask_ns_ = header.base_unix_ns;
+  if (from_.late) {
+    drain_.begin_late();
+    last_ask_ns_ -= from_.options.flush_ms * kNsPerMs - kFirstAskNs;
+    for (NamingLog::Entry& entry : from_.recorder.naming.entries()) {
+      entry.event.range = 0;  // of another window: this trace has no line of it
+      drain_.on_event(entry.thread, entry.event, {});
+    }
+  }
   announce();
   return true;
-}
-
-void DrainThread::announce() {
-  log_info("recording into " + drain_.folder());
-  if (!from_.options.manifest.empty()) {
-    char* const absolute = realpath(drain_.folder().c_str(), nullptr);
-    (void)append_line(from_.options.manifest,
-                      std::string(absolute != nullptr ? absolute : drain_.folder().c_str()) + "\n");
-    std::free(absolute);
-  }
 }
 
 void DrainThread::turn(std::int64_t now_ns) {
@@ -126,13 +123,22 @@ void DrainThread::turn(std::int64_t now_ns) {
     drain_.on_counters_refused(reason);
   }
   tell_chain_problem();
+  from_.recorder.clock.calibrate();
   ask_for_records(now_ns);
   if (read_rings() != 0) last_input_ns_ = now_ns;
   read_exact();
   read_samples();
   read_buffers();
+  if (from_.cupti != nullptr) node_records_.look(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
   from_.recorder.threads.recycle();
-  drain_.end_turn({clock_now_ns(), monotonic_now_ns()}, cost());
+  const std::uint64_t asked = asked_to_write_.load(std::memory_order_acquire);
+  const TickChunk tick{clock_now_ns(), monotonic_now_ns()};
+  drain_.end_turn(tick, cost());
+  if (asked != written_) {
+    written_ = asked;
+    drain_.flush_now(tick, cost());
+  }
+  tell_progress();
 }
 
 void DrainThread::tell_chain_problem() {
@@ -161,6 +167,8 @@ std::size_t DrainThread::read_rings() {
       drain_.on_event(thread, name, {});
     }
     events += ring.drain([&](const Event& event) {
+      // Begun after the window's end, by a thread that did not know of it yet.
+      if (event.start_ns >= drop_from_ns_ && !names_something(event.kind)) return;
       extra_.resize(event.extra_bytes);
       if (event.extra_bytes != 0) ring.extra(extra_.data(), extra_.size());
       drain_.on_event(thread, event, extra_);
@@ -174,6 +182,7 @@ void DrainThread::read_exact() {
   from_.exact->tick(clock_now_ns());
   exact_.clear();
   from_.exact->take(exact_);
+  std::erase_if(exact_, [this](const ExactLaunch& launch) { return launch.event.start_ns >= drop_from_ns_; });
   announce_metric_sets();  // after that: what was taken was measured with sets that are there by now
   if (!exact_.empty()) drain_.on_exact(exact_);
 }
@@ -200,6 +209,7 @@ void DrainThread::read_samples() {
 
 void DrainThread::read_buffers() {
   if (from_.buffers == nullptr) return;
+  from_.buffers->make_ready();
   // Not until none is left: a program that launches faster than we write would keep us here.
   for (std::uint32_t taken = 0; taken < from_.options.buffers; ++taken) {
     const FilledBuffer buffer = from_.buffers->next();
@@ -212,7 +222,8 @@ void DrainThread::read_buffers() {
 void DrainThread::ask_for_records(std::int64_t now_ns) {
   if (from_.cupti == nullptr) return;
   const bool quiet = now_ns - last_input_ns_ > kQuietAfterNs;
-  if (now_ns - last_ask_ns_ < (quiet ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
+  const bool asked = asked_to_write_.load(std::memory_order_relaxed) != written_;
+  if (!asked && now_ns - last_ask_ns_ < (quiet ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
   last_ask_ns_ = now_ns;
   // Hands back what is complete, into the pool's queue, on this thread; waits for no GPU work.
   from_.cupti->functions.ActivityFlushAll(0);
@@ -224,36 +235,32 @@ void DrainThread::ask_for_records(std::int64_t now_ns) {
 }
 
 OwnCost DrainThread::cost() const {
-  OwnCost cost = from_.cost ? from_.cost() : OwnCost{};
+  OwnCost cost = cost_of_all_windows();
+  cost.launch_callbacks -= cost_before_.launch_callbacks;
+  cost.exact_ns -= cost_before_.exact_ns;
+  cost.exact_batches -= cost_before_.exact_batches;
+  cost.sampler_cpu_ns -= cost_before_.sampler_cpu_ns;
+  cost.samples -= cost_before_.samples;
   cost.drain_cpu_ns = thread_cpu_ns();
   cost.bytes_written = drain_.bytes_written();
-  if (from_.buffers != nullptr) {
-    cost.activity_buffers_peak = from_.buffers->peak_in_flight();
-    cost.activity_buffer_bytes = BufferPool::kBufferBytes;
-  }
-  if (from_.exact != nullptr) {
-    cost.exact_ns = from_.exact->held_ns();
-    cost.exact_batches = from_.exact->batches();
-  }
-  if (from_.sampler != nullptr) {
-    cost.sampler_cpu_ns = from_.sampler->cpu_ns();
-    cost.samples = from_.sampler->samples();
-  }
   return cost;
 }
 
 void DrainThread::finish() {
-  const std::int64_t now_ns = clock_now_ns();
+  const std::int64_t now_ns = window_end_ns_ != 0 ? window_end_ns_ : clock_now_ns();
   from_.recorder.threads.for_each([&](ThreadState& state) { state.close_all(now_ns); });
   nvtx_close_all(now_ns);
   if (from_.cupti != nullptr) from_.cupti->functions.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   last_ask_ns_ = 0;
-  turn(now_ns);
+  turn(clock_now_ns());
   EndChunk end;
   end.now_ns = clock_now_ns();
   end.own_cost = cost();
-  end.loss = from_.recorder.loss.snapshot();
+  const auto loss = from_.recorder.loss.snapshot();
+  std::copy_n(loss.begin(), end.loss.size(), end.loss.begin());
   drain_.finish(end, reason_);
+  written_ = asked_to_write_.load(std::memory_order_acquire);
+  tell_progress();
   report();
 }
 
@@ -269,22 +276,17 @@ void DrainThread::report() {
 }
 
 void DrainThread::stop(const char* reason, std::uint32_t patience_ms) noexcept {
-  if (!stopping_.load(std::memory_order_relaxed)) {
-    reason_ = reason;
-    stopping_.store(true, std::memory_order_release);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopping_.load(std::memory_order_relaxed)) {
+      reason_ = reason;
+      stopping_.store(true, std::memory_order_release);
+    }
+    hurry_.store(true, std::memory_order_release);
   }
   from_.recorder.wake_drain();
   std::unique_lock lock(mutex_);
   ended_changed_.wait_for(lock, std::chrono::milliseconds(patience_ms), [this] { return ended_; });
-}
-
-void DrainThread::tell_refusal(const std::string& reason) noexcept {
-  try {
-    const std::lock_guard lock(mutex_);
-    refusal_ = reason;
-  } catch (...) {
-  }
-  has_refusal_.store(true, std::memory_order_release);
 }
 
 }  // namespace rangefinder

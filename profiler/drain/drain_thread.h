@@ -6,9 +6,10 @@
 //     ▲      ask CUPTI for complete records when a flush is due                 │
 //     └─────────────────────────────────────────────────────────────────────────┘
 //
-// All signals are blocked in it, it holds no lock over a call, and what it throws it
-// counts. stop() is called by the host's exiting thread and never waits longer than
-// its deadline: then the process ends without us.
+// One for each window. All signals are blocked in it, it holds no lock over a call, and
+// what it throws it counts. stop() is called by the host's exiting thread and never waits
+// longer than its deadline: then the process ends without us. end_window() waits for
+// nothing: the thread turns until all work of the window has its record, then finishes.
 #pragma once
 
 #include <atomic>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "profiler/activity/buffer_pool.h"
+#include "profiler/activity/node_record_guard.h"
 #include "profiler/counters/exact_profiler.h"
 #include "profiler/counters/pm_sampler.h"
 #include "profiler/cupti/loader.h"
@@ -39,6 +41,10 @@ class DrainThread {
     PmSampler* sampler = nullptr;         ///< in sampled mode
     /// Cost that the callbacks measured; the thread adds its own.
     std::function<OwnCost()> cost = {};
+    std::string out = {};       ///< template of the folder; empty: that of the options
+    std::int64_t begin_ns = 0;  ///< time 0 of the trace; 0: when the thread starts
+    bool late = false;          ///< work may be on the GPU that was launched before
+    bool more_windows = false;  ///< the process goes on recording when this one has ended
   };
 
   explicit DrainThread(Sources sources);
@@ -48,6 +54,25 @@ class DrainThread {
   /// Ends the trace; `reason` goes into its last line. Returns when the files are complete or
   /// `patience_ms` have passed. Any thread; only the first call counts.
   void stop(const char* reason, std::uint32_t patience_ms) noexcept;
+  /// Any thread, once, instead of stop(): what began before `end_ns` is waited for, `patience_ms` at most.
+  void end_window(const char* reason, std::int64_t end_ns, std::uint32_t patience_ms) noexcept;
+  /// The thread has ended; nothing of this object is in use any more.
+  [[nodiscard]] bool ended() const noexcept;
+
+  /// What others may know of a trace while it is written. Any thread.
+  struct Progress {
+    bool opened = false;
+    std::string folder;  ///< absolute, once opened
+    std::string error;   ///< why it could not be opened
+    std::uint64_t records = 0, bytes_written = 0;
+    std::uint64_t written = 0;  ///< requests of ask_to_write() that have been met
+    std::string summary;        ///< the text written last
+  };
+  [[nodiscard]] Progress progress(bool with_summary) const;
+  /// Everything to the disk, and a summary, in the next turn. Returns the number that Progress::written
+  /// will have reached then. Any thread.
+  std::uint64_t ask_to_write() noexcept;
+
   /// Counters were refused: any thread.
   void tell_refusal(const std::string& reason) noexcept;
 
@@ -63,23 +88,40 @@ class DrainThread {
   void read_samples();
   void read_buffers();
   void ask_for_records(std::int64_t now_ns);
+  /// Other windows may follow, so that nothing may be switched off for good.
+  [[nodiscard]] bool more_windows() const noexcept {
+    return from_.more_windows && (window_end_ns_ != 0 || !stopping_.load(std::memory_order_relaxed));
+  }
+  void settle();
   void finish();
+  void tell_progress();
   void report();
   [[nodiscard]] OwnCost cost() const;
+  [[nodiscard]] OwnCost cost_of_all_windows() const;
   [[nodiscard]] static bool guarded(LossLedger& loss, const std::function<void()>& step) noexcept;
 
   Sources from_;
+  const OwnCost cost_before_;  // of earlier windows
   Drain drain_;
+  NodeRecordGuard node_records_;
   std::vector<std::byte> extra_;
   std::vector<ExactLaunch> exact_;
   std::vector<PmRecord> samples_;
   std::vector<std::uint32_t> named_threads_;
   std::vector<std::uint32_t> gpus_with_sets_;
   std::int64_t last_ask_ns_ = 0, last_input_ns_ = 0;
+  std::int64_t drop_from_ns_ = Recorder::kAlways;
+  std::uint64_t written_ = 0;
   bool told_chain_problem_ = false;
   std::atomic<bool> stopping_{false};
   const char* reason_ = "exit";  // written before stopping_
-  std::mutex mutex_;
+  // Written before stopping_; 0: the process ends.
+  std::int64_t window_end_ns_ = 0;
+  std::uint32_t patience_ms_ = 0;
+  std::atomic<bool> hurry_{false};  // do not wait for records any more
+  std::atomic<std::uint64_t> asked_to_write_{0};
+  mutable std::mutex mutex_;
+  Progress progress_;  // guarded by mutex_
   std::condition_variable ended_changed_;
   bool ended_ = false;   // guarded by mutex_
   std::string refusal_;  // guarded by mutex_

@@ -25,7 +25,7 @@ class GraphNodes {
   /// origin; `origin` is that of the calling thread and counts for new nodes.
   void add(std::uint64_t node, std::uint64_t original, const LaunchOrigin& origin);
 
-  /// nullptr: made outside of any range, or before we came.
+  /// Its path is 0 where it was made outside of any range. nullptr: it was made before we came.
   [[nodiscard]] const LaunchOrigin* find(std::uint64_t node) const;
 
  private:

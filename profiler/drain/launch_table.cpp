@@ -20,6 +20,7 @@ void LaunchTable::put_exact(std::uint32_t correlation, WorkKind kind, const Laun
 
 void LaunchTable::store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state) {
   Slot fresh{origin.range, correlation, origin.path, kind, state};
+  if (is_waiting(state)) ++waiting_;
   if (kind != WorkKind::graph) {
     Slot& slot = slots_[correlation % kSlots];
     replace(slot);
@@ -47,21 +48,21 @@ std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of
     slot = &candidate;
   }
   if (slot == nullptr || slot->state == State::empty) return std::nullopt;
-  if (slot->state == State::waiting) {
-    ++balance_of(slot->kind).recorded;
+  if (slot->state == State::waiting) ++balance_of(slot->kind).recorded;
+  if (is_waiting(slot->state)) {
     slot->state = State::recorded;
-  } else if (slot->state == State::exact_waiting) {
-    slot->state = State::recorded;
+    --waiting_;
   }
   return LaunchOrigin{slot->path, slot->range};
 }
 
 void LaunchTable::replace(Slot& slot) noexcept {
-  if (slot.state == State::waiting || slot.state == State::exact_waiting) ++overwritten_;
+  if (is_waiting(slot.state)) ++overwritten_;
   settle(slot);
 }
 
 void LaunchTable::settle(Slot& slot) noexcept {
+  if (is_waiting(slot.state)) --waiting_;
   if (slot.state == State::waiting) ++balance_of(slot.kind).lost;
   if (slot.state == State::exact_waiting) ++exact_without_record_;
   slot.state = State::empty;

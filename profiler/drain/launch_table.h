@@ -48,6 +48,9 @@ class LaunchTable {
   /// The launch of a record, marked as recorded. Empty: not (yet) known.
   [[nodiscard]] std::optional<LaunchOrigin> find(std::uint32_t correlation, bool of_graph);
 
+  /// Launches whose record has not come yet.
+  [[nodiscard]] std::uint64_t waiting() const noexcept { return waiting_; }
+
   /// Ends the count: launches that still wait for a record are lost.
   void close();
 
@@ -69,6 +72,9 @@ class LaunchTable {
     State state = State::empty;
   };
   void store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state);
+  [[nodiscard]] static bool is_waiting(State state) noexcept {
+    return state == State::waiting || state == State::exact_waiting;
+  }
   void settle(Slot& slot) noexcept;   // a slot is about to be reused or the count ends
   void replace(Slot& slot) noexcept;  // by another launch
 
@@ -82,6 +88,7 @@ class LaunchTable {
   std::array<LaunchBalance, 4> balance_{};
   std::uint64_t exact_without_record_ = 0;
   std::uint64_t overwritten_ = 0;
+  std::uint64_t waiting_ = 0;
 };
 
 }  // namespace rangefinder

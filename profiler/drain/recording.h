@@ -47,11 +47,15 @@ struct TickChunk {
   std::int64_t monotonic_ns = 0;
 };
 
+/// Causes up to record_sink_errors: those beyond are found by the drain itself, in a replay too.
+inline constexpr std::size_t kRecordedLosses = static_cast<std::size_t>(Loss::record_sink_errors) + 1;
+
 struct EndChunk {
   std::int64_t now_ns = 0;
   OwnCost own_cost;
-  std::array<std::uint64_t, kLossCauses.size()> loss{};
+  std::array<std::uint64_t, kRecordedLosses> loss{};
 };
+static_assert(sizeof(EndChunk) == 8 + 11 * 8 + 23 * 8);  // as in the recordings of tests/replay
 
 /// Writes a recording. Drain thread only; stops silently at the first error of the disk
 /// (a recording is for developers: `ok()` tells).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/trace_builder.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -38,12 +39,15 @@ void TraceBuilder::write(const Record& record) {
 }
 
 bool TraceBuilder::join(GpuWork& work) {
-  const auto origin = launches_.find(work.correlation, work.graph_node != 0);
+  const auto origin = launches_.find(work.correlation, work.graph != 0 || work.graph_node != 0);
   if (!origin) return false;
   work.path = origin->path;
   work.range = origin->range;
   if (work.graph_node == 0) return true;
-  if (const LaunchOrigin* const made = graph_nodes_.find(work.graph_node); made != nullptr) {
+  const LaunchOrigin* const made = graph_nodes_.find(work.graph_node);
+  if (made == nullptr) {
+    recorder_.loss.add(Loss::graph_nodes_unseen);
+  } else if (made->path != 0) {
     work.path = made->path;
     work.range = made->range;
     work.captured = true;
@@ -53,7 +57,10 @@ bool TraceBuilder::join(GpuWork& work) {
 
 template <typename Record>
 void TraceBuilder::on_work(Record record) {
-  if (record.work.start_ns == kNoTime) recorder_.loss.add(Loss::gpu_work_untimed);
+  if (record.work.start_ns == kNoTime) {
+    recorder_.loss.add(Loss::gpu_work_untimed);
+    if (record.work.graph != 0) ++untimed_graph_work_;
+  }
   record.work.start_ns = relative(record.work.start_ns);
   record.work.end_ns = relative(record.work.end_ns);
   if (join(record.work)) {
@@ -70,10 +77,36 @@ void TraceBuilder::on_work(Record record) {
 void TraceBuilder::expire(Pending& pending) {
   std::visit(
       [this](auto& record) {
-        if (!join(record.work)) recorder_.loss.add(Loss::record_without_launch);
+        if (!join(record.work)) {
+          if (!is_of_window(record.work)) return;
+          recorder_.loss.add(Loss::record_without_launch);
+        }
         write(record);
       },
       pending.record);
+}
+
+void TraceBuilder::note_launch(std::uint32_t correlation) noexcept {
+  // Ids rise and wrap around. Threads may tell of theirs out of order.
+  if (!first_correlation_ || static_cast<std::int32_t>(correlation - *first_correlation_) < 0)
+    first_correlation_ = correlation;
+}
+
+bool TraceBuilder::is_of_window(const GpuWork& work) const noexcept {
+  const bool before =
+      late_ && (!first_correlation_ || static_cast<std::int32_t>(work.correlation - *first_correlation_) < 0);
+  // CUPTI maps the GPU's clock to the host's, which is not exact.
+  constexpr TimeNs kClockErrorNs = 200'000;
+  const bool after =
+      window_end_ns_ && work.start_ns != kNoTime && work.start_ns >= *window_end_ns_ - kClockErrorNs;
+  return !before && !after;
+}
+
+bool TraceBuilder::settled() const {
+  if (launches_.waiting() != 0) return false;
+  return std::none_of(pending_.begin(), pending_.end(), [this](const Pending& pending) {
+    return std::visit([this](const auto& record) { return is_of_window(record.work); }, pending.record);
+  });
 }
 
 void TraceBuilder::settle_pending(std::int64_t now_ns) {
@@ -129,6 +162,10 @@ void TraceBuilder::on_memcpy(MemcpyRecord copy) {
 }
 void TraceBuilder::on_memset(MemsetRecord memset) {
   on_work(memset);
+}
+
+void TraceBuilder::on_graph(GraphRecord graph) {
+  on_work(graph);
 }
 
 void TraceBuilder::on_overhead(OverheadRecord overhead, void* details) {

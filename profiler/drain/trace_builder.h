@@ -17,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <variant>
@@ -57,12 +58,20 @@ class TraceBuilder final : public RecordSink {
   void on_kernel(const KernelActivity& kernel) override;
   void on_memcpy(MemcpyRecord copy) override;
   void on_memset(MemsetRecord memset) override;
+  void on_graph(GraphRecord graph) override;
   void on_overhead(OverheadRecord overhead, void* details) override;
   void on_context(const ContextRecord& context) override;
   void on_stream(const StreamRecord& stream) override;
 
   /// Tries the waiting records again; those older than kPendingNs at `now_ns` are written as they are.
   void settle_pending(std::int64_t now_ns);
+  /// The window begins while the program runs: what was launched before it is no part of it.
+  void begin_late() noexcept { late_ = true; }
+  /// Nor is what is launched from `end_ns` (absolute) on.
+  void end_window(std::int64_t end_ns) noexcept { window_end_ns_ = relative(end_ns); }
+  /// Every launch of the window has its record, and every record its launch.
+  [[nodiscard]] bool settled() const;
+
   /// Nothing more will come: writes what waits, closes the balance, counts what is missing.
   void finish();
 
@@ -70,9 +79,11 @@ class TraceBuilder final : public RecordSink {
   /// Bytes of the hardware's samples by path; nullptr: nothing is sampled.
   [[nodiscard]] const SampleSharing* sharing() const noexcept { return sharing_.get(); }
   [[nodiscard]] const LaunchTable& launches() const noexcept { return launches_; }
+  /// Records of graphs that came without times so far.
+  [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return untimed_graph_work_; }
 
  private:
-  using Waiting = std::variant<KernelRecord, MemcpyRecord, MemsetRecord>;
+  using Waiting = std::variant<KernelRecord, MemcpyRecord, MemsetRecord, GraphRecord>;
   struct Pending {
     std::int64_t since_ns;
     Waiting record;
@@ -90,6 +101,8 @@ class TraceBuilder final : public RecordSink {
   void write(const Record& record);
   void learn_path(std::uint32_t path);
   void expire(Pending& pending);
+  void note_launch(std::uint32_t correlation) noexcept;
+  [[nodiscard]] bool is_of_window(const GpuWork& work) const noexcept;
 
   void on_launch(std::uint32_t thread, const Event& event);
   void on_range(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
@@ -117,8 +130,13 @@ class TraceBuilder final : public RecordSink {
   };
   std::unordered_map<std::uint32_t, MetricSet> metric_sets_;  // not empty: counter ranges are in use
   IdSet known_paths_;                                         // those that totals_ has
+  std::uint64_t untimed_graph_work_ = 0;
   std::deque<Pending> pending_;
   std::int64_t now_ns_;  // of the last turn; what arrives waits from then on
+  // Which records without a launch belong to the window all the same, and are loss.
+  bool late_ = false;
+  std::optional<std::uint32_t> first_correlation_;
+  std::optional<TimeNs> window_end_ns_;
 };
 
 }  // namespace rangefinder

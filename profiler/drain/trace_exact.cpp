@@ -79,6 +79,7 @@ void TraceBuilder::on_exact(const ExactLaunch& launch) {
   if (record.is_counter_range) return;  // no launch: those in it have lines of their own
   const bool is_copy = launch.kind == WorkKind::memcpy || launch.kind == WorkKind::memset;
   const bool expect_record = !(is_copy && launch.bytes == 0);  // nothing was copied: no record comes
+  note_launch(launch.event.correlation);
   launches_.put_exact(launch.event.correlation, launch.kind, {launch.event.path, launch.event.range},
                       expect_record);
 }

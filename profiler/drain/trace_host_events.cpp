@@ -45,6 +45,7 @@ void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
   // A copy or memset of no bytes leaves no record; nor does what only went into a graph.
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
   const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0);
+  note_launch(event.correlation);
   launches_.put(event.correlation, work_kind(kind), {event.path, event.range}, expect_record);
 }
 

@@ -43,6 +43,7 @@ void Recorder::sleep_until_woken(std::chrono::nanoseconds limit) noexcept {
 
 void Recorder::lock_for_fork() noexcept {
   domain_mutex_.lock();
+  naming.mutex().lock();
   threads.mutex().lock();
   paths.mutex().lock();
   names.mutex().lock();
@@ -52,6 +53,7 @@ void Recorder::unlock_in_parent() noexcept {
   names.mutex().unlock();
   paths.mutex().unlock();
   threads.mutex().unlock();
+  naming.mutex().unlock();
   domain_mutex_.unlock();
 }
 

@@ -13,13 +13,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 
 #include <time.h>
 
 #include "profiler/events/name_table.h"
+#include "profiler/events/naming_log.h"
 #include "profiler/events/path_table.h"
+#include "profiler/events/range_trigger.h"
 #include "profiler/events/thread_state.h"
+#include "profiler/events/tick_clock.h"
 #include "schema/loss.h"
 
 namespace rangefinder {
@@ -32,6 +36,9 @@ class Recorder {
   NameTable names{loss};
   PathTable paths{loss};
   ThreadRegistry threads{*this};
+  /// What events of the application's threads are stamped with; calibrated by the drain thread.
+  TickClock clock;
+  NamingLog naming;
 
   /// NVTX domains: id ▶ NameTable id of the domain's name; id 0 is the default domain.
   static constexpr std::uint32_t kMaxDomains = 1024;
@@ -49,6 +56,18 @@ class Recorder {
 
   /// A session writes a trace. Set by the Session; a child forked meanwhile stays silent.
   std::atomic<bool> recording{false};
+
+  /// What began before this time (CLOCK_REALTIME) is recorded: kAlways while a window is open, the
+  /// window's end while what began in it may still end, kNever between windows.
+  static constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+  std::atomic<std::int64_t> record_until_ns{kAlways};
+  [[nodiscard]] bool admits(std::int64_t start_ns) const noexcept {
+    return start_ns < record_until_ns.load(std::memory_order_relaxed);
+  }
+
+  /// Is told of ranges, to open and close windows with them; nullptr: nobody is. Never destroyed.
+  std::atomic<RangeTrigger*> trigger{nullptr};
 
   /// The child of a fork records nothing (design rule 5). Any thread. Never taken back.
   std::atomic<bool> silent{false};
@@ -79,12 +98,5 @@ class Recorder {
 
 /// The one of this process. Its first caller also registers the handlers of fork().
 [[nodiscard]] Recorder& recorder() noexcept;
-
-/// CLOCK_REALTIME in ns: the clock of CUPTI's timestamps (the default source of cuptiGetTimestamp on Linux).
-[[nodiscard]] inline std::int64_t clock_now_ns() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 }  // namespace rangefinder

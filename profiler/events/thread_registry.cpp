@@ -54,6 +54,9 @@ void ThreadState::emit_extended(Event event, const NvtxPayload& payload) noexcep
 }
 
 void ThreadState::emit(const Event& event, std::span<const std::byte> extra) noexcept {
+  if (names_something(event.kind) && !recorder_.naming.add(thread(), event)) [[unlikely]]
+    recorder_.loss.add(Loss::record_sink_errors);
+  if (!recorder_.admits(event.start_ns)) return;  // between two windows
   finish_emit(ring_.push(event, extra));
 }
 
@@ -68,6 +71,7 @@ void ThreadState::finish_emit(bool pushed) noexcept {
 void ThreadState::reset(std::uint32_t thread) noexcept {
   status_ = Status::owned;
   thread_.store(thread, kRelaxed);
+  call_since_ns_.store(kNoCall, kRelaxed);
   prctl(PR_GET_NAME, first_comm_.data());
   stack_.depth_.store(0, std::memory_order_release);
   stack_.path_ = 0;
@@ -125,7 +129,11 @@ ThreadState* ThreadRegistry::acquire() noexcept {
   const std::uint32_t count = count_.load(kRelaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
     ThreadState* const state = states_[i].load(kRelaxed);
-    if (state->status_ != ThreadState::Status::free) continue;
+    // Between windows nobody reads rings, and nobody recycles.
+    const bool unread =
+        state->status_ == ThreadState::Status::ending && !recorder_.admits(Recorder::kNever + 1);
+    if (state->status_ != ThreadState::Status::free && !unread) continue;
+    if (unread) state->ring_.clear();
     state->reset(thread);
     return state;
   }
@@ -153,6 +161,11 @@ void ThreadRegistry::recycle() noexcept {
       state.status_ = ThreadState::Status::free;
     }
   }
+}
+
+void ThreadRegistry::discard_events() noexcept {
+  const std::lock_guard lock(mutex_);
+  for_each([](ThreadState& state) { state.ring_.drain([](const Event&) {}); });
 }
 
 void ThreadRegistry::forget_after_fork() noexcept {

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -56,6 +57,14 @@ class ThreadState {
   /// Drain thread, when recording stops: a late event (event_ring.h) with kRangeUnclosed for every
   /// range opened before `now_ns` and still open. Returns how many; counts them as nvtx_unclosed.
   std::size_t close_all(std::int64_t now_ns) noexcept;
+
+  /// Between the enter and the exit of a call that puts work on the GPU.
+  void begin_call(std::int64_t now_ns) noexcept { call_since_ns_.store(now_ns, std::memory_order_relaxed); }
+  void end_call() noexcept { call_since_ns_.store(kNoCall, std::memory_order_release); }
+  /// Any thread: it is in such a call, which began before `until_ns`.
+  [[nodiscard]] bool in_call_before(std::int64_t until_ns) const noexcept {
+    return call_since_ns_.load(std::memory_order_acquire) < until_ns;
+  }
 
   [[nodiscard]] const RangeStack& stack() const noexcept { return stack_; }
   /// gettid() of the owner; any thread.
@@ -99,6 +108,8 @@ class ThreadState {
 
   Recorder& recorder_;
   Status status_ = Status::free;  // guarded by the registry's mutex
+  static constexpr std::int64_t kNoCall = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> call_since_ns_{kNoCall};
   std::atomic<std::uint32_t> thread_{0};
   std::array<char, 16> first_comm_{};  // as prctl(PR_GET_NAME) wants it
   RangeStack stack_;
@@ -130,6 +141,16 @@ class ThreadRegistry {
     const std::uint32_t n = count_.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < n; ++i) visit(*states_[i].load(std::memory_order_acquire));
   }
+
+  /// Any thread: some thread is in a call that began before `until_ns` (ThreadState::begin_call).
+  [[nodiscard]] bool any_call_before(std::int64_t until_ns) noexcept {
+    bool any = false;
+    for_each([&](const ThreadState& state) { any |= state.in_call_before(until_ns); });
+    return any;
+  }
+
+  /// Before a window opens, while nobody reads: what came too late for the last one is thrown away.
+  void discard_events() noexcept;
 
   /// Drain thread: gives the states of ended threads whose rings are empty to new threads.
   void recycle() noexcept;

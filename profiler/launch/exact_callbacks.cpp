@@ -10,35 +10,36 @@ namespace rangefinder {
 
 void LaunchCallbacks::wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                                 const void* data) noexcept {
-  if (exact_ == nullptr || getpid() != pid_) return;
+  ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
+  if (exact == nullptr || getpid() != pid_) return;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE && cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-    exact_->context_destroyed(static_cast<const CUpti_ResourceData*>(data)->context);
+    exact->context_destroyed(static_cast<const CUpti_ResourceData*>(data)->context);
   }
   const int index = domain == CUPTI_CB_DOMAIN_DRIVER_API ? find_driver_api(cbid) : -1;
   if (index < 0) return;
   const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-  if (!is_gpu_work(api.kind)) return;
+  if (!is_gpu_work(api.kind) || call.correlationData == nullptr) return;
   if (call.callbackSite == CUPTI_API_ENTER) {
     *call.correlationData = kNotExact;
-  } else if ((*call.correlationData & kEnteredBits) == static_cast<std::uint64_t>(Unmeasured::no)) {
+  } else if (entered_of(*call.correlationData) == static_cast<std::uint64_t>(Unmeasured::no) + 1) {
     on_exit(call, api, index);
   }
 }
 
-void LaunchCallbacks::tell_exact(const CUpti_CallbackData& call, const DriverApi& api,
+void LaunchCallbacks::tell_exact(ExactProfiler& exact, const CUpti_CallbackData& call, const DriverApi& api,
                                  std::int64_t now_ns) noexcept {
   switch (api.kind) {
     case ApiClass::capture_begin:
-      return exact_->capture_begins(exact_entry(call, api, now_ns));
+      return exact.capture_begins(exact_entry(call, api, now_ns));
     case ApiClass::value_wait:
-      return exact_->note_wait(exact_entry(call, api, now_ns));
+      return exact.note_wait(exact_entry(call, api, now_ns));
     case ApiClass::stream_create:
-      return exact_->stream_created(call.context);
+      return exact.stream_created(call.context);
     case ApiClass::stream_destroy:
-      return exact_->stream_destroyed(call.context, exact_entry(call, api, now_ns).stream);
+      return exact.stream_destroyed(call.context, exact_entry(call, api, now_ns).stream);
     default:
-      return exact_->note_context(call.context);
+      return exact.note_context(call.context);
   }
 }
 
@@ -66,17 +67,21 @@ ExactEntry LaunchCallbacks::exact_entry(const CUpti_CallbackData& call, const Dr
   return entry;
 }
 
-std::uint64_t LaunchCallbacks::enter_exact(const CUpti_CallbackData& call, const DriverApi& api,
-                                           std::int64_t now_ns) noexcept {
+std::uint64_t LaunchCallbacks::enter_exact(ExactProfiler& exact, const CUpti_CallbackData& call,
+                                           const DriverApi& api, std::int64_t now_ns) noexcept {
   // A range inside a capture would put CUPTI's own work into the graph.
   if (capturing_.load(std::memory_order_relaxed) > 0) {
-    exact_->pass_by();
-    return static_cast<std::uint64_t>(Unmeasured::capturing);
+    exact.pass_by();
+    return static_cast<std::uint64_t>(Unmeasured::capturing) + 1;
   }
-  if (exact_->refused()) return kNotExact;
-  const Unmeasured entered = exact_->enter(exact_entry(call, api, now_ns));
-  if (entered == Unmeasured::not_wanted || exact_->refused()) return kNotExact;
-  return static_cast<std::uint64_t>(entered);
+  if (exact.refused()) return kNotExact;
+  if (!recorder_.admits(now_ns)) {
+    exact.leave_out(exact_entry(call, api, now_ns));
+    return kNotExact;
+  }
+  const Unmeasured entered = exact.enter(exact_entry(call, api, now_ns));
+  if (entered == Unmeasured::not_wanted || exact.refused()) return kNotExact;
+  return static_cast<std::uint64_t>(entered) + 1;
 }
 
 void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
@@ -91,6 +96,8 @@ void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& c
   }
   ApiArguments arguments;
   if (api.read != nullptr) api.read(call.functionParams, true, arguments);
+  ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
+  if (exact == nullptr) return;
   const ExactEntry entry = exact_entry(call, api, event.end_ns);
   ExactLaunch launch;
   launch.event = event;
@@ -101,11 +108,11 @@ void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& c
   launch.grid = arguments.grid;
   launch.block = arguments.block;
   if (entered == Unmeasured::no) {
-    exact_->leave(entry, launch);
+    exact->leave(entry, launch);
     return;
   }
   launch.unmeasured = entered;
-  exact_->pass(launch);
+  exact->pass(launch);
 }
 
 }  // namespace rangefinder

@@ -11,31 +11,6 @@ namespace {
 /// Every so many calls one is timed: two more looks at the clock are not worth it each time.
 constexpr std::uint64_t kTimedEvery = 64;
 
-constexpr CUpti_CallbackId kResourceCallbacks[] = {
-    CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-    CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
-    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-    CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
-};
-
-bool wanted(const DriverApi& api, const Options& options) noexcept {
-  switch (api.kind) {
-    case ApiClass::alloc:
-    case ApiClass::free:
-      return options.memory;
-    case ApiClass::sync:
-    case ApiClass::event_record:
-    case ApiClass::event_wait:
-      return options.events;
-    case ApiClass::value_wait:
-    case ApiClass::stream_create:
-    case ApiClass::stream_destroy:
-      return options.counters == CounterMode::exact;
-    default:
-      return true;
-  }
-}
-
 EventKind event_kind(ApiClass api) noexcept {
   switch (api) {
     case ApiClass::sync:
@@ -64,18 +39,6 @@ std::int32_t LaunchCallbacks::result_of(const CUpti_CallbackData& call) noexcept
              : static_cast<std::int32_t>(*static_cast<const CUresult*>(call.functionReturnValue));
 }
 
-bool LaunchCallbacks::enable(CUpti_SubscriberHandle subscriber, const Options& options) noexcept {
-  for (const CUpti_CallbackId cbid : kResourceCallbacks) {
-    if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, cbid) != CUPTI_SUCCESS) return false;
-  }
-  for (const DriverApi& api : driver_apis()) {
-    if (!wanted(api, options)) continue;
-    if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, api.cbid) != CUPTI_SUCCESS)
-      return false;
-  }
-  return true;
-}
-
 void LaunchCallbacks::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                                   const void* data) noexcept {
   auto& callbacks = *static_cast<LaunchCallbacks*>(self);
@@ -83,7 +46,11 @@ void LaunchCallbacks::on_callback(void* self, CUpti_CallbackDomain domain, CUpti
     callbacks.wind_down(domain, cbid, data);
   } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
     const int index = find_driver_api(cbid);
-    if (index >= 0) callbacks.on_driver_call(*static_cast<const CUpti_CallbackData*>(data), index);
+    if (index >= 0) {
+      callbacks.on_driver_call(*static_cast<const CUpti_CallbackData*>(data), index);
+    } else {
+      callbacks.on_profiler_call(*static_cast<const CUpti_CallbackData*>(data), cbid);
+    }
   } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     callbacks.on_resource(cbid, *static_cast<const CUpti_ResourceData*>(data));
   }
@@ -99,32 +66,40 @@ void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, int index) 
 }
 
 void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& api) noexcept {
-  if (hooks_.sampler != nullptr && hooks_.sampler->has_new_context()) hooks_.sampler->begin();
-  const std::int64_t now_ns = clock_now_ns();
-  std::uint64_t word = static_cast<std::uint64_t>(now_ns);
-  if (exact_ != nullptr && is_gpu_work(api.kind)) {
-    word = (word & ~kEnteredBits) | enter_exact(call, api, now_ns);
-  } else if (exact_ != nullptr) {
-    tell_exact(call, api, now_ns);
+  if (finds_contexts_.load(std::memory_order_relaxed)) [[unlikely]]
+    find_context(call);
+  if (PmSampler* const sampler = sampler_.load(std::memory_order_relaxed);
+      sampler != nullptr && sampler->has_new_context())
+    sampler->begin();
+  const std::int64_t now_ns = recorder_.clock.now_ns();
+  // A window that ends now waits for this call's end (Session::finish_window).
+  if (is_gpu_work(api.kind)) {
+    if (ThreadState* const state = recorder_.threads.current(); state != nullptr) state->begin_call(now_ns);
   }
-  *call.correlationData = word;
+  std::uint64_t entered = kNotExact;
+  if (ExactProfiler* const exact = exact_.load(std::memory_order_acquire); exact != nullptr) {
+    if (is_gpu_work(api.kind)) {
+      entered = enter_exact(*exact, call, api, now_ns);
+    } else {
+      tell_exact(*exact, call, api, now_ns);
+    }
+  }
+  if (call.correlationData != nullptr) *call.correlationData = word_of(now_ns, entered);
 }
 
 void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
   if (api.kind >= ApiClass::value_wait) return;  // nothing of them is in the trace
-  const std::int64_t now_ns = clock_now_ns();
-  std::uint64_t word = *call.correlationData;
-  std::uint64_t entered = kNotExact;
-  if (exact_ != nullptr && is_gpu_work(api.kind)) {
-    entered = word & kEnteredBits;
-    word &= ~kEnteredBits;
-  }
+  if (call.correlationData == nullptr) return;   // its enter was not seen
+  const std::int64_t now_ns = recorder_.clock.now_ns();
+  const std::uint64_t word = *call.correlationData;
+  const std::uint64_t entered = entered_of(word);
+  if (entered == 0) return;  // its enter was not seen
   ThreadState* const state = recorder_.threads.current();
   Event event;
   event.kind = event_kind(api.kind);
   event.api = static_cast<std::uint16_t>(index);
   event.correlation = call.correlationId;
-  event.start_ns = static_cast<std::int64_t>(word);
+  event.start_ns = base_ns_ + static_cast<std::int64_t>(word >> kEnteredBits);
   event.end_ns = now_ns;
   event.d = call.contextUid;
   if (state != nullptr) {
@@ -132,15 +107,17 @@ void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& a
     event.range = state->stack().range();
   }
   if (entered != kNotExact) {
-    emit_exact(state, call, api, event, static_cast<Unmeasured>(entered));
+    emit_exact(state, call, api, event, static_cast<Unmeasured>(entered - 1));
   } else if (state != nullptr && is_gpu_work(api.kind)) {
     emit_launch(*state, call, api, event);
-    if (call.correlationId % kTimedEvery == 0) cost_.add(clock_now_ns() - now_ns);
+    if (call.correlationId % kTimedEvery == 0) cost_.add(recorder_.clock.now_ns() - now_ns);
   } else if (state != nullptr) {
     emit_other(*state, call, api, event);
   }
-  if (exact_ != nullptr && (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end)) {
-    exact_->capturing(capturing_.load(std::memory_order_relaxed) > 0);
+  if (state != nullptr && is_gpu_work(api.kind)) state->end_call();
+  ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
+  if (exact != nullptr && (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end)) {
+    exact->capturing(capturing_.load(std::memory_order_relaxed) > 0);
   }
 }
 
@@ -218,7 +195,7 @@ void LaunchCallbacks::emit_memory(ThreadState& state, const DriverApi& api, Even
 
 void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept {
   ThreadState* const state = recorder_.threads.current();
-  if (state == nullptr || (!cloned && state->stack().path() == 0)) return;
+  if (state == nullptr) return;
   // Instantiation clones every node; its kernels carry the clone's id.
   Event event;
   event.kind = EventKind::graph_node;
@@ -226,7 +203,7 @@ void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) n
   if (cloned && cupti_.GetGraphNodeId(graph.originalNode, &event.b) != CUPTI_SUCCESS) return;
   event.path = state->stack().path();
   event.range = state->stack().range();
-  event.start_ns = event.end_ns = clock_now_ns();
+  event.start_ns = event.end_ns = recorder_.clock.now_ns();
   state->emit(event);
 }
 
@@ -234,7 +211,8 @@ void LaunchCallbacks::on_resource(CUpti_CallbackId cbid, const CUpti_ResourceDat
   if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
     hooks_.context_created(hooks_.user, data.context);
   } else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-    if (exact_ != nullptr) exact_->context_destroyed(data.context);
+    ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
+    if (exact != nullptr) exact->context_destroyed(data.context);
     hooks_.context_destroyed(hooks_.user, data.context);
   } else if (data.resourceDescriptor != nullptr) {
     on_graph_node(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor),

@@ -32,16 +32,26 @@ class LaunchCallbacks {
     void* user = nullptr;
     void (*context_created)(void* user, CUcontext context) = nullptr;
     void (*context_destroyed)(void* user, CUcontext context) = nullptr;  ///< it is about to be
-    PmSampler* sampler = nullptr;  ///< told of calls into contexts that it does not sample yet
+    /// cuProfilerStart has returned, or cuProfilerStop is about to begin; with enable_profiler_calls().
+    void (*profiler_call)(void* user, bool start) = nullptr;
   };
 
-  /// `exact`: nullptr when no bytes are wanted.
-  LaunchCallbacks(const CuptiFunctions& cupti, Recorder& recorder, ExactProfiler* exact,
-                  const Hooks& hooks) noexcept
-      : cupti_(cupti), recorder_(recorder), exact_(exact), hooks_(hooks) {}
+  LaunchCallbacks(const CuptiFunctions& cupti, Recorder& recorder, const Hooks& hooks) noexcept
+      : cupti_(cupti), recorder_(recorder), hooks_(hooks) {}
 
-  /// Switches on the callbacks that `options` ask for. False: `cupti` refused one.
-  [[nodiscard]] bool enable(CUpti_SubscriberHandle subscriber, const Options& options) noexcept;
+  /// Who measures what is launched from now on; nullptr: nobody. An object that was once given here is
+  /// never destroyed: a call may be under way. `late`: contexts may exist that nobody was told of.
+  void set_counters(ExactProfiler* exact, PmSampler* sampler, bool late) noexcept;
+
+  /// These switch callbacks on and off. False: `cupti` refused one.
+  /// Contexts and the nodes of graphs: what must be known of the time before a window.
+  [[nodiscard]] bool enable_resources(CUpti_SubscriberHandle subscriber) noexcept;
+  /// cuProfilerStart and cuProfilerStop.
+  [[nodiscard]] bool enable_profiler_calls(CUpti_SubscriberHandle subscriber) noexcept;
+  /// What `options` ask for; `exact`: with what exact counters must know.
+  [[nodiscard]] bool enable_calls(CUpti_SubscriberHandle subscriber, const Options& options,
+                                  bool exact) noexcept;
+  void disable_calls(CUpti_SubscriberHandle subscriber) noexcept;
 
   /// For cuptiSubscribe_v2; `self` is a LaunchCallbacks.
   static void CUPTIAPI on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
@@ -50,16 +60,24 @@ class LaunchCallbacks {
   [[nodiscard]] const CallbackCost& cost() const noexcept { return cost_; }
 
  private:
-  // CUPTI keeps one 64-bit word from a call's enter to its exit: the start time. In exact mode
-  // its lowest four bits say how the enter went: an Unmeasured, or that counters are not in play.
-  static constexpr std::uint64_t kEnteredBits = 15;
+  // CUPTI keeps one 64-bit word from a call's enter to its exit: the time of the enter since
+  // base_ns_, and in its lowest four bits how the enter went: an Unmeasured and 1, or that counters
+  // are not in play, or 0, which is no enter of ours: callbacks were switched on during the call.
+  static constexpr int kEnteredBits = 4;
   static constexpr std::uint64_t kNotExact = 15;
+  [[nodiscard]] std::uint64_t word_of(std::int64_t now_ns, std::uint64_t entered) const noexcept {
+    return static_cast<std::uint64_t>(now_ns - base_ns_) << kEnteredBits | entered;
+  }
+  [[nodiscard]] static std::uint64_t entered_of(std::uint64_t word) noexcept {
+    return word & ((1U << kEnteredBits) - 1);
+  }
 
   [[nodiscard]] static std::int32_t result_of(const CUpti_CallbackData& call) noexcept;
   /// Nothing is recorded any more: only what exact mode still holds is let go, which is the open
   /// range and lock of a launch in progress, and the counters of a context that ends.
   void wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) noexcept;
   void on_driver_call(const CUpti_CallbackData& call, int index) noexcept;
+  void on_profiler_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept;
   void on_enter(const CUpti_CallbackData& call, const DriverApi& api) noexcept;
   void on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
   void on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept;
@@ -67,9 +85,12 @@ class LaunchCallbacks {
   void emit_launch(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                    Event& event) noexcept;
   /// What exact mode keeps of a call's enter in the low bits of its start time.
-  [[nodiscard]] std::uint64_t enter_exact(const CUpti_CallbackData& call, const DriverApi& api,
-                                          std::int64_t now_ns) noexcept;
-  void tell_exact(const CUpti_CallbackData& call, const DriverApi& api, std::int64_t now_ns) noexcept;
+  [[nodiscard]] std::uint64_t enter_exact(ExactProfiler& exact, const CUpti_CallbackData& call,
+                                          const DriverApi& api, std::int64_t now_ns) noexcept;
+  void tell_exact(ExactProfiler& exact, const CUpti_CallbackData& call, const DriverApi& api,
+                  std::int64_t now_ns) noexcept;
+  /// In a window that began late: tells the counters of contexts that were there before.
+  void find_context(const CUpti_CallbackData& call) noexcept;
   [[nodiscard]] ExactEntry exact_entry(const CUpti_CallbackData& call, const DriverApi& api,
                                        std::int64_t now_ns) noexcept;
   void emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api, Event& event,
@@ -83,8 +104,13 @@ class LaunchCallbacks {
 
   const CuptiFunctions& cupti_;
   Recorder& recorder_;
-  ExactProfiler* const exact_;
   const Hooks hooks_;
+  const std::int64_t base_ns_ = clock_now_ns();
+  std::atomic<ExactProfiler*> exact_{nullptr};       // of this window
+  std::atomic<ExactProfiler*> ever_exact_{nullptr};  // whom a call that is under way may have entered
+  std::atomic<PmSampler*> sampler_{nullptr};
+  std::atomic<bool> finds_contexts_{false};
+  std::atomic<std::uint64_t> found_contexts_{0};  // by the lowest bits of their ids
   const pid_t pid_ = getpid();
   std::atomic<std::int32_t> capturing_{0};  // streams of the process that are being captured
   CallbackCost cost_;

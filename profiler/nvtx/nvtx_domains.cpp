@@ -131,7 +131,7 @@ void name_category(std::uint32_t domain, std::uint32_t category, std::string_vie
   if (state == nullptr) return;
   Event event;
   event.kind = EventKind::category_name;
-  event.start_ns = event.end_ns = clock_now_ns();
+  event.start_ns = event.end_ns = recorder().clock.now_ns();
   event.b = state->name_of(name);
   event.c = domain;
   event.d = category;
@@ -143,7 +143,7 @@ void name_thread(std::uint32_t thread, std::string_view name) noexcept {
   if (state == nullptr) return;
   Event event;
   event.kind = EventKind::thread_name;
-  event.start_ns = event.end_ns = clock_now_ns();
+  event.start_ns = event.end_ns = recorder().clock.now_ns();
   event.b = state->name_of(name);
   event.c = thread;
   state->emit(event);

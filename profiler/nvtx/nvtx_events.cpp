@@ -32,7 +32,7 @@ void mark(ThreadState& state, std::uint32_t domain, const EventText& text,
           const NvtxAttributes& attributes) noexcept {
   Event event;
   event.kind = EventKind::mark;
-  event.start_ns = event.end_ns = clock_now_ns();
+  event.start_ns = event.end_ns = recorder().clock.now_ns();
   event.payload_type = static_cast<std::uint8_t>(attributes.payload_type);
   event.correlation = attributes.color;
   event.path = state.stack().path();
@@ -59,7 +59,7 @@ std::uint64_t start_range(ThreadState* state, std::uint32_t domain, const EventT
   range.category = attributes.category;
   range.color = attributes.color;
   range.thread = state->thread();
-  range.start_ns = clock_now_ns();
+  range.start_ns = recorder().clock.now_ns();
   LossLedger& loss = recorder().loss;
   if (attributes.extended != nullptr && !open_ranges().keep_payload(range, *attributes.extended)) {
     loss.add(Loss::payloads_truncated);
@@ -92,7 +92,7 @@ void end_range(std::uint64_t id, const NvtxPayload* extended) noexcept {
   // 0 is what a start returns that could not be recorded.
   Recorder& own = recorder();
   if (id == 0 || own.silent.load(std::memory_order_relaxed)) return;
-  const std::int64_t now_ns = clock_now_ns();
+  const std::int64_t now_ns = recorder().clock.now_ns();
   StartedRange range;
   if (!open_ranges().take(id, range)) return own.loss.add(Loss::nvtx_end_unknown);
   const Event event = event_of(range, now_ns);

@@ -78,7 +78,7 @@ void record_definition(std::uint32_t domain, std::uint64_t id, const Attributes&
   try {
     Event event;
     event.kind = EventKind::payload_schema;
-    event.start_ns = event.end_ns = clock_now_ns();
+    event.start_ns = event.end_ns = recorder().clock.now_ns();
     event.a = id;
     event.b = own.names.intern(definition_of(attributes));
     event.c = domain;
@@ -209,7 +209,7 @@ std::uint64_t on_time_domain_register(nvtxDomainHandle_t domain, const nvtxTimeD
 // The application may hand these back to the chained tool: then they must be of its clock.
 std::int64_t on_timestamp_get() noexcept {
   const std::int64_t chained = chain_payload<std::int64_t (*)()>(NVTX3EXT_CBID_nvtxTimestampGet);
-  return chained != 0 ? chained : clock_now_ns();
+  return chained != 0 ? chained : recorder().clock.now_ns();
 }
 
 template <typename Function>

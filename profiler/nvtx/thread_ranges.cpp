@@ -103,14 +103,14 @@ std::uint32_t ThreadState::path_of(std::uint32_t parent, std::uint32_t name, std
 // The clock first: reading it waits for everything before it, so what follows costs less than what precedes.
 int ThreadState::push(std::uint32_t domain, std::string_view text,
                       const NvtxAttributes& attributes) noexcept {
-  const std::int64_t now_ns = clock_now_ns();
+  const std::int64_t now_ns = recorder_.clock.now_ns();
   const bool fold = recorder_.fold_digits.load(kRelaxed);
   return push_at(now_ns, domain, fold ? folded_name_of(text) : name_of(text), attributes);
 }
 
 int ThreadState::push_name(std::uint32_t domain, std::uint32_t name,
                            const NvtxAttributes& attributes) noexcept {
-  return push_at(clock_now_ns(), domain, name, attributes);
+  return push_at(recorder_.clock.now_ns(), domain, name, attributes);
 }
 
 int ThreadState::push_at(std::int64_t now_ns, std::uint32_t domain, std::uint32_t name,
@@ -124,6 +124,9 @@ int ThreadState::push_at(std::int64_t now_ns, std::uint32_t domain, std::uint32_
   range.level = below == RangeStack::kNone ? 0 : stack_.open_[below].level + 1;
   open(range, now_ns, domain, name, attributes);
   stack_.depth_.store(depth + 1, kRelease);
+  if (RangeTrigger* const trigger = recorder_.trigger.load(std::memory_order_acquire); trigger != nullptr)
+      [[unlikely]]
+    trigger->on_push(stack_.range_, stack_.path_, depth, now_ns);
   return static_cast<int>(range.level);
 }
 
@@ -162,7 +165,7 @@ int ThreadState::pop(std::uint32_t domain, const NvtxPayload* extended) noexcept
     --stack_.too_deep_total_;
     return std::max(0, stack_.depth(domain));
   }
-  const std::int64_t now_ns = clock_now_ns();
+  const std::int64_t now_ns = recorder_.clock.now_ns();
   const std::size_t level = stack_.innermost(domain);
   if (level == RangeStack::kNone) [[unlikely]] {
     recorder_.loss.add(Loss::nvtx_pop_without_push);
@@ -171,6 +174,9 @@ int ThreadState::pop(std::uint32_t domain, const NvtxPayload* extended) noexcept
   const OpenRange& range = stack_.open_[level];
   const int domain_level = static_cast<int>(range.level);
   emit_closed(range, now_ns, extended);
+  if (RangeTrigger* const trigger = recorder_.trigger.load(std::memory_order_acquire); trigger != nullptr)
+      [[unlikely]]
+    trigger->on_pop(range.id.load(kRelaxed), now_ns);
   remove(level);
   return domain_level;
 }
@@ -217,6 +223,7 @@ void ThreadState::store_payload(OpenRange& range, const NvtxPayload& payload) no
 
 void ThreadState::emit_closed(const OpenRange& range, std::int64_t end_ns,
                               const NvtxPayload* at_end) noexcept {
+  if (!recorder_.admits(range.start_ns.load(kRelaxed))) return;
   if (range.extended_bytes == 0 && at_end == nullptr) [[likely]] {
     return finish_emit(ring_.push_in_place([&](Event& event) {
       describe(range, range.id.load(kRelaxed), event);

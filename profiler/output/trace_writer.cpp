@@ -180,6 +180,11 @@ void TraceWriter::write(const MemsetRecord& record) {
   event(record, kMemset);
 }
 
+void TraceWriter::write(const GraphRecord& record) {
+  need_work(record.work);
+  event(record, kGraph);
+}
+
 void TraceWriter::write(const LaunchRecord& record) {
   need_host(record.host);
   event(record, kLaunch);
@@ -259,8 +264,8 @@ void TraceWriter::write(const EndRecord& record) {
 
 std::vector<std::pair<std::string, std::uint64_t>> TraceWriter::counts() const {
   static constexpr std::array<const char*, kKinds> kNames{
-      "kernel", "memcpy",       "memset",      "launch",  "exact",    "samples", "sync", "alloc",
-      "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark"};
+      "kernel", "memcpy", "memset",       "graph",       "launch",  "exact",    "samples", "sync",
+      "alloc",  "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark"};
   std::vector<std::pair<std::string, std::uint64_t>> out;
   for (std::size_t i = 0; i < kKinds; ++i) {
     if (counts_[i] != 0) out.emplace_back(kNames[i], counts_[i]);

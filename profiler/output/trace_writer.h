@@ -54,6 +54,7 @@ class TraceWriter {
   void write(const KernelRecord& record);
   void write(const MemcpyRecord& record);
   void write(const MemsetRecord& record);
+  void write(const GraphRecord& record);
   void write(const LaunchRecord& record);
   void write(const ExactRecord& record);
   void write(const SamplesRecord& record);
@@ -84,6 +85,7 @@ class TraceWriter {
     kKernel,
     kMemcpy,
     kMemset,
+    kGraph,
     kLaunch,
     kExact,
     kSamples,

@@ -7,9 +7,11 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,19 +44,35 @@ inline double median(std::vector<double> values) {
 class CounterRanges {
  public:
   CounterRanges(const CuptiLibrary& library, Metrics metrics, std::size_t most_ranges)
-      : library_(library),
-        config_(library.functions),
-        metrics_(std::move(metrics)),
-        most_ranges_(most_ranges) {
+      : library_(library), most_ranges_(most_ranges) {
     CUpti_Profiler_Initialize_Params init{CUpti_Profiler_Initialize_Params_STRUCT_SIZE, nullptr};
     check(cupti().ProfilerInitialize(&init), "cuptiProfilerInitialize");
     CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE, nullptr, 0, nullptr};
     check(cupti().DeviceGetChipName(&chip), "cuptiDeviceGetChipName");
-    check(config_.build(chip.pChipName, {}, metrics_), "metric config");
-    CUpti_RangeProfiler_Enable_Params enable{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE, nullptr,
+    chip_ = chip.pChipName;
+    enable();
+    change(std::move(metrics));
+  }
+
+  void enable() {
+    CUpti_RangeProfiler_Enable_Params params{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE, nullptr,
                                              context(), nullptr};
-    check(cupti().RangeProfilerEnable(&enable), "cuptiRangeProfilerEnable");
-    profiler_ = enable.pRangeProfilerObject;
+    check(cupti().RangeProfilerEnable(&params), "cuptiRangeProfilerEnable");
+    profiler_ = params.pRangeProfilerObject;
+  }
+
+  void disable() {
+    CUpti_RangeProfiler_Disable_Params params{CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE, nullptr,
+                                              profiler_};
+    cupti().RangeProfilerDisable(&params);
+  }
+
+  /// Other metrics from the next configure() on.
+  void change(Metrics metrics) {
+    metrics_ = std::move(metrics);
+    // CUPTI keeps pointers to the images: the old ones live on.
+    configs_.push_back(std::make_unique<MetricConfig>(library_.functions));
+    check(configs_.back()->build(chip_, {}, metrics_), "metric config");
     CUpti_RangeProfiler_GetCounterDataSize_Params size{};
     size.structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE;
     size.pRangeProfilerObject = profiler_;
@@ -66,13 +84,11 @@ class CounterRanges {
     data_.resize(size.counterDataSize);
   }
 
-  ~CounterRanges() {
-    CUpti_RangeProfiler_Disable_Params disable{CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE, nullptr,
-                                               profiler_};
-    cupti().RangeProfilerDisable(&disable);
-  }
+  ~CounterRanges() { disable(); }
+  CounterRanges(const CounterRanges&) = delete;
+  CounterRanges& operator=(const CounterRanges&) = delete;
 
-  std::size_t passes() const { return config_.passes(); }
+  std::size_t passes() const { return configs_.back()->passes(); }
 
   /// Medians of all metrics over `repeats` ranges around `work`.
   std::vector<double> measure(int repeats, const std::function<void()>& work) {
@@ -99,8 +115,8 @@ class CounterRanges {
     CUpti_RangeProfiler_SetConfig_Params params{};
     params.structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE;
     params.pRangeProfilerObject = profiler_;
-    params.configSize = config_.image().size();
-    params.pConfig = config_.image().data();
+    params.configSize = configs_.back()->image().size();
+    params.pConfig = configs_.back()->image().data();
     params.counterDataImageSize = data_.size();
     params.pCounterDataImage = data_.data();
     params.range = CUPTI_UserRange;
@@ -142,7 +158,18 @@ class CounterRanges {
   }
 
   void evaluate(std::size_t range, std::vector<double>& values) {
-    check(config_.evaluate(data_, range, values), "evaluate");
+    check(configs_.back()->evaluate(data_, range, values), "evaluate");
+  }
+
+  /// How many of the metrics have a value for the range.
+  std::size_t delivered(std::size_t range) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < metrics_.size(); ++i) {
+      double value = 0;
+      if (configs_.back()->evaluate_one(data_, range, i, value) == CUPTI_SUCCESS && std::isfinite(value))
+        ++count;
+    }
+    return count;
   }
 
  private:
@@ -170,7 +197,8 @@ class CounterRanges {
   }
 
   const CuptiLibrary& library_;
-  MetricConfig config_;
+  std::string chip_;
+  std::vector<std::unique_ptr<MetricConfig>> configs_;
   Metrics metrics_;
   const std::size_t most_ranges_;
   CUpti_RangeProfiler_Object* profiler_ = nullptr;

@@ -4,6 +4,8 @@
 
   activity_record   decode, join, totals and line of one GPU record: the drain thread, over a recorded run
   host_event        the same of one event of the application's threads (launch, range, wait)
+  kernel_record     decode, join, totals and line of one kernel record, all names known
+  launch_event      join table and line of one launch
   push_pop          one push and pop of an NVTX range, on the application's thread
 
 Usage: instruction_guard.py BUILD REPOSITORY [--update]
@@ -19,6 +21,7 @@ import tempfile
 
 RECORDING = "hf_rtdetr_trace"
 MOST_GROWTH = 0.10
+BATCH = 8192  # of drain_bench
 GPU_KINDS = ("kernel", "memcpy", "memset", "overhead")
 EVENT_KINDS = ("launch", "range", "sync", "alloc", "free")
 
@@ -55,7 +58,12 @@ def measure(build: pathlib.Path, repository: pathlib.Path) -> dict[str, int]:
         counts = lines_by_kind(pathlib.Path(folder))
     bench = str(build / "tests/push_pop_bench")
     few, many = (instructions([bench, str(n)]) for n in (10_240, 30_720))
+    drain = str(build / "tests/drain_bench")
+    records, launches = ([instructions([drain, str(n)], inside) for n in (2, 6)]
+                         for inside in ("rangefinder::Drain::on_activity", "rangefinder::Drain::on_event"))
     return {
+        "kernel_record": round((records[1] - records[0]) / (4 * BATCH)),
+        "launch_event": round((launches[1] - launches[0]) / (4 * BATCH)),
         "activity_record": round(activity / sum(counts.get(kind, 0) for kind in GPU_KINDS)),
         "host_event": round(events / sum(counts.get(kind, 0) for kind in EVENT_KINDS)),
         "push_pop": round((many - few) / 20_480),
@@ -92,7 +100,7 @@ def main() -> int:
     grown = False
     print(f"{'instructions a':20}{'now':>10}{'known':>10}{'change':>10}   {compiler}")
     for name, now in counted.items():
-        before = bound[name] if bound else None
+        before = bound.get(name) if bound else None
         change = f"{now / before - 1:+.1%}" if before else ""
         print(f"{name:20}{now:>10}{before or '':>10}{change:>10}")
         grown = grown or (before is not None and now > before * (1 + MOST_GROWTH))

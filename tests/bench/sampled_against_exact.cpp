@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sampled bytes against exact ones, path by path: the same program run twice, once with
-// `run --counters sampled` and once with `run --counters exact`.
+// Sampled bytes against exact ones, path by path: the same program run with `run --counters sampled`, and
+// once or several times with `run --counters exact`.
 //
-//   sampled_against_exact SAMPLED EXACT [--all]
+//   sampled_against_exact SAMPLED EXACT [EXACT…] [--all] [--skip N]
 //
-// Prints for each path exact and sampled bytes a call, their difference, the stated error and
-// whether it covers the difference; then medians, for paths of 5 % of GPU time or more and for all.
-// Paths are matched by text and compared where both traces measured all launches; bytes are
-// scaled to one call, since the two runs may differ in length. Ends with 1 where fewer than 95 % of
-// all values are covered, or a heavy path is off by more than 2 %.
+// Prints for each path exact and sampled bytes a call, their difference, the stated error and whether it
+// covers the difference; then medians, for paths of 5 % of GPU time or more and for all. Paths are matched
+// by text and compared where all traces measured all launches; bytes are scaled to one call, since the runs
+// may differ in length. What a kernel moves differs from process to process (what the caches hold, where
+// memory lies): the truth is what lies between the least and the most of the exact runs. `--skip`: iterations
+// at the beginning that do not count, because they are cold. Ends with 1 where fewer than 95 % of all
+// values are covered, or a heavy path is off by more than 2 %.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/attribution/number_text.h"
 #include "tools/analysis/sampled_bytes.h"
+#include "tools/analysis/selection.h"
 #include "tools/analysis/trace_totals.h"
 
 using namespace rangefinder;
@@ -30,75 +35,94 @@ namespace {
 constexpr double kHeavyPart = 0.05, kMostHeavyPercent = 2, kLeastCovered = 0.95;
 constexpr const char* kColumns[kSharedColumns] = {"read", "written", "L2"};
 
+/// Bytes a call, by column, in the run that had fewest and in the one that had most.
 struct ExactPath {
-  std::array<double, kSharedColumns> bytes_a_call{};
+  std::array<double, kSharedColumns> least{}, most{};
+  std::size_t runs = 0;
 };
 
 struct Comparison {
   std::string path;
   double part_of_gpu_time = 0;
   std::size_t column = 0;
-  double exact = 0, sampled = 0, stated = 0;  // bytes a call
+  double least = 0, most = 0, sampled = 0, stated = 0;  // bytes a call
 
   [[nodiscard]] bool heavy() const { return part_of_gpu_time >= kHeavyPart; }
-  [[nodiscard]] bool covered() const { return std::abs(sampled - exact) <= stated; }
-  [[nodiscard]] double percent() const { return exact > 0 ? 100 * (sampled / exact - 1) : INFINITY; }
+  /// Of the exact values, and of those between them, the one next to the sampled.
+  [[nodiscard]] double exact() const { return std::clamp(sampled, least, most); }
+  [[nodiscard]] bool covered() const { return std::abs(sampled - exact()) <= stated; }
+  [[nodiscard]] double percent() const { return most > 0 ? 100 * (sampled - exact()) / most : INFINITY; }
+  [[nodiscard]] double spread_percent() const { return most > 0 ? 100 * (most - least) / most : 0; }
   [[nodiscard]] double stated_percent() const { return sampled > 0 ? 100 * stated / sampled : INFINITY; }
 };
 
-TraceTotals load_only(const char* folder) {
+struct Warm {
+  Selection selection;
+  TraceTotals totals;
+};
+
+/// A trace without its first iterations.
+Warm load_warm(const char* folder, std::uint64_t skip) {
   const std::vector<TraceFolder> traces = find_traces(folder);
   if (traces.size() != 1)
     std::fprintf(stderr, "%s holds %zu traces; the first is taken\n", folder, traces.size());
-  return load_trace(traces.front());
+  SelectionOptions options;
+  if (skip != 0) options.iterations.first = skip;
+  Warm warm{Selection(options, traces.front()), {}};
+  warm.totals = load_trace(traces.front(), &warm.selection);
+  return warm;
 }
 
 /// By text of the path. Only paths all of whose launches were measured.
-std::map<std::string, ExactPath> exact_paths(const TraceTotals& trace) {
-  std::map<std::string, ExactPath> out;
+void add_exact_paths(std::map<std::string, ExactPath>& out, const TraceTotals& trace) {
   for (const PathTotals& row : trace.totals.paths()) {
     if (row.path == 0 || row.calls == 0 || row.counters.measured == 0 || row.counters.unmeasured != 0)
       continue;
-    const auto calls = static_cast<double>(row.calls);
-    out[trace.path_text(row.path)].bytes_a_call = {static_cast<double>(row.counters.dram_read_bytes) / calls,
-                                                   static_cast<double>(row.counters.dram_write_bytes) / calls,
-                                                   static_cast<double>(row.counters.l2_bytes) / calls};
+    const std::array<std::uint64_t, kSharedColumns> bytes{
+        row.counters.dram_read_bytes, row.counters.dram_write_bytes, row.counters.l2_bytes};
+    ExactPath& path = out[trace.path_text(row.path)];
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      const double a_call = static_cast<double>(bytes[c]) / static_cast<double>(row.calls);
+      path.least[c] = path.runs == 0 ? a_call : std::min(path.least[c], a_call);
+      path.most[c] = std::max(path.most[c], a_call);
+    }
+    ++path.runs;
   }
-  return out;
 }
 
 std::vector<Comparison> compare(const TraceTotals& trace, const SampledTotals& sampled,
-                                const std::map<std::string, ExactPath>& exact) {
+                                const std::map<std::string, ExactPath>& exact, std::size_t runs) {
   std::uint64_t all_ns = 0;
   for (const SampledPath& path : sampled.paths) all_ns += path.work_ns;
   std::vector<Comparison> out;
   for (const PathTotals& row : trace.totals.paths()) {
     const SampledPath* path = sampled.find(row.path);
     const auto known = exact.find(trace.path_text(row.path));
-    if (path == nullptr || known == exact.end() || row.calls == 0) continue;
+    if (path == nullptr || known == exact.end() || known->second.runs != runs || row.calls == 0) continue;
     const auto calls = static_cast<double>(row.calls);
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
       Comparison next;
       next.path = known->first;
       next.part_of_gpu_time = static_cast<double>(path->inclusive_work_ns) / static_cast<double>(all_ns);
       next.column = c;
-      next.exact = known->second.bytes_a_call[c];
+      next.least = known->second.least[c];
+      next.most = known->second.most[c];
       next.sampled = static_cast<double>(path->inclusive[c].bytes) / calls;
       next.stated = static_cast<double>(path->inclusive[c].error_bytes) / calls;
-      if (next.exact > 0 || next.sampled > 0) out.push_back(next);
+      if (next.most > 0 || next.sampled > 0) out.push_back(next);
     }
   }
   return out;
 }
 
 void print_rows(const std::vector<Comparison>& rows, bool all) {
-  std::printf("%-60s %6s %-8s %10s %10s %9s %9s\n", "path", "time", "column", "exact", "sampled", "off",
-              "stated");
+  std::printf("%-60s %6s %-8s %10s %8s %10s %9s %9s\n", "path", "time", "column", "exact", "spread",
+              "sampled", "off", "stated");
   for (const Comparison& row : rows) {
     if (!all && !row.heavy() && row.covered()) continue;
-    std::printf("%-60s %5.1f%% %-8s %10s %10s %+8.2f%% %8.2f%%%s\n", cut_front(row.path, 60).c_str(),
+    std::printf("%-60s %5.1f%% %-8s %10s %7.2f%% %10s %+8.2f%% %8.2f%%%s\n", cut_front(row.path, 60).c_str(),
                 100 * row.part_of_gpu_time, kColumns[row.column],
-                bytes_text(static_cast<std::uint64_t>(row.exact)).c_str(),
+                bytes_text(static_cast<std::uint64_t>(row.exact())).c_str(), row.spread_percent(),
                 bytes_text(static_cast<std::uint64_t>(row.sampled)).c_str(), row.percent(),
                 row.stated_percent(), row.covered() ? "" : "  NOT COVERED");
   }
@@ -130,18 +154,28 @@ bool print_summary(const std::vector<Comparison>& rows, std::size_t column) {
   return part >= kLeastCovered && at_part(heavy_off, 1) <= kMostHeavyPercent;
 }
 
-int run(const char* sampled_folder, const char* exact_folder, bool all) {
-  const TraceTotals sampled_trace = load_only(sampled_folder), exact_trace = load_only(exact_folder);
+struct Arguments {
+  std::vector<const char*> folders;  // the sampled one first
+  bool all = false;
+  std::uint64_t skip = 0;
+};
+
+int run(const Arguments& arguments) {
+  const char* const sampled_folder = arguments.folders.front();
+  const Warm warm = load_warm(sampled_folder, arguments.skip);
+  const TraceTotals& sampled_trace = warm.totals;
   const auto trace = SampledTrace::load(sampled_trace.files);
-  const std::map<std::string, ExactPath> exact = exact_paths(exact_trace);
+  std::map<std::string, ExactPath> exact;
+  for (std::size_t i = 1; i < arguments.folders.size(); ++i)
+    add_exact_paths(exact, load_warm(arguments.folders[i], arguments.skip).totals);
   if (!trace || exact.empty()) {
-    std::fprintf(stderr, "%s holds no %s\n", trace ? exact_folder : sampled_folder,
+    std::fprintf(stderr, "%s holds no %s\n", trace ? arguments.folders[1] : sampled_folder,
                  trace ? "exact values" : "samples");
     return 3;
   }
-  const SampledTotals sampled = trace->totals();
-  const std::vector<Comparison> rows = compare(sampled_trace, sampled, exact);
-  print_rows(rows, all);
+  const SampledTotals sampled = trace->totals(warm.selection.sample_window());
+  const std::vector<Comparison> rows = compare(sampled_trace, sampled, exact, arguments.folders.size() - 1);
+  print_rows(rows, arguments.all);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     const ColumnSharing& sharing = sampled.sharing[c];
     std::printf("%s: %s, lag %d ns, held-back error %.3f of sharing by time; unattributed %s of %s\n",
@@ -159,13 +193,22 @@ int run(const char* sampled_folder, const char* exact_folder, bool all) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool all = argc == 4 && std::strcmp(argv[3], "--all") == 0;
-  if (argc != 3 && !all) {
-    std::fprintf(stderr, "usage: sampled_against_exact SAMPLED EXACT [--all]\n");
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--all") == 0) {
+      arguments.all = true;
+    } else if (std::strcmp(argv[i], "--skip") == 0 && i + 1 < argc) {
+      arguments.skip = std::strtoull(argv[++i], nullptr, 10);
+    } else {
+      arguments.folders.push_back(argv[i]);
+    }
+  }
+  if (arguments.folders.size() < 2) {
+    std::fprintf(stderr, "usage: sampled_against_exact SAMPLED EXACT [EXACT...] [--all] [--skip N]\n");
     return 2;
   }
   try {
-    return run(argv[1], argv[2], all);
+    return run(arguments);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sampled_against_exact: %s\n", error.what());
     return 3;

@@ -77,6 +77,14 @@ class SamplingCases(InjectionCase):
         self.assert_balanced(trace)
         self.assertEqual(trace.end["loss"]["samples_lost"], 7)
 
+    def test_what_an_image_does_not_hold_is_counted(self):
+        run = self.run_both("plain", "100", FAKE_CUPTI_PM_LATE="5000", **SAMPLED)
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assertEqual(trace.end["loss"]["samples_lost"], 5000 - 4096)
+
     def test_refused_counters_give_the_cure_and_everything_else(self):
         refusals = {
             "PmSamplingGetCounterAvailability:35": "NVreg_RestrictProfilingToAdminUsers=0",

@@ -39,10 +39,23 @@ void load_injection() {
   if (library == nullptr) return;
   if (auto* const initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection")))
     (void)initialize();
+}
+
+std::mutex contexts_mutex;
+auto* const contexts = new std::vector<CUcontext>;  // guarded by contexts_mutex; ever made
+
+/// CUPTI may be loaded at any time.
+void find_cupti() {
   void* const cupti = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY);
   if (cupti == nullptr) return;
-  if (auto* const table = reinterpret_cast<const Hooks* (*)()>(dlsym(cupti, kHooksFunction)))
-    hooks.store(table());
+  auto* const table = reinterpret_cast<const Hooks* (*)()>(dlsym(cupti, kHooksFunction));
+  if (table == nullptr) return;
+  const std::lock_guard lock(contexts_mutex);
+  if (hooks.load() != nullptr) return;
+  for (CUcontext const context : *contexts) {
+    if (context->alive) table()->known_context(context);
+  }
+  hooks.store(table());
 }
 
 void end_driver() {
@@ -68,6 +81,7 @@ CUresult ready(const char* function) {
 }
 
 const Hooks* tool() {
+  if (hooks.load() == nullptr) find_cupti();
   return hooks.load();
 }
 CUcontext current_context() {
@@ -154,8 +168,12 @@ FAKE_EXPORT CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsi
   if (const CUresult r = ready("cuCtxCreate"); r != CUDA_SUCCESS) return r;
   const std::uint32_t id = next_id.fetch_add(1);
   *context = fake::current = new CUctx_st{id, static_cast<std::uint32_t>(device), id * 100 + 7, {true}, {0}};
-  if (const fake::Hooks* const table = fake::tool())
-    table->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, *context);
+  const fake::Hooks* const table = fake::tool();
+  {
+    const std::lock_guard lock(fake::contexts_mutex);
+    fake::contexts->push_back(*context);
+  }
+  if (table != nullptr) table->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, *context);
   return CUDA_SUCCESS;
 }
 

@@ -186,6 +186,16 @@ FAKE_EXPORT CUresult cuCtxSynchronize() {
   });
 }
 
+FAKE_EXPORT CUresult cuProfilerStart() {
+  const char params = 0;  // it has none, nor has cuProfilerStop
+  return TRACED(cuProfilerStart, params, nullptr, [](const fake::Call&) { return CUDA_SUCCESS; });
+}
+
+FAKE_EXPORT CUresult cuProfilerStop() {
+  const char params = 0;
+  return TRACED(cuProfilerStop, params, nullptr, [](const fake::Call&) { return CUDA_SUCCESS; });
+}
+
 FAKE_EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
   const cuStreamBeginCapture_v2_params params{stream, mode};
   return TRACED(cuStreamBeginCapture_v2, params, nullptr, [](const fake::Call&) {
@@ -222,6 +232,7 @@ FAKE_EXPORT CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
       fake::Work work = each.work;
       work.correlation = call.correlation;
       work.stream = fake::stream_id(stream);
+      work.last_of_graph = &each == &exec->nodes.back();
       fake::run_work(work);
     }
     return CUDA_SUCCESS;

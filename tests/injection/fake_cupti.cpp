@@ -93,7 +93,8 @@ void on_call(Call& call, CUpti_ApiCallbackSite site) {
   data.symbolName = call.symbol;
   data.context = call.context;
   data.contextUid = call.context->id;
-  data.correlationData = &call.word;
+  if (site == CUPTI_API_ENTER) call.entered = true;
+  data.correlationData = call.entered ? &call.word : nullptr;
   data.correlationId = call.correlation;
   call_subscriber(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid, &data);
 }
@@ -143,6 +144,7 @@ constexpr Hooks kHooks{
       if (!driver_ended.load()) record_work(work);
     },
     on_resource,
+    [](CUcontext) { pm_context_created(); },
     record_stream,
     on_graph_node,
     [] { return callback_depth != 0; },

@@ -35,9 +35,17 @@ enum class Needs : std::uint8_t {
 // Activity records.
 void record_work(const Work& work);
 void record_context(CUcontext context);
+/// Bytes of a record; 0: a kind that there is none of.
+[[nodiscard]] std::size_t size_of(CUpti_ActivityKind kind);
 void record_stream(CUcontext context, std::uint32_t stream);
 /// Correlation id of the driver call that this thread is in; 0: none.
 [[nodiscard]] std::uint32_t correlation_under_way();
+
+// Records of graphs (fake_cupti_graphs.cpp).
+[[nodiscard]] bool node_has_times();  ///< a node of a graph is about to be recorded
+void node_records_disabled();
+/// Of a whole launch, told of each of its nodes; its kind is 0 until the last.
+[[nodiscard]] CUpti_ActivityGraphTrace2 whole_graph(const Work& work);
 
 // Counters.
 void count_work(const Work& work);

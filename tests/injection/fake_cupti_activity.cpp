@@ -36,23 +36,6 @@ std::int64_t records_seen = 0;
 bool zeroed = false;
 std::array<std::atomic<bool>, CUPTI_ACTIVITY_KIND_COUNT> enabled{};
 
-std::size_t size_of(CUpti_ActivityKind kind) {
-  switch (kind) {
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      return sizeof(CUpti_ActivityKernel10);
-    case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return sizeof(CUpti_ActivityMemcpy6);
-    case CUPTI_ACTIVITY_KIND_MEMSET:
-      return sizeof(CUpti_ActivityMemset4);
-    case CUPTI_ACTIVITY_KIND_CONTEXT:
-      return sizeof(CUpti_ActivityContext3);
-    case CUPTI_ACTIVITY_KIND_STREAM:
-      return sizeof(CUpti_ActivityStream);
-    default:
-      return 0;
-  }
-}
-
 void deliver(const Buffer& buffer) {
   completed(nullptr, 0, buffer.data, buffer.bytes, buffer.used);
 }
@@ -115,6 +98,7 @@ Record timed(CUpti_ActivityKind kind, const Work& work) {
   record.correlationId = work.correlation;
   record.graphNodeId = work.graph_node;
   record.graphId = static_cast<std::uint32_t>(work.graph_node >> 32);
+  if (work.graph_node != 0 && !node_has_times()) record.start = record.end = 0;
   return record;
 }
 
@@ -169,6 +153,11 @@ void untime_incomplete(const Buffer& buffer, std::int64_t now) {
 }  // namespace
 
 void record_work(const Work& work) {
+  if (work.graph_node != 0 && enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE].load()) {
+    const CUpti_ActivityGraphTrace2 whole = whole_graph(work);
+    if (whole.kind != 0) append(whole, work.end_ns);
+    return;
+  }
   switch (work.kind) {
     case WorkClass::kernel:
       return record_kernel(work);
@@ -211,6 +200,7 @@ FAKE_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
     return CUPTI_ERROR_INVALID_KIND;
   fake::enabled[kind].store(false);
+  if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) fake::node_records_disabled();
   return CUPTI_SUCCESS;
 }
 
@@ -262,21 +252,5 @@ FAKE_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32
   if (count == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const std::lock_guard guard(fake::lock);
   *count = std::exchange(fake::dropped, 0);
-  return CUPTI_SUCCESS;
-}
-
-FAKE_EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_bytes,
-                                                   CUpti_Activity** record) {
-  FAKE_BEGIN(ActivityGetNextRecord, nothing);
-  if (buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  std::uint8_t* next = buffer;
-  if (*record != nullptr) next = reinterpret_cast<std::uint8_t*>(*record) + fake::size_of((*record)->kind);
-  if (next < buffer || next > buffer + valid_bytes) return CUPTI_ERROR_INVALID_PARAMETER;
-  const std::size_t left = valid_bytes - static_cast<std::size_t>(next - buffer);
-  if (left == 0) return CUPTI_ERROR_MAX_LIMIT_REACHED;
-  auto* const found = reinterpret_cast<CUpti_Activity*>(next);
-  const std::size_t bytes = left >= sizeof(CUpti_Activity) ? fake::size_of(found->kind) : 0;
-  if (bytes == 0 || bytes > left) return CUPTI_ERROR_INVALID_KIND;
-  *record = found;
   return CUPTI_SUCCESS;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake CUPTI's Range Profiler: call order, images and nesting are checked, and the
-// n-th range of a process (from 0) has values that no other has:
+// The fake CUPTI's Range Profiler: call order, images and nesting are checked. As on an H200, a session
+// goes on counting what its first configuration named, whatever is configured later. The n-th range of a
+// process (from 0) has values that no other has:
 //
 //   gr__cycles_active.sum 4100 + n   dram__bytes_read.sum 2000 + n
 //   dram__bytes_write.sum 3000 + n   lts__t_bytes.sum     4000 + n
@@ -22,6 +23,7 @@ struct CUpti_RangeProfiler_Object {
   std::uint32_t open_correlation;  ///< the launch that the open range holds; 0: none yet
   std::uint8_t* image;             ///< of SetConfig: must outlive us
   std::size_t image_bytes, most_ranges;
+  std::uint64_t first_config, config;      ///< serials: the first of the session, and the last
   std::vector<fake::CounterRange> ranges;  ///< since the last decode
 };
 
@@ -206,6 +208,8 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfi
       params->maxRangesPerPass > object->most_ranges) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
+  object->config = fake::config_image(params->pConfig, params->configSize)->serial;
+  if (!object->configured) object->first_config = object->config;
   object->image = params->pCounterDataImage;
   object->image_bytes = params->counterDataImageSize;
   object->configured = true;
@@ -243,6 +247,7 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRang
   fake::CounterRange range{};
   std::strncpy(range.name, params->pRangeName, sizeof(range.name) - 1);
   range.serial = fake::next_range++;
+  range.undelivered = object->config != object->first_config ? 1 : 0;
   object->ranges.push_back(range);
   object->open = true;
   object->open_correlation = 0;

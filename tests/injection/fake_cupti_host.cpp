@@ -2,6 +2,7 @@
 //
 // The fake CUPTI's host side of counters: chips, metrics, configuration, evaluation.
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -134,8 +135,9 @@ FAKE_EXPORT CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetC
   const auto a_pass =
       static_cast<std::uint64_t>(fake::number_from("FAKE_CUPTI_A_PASS", std::int64_t{fake::kMetrics.size()}));
   const auto least = static_cast<std::uint64_t>(fake::number_from("FAKE_CUPTI_PASSES", 1));
-  const fake::ConfigImage image{fake::kConfigMagic, metrics,
-                                std::max(least, (metrics + a_pass - 1) / a_pass)};
+  static std::atomic<std::uint64_t> made{0};
+  const fake::ConfigImage image{fake::kConfigMagic, metrics, std::max(least, (metrics + a_pass - 1) / a_pass),
+                                made.fetch_add(1)};
   if (params->configImageSize < sizeof(image) || params->pConfigImage == nullptr)
     return CUPTI_ERROR_INVALID_PARAMETER;
   std::memcpy(params->pConfigImage, &image, sizeof(image));
@@ -178,7 +180,9 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
     const fake::Metric* const metric = fake::find_metric(params->ppMetricNames[i]);
     if (metric == nullptr) return CUPTI_ERROR_INVALID_METRIC_NAME;
-    params->pMetricValues[i] = metric->base + metric->step * static_cast<double>(range->serial);
+    const bool delivered = range->undelivered == 0 || metric < fake::kMetrics.data() + fake::kAlwaysCounted;
+    params->pMetricValues[i] = delivered ? metric->base + metric->step * static_cast<double>(range->serial)
+                                         : std::numeric_limits<double>::quiet_NaN();
   }
   return CUPTI_SUCCESS;
 }

@@ -27,11 +27,14 @@ inline constexpr std::uint64_t kCounterMagic = 0x41544144'41454b46;
 
 struct ConfigImage {
   std::uint64_t magic, metrics, passes;
+  std::uint64_t serial;  ///< images of this process that were made before it
 };
 
 struct CounterRange {
   char name[24];
   std::uint64_t serial;  ///< ranges of this process that were opened before it
+  std::uint64_t
+      undelivered;  ///< not 0: counted with the first configuration of its session, not with its own
 };
 
 struct CounterImage {
@@ -44,6 +47,8 @@ struct Metric {
   double base;
   double step = 1;
 };
+/// Part of every configuration here, so that each session counts them.
+inline constexpr std::size_t kAlwaysCounted = 2;
 inline constexpr std::array kMetrics{
     Metric{"gr__cycles_active.sum", 4100},                 // 1000 ns beyond what a range itself adds
     Metric{"sys__cycles_elapsed.avg.per_second", 1e9, 0},  // so that a cycle is a nanosecond

@@ -2,13 +2,15 @@
 //
 // The fake CUPTI's PM sampling, one sampler for GPU 0. Call order, and the life of images,
 // are checked; a sampler must be gone before the last context is. Each decoding finds ten
-// samples more, one behind the other from the start on, and ten remain when it is stopped.
+// samples more, one behind the other from the start on, and ten remain when it is stopped. They
+// are put behind those that the image holds; as on an H200, what finds no room there is gone.
 // The n-th sample of a process (from 0) has values that no other has:
 //
 //   dram__bytes_read.sum 2000 + n   dram__bytes_write.sum 3000 + n   lts__t_bytes.sum 4000 + n
 //
 //   FAKE_CUPTI_PM_OVERFLOW  the buffer runs over at the decoding of this number (from 1), once
 //   FAKE_CUPTI_PM_HOLE      so many samples are left out, without a word, before the sixth
+//   FAKE_CUPTI_PM_LATE      the first decoding comes late: it finds so many samples
 #include <cupti_pmsampling.h>
 
 #include <algorithm>
@@ -17,6 +19,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "tests/injection/fake_cupti_images.h"
 
@@ -53,6 +56,17 @@ CUpti_PmSampling_Object* usable(CUpti_PmSampling_Object* object, const char* fun
 
 CounterImage* image_of(std::uint8_t* data, std::size_t bytes) {
   return const_cast<CounterImage*>(counter_image(data, bytes));
+}
+
+/// The next sample, behind those of the image.
+void decode_sample(CUpti_PmSampling_Object& object, CounterImage& image) {
+  const auto interval_ns = static_cast<std::int64_t>(object.interval_ns);
+  if (next_sample == 5) object.next_ns += number_from("FAKE_CUPTI_PM_HOLE", 0) * interval_ns;
+  const std::int64_t times[2] = {object.next_ns, object.next_ns + interval_ns};
+  CounterRange& slot = reinterpret_cast<CounterRange*>(&image + 1)[image.ranges++];
+  std::memcpy(slot.name, times, sizeof(times));
+  slot.serial = next_sample++;
+  object.next_ns = times[1];
 }
 
 }  // namespace
@@ -192,24 +206,22 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Pa
   fake::CounterImage* const image = fake::image_of(params->pCounterDataImage, params->counterDataImageSize);
   if (image == nullptr || fake::config_image(object->config, object->config_bytes) == nullptr)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  if (image->ranges != 0) fake::violation("samples are decoded into an image that holds some already");
   object->overflowed =
       object->overflowed || ++fake::decodings == fake::number_from("FAKE_CUPTI_PM_OVERFLOW", 0);
   params->overflow = object->overflowed ? 1 : 0;
   if (object->overflowed) return CUPTI_ERROR_OUT_OF_MEMORY;
-  auto* const slots = reinterpret_cast<fake::CounterRange*>(image + 1);
-  for (int i = 0; i < fake::kBatch && object->left != 0; ++i, object->left -= object->left > 0) {
-    if (fake::next_sample == 5) {
-      object->next_ns +=
-          fake::number_from("FAKE_CUPTI_PM_HOLE", 0) * static_cast<std::int64_t>(object->interval_ns);
-    }
-    const std::int64_t times[2] = {object->next_ns,
-                                   object->next_ns + static_cast<std::int64_t>(object->interval_ns)};
-    std::memcpy(slots[image->ranges].name, times, sizeof(times));
-    slots[image->ranges++].serial = fake::next_sample++;
-    object->next_ns = times[1];
-  }
   params->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
+  const std::int64_t late = fake::decodings == 1 ? fake::number_from("FAKE_CUPTI_PM_LATE", 0) : 0;
+  std::int64_t found = late != 0 ? late : fake::kBatch;
+  if (late == 0 && object->left >= 0) found = std::exchange(object->left, 0);
+  for (std::int64_t i = 0; i < found; ++i) {
+    if (image->ranges < image->most_ranges) {
+      fake::decode_sample(*object, *image);
+    } else {
+      object->next_ns += static_cast<std::int64_t>(object->interval_ns);
+      params->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+    }
+  }
   return CUPTI_SUCCESS;
 }
 

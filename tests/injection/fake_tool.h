@@ -50,7 +50,8 @@ struct Call {
   CUcontext context;
   std::uint32_t correlation;
   CUresult result;
-  std::uint64_t word;  ///< a tool's 64 bits from enter to exit
+  std::uint64_t word;    ///< a tool's 64 bits from enter to exit
+  bool entered = false;  ///< the tool was told of the enter: else it has no word at the exit
 };
 
 enum class WorkClass : std::uint8_t { kernel, memcpy, memset };
@@ -63,6 +64,7 @@ struct Work {
   std::uint32_t correlation;
   std::int64_t start_ns, end_ns;  ///< CLOCK_REALTIME
   std::uint64_t graph_node;       ///< 0: not of a graph
+  bool last_of_graph;             ///< of this launch
   const char* symbol;             ///< kernel
   unsigned grid[3], block[3];     ///< kernel
   std::uint64_t bytes;            ///< memcpy, memset
@@ -75,6 +77,7 @@ struct Hooks {
   void (*submitted)(const Work& work);  ///< its times are not known yet
   void (*work)(const Work& work);       ///< when it is known when it ends
   void (*resource)(CUpti_CallbackId cbid, CUcontext context);
+  void (*known_context)(CUcontext context);  ///< made before CUPTI was loaded
   void (*stream)(CUcontext context, std::uint32_t stream);
   void (*graph_node)(CUcontext context, CUgraphNode node, CUgraphNode original);  ///< original: of a clone
   bool (*in_callback)();  ///< this thread is inside a tool's callback

@@ -82,6 +82,8 @@ class InjectionCase(unittest.TestCase):
         holder = tempfile.TemporaryDirectory(prefix="rangefinder-injection-")
         self.addCleanup(holder.cleanup)
         self.place = Path(holder.name)
+        self.runtime = self.place / "runtime"  # control sockets
+        self.runtime.mkdir()
         self.runs = 0
 
     def run_bare(self, program, *arguments, **variables):
@@ -99,6 +101,7 @@ class InjectionCase(unittest.TestCase):
             "CUDA_INJECTION64_PATH": str(Build.injection_library),
             "RANGEFINDER_CUPTI": str(Build.cupti()),
             "FAKE_VIOLATIONS": str(violations),
+            "XDG_RUNTIME_DIR": str(self.runtime),
         }
         if nvtx:
             environment["NVTX_INJECTION64_PATH"] = str(Build.injection_library)

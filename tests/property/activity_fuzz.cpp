@@ -37,6 +37,7 @@ class WritingSink final : public RecordSink {
   }
   void on_memcpy(MemcpyRecord copy) override { count(copy); }
   void on_memset(MemsetRecord memset) override { count(memset); }
+  void on_graph(GraphRecord graph) override { count(graph); }
   void on_overhead(OverheadRecord overhead, void*) override { count(overhead); }
   void on_context(const ContextRecord& context) override { count(context); }
   void on_stream(const StreamRecord& stream) override { count(stream); }

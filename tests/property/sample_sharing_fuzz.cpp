@@ -42,6 +42,7 @@ void add_kernels(Stream& stream, Random& random, std::uint32_t gpus) {
     work.end_ns = at + static_cast<TimeNs>(random.below(random.one_in(20) ? 500'000 : 15'000));
     work.path = static_cast<std::uint32_t>(random.below(6));
     work.gpu = static_cast<std::uint32_t>(random.below(gpus));
+    work.stream = static_cast<std::uint32_t>(i);  // they run side by side
     arrival.kernel.name = static_cast<std::uint32_t>(random.below(4));
     arrival.at_ns = work.end_ns + static_cast<TimeNs>(random.below(kLate));
     stream.kernels.push_back(arrival.kernel);

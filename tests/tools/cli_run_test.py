@@ -88,6 +88,11 @@ class Run(CommandLine):
         self.assertEqual(seen["RANGEFINDER_EVENTS"], "off")
         self.assertNotIn("RANGEFINDER_BUFFERS", seen)
 
+    def test_bytes_are_sampled_where_they_can_be_unless_told_otherwise(self):
+        self.assertEqual(self.environment_of_program()["RANGEFINDER_COUNTERS"], "auto")
+        self.assertEqual(self.environment_of_program("--counters", "off")["RANGEFINDER_COUNTERS"], "off")
+        self.assertEqual(self.environment_of_program(RANGEFINDER_COUNTERS="off")["RANGEFINDER_COUNTERS"], "off")
+
     def test_the_place_is_absolute_and_the_process_id_left_open(self):
         here = str(self.folder.resolve())
         self.assertEqual(self.environment_of_program()["RANGEFINDER_OUT"], here + "/rangefinder-%p")

@@ -21,9 +21,10 @@ Options read(const std::vector<std::string>& variables) {
 /// All that is read, but for the complaints.
 auto values(const Options& o) {
   return std::tie(o.out, o.counters, o.counters_asked_for, o.sample_interval_us, o.metrics, o.exact_at,
-                  o.exact_range, o.exact_kernel, o.exact_skip, o.exact_batch, o.memory, o.events,
-                  o.fold_digits, o.segment_bytes, o.max_bytes, o.keep_last, o.buffers, o.flush_ms,
-                  o.summary_ms, o.report, o.log, o.cupti, o.record, o.force, o.nvtx_chain, o.manifest);
+                  o.exact_range, o.exact_kernel, o.exact_skip, o.exact_batch, o.start, o.capture.by,
+                  o.control, o.children, o.run_pid, o.memory, o.events, o.fold_digits, o.segment_bytes,
+                  o.max_bytes, o.keep_last, o.buffers, o.flush_ms, o.summary_ms, o.report, o.log, o.cupti,
+                  o.record, o.force, o.nvtx_chain, o.manifest);
 }
 
 std::string assignment(const OptionSpec& option, const std::string& value) {
@@ -209,4 +210,25 @@ TEST_CASE("a name that only begins like an option does not set it") {
 
 TEST_CASE("of a variable that stands there twice the first counts, as in getenv") {
   CHECK(read({"RANGEFINDER_OUT=first", "RANGEFINDER_OUT=second"}).out == "first");
+}
+
+TEST_CASE("start and capture decide together whether the first window opens by itself") {
+  CHECK(read({"RANGEFINDER_START=ready"}).start == StartMode::ready);
+  CHECK(starts_recording(nullptr, nullptr));
+  CHECK(starts_recording("on", ""));
+  CHECK_FALSE(starts_recording("off", nullptr));
+  CHECK_FALSE(starts_recording("ready", nullptr));
+  CHECK_FALSE(starts_recording(nullptr, "cudaProfilerApi"));
+}
+
+TEST_CASE("a capture that is not understood is refused with what would be") {
+  const Options text = read({"RANGEFINDER_CAPTURE=now"});
+  const Options end = read({"RANGEFINDER_CAPTURE=nvtx:a", "RANGEFINDER_CAPTURE_END=soon"});
+
+  CHECK(text.capture.empty());
+  REQUIRE(text.problems.size() == 1);
+  CHECK(text.problems[0].find("cudaProfilerApi") != std::string::npos);
+  CHECK(end.capture.by == CaptureBy::ranges);
+  REQUIRE(end.problems.size() == 1);
+  CHECK(end.problems[0].find("repeat:N") != std::string::npos);
 }

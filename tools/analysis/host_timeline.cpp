@@ -6,6 +6,24 @@
 #include <vector>
 
 namespace rangefinder {
+namespace {
+
+/// Place of the first that is later than `at`. Whoever goes on in time finds it near `hint`.
+template <typename Places, typename TimeOf>
+std::size_t first_after(const Places& places, TimeNs at, std::size_t hint, const TimeOf& time_of) {
+  constexpr std::size_t kNear = 16;
+  if (hint > places.size() || (hint != 0 && time_of(places[hint - 1]) > at)) hint = 0;
+  const std::size_t near = std::min(places.size(), hint + kNear);
+  for (; hint < near; ++hint) {
+    if (time_of(places[hint]) > at) return hint;
+  }
+  const auto found =
+      std::upper_bound(places.begin() + static_cast<std::ptrdiff_t>(hint), places.end(), at,
+                       [&time_of](TimeNs time, const auto& place) { return time < time_of(place); });
+  return static_cast<std::size_t>(found - places.begin());
+}
+
+}  // namespace
 
 void HostTimeline::add_range(TimeNs start, TimeNs end, std::uint32_t path) {
   if (start == kNoTime) return;
@@ -19,6 +37,17 @@ void HostTimeline::add_call(TimeNs start, TimeNs end, HostCall kind) {
   const std::uint64_t length =
       std::min(static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start), kMost);
   calls_.push_back({start, length & kMost, static_cast<std::uint8_t>(kind) & 3U});
+}
+
+void HostTimeline::drop_calls(TimeNs until, const std::function<bool(TimeNs, TimeNs)>& wanted) {
+  const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(asked_);
+  // Calls follow each other: behind one that ends later there is hardly one to drop.
+  const auto last =
+      std::find_if(first, calls_.end(), [until](const Call& call) { return call.end() > until; });
+  const auto kept =
+      std::remove_if(first, last, [&wanted](const Call& call) { return !wanted(call.start, call.end()); });
+  asked_ = static_cast<std::size_t>(kept - calls_.begin());
+  calls_.erase(kept, last);
 }
 
 void HostTimeline::add_step(TimeNs at, std::uint32_t path) {
@@ -56,14 +85,15 @@ void HostTimeline::finish() {
   }
 }
 
-void HostTimeline::visit(TimeNs from, TimeNs to, const std::function<void(const HostPiece&)>& piece) const {
-  const auto after = std::upper_bound(step_times_.begin(), step_times_.end(), from);
-  auto next = static_cast<std::size_t>(after - step_times_.begin());
+void HostTimeline::visit(TimeNs from, TimeNs to, const std::function<void(const HostPiece&)>& piece,
+                         Cursor& cursor) const {
+  const auto itself = [](TimeNs time) { return time; };
+  std::size_t next = cursor.step = first_after(step_times_, from, cursor.step, itself);
   while (from < to) {
     const std::uint32_t path = next == 0 ? 0 : step_paths_[next - 1];
     const TimeNs until = next == step_times_.size() ? to : std::min(to, step_times_[next]);
     HostPiece part{from, until, path, {}};
-    add_calls(part);
+    add_calls(part, cursor.call);
     piece(part);
     from = until;
     if (next != step_times_.size()) ++next;
@@ -71,12 +101,11 @@ void HostTimeline::visit(TimeNs from, TimeNs to, const std::function<void(const 
 }
 
 /// Calls of a thread follow each other: at most one reaches into a piece from before it.
-void HostTimeline::add_calls(HostPiece& piece) const {
-  auto call = std::upper_bound(calls_.begin(), calls_.end(), piece.from_ns,
-                               [](TimeNs at, const Call& other) { return at < other.start; });
-  if (call != calls_.begin()) --call;
+void HostTimeline::add_calls(HostPiece& piece, std::size_t& first) const {
+  first = first_after(calls_, piece.from_ns, first, [](const Call& call) { return call.start; });
   TimeNs seen = piece.from_ns;
-  for (; call != calls_.end() && call->start < piece.to_ns; ++call) {
+  for (auto call = calls_.begin() + static_cast<std::ptrdiff_t>(first == 0 ? 0 : first - 1);
+       call != calls_.end() && call->start < piece.to_ns; ++call) {
     const TimeNs start = std::max(call->start, seen);
     const TimeNs end = std::min(call->end(), piece.to_ns);
     if (end <= start) continue;

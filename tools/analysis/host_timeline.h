@@ -38,10 +38,18 @@ class HostTimeline {
  public:
   void add_range(TimeNs start, TimeNs end, std::uint32_t path);
   void add_call(TimeNs start, TimeNs end, HostCall kind);
+  /// Forgets calls that end by `until` and for which `wanted(start, end)` says no. Asks once for each, nearly
+  /// in order of time.
+  void drop_calls(TimeNs until, const std::function<bool(TimeNs, TimeNs)>& wanted);
   /// After the last range and call, before the first visit().
   void finish();
+  /// Where the last visit() ended: the next one, if it is of a later time, begins to look there.
+  struct Cursor {
+    std::size_t step = 0, call = 0;
+  };
   /// The pieces of [from, to) in order of time, without gaps.
-  void visit(TimeNs from, TimeNs to, const std::function<void(const HostPiece&)>& piece) const;
+  void visit(TimeNs from, TimeNs to, const std::function<void(const HostPiece&)>& piece,
+             Cursor& cursor) const;
 
  private:
   struct Range {
@@ -55,10 +63,11 @@ class HostTimeline {
     [[nodiscard]] TimeNs end() const noexcept { return start + static_cast<TimeNs>(length); }
   };
   void add_step(TimeNs at, std::uint32_t path);
-  void add_calls(HostPiece& piece) const;
+  void add_calls(HostPiece& piece, std::size_t& first) const;
 
   std::deque<Range> ranges_;
   std::deque<Call> calls_;
+  std::size_t asked_ = 0;  // of calls_: those that drop_calls() kept for good
   // Where the innermost range changes, and which it is from there on. Apart, for 12 bytes in place of 16.
   std::deque<TimeNs> step_times_;
   std::deque<std::uint32_t> step_paths_;

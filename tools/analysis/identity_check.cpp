@@ -115,6 +115,7 @@ class IdentityCheck final : public TraceCheck {
   }
   void check(const MemcpyRecord& record) { check_work(record.work); }
   void check(const MemsetRecord& record) { check_work(record.work); }
+  void check(const GraphRecord& record) { check_work(record.work); }
 
   void check(const LaunchRecord& record) { use(kPaths, record.host.path); }
   void check(const ExactRecord& record) {

@@ -14,10 +14,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "schema/read_line.h"
 #include "schema/record.h"
 #include "tools/analysis/trace_files.h"
 
@@ -52,6 +55,41 @@ class Iterations {
  private:
   friend class IterationFinder;
   std::vector<TimeNs> range_starts_;  // by range id; kNoTime: unknown
+};
+
+/// Finds them in lines that somebody reads anyway. Keeps what Iterations keeps, and the instances of every
+/// range that may be the one.
+class IterationFinder {
+ public:
+  /// As for find_iterations().
+  explicit IterationFinder(std::string glob) : glob_(std::move(glob)) {}
+  IterationFinder(const IterationFinder&) = delete;
+  IterationFinder& operator=(const IterationFinder&) = delete;
+
+  /// Every line of the trace, in file order.
+  void line(const Line& line);
+  /// Once, after the last line. Throws Missing if the glob names no range.
+  [[nodiscard]] Iterations result();
+
+ private:
+  /// All instances whose path is the same but for digits in its last name.
+  struct Group {
+    std::uint32_t depth = 0;
+    bool called_iteration = false;
+    std::vector<Iteration> instances;
+  };
+  void add(const RangeRecord& range);
+  /// nullptr: this path is not looked for.
+  [[nodiscard]] Group* group_of(std::uint32_t path);
+  [[nodiscard]] bool names_exactly(const std::string& full) const;
+  [[nodiscard]] std::string guess() const;
+  [[nodiscard]] std::string named() const;
+
+  std::string glob_;
+  std::unordered_map<std::uint32_t, PathRecord> paths_;
+  std::unordered_map<std::uint32_t, Group*> by_path_;
+  std::map<std::string, Group> groups_;
+  std::vector<TimeNs> starts_;
 };
 
 /// `glob`: schema/path_glob.h, the first path that it names exactly (not what is below it); empty: guess.

@@ -71,6 +71,7 @@ class LaunchCheck final : public TraceCheck {
   }
   void check(const MemcpyRecord& record) { check_work(record.work); }
   void check(const MemsetRecord& record) { check_work(record.work); }
+  void check(const GraphRecord& record) { check_work(record.work); }
 
   void check(const RangeRecord& range) {
     open_ranges_.erase(range.id);

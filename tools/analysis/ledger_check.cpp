@@ -103,7 +103,7 @@ class LedgerCheck final : public TraceCheck {
 bool is_event(std::string_view kind) {
   static const std::set<std::string_view> kEvents{
       "kernel", "memcpy",       "memset",      "launch",  "exact",    "samples", "sync", "alloc",
-      "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark"};
+      "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark", "graph"};
   return kEvents.count(kind) != 0;
 }
 

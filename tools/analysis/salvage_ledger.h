@@ -42,6 +42,7 @@ class SalvageLedger {
   void take(const KernelRecord& record);
   void take(const MemcpyRecord& record) { take_work(record.work); }
   void take(const MemsetRecord& record) { take_work(record.work); }
+  void take(const GraphRecord& record) { take_work(record.work); }
   void take(const RangeRecord& range);
   void take(const CaptureRecord& capture);
   void take(const SyncRecord& record) { take_host(record.host); }

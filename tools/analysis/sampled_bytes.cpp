@@ -17,12 +17,14 @@ namespace {
 struct PathSums {
   std::array<SharedSum, kSharedColumns> sums;
   std::array<std::uint64_t, kSharedColumns> bytes{};
-  std::uint64_t work_ns = 0, overlap_ns = 0;
+  std::uint64_t work_ns = 0, overlap_ns = 0, pieces = 0;
+  std::array<double, kSharedColumns> squared_carry{};
 
   PathSums& operator+=(const PathSums& other) noexcept {
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
       sums[c] += other.sums[c];
       bytes[c] += other.bytes[c];
+      squared_carry[c] += other.squared_carry[c];
     }
     work_ns += other.work_ns;
     overlap_ns += other.overlap_ns;
@@ -33,15 +35,17 @@ struct PathSums {
 class PathTable {
  public:
   PathTable(const HeldTrace& held, const SampleSplit& split, const SampleWindow& window)
-      : held_(held), split_(split), work_ns_(held.work_ns(window)) {}
+      : held_(held), split_(split), work_(held.owner_work(window)) {}
 
   std::vector<SampledPath> rows() {
     const WorkGroups& groups = held_.groups();
     own_.resize(groups.paths().size());
     for (std::size_t i = 0; i < own_.size(); ++i) own_[i] = own_sums(i);
     for (std::size_t o = 0; o < groups.owners().size(); ++o) {
-      own_[groups.owners()[o].path].work_ns += work_ns_[o];
+      own_[groups.owners()[o].path].work_ns += work_[o].ns;
+      own_[groups.owners()[o].path].pieces += work_[o].count;
     }
+    for (PathSums& own : own_) set_carry(own);
     std::vector<PathSums> inclusive = own_;
     // A parent is found before its children, so it has the lower position.
     for (std::size_t i = inclusive.size(); i-- > 1;) {
@@ -66,6 +70,13 @@ class PathTable {
     return own;
   }
 
+  static void set_carry(PathSums& own) {
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      own.squared_carry[c] =
+          squared_carry(static_cast<SharedColumn>(c), static_cast<double>(own.bytes[kSharedL2]), own.pieces);
+    }
+  }
+
   void set_mean_rates() {
     double ns = 0;
     std::array<double, kSharedColumns> bytes{};
@@ -79,8 +90,12 @@ class PathTable {
   BoundedColumns bounded(const PathSums& sums) const {
     BoundedColumns out;
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
-      const ErrorContext context{static_cast<SharedColumn>(c), held_.rates().columns[c].unmixed, sums.work_ns,
-                                 sums.overlap_ns, mean_rates_[c]};
+      const ErrorContext context{static_cast<SharedColumn>(c),
+                                 held_.rates().columns[c].unmixed,
+                                 sums.work_ns,
+                                 sums.overlap_ns,
+                                 mean_rates_[c],
+                                 sums.squared_carry[c]};
       out[c].bytes = sums.bytes[c];
       out[c].error_bytes = static_cast<std::uint64_t>(std::ceil(error_bytes(sums.sums[c], context)));
     }
@@ -102,7 +117,7 @@ class PathTable {
 
   const HeldTrace& held_;
   const SampleSplit& split_;
-  std::vector<std::uint64_t> work_ns_;  // by owner
+  std::vector<OwnerWork> work_;  // by owner
   std::vector<PathSums> own_;
   std::array<double, kSharedColumns> mean_rates_{};
 };
@@ -113,8 +128,8 @@ std::vector<SampledKernel> kernel_rows(const HeldTrace& held, const SampleSplit&
   for (const auto& [name, kernel] : split.kernels()) {
     rows[name] = {name, kernel.bytes, 0, kernel.overlap_ns};
   }
-  const std::vector<std::uint64_t> work_ns = held.work_ns(window);
-  for (std::size_t o = 0; o < work_ns.size(); ++o) rows[held.groups().owners()[o].name].work_ns += work_ns[o];
+  const std::vector<OwnerWork> work = held.owner_work(window);
+  for (std::size_t o = 0; o < work.size(); ++o) rows[held.groups().owners()[o].name].work_ns += work[o].ns;
   std::vector<SampledKernel> out;
   for (const auto& [name, row] : rows) {
     if (row.work_ns != 0) out.push_back(row);

@@ -18,6 +18,11 @@ constexpr double kUnsampledPart = 1.25;
 // Counters, clocks and the caches' state from run to run.
 constexpr double kFloorPart = 0.01;
 
+// By SharedColumn, fitted to RT-DETR of Hugging Face's on an H200 (docs/measured.md): part of a path's L2
+// bytes, and bytes a kernel.
+constexpr std::array<double, kSharedColumns> kCarriedPart{0.0005, 0.015, 0.02};
+constexpr std::array<double, kSharedColumns> kCarriedBytes{5e3, 60e3, 70e3};
+
 double deviation_of(const SharedSum& sum) noexcept {
   double squares = 0;
   for (std::size_t k = 0; k < kDrawnReplicas; ++k) {
@@ -41,11 +46,17 @@ SharedSum& SharedSum::operator+=(const SharedSum& other) noexcept {
   return *this;
 }
 
+double squared_carry(SharedColumn column, double l2_bytes, std::uint64_t pieces_of_work) noexcept {
+  const double carried =
+      kCarriedPart[column] * l2_bytes + kCarriedBytes[column] * static_cast<double>(pieces_of_work);
+  return carried * carried;
+}
+
 double error_bytes(const SharedSum& sum, const ErrorContext& context) noexcept {
   const double moved = context.unmixed ? std::abs(sum.bytes - sum.time_shared) : 0;
   const double led_astray = context.unmixed ? std::abs(sum.replicas[kJitterReplica] - sum.bytes) : 0;
   return kDeviations * deviation_of(sum) + kJitterPart * led_astray + kModelPart * moved +
-         kFloorPart * sum.bytes + unsampled_bytes(sum, context);
+         kFloorPart * sum.bytes + unsampled_bytes(sum, context) + std::sqrt(context.squared_carry);
 }
 
 }  // namespace rangefinder

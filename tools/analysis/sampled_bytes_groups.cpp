@@ -27,6 +27,7 @@ WorkGroups::WorkGroups() : paths_(1), parents_(1) {
 
 void WorkGroups::start_again() noexcept {
   for (auto& [key, repeated] : repeated_) repeated.range = 0;
+  streams_.start_again();
 }
 
 void WorkGroups::add(const PathRecord& path) {
@@ -77,7 +78,7 @@ std::uint32_t WorkGroups::group_of(Repeated& repeated, std::uint64_t range) {
 }
 
 OrderedWork WorkGroups::number(const GpuWork& work, std::uint32_t name, std::uint32_t what) {
-  return {work.start_ns, work.end_ns, owner_at(work.path, name),
+  return {streams_.begin_of(work), work.end_ns, owner_at(work.path, name),
           group_of(repeated_at({work.gpu, work.path, name, what}), work.range)};
 }
 
@@ -98,6 +99,11 @@ OrderedWork WorkGroups::number(const MemsetRecord& memset) {
   return number(memset.work, 0,
                 kMemset << 24 | static_cast<std::uint32_t>(memset.memory) << 8 |
                     static_cast<std::uint32_t>(std::bit_width(memset.bytes)));
+}
+
+OrderedWork WorkGroups::number(const GraphRecord& graph) {
+  constexpr std::uint32_t kGraph = 0xFE;
+  return number(graph.work, 0, kGraph << 24 | (graph.work.graph & 0xFFFFFF));
 }
 
 }  // namespace rangefinder

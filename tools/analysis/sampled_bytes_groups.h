@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "profiler/attribution/sample_order.h"
+#include "profiler/attribution/stream_order.h"
 #include "schema/record.h"
 
 namespace rangefinder {
@@ -38,9 +39,11 @@ class WorkGroups {
   void start_again() noexcept;
   /// Before the first record of that path.
   void add(const PathRecord& path);
+  /// In the order of the trace. Work begins when what its stream ran before has ended (StreamOrder).
   [[nodiscard]] OrderedWork number(const KernelRecord& kernel);
   [[nodiscard]] OrderedWork number(const MemcpyRecord& copy);
   [[nodiscard]] OrderedWork number(const MemsetRecord& memset);
+  [[nodiscard]] OrderedWork number(const GraphRecord& graph);
 
   [[nodiscard]] std::size_t groups() const noexcept { return groups_; }
   [[nodiscard]] const std::vector<Owner>& owners() const noexcept { return owners_; }
@@ -73,6 +76,7 @@ class WorkGroups {
   std::unordered_map<GroupKey, Repeated, KeyHash> repeated_;
   std::unordered_map<GroupKey, std::uint32_t, KeyHash> configurations_;  // that a kernel of a path has
   std::size_t groups_ = 1;  // group 0: all that is beyond the bounds
+  StreamOrder streams_;
 };
 
 }  // namespace rangefinder

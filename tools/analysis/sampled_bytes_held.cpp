@@ -63,7 +63,7 @@ HeldTrace::HeldTrace(RecordReader reader, std::size_t most_held)
 
   lines_ = source.lines();
   work_ = source.work();
-  work_ns_ = source.work_ns();
+  owner_work_ = source.owner_work();
   truth_ = source.truth();
   late_work_ = source.late_work();
   if (any_samples()) rates_ = unmix(blocks_, groups_->groups(), background_of(blocks_, lines_));
@@ -97,12 +97,13 @@ void HeldTrace::for_each_block(const std::function<void(const SampleBlock&)>& se
   read_into(reader_, *groups_, source);
 }
 
-std::vector<std::uint64_t> HeldTrace::work_ns(const SampleWindow& window) const {
-  if (is_all(window)) return work_ns_;
-  std::vector<std::uint64_t> inside(work_ns_.size());
+std::vector<OwnerWork> HeldTrace::owner_work(const SampleWindow& window) const {
+  if (is_all(window)) return owner_work_;
+  std::vector<OwnerWork> inside(owner_work_.size());
   const auto add = [&](const OrderedWork& work) {
     if (work.start_ns == kNoTime || work.end_ns == kNoTime) return;
-    inside[work.path] += static_cast<std::uint64_t>(length_inside(work.start_ns, work.end_ns, window));
+    inside[work.path].ns += static_cast<std::uint64_t>(length_inside(work.start_ns, work.end_ns, window));
+    if (work.start_ns >= window.from_ns && work.start_ns < window.to_ns) ++inside[work.path].count;
   };
   if (stride_ == 1) {
     for (const OrderedWork& work : work_) add(work);
@@ -113,6 +114,7 @@ std::vector<std::uint64_t> HeldTrace::work_ns(const SampleWindow& window) const 
     if (const auto* kernel = std::get_if<KernelRecord>(&line)) add(groups_->number(*kernel));
     if (const auto* copy = std::get_if<MemcpyRecord>(&line)) add(groups_->number(*copy));
     if (const auto* memset = std::get_if<MemsetRecord>(&line)) add(groups_->number(*memset));
+    if (const auto* graph = std::get_if<GraphRecord>(&line)) add(groups_->number(*graph));
   });
   return inside;
 }

@@ -31,8 +31,8 @@ class HeldTrace {
   [[nodiscard]] const UnmixedRates& rates() const noexcept { return rates_; }
   [[nodiscard]] const CopyTruth& truth() const noexcept { return truth_; }
   void for_each_block(const std::function<void(const SampleBlock&)>& see) const;
-  /// Durations of work, or the part of them in the window, by owner.
-  [[nodiscard]] std::vector<std::uint64_t> work_ns(const SampleWindow& window) const;
+  /// Work by owner, or the part of its durations in the window and what begins there.
+  [[nodiscard]] std::vector<OwnerWork> owner_work(const SampleWindow& window) const;
   /// Adds what lines sum up: idle samples, links; by the part of a line's time in the window.
   void add_lines(const SampleWindow& window, SampleTotals& totals) const;
 
@@ -48,7 +48,7 @@ class HeldTrace {
   std::size_t seen_ = 0;    // blocks so far
   std::vector<LineSums> lines_;
   std::vector<OrderedWork> work_;
-  std::vector<std::uint64_t> work_ns_;
+  std::vector<OwnerWork> owner_work_;
   CopyTruth truth_;
   std::uint64_t late_work_ = 0;
   UnmixedRates rates_;

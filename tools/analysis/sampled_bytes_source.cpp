@@ -45,8 +45,9 @@ SampledSource::SampledSource(WorkGroups& groups, OnBlock on_block, std::size_t m
 
 void SampledSource::add(std::uint32_t gpu, const OrderedWork& work, bool count_time) {
   if (count_time && work.end_ns > work.start_ns) {
-    if (work.path >= work_ns_.size()) work_ns_.resize(std::size_t{work.path} + 1);
-    work_ns_[work.path] += static_cast<std::uint64_t>(work.end_ns - work.start_ns);
+    if (work.path >= owner_work_.size()) owner_work_.resize(std::size_t{work.path} + 1);
+    owner_work_[work.path].ns += static_cast<std::uint64_t>(work.end_ns - work.start_ns);
+    ++owner_work_[work.path].count;
     if (keeps_work_) work_.push_back(work);
   }
   if (!order_.add(gpu, work)) ++late_work_;
@@ -71,6 +72,10 @@ void SampledSource::take(const MemcpyRecord& copy) {
 
 void SampledSource::take(const MemsetRecord& memset) {
   if (is_timed(memset.work)) add(memset.work.gpu, groups_.number(memset));
+}
+
+void SampledSource::take(const GraphRecord& graph) {
+  if (is_timed(graph.work)) add(graph.work.gpu, groups_.number(graph));
 }
 
 void SampledSource::take(const SamplesRecord& samples) {

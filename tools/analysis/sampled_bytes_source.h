@@ -33,6 +33,13 @@ struct LineSums {
   std::array<std::uint64_t, kSampleColumns> link_units{};  ///< idle ones included; links only
 };
 
+/// Work of one owner.
+struct OwnerWork {
+  std::uint64_t ns = 0;     ///< durations, summed
+  std::uint64_t count = 0;  ///< pieces of work
+  bool operator==(const OwnerWork&) const = default;
+};
+
 class SampledSource {
  public:
   using OnBlock = std::function<void(SampleBlock&&)>;
@@ -43,6 +50,7 @@ class SampledSource {
   void take(const KernelRecord& kernel);
   void take(const MemcpyRecord& copy);
   void take(const MemsetRecord& memset);
+  void take(const GraphRecord& graph);
   void take(const SamplesRecord& samples);
   template <typename Other>
   void take(const Other&) {}
@@ -56,8 +64,8 @@ class SampledSource {
   [[nodiscard]] const std::vector<OrderedWork>& work() const noexcept { return work_; }
   /// Lets go of work() and keeps none from here on: the trace is too long.
   void forget_work();
-  /// Durations of all work, summed by owner.
-  [[nodiscard]] const std::vector<std::uint64_t>& work_ns() const noexcept { return work_ns_; }
+  /// All timed work by owner.
+  [[nodiscard]] const std::vector<OwnerWork>& owner_work() const noexcept { return owner_work_; }
 
  private:
   void add(std::uint32_t gpu, const OrderedWork& work, bool count_time = true);
@@ -71,7 +79,7 @@ class SampledSource {
   std::vector<LineSums> lines_;
   std::vector<std::pair<std::uint32_t, TimeNs>> line_ends_;  // of the latest line, by GPU
   std::vector<OrderedWork> work_;
-  std::vector<std::uint64_t> work_ns_;
+  std::vector<OwnerWork> owner_work_;
   std::uint64_t late_work_ = 0;
   bool keeps_work_ = true;
 };

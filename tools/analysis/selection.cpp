@@ -128,6 +128,7 @@ struct Selection::Judge {
   bool operator()(const KernelRecord& kernel) const { return of.takes_work(kernel.work, kernel.name); }
   bool operator()(const MemcpyRecord& copy) const { return of.takes_work(copy.work, 0); }
   bool operator()(const MemsetRecord& memset) const { return of.takes_work(memset.work, 0); }
+  bool operator()(const GraphRecord& graph) const { return of.takes_work(graph.work, 0); }
   bool operator()(const LaunchRecord& launch) const { return of.takes_host(launch.host); }
   bool operator()(const ExactRecord& exact) const {
     return (!kernels_only || of.kernels_.count(exact.name) != 0) && of.takes_host(exact.launch.host);

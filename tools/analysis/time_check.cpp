@@ -44,6 +44,7 @@ class TimeCheck final : public TraceCheck {
   void check(const KernelRecord& record) { check_work(record.work); }
   void check(const MemcpyRecord& record) { check_work(record.work); }
   void check(const MemsetRecord& record) { check_work(record.work); }
+  void check(const GraphRecord& record) { check_work(record.work); }
   void check(const LaunchRecord& record) { check_host(record.host); }
   void check(const ExactRecord& record) { check_host(record.launch.host); }
   void check(const SyncRecord& record) { check_host(record.host); }

@@ -7,18 +7,19 @@
 //
 // CUPTI hands over records by buffer, streams and threads side by side: in recorded runs a record is up
 // to a millisecond behind those before it. What comes later than that is emitted out of order: whoever
-// needs the order has to look.
+// needs the order has to look. Items stay where they were put: only times and places are sorted.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "schema/record.h"
 
 namespace rangefinder {
 
-/// `Item` has a member at_ns. Items of the same time keep their order.
+/// `Item` has a member at_ns. Items of the same time keep their order. `emit` must not add.
 template <typename Item>
 class TimeOrder {
  public:
@@ -26,7 +27,14 @@ class TimeOrder {
 
   template <typename Emit>
   void add(const Item& item, Emit&& emit) {
-    held_.push_back(item);
+    if (free_.empty()) {
+      held_.push_back({item.at_ns, static_cast<std::uint32_t>(items_.size())});
+      items_.push_back(item);
+    } else {
+      held_.push_back({item.at_ns, free_.back()});
+      items_[free_.back()] = item;
+      free_.pop_back();
+    }
     if (held_.size() == 2 * kPlaces) release(kPlaces, emit);
   }
   template <typename Emit>
@@ -35,17 +43,37 @@ class TimeOrder {
   }
 
  private:
-  template <typename Emit>
-  void release(std::size_t count, Emit&& emit) {
-    const auto earlier = [](const Item& a, const Item& b) { return a.at_ns < b.at_ns; };
-    if (!std::is_sorted(held_.begin(), held_.end(), earlier)) {
-      std::stable_sort(held_.begin(), held_.end(), earlier);
-    }
-    for (std::size_t i = 0; i < count; ++i) emit(held_[i]);
-    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
+  struct Held {
+    TimeNs at_ns;
+    std::uint32_t place;  // in items_
+  };
+  static bool earlier(const Held& a, const Held& b) noexcept { return a.at_ns < b.at_ns; }
+
+  /// What came since the last time among what is in order already.
+  void sort() {
+    const auto middle = held_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    if (!std::is_sorted(middle, held_.end(), earlier)) std::stable_sort(middle, held_.end(), earlier);
+    if (middle == held_.begin() || middle == held_.end()) return;
+    const auto first = std::upper_bound(held_.begin(), middle, *middle, earlier);
+    const auto last = std::lower_bound(middle, held_.end(), *(middle - 1), earlier);
+    std::inplace_merge(first, middle, last, earlier);
   }
 
-  std::vector<Item> held_;
+  template <typename Emit>
+  void release(std::size_t count, Emit&& emit) {
+    sort();
+    for (std::size_t i = 0; i < count; ++i) {
+      emit(static_cast<const Item&>(items_[held_[i].place]));
+      free_.push_back(held_[i].place);
+    }
+    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
+    sorted_ = held_.size();
+  }
+
+  std::vector<Item> items_;
+  std::vector<Held> held_;           // [0, sorted_) in order
+  std::vector<std::uint32_t> free_;  // places in items_
+  std::size_t sorted_ = 0;
 };
 
 }  // namespace rangefinder

@@ -65,6 +65,10 @@ class TotalsVisitor final : public TraceVisitor {
     see(memset.work.end_ns);
     out_.totals.add(memset);
   }
+  void take(const GraphRecord& graph) {
+    see(graph.work.end_ns);
+    out_.totals.add(graph);
+  }
   void take(const ExactRecord& exact) {
     // Its kernel, copy or memset has a line of its own as well, which is counted.
     see(exact.launch.host.end_ns);

@@ -66,6 +66,8 @@ int run_command_line(int argc, char** argv) {
   app.fallthrough(false);
   rangefinder::Action action;
   rangefinder::add_run(app, action, program);
+  rangefinder::add_attach(app, action);
+  rangefinder::add_top(app, action);
   rangefinder::add_report(app, action);
   rangefinder::add_diff(app, action);
   rangefinder::add_validate(app, action);
@@ -82,7 +84,7 @@ int run_command_line(int argc, char** argv) {
     std::cerr << app.help();
     return rangefinder::kExitWrongUse;
   }
-  if (app.got_subcommand("run")) return action();  // the terminal is the program's
+  if (app.got_subcommand("run") || app.got_subcommand("top")) return action();  // the terminal is theirs
   int code = rangefinder::kExitOk;
   {
     const rangefinder::ProgressBar bar;

@@ -84,6 +84,9 @@ std::string absolute_path(const std::string& path) {
 Environment child_environment(const CLI::App& verb, const RunOptions& options, const RunManifest& manifest) {
   Environment environment(environ);
   for (const auto& [variable, value] : given_variables(verb, options)) environment.set(variable, value);
+  // Who asks for a table wants the bytes in it, and sampling costs next to nothing (docs/measured.md).
+  // Without `run` nothing is sampled that nobody asked for: a fleet loads the library everywhere.
+  if (environment.get("RANGEFINDER_COUNTERS").empty()) environment.set("RANGEFINDER_COUNTERS", "auto");
   if (const std::string metrics = environment.get("RANGEFINDER_METRICS");
       !metrics.empty() && metrics != Options{}.metrics)
     check_metric_request(metrics, environment.get("RANGEFINDER_CUPTI"));
@@ -101,6 +104,7 @@ Environment child_environment(const CLI::App& verb, const RunOptions& options, c
     environment.set("RANGEFINDER_CUPTI", absolute_path(environment.get("RANGEFINDER_CUPTI")));
   if (options.force) environment.set("RANGEFINDER_FORCE", "on");
   environment.set("RANGEFINDER_MANIFEST", manifest.file());
+  environment.set("RANGEFINDER_RUN_PID", std::to_string(getpid()));
   inject_library(environment, find_library());
   if (options.torch_modules) add_torch_modules(environment, find_python_folder());
   return environment;
@@ -113,6 +117,13 @@ void print_start_error(const std::string& program, int error) {
   } else if (error == EACCES) {
     std::cerr << "  It is not executable: chmod +x, or name its interpreter (-- python3 script.py).\n";
   }
+}
+
+/// Nothing is recorded unless somebody, or the program, opens a window.
+bool waits_for_windows(const Environment& environment) {
+  const std::string start = environment.get("RANGEFINDER_START"),
+                    capture = environment.get("RANGEFINDER_CAPTURE");
+  return !starts_recording(start.c_str(), capture.c_str());
 }
 
 int run(const CLI::App& verb, const RunOptions& options) {
@@ -138,6 +149,12 @@ int run(const CLI::App& verb, const RunOptions& options) {
   if (end.signal != 0) {
     std::cerr << "rangefinder: " << printable(program) << " was killed by signal " << end.signal << " ("
               << strsignal(end.signal) << ")\n";
+  }
+  if (manifest.folders().empty() && waits_for_windows(environment)) {
+    std::cerr
+        << "rangefinder: no window was opened, so there is no trace\n"
+           "  `rangefinder attach` opens one while the program runs; --capture waits for ranges or calls.\n";
+    return end.shell_code();
   }
   LayerReportStyle style;
   style.width = line_width(STDERR_FILENO);

@@ -38,5 +38,7 @@ void add_validate(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_metrics(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
+void add_attach(CLI::App& app, Action& action);
+void add_top(CLI::App& app, Action& action);
 
 }  // namespace rangefinder

@@ -69,7 +69,8 @@ FROM (SELECT trace, json_transform(json,
 CREATE OR REPLACE VIEW kernels AS
 SELECT l.trace, l.k.start AS start_ns, l.k."end" AS end_ns, l.k."end" - l.k.start AS duration_ns, l.k.gpu,
        l.k.ctx AS context, l.k.stream, l.k.corr AS correlation, coalesce(l.k.path, 0) AS path, p.module,
-       l.k.range AS range_id, l.k.graph, l.k.node AS graph_node, coalesce(l.k.captured, false) AS captured,
+       l.k.range AS range_id, l.k.graph,
+       CASE WHEN l.k.node <= 4294967295 THEN l.k.graph * 4294967296::UBIGINT + l.k.node ELSE l.k.node END AS graph_node, coalesce(l.k.captured, false) AS captured,
        n.demangled AS kernel, n."library", c.grid, c.block, coalesce(c.registers, 0) AS registers_per_thread,
        coalesce(c.static_shared_bytes, 0) AS static_shared_bytes,
        coalesce(c.dynamic_shared_bytes, 0) AS dynamic_shared_bytes

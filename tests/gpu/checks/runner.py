@@ -64,7 +64,10 @@ class Runner:
         return json.loads(lines[-1])
 
     def traced(self, name, command, options=(), timeout_s=300, threads=True):
-        """Under `rangefinder run`; returns (the program's JSON, Trace). The trace must be valid."""
+        """Under `rangefinder run`, without counters unless the options ask for some; returns (the program's
+        JSON, Trace). The trace must be valid."""
+        if "--counters" not in options:
+            options = ["--counters", "off", *options]
         trace = self._trace_folder(name)
         run = [os.path.join(self.bin, "rangefinder"), "run", *options, "--quiet", "--out", trace, "--", *command]
         expected = self.plain(name, run, timeout_s)

@@ -177,6 +177,31 @@ TEST_CASE("a memset keeps value, bytes and memory") {
   CHECK(memset.work.correlation == 79);
 }
 
+TEST_CASE("a whole graph keeps its graph, and the GPU of its last node where it begins on the host") {
+  REAL_CUPTI_OR_SKIP(cupti);
+  CUpti_ActivityGraphTrace2 activity{};
+  activity.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+  activity.correlationId = 81;
+  activity.start = 100;
+  activity.end = 250;
+  activity.deviceId = activity.contextId = INT32_MAX;
+  activity.endDeviceId = 2;
+  activity.endContextId = 4;
+  activity.graphId = 9;
+  activity.streamId = 13;
+
+  const GraphRecord graph = decoded(cupti, activity).graphs.at(0);
+
+  CHECK(graph.work.correlation == 81);
+  CHECK(graph.work.start_ns == 100);
+  CHECK(graph.work.end_ns == 250);
+  CHECK(graph.work.gpu == 2);
+  CHECK(graph.work.context == 4);
+  CHECK(graph.work.graph == 9);
+  CHECK(graph.work.stream == 13);
+  CHECK(graph.work.graph_node == 0);
+}
+
 TEST_CASE("an overhead says what it was and whose thread it held up, and its details reach the receiver") {
   REAL_CUPTI_OR_SKIP(cupti);
   void* const details = std::malloc(16);  // Collected frees it; a leak or a double free is red under ASan

@@ -158,3 +158,48 @@ TEST_CASE("threads that fill and one that drains lose and double no buffer") {
   CHECK(seen == std::vector<std::uint64_t>(kFillers, kRounds));
   CHECK(pool.peak_in_flight() <= 4);
 }
+
+TEST_CASE("nothing is made ready before anybody asked for a buffer") {
+  LossLedger loss;
+  BufferPool pool(8, loss);
+
+  pool.make_ready();
+  std::uint8_t* const buffer = pool.take();
+  pool.complete(buffer, 0);
+
+  CHECK(pool.peak_in_flight() == 1);
+  CHECK(pool.take() == buffer);
+}
+
+TEST_CASE("from the first buffer on some are at hand, and the one used last is given first") {
+  LossLedger loss;
+  BufferPool pool(8, loss);
+  std::uint8_t* const used = pool.take();
+  pool.make_ready();
+  pool.complete(used, 8);
+  pool.give_back(pool.next());
+
+  CHECK(pool.take() == used);
+  for (std::size_t i = 0; i < BufferPool::kReady; ++i) {
+    std::uint8_t* const ready = pool.take();
+    REQUIRE(ready != nullptr);
+    CHECK(all_zero(ready));
+  }
+  CHECK(pool.peak_in_flight() == 1 + BufferPool::kReady);
+}
+
+TEST_CASE("no more buffers are made ready than there may be, and none once recording is over") {
+  LossLedger loss;
+  BufferPool pool(3, loss);
+  REQUIRE(pool.take() != nullptr);
+  pool.make_ready();
+  pool.make_ready();
+  REQUIRE(pool.take() != nullptr);
+  REQUIRE(pool.take() != nullptr);
+
+  CHECK(pool.take() == nullptr);
+  CHECK(loss.get(Loss::activity_buffers_exhausted) == 1);
+  pool.close();
+  pool.make_ready();
+  CHECK(pool.take() == nullptr);
+}

@@ -16,6 +16,7 @@ struct Collected final : RecordSink {
   std::vector<std::string> names;  ///< of the kernels
   std::vector<MemcpyRecord> copies;
   std::vector<MemsetRecord> memsets;
+  std::vector<GraphRecord> graphs;
   std::vector<OverheadRecord> overheads;
   std::vector<ContextRecord> contexts;
   std::vector<StreamRecord> streams;
@@ -31,6 +32,7 @@ struct Collected final : RecordSink {
     order += 'c';
     copies.push_back(copy);
   }
+  void on_graph(GraphRecord graph) override { graphs.push_back(graph); }
   void on_memset(MemsetRecord memset) override {
     order += 'm';
     memsets.push_back(memset);

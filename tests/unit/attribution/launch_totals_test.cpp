@@ -24,6 +24,27 @@ TEST_CASE("a kernel that CUPTI could not time is counted, not timed") {
   CHECK(totals.kernels().at(0).timed == 0);
 }
 
+TEST_CASE("a whole graph adds its time to its path and above, and no kernel") {
+  TotalsBuilder totals = tree();
+  GraphRecord graph;
+  graph.work.path = 2;
+  graph.work.start_ns = 100;
+  graph.work.end_ns = 130;
+  totals.add(graph);
+  graph.work.start_ns = graph.work.end_ns = kNoTime;
+  totals.add(graph);
+
+  for (const std::uint32_t path : {1u, 2u}) {
+    CHECK(row_of(totals, path).graphs == 2);
+    CHECK(row_of(totals, path).timed_graphs == 1);
+    CHECK(row_of(totals, path).kernels == 0);
+    CHECK(row_of(totals, path).gpu_ns == 30);
+    CHECK(row_of(totals, path).gpu_busy_ns == 30);
+    CHECK(row_of(totals, path).has_gpu_time());
+  }
+  CHECK(totals.gpu_span() == std::pair<TimeNs, TimeNs>{100, 130});
+}
+
 TEST_CASE("kernels by name come heaviest first with their extremes") {
   TotalsBuilder totals = tree();
   totals.add(kernel(2, 0, 10, 1));

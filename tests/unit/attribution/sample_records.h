@@ -12,6 +12,7 @@
 
 namespace rangefinder::sample_records {
 
+/// On a stream of its path: kernels of different paths may run side by side.
 inline KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint32_t name = 1,
                            std::uint32_t gpu = 0) {
   KernelRecord record;
@@ -19,6 +20,7 @@ inline KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, s
   record.work.start_ns = start_ns;
   record.work.end_ns = end_ns;
   record.work.gpu = gpu;
+  record.work.stream = path;
   record.name = name;
   return record;
 }

@@ -195,39 +195,6 @@ TEST_CASE("the balance is kept by kind, and what is missing is counted as lost")
   CHECK(trace.loss(Loss::launch_without_record) == 3);
 }
 
-TEST_CASE("the nodes of a graph are joined to its launch, and to the range they were captured in") {
-  BuiltTrace trace;
-  Event made;
-  made.kind = EventKind::graph_node;
-  made.path = trace.layer;
-  made.range = 41;
-  made.a = 900;
-  trace.event(made);
-  Event cloned;  // by the instantiation, which happens somewhere else
-  cloned.kind = EventKind::graph_node;
-  cloned.a = 901;
-  cloned.b = 900;
-  trace.event(cloned);
-  trace.event(launch_event(5, "cuGraphLaunch", trace.model));
-
-  for (const std::uint64_t node : {901u, 902u}) {
-    KernelActivity kernel = kernel_activity(5);
-    kernel.work.graph = 3;
-    kernel.work.graph_node = node;
-    trace.builder.on_kernel(kernel);
-  }
-  trace.builder.finish();
-
-  const auto kernels = trace.read().all<KernelRecord>();
-  REQUIRE(kernels.size() == 2);
-  CHECK(kernels[0].work.path == trace.layer);
-  CHECK(kernels[0].work.range == 41);
-  CHECK(kernels[0].work.captured);
-  CHECK(kernels[1].work.path == trace.model);  // made before we came: the launch's path
-  CHECK_FALSE(kernels[1].work.captured);
-  check_balance(trace.balance(WorkKind::graph), 1, 1, 0, 0);
-}
-
 TEST_CASE("work that CUPTI could not time is written without times, and counted") {
   BuiltTrace trace;
   trace.event(launch_event(5, "cuLaunchKernel", trace.layer));
@@ -241,6 +208,7 @@ TEST_CASE("work that CUPTI could not time is written without times, and counted"
   CHECK(work.end_ns == kNoTime);
   CHECK(work.path == trace.layer);
   CHECK(trace.loss(Loss::gpu_work_untimed) == 1);
+  CHECK(trace.builder.untimed_graph_work() == 0);
 }
 
 TEST_CASE("totals count a kernel at its path and at every one above it") {

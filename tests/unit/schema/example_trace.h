@@ -86,8 +86,7 @@ inline void add_names(std::vector<Line>& lines) {
   lines.emplace_back(PathRecord{1, 0, 1, "model"});
   lines.emplace_back(PathRecord{2, 1, 1, "encoder/0"});
   lines.emplace_back(KernelNameRecord{1, "_Z4gemmPf", "gemm(float*)", "own", "no known library in the name"});
-  LaunchConfigRecord config{1, {128, 2, 1}, {256, 1, 1}, {2, 1, 1}, 64, 1024, 32768, 34816, 16};
-  lines.emplace_back(config);
+  lines.emplace_back(LaunchConfigRecord{1, {128, 2, 1}, {256, 1, 1}, {2, 1, 1}, 64, 1024, 32768, 34816, 16});
   lines.emplace_back(
       PayloadSchemaRecord{16777216, 1, R"({"type":"struct","entries":[{"name":"n","size":8.0}]})"});
   lines.emplace_back(MetricSetRecord{1, "memory/2", {"lts__t_sectors_op_read.sum", "lts__t_hit_rate.pct"}});
@@ -110,6 +109,8 @@ inline void add_gpu_work(std::vector<Line>& lines) {
   lines.emplace_back(LaunchRecord{host(5500, 5600, 2, 2), "cuMemsetD8Async", 15, 1, 0});
   lines.emplace_back(MemsetRecord{work(22000, 22500, 15, 2), 255, 4096, MemoryKind::device});
   lines.emplace_back(LaunchRecord{host(5700, 5800, 0, 0), "cuLaunchKernel", 16, 1, 701});
+  lines.emplace_back(LaunchRecord{host(5850, 5900, 2, 2), "cuGraphLaunch", 31, 1, 0});
+  std::get<GraphRecord>(lines.emplace_back(GraphRecord{work(23000, 29000, 31, 2)})).work.graph = 6;
   ExactRecord exact;
   exact.launch = {host(30000, 80000, 2, 2), "cuLaunchKernel", 17, 1, 0};
   exact.name = 1;
@@ -233,8 +234,7 @@ inline void add_nvtx(std::vector<Line>& lines) {
 }
 
 // Lines of things that happened, by kind.
-inline std::map<std::string, std::uint64_t> events_by_kind(const std::vector<Line>& lines,
-                                                           std::size_t first) {
+inline auto events_by_kind(const std::vector<Line>& lines, std::size_t first) {
   std::map<std::string, std::uint64_t> counts;
   for (std::size_t i = first; i < lines.size(); ++i) {
     if (!std::holds_alternative<SamplingRecord>(lines[i])) ++counts[std::string(line_kind(lines[i]))];
@@ -262,7 +262,7 @@ inline std::vector<Line> lines() {
   flush.loss[static_cast<std::size_t>(Loss::gpu_work_untimed)] = 1;
   end.at_ns = 220000;
   end.reason = "exit";
-  end.balance = {{{4, 1, 3, 0}, {4, 2, 2, 0}, {2, 1, 1, 0}, {1, 1, 0, 0}}};
+  end.balance = {{{4, 1, 3, 0}, {4, 2, 2, 0}, {2, 1, 1, 0}, {2, 2, 0, 0}}};
   end.truth = {1, 536870912, 537395200};
   end.loss = flush.loss;
   end.loss[static_cast<std::size_t>(Loss::nvtx_unclosed)] = 1;

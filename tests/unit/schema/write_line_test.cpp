@@ -19,6 +19,14 @@ std::string line_of(const Record& record) {
   return out;
 }
 
+Line read_back(const std::string& text) {
+  LineReader reader;
+  Line line;
+  INFO(text);
+  REQUIRE(reader.read(text, line));
+  return line;
+}
+
 KernelRecord typical_kernel() {
   KernelRecord kernel;
   kernel.work = {123456789012, 123456799012, 0, 1, 7, 12345, 12345, 12345, 0, 0};
@@ -42,6 +50,33 @@ TEST_CASE("a kernel line is written with t first, then times, then the keys of t
 
 TEST_CASE("a typical kernel line stays under 160 bytes") {
   CHECK(line_of(typical_kernel()).size() < 160);
+}
+
+TEST_CASE("a graph's node stands by its number, in a line of 180 bytes at most, and its id is read back") {
+  // RT-DETR's graph, replayed for a minute and a half.
+  KernelRecord node{{90'123'456'789, 90'123'461'789, 0, 1, 13, 54'321, 321, 987}, 45, 67};
+  node.work.graph = 12;
+  node.work.graph_node = std::uint64_t{12} << 32 | 187;
+  node.work.captured = true;
+
+  const std::string line = line_of(node);
+
+  CHECK(line.size() < 180);
+  CHECK(line.find(R"("graph":12,"node":187,)") != std::string::npos);
+  CHECK(std::get<KernelRecord>(read_back(line)).work.graph_node == node.work.graph_node);
+}
+
+TEST_CASE("the first node of a graph, and a node of another one, keep their ids") {
+  for (const std::uint64_t id : {std::uint64_t{7} << 32, std::uint64_t{8} << 32 | 3}) {
+    KernelRecord node = typical_kernel();
+    node.work.graph = 7;
+    node.work.graph_node = id;
+    MemsetRecord memset;
+    memset.work = node.work;
+
+    CHECK(std::get<KernelRecord>(read_back(line_of(node))).work.graph_node == id);
+    CHECK(std::get<MemsetRecord>(read_back(line_of(memset))).work.graph_node == id);
+  }
 }
 
 TEST_CASE("writing appends and leaves what is there") {

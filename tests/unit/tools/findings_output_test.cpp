@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 #include "tests/unit/tools/findings_trace.h"
 #include "tools/analysis/findings/rank_imbalance.h"
+#include "tools/analysis/selection.h"
 
 namespace rangefinder {
 namespace {
@@ -85,6 +86,28 @@ TEST_CASE("the section shows one row a finding, and their numbers to programs") 
 
   CHECK(table.rows.size() == json["findings"].size());
   CHECK(json["findings"][0]["evidence"]["kernels_per_repetition"] == 1204);
+}
+
+TEST_CASE("repetitions are those of all of the trace, whatever part of it was selected") {
+  MadeTrace made;
+  const auto iteration = made.add_path("iteration");
+  const auto name = made.add_name("step(float*)"), config = made.add_config(grid_of(4096, 256));
+  made.repeat(6, [&](TimeNs at) { return made.add(iteration, name, config, at + 6'000'000, 3'000'000); });
+  made.write();
+  SelectionOptions selected;
+  selected.window = {28'000'000, 60'000'000};  // the last three
+  const TraceFolder files = open_trace_folder(made.folder.path());
+
+  const auto section = make_findings_section({});
+  Selection selection(selected, files);
+  const auto trace = load_trace(files, &selection, section.get());
+  const RowValues values(trace);
+  const auto found = section->json({trace, values, {}})["findings"];
+
+  REQUIRE(trace.kernels == 3);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0]["id"] == "idle_in_range");
+  CHECK(found[0]["evidence"]["repetitions"] == 5);
 }
 
 /// A rank whose attention takes `us`.

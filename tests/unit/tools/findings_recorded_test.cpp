@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs recorded on an H200: what the rules say of them, and above all what they do not say.
-#include <set>
-
 #include "tests/catch.h"
 #include "tests/unit/tools/findings_trace.h"
 
 namespace rangefinder {
 namespace {
 using namespace test;
-
-std::set<std::string> ids(const std::vector<Finding>& findings) {
-  std::set<std::string> out;
-  for (const Finding& finding : findings) out.insert(finding.id);
-  return out;
-}
 
 TEST_CASE("RT-DETR in PyTorch is bound by launches, unfused, and has calls in the way of a graph") {
   const auto found = recorded("hf_rtdetr_trace");

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,12 @@ inline const Finding* find(const std::vector<Finding>& findings, std::string_vie
   const auto at =
       std::find_if(findings.begin(), findings.end(), [id](const Finding& f) { return f.id == id; });
   return at == findings.end() ? nullptr : &*at;
+}
+
+inline std::set<std::string> ids(const std::vector<Finding>& findings) {
+  std::set<std::string> out;
+  for (const Finding& finding : findings) out.insert(finding.id);
+  return out;
 }
 
 /// Of a finding's evidence, as a double; -1: it has no such number.

@@ -13,17 +13,27 @@ using Piece = std::tuple<TimeNs, TimeNs, std::uint32_t>;
 
 std::vector<Piece> pieces(const HostTimeline& host, TimeNs from, TimeNs to) {
   std::vector<Piece> out;
-  host.visit(from, to,
-             [&out](const HostPiece& piece) { out.emplace_back(piece.from_ns, piece.to_ns, piece.path); });
+  HostTimeline::Cursor cursor;
+  host.visit(
+      from, to, [&out](const HostPiece& piece) { out.emplace_back(piece.from_ns, piece.to_ns, piece.path); },
+      cursor);
   return out;
 }
 
-std::array<std::uint64_t, kHostCalls> calls(const HostTimeline& host, TimeNs from, TimeNs to) {
-  std::array<std::uint64_t, kHostCalls> out{};
-  host.visit(from, to, [&out](const HostPiece& piece) {
+using Calls = std::array<std::uint64_t, kHostCalls>;
+
+Calls calls(const HostTimeline& host, TimeNs from, TimeNs to, HostTimeline::Cursor& cursor) {
+  Calls out{};
+  const auto take = [&out](const HostPiece& piece) {
     for (std::size_t i = 0; i < kHostCalls; ++i) out[i] += piece.calls[i];
-  });
+  };
+  host.visit(from, to, take, cursor);
   return out;
+}
+
+Calls calls(const HostTimeline& host, TimeNs from, TimeNs to) {
+  HostTimeline::Cursor cursor;
+  return calls(host, from, to, cursor);
 }
 
 }  // namespace
@@ -67,8 +77,8 @@ TEST_CASE("time in calls is split by kind and clipped to the span") {
   host.add_call(50, 60, HostCall::memory);
   host.finish();
 
-  CHECK(calls(host, 5, 55) == std::array<std::uint64_t, kHostCalls>{5, 28, 5, 0});
-  CHECK(calls(host, 41, 49) == std::array<std::uint64_t, kHostCalls>{});
+  CHECK(calls(host, 5, 55) == Calls{5, 28, 5, 0});
+  CHECK(calls(host, 41, 49) == Calls{});
 }
 
 TEST_CASE("a call inside of another is not counted twice") {
@@ -77,5 +87,37 @@ TEST_CASE("a call inside of another is not counted twice") {
   host.add_call(10, 20, HostCall::launch);
   host.finish();
 
-  CHECK(calls(host, 0, 30) == std::array<std::uint64_t, kHostCalls>{0, 30, 0, 0});
+  CHECK(calls(host, 0, 30) == Calls{0, 30, 0, 0});
+}
+
+TEST_CASE("a cursor changes nothing, whether the next span comes later, long after, or before") {
+  HostTimeline host;
+  for (TimeNs i = 0; i < 1000; ++i) {
+    host.add_range(10 * i, 10 * i + 8, static_cast<std::uint32_t>(i + 1));
+    host.add_call(10 * i + 1, 10 * i + 4, HostCall::launch);
+  }
+  host.finish();
+
+  HostTimeline::Cursor cursor;
+  for (const TimeNs from : {3, 7, 33, 5'002, 9'991, 20'000, 41, 0}) {
+    CHECK(calls(host, from, from + 25, cursor) == calls(host, from, from + 25));
+  }
+}
+
+TEST_CASE("calls that nobody wants are forgotten up to a time, and each is asked for once") {
+  HostTimeline host;
+  for (TimeNs i = 0; i < 10; ++i) host.add_call(10 * i, 10 * i + 5, HostCall::launch);
+  std::vector<TimeNs> asked;
+  const auto even = [&asked](TimeNs start, TimeNs) {
+    asked.push_back(start);
+    return start % 20 == 0;
+  };
+
+  host.drop_calls(35, even);
+  host.drop_calls(65, even);
+  host.finish();
+
+  CHECK(asked == std::vector<TimeNs>{0, 10, 20, 30, 40, 50, 60});
+  CHECK(calls(host, 0, 70) == Calls{4 * 5, 0, 0, 0});
+  CHECK(calls(host, 70, 100) == Calls{3 * 5, 0, 0, 0});
 }

@@ -101,6 +101,7 @@ class MadeRun {
     record.name = kernel.name;
     record.config = 1;
     record.work.path = kernel.path;
+    record.work.stream = kernel.path;  // records that overlap by their jitter say nothing about waiting
     record.work.range = iteration_ * 1'000'000 + kernel.path;
     record.work.start_ns = std::llround(launch.start_ns + settings_.record_jitter_ns * normal());
     record.work.end_ns =

@@ -154,9 +154,9 @@ TEST_CASE("a trace too long to hold gives nearly the same, and loses no byte") {
   thinned.for_each_block([&](const SampleBlock& block) { thinned_samples += block.samples.size(); });
   CHECK(whole_samples == thinned_samples);
   CHECK(whole.groups().groups() == thinned.groups().groups());
-  CHECK(whole.work_ns({}) == thinned.work_ns({}));
+  CHECK(whole.owner_work({}) == thinned.owner_work({}));
   const SampleWindow window{2'000'000, 9'000'000};
-  CHECK(whole.work_ns(window) == thinned.work_ns(window));
+  CHECK(whole.owner_work(window) == thinned.owner_work(window));
   const std::vector<double>&all = whole.rates().columns[0].rates, &some = thinned.rates().columns[0].rates;
   for (std::uint32_t g = 1; g < whole.groups().groups(); ++g) {
     CHECK(some[head_of(g)] + some[tail_of(g)] ==

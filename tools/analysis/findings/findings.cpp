@@ -78,6 +78,16 @@ std::vector<std::unique_ptr<FindingRule>> make_finding_rules() {
 }
 
 struct FindingRules::Impl {
+  explicit Impl(const std::string& range) : iteration_range(range) {}
+
+  Iterations find_iterations(const TraceTotals& trace) {
+    const bool saw_all = lines == trace.read.lines;
+    return saw_all ? iterations.result() : rangefinder::find_iterations(trace.files, iteration_range);
+  }
+
+  std::string iteration_range;
+  std::uint64_t lines = 0;
+  IterationFinder iterations{iteration_range};
   KernelFacts kernels;
   GpuGaps gaps;
   EventLog log;
@@ -90,10 +100,13 @@ struct FindingRules::Impl {
   }};
 };
 
-FindingRules::FindingRules() : impl_(std::make_unique<Impl>()) {}
+FindingRules::FindingRules(const std::string& iteration_range)
+    : impl_(std::make_unique<Impl>(iteration_range)) {}
 FindingRules::~FindingRules() = default;
 
 void FindingRules::line(const Line& line) {
+  ++impl_->lines;
+  impl_->iterations.line(line);
   impl_->kernels.line(line);
   impl_->log.line(line);
   impl_->joined.line(line);
@@ -102,7 +115,7 @@ void FindingRules::line(const Line& line) {
 
 std::vector<Finding> FindingRules::findings(const SectionInput& input) {
   impl_->joined.finish();
-  const Iterations iterations = find_iterations(input.trace.files, input.view.name);
+  const Iterations iterations = impl_->find_iterations(input.trace);
   FindingContext context{
       input, impl_->kernels, impl_->gaps, impl_->log, iterations, find_loop(input.trace, iterations), true,
       0};

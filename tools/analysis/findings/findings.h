@@ -24,15 +24,17 @@ namespace rangefinder {
 
 class FindingRules {
  public:
-  FindingRules();
+  /// `iteration_range`: which range repeats, a glob; empty: guess (iterations.h).
+  explicit FindingRules(const std::string& iteration_range = {});
   ~FindingRules();
   FindingRules(const FindingRules&) = delete;
   FindingRules& operator=(const FindingRules&) = delete;
 
-  /// Every line of the trace, in file order.
+  /// Every line of the trace that was selected, in file order.
   void line(const Line& line);
-  /// Once, after the last line. Heaviest prize first, those without a prize last. Reads the trace again
-  /// for its iterations: throws Missing if that fails.
+  /// Once, after the last line. Heaviest prize first, those without a prize last. Where not all lines were
+  /// selected it reads the trace again, since iterations are those of all of it. Throws Missing if that
+  /// fails, or where no range has the path that was named.
   [[nodiscard]] std::vector<Finding> findings(const SectionInput& input);
 
  private:

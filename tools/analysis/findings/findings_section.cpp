@@ -12,6 +12,8 @@ namespace {
 
 class FindingsSection final : public Section {
  public:
+  explicit FindingsSection(const SectionView& view) : rules_(view.name) {}
+
   void line(const Line& line) override { rules_.line(line); }
 
   std::vector<Table> tables(const SectionInput& input) override {
@@ -75,8 +77,8 @@ class FindingsSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_findings_section(const SectionView&) {
-  return std::make_unique<FindingsSection>();
+std::unique_ptr<Section> make_findings_section(const SectionView& view) {
+  return std::make_unique<FindingsSection>(view);
 }
 
 }  // namespace rangefinder

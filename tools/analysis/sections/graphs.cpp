@@ -37,7 +37,7 @@ struct Graph {
     ++works;
     if (is_kernel) ++kernels;
     if (work.captured) ++captured;
-    nodes.insert(work.graph_node);
+    if (work.graph_node != 0) nodes.insert(work.graph_node);  // 0: the launch as a whole
     Instance& launch = launches[work.correlation];
     if (!is_timed(work)) return;
     gpu_ns += duration_ns(work.start_ns, work.end_ns);

@@ -6,11 +6,17 @@
 //   GPU    [ k ]···········[ k ]        a gap that two ranges share counts in both, each with its part
 //   host   ─[ loader    ][ model ]──
 //
-// The time line must be sorted, so this keeps sixteen bytes a gap and what host_timeline.h says.
+// The time line must be sorted, so this keeps sixteen bytes a gap and what host_timeline.h says, but of
+// calls only those during a gap.
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
 #include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "profiler/attribution/number_text.h"
 #include "tools/analysis/gpu_timeline.h"
@@ -30,10 +36,33 @@ struct Gap {
 struct Gpu {
   std::deque<Gap> gaps;
   std::uint64_t span_ns = 0;
+  TimeNs seen_until_ns = kNoTime;  // no gap begins before it any more
+};
+
+/// Whether a span of time meets one of the gaps of a GPU. Quick where each is later than the one before.
+class GapSearch {
+ public:
+  explicit GapSearch(const std::deque<Gap>& gaps) : gaps_(&gaps), at_(gaps.begin()) {}
+
+  [[nodiscard]] bool meets(TimeNs start, TimeNs end) {
+    if (start < last_ns_) {
+      at_ = std::upper_bound(gaps_->begin(), gaps_->end(), start,
+                             [](TimeNs time, const Gap& gap) { return time < gap.to_ns; });
+    }
+    last_ns_ = start;
+    while (at_ != gaps_->end() && at_->to_ns <= start) ++at_;
+    return at_ != gaps_->end() && at_->from_ns < end;
+  }
+
+ private:
+  const std::deque<Gap>* gaps_;
+  std::deque<Gap>::const_iterator at_;
+  TimeNs last_ns_ = kMostNs;  // the first is looked for
 };
 
 struct Part {
   std::uint64_t gaps = 0, ns = 0, longest_ns = 0;
+  std::uint64_t of_gap_ns = 0;  // of the gap that is looked at
   std::array<std::uint64_t, kHostCalls> calls{};
 };
 
@@ -53,6 +82,7 @@ class IdleSection final : public Section {
       if (range->name == 0) hosts_[range->thread].add_range(range->start_ns, range->end_ns, range->path);
     } else if (const HostWork* const host = host_call(line)) {
       hosts_[host->thread].add_call(host->start_ns, host->end_ns, kind_of(line));
+      if (++calls_ % kCallsBetweenDrops == 0) drop_calls();
       if (const LaunchRecord* const launch = launch_of(line)) ++launches_[{launch->context, host->thread}];
     } else if (const auto* const context = std::get_if<ContextRecord>(&line)) {
       gpu_of_context_[context->id] = context->gpu;
@@ -69,9 +99,33 @@ class IdleSection final : public Section {
   }
 
  private:
+  static constexpr std::uint64_t kCallsBetweenDrops = std::uint64_t{1} << 18;
+
+  /// Calls during which no GPU had a gap tell nothing: a host that is ahead makes most of them.
+  void drop_calls() {
+    std::set<std::uint32_t> launched_into;
+    for (const auto& [context, gpu] : gpu_of_context_) launched_into.insert(gpu);
+    for (const auto& [key, launches] : launches_) launched_into.insert(gpu_of(key.first));
+    TimeNs until = kMostNs;
+    for (const std::uint32_t id : launched_into) {
+      const auto gpu = gpus_.find(id);
+      if (gpu == gpus_.end()) return;
+      until = std::min(until, gpu->second.seen_until_ns);
+    }
+    for (auto& [thread, host] : hosts_) {
+      std::vector<GapSearch> searches;
+      for (const std::uint32_t id : launched_into) searches.emplace_back(gpus_[id].gaps);
+      host.drop_calls(until, [&searches](TimeNs start, TimeNs end) {
+        return std::any_of(searches.begin(), searches.end(),
+                           [=](GapSearch& search) { return search.meets(start, end); });
+      });
+    }
+  }
+
   void add(const GpuSpan& span) {
     Gpu& gpu = gpus_[span.gpu];
     gpu.span_ns += span.ns();
+    gpu.seen_until_ns = span.to_ns;
     if (!span.idle()) return;
     if (!gpu.gaps.empty() && gpu.gaps.back().to_ns == span.from_ns)
       gpu.gaps.back().to_ns = span.to_ns;
@@ -79,12 +133,16 @@ class IdleSection final : public Section {
       gpu.gaps.push_back({span.from_ns, span.to_ns});
   }
 
+  std::uint32_t gpu_of(std::uint32_t context) const {
+    const auto known = gpu_of_context_.find(context);
+    return known == gpu_of_context_.end() ? 0 : known->second;
+  }
+
   /// The thread that launches most into a GPU's contexts; 0: none does.
   std::uint32_t main_thread(std::uint32_t gpu) const {
     std::map<std::uint32_t, std::uint64_t> threads;
     for (const auto& [key, launches] : launches_) {
-      const auto known = gpu_of_context_.find(key.first);
-      if ((known == gpu_of_context_.end() ? 0 : known->second) == gpu) threads[key.second] += launches;
+      if (gpu_of(key.first) == gpu) threads[key.second] += launches;
     }
     const auto most = std::max_element(threads.begin(), threads.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -95,23 +153,25 @@ class IdleSection final : public Section {
     static const HostTimeline kNobody;
     const auto thread = hosts_.find(main_thread(id));
     const HostTimeline& host = thread == hosts_.end() ? kNobody : thread->second;
-    std::map<std::uint32_t, Part> out;
+    std::unordered_map<std::uint32_t, Part> out;
+    std::vector<Part*> of_gap;  // a range left and entered again is one part
+    const std::function<void(const HostPiece&)> take = [&](const HostPiece& piece) {
+      Part& part = out[path_at_depth(input.trace, piece.path, input.view.depth)];
+      if (part.of_gap_ns == 0) of_gap.push_back(&part);
+      part.of_gap_ns += piece.ns();
+      for (std::size_t i = 0; i < kHostCalls; ++i) part.calls[i] += piece.calls[i];
+    };
+    HostTimeline::Cursor cursor;
     for (const Gap& gap : gpu.gaps) {
-      std::map<std::uint32_t, std::uint64_t> of_gap;  // a range left and entered again is one part
-      host.visit(gap.from_ns, gap.to_ns, [&](const HostPiece& piece) {
-        const std::uint32_t path = path_at_depth(input.trace, piece.path, input.view.depth);
-        of_gap[path] += piece.ns();
-        Part& part = out[path];
-        for (std::size_t i = 0; i < kHostCalls; ++i) part.calls[i] += piece.calls[i];
-      });
-      for (const auto& [path, ns] : of_gap) {
-        Part& part = out[path];
-        ++part.gaps;
-        part.ns += ns;
-        part.longest_ns = std::max(part.longest_ns, ns);
+      host.visit(gap.from_ns, gap.to_ns, take, cursor);
+      for (Part* const part : of_gap) {
+        ++part->gaps;
+        part->ns += part->of_gap_ns;
+        part->longest_ns = std::max(part->longest_ns, std::exchange(part->of_gap_ns, 0));
       }
+      of_gap.clear();
     }
-    return out;
+    return {out.begin(), out.end()};
   }
 
   Table path_rows(const SectionInput& input) const {
@@ -192,6 +252,7 @@ class IdleSection final : public Section {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> launches_;  // by context and thread
   std::map<std::uint32_t, std::uint32_t> gpu_of_context_;
   std::map<std::uint32_t, Gpu> gpus_;
+  std::uint64_t calls_ = 0;
   bool finished_ = false;
   GpuTimeline timeline_{[this](const GpuSpan& span) { add(span); }};
 };

@@ -9,11 +9,12 @@
 
 namespace rangefinder {
 
-/// Of a kernel, copy or memset; else nullptr.
+/// Of a kernel, copy, memset or whole graph; else nullptr.
 [[nodiscard]] inline const GpuWork* gpu_work(const Line& line) noexcept {
   if (const auto* const kernel = std::get_if<KernelRecord>(&line)) return &kernel->work;
   if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) return &copy->work;
   if (const auto* const memset = std::get_if<MemsetRecord>(&line)) return &memset->work;
+  if (const auto* const graph = std::get_if<GraphRecord>(&line)) return &graph->work;
   return nullptr;
 }
 

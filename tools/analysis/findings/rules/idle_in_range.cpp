@@ -48,6 +48,7 @@ class IdleInRange final : public FindingRule {
 
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     if (!context.host_times_hold || context.span_ns == 0) return;
+    if (context.gaps.long_gaps().empty()) return;
     for (auto& [thread, timeline] : threads_) timeline.finish();
     std::map<std::string, Idle> places;
     for (const LongGap& gap : context.gaps.long_gaps()) {
@@ -81,7 +82,8 @@ class IdleInRange final : public FindingRule {
       piece.to_ns = gap.end_ns;
       take(piece);
     } else {
-      thread->second.visit(gap.start_ns, gap.end_ns, take);
+      HostTimeline::Cursor anywhere;  // gaps of several threads take turns
+      thread->second.visit(gap.start_ns, gap.end_ns, take, anywhere);
     }
     for (const auto& [place, ns] : of_gap) {
       ++places[place].gaps;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/control/control_commands.h"
+
+#include <algorithm>
+
+#include "profiler/control/control_request.h"
+#include "profiler/events/recorder.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+/// What a command waits for, before it is answered that it took too long.
+constexpr std::int64_t kOpenPatienceNs = 10'000 * kNsPerMs;
+constexpr std::int64_t kWritePatienceNs = 10'000 * kNsPerMs;
+constexpr std::size_t kMostPending = 64;
+
+}  // namespace
+
+void ControlCommands::on_line(ControlServer::ClientId client, std::string_view line) {
+  if (line.empty()) return;
+  const Json request = Json::parse(line, nullptr, false);
+  if (!request.is_object()) return fail(client, nullptr, "a request is one JSON object on one line");
+  const Json id = request.value("id", Json());
+  try {
+    if (request.value("v", Json(kControlVersion)) != kControlVersion)
+      return fail(client, id, "this process speaks version " + std::to_string(kControlVersion));
+    if (pending_.size() + subscriptions_.size() >= kMostPending)
+      return fail(client, id, "too much is under way");
+    serve(client, request);
+  } catch (const BadRequest& error) {
+    fail(client, id, error.what());
+  } catch (const std::exception& error) {
+    fail(client, id, std::string("this could not be done: ") + error.what());
+  }
+}
+
+void ControlCommands::serve(ControlServer::ClientId client, const Json& request) {
+  const std::string command = read_text(request, "command");
+  const Json id = request.value("id", Json());
+  if (command == "status") return succeed(client, id, status_json(target_.status()));
+  if (command == "start") return start(client, request);
+  if (command == "stop") return stop(client, request);
+  if (command == "window") return window(client, request);
+  if (command == "counters") return counters(client, request);
+  if (command == "metrics") return metrics(client, request);
+  if (command == "snapshot") return write(client, request, true);
+  if (command == "flush") return write(client, request, false);
+  if (command == "subscribe") return subscribe(client, request);
+  if (command == "unsubscribe") {
+    std::erase_if(subscriptions_, [client](const Subscription& known) { return known.client == client; });
+    return succeed(client, id, Json::object());
+  }
+  if (command == "yield") return yield(client, request);
+  if (command == "resume") {
+    const std::string error = target_.take_cupti_back();
+    return error.empty() ? succeed(client, id, status_json(target_.status())) : fail(client, id, error);
+  }
+  throw BadRequest("there is no command \"" + command +
+                   "\": status, start, stop, window, counters, metrics, snapshot, flush, subscribe, "
+                   "unsubscribe, yield and resume are known");
+}
+
+void ControlCommands::start(ControlServer::ClientId client, const Json& request) {
+  if (request.value("counters", Json()).is_array()) throw BadRequest("counters of start is one mode");
+  const std::string error = target_.begin_window(read_window_request(request));
+  if (!error.empty()) return fail(client, request.value("id", Json()), error);
+  Pending pending{client, request.value("id", Json()), Until::opened};
+  pending.window = target_.status().window.number;
+  pending.give_up_ns = clock_now_ns() + kOpenPatienceNs;
+  wait_for(std::move(pending));
+}
+
+void ControlCommands::stop(ControlServer::ClientId client, const Json& request) {
+  schedule_.cancel();
+  const SessionStatus before = target_.status();
+  if (before.state != SessionState::closing) {
+    const std::string error = target_.close_window("stop");
+    if (!error.empty()) return fail(client, request.value("id", Json()), error);
+  }
+  Pending pending{client, request.value("id", Json()), Until::complete};
+  pending.window = before.window.number;
+  wait_for(std::move(pending));
+}
+
+void ControlCommands::window(ControlServer::ClientId client, const Json& request) {
+  const WindowPlan plan = read_window_plan(request);
+  const SessionStatus before = target_.status();
+  std::string error;
+  if (before.state == SessionState::recording) error = "a window is open already";
+  if (before.yielded) error = "CUPTI was given up: resume takes it back";
+  if (error.empty()) error = schedule_.submit(plan);
+  const Json id = request.value("id", Json());
+  if (!error.empty()) return fail(client, id, error);
+  if (request.value("wait", Json(true)) == false) return succeed(client, id, {{"planned", true}});
+  Pending pending{client, id, Until::complete};
+  pending.window = before.window.number + 1;
+  wait_for(std::move(pending));
+}
+
+void ControlCommands::write(ControlServer::ClientId client, const Json& request, bool with_summary) {
+  Pending pending{client, request.value("id", Json()), Until::written};
+  const SessionStatus status = target_.status();
+  pending.window = status.window.number;
+  pending.written = target_.ask_to_write();
+  pending.with_summary = with_summary;
+  pending.give_up_ns = clock_now_ns() + kWritePatienceNs;
+  if (pending.written == 0) return fail(client, pending.id, "no window is open");
+  wait_for(std::move(pending));
+}
+
+void ControlCommands::counters(ControlServer::ClientId client, const Json& request) {
+  target_.set_counters(read_counter_mode(request.value("mode", Json())));
+  succeed(client, request.value("id", Json()), status_json(target_.status()));
+}
+
+void ControlCommands::metrics(ControlServer::ClientId client, const Json& request) {
+  const std::string wanted = read_text(request, "set");
+  const std::string error = wanted.empty() ? std::string() : target_.set_metrics(wanted);
+  if (!error.empty()) return fail(client, request.value("id", Json()), error);
+  succeed(client, request.value("id", Json()), {{"metrics", target_.status().metrics}});
+}
+
+void ControlCommands::subscribe(ControlServer::ClientId client, const Json& request) {
+  Subscription subscription;
+  subscription.client = client;
+  subscription.id = request.value("id", Json());
+  subscription.every_ns =
+      static_cast<std::int64_t>(read_number(request, "every_ms", 100, 3'600'000, 1000)) * kNsPerMs;
+  std::erase_if(subscriptions_, [client](const Subscription& known) { return known.client == client; });
+  subscriptions_.push_back(std::move(subscription));
+  succeed(client, request.value("id", Json()), status_json(target_.status()));
+}
+
+void ControlCommands::yield(ControlServer::ClientId client, const Json& request) {
+  const std::string error = target_.give_up_cupti();
+  if (!error.empty()) return fail(client, request.value("id", Json()), error + ": stop comes first");
+  succeed(client, request.value("id", Json()), status_json(target_.status()));
+}
+
+void ControlCommands::on_gone(ControlServer::ClientId client) {
+  std::erase_if(pending_, [client](const Pending& pending) { return pending.client == client; });
+  std::erase_if(subscriptions_, [client](const Subscription& known) { return known.client == client; });
+}
+
+Json ControlCommands::window_json(const WindowProgress& window, bool complete) {
+  Json json = {{"number", window.number},
+               {"folder", window.folder},
+               {"complete", complete},
+               {"records", window.records},
+               {"bytes_written", window.bytes_written},
+               {"lost", window.lost},
+               {"begin_unix_ns", std::to_string(window.begin_ns)}};
+  if (window.end_ns != 0) json["end_unix_ns"] = std::to_string(window.end_ns);
+  if (!window.error.empty()) json["error"] = window.error;
+  return json;
+}
+
+Json ControlCommands::status_json(const SessionStatus& status) const {
+  Json json = facts_;
+  json["state"] = state_text(status.state);
+  json["yielded"] = status.yielded;
+  json["holds_cupti"] = status.holds_cupti;
+  json["counters"] = counter_mode_text(status.counters);
+  json["metrics"] = status.metrics;
+  json["launches"] = status.launches;
+  json["planned"] = schedule_.busy();
+  if (status.window.number != 0)
+    json["window"] = window_json(status.window, status.state == SessionState::idle);
+  return json;
+}
+
+void ControlCommands::succeed(ControlServer::ClientId client, const Json& id, Json answer) {
+  answer["v"] = kControlVersion;
+  answer["ok"] = true;
+  if (!id.is_null()) answer["id"] = id;
+  server_->send(client, answer.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void ControlCommands::fail(ControlServer::ClientId client, const Json& id, const std::string& error) {
+  Json answer = {{"v", kControlVersion}, {"ok", false}, {"error", error}};
+  if (!id.is_null()) answer["id"] = id;
+  server_->send(client, answer.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the lines of control clients mean: docs/control.md, version 1.
+//
+//   {"v":1,"id":7,"command":"stop"} ─▶ on_line ─▶ ControlTarget ─▶ {"v":1,"id":7,"ok":true,…}
+//
+// Commands that take time are answered when they are done: start when the folder is
+// there, stop and window when the trace is complete. Meanwhile others are served. A line
+// that is no request is answered with why. Control thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "profiler/control/control_server.h"
+#include "profiler/control/control_target.h"
+#include "profiler/control/summary_delta.h"
+#include "profiler/control/window_schedule.h"
+
+namespace rangefinder {
+
+inline constexpr int kControlVersion = 1;
+
+class ControlCommands final : public ControlServer::Handler {
+ public:
+  /// `facts`: of the process, an object that goes into every status.
+  ControlCommands(ControlTarget& target, WindowSchedule& schedule, nlohmann::json facts)
+      : target_(target), schedule_(schedule), facts_(std::move(facts)) {}
+  /// Before the first line.
+  void answer_through(ControlServer& server) noexcept { server_ = &server; }
+
+  void on_line(ControlServer::ClientId client, std::string_view line) override;
+  void on_gone(ControlServer::ClientId client) override;
+
+  /// Often: answers what is done by now, sends what is subscribed to.
+  void tick(std::int64_t now_ns);
+  /// Until tick() should be called again; negative: no need.
+  [[nodiscard]] std::int64_t next_tick_ms(std::int64_t now_ns) const;
+
+ private:
+  using Json = nlohmann::json;
+  enum class Until : std::uint8_t { opened, complete, written };
+  /// An answer that is still to be given.
+  struct Pending {
+    ControlServer::ClientId client = 0;
+    Json id;
+    Until until = Until::opened;
+    std::uint64_t window = 0;   ///< 0: the one that the schedule opens
+    std::uint64_t written = 0;  ///< of ask_to_write()
+    std::int64_t give_up_ns = 0;
+    bool with_summary = false;
+  };
+  struct Subscription {
+    ControlServer::ClientId client = 0;
+    Json id;
+    std::int64_t every_ns = 0, due_ns = 0;
+    std::uint64_t window = 0, written = 0;  ///< asked for; 0: nothing
+    SummaryDelta delta;
+  };
+
+  void serve(ControlServer::ClientId client, const Json& request);
+  void start(ControlServer::ClientId client, const Json& request);
+  void stop(ControlServer::ClientId client, const Json& request);
+  void window(ControlServer::ClientId client, const Json& request);
+  void write(ControlServer::ClientId client, const Json& request, bool with_summary);
+  void counters(ControlServer::ClientId client, const Json& request);
+  void metrics(ControlServer::ClientId client, const Json& request);
+  void subscribe(ControlServer::ClientId client, const Json& request);
+  void yield(ControlServer::ClientId client, const Json& request);
+
+  [[nodiscard]] Json status_json(const SessionStatus& status) const;
+  [[nodiscard]] static Json window_json(const WindowProgress& window, bool complete);
+  void succeed(ControlServer::ClientId client, const Json& id, Json answer);
+  void fail(ControlServer::ClientId client, const Json& id, const std::string& error);
+  /// True: `pending` was answered.
+  [[nodiscard]] bool settle(const Pending& pending, const SessionStatus& status, std::int64_t now_ns);
+  void serve_subscription(Subscription& subscription, const SessionStatus& status, std::int64_t now_ns);
+  void wait_for(Pending pending) { pending_.push_back(std::move(pending)); }
+
+  ControlTarget& target_;
+  WindowSchedule& schedule_;
+  const Json facts_;
+  ControlServer* server_ = nullptr;
+  std::vector<Pending> pending_;
+  std::vector<Subscription> subscriptions_;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/control/window_schedule.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace rangefinder {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+/// The window before may take so long to be complete.
+constexpr std::int64_t kBeginPatienceNs = 10'000 * kNsPerMs;
+/// Between two looks at launches.
+constexpr std::int64_t kLookMs = 2;
+
+}  // namespace
+
+std::string WindowSchedule::submit(const WindowPlan& plan) {
+  if (busy()) return "another window is planned already";
+  if (plan.ranges) {
+    if (ranges_.windows_left() != 0) return "windows over ranges are under way already";
+    std::vector<WindowRequest> requests{plan.request};
+    for (std::size_t i = 0; i < plan.counters.size(); ++i) {
+      if (i == requests.size()) requests.push_back(plan.request);
+      requests[i].counters = plan.counters[i];
+    }
+    if (!ranges_.arm(*plan.ranges, requests, plan.windows)) return "out of memory";
+    plan_ = plan;
+    error_.clear();
+    phase_ = Phase::ranges;
+    return {};
+  }
+  plan_ = plan;
+  error_.clear();
+  phase_ = Phase::waiting;
+  give_up_ns_ = 0;
+  return {};
+}
+
+void WindowSchedule::cancel() noexcept {
+  if (phase_ == Phase::ranges) ranges_.disarm();
+  phase_ = Phase::none;
+}
+
+void WindowSchedule::begin(std::int64_t now_ns) {
+  if (give_up_ns_ == 0) give_up_ns_ = now_ns + kBeginPatienceNs;
+  const SessionStatus before = target_.status();
+  const std::uint64_t launches = before.launches;
+  error_ = target_.begin_window(plan_.request);
+  if (!error_.empty()) {
+    const bool later = before.state == SessionState::closing && now_ns < give_up_ns_;
+    if (!later) phase_ = Phase::none;
+    return;
+  }
+  window_ = target_.status().window.number;
+  constexpr auto kForEver = std::numeric_limits<std::int64_t>::max();
+  end_ns_ = plan_.for_ns != 0 ? std::max(now_ns, plan_.at_ns) + plan_.for_ns : kForEver;
+  last_launch_ = plan_.launches != 0 ? launches + plan_.launches : std::numeric_limits<std::uint64_t>::max();
+  phase_ = Phase::open;
+}
+
+void WindowSchedule::tick(std::int64_t now_ns) {
+  if (phase_ == Phase::waiting && now_ns >= plan_.at_ns) begin(now_ns);
+  if (phase_ == Phase::ranges && ranges_.windows_left() == 0) {
+    phase_ = Phase::none;
+    error_ = ranges_.error();
+  }
+  if (phase_ != Phase::open) return;
+  const SessionStatus status = target_.status();
+  if (status.state != SessionState::recording || status.window.number != window_) {
+    phase_ = Phase::none;  // somebody else closed it
+  } else if (now_ns >= end_ns_) {
+    (void)target_.close_window("window");
+    phase_ = Phase::none;
+  } else if (status.launches >= last_launch_) {
+    (void)target_.close_window("window");
+    phase_ = Phase::none;
+  }
+}
+
+std::int64_t WindowSchedule::next_tick_ms(std::int64_t now_ns) const noexcept {
+  switch (phase_) {
+    case Phase::none:
+    case Phase::ranges:  // a range that closes its window wakes us
+      return -1;
+    case Phase::waiting:
+      return give_up_ns_ != 0 ? kLookMs : std::max<std::int64_t>(0, (plan_.at_ns - now_ns) / kNsPerMs);
+    case Phase::open:
+      break;
+  }
+  if (plan_.launches != 0) return kLookMs;
+  // The last milliseconds in steps of one, so that the window is closed in time.
+  return std::clamp<std::int64_t>((end_ns_ - now_ns) / kNsPerMs, 1, 1000);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// DrainThread's other half: what a window's end, and those who watch a window, need.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "profiler/drain/drain_thread.h"
+#include "profiler/log.h"
+#include "profiler/output/process_facts.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::chrono::milliseconds kSettlingSleep{5};
+
+bool append_line(const std::string& path, const std::string& line) {
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return false;
+  const bool whole = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  close(file);
+  return whole;
+}
+
+}  // namespace
+
+void DrainThread::tell_progress() {
+  const std::lock_guard lock(mutex_);
+  progress_.records = drain_.records();
+  progress_.bytes_written = drain_.bytes_written();
+  if (progress_.written == written_) return;
+  progress_.written = written_;
+  progress_.summary = drain_.summary();
+}
+
+DrainThread::Progress DrainThread::progress(bool with_summary) const {
+  const std::lock_guard lock(mutex_);
+  if (with_summary) return progress_;
+  Progress without{progress_.opened,
+                   progress_.folder,
+                   progress_.error,
+                   progress_.records,
+                   progress_.bytes_written,
+                   progress_.written,
+                   {}};
+  return without;
+}
+
+std::uint64_t DrainThread::ask_to_write() noexcept {
+  const std::uint64_t number = asked_to_write_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  from_.recorder.wake_drain();
+  return number;
+}
+
+OwnCost DrainThread::cost_of_all_windows() const {
+  OwnCost cost = from_.cost ? from_.cost() : OwnCost{};
+  if (from_.buffers != nullptr) {
+    cost.activity_buffers_peak = from_.buffers->peak_in_flight();
+    cost.activity_buffer_bytes = BufferPool::kBufferBytes;
+  }
+  if (from_.exact != nullptr) {
+    cost.exact_ns = from_.exact->held_ns();
+    cost.exact_batches = from_.exact->batches();
+  }
+  if (from_.sampler != nullptr) {
+    cost.sampler_cpu_ns = from_.sampler->cpu_ns();
+    cost.samples = from_.sampler->samples();
+  }
+  return cost;
+}
+
+// Work that was launched before the window's end may take its time.
+void DrainThread::settle() {
+  drain_.end_window(window_end_ns_);
+  drop_from_ns_ = window_end_ns_;
+  const std::int64_t deadline_ns = monotonic_now_ns() + patience_ms_ * kNsPerMs;
+  // Twice at least: calls that were under way at the end tell of themselves a little later.
+  for (int turns = 0; turns < 2 || (!drain_.settled() && monotonic_now_ns() < deadline_ns); ++turns) {
+    if (hurry_.load(std::memory_order_acquire)) return;
+    from_.recorder.sleep_until_woken(kSettlingSleep);
+    last_ask_ns_ = 0;
+    turn(clock_now_ns());
+  }
+}
+
+void DrainThread::end_window(const char* reason, std::int64_t end_ns, std::uint32_t patience_ms) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_.load(std::memory_order_relaxed)) return;  // the process is about to end
+    reason_ = reason;
+    window_end_ns_ = end_ns;
+    patience_ms_ = patience_ms;
+    stopping_.store(true, std::memory_order_release);
+  }
+  from_.recorder.wake_drain();
+}
+
+bool DrainThread::ended() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+void DrainThread::announce() {
+  log_info("recording into " + drain_.folder());
+  char* const absolute = realpath(drain_.folder().c_str(), nullptr);
+  const std::string folder = absolute != nullptr ? absolute : drain_.folder();
+  std::free(absolute);
+  if (!from_.options.manifest.empty()) (void)append_line(from_.options.manifest, folder + "\n");
+  const std::lock_guard lock(mutex_);
+  progress_.folder = folder;
+  progress_.opened = true;
+}
+
+void DrainThread::tell_refusal(const std::string& reason) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    refusal_ = reason;
+  } catch (...) {
+  }
+  has_refusal_.store(true, std::memory_order_release);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/events/naming_log.h"
+
+namespace rangefinder {
+
+NamingLog::Key NamingLog::key_of(const Event& event) noexcept {
+  switch (event.kind) {
+    case EventKind::thread_name:
+      return {event.kind, 0, event.c};
+    case EventKind::category_name:
+      return {event.kind, event.c, event.d};
+    default:  // payload_schema
+      return {event.kind, event.c, event.a};
+  }
+}
+
+bool NamingLog::add(std::uint32_t thread, const Event& event) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (event.kind == EventKind::graph_node) {
+      nodes_.push_back({event.a, event.b, event.range, event.path, thread});
+      if (nodes_.size() > kMaxNodes) nodes_.pop_front();
+      return true;
+    }
+    const Key key = key_of(event);
+    if (const auto known = by_key_.find(key); known != by_key_.end()) {
+      names_[known->second] = {thread, event};
+      return true;
+    }
+    if (names_.size() == kMaxNames) return true;
+    names_.push_back({thread, event});
+    by_key_.emplace(key, names_.size() - 1);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+std::vector<NamingLog::Entry> NamingLog::entries() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Entry> all = names_;
+  all.reserve(names_.size() + nodes_.size());
+  for (const Node& node : nodes_) {
+    Entry& entry = all.emplace_back();
+    entry.thread = node.thread;
+    entry.event.kind = EventKind::graph_node;
+    entry.event.a = node.node;
+    entry.event.b = node.original;
+    entry.event.range = node.range;
+    entry.event.path = node.path;
+  }
+  return all;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events that give something a name for good: threads, categories, payload schemas, and
+// the range in which a graph's node was made. An application tells them once, perhaps
+// long before a window is opened; every window needs them.
+//
+//   ThreadState::emit ─▶ NamingLog (always) ─▶ the drain thread, first thing in each window
+//                    └─▶ ring (while a window is open)
+//
+// The last word on a thing replaces earlier ones. Bounded: kMaxNames things, and the
+// youngest kMaxNodes graph nodes; what does not fit is missing in later windows only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/events/event.h"
+
+namespace rangefinder {
+
+/// What an event of this kind says holds in later windows too.
+[[nodiscard]] constexpr bool names_something(EventKind kind) noexcept {
+  return kind == EventKind::thread_name || kind == EventKind::category_name ||
+         kind == EventKind::payload_schema || kind == EventKind::graph_node;
+}
+
+class NamingLog {
+ public:
+  static constexpr std::size_t kMaxNames = 65'536;
+  static constexpr std::size_t kMaxNodes = 262'144;
+
+  struct Entry {
+    std::uint32_t thread = 0;  ///< that told it
+    Event event;
+  };
+
+  /// Any thread. False: no memory.
+  [[nodiscard]] bool add(std::uint32_t thread, const Event& event) noexcept;
+
+  /// A copy of all of them, oldest first. Throws bad_alloc.
+  [[nodiscard]] std::vector<Entry> entries();
+
+  /// For fork() alone.
+  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  struct Node {
+    std::uint64_t node = 0, original = 0, range = 0;
+    std::uint32_t path = 0, thread = 0;
+  };
+  struct Key {
+    EventKind kind;
+    std::uint32_t domain;
+    std::uint64_t id;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept {
+      const std::uint64_t word =
+          key.id ^ std::uint64_t{key.domain} << 40 ^ static_cast<std::uint64_t>(key.kind) << 56;
+      return static_cast<std::size_t>(word * 0x9E3779B97F4A7C15);
+    }
+  };
+  [[nodiscard]] static Key key_of(const Event& event) noexcept;
+
+  std::mutex mutex_;
+  std::vector<Entry> names_;                              // guarded by mutex_
+  std::unordered_map<Key, std::size_t, KeyHash> by_key_;  // guarded by mutex_; place in names_
+  std::deque<Node> nodes_;                                // guarded by mutex_
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profilers that live inside of the process they look at, each with start() and stop()."""
+import ctypes
+import os
+import tempfile
+
+
+class TorchProfiler:
+    def __init__(self, with_cpu):
+        import torch
+        self._profiler = torch.profiler
+        kinds = torch.profiler.ProfilerActivity
+        self._activities = [kinds.CPU, kinds.CUDA] if with_cpu else [kinds.CUDA]
+        self._running = None
+
+    def start(self):
+        self._running = self._profiler.profile(activities=self._activities)
+        self._running.start()
+
+    def stop(self):
+        self._running.stop()
+        self._running = None  # its events are never looked at: that is not the cost asked for
+
+
+class Proton:
+    def __init__(self):
+        import triton.profiler
+        self._proton = triton.profiler
+        self._folder = tempfile.mkdtemp(prefix="proton-")
+
+    def start(self):
+        self._proton.start(os.path.join(self._folder, "profile"), context="shadow", backend="cupti")
+
+    def stop(self):
+        self._proton.finalize()
+
+
+class CudaProfilerCalls:
+    """cuProfilerStart and cuProfilerStop, which Rangefinder can be told to listen to."""
+
+    def __init__(self):
+        self._driver = ctypes.CDLL("libcuda.so.1")
+
+    def start(self):
+        self._driver.cuProfilerStart()
+
+    def stop(self):
+        self._driver.cuProfilerStop()
+
+
+def make(name):
+    if name == "torch_cuda":
+        return TorchProfiler(with_cpu=False)
+    if name == "torch_cpu_cuda":
+        return TorchProfiler(with_cpu=True)
+    if name == "proton":
+        return Proton()
+    if name == "cuda_profiler":
+        return CudaProfilerCalls()
+    return None

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one hardware sample costs the thread that reads it, and whether samples go missing.
+//
+// For each set of counters, size of the counter image, pause between two decodings and way of
+// emptying the image: a second of PM sampling while another thread keeps the GPU busy; host
+// time a sample for decoding, asking for its times, evaluating and emptying; decodings and how
+// many of them filled the image; samples that the clock says are missing.
+//
+//   pm_decode [INTERVAL_US] [SECONDS]     [20 1]; needs a GPU and the right to read its counters
+
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "profiler/counters/cupti_params.h"
+#include "profiler/counters/metric_config.h"
+#include "profiler/cupti/loader.h"
+#include "tests/bench/counter_ranges.h"
+
+namespace {
+
+using namespace rangefinder::bench;
+using rangefinder::CuptiLibrary;
+using rangefinder::MetricConfig;
+using Clock = std::chrono::steady_clock;
+
+enum class Emptying {
+  initialize,  // cuptiPmSamplingCounterDataImageInitialize after each decoding
+  copy,        // a copy of an empty image over it
+  when_full,   // initialized only when less than half is left
+};
+constexpr const char* kEmptyingNames[] = {"initialize", "copy", "when full"};
+
+struct Case {
+  int metrics;  // the first so many of kMetrics
+  std::uint32_t image;
+  int period_ms;
+  Emptying emptying;
+  std::size_t hardware_mib;
+};
+
+constexpr const char* kMetrics[] = {
+    "dram__bytes_read.sum", "dram__bytes_write.sum",
+    "lts__t_bytes.sum",     "gr__cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "pcie__read_bytes.sum", "pcie__write_bytes.sum"};
+
+constexpr Case kCases[] = {
+    {6, 1024, 20, Emptying::initialize, 256}, {6, 1024, 5, Emptying::initialize, 256},
+    {6, 4096, 20, Emptying::initialize, 256}, {6, 4096, 20, Emptying::copy, 256},
+    {6, 4096, 20, Emptying::when_full, 256},  {6, 16384, 20, Emptying::when_full, 256},
+    {4, 4096, 20, Emptying::when_full, 256},  {3, 1024, 20, Emptying::initialize, 256},
+    {3, 4096, 20, Emptying::initialize, 256}, {3, 4096, 20, Emptying::copy, 256},
+    {3, 4096, 20, Emptying::when_full, 256},  {3, 4096, 20, Emptying::when_full, 64},
+    {3, 4096, 5, Emptying::when_full, 64},    {3, 4096, 100, Emptying::when_full, 256}};
+
+double since_us(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
+
+struct Tally {
+  std::size_t samples = 0, decodings = 0, filled = 0, overflows = 0, holes = 0, unvalued = 0;
+  double decode_us = 0, info_us = 0, evaluate_us = 0, empty_us = 0;
+  double missing = 0, longest_ms = 0, span_s = 0;
+  std::string first_holes;
+};
+
+class Sampling {
+ public:
+  Sampling(const CuptiLibrary& library, const std::string& chip, const Case& which, std::uint32_t interval_ns)
+      : cupti_(library.functions), which_(which), config_(library.functions), interval_ns_(interval_ns) {
+    auto available = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterAvailability);
+    check(cupti_.PmSamplingGetCounterAvailability(&available), "availability");
+    std::vector<std::uint8_t> availability(available.counterAvailabilityImageSize);
+    available.pCounterAvailabilityImage = availability.data();
+    check(cupti_.PmSamplingGetCounterAvailability(&available), "availability");
+    metrics_.assign(kMetrics, kMetrics + which.metrics);
+    check(config_.build(chip, availability, metrics_, CUPTI_PROFILER_TYPE_PM_SAMPLING), "config");
+    values_.resize(metrics_.size());
+    auto enable = RANGEFINDER_CUPTI_PARAMS(PmSampling_Enable);
+    check(cupti_.PmSamplingEnable(&enable), "cuptiPmSamplingEnable");
+    sampler_ = enable.pPmSamplingObject;
+    auto set = RANGEFINDER_CUPTI_PARAMS(PmSampling_SetConfig);
+    set.pPmSamplingObject = sampler_;
+    set.configSize = config_.image().size();
+    set.pConfig = config_.image().data();
+    set.hardwareBufferSize = which.hardware_mib << 20;
+    set.samplingInterval = interval_ns;
+    set.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+    set.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+    check(cupti_.PmSamplingSetConfig(&set), "cuptiPmSamplingSetConfig");
+    auto size = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataSize);
+    size.pPmSamplingObject = sampler_;
+    size.pMetricNames = metrics_.data();
+    size.numMetrics = metrics_.size();
+    size.maxSamples = which.image;
+    check(cupti_.PmSamplingGetCounterDataSize(&size), "cuptiPmSamplingGetCounterDataSize");
+    image_.assign(size.counterDataSize, 0);
+    initialize();
+    empty_image_ = image_;
+  }
+
+  ~Sampling() {
+    auto disable = RANGEFINDER_CUPTI_PARAMS(PmSampling_Disable);
+    disable.pPmSamplingObject = sampler_;
+    (void)cupti_.PmSamplingDisable(&disable);
+  }
+  Sampling(const Sampling&) = delete;
+  Sampling& operator=(const Sampling&) = delete;
+
+  Tally run(double seconds) {
+    auto start = RANGEFINDER_CUPTI_PARAMS(PmSampling_Start);
+    start.pPmSamplingObject = sampler_;
+    check(cupti_.PmSamplingStart(&start), "cuptiPmSamplingStart");
+    const auto begin = Clock::now();
+    while (since_us(begin) < seconds * 1e6) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(which_.period_ms));
+      bool more = true;
+      for (int round = 0; more && round < 16; ++round) more = decode();
+    }
+    auto stop = RANGEFINDER_CUPTI_PARAMS(PmSampling_Stop);
+    stop.pPmSamplingObject = sampler_;
+    check(cupti_.PmSamplingStop(&stop), "cuptiPmSamplingStop");
+    tally_.span_s = static_cast<double>(last_ns_ - first_ns_) / 1e9;
+    return tally_;
+  }
+
+  std::size_t bytes_a_sample() const { return image_.size() / which_.image; }
+
+ private:
+  void initialize() {
+    auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterDataImage_Initialize);
+    params.pPmSamplingObject = sampler_;
+    params.counterDataSize = image_.size();
+    params.pCounterData = image_.data();
+    check(cupti_.PmSamplingCounterDataImageInitialize(&params), "cuptiPmSamplingCounterDataImageInitialize");
+    done_ = 0;
+  }
+
+  bool decode() {
+    const auto begin = Clock::now();
+    auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_DecodeData);
+    params.pPmSamplingObject = sampler_;
+    params.pCounterDataImage = image_.data();
+    params.counterDataImageSize = image_.size();
+    const CUptiResult r = cupti_.PmSamplingDecodeData(&params);
+    tally_.decode_us += since_us(begin);
+    ++tally_.decodings;
+    if (r != CUPTI_SUCCESS || params.overflow != 0) ++tally_.overflows;
+    const bool full = params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+    tally_.filled += full ? 1 : 0;
+    auto info = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataInfo);
+    info.pCounterDataImage = image_.data();
+    info.counterDataImageSize = image_.size();
+    check(cupti_.PmSamplingGetCounterDataInfo(&info), "cuptiPmSamplingGetCounterDataInfo");
+    for (; done_ < info.numCompletedSamples; ++done_) take(done_);
+    const auto emptying = Clock::now();
+    if (which_.emptying == Emptying::initialize) initialize();
+    if (which_.emptying == Emptying::copy) {
+      std::memcpy(image_.data(), empty_image_.data(), image_.size());
+      done_ = 0;
+    }
+    if (which_.emptying == Emptying::when_full && (full || done_ > which_.image / 2)) initialize();
+    tally_.empty_us += since_us(emptying);
+    return full;
+  }
+
+  void take(std::size_t index) {
+    const auto begin = Clock::now();
+    auto at = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterData_GetSampleInfo);
+    at.pPmSamplingObject = sampler_;
+    at.pCounterDataImage = image_.data();
+    at.counterDataImageSize = image_.size();
+    at.sampleIndex = index;
+    check(cupti_.PmSamplingCounterDataGetSampleInfo(&at), "cuptiPmSamplingCounterDataGetSampleInfo");
+    const auto evaluating = Clock::now();
+    tally_.info_us += std::chrono::duration<double, std::micro>(evaluating - begin).count();
+    if (config_.evaluate(image_, index, values_) != CUPTI_SUCCESS) ++tally_.unvalued;
+    tally_.evaluate_us += since_us(evaluating);
+    const auto start_ns = static_cast<std::int64_t>(at.startTimestamp);
+    if (first_ns_ == 0) first_ns_ = start_ns;
+    if (last_ns_ != 0 && start_ns - last_ns_ > interval_ns_ / 2) {
+      const double gap_ns = static_cast<double>(start_ns - last_ns_);
+      if (tally_.holes++ < 4) {
+        char text[96];
+        std::snprintf(text, sizeof text, " [decoding %zu, sample %zu: %.1f ms]", tally_.decodings, index,
+                      gap_ns / 1e6);
+        tally_.first_holes += text;
+      }
+      tally_.missing += gap_ns / static_cast<double>(interval_ns_);
+      tally_.longest_ms = std::max(tally_.longest_ms, gap_ns / 1e6);
+    }
+    last_ns_ = static_cast<std::int64_t>(at.endTimestamp);
+    ++tally_.samples;
+  }
+
+  const rangefinder::CuptiFunctions& cupti_;
+  const Case which_;
+  MetricConfig config_;
+  const std::int64_t interval_ns_;
+  Metrics metrics_;
+  std::vector<double> values_;
+  std::vector<std::uint8_t> image_, empty_image_;
+  CUpti_PmSampling_Object* sampler_ = nullptr;
+  std::size_t done_ = 0;
+  std::int64_t first_ns_ = 0, last_ns_ = 0;
+  Tally tally_;
+};
+
+void print(const Case& which, std::size_t bytes, const Tally& t) {
+  const double n = static_cast<double>(std::max<std::size_t>(t.samples, 1));
+  std::printf(
+      "%7d %6u %6d %-10s %4zu %6zu | %8zu %6.1f %5.1f %5.1f %6.1f %6.1f | %5zu %5zu %3zu | %5zu %6.1f%% "
+      "%6.1f%s\n",
+      which.metrics, which.image, which.period_ms, kEmptyingNames[static_cast<int>(which.emptying)],
+      which.hardware_mib, bytes, t.samples, t.decode_us / n, t.info_us / n, t.evaluate_us / n, t.empty_us / n,
+      (t.decode_us + t.info_us + t.evaluate_us + t.empty_us) / n, t.decodings, t.filled, t.overflows, t.holes,
+      100 * t.missing / (t.missing + n), t.longest_ms, t.first_holes.c_str());
+  std::fflush(stdout);
+}
+
+/// Copies of 64 MiB, one after the other, until told to end.
+void keep_busy(const std::atomic<bool>& busy) {
+  char *from = nullptr, *to = nullptr;
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  check(cudaMalloc(&from, kBytes), "cudaMalloc");
+  check(cudaMalloc(&to, kBytes), "cudaMalloc");
+  while (busy.load()) {
+    for (int i = 0; i < 20; ++i)
+      check(cudaMemcpyAsync(to, from, kBytes, cudaMemcpyDeviceToDevice), "cudaMemcpyAsync");
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double interval_us = argc > 1 ? std::atof(argv[1]) : 20, seconds = argc > 2 ? std::atof(argv[2]) : 1;
+  check(cudaFree(nullptr), "pm_decode: no GPU");
+  CuptiLibrary library;
+  rangefinder::CuptiFailure failure;
+  if (!rangefinder::load_cupti("", library, failure)) {
+    std::fprintf(stderr, "pm_decode: %s\n", failure.reason.c_str());
+    return 3;
+  }
+  rangefinder::preload_counter_library(library);
+  auto init = RANGEFINDER_CUPTI_PARAMS(Profiler_Initialize);
+  check(library.functions.ProfilerInitialize(&init), "cuptiProfilerInitialize");
+  auto chip = RANGEFINDER_CUPTI_PARAMS(Device_GetChipName);
+  check(library.functions.DeviceGetChipName(&chip), "cuptiDeviceGetChipName");
+  std::atomic<bool> busy{true};
+  std::thread load(keep_busy, std::cref(busy));
+  std::printf(
+      "# %s, every %.0f us; times in us a sample\nmetrics  image period emptying    MiB B/smpl |  samples "
+      "decode  info  eval  empty"
+      "    sum | decod  full ovf | holes missing longest\n",
+      chip.pChipName, interval_us);
+  for (const Case& which : kCases) {
+    Sampling sampling(library, chip.pChipName, which, static_cast<std::uint32_t>(interval_us * 1e3));
+    print(which, sampling.bytes_a_sample(), sampling.run(seconds));
+  }
+  busy.store(false);
+  load.join();
+  return 0;
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of several processes: children that are programs of their own, ranks."""
+
+import subprocess
+import unittest
+
+from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment
+from trace import Trace
+
+
+class ProcessCases(InjectionCase):
+    def run_by_command(self, *words, **variables):
+        """`rangefinder run` over programs beside the fake driver."""
+        if Build.rangefinder is None:
+            raise unittest.SkipTest("the command line was not built")
+        environment = clean_environment() | {
+            "LD_LIBRARY_PATH": str(Build.driver()),
+            "RANGEFINDER_CUPTI": str(Build.cupti()),
+            "XDG_RUNTIME_DIR": str(self.runtime),
+        } | variables
+        done = subprocess.run([str(Build.rangefinder), "run", "-q", *map(str, words)], env=environment, text=True,
+                              cwd=self.place, capture_output=True, check=False, timeout=DEADLINE_SECONDS)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def folders(self):
+        return sorted(str(path.parent.relative_to(self.place)) for path in self.place.glob("**/trace-00000.ndjson"))
+
+    def test_a_child_that_is_a_program_has_a_folder_of_its_own(self):
+        self.run_by_command("--out", "both", "--", Build.program("forks"), "exec", Build.program("plain"), "7")
+
+        parent, child = self.folders()
+        self.assertEqual(parent, "both")
+        pid = Trace(self.place / child).headers[0]["pid"]
+        self.assertEqual(child, f"both/pid={pid}")
+        for folder, kernels in ((parent, 20), (child, 7)):
+            trace = Trace(self.place / folder)
+            self.assertIsNotNone(trace.end)
+            self.assertEqual(len(trace.of("kernel")), kernels)
+
+    def test_children_can_be_left_out(self):
+        self.run_by_command("--out", "one", "--children", "off", "--", Build.program("forks"), "exec",
+                            Build.program("plain"), "7")
+
+        self.assertEqual(self.folders(), ["one"])
+
+    def test_a_program_behind_a_wrapper_is_written_where_it_was_asked_for(self):
+        self.run_by_command("--out", "wrapped", "--", "sh", "-c", f"{Build.program('plain')} 7; true")
+
+        self.assertEqual(self.folders(), ["wrapped"])
+
+    def test_a_run_in_which_no_window_was_opened_says_so(self):
+        environment = clean_environment() | {"LD_LIBRARY_PATH": str(Build.driver()),
+                                             "RANGEFINDER_CUPTI": str(Build.cupti()),
+                                             "XDG_RUNTIME_DIR": str(self.runtime)}
+        command = [Build.rangefinder or "", "run", "--start", "off", "--", Build.program("plain"), "5"]
+        if Build.rangefinder is None:
+            raise unittest.SkipTest("the command line was not built")
+        done = subprocess.run([str(word) for word in command], env=environment, text=True, cwd=self.place,
+                              capture_output=True, check=False, timeout=DEADLINE_SECONDS)
+
+        self.assertEqual((done.returncode, done.stdout), (0, "5 launches\n"))
+        self.assertIn("no window was opened", done.stderr)
+        self.assertEqual(self.folders(), [])
+
+    def test_ranks_are_told_apart_by_their_folders(self):
+        for variable, rank in (("RANK", "3"), ("OMPI_COMM_WORLD_RANK", "4"), ("PMI_RANK", "5"), ("SLURM_PROCID", "6")):
+            with self.subTest(variable=variable):
+                run = self.run_injected("plain", "4", RANGEFINDER_OUT="ranks", **{variable: rank})
+
+                self.assert_silent(run)
+                folder, = run.folders()
+                header = run.trace().headers[0]
+                wanted = f"ranks/host={header['host']}/rank={rank}/pid={header['pid']}"
+                self.assertEqual(str(folder.relative_to(run.place)), wanted)
+                self.assertEqual(header["rank"], rank)
+
+    def test_a_template_that_names_the_rank_is_left_as_it_is(self):
+        run = self.run_injected("plain", "4", RANGEFINDER_OUT="r%r", RANK="3")
+
+        self.assertEqual([folder.name for folder in run.folders()], ["r3"])

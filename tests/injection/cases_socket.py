@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control socket itself: whose it is, and that it goes."""
+
+import os
+import socket
+import stat
+from pathlib import Path
+
+from obedient import Client, ObedientCase
+
+
+class SocketCases(ObedientCase):
+    def test_the_socket_is_the_users_alone_and_stale_ones_go(self):
+        folder = self.runtime / "rangefinder"
+        folder.mkdir(mode=0o700)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
+            dead.bind(str(folder / "999999.sock"))
+
+        program = self.start_program(RANGEFINDER_START="off")
+
+        self.assertEqual(stat.S_IMODE(program.socket_path.stat().st_mode), 0o600)
+        self.assertEqual([path.name for path in folder.iterdir()], [program.socket_path.name])
+        self.end_program(program)
+
+    def test_no_socket_is_made_where_it_is_not_wanted_or_not_safe(self):
+        folder = self.runtime / "rangefinder"
+        folder.mkdir()
+        folder.chmod(0o755)
+        program = self.start_program()
+        self.assertFalse(program.socket_path.exists())
+        program.end()
+        folder.chmod(0o700)
+        program = self.start_program(RANGEFINDER_CONTROL="off")
+        self.assertFalse(program.socket_path.exists())
+        self.end_program(program)
+
+    def test_a_forked_child_does_not_keep_the_socket(self):
+        program = self.start_program(RANGEFINDER_START="off")
+        child = int(program.do("fork"))
+        self.addCleanup(os.kill, child, 9)
+        path = program.socket_path
+        files = Path(f"/proc/{child}/fd")
+        self.wait_until(lambda: not any(os.readlink(file).startswith("socket:") for file in files.iterdir()),
+                        "the child without the socket")
+
+        program.process.kill()
+        program.process.wait()
+
+        with self.assertRaises(ConnectionRefusedError):
+            Client(path)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fake CUPTI's records of graphs: of whole launches, and of nodes once the device memory for
+// their times is used up, as CUPTI 13.0 does it.
+//
+//   FAKE_CUPTI_NODES    nodes of graphs that get times before kernel records are switched off and on
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "tests/injection/fake_cupti.h"
+
+namespace fake {
+namespace {
+
+std::atomic<std::int64_t> nodes_with_times{0};
+std::mutex mutex;
+auto* const starts = new std::map<std::uint32_t, std::int64_t>;  // guarded by mutex; by correlation
+
+}  // namespace
+
+bool node_has_times() {
+  static const std::int64_t most = number_from("FAKE_CUPTI_NODES", 0);
+  return most == 0 || ++nodes_with_times <= most;
+}
+
+void node_records_disabled() {
+  nodes_with_times = 0;
+}
+
+CUpti_ActivityGraphTrace2 whole_graph(const Work& work) {
+  CUpti_ActivityGraphTrace2 record{};
+  const std::lock_guard guard(mutex);
+  const std::int64_t start_ns = starts->try_emplace(work.correlation, work.start_ns).first->second;
+  if (!work.last_of_graph) return record;
+  starts->erase(work.correlation);
+  record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+  record.correlationId = work.correlation;
+  record.start = static_cast<std::uint64_t>(start_ns);
+  record.end = static_cast<std::uint64_t>(work.end_ns);
+  record.deviceId = record.endDeviceId = work.context->gpu;
+  record.contextId = record.endContextId = work.context->id;
+  record.streamId = work.stream;
+  record.graphId = static_cast<std::uint32_t>(work.graph_node >> 32);
+  return record;
+}
+
+}  // namespace fake

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that does what it is told (programs/obedient.cpp), and clients of its control socket."""
+
+import json
+import select
+import socket
+import subprocess
+import time
+
+from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment
+from trace import Trace
+
+
+class Client:
+    """Lines to a control socket and back."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(DEADLINE_SECONDS)
+        self.socket.connect(str(path))
+        self.buffer = b""
+        self.number = 0
+
+    def send(self, command, **fields):
+        self.number += 1
+        self.socket.sendall(json.dumps({"v": 1, "id": self.number, "command": command} | fields).encode() + b"\n")
+        return self.number
+
+    def receive(self):
+        """The next line; None when the process has hung up."""
+        while b"\n" not in self.buffer:
+            try:
+                part = self.socket.recv(65536)
+            except ConnectionResetError:
+                part = b""
+            if not part:
+                return None
+            self.buffer += part
+        line, self.buffer = self.buffer.split(b"\n", 1)
+        return json.loads(line)
+
+    def ask(self, command, **fields):
+        number = self.send(command, **fields)
+        while True:
+            answer = self.receive()
+            if answer is None or answer.get("id") == number:
+                return answer
+
+    def close(self):
+        self.socket.close()
+
+
+class Obedient:
+    def __init__(self, place, runtime, variables):
+        self.place, self.runtime = place, runtime
+        self.violations = place / "violations"
+        environment = clean_environment() | {
+            "LD_LIBRARY_PATH": str(Build.driver()),
+            "CUDA_INJECTION64_PATH": str(Build.injection_library),
+            "NVTX_INJECTION64_PATH": str(Build.injection_library),
+            "RANGEFINDER_CUPTI": str(Build.cupti()),
+            "FAKE_VIOLATIONS": str(self.violations),
+            "XDG_RUNTIME_DIR": str(runtime),
+        } | variables
+        self.process = subprocess.Popen([str(Build.program("obedient"))], env=environment, cwd=place, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert self._answer() == "ready"
+
+    def _answer(self):
+        ready, _, _ = select.select([self.process.stdout], [], [], DEADLINE_SECONDS)
+        if not ready:
+            raise AssertionError("the program does not answer")
+        return self.process.stdout.readline().strip()
+
+    def do(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self._answer()
+
+    @property
+    def socket_path(self):
+        return self.runtime / "rangefinder" / f"{self.process.pid}.sock"
+
+    def client(self):
+        return Client(self.socket_path)
+
+    def resources(self):
+        """Threads, open files, resident KiB."""
+        return [int(word) for word in self.do("status").split()]
+
+    def end(self):
+        """Its status and what it wrote to stderr."""
+        if self.process.poll() is None:
+            self.process.stdin.write("quit\n")
+            self.process.stdin.flush()
+        _, stderr = self.process.communicate(timeout=DEADLINE_SECONDS)
+        return self.process.returncode, stderr
+
+
+class ObedientCase(InjectionCase):
+    """A test with one program that runs, and whose end is looked at."""
+
+    def start_program(self, **variables):
+        program = Obedient(self._new_place("run"), self.runtime, variables)
+        self.addCleanup(program.process.kill)
+        return program
+
+    def end_program(self, program, stderr=""):
+        status, said = program.end()
+        self.assertEqual((status, said), (0, stderr))
+        broken = program.violations.read_text() if program.violations.exists() else ""
+        self.assertEqual(broken, "", "the library did what a guest must not do")
+        self.assertFalse(program.socket_path.exists(), "the socket's file was left behind")
+
+    def connect(self, program):
+        client = program.client()
+        self.addCleanup(client.close)
+        return client
+
+    def ok(self, answer):
+        self.assertTrue(answer is not None and answer["ok"], answer)
+        return answer
+
+    def window_trace(self, answer):
+        """The trace of a window that an answer says is complete; its books balance."""
+        window = self.ok(answer)["window"]
+        self.assertTrue(window["complete"], answer)
+        trace = Trace(window["folder"])
+        self.assert_balanced(trace)
+        return trace
+
+    def wait_until(self, condition, what):
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, f"this never came: {what}")
+            time.sleep(0.01)  # between two looks: more than 200 a second would be a flood

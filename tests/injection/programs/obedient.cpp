@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Does what its standard input says, a line at a time, and answers each line when it is done:
+//
+//   launch N     N launches in the range work/step       push NAME, pop    a range
+//   graph        makes a graph of 3 kernels in the range capture            replay N   launches it N times
+//   profiler start|stop    cuProfilerStart, cuProfilerStop
+//   storm on|off           another thread launches all the while
+//   sync, status (threads, open files, resident KiB), fork, quit
+#include <cudaProfiler.h>
+#include <dirent.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "tests/injection/programs/gpu.h"
+
+namespace {
+
+long entries_of(const char* folder) {
+  long count = 0;
+  DIR* const dir = opendir(folder);
+  while (dir != nullptr && readdir(dir) != nullptr) ++count;
+  closedir(dir);
+  return count - 2;
+}
+
+void print_status() {
+  long pages = 0, resident = 0;
+  if (FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
+    std::fclose(file);
+  }
+  std::cout << entries_of("/proc/self/task") << " " << entries_of("/proc/self/fd") - 1 << " "
+            << resident * (sysconf(_SC_PAGESIZE) / 1024) << std::endl;
+}
+
+class Worker {
+ public:
+  explicit Worker(const Gpu& gpu) : gpu_(gpu) {}
+  ~Worker() { storm(false); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void storm(bool on) {
+    stormy_.store(on);
+    if (thread_.joinable()) thread_.join();
+    if (!on) return;
+    thread_ = std::thread([this] {
+      gpu_.use_on_this_thread();
+      while (stormy_.load()) {
+        const Range range("storm");
+        must(gpu_.launch(3), "cuLaunchKernel");
+        take_us(20);
+      }
+    });
+  }
+
+  void make_graph() {
+    CUgraph graph = nullptr;
+    const Range range("capture");
+    must(cuStreamCreate(&stream_, 0), "cuStreamCreate");
+    must(cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+    for (unsigned i = 0; i < 3; ++i) must(gpu_.launch(1000 + i, stream_), "cuLaunchKernel");
+    must(cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
+    must(cuGraphInstantiate(&exec_, graph, 0), "cuGraphInstantiate");
+  }
+
+  void replay(int times) {
+    const Range range("replay");
+    for (int i = 0; i < times; ++i) must(cuGraphLaunch(exec_, stream_), "cuGraphLaunch");
+  }
+
+ private:
+  const Gpu& gpu_;
+  std::atomic<bool> stormy_{false};
+  std::thread thread_;
+  CUstream stream_ = nullptr;
+  CUgraphExec exec_ = nullptr;
+};
+
+int fork_a_child() {
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  return child;
+}
+
+}  // namespace
+
+int main() {
+  const Gpu gpu;
+  Worker worker(gpu);
+  std::cout << "ready" << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string verb, what;
+    words >> verb >> what;
+    if (verb == "quit") break;
+    if (verb == "launch") gpu.work(static_cast<unsigned>(std::stoi(what)));
+    if (verb == "push") nvtxRangePushA(what.c_str());
+    if (verb == "pop") nvtxRangePop();
+    if (verb == "graph") worker.make_graph();
+    if (verb == "replay") worker.replay(std::stoi(what));
+    if (verb == "storm") worker.storm(what == "on");
+    if (verb == "sync") must(cuCtxSynchronize(), "cuCtxSynchronize");
+    if (verb == "profiler") must(what == "start" ? cuProfilerStart() : cuProfilerStop(), "cuProfiler");
+    if (verb == "status") {
+      print_status();
+    } else if (verb == "fork") {
+      std::cout << fork_a_child() << std::endl;
+    } else {
+      std::cout << "done" << std::endl;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rangefinder_control, the Python side of the control socket, against a socket of this test.
+
+    control_module_test.py
+"""
+import json
+import os
+import pathlib
+import socket
+import sys
+import tempfile
+import threading
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
+import rangefinder_control
+
+
+class Listener:
+    """Answers requests as told and remembers them."""
+
+    def __init__(self, path, answers):
+        self.asked, self.answers = [], answers
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.bind(str(path))
+        self.socket.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("rw") as lines:
+                for line in lines:
+                    request = json.loads(line)
+                    self.asked.append(request["command"])
+                    answer = self.answers.get(request["command"], {"ok": True})
+                    lines.write(json.dumps({"v": 1} | answer) + "\n")
+                    lines.flush()
+
+
+class ControlModule(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name) / "rangefinder"
+        self.folder.mkdir()
+        before = os.environ.get("XDG_RUNTIME_DIR")
+        os.environ["XDG_RUNTIME_DIR"] = holder.name
+        self.addCleanup(lambda: os.environ.pop("XDG_RUNTIME_DIR") if before is None else
+                        os.environ.update(XDG_RUNTIME_DIR=before))
+
+    def listen(self, **answers):
+        listener = Listener(self.folder / f"{os.getpid()}.sock", answers)
+        self.addCleanup(listener.socket.close)
+        return listener
+
+    def test_without_rangefinder_nothing_happens(self):
+        with rangefinder_control.window(), rangefinder_control.yielded():
+            pass
+
+        self.assertIsNone(rangefinder_control.ask("status"))
+
+    def test_a_window_tells_its_folder(self):
+        listener = self.listen(stop={"ok": True, "window": {"folder": "/data/w"}})
+
+        with rangefinder_control.window(out="/data/w", counters="exact") as done:
+            self.assertEqual(listener.asked, ["start"])
+
+        self.assertEqual(listener.asked, ["start", "stop"])
+        self.assertEqual(done["folder"], "/data/w")
+
+    def test_giving_way_closes_the_window_that_is_open_and_opens_one_afterwards(self):
+        listener = self.listen(status={"ok": True, "state": "recording"})
+
+        with self.assertRaises(ZeroDivisionError), rangefinder_control.yielded():
+            self.assertEqual(listener.asked, ["status", "stop", "yield"])
+            raise ZeroDivisionError
+
+        self.assertEqual(listener.asked[3:], ["resume", "start"])
+
+    def test_giving_way_while_idle_opens_no_window(self):
+        listener = self.listen(status={"ok": True, "state": "idle"})
+
+        with rangefinder_control.yielded():
+            pass
+
+        self.assertEqual(listener.asked, ["status", "yield", "resume"])
+
+    def test_a_refusal_is_an_error(self):
+        self.listen(start={"ok": False, "error": "a window is open already"})
+
+        with self.assertRaisesRegex(RuntimeError, "open already"):
+            rangefinder_control.ask("start")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What control lines do to a process, and what they answer: the real server and commands,
+// a target that is no CUDA program.
+#include "profiler/control/control_commands.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "profiler/events/recorder.h"
+#include "tests/catch.h"
+
+namespace {
+
+using namespace rangefinder;
+using Json = nlohmann::json;
+
+/// Opens and closes at once, unless it is told to be slow.
+class FakeTarget final : public ControlTarget {
+ public:
+  std::string begin_window(const WindowRequest& request) noexcept override {
+    if (now.state != SessionState::idle)
+      return now.state == SessionState::closing ? kNotCompleteYet : "open already";
+    last = request;
+    now.state = SessionState::recording;
+    ++now.window.number;
+    now.window.opened = opens_at_once;
+    now.window.folder = "/traces/" + std::to_string(now.window.number);
+    return {};
+  }
+  std::string close_window(const char* reason) noexcept override {
+    if (now.state != SessionState::recording) return "no window is open";
+    closed_by = reason;
+    now.state = completes_at_once ? SessionState::idle : SessionState::closing;
+    return {};
+  }
+  bool finish_window() override { return now.state == SessionState::closing; }
+  std::string give_up_cupti() override {
+    now.yielded = now.state == SessionState::idle;
+    return now.yielded ? "" : "a window is open";
+  }
+  std::string take_cupti_back() override {
+    now.yielded = false;
+    return {};
+  }
+  SessionStatus status() override { return now; }
+  void set_counters(CounterMode counters) override { now.counters = counters; }
+  std::string set_metrics(const std::string& metrics) override {
+    now.metrics = metrics;
+    return {};
+  }
+  std::uint64_t ask_to_write() override { return now.state == SessionState::recording ? ++asked : 0; }
+  std::string summary() override { return text; }
+
+  SessionStatus now;
+  WindowRequest last;
+  std::string closed_by, text = R"({"duration_ns":5,"modules":[]})";
+  std::uint64_t asked = 0;
+  bool opens_at_once = true, completes_at_once = true;
+};
+
+/// One client whose lines go straight through a socket pair of the real server.
+class Control {
+ public:
+  Control() : schedule(target, ranges), commands(target, schedule, {{"pid", 1}}), server(commands, {}) {
+    char folder_template[] = "/tmp/rangefinder-commands-XXXXXX";
+    holder = mkdtemp(folder_template);
+    ControlSocket socket = open_control_socket({holder}, getpid());
+    REQUIRE(server.open(std::move(socket)));
+    commands.answer_through(server);
+    client = connect_control_socket(server.path(), true);
+    REQUIRE(client >= 0);
+    turn();
+  }
+  ~Control() {
+    close(client);
+    server.close();
+    rmdir(holder.c_str());
+  }
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+
+  void turn() {
+    schedule.tick(now_ns);
+    commands.tick(now_ns);
+    server.poll(std::chrono::milliseconds(0));
+  }
+  void send(const std::string& line) {
+    const std::string whole = line + "\n";
+    REQUIRE(::send(client, whole.data(), whole.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(whole.size()));
+    for (int portions = 0; portions < 6; ++portions) turn();
+  }
+  /// The next answer; null: there is none yet.
+  Json answer() {
+    char part[65'536];
+    for (ssize_t n = 0; (n = recv(client, part, sizeof(part), MSG_DONTWAIT)) > 0;) {
+      input.append(part, static_cast<std::size_t>(n));
+    }
+    const std::size_t end = input.find('\n');
+    if (end == std::string::npos) return nullptr;
+    Json line = Json::parse(input.substr(0, end));
+    input.erase(0, end + 1);
+    return line;
+  }
+  Json ask(const std::string& line) { return send(line), answer(); }
+
+  std::unique_ptr<Recorder> own = std::make_unique<Recorder>();  // too large for the stack
+  FakeTarget target;
+  RangeWindows ranges{*own, target, [](void*) noexcept {}, nullptr};
+  WindowSchedule schedule;
+  ControlCommands commands;
+  ControlServer server;
+  std::string holder, input;
+  int client = -1;
+  std::int64_t now_ns = 1'000'000'000;
+};
+
+}  // namespace
+
+TEST_CASE("an answer carries its request's id and the version") {
+  Control control;
+
+  const Json answer = control.ask(R"({"v":1,"id":"abc","command":"status"})");
+
+  CHECK(answer["id"] == "abc");
+  CHECK(answer["v"] == 1);
+  CHECK(answer["ok"] == true);
+  CHECK(answer["state"] == "idle");
+  CHECK(answer["pid"] == 1);
+}
+
+TEST_CASE("lines that are no requests are answered with why, and the next one is served") {
+  Control control;
+  for (const char* const line : {"x",
+                                 "[]",
+                                 "{",
+                                 "7",
+                                 R"({"command":7})",
+                                 R"({"command":"dance"})",
+                                 R"({"v":2,"command":"status"})",
+                                 R"({"command":"window"})",
+                                 R"({"command":"window","seconds":-1})",
+                                 R"({"command":"window","seconds":"2"})",
+                                 R"({"command":"window","seconds":1,"launches":5})",
+                                 R"({"command":"window","launches":1.5})",
+                                 R"({"command":"window","launches":1e300})",
+                                 R"({"command":"window","seconds":1,"at_unix_ns":5})",
+                                 R"({"command":"start","out":"relative"})",
+                                 R"({"command":"start","out":5})",
+                                 R"({"command":"window","seconds":1,"counters":["off"]})",
+                                 R"({"command":"window","range":"a","counters":[]})",
+                                 R"({"command":"start","counters":"many"})",
+                                 R"({"command":"counters"})",
+                                 R"({"command":"subscribe","every_ms":1})",
+                                 R"({"command":"stop"})",
+                                 R"({"command":"snapshot"})",
+                                 "\xff\xfe{\"command\":\"status\"}"}) {
+    INFO(line);
+    const Json answer = control.ask(line);
+    REQUIRE(answer.is_object());
+    CHECK(answer["ok"] == false);
+    CHECK_FALSE(answer["error"].get<std::string>().empty());
+  }
+  std::string deep =
+      R"({"command":"status","deep":)" + std::string(20'000, '[') + std::string(20'000, ']') + "}";
+  CHECK(control.ask(deep).is_object());
+  CHECK(control.ask(R"({"command":"status"})")["ok"] == true);
+}
+
+TEST_CASE("start is answered when the folder is there, and passes on what was asked for") {
+  Control control;
+  control.target.opens_at_once = false;
+
+  CHECK(control.ask(R"({"command":"start","out":"/a/%p","counters":"exact"})").is_null());
+  control.target.now.window.opened = true;
+  control.turn();
+
+  const Json answer = control.answer();
+  CHECK(answer["ok"] == true);
+  CHECK(answer["window"]["folder"] == "/traces/1");
+  CHECK(control.target.last.out == "/a/%p");
+  CHECK(control.target.last.counters == CounterMode::exact);
+}
+
+TEST_CASE("a window that cannot be written is answered with the reason") {
+  Control control;
+  control.target.opens_at_once = false;
+
+  control.send(R"({"command":"start"})");
+  control.target.now.window.error = "No space left on device";
+  control.turn();
+
+  CHECK(control.answer()["error"] == "No space left on device");
+}
+
+TEST_CASE("stop is answered when the trace is complete, others are served meanwhile") {
+  Control control;
+  control.target.completes_at_once = false;
+  CHECK(control.ask(R"({"command":"start"})")["ok"] == true);
+
+  CHECK(control.ask(R"({"id":1,"command":"stop"})").is_null());
+  CHECK(control.ask(R"({"id":2,"command":"status"})")["state"] == "closing");
+  CHECK(control.ask(R"({"id":3,"command":"start"})")["error"] == kNotCompleteYet);
+  control.target.now.state = SessionState::idle;
+  control.turn();
+
+  const Json answer = control.answer();
+  CHECK((answer["id"] == 1 && answer["window"]["complete"] == true));
+}
+
+TEST_CASE("a window of seconds is opened at its time and closed at its end") {
+  Control control;
+  control.send(R"({"command":"window","seconds":2,"at_unix_ns":"5000000000"})");
+  CHECK(control.target.now.state == SessionState::idle);
+
+  control.now_ns = 5'000'000'000;
+  control.turn();
+  CHECK(control.target.now.state == SessionState::recording);
+  CHECK(control.commands.next_tick_ms(control.now_ns) >= 0);
+  control.now_ns = 6'999'000'000;
+  control.turn();
+  CHECK(control.target.now.state == SessionState::recording);
+  control.now_ns += 1'000'000;
+  control.turn();
+  control.turn();
+
+  CHECK(control.target.closed_by == "window");
+  CHECK(control.answer()["window"]["number"] == 1);
+}
+
+TEST_CASE("a window of launches is closed once they were seen") {
+  Control control;
+  control.target.now.launches = 1000;
+  control.send(R"({"command":"window","launches":50})");
+  control.turn();
+  CHECK(control.target.now.state == SessionState::recording);
+
+  control.target.now.launches = 1050;
+  control.turn();
+  control.turn();
+
+  CHECK(control.answer()["window"]["number"] == 1);
+}
+
+TEST_CASE("a client that is gone leaves nothing behind that waits") {
+  Control control;
+  control.target.completes_at_once = false;
+  CHECK(control.ask(R"({"command":"start"})")["ok"] == true);
+  control.send(R"({"command":"stop"})");
+  control.send(R"({"command":"subscribe","every_ms":100})");
+  CHECK(control.commands.next_tick_ms(control.now_ns) >= 0);
+
+  close(control.client);
+  control.turn();
+  control.client = connect_control_socket(control.server.path(), true);
+
+  CHECK(control.commands.next_tick_ms(control.now_ns) == -1);
+}
+
+TEST_CASE("too many requests that wait are refused") {
+  Control control;
+  control.target.completes_at_once = false;
+  CHECK(control.ask(R"({"command":"start"})")["ok"] == true);
+  for (int i = 0; i < 64; ++i) control.send(R"({"command":"stop"})");
+
+  CHECK(control.ask(R"({"command":"stop"})")["error"] == "too much is under way");
+}
+
+TEST_CASE("a subscription tells what changed, and the state between windows") {
+  Control control;
+  CHECK(control.ask(R"({"command":"subscribe","every_ms":1000})")["ok"] == true);
+  CHECK(control.answer()["event"] == "state");
+  CHECK(control.target.begin_window({}).empty());
+  control.target.text = R"({"duration_ns":10,"modules":[{"path":"m","depth":1,"kernels":4,"gpu_ns":100},
+                            {"path":"still","depth":1,"kernels":1}],"loss":{"events_dropped":2}})";
+  control.now_ns += 1'000'000'000;
+  control.turn();
+  control.target.now.window.written = 1;
+  control.turn();
+  control.turn();
+  const Json first = control.answer();
+  control.target.text = R"({"duration_ns":30,"modules":[{"path":"m","depth":1,"kernels":7,"gpu_ns":250},
+                            {"path":"still","depth":1,"kernels":1}],"loss":{"events_dropped":2}})";
+  control.now_ns += 1'000'000'000;
+  control.turn();
+  control.target.now.window.written = 2;
+  control.turn();
+  control.turn();
+  const Json second = control.answer();
+
+  CHECK(first["event"] == "delta");
+  CHECK(first["modules"].size() == 2);
+  REQUIRE(second["modules"].size() == 1);
+  CHECK(second["modules"][0] == Json({{"path", "m"}, {"depth", 1}, {"kernels", 3.0}, {"gpu_ns", 150.0}}));
+  CHECK(second["duration_ns"] == 20.0);
+  CHECK(second["loss"].empty());
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clients that mean harm, on real sockets, against the server as it runs in applications.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <memory>
+
+#include "tests/unit/control/served_control.h"
+
+namespace {
+
+using namespace rangefinder;
+using namespace std::chrono_literals;
+
+int open_files() {
+  int count = 0;
+  for (int file = 0; file < 1024; ++file) count += fcntl(file, F_GETFD) >= 0 ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("lines are answered, however they are cut into portions") {
+  ServedControl served;
+  ControlPeer client(served.path);
+
+  CHECK(client.send("one\ntw"));
+  CHECK(client.receive() == "one");
+  CHECK(client.send("o\nthree\n"));
+
+  CHECK(client.receive() == "two");
+  CHECK(client.receive() == "three");
+}
+
+TEST_CASE("a line that is too long cuts its client off, and no other") {
+  ServedControl served;
+  ControlPeer good(served.path), bad(served.path);
+
+  (void)bad.send(std::string(70'000, 'x'));
+
+  CHECK(bad.receive().find("too long") != std::string::npos);
+  CHECK(bad.ended());
+  CHECK(good.send("still here\n"));
+  CHECK(good.receive() == "still here");
+}
+
+TEST_CASE("a line of the longest length allowed is served") {
+  ServedControl served;
+  ControlPeer client(served.path);
+  const std::string longest(65'536, 'y');
+
+  CHECK(client.send(longest + "\n"));
+
+  CHECK(client.receive() == longest);
+}
+
+TEST_CASE("a client that floods is cut off") {
+  ServedControl served;
+  ControlPeer client(served.path);
+  std::string flood;
+  for (int i = 0; i < 1000; ++i) flood += "again\n";
+
+  (void)client.send(flood);
+
+  CHECK(client.ended());
+  CHECK(served.echo.lines.load() <= 200);
+}
+
+TEST_CASE("half a line that is never finished is not waited for") {
+  ControlLimits limits;
+  limits.half_line = 50ms;
+  ServedControl served(limits);
+  ControlPeer client(served.path);
+
+  CHECK(client.send("half"));
+
+  CHECK(client.receive().find("never finished") != std::string::npos);
+  CHECK(client.ended());
+}
+
+TEST_CASE("a client that does not fetch its answers is cut off, and holds little memory") {
+  ControlLimits limits;
+  limits.unfetched = 50ms;
+  ServedControl served(limits);
+  served.echo.answer.assign(1 << 20, 'z');
+  ControlPeer client(served.path);
+
+  CHECK(client.send("a\nb\nc\n"));
+
+  CHECK(comes([&] { return served.echo.gone.load() == 1; }));
+}
+
+TEST_CASE("answers beyond the bound end the connection at once") {
+  ControlLimits limits;
+  limits.output_bytes = 1 << 20;
+  ServedControl served(limits);
+  served.echo.answer.assign(3 << 20, 'z');
+  ControlPeer client(served.path);
+
+  CHECK(client.send("a\n"));
+
+  CHECK(client.receive().empty());
+  CHECK(client.ended());
+}
+
+TEST_CASE("more clients than are served wait until one leaves") {
+  ControlLimits limits;
+  limits.clients = 2;
+  ServedControl served(limits);
+  auto first = std::make_unique<ControlPeer>(served.path);
+  ControlPeer second(served.path), third(served.path);
+  CHECK(first->send("1\n"));
+  CHECK(first->receive() == "1");
+  CHECK(second.send("2\n"));
+  CHECK(second.receive() == "2");
+
+  CHECK(third.send("3\n"));
+  first.reset();
+
+  CHECK(third.receive() == "3");
+}
+
+TEST_CASE("ten thousand clients that come and go leave no file behind") {
+  ServedControl served;
+  {
+    ControlPeer warm(served.path);
+    CHECK(warm.send("x\n"));
+    CHECK(warm.receive() == "x");
+  }
+  CHECK(comes([&] { return served.echo.gone.load() == 1; }));
+  const int before = open_files();
+
+  for (int i = 0; i < 10'000; ++i) {
+    const ControlPeer client(served.path);
+    if (i % 2 == 0) (void)client.send("bye\n");
+  }
+
+  CHECK(comes([&] { return served.echo.gone.load() == 10'001; }));
+  CHECK(open_files() == before);
+}
+
+#ifndef __SANITIZE_THREAD__  // which reports what this test does on purpose: files of another thread are
+                             // closed
+TEST_CASE("an application that closes all files and opens its own is left alone") {
+  ServedControl served;
+  ControlPeer client(served.path);
+  CHECK(client.send("x\n"));
+  CHECK(client.receive() == "x");
+  // As close_range(3, ~0) would: every socket of the server is gone, and its number is the application's.
+  const int mine = open("/dev/null", O_RDWR | O_CLOEXEC);
+  struct stat ours {};
+  for (int file = 3; file < 256; ++file) {
+    struct stat status {};
+    if (file == mine || fstat(file, &status) != 0 || !S_ISSOCK(status.st_mode)) continue;
+    int type = 0;
+    socklen_t bytes = sizeof(type);
+    getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &type, &bytes);
+    if (type != 0) {
+      dup2(mine, file);
+      REQUIRE(fstat(file, &ours) == 0);
+    }
+  }
+
+  served.server.wake();
+
+  CHECK(comes([&] { return access(served.path.c_str(), F_OK) != 0; }));
+  CHECK(fcntl(mine, F_GETFD) >= 0);
+  close(mine);
+}
+#endif
+
+TEST_CASE("a host that is out of files keeps its processor") {
+  ServedControl served;
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const int waiting = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(waiting + 1);
+  setrlimit(RLIMIT_NOFILE, &none);
+  sockaddr_storage address{};
+  (void)address;
+  close(waiting);
+  ControlPeer client(served.path);  // the last file there was: the server finds none for its end
+  timespec used_before{}, used_after{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used_before);
+  std::this_thread::sleep_for(300ms);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used_after);
+  setrlimit(RLIMIT_NOFILE, &before);
+
+  const double used_ms = static_cast<double>(used_after.tv_sec - used_before.tv_sec) * 1e3 +
+                         static_cast<double>(used_after.tv_nsec - used_before.tv_nsec) / 1e6;
+  CHECK(used_ms < 100);
+  CHECK(client.send("late\n"));
+  CHECK(client.receive() == "late");
+}

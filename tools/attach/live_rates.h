@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the deltas of control subscriptions to what `rangefinder top` shows: rates by
+// module over the last interval, of one process or of all.
+//
+//   delta of process A ─┐
+//   delta of process B ─┴─▶ add() ─▶ rows(): GPU time, launches, bytes, each a second
+//
+// Pure. Bytes that nobody measured are absent, not 0.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace rangefinder {
+
+enum class LiveOrder : std::uint8_t { gpu_time, launches, dram, name };
+
+struct LiveRow {
+  std::string path;  ///< empty: outside of any range
+  double gpu_ms_per_s = 0;
+  double share = 0;  ///< of the GPU time of all modules, inclusive
+  double launches_per_s = 0;
+  std::optional<double> dram_gb_per_s, l2_gb_per_s;
+  std::optional<double> peak_share;  ///< DRAM bytes over what the GPUs of the processes can move
+};
+
+class LiveRates {
+ public:
+  /// One event of one process. Other events than deltas are looked at for GPUs only.
+  void add(int pid, const nlohmann::json& event);
+  /// Modules directly below `under` (empty: outermost ones, and what is outside) with anything to show.
+  [[nodiscard]] std::vector<LiveRow> rows(const std::string& under, LiveOrder order) const;
+  /// The interval is over: the next add() begins another.
+  void clear() noexcept;
+  [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
+  /// Seconds that the deltas since clear() cover, of the longest process.
+  [[nodiscard]] double seconds() const noexcept;
+
+ private:
+  struct Sums {
+    double gpu_ns = 0, exclusive_ns = 0, kernels = 0;
+    std::optional<double> dram_bytes, l2_bytes;
+  };
+  void add_sums(const std::string& path, const nlohmann::json& module);
+  [[nodiscard]] double peak_bytes_per_s() const noexcept;
+
+  std::map<std::string, Sums> modules_;
+  std::map<int, double> seconds_;
+  std::map<int, double> peaks_;  // DRAM bytes a second of a process's GPUs
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace rangefinder
