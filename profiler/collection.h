@@ -61,7 +61,7 @@ class Collection {
   /// Any thread, these two.
   [[nodiscard]] bool loaded() const noexcept { return loaded_.load(std::memory_order_acquire); }
   [[nodiscard]] bool held() const noexcept { return held_.load(std::memory_order_acquire); }
-  [[nodiscard]] const CuptiLibrary& library() const noexcept { return cupti_; }
+  [[nodiscard]] const CuptiLibrary& cupti() const noexcept { return cupti_; }
   [[nodiscard]] BufferPool* buffers() const noexcept { return buffers_.get(); }
   /// Of the window that begin() opened; nullptr where it has no such counters.
   [[nodiscard]] ExactProfiler* exact() const noexcept { return exact_on_ ? exact_.get() : nullptr; }

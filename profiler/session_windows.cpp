@@ -70,7 +70,7 @@ std::string Session::default_folder(std::uint64_t window) const {
 bool Session::start_drain(const WindowRequest& request, bool late) {
   DrainThread::Sources sources{recorder(), options_};
   if (collection_.held()) {
-    sources.cupti = &collection_.library();
+    sources.cupti = &collection_.cupti();
     sources.buffers = collection_.buffers();
     sources.exact = collection_.exact();
     sources.sampler = collection_.sampler();

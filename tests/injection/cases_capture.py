@@ -51,7 +51,7 @@ class CaptureCases(ObedientCase):
         self.end_program(program)
         trace, = self.traces_of(program)
         self.assert_balanced(trace)
-        self.assertEqual({line["path_text"] for line in trace.of("kernel")}, {"model/decoder/work/step"})
+        self.assertEqual({line["path_text"] for line in trace.of("kernel")}, {"/".join(["model", "decoder", "work", "step"])})
         self.assertEqual(len(trace.of("kernel")), 7)
         decoder, = [line for line in trace.of("range") if line["path_text"] == "model/decoder"]
         self.assertEqual(decoder["start"], 0)

@@ -41,7 +41,7 @@ class ControlCases(ObedientCase):
         self.assertEqual(started["window"]["folder"], str(self.place / "one"))
         self.assertEqual(len(trace.of("launch")), 7)
         # The range that was open before the window is the outermost level of its paths.
-        self.assertEqual({line["path_text"] for line in trace.of("kernel")}, {"model/work/step"})
+        self.assertEqual({line["path_text"] for line in trace.of("kernel")}, {"/".join(["model", "work", "step"])})
         self.assertEqual(trace.end["reason"], "stop")
         self.assertEqual(trace.end["loss"], {"nvtx_unclosed": 1})
         self.assertFalse(self.ok(client.ask("status"))["holds_cupti"])

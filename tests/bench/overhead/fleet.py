@@ -32,7 +32,7 @@ def environment(mode, build, folder):
     threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # one forward needs no more, and idle ones may spin
     found = {k: v for k, v in os.environ.items()
              if not k.startswith("RANGEFINDER_") and k not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")} | threads
-    if mode.library:
+    if mode.injects:
         library = str(build / "lib/librangefinder.so")
         found |= {"CUDA_INJECTION64_PATH": library, "NVTX_INJECTION64_PATH": library,
                   "RANGEFINDER_OUT": str(folder / "trace"), **dict(mode.variables)}

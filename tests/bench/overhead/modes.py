@@ -43,8 +43,8 @@ class Mode:
     name: str
     title: str
     works: tuple = ALL
-    variables: tuple = ()      # of Rangefinder; () and not `library`: the library is not loaded
-    library: bool = False
+    variables: tuple = ()      # of Rangefinder; () and not `injects`: the library is not loaded
+    injects: bool = False
     tool: str = ""             # torch_cuda, torch_cpu_cuda, proton, cuda_profiler: started and stopped in the process
     wrapper: str = ""          # nsys, ncu: the process runs below it
     divisor: int = 1           # of a work's count: slow modes do less in a round
