@@ -67,7 +67,6 @@ class PmSession {
 
   /// Samples that CUPTI gave no values for, since the last call.
   [[nodiscard]] std::uint64_t take_lost() noexcept { return lost_.exchange(0); }
-  [[nodiscard]] bool is_open() const noexcept { return sampler_ != nullptr; }
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
   /// Those that are collected; empty before the first open().
   [[nodiscard]] PmEncoder::Columns columns() const noexcept { return metrics_.collected; }

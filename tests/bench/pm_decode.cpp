@@ -68,7 +68,7 @@ double since_us(Clock::time_point begin) {
 struct Tally {
   std::size_t samples = 0, decodings = 0, filled = 0, overflows = 0, holes = 0, unvalued = 0;
   double decode_us = 0, info_us = 0, evaluate_us = 0, empty_us = 0;
-  double missing = 0, longest_ms = 0, span_s = 0;
+  double missing = 0, longest_ms = 0;
   std::string first_holes;
 };
 
@@ -128,7 +128,6 @@ class Sampling {
     auto stop = RANGEFINDER_CUPTI_PARAMS(PmSampling_Stop);
     stop.pPmSamplingObject = sampler_;
     check(cupti_.PmSamplingStop(&stop), "cuptiPmSamplingStop");
-    tally_.span_s = static_cast<double>(last_ns_ - first_ns_) / 1e9;
     return tally_;
   }
 
@@ -185,7 +184,6 @@ class Sampling {
     if (config_.evaluate(image_, index, values_) != CUPTI_SUCCESS) ++tally_.unvalued;
     tally_.evaluate_us += since_us(evaluating);
     const auto start_ns = static_cast<std::int64_t>(at.startTimestamp);
-    if (first_ns_ == 0) first_ns_ = start_ns;
     if (last_ns_ != 0 && start_ns - last_ns_ > interval_ns_ / 2) {
       const double gap_ns = static_cast<double>(start_ns - last_ns_);
       if (tally_.holes++ < 4) {
@@ -210,7 +208,7 @@ class Sampling {
   std::vector<std::uint8_t> image_, empty_image_;
   CUpti_PmSampling_Object* sampler_ = nullptr;
   std::size_t done_ = 0;
-  std::int64_t first_ns_ = 0, last_ns_ = 0;
+  std::int64_t last_ns_ = 0;
   Tally tally_;
 };
 

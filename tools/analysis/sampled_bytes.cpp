@@ -34,8 +34,9 @@ struct PathSums {
 
 class PathTable {
  public:
-  PathTable(const HeldTrace& held, const SampleSplit& split, const SampleWindow& window)
-      : held_(held), split_(split), work_(held.owner_work(window)) {}
+  /// `work`: by owner; outlives it, like the others.
+  PathTable(const HeldTrace& held, const SampleSplit& split, const std::vector<OwnerWork>& work)
+      : held_(held), split_(split), work_(work) {}
 
   std::vector<SampledPath> rows() {
     const WorkGroups& groups = held_.groups();
@@ -117,18 +118,17 @@ class PathTable {
 
   const HeldTrace& held_;
   const SampleSplit& split_;
-  std::vector<OwnerWork> work_;  // by owner
+  const std::vector<OwnerWork>& work_;
   std::vector<PathSums> own_;
   std::array<double, kSharedColumns> mean_rates_{};
 };
 
 std::vector<SampledKernel> kernel_rows(const HeldTrace& held, const SampleSplit& split,
-                                       const SampleWindow& window) {
+                                       const std::vector<OwnerWork>& work) {
   std::map<std::uint32_t, SampledKernel> rows;
   for (const auto& [name, kernel] : split.kernels()) {
     rows[name] = {name, kernel.bytes, 0, kernel.overlap_ns};
   }
-  const std::vector<OwnerWork> work = held.owner_work(window);
   for (std::size_t o = 0; o < work.size(); ++o) rows[held.groups().owners()[o].name].work_ns += work[o].ns;
   std::vector<SampledKernel> out;
   for (const auto& [name, row] : rows) {
@@ -191,8 +191,9 @@ SampledTotals SampledTrace::totals(const SampleWindow& window) const {
   out.samples = split.totals();
   held.add_lines(window, out.samples);
   out.truth = held.truth();
-  out.paths = PathTable(held, split, window).rows();
-  out.kernels = kernel_rows(held, split, window);
+  const std::vector<OwnerWork> work = held.owner_work(window);
+  out.paths = PathTable(held, split, work).rows();
+  out.kernels = kernel_rows(held, split, work);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     const ColumnRates& column = held.rates().columns[c];
     out.sharing[c] = {column.unmixed ? SharingMethod::unmixed : SharingMethod::time_shared, column.lag_ns,
