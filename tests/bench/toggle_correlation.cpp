@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of CUPTI's correlation ids where callbacks and records are switched off and on while another
+// thread launches: CUPTI alone, none of our library but its loader.
+//
+//   toggle_correlation --toggle launch,sync,kinds,subscribe --gate none|launches|all --rounds 400
+//
+// One thread launches 30 kernels of 5 us and waits for them, over and over. The other switches what --toggle
+// names off and on, 2 ms each. With --gate it does so while no launch, or no call at all, is under way.
+// Prints one line of JSON: rounds, those in which one thread's launches did not each have an id of their own
+// ("repeated"), and how often it changed between rounds ("changes").
+#include <cupti_driver_cbid.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "profiler/cupti/loader.h"
+#include "workloads/probes/cuda_check.h"
+#include "workloads/probes/kernels.h"
+
+namespace rangefinder {
+namespace {
+
+using probe::check;
+
+constexpr std::uint64_t kKernelNs = 5'000;
+constexpr std::chrono::milliseconds kHalf{2};
+
+struct Options {
+  std::vector<std::string> toggle{"launch", "sync", "kinds"};
+  std::string on_outside = "none", off_outside = "none";
+  unsigned rounds = 400, ahead = 30;
+
+  [[nodiscard]] bool toggles(const char* what) const {
+    return std::find(toggle.begin(), toggle.end(), what) != toggle.end();
+  }
+};
+
+/// Ids of one round's launches, as their callbacks tell them.
+struct Ids {
+  std::atomic<std::uint64_t> launches{0}, repeated{0};
+  std::atomic<std::uint32_t> last{0};
+
+  void add(std::uint32_t id) {
+    if (last.exchange(id) == id) repeated.fetch_add(1);
+    launches.fetch_add(1);
+  }
+};
+
+void CUPTIAPI on_call(void* ids, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) {
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API || cbid == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize) return;
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite == CUPTI_API_EXIT) static_cast<Ids*>(ids)->add(call.correlationId);
+}
+
+void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
+  *most = 0;
+  *bytes = std::size_t{1} << 20;
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, *bytes));
+}
+
+void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
+  std::free(buffer);
+}
+
+class Toggled {
+ public:
+  Toggled(const CuptiFunctions& cupti, Ids& ids, const Options& options)
+      : cupti_(cupti), ids_(ids), options_(options) {
+    check_cupti(cupti_.ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed), "buffers");
+    if (options_.toggles("subscribe")) return;
+    subscribe();
+    if (!options_.toggles("launch")) launches(true);
+    if (!options_.toggles("sync")) syncs(true);
+    if (!options_.toggles("kinds")) kinds(true);
+  }
+
+  /// With "subscribe" all callbacks come and go, whatever else is named.
+  void turn(bool on) {
+    const bool all = options_.toggles("subscribe");
+    if (on && all) subscribe();
+    if (all || options_.toggles("kinds")) kinds(on);
+    if (all || options_.toggles("launch")) launches(on);
+    if (all || options_.toggles("sync")) syncs(on);
+    if (!on && all) check_cupti(cupti_.Unsubscribe(subscriber_), "unsubscribe");
+  }
+
+ private:
+  static void check_cupti(CUptiResult result, const char* what) {
+    if (result == CUPTI_SUCCESS) return;
+    std::fprintf(stderr, "toggle_correlation: %s: CUPTI's error %d\n", what, static_cast<int>(result));
+    std::exit(1);
+  }
+  void subscribe() {
+    CUpti_SubscriberParams params{};
+    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    check_cupti(cupti_.Subscribe_v2(&subscriber_, on_call, &ids_, &params), "subscribe");
+  }
+  void call(bool on, CUpti_CallbackId cbid) {
+    check_cupti(cupti_.EnableCallback(on ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, cbid), "callback");
+  }
+  void launches(bool on) {
+    call(on, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
+    call(on, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
+  }
+  void syncs(bool on) { call(on, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize); }
+  void kinds(bool on) {
+    const CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    check_cupti(on ? cupti_.ActivityEnable(kind) : cupti_.ActivityDisable(kind), "kind");
+  }
+
+  const CuptiFunctions& cupti_;
+  Ids& ids_;
+  const Options& options_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+};
+
+/// The application: launches and waits.
+class Storm {
+ public:
+  explicit Storm(unsigned ahead) : ahead_(ahead), thread_([this] { run(); }) {}
+  ~Storm() {
+    ends_.store(true);
+    thread_.join();
+  }
+  Storm(const Storm&) = delete;
+  Storm& operator=(const Storm&) = delete;
+
+  /// Takes `step` while no call of the named sort is under way.
+  template <typename Step>
+  void outside(const std::string& calls, const Step& step) {
+    if (calls == "none") return step();
+    wanted_.store(calls == "all" ? kAll : kLaunches);
+    const std::lock_guard launch_lock(launching_);
+    std::unique_lock wait_lock(waiting_, std::defer_lock);
+    if (calls == "all") wait_lock.lock();
+    step();
+    wanted_.store(kNone);
+  }
+
+ private:
+  enum Wanted { kNone, kLaunches, kAll };
+
+  void run() {
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreate(&stream), "stream");
+    while (!ends_.load()) {
+      for (unsigned i = 0; i < ahead_; ++i) {
+        while (wanted_.load() != kNone) std::this_thread::yield();
+        const std::lock_guard lock(launching_);
+        check(probe::launch_spin(kKernelNs, stream), "launch");
+      }
+      while (wanted_.load() == kAll) std::this_thread::yield();
+      const std::lock_guard lock(waiting_);
+      check(cudaStreamSynchronize(stream), "synchronise");
+    }
+    check(cudaStreamDestroy(stream), "stream");
+  }
+
+  const unsigned ahead_;
+  std::atomic<bool> ends_{false};
+  std::atomic<Wanted> wanted_{kNone};
+  std::mutex launching_, waiting_;
+  std::thread thread_;
+};
+
+nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& options) {
+  Ids ids;
+  Toggled toggled(cupti, ids, options);
+  Storm storm(options.ahead);
+  unsigned repeated = 0, changes = 0, empty = 0;
+  int first = -1;
+  bool before = false;
+  for (unsigned round = 0; round < options.rounds; ++round) {
+    storm.outside(options.on_outside, [&] { toggled.turn(true); });
+    ids.launches = ids.repeated = 0;
+    std::this_thread::sleep_for(kHalf);
+    const std::uint64_t launches = ids.launches, same = ids.repeated;
+    const bool stuck = same > 5;
+    empty += launches == 0;
+    repeated += stuck;
+    if (stuck && first < 0) first = static_cast<int>(round);
+    changes += stuck != before;
+    before = stuck;
+    storm.outside(options.off_outside, [&] { toggled.turn(false); });
+    std::this_thread::sleep_for(kHalf);
+  }
+  return {{"toggle", options.toggle},
+          {"on_outside", options.on_outside},
+          {"off_outside", options.off_outside},
+          {"ahead", options.ahead},
+          {"rounds", options.rounds},
+          {"without_launch", empty},
+          {"repeated", repeated},
+          {"first", first},
+          {"changes", changes}};
+}
+
+}  // namespace
+}  // namespace rangefinder
+
+int main(int argc, char** argv) {
+  using namespace rangefinder;
+  CLI::App app{"What becomes of CUPTI's correlation ids where it is switched off and on under way"};
+  Options options;
+  app.add_option("--toggle", options.toggle)->delimiter(',');
+  const CLI::IsMember calls({"none", "launches", "all"});
+  app.add_option("--on-outside", options.on_outside)->check(calls);
+  app.add_option("--off-outside", options.off_outside)->check(calls);
+  app.add_option("--ahead", options.ahead);
+  app.add_option("--rounds", options.rounds);
+  CLI11_PARSE(app, argc, argv);
+  check(cudaFree(nullptr), "context");
+  CuptiLibrary cupti;
+  CuptiFailure failure;
+  if (!load_cupti("", cupti, failure)) {
+    std::fprintf(stderr, "toggle_correlation: %s\n", failure.reason.c_str());
+    return 3;
+  }
+  std::printf("%s\n", measure(cupti.functions, options).dump().c_str());
+  return 0;
+}
