@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/collection.h"
 
+#include <thread>
+
 #include "profiler/activity/activity_callbacks.h"
 #include "profiler/demangle.h"
 #include "profiler/log.h"
@@ -10,6 +12,10 @@ namespace {
 
 /// What a window's end may wait for counters. Work that does not end within it keeps them.
 constexpr std::chrono::milliseconds kCounterPatience{3000};
+
+/// Before CUPTI is given up at once, threads may take so long to leave the calls that they are in.
+constexpr int kGiveUpTries = 100;
+constexpr std::chrono::milliseconds kGiveUpInterval{5};
 
 void tell_of_waiter(std::uint32_t name) noexcept {
   try {
@@ -145,8 +151,8 @@ bool Collection::begin(CounterMode counters, bool late, std::string& error) {
   use_counters(counters, late);
   if (enable(error)) return true;
   quiesce();
-  end();
-  if (!was_held) release();
+  if (!was_held) give_up();
+  (void)end();
   return false;
 }
 
@@ -158,9 +164,14 @@ void Collection::quiesce() {
   if (sampler_on_) sampler_->pause(std::chrono::steady_clock::now() + kCounterPatience);
 }
 
-void Collection::end() {
-  if (held()) callbacks_->disable_calls(subscriber_);
+bool Collection::end() {
   callbacks_->set_counters(nullptr, nullptr, false);
+  return !held() || callbacks_->disable_calls(subscriber_);
+}
+
+void Collection::give_up() {
+  for (int tries = 0; tries < kGiveUpTries && !end(); ++tries) std::this_thread::sleep_for(kGiveUpInterval);
+  release();
 }
 
 void Collection::release() {

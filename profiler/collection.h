@@ -48,10 +48,15 @@ class Collection {
   [[nodiscard]] bool begin(CounterMode counters, bool late, std::string& error);
   /// No new records, and counters are free. Calls are still told: those under way end orderly.
   void quiesce();
-  /// No more calls.
-  void end();
-  /// Gives CUPTI up: another tool may have it, and finds it as it was.
+  /// No more calls, but for those that threads are in now. False: there are such, or were; to be asked again
+  /// in some ms.
+  [[nodiscard]] bool end();
+  /// Gives CUPTI up: another tool may have it, and finds it as it was. After end() has succeeded: a thread
+  /// that is in a call would have one correlation id for ever (waiting_calls.h).
   void release();
+  /// The same at once, after half a second at most: a thread that stays in its call for longer has one id in
+  /// the records of whoever comes next.
+  void give_up();
   /// The process ends: counters are stopped before the driver's exit handlers run.
   void finish(std::chrono::steady_clock::time_point deadline) noexcept;
 

@@ -79,6 +79,7 @@ class Session final : public ControlTarget {
   [[nodiscard]] std::string default_folder(std::uint64_t window) const;
   [[nodiscard]] bool calls_under_way() const;
   void end_collection();
+  void settle_collection();
   void forget_window();
 
   /// While one lives somebody may be inside of CUPTI: an exiting program waits for that, since the driver
@@ -101,6 +102,8 @@ class Session final : public ControlTarget {
   Collection collection_;
   std::atomic<SessionState> state_{SessionState::idle};
   std::atomic<bool> yielded_{false};
+  int settling_turns_ = 0;
+  std::atomic<bool> settling_{false};         ///< threads are in calls whose callbacks are to go off
   std::atomic<CounterMode> counters_;         // of the next window
   std::atomic<CounterMode> window_counters_;  // of the open one
   std::atomic<std::uint64_t> windows_{0};     // begun so far

@@ -27,6 +27,9 @@ void reset_loss(LossLedger& loss) noexcept {
   }
 }
 
+/// A window's end waits so many turns until all its callbacks are off.
+constexpr int kSettlingTurns = 5;
+
 std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
@@ -163,13 +166,6 @@ std::string Session::close_window(const char* reason) noexcept {
   return {};
 }
 
-void Session::end_collection() {
-  collection_.end();
-  // As it was before the window.
-  const bool profiler_calls = options_.capture.by == CaptureBy::profiler_calls;
-  if (yielded_.load() || (options_.start == StartMode::off && !profiler_calls)) collection_.release();
-}
-
 void Session::forget_window() {
   const std::lock_guard lock(drain_mutex_);
   drain_.reset();
@@ -183,6 +179,7 @@ bool Session::calls_under_way() const {
 
 bool Session::finish_window() {
   const InsideCupti inside(*this);
+  settle_collection();
   const auto drain_thread = drain();
   if (!drain_thread) return false;
   // A drain thread that could not open its folder has ended by itself.
@@ -198,6 +195,9 @@ bool Session::finish_window() {
   WindowProgress progress = status().window;
   std::string text = drain_thread->progress(true).summary;
   if (collection_.held()) end_collection();
+  // Most often done at the second turn. What a thread in a long call keeps on goes off later.
+  if (settling_.load() && ++settling_turns_ < kSettlingTurns) return true;
+  settling_turns_ = 0;
   recorder().record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
   quiesced_ = false;
   {
@@ -211,31 +211,12 @@ bool Session::finish_window() {
   return false;
 }
 
-std::string Session::give_up_cupti() {
-  const InsideCupti inside(*this);
-  if (state_.load() != SessionState::idle) return "a window is open";
-  yielded_.store(true);
-  collection_.release();
-  return {};
-}
-
-std::string Session::take_cupti_back() {
-  const InsideCupti inside(*this);
-  if (state_.load() == SessionState::ended) return "the process ends";
-  if (!yielded_.exchange(false)) return "CUPTI was not given up";
-  const bool profiler_calls = options_.capture.by == CaptureBy::profiler_calls;
-  if (options_.start == StartMode::off && !profiler_calls) return {};
-  std::string error;
-  if (collection_.load(error) && collection_.hold(profiler_calls, error)) return {};
-  yielded_.store(true);
-  return error;
-}
-
 SessionStatus Session::status() {
   SessionStatus status;
   status.state = state_.load();
   status.yielded = yielded_.load();
   status.holds_cupti = collection_.held();
+  status.settling = settling_.load();
   const bool open = status.state == SessionState::recording || status.state == SessionState::closing;
   status.counters = open ? window_counters_.load() : counters_.load();
   status.metrics = collection_.metrics();

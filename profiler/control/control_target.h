@@ -60,6 +60,7 @@ struct SessionStatus {
   SessionState state = SessionState::idle;
   bool yielded = false;  ///< CUPTI was given up until take_cupti_back()
   bool holds_cupti = false;
+  bool settling = false;  ///< the last window's callbacks are not all off yet: ask finish_window() again
   CounterMode counters = CounterMode::off;  ///< of the open window, else of the next
   std::string metrics;
   std::uint64_t launches = 0;  ///< seen since the process began

@@ -15,7 +15,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::chrono::milliseconds kFinishingInterval{5};
+constexpr std::chrono::milliseconds kFinishingInterval{5}, kSettlingInterval{50};
 /// cuProfilerStart waits so long for the window before.
 constexpr std::chrono::milliseconds kProfilerStartPatience{2000};
 
@@ -125,6 +125,7 @@ void ControlThread::on_profiler_call(bool start) noexcept {
 
 std::int64_t ControlThread::wait_ms(std::int64_t now_ns, bool finishing) const {
   std::int64_t wait = finishing ? kFinishingInterval.count() : -1;
+  if (!finishing && target_.status().settling) wait = kSettlingInterval.count();
   for (const std::int64_t other : {schedule_.next_tick_ms(now_ns), commands_.next_tick_ms(now_ns)}) {
     if (other >= 0) wait = wait < 0 ? other : std::min(wait, other);
   }

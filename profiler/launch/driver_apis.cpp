@@ -212,6 +212,8 @@ constexpr std::array kDriverApis{
     A(cuStreamDestroy, stream_destroy),
 };
 
+static_assert(kDriverApis.size() <= kMostDriverApis);
+
 #undef A
 #undef M
 #undef BARE

@@ -11,6 +11,7 @@
 #include <cuda.h>
 #include <cupti_callbacks.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -41,6 +42,11 @@ enum class ApiClass : std::uint8_t {
   return api <= ApiClass::graph;
 }
 
+/// Its callback is switched off only while nobody is in the call (waiting_calls.h).
+[[nodiscard]] constexpr bool may_wait(ApiClass api) noexcept {
+  return api != ApiClass::kernel && api != ApiClass::graph;
+}
+
 /// What a call's arguments say; fields that the call does not have stay 0.
 struct ApiArguments {
   std::uint64_t bytes = 0;
@@ -62,6 +68,8 @@ struct DriverApi {
   /// Reads `params`, the function's generated parameter struct; `after`: the call returned.
   void (*read)(const void* params, bool after, ApiArguments& out);
 };
+
+inline constexpr std::size_t kMostDriverApis = 256;
 
 /// All of them. Event::api is an index into this span.
 [[nodiscard]] std::span<const DriverApi> driver_apis() noexcept;

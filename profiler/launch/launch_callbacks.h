@@ -22,6 +22,7 @@
 #include "profiler/events/recorder.h"
 #include "profiler/launch/callback_cost.h"
 #include "profiler/launch/driver_apis.h"
+#include "profiler/launch/waiting_calls.h"
 #include "profiler/options.h"
 
 namespace rangefinder {
@@ -37,7 +38,7 @@ class LaunchCallbacks {
   };
 
   LaunchCallbacks(const CuptiFunctions& cupti, Recorder& recorder, const Hooks& hooks) noexcept
-      : cupti_(cupti), recorder_(recorder), hooks_(hooks) {}
+      : cupti_(cupti), recorder_(recorder), hooks_(hooks), waiting_calls_(recorder.threads) {}
 
   /// Who measures what is launched from now on; nullptr: nobody. An object that was once given here is
   /// never destroyed: a call may be under way. `late`: contexts may exist that nobody was told of.
@@ -51,7 +52,9 @@ class LaunchCallbacks {
   /// What `options` ask for; `exact`: with what exact counters must know.
   [[nodiscard]] bool enable_calls(CUpti_SubscriberHandle subscriber, const Options& options,
                                   bool exact) noexcept;
-  void disable_calls(CUpti_SubscriberHandle subscriber) noexcept;
+  /// All but those that some thread is in. True: all were off before it was asked; then no thread is on its
+  /// way into our callbacks either, if some ms have passed, and the subscriber may go.
+  [[nodiscard]] bool disable_calls(CUpti_SubscriberHandle subscriber) noexcept;
 
   /// For cuptiSubscribe_v2; `self` is a LaunchCallbacks.
   static void CUPTIAPI on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
@@ -78,7 +81,7 @@ class LaunchCallbacks {
   void wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) noexcept;
   void on_driver_call(const CUpti_CallbackData& call, int index) noexcept;
   void on_profiler_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept;
-  void on_enter(const CUpti_CallbackData& call, const DriverApi& api) noexcept;
+  void on_enter(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
   void on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
   void on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept;
   void on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) noexcept;
@@ -106,6 +109,10 @@ class LaunchCallbacks {
   Recorder& recorder_;
   const Hooks hooks_;
   const std::int64_t base_ns_ = clock_now_ns();
+  WaitingCalls waiting_calls_;
+  std::atomic<CUpti_SubscriberHandle> subscriber_{nullptr};
+  bool calls_enabled_ = false;  // these two: the session's thread
+  WaitingCalls::Calls enabled_waiting_;
   std::atomic<ExactProfiler*> exact_{nullptr};       // of this window
   std::atomic<ExactProfiler*> ever_exact_{nullptr};  // whom a call that is under way may have entered
   std::atomic<PmSampler*> sampler_{nullptr};

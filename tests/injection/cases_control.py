@@ -107,6 +107,22 @@ class ControlCases(ObedientCase):
         program.do("storm off")
         self.end_program(program)
 
+    def test_a_window_that_ends_while_a_thread_waits_leaves_every_later_launch_its_own_id(self):
+        program = self.start_program(RANGEFINDER_START="off")
+        client = self.connect(program)
+        program.do("storm waits")
+        for cycle in range(10):
+            self.ok(client.ask("start", out=str(self.place / f"cycle-{cycle}")))
+            stopped = self.ok(client.ask("stop"))
+            trace = Trace(stopped["window"]["folder"])
+            ids = [line["corr"] for line in trace.of("launch")]
+            self.assertEqual(len(ids), len(set(ids)), f"cycle {cycle}")
+            self.assertNotIn("launch_slots_overwritten", trace.end["loss"])
+        program.do("storm off")
+        program.do("sync")
+        self.wait_until(lambda: not self.ok(client.ask("status"))["holds_cupti"], "the subscriber's end")
+        self.end_program(program)
+
     def test_a_window_of_seconds_ends_by_itself(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)

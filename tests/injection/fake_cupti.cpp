@@ -34,6 +34,10 @@ std::atomic<CUpti_SubscriberHandle> subscriber{nullptr};
 std::array<std::atomic<bool>, CUPTI_DRIVER_TRACE_CBID_SIZE> driver_enabled{};
 std::array<std::atomic<bool>, CUPTI_CBID_RESOURCE_SIZE> resource_enabled{};
 thread_local int callback_depth = 0;
+// As measured (tests/bench/toggle_correlation): an exit whose callback was switched off during the call is
+// not counted, and every later call of the thread is taken for a part of that one: it has its id. Not so of
+// launches.
+thread_local std::uint32_t outer_calls = 0, outer_correlation = 0;
 thread_local std::uint32_t under_way = 0;  // correlation id of the driver call that this thread is in
 
 /// The code that FAKE_CUPTI_FAIL has for `function`, and the call from which on it applies.
@@ -83,8 +87,25 @@ void call_subscriber(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const v
   --callback_depth;
 }
 
+bool is_launch(const Call& call) {
+  return call.symbol != nullptr || call.cbid == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
+}
+
+void follow_nesting(Call& call, CUpti_ApiCallbackSite site, bool enabled) {
+  if (site == CUPTI_API_ENTER && enabled && !is_launch(call)) {
+    if (outer_calls++ == 0) outer_correlation = call.correlation;
+  } else if (site == CUPTI_API_EXIT && enabled && call.entered && !is_launch(call)) {
+    --outer_calls;
+  }
+  if (site == CUPTI_API_ENTER && outer_calls != 0) call.correlation = outer_correlation;
+}
+
 void on_call(Call& call, CUpti_ApiCallbackSite site) {
-  if (driver_ended.load() || !driver_enabled[call.cbid].load()) return;
+  if (driver_ended.load()) return;
+  const bool enabled = subscriber.load() != nullptr && driver_enabled[call.cbid].load();
+  follow_nesting(call, site, enabled);
+  under_way = call.correlation;
+  if (!enabled) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.functionName = call.function;
@@ -129,10 +150,7 @@ void on_graph_node(CUcontext context, CUgraphNode node, CUgraphNode original) {
 }
 
 constexpr Hooks kHooks{
-    [](Call& call) {
-      under_way = call.correlation;
-      on_call(call, CUPTI_API_ENTER);
-    },
+    [](Call& call) { on_call(call, CUPTI_API_ENTER); },
     [](Call& call) {
       on_call(call, CUPTI_API_EXIT);
       under_way = 0;

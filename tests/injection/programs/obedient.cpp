@@ -5,7 +5,7 @@
 //   launch N     N launches in the range work/step       push NAME, pop    a range
 //   graph        makes a graph of 3 kernels in the range capture            replay N   launches it N times
 //   profiler start|stop    cuProfilerStart, cuProfilerStop
-//   storm on|off           another thread launches all the while
+//   storm on|off|waits     another thread launches all the while; and waits for it, most of the time
 //   sync, status (threads, open files, resident KiB), fork, quit
 #include <cudaProfiler.h>
 #include <dirent.h>
@@ -43,19 +43,20 @@ void print_status() {
 class Worker {
  public:
   explicit Worker(const Gpu& gpu) : gpu_(gpu) {}
-  ~Worker() { storm(false); }
+  ~Worker() { storm(false, false); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void storm(bool on) {
+  void storm(bool on, bool waits) {
     stormy_.store(on);
     if (thread_.joinable()) thread_.join();
     if (!on) return;
-    thread_ = std::thread([this] {
+    thread_ = std::thread([this, waits] {
       gpu_.use_on_this_thread();
       while (stormy_.load()) {
         const Range range("storm");
         must(gpu_.launch(3), "cuLaunchKernel");
+        if (waits) must(cuCtxSynchronize(), "cuCtxSynchronize");
         take_us(20);
       }
     });
@@ -109,7 +110,7 @@ int main() {
     if (verb == "pop") nvtxRangePop();
     if (verb == "graph") worker.make_graph();
     if (verb == "replay") worker.replay(std::stoi(what));
-    if (verb == "storm") worker.storm(what == "on");
+    if (verb == "storm") worker.storm(what != "off", what == "waits");
     if (verb == "sync") must(cuCtxSynchronize(), "cuCtxSynchronize");
     if (verb == "profiler") must(what == "start" ? cuProfilerStart() : cuProfilerStop(), "cuProfiler");
     if (verb == "status") {
