@@ -102,6 +102,25 @@ struct Parser {
     }
   }
 
+  void read_monitor(MonitorRequest& out) {
+    constexpr std::int64_t kLeastWindowNs = 10'000'000, kLeastPeriodNs = 1'000'000'000;
+    const std::string_view text = value("RANGEFINDER_MONITOR");
+    if (text.empty() || text == "off") return;
+    MonitorRequest read{100'000'000, 10'000'000'000};
+    const std::size_t slash = text.find('/');
+    const bool understood = text == "on" || (slash != std::string_view::npos &&
+                                             read_duration(text.substr(0, slash), read.window_ns) &&
+                                             read_duration(text.substr(slash + 1), read.period_ns));
+    if (understood && read.window_ns >= kLeastWindowNs && read.period_ns >= kLeastPeriodNs &&
+        read.window_ns <= read.period_ns / 2) {
+      out = read;
+    } else {
+      refuse("RANGEFINDER_MONITOR", text,
+             "on, off, or WINDOW/PERIOD as in 100ms/10s: at least 10ms and 1s, the window half a period at "
+             "most");
+    }
+  }
+
   template <typename Number>
   void read_number(const char* variable, Number& out, std::uint64_t least, std::uint64_t most,
                    std::uint64_t scale = 1) {
@@ -136,6 +155,25 @@ void report_unknown(const char* const* environment, std::vector<std::string>& pr
   }
 }
 
+// What is to run for days costs as little as it can, unless the user says otherwise.
+void settle_monitor(const Parser& parser, Options& options) {
+  constexpr std::uint32_t kIntervalUs = 10'000;
+  if (parser.value("RANGEFINDER_SAMPLE_INTERVAL").empty()) options.sample_interval_us = kIntervalUs;
+  if (parser.value("RANGEFINDER_MEMORY").empty()) options.memory = false;
+  if (parser.value("RANGEFINDER_EVENTS").empty()) options.events = false;
+  if (options.counters == CounterMode::exact) {
+    options.counters = CounterMode::off;
+    options.problems.emplace_back(
+        "RANGEFINDER_COUNTERS=exact is not for RANGEFINDER_MONITOR, whose windows are too short for it: no "
+        "counters. A window of exact bytes is opened by `rangefinder attach`");
+  }
+  if (!options.record.empty()) {
+    options.record.clear();
+    options.problems.emplace_back(
+        "RANGEFINDER_RECORD is not for RANGEFINDER_MONITOR: no recording is written");
+  }
+}
+
 }  // namespace
 
 Options read_options(const char* const* environment) {
@@ -157,6 +195,7 @@ Options read_options(const char* const* environment) {
   parser.read_number("RANGEFINDER_EXACT_BATCH", options.exact_batch, 1, 1024);
   parser.read_one_of("RANGEFINDER_START", options.start, {"on", "off", "ready"});
   parser.read_capture_text(options.capture);
+  parser.read_monitor(options.monitor);
   parser.read_choice("RANGEFINDER_CHILDREN", options.children, "on", "off");
   parser.read_number("RANGEFINDER_RUN_PID", options.run_pid, 1, 0x7fff'ffff);
   parser.read_choice("RANGEFINDER_CONTROL", options.control, "on", "off");
@@ -182,6 +221,7 @@ Options read_options(const char* const* environment) {
   parser.read_choice("RANGEFINDER_FORCE", options.force, "on", "off");
   parser.read_text("RANGEFINDER_NVTX_CHAIN", options.nvtx_chain);
   parser.read_text("RANGEFINDER_MANIFEST", options.manifest);
+  if (options.monitor.on()) settle_monitor(parser, options);
   report_unknown(environment, options.problems);
   return options;
 }

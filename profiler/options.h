@@ -62,6 +62,10 @@ inline constexpr std::array kOptions{
     OptionSpec{
         "RANGEFINDER_CAPTURE_END", "--capture-end", "", false, "",
         "How many windows --capture opens: stop (one), repeat:N, repeat [stop; cudaProfilerApi: repeat]"},
+    OptionSpec{
+        "RANGEFINDER_MONITOR", "--monitor", "off", false, "",
+        "For programs that run for days: record GPU work in short windows, and count launches and NVTX "
+        "ranges all the while; WINDOW/PERIOD, as in 100ms/10s, which `on` means, or off"},
     OptionSpec{"RANGEFINDER_CHILDREN", "--children", "on", false, "",
                "Also record programs that the program starts, in folders of their own: on or off"},
     OptionSpec{"RANGEFINDER_CONTROL", "--no-control", "on", true, "off",
@@ -111,6 +115,12 @@ enum class GraphTracing : std::uint8_t { nodes, whole };
 enum class ExactAt : std::uint8_t { launch, range };
 enum class StartMode : std::uint8_t { on, off, ready };
 
+/// GPU work is recorded for window_ns at the beginning of each period.
+struct MonitorRequest {
+  std::int64_t window_ns = 0, period_ns = 0;  ///< 0: all the while
+  [[nodiscard]] bool on() const noexcept { return period_ns != 0; }
+};
+
 [[nodiscard]] constexpr const char* counter_mode_text(CounterMode mode) noexcept {
   return mode == CounterMode::exact ? "exact" : mode == CounterMode::sampled ? "sampled" : "off";
 }
@@ -129,6 +139,7 @@ struct Options {
   std::uint32_t exact_batch = 0;  ///< 0: as the metrics want it
   StartMode start = StartMode::on;
   CaptureRequest capture;
+  MonitorRequest monitor;
   bool control = true;
   bool children = true;
   std::int32_t run_pid = 0;  ///< 0: not known

@@ -37,6 +37,8 @@ struct Header {
   std::string counters;              ///< "off", "sampled", "exact", "refused"
   std::string counters_reason;       ///< why refused; empty otherwise
   std::string rank;                  ///< of a distributed run, if a rank variable is set
+  /// Monitor mode: GPU work is recorded so long in each period (monitor_record.h); 0: all the while.
+  std::uint64_t monitor_window_ns = 0, monitor_period_ns = 0;
 };
 
 /// One GPU. Source: cuDeviceGetAttribute and friends; peaks are derived (see README.md).

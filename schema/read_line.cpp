@@ -55,6 +55,7 @@ constexpr std::array kReaders{
     KindReader{"config", read_as<LaunchConfigRecord>},
     KindReader{"capture", read_as<CaptureRecord>},
     KindReader{"sampling", read_as<SamplingRecord>},
+    KindReader{"monitor", read_as<MonitorRecord>},
     KindReader{"clock", read_as<ClockRecord>},
     KindReader{"flush", read_as<FlushRecord>},
     KindReader{"header", read_as<Header>},
@@ -90,6 +91,7 @@ struct KindOf {
   std::string_view operator()(const ExactRecord&) const { return "exact"; }
   std::string_view operator()(const SamplesRecord&) const { return "samples"; }
   std::string_view operator()(const SamplingRecord&) const { return "sampling"; }
+  std::string_view operator()(const MonitorRecord&) const { return "monitor"; }
   std::string_view operator()(const SyncRecord&) const { return "sync"; }
   std::string_view operator()(const AllocRecord& alloc) const { return alloc.is_free ? "free" : "alloc"; }
   std::string_view operator()(const EventRecord& event) const {

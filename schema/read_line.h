@@ -26,8 +26,8 @@ struct UnknownLine {
 using Line = std::variant<UnknownLine, Header, GpuRecord, ContextRecord, StreamRecord, ThreadRecord,
                           DomainRecord, CategoryRecord, NameRecord, PathRecord, KernelNameRecord,
                           LaunchConfigRecord, KernelRecord, MemcpyRecord, MemsetRecord, GraphRecord,
-                          LaunchRecord, ExactRecord, SamplesRecord, SamplingRecord, SyncRecord, AllocRecord,
-                          EventRecord, CaptureRecord, OverheadRecord, RangeRecord, MarkRecord,
+                          LaunchRecord, ExactRecord, SamplesRecord, SamplingRecord, MonitorRecord, SyncRecord,
+                          AllocRecord, EventRecord, CaptureRecord, OverheadRecord, RangeRecord, MarkRecord,
                           PayloadSchemaRecord, MetricSetRecord, ClockRecord, FlushRecord, EndRecord>;
 
 /// Not thread-safe; one a thread. Views inside a Line live as long as the reader.

@@ -32,6 +32,7 @@ void read_record(const LineKeys& keys, LaunchRecord& record);
 void read_record(const LineKeys& keys, ExactRecord& record);
 void read_record(const LineKeys& keys, SamplesRecord& record);
 void read_record(const LineKeys& keys, SamplingRecord& record);
+void read_record(const LineKeys& keys, MonitorRecord& record);
 void read_record(const LineKeys& keys, SyncRecord& record);
 /// `is_free` is the caller's: it is in the line's kind.
 void read_record(const LineKeys& keys, AllocRecord& record);

@@ -60,6 +60,8 @@ void read_record(const LineKeys& keys, Header& record) {
   keys.need("counters", record.counters);
   keys.take("counters_reason", record.counters_reason);
   keys.take("rank", record.rank);
+  keys.take("monitor_window", record.monitor_window_ns);
+  keys.take("monitor_period", record.monitor_period_ns);
 }
 
 void read_record(const LineKeys& keys, GpuRecord& record) {

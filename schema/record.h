@@ -25,6 +25,7 @@
 
 #include "schema/ledger_record.h"
 #include "schema/loss.h"
+#include "schema/monitor_record.h"
 #include "schema/naming_record.h"
 #include "schema/sample_record.h"
 

@@ -32,6 +32,7 @@ void write_line(std::string& out, const LaunchRecord& record);
 void write_line(std::string& out, const ExactRecord& record);
 void write_line(std::string& out, const SamplesRecord& record);
 void write_line(std::string& out, const SamplingRecord& record);
+void write_line(std::string& out, const MonitorRecord& record);
 void write_line(std::string& out, const SyncRecord& record);
 void write_line(std::string& out, const AllocRecord& record);
 void write_line(std::string& out, const EventRecord& record);

@@ -89,6 +89,8 @@ void write_line(std::string& out, const Header& record) {
   line.text("counters", record.counters);
   line.nonempty("counters_reason", record.counters_reason);
   line.nonempty("rank", record.rank);
+  line.nonzero("monitor_window", record.monitor_window_ns);
+  line.nonzero("monitor_period", record.monitor_period_ns);
   line.end();
 }
 

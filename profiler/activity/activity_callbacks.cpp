@@ -64,6 +64,15 @@ void disable_activity_kinds(const CuptiFunctions& cupti) noexcept {
   for (const CUpti_ActivityKind kind : kKinds) (void)cupti.ActivityDisable(kind);
 }
 
+void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool on) noexcept {
+  for (const CUpti_ActivityKind kind : kKinds) {
+    // These tell what work is of, and are few.
+    if (kind == CUPTI_ACTIVITY_KIND_CONTEXT || kind == CUPTI_ACTIVITY_KIND_STREAM) continue;
+    if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && graphs != GraphTracing::whole) continue;
+    (void)(on ? cupti.ActivityEnable(kind) : cupti.ActivityDisable(kind));
+  }
+}
+
 void restart_node_records(const CuptiFunctions& cupti) noexcept {
   constexpr CUpti_ActivityKind kOfNodes[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                              CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};

@@ -25,6 +25,10 @@ namespace rangefinder {
                                          std::string& error);
 void disable_activity_kinds(const CuptiFunctions& cupti) noexcept;
 
+/// Records of work alone, on or off: with what was enabled by enable_activity_kinds(). Any thread, one at a
+/// time.
+void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool on) noexcept;
+
 /// Records of kernels, copies and memsets off and on again. What CUPTI had not timed by then it
 /// delivers without times. Drain thread; costs what enabling costs.
 void restart_node_records(const CuptiFunctions& cupti) noexcept;

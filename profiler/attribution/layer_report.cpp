@@ -184,6 +184,13 @@ std::string remarks(const json& summary, const Table& table) {
   } else if (!table.bytes && total(summary, "kernels") > 0) {
     out += "DRAM and L2 bytes were not asked for: rangefinder run --counters exact adds them.\n";
   }
+  const json& monitor = member(summary, "monitor");
+  if (const std::uint64_t observed_ns = number(monitor, "observed_ns"); observed_ns != 0) {
+    out +=
+        "Monitor mode: " + count_text(number(monitor, "windows")) + " windows, " +
+        percent_text(static_cast<double>(number(monitor, "window_ns")) / static_cast<double>(observed_ns)) +
+        " of the time; the table holds what ran in them. Rates: rangefinder report --section monitor\n";
+  }
   if (member(summary, "final") == json(false)) {
     out += "The program did not end in an orderly way: this is what it had done at the last summary.\n";
   }

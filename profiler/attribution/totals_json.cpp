@@ -130,6 +130,23 @@ Json truth_object(const CopyTruth& truth) {
   return out;
 }
 
+Json monitor_row(const MonitorRow& row) {
+  return {{"depth", row.depth},
+          {"launches", row.launches},
+          {"ranges", row.ranges},
+          {"range_ns", row.range_ns},
+          {"kernels", row.kernels},
+          {"copies", row.copies},
+          {"gpu_ns", row.gpu_ns},
+          {"gpu_ns_per_s", row.gpu_ns_per_s},
+          {"gpu_ns_per_s_sd", row.gpu_ns_per_s_sd}};
+}
+
+Json monitor_object(const MonitorRates& rates) {
+  return {
+      {"windows", rates.windows()}, {"window_ns", rates.window_ns()}, {"observed_ns", rates.observed_ns()}};
+}
+
 Json metric_sets_array(const MetricGroups& groups) {
   Json out = Json::array();
   for (const MetricSetRecord& set : groups.sets()) {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/attribution/derived.h"
+#include "profiler/attribution/monitor_rates.h"
 #include "profiler/attribution/path_totals.h"
 #include "schema/record.h"
 
@@ -36,6 +37,10 @@ void add_totals(nlohmann::ordered_json& out, const PathTotals& row, const RowByt
 void add_kernel_counters(nlohmann::ordered_json& out, const CounterTotals& counters);
 /// {copies, known_bytes, measured_bytes}; null where there was no such copy.
 [[nodiscard]] nlohmann::ordered_json truth_object(const CopyTruth& truth);
+/// Rates of one path in monitor mode; its "path" is the caller's.
+[[nodiscard]] nlohmann::ordered_json monitor_row(const MonitorRow& row);
+/// {windows, window_ns, observed_ns}: what the rows' means are over.
+[[nodiscard]] nlohmann::ordered_json monitor_object(const MonitorRates& rates);
 /// [{id, name, metrics}] of sets with metrics.
 [[nodiscard]] nlohmann::ordered_json metric_sets_array(const MetricGroups& groups);
 

@@ -132,6 +132,7 @@ void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) 
       .final = final,
       .duration_ns = static_cast<std::uint64_t>(now_ns - base_unix_ns_),
       .samples = builder_->sharing(),
+      .monitor = builder_->rates(),
   };
   summary_ = summary_json(input);
   (void)write_atomically(segments_.folder() + "/summary.json", summary_);

@@ -45,6 +45,12 @@ class Drain {
   void end_window(std::int64_t end_ns) noexcept { builder_->end_window(end_ns); }
   [[nodiscard]] bool settled() const { return builder_->settled(); }
 
+  /// Monitor mode, before the first event: see TraceBuilder.
+  void monitor(const MonitorCycle& cycle) noexcept { builder_->monitor(cycle); }
+  void end_period(std::int64_t start_ns, std::int64_t end_ns, std::uint64_t window_ns) {
+    builder_->end_period(start_ns, end_ns, window_ns);
+  }
+
   /// Counters turned out to be unavailable: later segments and the summary say so.
   void on_counters_refused(const std::string& reason);
 
@@ -53,6 +59,8 @@ class Drain {
   /// Writes what there is to the disk now, and the summary.
   void flush_now(const TickChunk& tick, const OwnCost& cost);
   [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return builder_->untimed_graph_work(); }
+  /// Records of graphs' nodes so far.
+  [[nodiscard]] std::uint64_t graph_nodes() const noexcept { return builder_->graph_nodes(); }
   /// Event lines so far.
   [[nodiscard]] std::uint64_t records() const noexcept { return writer_.records(); }
 

@@ -22,12 +22,7 @@ namespace rangefinder {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
-constexpr std::chrono::milliseconds kBusySleep{10};
-constexpr std::chrono::milliseconds kQuietSleep{100};
 constexpr std::int64_t kFirstAskNs = 100 * kNsPerMs;  // in a window that somebody waits for
-constexpr std::int64_t kQuietAfterNs = 1'000'000'000;
-/// A quiet program is asked for late records this often.
-constexpr std::int64_t kQuietAskNs = 5'000'000'000;
 
 }  // namespace
 
@@ -57,8 +52,7 @@ void DrainThread::run() noexcept {
   bool opened = false;
   if (guarded(loss, [&] { opened = open(); }) && opened) {
     while (!stopping_.load(std::memory_order_acquire)) {
-      const std::int64_t now_ns = clock_now_ns();
-      from_.recorder.sleep_until_woken(now_ns - last_input_ns_ < kQuietAfterNs ? kBusySleep : kQuietSleep);
+      from_.recorder.sleep_until_woken(time_to_sleep());
       (void)guarded(loss, [this] { turn(clock_now_ns()); });
     }
     if (window_end_ns_ != 0) (void)guarded(loss, [this] { settle(); });
@@ -86,6 +80,10 @@ bool DrainThread::open() {
     header.runtime_version = query_runtime_version();
   }
   header.counters = from_.exact != nullptr ? "exact" : from_.sampler != nullptr ? "sampled" : "off";
+  if (from_.options.monitor.on() && from_.cupti != nullptr) {
+    header.monitor_window_ns = static_cast<std::uint64_t>(from_.options.monitor.window_ns);
+    header.monitor_period_ns = static_cast<std::uint64_t>(from_.options.monitor.period_ns);
+  }
   const OutTemplateValues values{std::to_string(header.pid), header.host, header.rank};
   if (from_.begin_ns != 0) {
     header.base_monotonic_ns -= header.base_unix_ns - from_.begin_ns;
@@ -101,6 +99,7 @@ bool DrainThread::open() {
     return false;
   }
   last_input_ns_ = last_ask_ns_ = header.base_unix_ns;
+  if (header.monitor_period_ns != 0) begin_cycle();
   if (from_.late) {
     drain_.begin_late();
     last_ask_ns_ -= from_.options.flush_ms * kNsPerMs - kFirstAskNs;
@@ -129,7 +128,9 @@ void DrainThread::turn(std::int64_t now_ns) {
   read_exact();
   read_samples();
   read_buffers();
-  if (from_.cupti != nullptr) node_records_.look(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
+  if (from_.cupti != nullptr && (!cycle_ || cycle_->open()))
+    node_records_.look(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
+  if (cycle_ && !stopping_.load(std::memory_order_relaxed)) follow_cycle(false);
   from_.recorder.threads.recycle();
   const std::uint64_t asked = asked_to_write_.load(std::memory_order_acquire);
   const TickChunk tick{clock_now_ns(), monotonic_now_ns()};
@@ -219,21 +220,6 @@ void DrainThread::read_buffers() {
   }
 }
 
-void DrainThread::ask_for_records(std::int64_t now_ns) {
-  if (from_.cupti == nullptr) return;
-  const bool quiet = now_ns - last_input_ns_ > kQuietAfterNs;
-  const bool asked = asked_to_write_.load(std::memory_order_relaxed) != written_;
-  if (!asked && now_ns - last_ask_ns_ < (quiet ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
-  last_ask_ns_ = now_ns;
-  // Hands back what is complete, into the pool's queue, on this thread; waits for no GPU work.
-  from_.cupti->functions.ActivityFlushAll(0);
-  std::size_t dropped = 0;
-  if (from_.cupti->functions.ActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
-      dropped != 0) {
-    from_.recorder.loss.add(Loss::cupti_dropped_records, dropped);
-  }
-}
-
 OwnCost DrainThread::cost() const {
   OwnCost cost = cost_of_all_windows();
   cost.launch_callbacks -= cost_before_.launch_callbacks;
@@ -253,6 +239,7 @@ void DrainThread::finish() {
   if (from_.cupti != nullptr) from_.cupti->functions.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   last_ask_ns_ = 0;
   turn(clock_now_ns());
+  if (cycle_) follow_cycle(true);
   EndChunk end;
   end.now_ns = clock_now_ns();
   end.own_cost = cost();

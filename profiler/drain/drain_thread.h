@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,11 +78,16 @@ class DrainThread {
   void tell_refusal(const std::string& reason) noexcept;
 
  private:
+  static constexpr std::int64_t kQuietAfterNs = 1'000'000'000;  // without events
   void run() noexcept;
   [[nodiscard]] bool open();
   void announce();
   void turn(std::int64_t now_ns);
   void tell_chain_problem();
+  /// Monitor mode: switches records on and off, and ends periods. `last`: the trace ends.
+  void begin_cycle();
+  void follow_cycle(bool last);
+  [[nodiscard]] std::chrono::milliseconds time_to_sleep() const;
   std::size_t read_rings();
   void read_exact();
   void announce_metric_sets();
@@ -104,11 +110,13 @@ class DrainThread {
   const OwnCost cost_before_;  // of earlier windows
   Drain drain_;
   NodeRecordGuard node_records_;
+  std::optional<MonitorCycle> cycle_;  // in monitor mode
   std::vector<std::byte> extra_;
   std::vector<ExactLaunch> exact_;
   std::vector<PmRecord> samples_;
   std::vector<std::uint32_t> named_threads_;
   std::vector<std::uint32_t> gpus_with_sets_;
+  std::uint64_t nodes_at_ask_ = 0;
   std::int64_t last_ask_ns_ = 0, last_input_ns_ = 0;
   std::int64_t drop_from_ns_ = Recorder::kAlways;
   std::uint64_t written_ = 0;

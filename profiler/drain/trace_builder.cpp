@@ -28,6 +28,7 @@ void TraceBuilder::learn_path(std::uint32_t path) {
   const PathNode node = recorder_.paths.node(path);
   learn_path(node.parent);
   totals_.add_path({path, node.parent, node.domain, {}});
+  if (cycle_ != nullptr) rates_.add_path(path, node.parent);
 }
 
 template <typename Record>
@@ -35,7 +36,22 @@ void TraceBuilder::write(const Record& record) {
   learn_path(record.work.path);
   writer_.write(record);
   totals_.add(record);
+  if (cycle_ != nullptr) period_.add(record);
   if (sharing_ != nullptr) sharing_->add(record);
+}
+
+MonitorCycle::Place TraceBuilder::place(const Event& event) const noexcept {
+  if (cycle_ == nullptr) return MonitorCycle::Place::inside;
+  // A range that is still open at the end lasts until then.
+  return cycle_->place(event.start_ns, event.end_ns == kNoTime ? now_ns_ : event.end_ns);
+}
+
+void TraceBuilder::end_period(std::int64_t start_ns, std::int64_t end_ns, std::uint64_t window_ns) {
+  for (const MonitorRecord& record : period_.end(relative(start_ns), relative(end_ns), window_ns)) {
+    learn_path(record.path);
+    writer_.write(record);
+    rates_.add(record);
+  }
 }
 
 bool TraceBuilder::join(GpuWork& work) {
@@ -61,6 +77,7 @@ void TraceBuilder::on_work(Record record) {
     recorder_.loss.add(Loss::gpu_work_untimed);
     if (record.work.graph != 0) ++untimed_graph_work_;
   }
+  if (record.work.graph_node != 0) ++node_records_;
   record.work.start_ns = relative(record.work.start_ns);
   record.work.end_ns = relative(record.work.end_ns);
   if (join(record.work)) {

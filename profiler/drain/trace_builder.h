@@ -23,12 +23,15 @@
 #include <variant>
 
 #include "profiler/activity/activity_decoder.h"
+#include "profiler/attribution/monitor_rates.h"
 #include "profiler/attribution/path_totals.h"
 #include "profiler/attribution/sample_sharing.h"
 #include "profiler/counters/exact_launch.h"
 #include "profiler/drain/graph_nodes.h"
 #include "profiler/drain/kernel_names.h"
 #include "profiler/drain/launch_table.h"
+#include "profiler/drain/monitor_counts.h"
+#include "profiler/drain/monitor_cycle.h"
 #include "profiler/events/recorder.h"
 #include "profiler/output/trace_writer.h"
 
@@ -69,6 +72,10 @@ class TraceBuilder final : public RecordSink {
   void begin_late() noexcept { late_ = true; }
   /// Nor is what is launched from `end_ns` (absolute) on.
   void end_window(std::int64_t end_ns) noexcept { window_end_ns_ = relative(end_ns); }
+  /// Monitor mode: what lies in none of `cycle`'s windows is counted, not written.
+  void monitor(const MonitorCycle& cycle) noexcept { cycle_ = &cycle; }
+  /// A period of it has ended: its lines. Times absolute.
+  void end_period(std::int64_t start_ns, std::int64_t end_ns, std::uint64_t window_ns);
   /// Every launch of the window has its record, and every record its launch.
   [[nodiscard]] bool settled() const;
 
@@ -79,7 +86,10 @@ class TraceBuilder final : public RecordSink {
   /// Bytes of the hardware's samples by path; nullptr: nothing is sampled.
   [[nodiscard]] const SampleSharing* sharing() const noexcept { return sharing_.get(); }
   [[nodiscard]] const LaunchTable& launches() const noexcept { return launches_; }
-  /// Records of graphs that came without times so far.
+  /// nullptr: not in monitor mode.
+  [[nodiscard]] const MonitorRates* rates() const noexcept { return cycle_ != nullptr ? &rates_ : nullptr; }
+  /// Records of graphs' nodes so far, and those of graphs that came without times.
+  [[nodiscard]] std::uint64_t graph_nodes() const noexcept { return node_records_; }
   [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return untimed_graph_work_; }
 
  private:
@@ -102,6 +112,7 @@ class TraceBuilder final : public RecordSink {
   void learn_path(std::uint32_t path);
   void expire(Pending& pending);
   void note_launch(std::uint32_t correlation) noexcept;
+  [[nodiscard]] MonitorCycle::Place place(const Event& event) const noexcept;
   [[nodiscard]] bool is_of_window(const GpuWork& work) const noexcept;
 
   void on_launch(std::uint32_t thread, const Event& event);
@@ -130,7 +141,10 @@ class TraceBuilder final : public RecordSink {
   };
   std::unordered_map<std::uint32_t, MetricSet> metric_sets_;  // not empty: counter ranges are in use
   IdSet known_paths_;                                         // those that totals_ has
-  std::uint64_t untimed_graph_work_ = 0;
+  const MonitorCycle* cycle_ = nullptr;
+  MonitorCounts period_;
+  MonitorRates rates_;
+  std::uint64_t node_records_ = 0, untimed_graph_work_ = 0;
   std::deque<Pending> pending_;
   std::int64_t now_ns_;  // of the last turn; what arrives waits from then on
   // Which records without a launch belong to the window all the same, and are loss.

@@ -19,6 +19,12 @@ WorkKind work_kind(ApiClass api) noexcept {
   return static_cast<WorkKind>(api);
 }
 
+// What monitor mode leaves out between its windows, uncounted.
+bool is_detail(EventKind kind) noexcept {
+  return kind == EventKind::mark || kind == EventKind::sync || kind == EventKind::alloc ||
+         kind == EventKind::free || kind == EventKind::event_record || kind == EventKind::event_wait;
+}
+
 std::uint32_t low(std::uint64_t word) noexcept {
   return static_cast<std::uint32_t>(word);
 }
@@ -39,12 +45,16 @@ LaunchRecord TraceBuilder::launch_of(std::uint32_t thread, const Event& event) c
 }
 
 void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
+  const MonitorCycle::Place place = this->place(event);
+  if (cycle_ != nullptr && event.c == 0) period_.add_launch(event.path, place == MonitorCycle::Place::inside);
+  if (place == MonitorCycle::Place::outside) return;
   writer_.write(launch_of(thread, event));
   if (event.c != 0) return;  // the call failed: nothing was launched
   const ApiClass kind = api_of(event).kind;
   // A copy or memset of no bytes leaves no record; nor does what only went into a graph.
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
-  const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0);
+  const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0) &&
+                             place == MonitorCycle::Place::inside;
   note_launch(event.correlation);
   launches_.put(event.correlation, work_kind(kind), {event.path, event.range}, expect_record);
 }
@@ -77,6 +87,9 @@ void TraceBuilder::on_range(std::uint32_t thread, const Event& event, std::span<
     range.thread = high(event.b);  // the event lies in the ring of the thread that ended it
     if (event.end_ns != kNoTime) range.end_thread = thread;
   }
+  if (cycle_ != nullptr && event.end_ns != kNoTime && event.end_ns >= event.start_ns)
+    period_.add_range(range.path, static_cast<std::uint64_t>(event.end_ns - event.start_ns));
+  if (place(event) == MonitorCycle::Place::outside) return;
   range.extras = extras_of(event, extra);
   learn_path(range.path);
   writer_.write(range);
@@ -140,6 +153,7 @@ void TraceBuilder::on_payload_schema(const Event& event) {
 }
 
 void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  if (is_detail(event.kind) && place(event) == MonitorCycle::Place::outside) return;
   switch (event.kind) {
     case EventKind::launch:
       return on_launch(thread, event);

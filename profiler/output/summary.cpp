@@ -128,6 +128,18 @@ Json samples_object(const SampleSharing& samples) {
           {"unattributed", columns(totals.unattributed)}};
 }
 
+Json monitor_of(const SummaryInput& input) {
+  Json out = monitor_object(*input.monitor);
+  Json& paths = out["paths"] = Json::array();
+  for (const MonitorRow& rates : input.monitor->rows()) {
+    Json row;
+    row["path"] = rates.path == 0 ? "" : valid(join_path(rates.path, input.path_name, input.path_parent));
+    row.update(monitor_row(rates));
+    paths.push_back(std::move(row));
+  }
+  return out;
+}
+
 Json kernel_row(const KernelTotals& totals, std::string_view name, std::string_view library) {
   Json row;
   row["name"] = valid(name);
@@ -227,6 +239,7 @@ std::string summary_json(const SummaryInput& input) {
   if (input.samples != nullptr && input.samples->any()) {
     document.member("samples", samples_object(*input.samples));
   }
+  if (input.monitor != nullptr) document.member("monitor", monitor_of(input));
   add_kernels(document, input);
   document.array("memcpy", input.totals.copies(), copy_row);
   document.member("findings", Json::array());

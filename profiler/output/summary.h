@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/attribution/monitor_rates.h"
 #include "profiler/attribution/path_totals.h"
 #include "profiler/attribution/sample_sharing.h"
 #include "schema/record.h"
@@ -44,6 +45,7 @@ struct SummaryInput {
   bool final = false;
   std::uint64_t duration_ns = 0;           ///< since recording began
   const SampleSharing* samples = nullptr;  ///< sampled mode: bytes shared by time so far
+  const MonitorRates* monitor = nullptr;   ///< monitor mode: its rates so far
 };
 
 /// The whole text, newline at the end; always valid UTF-8. Throws bad_alloc, nothing else.

@@ -202,6 +202,12 @@ void TraceWriter::write(const SamplesRecord& record) {
   event(record, kSamples);
 }
 
+void TraceWriter::write(const MonitorRecord& record) {
+  begin();
+  need_path(record.path);
+  event(record, kMonitor);
+}
+
 void TraceWriter::write(const SyncRecord& record) {
   need_host(record.host);
   event(record, kSync);
@@ -264,7 +270,7 @@ void TraceWriter::write(const EndRecord& record) {
 
 std::vector<std::pair<std::string, std::uint64_t>> TraceWriter::counts() const {
   static constexpr std::array<const char*, kKinds> kNames{
-      "kernel", "memcpy", "memset",       "graph",       "launch",  "exact",    "samples", "sync",
+      "kernel", "memcpy", "memset",       "graph",       "launch",  "exact",    "samples", "monitor", "sync",
       "alloc",  "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark"};
   std::vector<std::pair<std::string, std::uint64_t>> out;
   for (std::size_t i = 0; i < kKinds; ++i) {

@@ -58,6 +58,7 @@ class TraceWriter {
   void write(const LaunchRecord& record);
   void write(const ExactRecord& record);
   void write(const SamplesRecord& record);
+  void write(const MonitorRecord& record);
   void write(const SyncRecord& record);
   void write(const AllocRecord& record);
   void write(const EventRecord& record);
@@ -89,6 +90,7 @@ class TraceWriter {
     kLaunch,
     kExact,
     kSamples,
+    kMonitor,
     kSync,
     kAlloc,
     kFree,

@@ -18,6 +18,7 @@ from cases_exit import *  # noqa: F401,F403
 from cases_fork import *  # noqa: F401,F403
 from cases_graphs import *  # noqa: F401,F403
 from cases_messages import *  # noqa: F401,F403
+from cases_monitor import *  # noqa: F401,F403
 from cases_processes import *  # noqa: F401,F403
 from cases_sampling import *  # noqa: F401,F403
 from cases_search import *  # noqa: F401,F403

@@ -54,7 +54,7 @@ class BadInputCase(CommandLine):
     def sections(self):
         wrong = self.call("report", "x", "--section", "?").stderr
         names = [word for word in ("modules", "kernels", "memcpy", "memory", "launches", "sync", "streams", "gpu",
-                                   "idle", "iterations", "graphs", "overhead", "loss") if word in wrong]
+                                   "idle", "iterations", "graphs", "monitor", "overhead", "loss") if word in wrong]
         return names or ["modules", "kernels"]
 
     def formats(self):

@@ -16,7 +16,7 @@ import cli_case
 from cli_case import CommandLine
 
 SECTIONS = ["modules", "kernels", "memcpy", "memory", "launches", "sync", "streams", "gpu", "idle", "iterations",
-            "graphs", "overhead", "loss", "findings"]
+            "graphs", "monitor", "overhead", "loss", "findings"]
 REPLAYED = {}
 
 

@@ -22,9 +22,9 @@ Options read(const std::vector<std::string>& variables) {
 auto values(const Options& o) {
   return std::tie(o.out, o.counters, o.counters_asked_for, o.sample_interval_us, o.metrics, o.exact_at,
                   o.exact_range, o.exact_kernel, o.exact_skip, o.exact_batch, o.start, o.capture.by,
-                  o.control, o.children, o.run_pid, o.memory, o.events, o.fold_digits, o.segment_bytes,
-                  o.max_bytes, o.keep_last, o.buffers, o.flush_ms, o.summary_ms, o.report, o.log, o.cupti,
-                  o.record, o.force, o.nvtx_chain, o.manifest);
+                  o.monitor.window_ns, o.monitor.period_ns, o.control, o.children, o.run_pid, o.memory,
+                  o.events, o.fold_digits, o.segment_bytes, o.max_bytes, o.keep_last, o.buffers, o.flush_ms,
+                  o.summary_ms, o.report, o.log, o.cupti, o.record, o.force, o.nvtx_chain, o.manifest);
 }
 
 std::string assignment(const OptionSpec& option, const std::string& value) {
@@ -231,4 +231,27 @@ TEST_CASE("a capture that is not understood is refused with what would be") {
   CHECK(end.capture.by == CaptureBy::ranges);
   REQUIRE(end.problems.size() == 1);
   CHECK(end.problems[0].find("repeat:N") != std::string::npos);
+}
+
+TEST_CASE("monitor mode is a window and a period, and costs little unless told otherwise") {
+  const Options options = read({"RANGEFINDER_MONITOR=50ms/2s", "RANGEFINDER_EVENTS=on"});
+
+  CHECK(options.monitor.window_ns == 50'000'000);
+  CHECK(options.monitor.period_ns == 2'000'000'000);
+  CHECK(options.sample_interval_us == 10'000);
+  CHECK((!options.memory && options.events));
+  CHECK(options.problems.empty());
+  CHECK(read({"RANGEFINDER_MONITOR=on"}).monitor.period_ns == 10'000'000'000);
+}
+
+TEST_CASE("a monitor window of more than half a period is refused, and so are exact counters") {
+  for (const char* const wrong : {"2s/3s", "1ms/10s", "100ms", "often"}) {
+    INFO(wrong);
+    const Options options = read({std::string("RANGEFINDER_MONITOR=") + wrong});
+    CHECK(!options.monitor.on());
+    CHECK(options.problems.size() == 1);
+  }
+  const Options exact = read({"RANGEFINDER_MONITOR=on", "RANGEFINDER_COUNTERS=exact"});
+  CHECK(exact.counters == CounterMode::off);
+  CHECK(exact.problems.size() == 1);
 }

@@ -129,6 +129,7 @@ class IdentityCheck final : public TraceCheck {
                                 std::to_string(record.metric_set) + ", which has " +
                                 std::to_string(set->second) + " metrics");
   }
+  void check(const MonitorRecord& record) { use(kPaths, record.path); }
   void check(const SyncRecord& record) { use(kPaths, record.host.path); }
   void check(const AllocRecord& record) { use(kPaths, record.host.path); }
   void check(const EventRecord& record) { use(kPaths, record.host.path); }

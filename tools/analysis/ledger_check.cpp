@@ -102,8 +102,8 @@ class LedgerCheck final : public TraceCheck {
 
 bool is_event(std::string_view kind) {
   static const std::set<std::string_view> kEvents{
-      "kernel", "memcpy",       "memset",      "launch",  "exact",    "samples", "sync", "alloc",
-      "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark", "graph"};
+      "kernel",       "memcpy",      "memset",  "launch",   "exact", "samples", "sync",  "alloc",  "free",
+      "event_record", "stream_wait", "capture", "overhead", "range", "mark",    "graph", "monitor"};
   return kEvents.count(kind) != 0;
 }
 

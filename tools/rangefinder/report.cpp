@@ -89,6 +89,9 @@ bool shows_bytes(const ReportOptions& options) {
 std::string trace_text(const Loaded& loaded, const ReportOptions& options) {
   std::string out = report_title(loaded.trace);
   if (!loaded.selection.everything()) out += loaded.selection.text() + "\n";
+  if (loaded.trace.header.monitor_period_ns != 0 && options.section != "monitor") {
+    out += "Monitor mode: GPU work of windows only. --section monitor has rates of the whole time\n";
+  }
   out += "\n" + loaded.section->text(loaded.input(options), options.style()) + "\n";
   if (shows_bytes(options)) out += bytes_footer(loaded.trace, loaded.values);
   return out + report_footer(loaded.trace);

@@ -31,6 +31,7 @@ namespace rangefinder {
 [[nodiscard]] std::unique_ptr<Section> make_iterations_section(const SectionView& view);
 /// Executable graphs and captures.
 [[nodiscard]] std::unique_ptr<Section> make_graphs_section(const SectionView& view);
+[[nodiscard]] std::unique_ptr<Section> make_monitor_section(const SectionView& view);
 /// What CUDA, CUPTI and recording took for themselves.
 [[nodiscard]] std::unique_ptr<Section> make_overhead_section(const SectionView& view);
 /// What happened and is not in the trace.

@@ -53,6 +53,7 @@ const std::vector<SectionKind>& section_kinds() {
       {"idle", "gaps on the GPU, by where the host was meanwhile", make_idle_section},
       {"iterations", "time of each repetition, outliers marked", make_iterations_section},
       {"graphs", "executable graphs and captures", make_graphs_section},
+      {"monitor", "rates of a trace made with --monitor, and how sure they are", make_monitor_section},
       {"overhead", "what CUDA, CUPTI and recording took for themselves", make_overhead_section},
       {"loss", "what happened and is not in the trace", make_loss_section},
   };

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// DrainThread's third part: when it wakes, when it asks CUPTI for records, and monitor mode's windows.
+#include <algorithm>
+
+#include "profiler/activity/activity_callbacks.h"
+#include "profiler/drain/drain_thread.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::chrono::milliseconds kBusySleep{10};
+constexpr std::chrono::milliseconds kQuietSleep{100};
+constexpr std::int64_t kNsPerMs = 1'000'000;
+/// Nodes of graphs fill buffers by themselves, and asking for what is complete holds their launches up
+/// (docs/measured.md): after so many of them CUPTI is asked as seldom as a quiet program.
+constexpr std::uint64_t kManyNodes = 5'000;
+/// A quiet program is asked for late records this often.
+constexpr std::int64_t kQuietAskNs = 5'000'000'000;
+
+}  // namespace
+
+std::chrono::milliseconds DrainThread::time_to_sleep() const {
+  const std::int64_t now_ns = clock_now_ns();
+  const auto longest = now_ns - last_input_ns_ < kQuietAfterNs ? kBusySleep : kQuietSleep;
+  if (!cycle_) return longest;
+  const auto left = std::chrono::milliseconds((cycle_->next_ns() - now_ns) / kNsPerMs + 1);
+  return std::clamp(left, std::chrono::milliseconds(1), longest);
+}
+
+void DrainThread::ask_for_records(std::int64_t now_ns) {
+  if (from_.cupti == nullptr) return;
+  const bool quiet = now_ns - last_input_ns_ > kQuietAfterNs;
+  const bool asked = asked_to_write_.load(std::memory_order_relaxed) != written_;
+  const bool seldom = quiet || drain_.graph_nodes() - nodes_at_ask_ >= kManyNodes;
+  if (!asked && now_ns - last_ask_ns_ < (seldom ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
+  last_ask_ns_ = now_ns;
+  nodes_at_ask_ = drain_.graph_nodes();
+  // Hands back what is complete, into the pool's queue, on this thread; waits for no GPU work.
+  from_.cupti->functions.ActivityFlushAll(0);
+  std::size_t dropped = 0;
+  if (from_.cupti->functions.ActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
+      dropped != 0) {
+    from_.recorder.loss.add(Loss::cupti_dropped_records, dropped);
+  }
+}
+
+void DrainThread::begin_cycle() {
+  cycle_.emplace(
+      from_.options.monitor, clock_now_ns(),
+      [this](bool on) { switch_work_records(from_.cupti->functions, from_.options.graphs, on); },
+      clock_now_ns);
+  drain_.monitor(*cycle_);
+}
+
+void DrainThread::follow_cycle(bool last) {
+  const std::int64_t begin_ns = cycle_->period_begin_ns();
+  const std::int64_t now_ns = window_end_ns_ != 0 ? window_end_ns_ : clock_now_ns();
+  std::uint64_t window_ns = cycle_->window_ns(now_ns);
+  if (!last) {
+    if (cycle_->turn() == MonitorCycle::Change::period_ended)
+      drain_.end_period(begin_ns, cycle_->period_begin_ns(), window_ns);
+    return;
+  }
+  // A stub of a window would weigh as much as a whole one.
+  if (window_ns < static_cast<std::uint64_t>(from_.options.monitor.window_ns) / 2) window_ns = 0;
+  drain_.end_period(begin_ns, std::max(now_ns, begin_ns), window_ns);
+}
+
+}  // namespace rangefinder

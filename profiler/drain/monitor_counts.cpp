@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/drain/monitor_counts.h"
+
+#include <algorithm>
+
+namespace rangefinder {
+namespace {
+
+std::uint64_t duration_of(const GpuWork& work) noexcept {
+  if (work.start_ns == kNoTime || work.end_ns == kNoTime || work.end_ns < work.start_ns) return 0;
+  return static_cast<std::uint64_t>(work.end_ns - work.start_ns);
+}
+
+}  // namespace
+
+void MonitorCounts::add_kernel(const GpuWork& work) {
+  MonitorRecord& record = of(work.path);
+  ++record.kernels;
+  record.kernel_ns += duration_of(work);
+}
+
+void MonitorCounts::add_copy(const GpuWork& work) {
+  MonitorRecord& record = of(work.path);
+  ++record.copies;
+  record.copy_ns += duration_of(work);
+}
+
+std::vector<MonitorRecord> MonitorCounts::end(TimeNs start_ns, TimeNs end_ns, std::uint64_t window_ns) {
+  of(0);  // a period in which nothing happened has a line too
+  std::vector<MonitorRecord> records;
+  records.reserve(by_path_.size());
+  for (auto& [path, record] : by_path_) {
+    record.path = path;
+    record.start_ns = start_ns;
+    record.end_ns = end_ns;
+    record.window_ns = window_ns;
+    records.push_back(record);
+  }
+  std::sort(records.begin(), records.end(),
+            [](const MonitorRecord& a, const MonitorRecord& b) { return a.path < b.path; });
+  by_path_.clear();
+  return records;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section monitor`: what each module takes of the time, in a trace that was made with --monitor.
+//
+// GPU work was recorded in short windows only. Its share of the time is the mean over the windows, and ± is
+// 1.96 standard errors of that mean: what 95 of 100 such means lie within, if windows come as they come.
+// Launches and ranges were counted all the while.
+#include <cmath>
+
+#include "profiler/attribution/monitor_rates.h"
+#include "tools/analysis/sections/cells.h"
+#include "tools/analysis/sections/factories.h"
+#include "tools/analysis/table_render.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kNsPerS = 1e9;
+constexpr double kErrorsOfMean = 1.96;
+
+class MonitorSection final : public Section {
+ public:
+  void line(const Line& line) override {
+    if (const auto* const path = std::get_if<PathRecord>(&line)) rates_.add_path(path->id, path->parent);
+    if (const auto* const record = std::get_if<MonitorRecord>(&line)) rates_.add(*record);
+  }
+
+  std::vector<Table> tables(const SectionInput& input) override {
+    Table table;
+    table.name = "monitor";
+    table.empty = "Nothing was recorded with --monitor in this trace.";
+    table.columns = {{"path", "module"},
+                     {"gpu_share", "GPU", Unit::share},
+                     {"gpu_share_error", "±", Unit::share},
+                     {"launches", "launches", Unit::count, 70},
+                     {"launches_per_s", "launches/s", Unit::number},
+                     {"ranges_per_s", "ranges/s", Unit::number, 60},
+                     {"mean_range_ns", "on the host", Unit::ns, 50},
+                     {"kernels", "kernels seen", Unit::count, 40},
+                     {"gpu_ns", "of GPU time", Unit::ns, 30}};
+    for (const MonitorRow& row : rates_.rows()) {
+      const bool wanted = input.view.depth == 0 || row.depth <= input.view.depth;
+      if (wanted && (row.launches != 0 || row.ranges != 0 || row.gpu_ns != 0))
+        table.add(cells(input.trace, row));
+    }
+    if (table.rows.empty()) return {table};
+    sort_rows(table, "gpu_share");
+    table.remarks =
+        std::to_string(rates_.windows()) + " windows, " + share_text() +
+        " of the time. GPU: kernels and copies, side by side ones added up; ±: 1.96 errors of the "
+        "mean\nover the windows.\n";
+    return {table};
+  }
+
+ private:
+  [[nodiscard]] std::string share_text() const {
+    const double share = static_cast<double>(rates_.window_ns()) / static_cast<double>(rates_.observed_ns());
+    return cell_text(Cell(CellValue(share)), Unit::share, false);
+  }
+
+  [[nodiscard]] std::vector<Cell> cells(const TraceTotals& trace, const MonitorRow& row) const {
+    const double seconds = static_cast<double>(rates_.observed_ns()) / kNsPerS;
+    const auto windows = static_cast<double>(rates_.windows());
+    const bool known = windows > 0, has_error = windows > 1;
+    return {
+        text_cell(path_title(trace, row.path)),
+        known ? number_cell(row.gpu_ns_per_s / kNsPerS) : Cell(),
+        has_error ? number_cell(kErrorsOfMean * row.gpu_ns_per_s_sd / std::sqrt(windows) / kNsPerS) : Cell(),
+        number_cell(row.launches),
+        ratio_cell(static_cast<double>(row.launches), seconds),
+        row.ranges == 0 ? Cell() : ratio_cell(static_cast<double>(row.ranges), seconds),
+        row.ranges == 0 ? Cell() : number_cell(row.range_ns / row.ranges),
+        number_cell(row.kernels),
+        number_cell(row.gpu_ns)};
+  }
+
+  MonitorRates rates_;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_monitor_section(const SectionView&) {
+  return std::make_unique<MonitorSection>();
+}
+
+}  // namespace rangefinder
