@@ -49,6 +49,11 @@ std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of
   }
   if (slot == nullptr || slot->state == State::empty) return std::nullopt;
   if (slot->state == State::waiting) ++balance_of(slot->kind).recorded;
+  if (slot->state == State::at_edge) {
+    ++balance_of(slot->kind).launched;
+    ++balance_of(slot->kind).recorded;
+    slot->state = State::recorded;
+  }
   if (is_waiting(slot->state)) {
     slot->state = State::recorded;
     --waiting_;

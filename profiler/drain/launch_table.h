@@ -41,6 +41,11 @@ class LaunchTable {
   /// A launch of `kind` that succeeded. `expect_record` false: made while a stream was being
   /// captured, so that a record may never come and its absence is no loss.
   void put(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, bool expect_record);
+  /// A launch that may have a record or none: records were switched on or off during its call. It is in the
+  /// balance once its record has come.
+  void put_at_edge(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin) {
+    store(correlation, kind, origin, State::at_edge);
+  }
   /// A launch in an exact window: its line, written elsewhere, settles the balance. Its record is
   /// expected like any other's, and missed if it never comes: the kernel's time is there.
   void put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, bool expect_record);
@@ -63,7 +68,7 @@ class LaunchTable {
   [[nodiscard]] std::uint64_t overwritten() const noexcept { return overwritten_; }
 
  private:
-  enum class State : std::uint8_t { empty, waiting, exact_waiting, optional, recorded };
+  enum class State : std::uint8_t { empty, waiting, exact_waiting, optional, at_edge, recorded };
   struct Slot {
     std::uint64_t range = 0;
     std::uint32_t correlation = 0;

@@ -53,9 +53,10 @@ void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
   const ApiClass kind = api_of(event).kind;
   // A copy or memset of no bytes leaves no record; nor does what only went into a graph.
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
-  const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0) &&
-                             place == MonitorCycle::Place::inside;
+  const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0);
   note_launch(event.correlation);
+  if (place == MonitorCycle::Place::edge)
+    return launches_.put_at_edge(event.correlation, work_kind(kind), {event.path, event.range});
   launches_.put(event.correlation, work_kind(kind), {event.path, event.range}, expect_record);
 }
 

@@ -3,12 +3,14 @@
 // What becomes of CUPTI's correlation ids where callbacks and records are switched off and on while another
 // thread launches: CUPTI alone, none of our library but its loader.
 //
-//   toggle_correlation --toggle launch,sync,kinds,subscribe --gate none|launches|all --rounds 400
+//   toggle_correlation --toggle launch,sync,kinds,subscribe --on-outside all --off-outside launches --ahead
+//   30
 //
-// One thread launches 30 kernels of 5 us and waits for them, over and over. The other switches what --toggle
-// names off and on, 2 ms each. With --gate it does so while no launch, or no call at all, is under way.
-// Prints one line of JSON: rounds, those in which one thread's launches did not each have an id of their own
-// ("repeated"), and how often it changed between rounds ("changes").
+// One thread launches --ahead kernels of 5 us and waits for them, over and over. The other switches what
+// --toggle names on and off, 2 ms each; with --on-outside and --off-outside while no launch, or no call at
+// all, is under way. Prints one line of JSON: rounds, those in which one thread's launches did not each have
+// an id of their own ("repeated"), the first of them, how often it changed between rounds ("changes"), and
+// what a switch takes ("on_us", "off_us", median).
 #include <cupti_driver_cbid.h>
 
 #include <CLI/CLI.hpp>
@@ -173,15 +175,29 @@ class Storm {
   std::thread thread_;
 };
 
+double median_us(std::vector<double>& values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+template <typename Step>
+double took_us(const Step& step) {
+  const auto begin = std::chrono::steady_clock::now();
+  step();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+}
+
 nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& options) {
   Ids ids;
   Toggled toggled(cupti, ids, options);
   Storm storm(options.ahead);
   unsigned repeated = 0, changes = 0, empty = 0;
   int first = -1;
+  std::vector<double> on_us, off_us;
   bool before = false;
   for (unsigned round = 0; round < options.rounds; ++round) {
-    storm.outside(options.on_outside, [&] { toggled.turn(true); });
+    storm.outside(options.on_outside, [&] { on_us.push_back(took_us([&] { toggled.turn(true); })); });
     ids.launches = ids.repeated = 0;
     std::this_thread::sleep_for(kHalf);
     const std::uint64_t launches = ids.launches, same = ids.repeated;
@@ -191,7 +207,7 @@ nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& optio
     if (stuck && first < 0) first = static_cast<int>(round);
     changes += stuck != before;
     before = stuck;
-    storm.outside(options.off_outside, [&] { toggled.turn(false); });
+    storm.outside(options.off_outside, [&] { off_us.push_back(took_us([&] { toggled.turn(false); })); });
     std::this_thread::sleep_for(kHalf);
   }
   return {{"toggle", options.toggle},
@@ -202,7 +218,9 @@ nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& optio
           {"without_launch", empty},
           {"repeated", repeated},
           {"first", first},
-          {"changes", changes}};
+          {"changes", changes},
+          {"on_us", median_us(on_us)},
+          {"off_us", median_us(off_us)}};
 }
 
 }  // namespace

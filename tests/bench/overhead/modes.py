@@ -45,6 +45,7 @@ class Mode:
     works: tuple = ALL
     variables: tuple = ()      # of Rangefinder; () and not `injects`: the library is not loaded
     injects: bool = False
+    library: str = "lib/librangefinder.so"  # in the build folder; the driver loads it
     tool: str = ""             # torch_cuda, torch_cpu_cuda, proton, cuda_profiler: started and stopped in the process
     wrapper: str = ""          # nsys, ncu: the process runs below it
     divisor: int = 1           # of a work's count: slow modes do less in a round
@@ -57,6 +58,8 @@ class Mode:
         return f"{self.name}, stopped" if self.tool else ""
 
 
+FLOOR = "tests/overhead_floor.so"
+FLOORED = ("storm1", "graph100", "hf", "hf_nvtx")
 OFF = ("RANGEFINDER_COUNTERS", "off")
 
 MODES = {mode.name: mode for mode in (
@@ -64,6 +67,11 @@ MODES = {mode.name: mode for mode in (
     Mode("idle", "library loaded, collection off", ("storm1", "storm8", "graph100", "hf", "rtdetr_graph"),
          (("RANGEFINDER_START", "off"),), True, needs_option="RANGEFINDER_START"),
     Mode("trace", "kernels, copies, allocations, events, paths", ALL, (OFF,), True),
+    Mode("floor_calls", "CUPTI alone: empty callbacks of launches", FLOORED, (("OVERHEAD_FLOOR", "callbacks"),), True,
+         FLOOR),
+    Mode("floor_records", "CUPTI alone: kernel records, thrown away", FLOORED, (("OVERHEAD_FLOOR", "records"),), True,
+         FLOOR),
+    Mode("floor_both", "CUPTI alone: both", FLOORED, (("OVERHEAD_FLOOR", "both"),), True, FLOOR),
     Mode("lean", "the same without allocations and events", ("hf_nvtx", "rtdetr_launch"),
          (OFF, ("RANGEFINDER_MEMORY", "off"), ("RANGEFINDER_EVENTS", "off")), True),
     Mode("whole", "graphs as a whole, nodes without records", GRAPHS + ("rtdetr_graph",),

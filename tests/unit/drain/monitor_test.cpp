@@ -138,6 +138,8 @@ TEST_CASE("a launch at a window's edge may have a record or none, and neither is
   trace.builder.finish();
 
   CHECK(trace.read().only<KernelRecord>().work.correlation == 5);
+  CHECK(trace.builder.launches().balance()[0].launched == 1);
+  CHECK(trace.builder.launches().balance()[0].recorded == 1);
   CHECK(trace.loss(Loss::launch_without_record) == 0);
   CHECK(trace.loss(Loss::record_without_launch) == 0);
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A profiler that does nothing with what CUPTI gives it: the floor under every tool's cost. Loaded by the
+// driver instead of our library (modes.py, "floor"); OVERHEAD_FLOOR says what is on:
+//
+//   callbacks   of every call that launches kernels, empty
+//   records     of kernels, thrown away
+//   both
+#include <cupti_driver_cbid.h>
+
+#include <cstdlib>
+#include <new>
+#include <string_view>
+
+#include "profiler/cupti/loader.h"
+
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{2} << 20;
+
+void CUPTIAPI on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
+  *most = 0;
+  *bytes = kBufferBytes;
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
+}
+
+void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
+  std::free(buffer);
+}
+
+bool switch_on(const rangefinder::CuptiFunctions& cupti, std::string_view what) {
+  CUpti_SubscriberHandle subscriber = nullptr;
+  CUpti_SubscriberParams params{};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  if (cupti.Subscribe_v2(&subscriber, on_call, nullptr, &params) != CUPTI_SUCCESS) return false;
+  if (what != "callbacks") {
+    if (cupti.ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed) != CUPTI_SUCCESS ||
+        cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != CUPTI_SUCCESS)
+      return false;
+  }
+  if (what == "records") return true;
+  for (const CUpti_CallbackId cbid :
+       {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx}) {
+    if (cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, cbid) != CUPTI_SUCCESS) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+/// Called by the driver. 1: done.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  const char* const what = std::getenv("OVERHEAD_FLOOR");
+  auto* const cupti = new (std::nothrow) rangefinder::CuptiLibrary;  // in use as long as the process lives
+  rangefinder::CuptiFailure failure;
+  if (what == nullptr || cupti == nullptr || !rangefinder::load_cupti("", *cupti, failure)) return 0;
+  return switch_on(cupti->functions, what) ? 1 : 0;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a launch costs with each thing of CUPTI that a profiler switches on, and what is left when it is off
+// again: CUPTI alone, none of our library but its loader.
+//
+//   residue --launches 20000 --rounds 7
+//
+// A JSON line a step, in order: its name and the median, least and most ns a launch of empty kernels.
+// The last steps are what the first ones were, if nothing is left.
+#include <cupti_driver_cbid.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "profiler/cupti/loader.h"
+#include "workloads/probes/cuda_check.h"
+#include "workloads/probes/kernels.h"
+
+namespace rangefinder {
+namespace {
+
+using probe::check;
+
+struct Options {
+  unsigned launches = 20'000, rounds = 7;
+};
+
+void check_cupti(CUptiResult result, const char* what) {
+  if (result == CUPTI_SUCCESS) return;
+  std::fprintf(stderr, "residue: %s: CUPTI's error %d\n", what, static_cast<int>(result));
+  std::exit(1);
+}
+
+void CUPTIAPI on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
+  *most = 0;
+  *bytes = std::size_t{2} << 20;
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, *bytes));
+}
+
+void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
+  std::free(buffer);
+}
+
+class Tool {
+ public:
+  explicit Tool(const CuptiFunctions& cupti) : cupti_(cupti) {
+    check_cupti(cupti_.ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed), "buffers");
+  }
+  void subscribe() {
+    CUpti_SubscriberParams params{};
+    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    check_cupti(cupti_.Subscribe_v2(&subscriber_, on_call, nullptr, &params), "subscribe");
+  }
+  void unsubscribe() { check_cupti(cupti_.Unsubscribe(subscriber_), "unsubscribe"); }
+  void resources(bool on) {
+    for (const CUpti_CallbackId id :
+         {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED})
+      switch_callback(on, CUPTI_CB_DOMAIN_RESOURCE, id);
+  }
+  void launches(bool on) {
+    for (const CUpti_CallbackId id :
+         {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx})
+      switch_callback(on, CUPTI_CB_DOMAIN_DRIVER_API, id);
+  }
+  void others(bool on) {
+    for (const CUpti_CallbackId id :
+         {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2})
+      switch_callback(on, CUPTI_CB_DOMAIN_DRIVER_API, id);
+  }
+  void kernels(bool on) { switch_kind(on, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); }
+  void overhead(bool on) { switch_kind(on, CUPTI_ACTIVITY_KIND_OVERHEAD); }
+  void flush() { check_cupti(cupti_.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flush"); }
+
+ private:
+  void switch_callback(bool on, CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    check_cupti(cupti_.EnableCallback(on ? 1 : 0, subscriber_, domain, id), "callback");
+  }
+  void switch_kind(bool on, CUpti_ActivityKind kind) {
+    check_cupti(on ? cupti_.ActivityEnable(kind) : cupti_.ActivityDisable(kind), "kind");
+  }
+
+  const CuptiFunctions& cupti_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+};
+
+double ns_a_launch(unsigned launches) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (unsigned i = 0; i < launches; ++i) check(probe::launch_empty(1, nullptr), "launch");
+  const std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - begin;
+  check(cudaDeviceSynchronize(), "synchronise");
+  return passed.count() / launches;
+}
+
+void measure(const char* step, const Options& options) {
+  std::vector<double> times;
+  (void)ns_a_launch(options.launches);
+  for (unsigned round = 0; round < options.rounds; ++round) times.push_back(ns_a_launch(options.launches));
+  std::sort(times.begin(), times.end());
+  std::printf("%s\n", nlohmann::ordered_json{{"step", step},
+                                             {"median_ns", times[times.size() / 2]},
+                                             {"least_ns", times.front()},
+                                             {"most_ns", times.back()}}
+                          .dump()
+                          .c_str());
+  std::fflush(stdout);
+}
+
+void walk(const CuptiFunctions& cupti, const Options& options) {
+  measure("nothing", options);
+  Tool tool(cupti);
+  tool.subscribe();
+  measure("subscribed", options);
+  tool.resources(true);
+  measure("+ callbacks of contexts and graph nodes", options);
+  tool.others(true);
+  measure("+ callbacks of calls that are not made", options);
+  tool.launches(true);
+  measure("+ empty callbacks of launches", options);
+  tool.kernels(true);
+  measure("+ kernel records", options);
+  tool.overhead(true);
+  measure("+ overhead records", options);
+  tool.kernels(false);
+  tool.overhead(false);
+  tool.flush();
+  measure("records off", options);
+  tool.launches(false);
+  measure("callbacks of launches off", options);
+  tool.others(false);
+  tool.resources(false);
+  measure("all callbacks off", options);
+  tool.unsubscribe();
+  measure("unsubscribed", options);
+  tool.subscribe();
+  tool.kernels(true);
+  measure("kernel records alone", options);
+  tool.kernels(false);
+  tool.flush();
+  tool.unsubscribe();
+  measure("unsubscribed again", options);
+}
+
+}  // namespace
+}  // namespace rangefinder
+
+int main(int argc, char** argv) {
+  using namespace rangefinder;
+  CLI::App app{"What a launch costs with each thing of CUPTI that is switched on, and after it is off"};
+  Options options;
+  app.add_option("--launches", options.launches);
+  app.add_option("--rounds", options.rounds);
+  CLI11_PARSE(app, argc, argv);
+  check(cudaFree(nullptr), "context");
+  CuptiLibrary cupti;
+  CuptiFailure failure;
+  if (!load_cupti("", cupti, failure)) {
+    std::fprintf(stderr, "residue: %s\n", failure.reason.c_str());
+    return 3;
+  }
+  walk(cupti.functions, options);
+  return 0;
+}
