@@ -87,9 +87,11 @@ bool DrainThread::open() {
   }
   header.counters = from_.exact != nullptr ? "exact" : from_.sampler != nullptr ? "sampled" : "off";
   const OutTemplateValues values{std::to_string(header.pid), header.host, header.rank};
-  if (from_.begin_ns != 0) {
-    header.base_monotonic_ns -= header.base_unix_ns - from_.begin_ns;
-    header.base_unix_ns = from_.begin_ns;
+  if (from_.begin_ns != 0 || from_.admits_itself) {
+    const std::int64_t begin_ns =
+        from_.admits_itself ? std::max(from_.begin_ns, clock_now_ns()) : from_.begin_ns;
+    header.base_monotonic_ns -= header.base_unix_ns - begin_ns;
+    header.base_unix_ns = begin_ns;
   }
   const ExpandedOut out = expand_out_template(from_.out.empty() ? from_.options.out : from_.out, values,
                                               [](const char* name) { return std::getenv(name); });
@@ -109,6 +111,7 @@ bool DrainThread::open() {
       drain_.on_event(entry.thread, entry.event, {});
     }
   }
+  if (from_.admits_itself) admit_in_time();
   announce();
   return true;
 }
@@ -150,6 +153,8 @@ void DrainThread::tell_chain_problem() {
 }
 
 std::size_t DrainThread::read_rings() {
+  const std::int64_t from_ns = admitted_ns_.load(std::memory_order_acquire);
+  if (from_.late && from_ns == 0) return 0;
   std::size_t events = 0;
   from_.recorder.threads.for_each([&](ThreadState& state) {
     EventRing& ring = state.ring();
@@ -167,8 +172,7 @@ std::size_t DrainThread::read_rings() {
       drain_.on_event(thread, name, {});
     }
     events += ring.drain([&](const Event& event) {
-      // Begun after the window's end, by a thread that did not know of it yet.
-      if (event.start_ns >= drop_from_ns_ && !names_something(event.kind)) return;
+      if (!is_of_window(event, from_ns)) return;
       extra_.resize(event.extra_bytes);
       if (event.extra_bytes != 0) ring.extra(extra_.data(), extra_.size());
       drain_.on_event(thread, event, extra_);
@@ -179,10 +183,11 @@ std::size_t DrainThread::read_rings() {
 
 void DrainThread::read_exact() {
   if (from_.exact == nullptr) return;
+  const std::int64_t from_ns = admitted_ns_.load(std::memory_order_acquire);
   from_.exact->tick(clock_now_ns());
   exact_.clear();
   from_.exact->take(exact_);
-  std::erase_if(exact_, [this](const ExactLaunch& launch) { return launch.event.start_ns >= drop_from_ns_; });
+  std::erase_if(exact_, [&](const ExactLaunch& launch) { return !is_of_window(launch.event, from_ns); });
   announce_metric_sets();  // after that: what was taken was measured with sets that are there by now
   if (!exact_.empty()) drain_.on_exact(exact_);
 }

@@ -38,13 +38,8 @@ void DrainThread::tell_progress() {
 DrainThread::Progress DrainThread::progress(bool with_summary) const {
   const std::lock_guard lock(mutex_);
   if (with_summary) return progress_;
-  Progress without{progress_.opened,
-                   progress_.folder,
-                   progress_.error,
-                   progress_.records,
-                   progress_.bytes_written,
-                   progress_.written,
-                   {}};
+  Progress without{progress_.opened,  progress_.begin_ns,      progress_.folder,  progress_.error,
+                   progress_.records, progress_.bytes_written, progress_.written, {}};
   return without;
 }
 
@@ -69,6 +64,34 @@ OwnCost DrainThread::cost_of_all_windows() const {
     cost.samples = from_.sampler->samples();
   }
   return cost;
+}
+
+void DrainThread::admit() noexcept {
+  // Unless the window was closed again meanwhile.
+  std::int64_t nothing = Recorder::kNever;
+  const bool admitted = from_.recorder.record_until_ns.compare_exchange_strong(nothing, Recorder::kAlways);
+  // After that: what begins from now on is seen by all, and had its records switched on before it began.
+  const std::int64_t now_ns = from_.recorder.clock.now_ns();
+  admitted_ns_.store(now_ns, std::memory_order_release);
+  if (!from_.admits_itself || !admitted) return;
+  const std::lock_guard lock(mutex_);
+  progress_.begin_ns = now_ns;
+}
+
+void DrainThread::admit_in_time() {
+  for (std::int64_t left_ns = 0;
+       (left_ns = from_.begin_ns - clock_now_ns()) > 0 && !stopping_.load(std::memory_order_acquire);)
+    from_.recorder.sleep_until_woken(std::chrono::nanoseconds(left_ns));
+  admit();
+}
+
+// A call that was under way when the window began may have no record: CUPTI was not told in time to make one.
+bool DrainThread::is_of_window(const Event& event, std::int64_t from_ns) const noexcept {
+  if (names_something(event.kind)) return true;
+  // Begun by a thread that did not know of the window's end yet.
+  if (event.start_ns >= drop_from_ns_) return false;
+  const bool is_range = event.kind == EventKind::range || event.kind == EventKind::range_start_end;
+  return is_range || event.start_ns >= from_ns;
 }
 
 // Work that was launched before the window's end may take its time.

@@ -35,6 +35,11 @@ class Build:
         return cls.fake("toolkit/lib64/libcupti.so.13")
 
     @classmethod
+    def faults(cls):
+        """What is preloaded to make the C library fail for us (faults.cpp)."""
+        return cls.fake("libfaults.so")
+
+    @classmethod
     def program(cls, name):
         return cls.folder / "tests/injection/programs" / name
 

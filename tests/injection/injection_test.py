@@ -13,6 +13,7 @@ from cases_attach import *  # noqa: F401,F403
 from cases_capture import *  # noqa: F401,F403
 from cases_control import *  # noqa: F401,F403
 from cases_counters import *  # noqa: F401,F403
+from cases_cycles import *  # noqa: F401,F403
 from cases_exact import *  # noqa: F401,F403
 from cases_exit import *  # noqa: F401,F403
 from cases_fork import *  # noqa: F401,F403
