@@ -11,13 +11,34 @@
 // Nothing passes this wall: no exception, no exit, no message that session.cpp did not
 // decide on. Whatever happens in here, the application must not notice.
 
+#include <cstddef>
+#include <cstdlib>
+
+#include "profiler/events/recorder.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/session.h"
 
 #define RANGEFINDER_EXPORT extern "C" __attribute__((visibility("default")))
 
+namespace {
+
+/// Where there is less than this, nothing begins: not even an exception could be thrown.
+constexpr std::size_t kLeastMemoryBytes = std::size_t{1} << 20;
+
+bool has_memory() noexcept {
+  void* const memory = std::malloc(kLeastMemoryBytes);
+  std::free(memory);
+  return memory != nullptr;
+}
+
+}  // namespace
+
 RANGEFINDER_EXPORT int InitializeInjection() noexcept {
   constexpr int kLoaded = 1;  // also on failure: our trouble must never look like the application's
+  if (!has_memory()) {
+    rangefinder::recorder().silent.store(true, std::memory_order_relaxed);
+    return kLoaded;
+  }
   try {
     // Not registered with atexit() here: handlers registered this early run after the driver's
     // own. The session registers its stop once a context exists.

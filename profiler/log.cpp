@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/log.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -44,6 +45,9 @@ void say_once(const std::string& text) noexcept {
   if (said.exchange(true)) return;
   try {
     const std::string line = "rangefinder: " + text + "\n";
+    // A pipe that nobody reads any more would raise SIGPIPE, one that is full would hold up the program.
+    pollfd place{STDERR_FILENO, POLLOUT, 0};
+    if (poll(&place, 1, 0) != 1 || (place.revents & (POLLERR | POLLNVAL)) != 0) return;
     (void)!write(STDERR_FILENO, line.data(), line.size());  // whole at once, past the host's stdio
   } catch (...) {
   }

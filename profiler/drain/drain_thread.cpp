@@ -55,7 +55,9 @@ bool DrainThread::guarded(LossLedger& loss, const std::function<void()>& step) n
 void DrainThread::run() noexcept {
   LossLedger& loss = from_.recorder.loss;
   bool opened = false;
-  if (guarded(loss, [&] { opened = open(); }) && opened) {
+  if (!guarded(loss, [&] { opened = open(); }))
+    (void)guarded(loss, [this] { tell_failure("out of memory"); });
+  if (opened) {
     while (!stopping_.load(std::memory_order_acquire)) {
       const std::int64_t now_ns = clock_now_ns();
       from_.recorder.sleep_until_woken(now_ns - last_input_ns_ < kQuietAfterNs ? kBusySleep : kQuietSleep);
@@ -97,9 +99,7 @@ bool DrainThread::open() {
                                               [](const char* name) { return std::getenv(name); });
   if (!out.problem.empty()) log_info(out.problem);
   if (!drain_.open(out.text, header, from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{})) {
-    if (!from_.late) say_once(drain_.error() + ". The program runs on without being recorded.");
-    const std::lock_guard lock(mutex_);
-    progress_.error = drain_.error();
+    tell_failure(drain_.error());
     return false;
   }
   last_input_ns_ = last_ask_ns_ = header.base_unix_ns;

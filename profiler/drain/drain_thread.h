@@ -84,6 +84,7 @@ class DrainThread {
  private:
   void run() noexcept;
   [[nodiscard]] bool open();
+  void tell_failure(const std::string& reason);
   void admit_in_time();
   void announce();
   void turn(std::int64_t now_ns);
@@ -120,7 +121,7 @@ class DrainThread {
   std::atomic<std::int64_t> admitted_ns_{0};       // late: what began before is no part of the window
   std::int64_t drop_from_ns_ = Recorder::kAlways;  // nor is what began later
   std::uint64_t written_ = 0;
-  bool told_chain_problem_ = false;
+  bool told_chain_problem_ = false, told_write_error_ = false;
   std::atomic<bool> stopping_{false};
   const char* reason_ = "exit";  // written before stopping_
   // Written before stopping_; 0: the process ends.

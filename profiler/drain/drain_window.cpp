@@ -27,6 +27,10 @@ bool append_line(const std::string& path, const std::string& line) {
 }  // namespace
 
 void DrainThread::tell_progress() {
+  if (!told_write_error_ && !drain_.error().empty()) {
+    told_write_error_ = true;
+    say_once(drain_.error() + ". The program runs on; the lines that are lost are counted.");
+  }
   const std::lock_guard lock(mutex_);
   progress_.records = drain_.records();
   progress_.bytes_written = drain_.bytes_written();
@@ -76,6 +80,12 @@ void DrainThread::admit() noexcept {
   if (!from_.admits_itself || !admitted) return;
   const std::lock_guard lock(mutex_);
   progress_.begin_ns = now_ns;
+}
+
+void DrainThread::tell_failure(const std::string& reason) {
+  if (!from_.late) say_once(reason + ". The program runs on without being recorded.");
+  const std::lock_guard lock(mutex_);
+  progress_.error = reason;
 }
 
 void DrainThread::admit_in_time() {

@@ -39,8 +39,12 @@ LaunchRecord TraceBuilder::launch_of(std::uint32_t thread, const Event& event) c
 }
 
 void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
+  // The launch is known before its line is written, as in on_exact().
+  if (event.c == 0) expect_work_of(event);  // else the call failed: nothing was launched
   writer_.write(launch_of(thread, event));
-  if (event.c != 0) return;  // the call failed: nothing was launched
+}
+
+void TraceBuilder::expect_work_of(const Event& event) {
   const ApiClass kind = api_of(event).kind;
   // A copy or memset of no bytes leaves no record; nor does what only went into a graph.
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;

@@ -89,6 +89,15 @@ bool SegmentWriter::open_segment() {
   return true;
 }
 
+void SegmentWriter::remove_empty() {
+  if (file_ < 0 || segments_.back().bytes != 0) return;
+  close(file_);
+  file_ = -1;
+  unlink(segments_.back().path.c_str());
+  segments_.pop_back();
+  rmdir(folder_.c_str());  // unless something else is in it
+}
+
 void SegmentWriter::end_segment() {
   begins_ = true;
   if (file_ < 0 || segments_.back().bytes == 0) return;  // the next one is this one still

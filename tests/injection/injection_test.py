@@ -16,6 +16,7 @@ from cases_counters import *  # noqa: F401,F403
 from cases_cycles import *  # noqa: F401,F403
 from cases_exact import *  # noqa: F401,F403
 from cases_exit import *  # noqa: F401,F403
+from cases_faults import *  # noqa: F401,F403
 from cases_fork import *  # noqa: F401,F403
 from cases_graphs import *  # noqa: F401,F403
 from cases_messages import *  # noqa: F401,F403
