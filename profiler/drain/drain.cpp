@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/drain.h"
 
+#include "profiler/output/atomic_file.h"
 #include "profiler/output/summary.h"
 #include "schema/write_line.h"
 

@@ -12,6 +12,7 @@
 #include "profiler/launch/gpu_query.h"
 #include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
+#include "profiler/output/atomic_file.h"
 #include "profiler/output/process_facts.h"
 #include "profiler/output/summary.h"
 #include "profiler/own_thread.h"
@@ -79,7 +80,7 @@ void DrainThread::run() noexcept {
 }
 
 bool DrainThread::open() {
-  Header header = read_process_facts();
+  Header header = read_process_facts(from_.options.redact);
   header.driver_version = query_driver_version();
   if (from_.cupti != nullptr) {
     header.cupti_version = static_cast<std::int32_t>(from_.cupti->version);

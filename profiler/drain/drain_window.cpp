@@ -17,7 +17,7 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::chrono::milliseconds kSettlingSleep{5};
 
 bool append_line(const std::string& path, const std::string& line) {
-  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return false;
   const bool whole = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   close(file);

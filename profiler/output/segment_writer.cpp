@@ -80,7 +80,7 @@ bool SegmentWriter::open_segment() {
   char name[32];
   std::snprintf(name, sizeof(name), "/trace-%05u.ndjson", segment_);
   const std::string path = folder_ + name;
-  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
   if (file_ < 0) {
     error_ = "cannot write " + path + ": " + std::strerror(errno);
     return false;

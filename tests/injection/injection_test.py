@@ -24,6 +24,7 @@ from cases_messages import *  # noqa: F401,F403
 from cases_processes import *  # noqa: F401,F403
 from cases_sampling import *  # noqa: F401,F403
 from cases_search import *  # noqa: F401,F403
+from cases_security import *  # noqa: F401,F403
 from cases_socket import *  # noqa: F401,F403
 from cases_trace import *  # noqa: F401,F403
 from harness import Build
