@@ -222,6 +222,7 @@ void DrainThread::read_buffers() {
     if (buffer.data == nullptr) return;
     (void)guarded(from_.recorder.loss, [&] { drain_.on_activity(buffer.data, buffer.valid_bytes); });
     from_.buffers->give_back(buffer);
+    (void)read_rings();  // 2 MiB of records take longer than a ring of a busy thread holds
   }
 }
 

@@ -5,6 +5,7 @@
 //   contexts N       N contexts, one after the other           primary   the primary context, retained twice
 //   reset            the primary context, reset while in use, and again
 //   stack            on a thread with a stack of 128 KiB        threads N on N threads at a time, then N more
+//   storm            two threads launch as fast as a real driver lets them, without end
 //   dlclose FILE     loads FILE before cuInit, unloads it after
 //   sandbox          no socket can be made (seccomp)            pipe      standard error is a pipe nobody
 //   reads
@@ -96,6 +97,20 @@ void work_on_threads(int count) {
   }
 }
 
+void storm() {
+  const Gpu gpu;
+  const auto launch = [&gpu] {
+    gpu.use_on_this_thread();
+    for (unsigned i = 0;; ++i) {
+      const Range layer(i % 2 == 0 ? "even" : "odd");
+      must(gpu.launch(1 + i % 100), "cuLaunchKernel");
+      take_us(3);
+    }
+  };
+  std::thread other(launch);
+  launch();
+}
+
 void load_and_unload(const char* file) {
   void* const library = dlopen(file, RTLD_NOW);
   if (library == nullptr) std::exit(3);
@@ -139,6 +154,7 @@ int main(int argc, char** argv) {
   if (how == "primary" || how == "reset") use_primary(how == "reset");
   if (how == "stack") work_on_a_small_stack();
   if (how == "threads") work_on_threads(count);
+  if (how == "storm") storm();
   if (how == "dlclose") load_and_unload(argv[2]);
   if (how == "sandbox" || how == "pipe") Gpu().work(kLaunches);
   std::puts("done");
