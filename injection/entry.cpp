@@ -11,13 +11,47 @@
 // Nothing passes this wall: no exception, no exit, no message that session.cpp did not
 // decide on. Whatever happens in here, the application must not notice.
 
+#include <sys/auxv.h>
+
+#include <cstddef>
+#include <cstdlib>
+
+#include "profiler/events/recorder.h"
+#include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/session.h"
 
 #define RANGEFINDER_EXPORT extern "C" __attribute__((visibility("default")))
 
+namespace {
+
+constexpr int kRefused = 0;  // NVTX goes on without a tool
+
+/// Where there is less than this, nothing begins: not even an exception could be thrown.
+constexpr std::size_t kLeastMemoryBytes = std::size_t{1} << 20;
+
+/// A program with rights that its user does not have (setuid, file capabilities): whoever started it wrote
+/// the environment, and would choose where we write.
+bool is_trusted() noexcept {
+  return getauxval(AT_SECURE) == 0;
+}
+
+bool has_memory() noexcept {
+  void* const memory = std::malloc(kLeastMemoryBytes);
+  std::free(memory);
+  return memory != nullptr;
+}
+
+}  // namespace
+
 RANGEFINDER_EXPORT int InitializeInjection() noexcept {
   constexpr int kLoaded = 1;  // also on failure: our trouble must never look like the application's
+  if (!is_trusted())
+    rangefinder::say_once("a setuid program is not recorded: its environment is that of another user");
+  if (!is_trusted() || !has_memory()) {
+    rangefinder::recorder().silent.store(true, std::memory_order_relaxed);
+    return kLoaded;
+  }
   try {
     // Not registered with atexit() here: handlers registered this early run after the driver's
     // own. The session registers its stop once a context exists.
@@ -30,16 +64,19 @@ RANGEFINDER_EXPORT int InitializeInjection() noexcept {
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) noexcept {
+  if (!is_trusted()) return kRefused;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_v2(get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_export_table) noexcept {
+  if (!is_trusted()) return kRefused;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_v1(get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) noexcept {
+  if (!is_trusted()) return kRefused;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_extension(module);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/log.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
@@ -43,7 +45,14 @@ void say_once(const std::string& text) noexcept {
   log(spdlog::level::warn, text);
   if (said.exchange(true)) return;
   try {
-    const std::string line = "rangefinder: " + text + "\n";
+    std::string line = "rangefinder: " + text + "\n";
+    // It may quote a value or a name: that neither begins lines nor commands a terminal.
+    std::replace_if(
+        line.begin(), line.end() - 1, [](unsigned char letter) { return letter < ' ' || letter == 0x7f; },
+        '?');
+    // A pipe that nobody reads any more would raise SIGPIPE, one that is full would hold up the program.
+    pollfd place{STDERR_FILENO, POLLOUT, 0};
+    if (poll(&place, 1, 0) != 1 || (place.revents & (POLLERR | POLLNVAL)) != 0) return;
     (void)!write(STDERR_FILENO, line.data(), line.size());  // whole at once, past the host's stdio
   } catch (...) {
   }

@@ -202,6 +202,7 @@ Options read_options(const char* const* environment) {
   parser.read_one_of("RANGEFINDER_GRAPHS", options.graphs, {"nodes", "whole"});
   parser.read_choice("RANGEFINDER_MEMORY", options.memory, "on", "off");
   parser.read_choice("RANGEFINDER_EVENTS", options.events, "on", "off");
+  parser.read_choice("RANGEFINDER_REDACT", options.redact, "on", "off");
   parser.read_choice("RANGEFINDER_FOLD_DIGITS", options.fold_digits, "on", "off");
   parser.read_number("RANGEFINDER_SEGMENT_MB", options.segment_bytes, 1, 4096, std::uint64_t{1} << 20);
   parser.read_number("RANGEFINDER_MAX_SIZE_MB", options.max_bytes, 0, std::uint64_t{1} << 30,

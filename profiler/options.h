@@ -76,6 +76,9 @@ inline constexpr std::array kOptions{
     OptionSpec{"RANGEFINDER_MEMORY", "--no-memory", "on", true, "off", "Leave out allocations and frees"},
     OptionSpec{"RANGEFINDER_EVENTS", "--no-events", "on", true, "off",
                "Leave out event records, stream waits and synchronisation"},
+    OptionSpec{
+        "RANGEFINDER_REDACT", "--redact", "off", true, "on",
+        "Leave the program's arguments out of the trace, its summary and what the control socket tells"},
     OptionSpec{"RANGEFINDER_FOLD_DIGITS", "--fold-digits", "off", true, "on",
                "Count `step 12345` and `step 12346` as one module, `step #`"},
     OptionSpec{"RANGEFINDER_SEGMENT_MB", "--segment-mb", "256", false, "",
@@ -146,6 +149,7 @@ struct Options {
   GraphTracing graphs = GraphTracing::nodes;
   bool memory = true;
   bool events = true;
+  bool redact = false;
   bool fold_digits = false;
   std::uint64_t segment_bytes = std::uint64_t{256} << 20;
   std::uint64_t max_bytes = 0;  ///< 0: no bound

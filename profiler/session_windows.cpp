@@ -81,8 +81,9 @@ bool Session::start_drain(const WindowRequest& request, bool late) {
   }
   sources.out = request.out.empty() ? default_folder(windows_.load()) : request.out;
   sources.late = late;
+  sources.admits_itself = request.when_ready;
   sources.more_windows = control_ != nullptr;
-  if (late) sources.begin_ns = begin_ns_.load();
+  if (late) sources.begin_ns = request.when_ready ? request.begin_ns : begin_ns_.load();
   auto made = std::make_shared<DrainThread>(std::move(sources));
   recorder().recording.store(true, std::memory_order_relaxed);
   {
@@ -132,7 +133,7 @@ std::string Session::open_window(const WindowRequest& request) {
     windows_.fetch_sub(1);
     return "no thread could be made to record with";
   }
-  own.record_until_ns.store(Recorder::kAlways, std::memory_order_relaxed);
+  if (!request.when_ready) drain()->admit();
   return {};
 }
 
@@ -233,7 +234,7 @@ SessionStatus Session::status() {
   window.opened = progress.opened;
   window.folder = std::move(progress.folder);
   window.error = std::move(progress.error);
-  window.begin_ns = begin_ns_.load();
+  window.begin_ns = progress.begin_ns != 0 ? progress.begin_ns : begin_ns_.load();
   window.end_ns = end_ns_.load();
   window.records = progress.records;
   window.bytes_written = progress.bytes_written;

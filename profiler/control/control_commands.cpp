@@ -65,7 +65,9 @@ void ControlCommands::serve(ControlServer::ClientId client, const Json& request)
 
 void ControlCommands::start(ControlServer::ClientId client, const Json& request) {
   if (request.value("counters", Json()).is_array()) throw BadRequest("counters of start is one mode");
-  const std::string error = target_.begin_window(read_window_request(request));
+  WindowRequest wanted = read_window_request(request);
+  wanted.when_ready = true;
+  const std::string error = target_.begin_window(wanted);
   if (!error.empty()) return fail(client, request.value("id", Json()), error);
   Pending pending{client, request.value("id", Json()), Until::opened};
   pending.window = target_.status().window.number;

@@ -42,7 +42,10 @@ inline constexpr const char* kNotCompleteYet = "the last window is not complete 
 struct WindowRequest {
   std::string out;                      ///< template of the folder; empty: by the options
   std::optional<CounterMode> counters;  ///< for this window only
-  std::int64_t begin_ns = 0;            ///< CLOCK_REALTIME, a moment ago; 0: now
+  std::int64_t begin_ns = 0;            ///< CLOCK_REALTIME, a moment ago; when_ready: not before; 0: now
+  /// It begins once its folder is there: for those who wait for that. What a program brings about (a range,
+  /// cuProfilerStart) begins at once, and a disk that takes long may cost it events.
+  bool when_ready = false;
 };
 
 /// Of the window that is open, or else of the last one.

@@ -21,8 +21,8 @@ constexpr std::chrono::milliseconds kProfilerStartPatience{2000};
 
 std::atomic<ControlServer*> server_of_process{nullptr};  // for the child of a fork
 
-nlohmann::json facts_of_process() {
-  const Header header = read_process_facts();
+nlohmann::json facts_of_process(bool redact) {
+  const Header header = read_process_facts(redact);
   nlohmann::json facts = {{"pid", header.pid},
                           {"host", header.host},
                           {"executable", header.executable},
@@ -40,7 +40,7 @@ ControlThread::ControlThread(ControlTarget& target, const Options& options)
       ranges_(
           recorder(), target, [](void* self) noexcept { static_cast<ControlThread*>(self)->wake(); }, this),
       schedule_(target, ranges_),
-      commands_(target, schedule_, facts_of_process()),
+      commands_(target, schedule_, facts_of_process(options.redact)),
       server_(commands_, {}) {
   commands_.answer_through(server_);
 }

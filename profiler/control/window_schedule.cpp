@@ -12,6 +12,8 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kBeginPatienceNs = 10'000 * kNsPerMs;
 /// Between two looks at launches.
 constexpr std::int64_t kLookMs = 2;
+/// A window that begins at a time is prepared so much earlier: its folder, CUPTI.
+constexpr std::int64_t kPrepareNs = 200 * kNsPerMs;
 
 }  // namespace
 
@@ -45,7 +47,8 @@ void WindowSchedule::cancel() noexcept {
 void WindowSchedule::begin(std::int64_t now_ns) {
   if (give_up_ns_ == 0) give_up_ns_ = now_ns + kBeginPatienceNs;
   const SessionStatus before = target_.status();
-  const std::uint64_t launches = before.launches;
+  plan_.request.when_ready = true;
+  plan_.request.begin_ns = plan_.at_ns;
   error_ = target_.begin_window(plan_.request);
   if (!error_.empty()) {
     const bool later = before.state == SessionState::closing && now_ns < give_up_ns_;
@@ -53,22 +56,32 @@ void WindowSchedule::begin(std::int64_t now_ns) {
     return;
   }
   window_ = target_.status().window.number;
-  constexpr auto kForEver = std::numeric_limits<std::int64_t>::max();
-  end_ns_ = plan_.for_ns != 0 ? std::max(now_ns, plan_.at_ns) + plan_.for_ns : kForEver;
-  last_launch_ = plan_.launches != 0 ? launches + plan_.launches : std::numeric_limits<std::uint64_t>::max();
+  phase_ = Phase::opening;
+}
+
+// Time and launches count from when the window has begun.
+void WindowSchedule::set_end(const SessionStatus& status, std::int64_t now_ns) {
+  const std::int64_t begin_ns =
+      status.window.begin_ns != 0 ? status.window.begin_ns : std::max(now_ns, plan_.at_ns);
+  end_ns_ = plan_.for_ns != 0 ? begin_ns + plan_.for_ns : std::numeric_limits<std::int64_t>::max();
+  last_launch_ =
+      plan_.launches != 0 ? status.launches + plan_.launches : std::numeric_limits<std::uint64_t>::max();
   phase_ = Phase::open;
 }
 
 void WindowSchedule::tick(std::int64_t now_ns) {
-  if (phase_ == Phase::waiting && now_ns >= plan_.at_ns) begin(now_ns);
+  if (phase_ == Phase::waiting && now_ns >= plan_.at_ns - kPrepareNs) begin(now_ns);
   if (phase_ == Phase::ranges && ranges_.windows_left() == 0) {
     phase_ = Phase::none;
     error_ = ranges_.error();
   }
-  if (phase_ != Phase::open) return;
+  if (phase_ != Phase::opening && phase_ != Phase::open) return;
   const SessionStatus status = target_.status();
+  if (phase_ == Phase::opening && status.window.opened) set_end(status, now_ns);
   if (status.state != SessionState::recording || status.window.number != window_) {
     phase_ = Phase::none;  // somebody else closed it
+  } else if (phase_ == Phase::opening) {
+    return;
   } else if (now_ns >= end_ns_) {
     (void)target_.close_window("window");
     phase_ = Phase::none;
@@ -84,7 +97,10 @@ std::int64_t WindowSchedule::next_tick_ms(std::int64_t now_ns) const noexcept {
     case Phase::ranges:  // a range that closes its window wakes us
       return -1;
     case Phase::waiting:
-      return give_up_ns_ != 0 ? kLookMs : std::max<std::int64_t>(0, (plan_.at_ns - now_ns) / kNsPerMs);
+      return give_up_ns_ != 0 ? kLookMs
+                              : std::max<std::int64_t>(0, (plan_.at_ns - kPrepareNs - now_ns) / kNsPerMs);
+    case Phase::opening:
+      return kLookMs;
     case Phase::open:
       break;
   }

@@ -3,7 +3,7 @@
 // Windows that end by themselves: after a time, after so many launches, after so many
 // ranges; and those that begin at a time, on every rank the same.
 //
-//   submit(plan) ─▶ waiting until plan.at_ns ─▶ open ─▶ end reached ─▶ close_window
+//   submit(plan) ─▶ waiting until plan.at_ns ─▶ opening ─▶ open ─▶ end reached ─▶ close_window
 //
 // One plan at a time. Time and launches are looked at by the control thread every few
 // milliseconds; ranges close their windows themselves (range_windows.h). Control thread.
@@ -48,8 +48,9 @@ class WindowSchedule {
   [[nodiscard]] std::int64_t next_tick_ms(std::int64_t now_ns) const noexcept;
 
  private:
-  enum class Phase : std::uint8_t { none, waiting, open, ranges };
+  enum class Phase : std::uint8_t { none, waiting, opening, open, ranges };
   void begin(std::int64_t now_ns);
+  void set_end(const SessionStatus& status, std::int64_t now_ns);
 
   ControlTarget& target_;
   RangeWindows& ranges_;

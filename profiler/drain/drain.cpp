@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/drain.h"
 
+#include "profiler/output/atomic_file.h"
 #include "profiler/output/summary.h"
 #include "schema/write_line.h"
 
@@ -22,11 +23,12 @@ Drain::Drain(Recorder& recorder, const Options& options, const CuptiFunctions* c
       writer_(recorder, segments_, kernels_) {}
 
 bool Drain::open(const std::string& folder, const Header& header, const std::vector<GpuRecord>& gpus) {
+  // First what may be too much memory: then no folder is left behind that holds nothing.
+  builder_ = std::make_unique<TraceBuilder>(recorder_, kernels_, writer_, header.base_unix_ns);
   if (!segments_.open_folder(folder, options_.force)) return false;
   base_unix_ns_ = header.base_unix_ns;
   base_monotonic_ns_ = header.base_monotonic_ns;
   last_clock_ns_ = last_flush_ns_ = last_summary_ns_ = header.base_unix_ns;
-  builder_ = std::make_unique<TraceBuilder>(recorder_, kernels_, writer_, header.base_unix_ns);
   writer_.set_header(header);
   for (const GpuRecord& gpu : gpus) writer_.add_gpu(gpu);
   if (!options_.record.empty()) {
@@ -36,8 +38,10 @@ bool Drain::open(const std::string& folder, const Header& header, const std::vec
     for (const GpuRecord& gpu : gpus) write_line(about, gpu);
     recording_->about(about);
   }
-  segments_.flush();  // a program that is killed at once leaves a trace that says whose it was
-  return true;
+  // Now: a program that is killed at once leaves a trace that says whose it was.
+  if (segments_.flush()) return true;
+  segments_.remove_empty();
+  return false;
 }
 
 void Drain::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {

@@ -12,6 +12,7 @@
 #include "profiler/launch/gpu_query.h"
 #include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
+#include "profiler/output/atomic_file.h"
 #include "profiler/output/process_facts.h"
 #include "profiler/output/summary.h"
 #include "profiler/own_thread.h"
@@ -50,7 +51,9 @@ bool DrainThread::guarded(LossLedger& loss, const std::function<void()>& step) n
 void DrainThread::run() noexcept {
   LossLedger& loss = from_.recorder.loss;
   bool opened = false;
-  if (guarded(loss, [&] { opened = open(); }) && opened) {
+  if (!guarded(loss, [&] { opened = open(); }))
+    (void)guarded(loss, [this] { tell_failure("out of memory"); });
+  if (opened) {
     while (!stopping_.load(std::memory_order_acquire)) {
       from_.recorder.sleep_until_woken(time_to_sleep());
       (void)guarded(loss, [this] { turn(clock_now_ns()); });
@@ -71,7 +74,7 @@ void DrainThread::run() noexcept {
 }
 
 bool DrainThread::open() {
-  Header header = read_process_facts();
+  Header header = read_process_facts(from_.options.redact);
   header.driver_version = query_driver_version();
   if (from_.cupti != nullptr) {
     header.cupti_version = static_cast<std::int32_t>(from_.cupti->version);
@@ -85,17 +88,17 @@ bool DrainThread::open() {
     header.monitor_period_ns = static_cast<std::uint64_t>(from_.options.monitor.period_ns);
   }
   const OutTemplateValues values{std::to_string(header.pid), header.host, header.rank};
-  if (from_.begin_ns != 0) {
-    header.base_monotonic_ns -= header.base_unix_ns - from_.begin_ns;
-    header.base_unix_ns = from_.begin_ns;
+  if (from_.begin_ns != 0 || from_.admits_itself) {
+    const std::int64_t begin_ns =
+        from_.admits_itself ? std::max(from_.begin_ns, clock_now_ns()) : from_.begin_ns;
+    header.base_monotonic_ns -= header.base_unix_ns - begin_ns;
+    header.base_unix_ns = begin_ns;
   }
   const ExpandedOut out = expand_out_template(from_.out.empty() ? from_.options.out : from_.out, values,
                                               [](const char* name) { return std::getenv(name); });
   if (!out.problem.empty()) log_info(out.problem);
   if (!drain_.open(out.text, header, from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{})) {
-    if (!from_.late) say_once(drain_.error() + ". The program runs on without being recorded.");
-    const std::lock_guard lock(mutex_);
-    progress_.error = drain_.error();
+    tell_failure(drain_.error());
     return false;
   }
   last_input_ns_ = last_ask_ns_ = header.base_unix_ns;
@@ -108,6 +111,7 @@ bool DrainThread::open() {
       drain_.on_event(entry.thread, entry.event, {});
     }
   }
+  if (from_.admits_itself) admit_in_time();
   announce();
   return true;
 }
@@ -151,6 +155,8 @@ void DrainThread::tell_chain_problem() {
 }
 
 std::size_t DrainThread::read_rings() {
+  const std::int64_t from_ns = admitted_ns_.load(std::memory_order_acquire);
+  if (from_.late && from_ns == 0) return 0;
   std::size_t events = 0;
   from_.recorder.threads.for_each([&](ThreadState& state) {
     EventRing& ring = state.ring();
@@ -168,8 +174,7 @@ std::size_t DrainThread::read_rings() {
       drain_.on_event(thread, name, {});
     }
     events += ring.drain([&](const Event& event) {
-      // Begun after the window's end, by a thread that did not know of it yet.
-      if (event.start_ns >= drop_from_ns_ && !names_something(event.kind)) return;
+      if (!is_of_window(event, from_ns)) return;
       extra_.resize(event.extra_bytes);
       if (event.extra_bytes != 0) ring.extra(extra_.data(), extra_.size());
       drain_.on_event(thread, event, extra_);
@@ -180,10 +185,11 @@ std::size_t DrainThread::read_rings() {
 
 void DrainThread::read_exact() {
   if (from_.exact == nullptr) return;
+  const std::int64_t from_ns = admitted_ns_.load(std::memory_order_acquire);
   from_.exact->tick(clock_now_ns());
   exact_.clear();
   from_.exact->take(exact_);
-  std::erase_if(exact_, [this](const ExactLaunch& launch) { return launch.event.start_ns >= drop_from_ns_; });
+  std::erase_if(exact_, [&](const ExactLaunch& launch) { return !is_of_window(launch.event, from_ns); });
   announce_metric_sets();  // after that: what was taken was measured with sets that are there by now
   if (!exact_.empty()) drain_.on_exact(exact_);
 }
@@ -217,6 +223,7 @@ void DrainThread::read_buffers() {
     if (buffer.data == nullptr) return;
     (void)guarded(from_.recorder.loss, [&] { drain_.on_activity(buffer.data, buffer.valid_bytes); });
     from_.buffers->give_back(buffer);
+    (void)read_rings();  // 2 MiB of records take longer than a ring of a busy thread holds
   }
 }
 

@@ -42,10 +42,11 @@ class DrainThread {
     PmSampler* sampler = nullptr;         ///< in sampled mode
     /// Cost that the callbacks measured; the thread adds its own.
     std::function<OwnCost()> cost = {};
-    std::string out = {};       ///< template of the folder; empty: that of the options
-    std::int64_t begin_ns = 0;  ///< time 0 of the trace; 0: when the thread starts
-    bool late = false;          ///< work may be on the GPU that was launched before
-    bool more_windows = false;  ///< the process goes on recording when this one has ended
+    std::string out = {};        ///< template of the folder; empty: that of the options
+    std::int64_t begin_ns = 0;   ///< time 0 of the trace, not before it if admits_itself; 0: now
+    bool late = false;           ///< work may be on the GPU that was launched before; begins with admit()
+    bool admits_itself = false;  ///< late: once the folder is there
+    bool more_windows = false;   ///< the process goes on recording when this one has ended
   };
 
   explicit DrainThread(Sources sources);
@@ -60,11 +61,15 @@ class DrainThread {
   /// The thread has ended; nothing of this object is in use any more.
   [[nodiscard]] bool ended() const noexcept;
 
+  /// Begins a late window: what the program does from now on is recorded. Any thread, once.
+  void admit() noexcept;
+
   /// What others may know of a trace while it is written. Any thread.
   struct Progress {
     bool opened = false;
-    std::string folder;  ///< absolute, once opened
-    std::string error;   ///< why it could not be opened
+    std::int64_t begin_ns = 0;  ///< of a window that admits itself, once opened
+    std::string folder;         ///< absolute, once opened
+    std::string error;          ///< why it could not be opened
     std::uint64_t records = 0, bytes_written = 0;
     std::uint64_t written = 0;  ///< requests of ask_to_write() that have been met
     std::string summary;        ///< the text written last
@@ -81,6 +86,8 @@ class DrainThread {
   static constexpr std::int64_t kQuietAfterNs = 1'000'000'000;  // without events
   void run() noexcept;
   [[nodiscard]] bool open();
+  void tell_failure(const std::string& reason);
+  void admit_in_time();
   void announce();
   void turn(std::int64_t now_ns);
   void tell_chain_problem();
@@ -89,6 +96,7 @@ class DrainThread {
   void follow_cycle(bool last);
   [[nodiscard]] std::chrono::milliseconds time_to_sleep() const;
   std::size_t read_rings();
+  [[nodiscard]] bool is_of_window(const Event& event, std::int64_t from_ns) const noexcept;
   void read_exact();
   void announce_metric_sets();
   void read_samples();
@@ -118,9 +126,10 @@ class DrainThread {
   std::vector<std::uint32_t> gpus_with_sets_;
   std::uint64_t nodes_at_ask_ = 0;
   std::int64_t last_ask_ns_ = 0, last_input_ns_ = 0;
-  std::int64_t drop_from_ns_ = Recorder::kAlways;
+  std::atomic<std::int64_t> admitted_ns_{0};       // late: what began before is no part of the window
+  std::int64_t drop_from_ns_ = Recorder::kAlways;  // nor is what began later
   std::uint64_t written_ = 0;
-  bool told_chain_problem_ = false;
+  bool told_chain_problem_ = false, told_write_error_ = false;
   std::atomic<bool> stopping_{false};
   const char* reason_ = "exit";  // written before stopping_
   // Written before stopping_; 0: the process ends.

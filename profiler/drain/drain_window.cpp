@@ -17,7 +17,7 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::chrono::milliseconds kSettlingSleep{5};
 
 bool append_line(const std::string& path, const std::string& line) {
-  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return false;
   const bool whole = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   close(file);
@@ -27,6 +27,10 @@ bool append_line(const std::string& path, const std::string& line) {
 }  // namespace
 
 void DrainThread::tell_progress() {
+  if (!told_write_error_ && !drain_.error().empty()) {
+    told_write_error_ = true;
+    say_once(drain_.error() + ". The program runs on; the lines that are lost are counted.");
+  }
   const std::lock_guard lock(mutex_);
   progress_.records = drain_.records();
   progress_.bytes_written = drain_.bytes_written();
@@ -38,13 +42,8 @@ void DrainThread::tell_progress() {
 DrainThread::Progress DrainThread::progress(bool with_summary) const {
   const std::lock_guard lock(mutex_);
   if (with_summary) return progress_;
-  Progress without{progress_.opened,
-                   progress_.folder,
-                   progress_.error,
-                   progress_.records,
-                   progress_.bytes_written,
-                   progress_.written,
-                   {}};
+  Progress without{progress_.opened,  progress_.begin_ns,      progress_.folder,  progress_.error,
+                   progress_.records, progress_.bytes_written, progress_.written, {}};
   return without;
 }
 
@@ -69,6 +68,40 @@ OwnCost DrainThread::cost_of_all_windows() const {
     cost.samples = from_.sampler->samples();
   }
   return cost;
+}
+
+void DrainThread::admit() noexcept {
+  // Unless the window was closed again meanwhile.
+  std::int64_t nothing = Recorder::kNever;
+  const bool admitted = from_.recorder.record_until_ns.compare_exchange_strong(nothing, Recorder::kAlways);
+  // After that: what begins from now on is seen by all, and had its records switched on before it began.
+  const std::int64_t now_ns = from_.recorder.clock.now_ns();
+  admitted_ns_.store(now_ns, std::memory_order_release);
+  if (!from_.admits_itself || !admitted) return;
+  const std::lock_guard lock(mutex_);
+  progress_.begin_ns = now_ns;
+}
+
+void DrainThread::tell_failure(const std::string& reason) {
+  if (!from_.late) say_once(reason + ". The program runs on without being recorded.");
+  const std::lock_guard lock(mutex_);
+  progress_.error = reason;
+}
+
+void DrainThread::admit_in_time() {
+  for (std::int64_t left_ns = 0;
+       (left_ns = from_.begin_ns - clock_now_ns()) > 0 && !stopping_.load(std::memory_order_acquire);)
+    from_.recorder.sleep_until_woken(std::chrono::nanoseconds(left_ns));
+  admit();
+}
+
+// A call that was under way when the window began may have no record: CUPTI was not told in time to make one.
+bool DrainThread::is_of_window(const Event& event, std::int64_t from_ns) const noexcept {
+  if (names_something(event.kind)) return true;
+  // Begun by a thread that did not know of the window's end yet.
+  if (event.start_ns >= drop_from_ns_) return false;
+  const bool is_range = event.kind == EventKind::range || event.kind == EventKind::range_start_end;
+  return is_range || event.start_ns >= from_ns;
 }
 
 // Work that was launched before the window's end may take its time.

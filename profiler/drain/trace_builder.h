@@ -116,6 +116,7 @@ class TraceBuilder final : public RecordSink {
   [[nodiscard]] bool is_of_window(const GpuWork& work) const noexcept;
 
   void on_launch(std::uint32_t thread, const Event& event);
+  void expect_work_of(const Event& event, bool at_edge);
   void on_range(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void on_mark(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void on_sync(std::uint32_t thread, const Event& event);

@@ -74,14 +74,17 @@ void TraceBuilder::on_exact(const ExactLaunch& launch) {
   record.reason = unmeasured_text(launch.unmeasured);
   if (record.measured) read_values(launch, record);
   learn_path(record.launch.host.path);
+  // Known before its line is written: out of memory a line may be lost, and no line may be without its
+  // launch.
+  if (!record.is_counter_range) {  // no launch: those in it have lines of their own
+    const bool is_copy = launch.kind == WorkKind::memcpy || launch.kind == WorkKind::memset;
+    const bool expect_record = !(is_copy && launch.bytes == 0);  // nothing was copied: no record comes
+    note_launch(launch.event.correlation);
+    launches_.put_exact(launch.event.correlation, launch.kind, {launch.event.path, launch.event.range},
+                        expect_record);
+  }
   writer_.write(record);
   totals_.add(record);
-  if (record.is_counter_range) return;  // no launch: those in it have lines of their own
-  const bool is_copy = launch.kind == WorkKind::memcpy || launch.kind == WorkKind::memset;
-  const bool expect_record = !(is_copy && launch.bytes == 0);  // nothing was copied: no record comes
-  note_launch(launch.event.correlation);
-  launches_.put_exact(launch.event.correlation, launch.kind, {launch.event.path, launch.event.range},
-                      expect_record);
 }
 
 }  // namespace rangefinder

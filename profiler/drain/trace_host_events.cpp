@@ -48,15 +48,18 @@ void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
   const MonitorCycle::Place place = this->place(event);
   if (cycle_ != nullptr && event.c == 0) period_.add_launch(event.path, place == MonitorCycle::Place::inside);
   if (place == MonitorCycle::Place::outside) return;
+  // The launch is known before its line is written, as in on_exact().
+  if (event.c == 0) expect_work_of(event, place == MonitorCycle::Place::edge);  // else nothing was launched
   writer_.write(launch_of(thread, event));
-  if (event.c != 0) return;  // the call failed: nothing was launched
+}
+
+void TraceBuilder::expect_work_of(const Event& event, bool at_edge) {
   const ApiClass kind = api_of(event).kind;
   // A copy or memset of no bytes leaves no record; nor does what only went into a graph.
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
   const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0);
   note_launch(event.correlation);
-  if (place == MonitorCycle::Place::edge)
-    return launches_.put_at_edge(event.correlation, work_kind(kind), {event.path, event.range});
+  if (at_edge) return launches_.put_at_edge(event.correlation, work_kind(kind), {event.path, event.range});
   launches_.put(event.correlation, work_kind(kind), {event.path, event.range}, expect_record);
 }
 

@@ -3,6 +3,7 @@
 // Handlers of marks, push/pop and start/end ranges, default domain and others. A handler first
 // tells the chained tool about a beginning, and ends on our side before it tells it
 // about the end: its time is not in our ranges.
+#include <cstddef>
 #include <cstring>
 
 #include "profiler/events/recorder.h"
@@ -25,7 +26,11 @@ const nvtxEventAttributes_t& whole(Attributes given, nvtxEventAttributes_t& copy
   if (given != nullptr && given->size >= sizeof copy) [[likely]]
     return *given;
   copy = {};
-  if (given != nullptr) std::memcpy(&copy, given, given->size);
+  if (given == nullptr) return copy;
+  std::memcpy(&copy, given, given->size);
+  // What the end cuts through is no pointer any more.
+  copy.messageType = NVTX_MESSAGE_UNKNOWN;
+  if (given->size < offsetof(nvtxEventAttributes_t, messageType)) copy.payloadType = NVTX_PAYLOAD_UNKNOWN;
   return copy;
 }
 

@@ -83,7 +83,7 @@ std::int64_t monotonic_now_ns() noexcept {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-Header read_process_facts() {
+Header read_process_facts(bool redact) {
   Header header;
   header.base_unix_ns = clock_now_ns();
   header.base_monotonic_ns = monotonic_now_ns();
@@ -93,7 +93,7 @@ Header read_process_facts() {
   std::array<char, HOST_NAME_MAX + 1> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) header.host = host.data();
   header.executable = read_executable();
-  header.command = read_command();
+  if (!redact) header.command = read_command();
   header.driver_release = read_driver_release();
   header.rank = rank_from([](const char* name) { return std::getenv(name); });
   return header;

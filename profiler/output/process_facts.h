@@ -12,7 +12,7 @@ namespace rangefinder {
 
 /// pid, parent, host, executable, command line, rank, the driver's release and both clocks at one
 /// moment. What cannot be read stays empty.
-[[nodiscard]] Header read_process_facts();
+[[nodiscard]] Header read_process_facts(bool redact = false);
 
 /// Release of NVIDIA's kernel module, as in "580.159.04", by the text of /proc/driver/nvidia/version;
 /// empty: the text names none.

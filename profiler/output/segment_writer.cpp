@@ -80,13 +80,22 @@ bool SegmentWriter::open_segment() {
   char name[32];
   std::snprintf(name, sizeof(name), "/trace-%05u.ndjson", segment_);
   const std::string path = folder_ + name;
-  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
   if (file_ < 0) {
     error_ = "cannot write " + path + ": " + std::strerror(errno);
     return false;
   }
   segments_.push_back({path, 0, 0});
   return true;
+}
+
+void SegmentWriter::remove_empty() {
+  if (file_ < 0 || segments_.back().bytes != 0) return;
+  close(file_);
+  file_ = -1;
+  unlink(segments_.back().path.c_str());
+  segments_.pop_back();
+  rmdir(folder_.c_str());  // unless something else is in it
 }
 
 void SegmentWriter::end_segment() {

@@ -57,6 +57,8 @@ class SegmentWriter {
 
   /// Writes what is buffered. False when the disk did not take it.
   bool flush();
+  /// Where not even the first lines could be written: no folder is left that holds nothing.
+  void remove_empty();
 
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/output/summary.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <numeric>
 
 #include <nlohmann/json.hpp>
@@ -197,16 +192,6 @@ void add_kernels(Document& document, const SummaryInput& input) {
   });
 }
 
-bool write_all(int file, std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string summary_json(const SummaryInput& input) {
@@ -248,29 +233,6 @@ std::string summary_json(const SummaryInput& input) {
   document.member("own_cost", cost);
   document.close();
   return out;
-}
-
-bool write_atomically(const std::string& path, std::string_view text) noexcept {
-  std::string temporary;
-  try {
-    temporary = path + ".tmp";
-  } catch (...) {
-    errno = ENOMEM;
-    return false;
-  }
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  bool done = write_all(file, text);
-  int cause = errno;
-  if (::close(file) != 0 && done) {  // some file systems report a full disk only here
-    done = false;
-    cause = errno;
-  }
-  if (done && std::rename(temporary.c_str(), path.c_str()) == 0) return true;
-  if (done) cause = errno;
-  ::unlink(temporary.c_str());
-  errno = cause;
-  return false;
 }
 
 }  // namespace rangefinder

@@ -5,10 +5,10 @@
 //
 //   TotalsBuilder ─┐
 //   SampleSharing ─┤
-//   names by id   ─┼─▶ summary_json() ─▶ text ─▶ write_atomically() ─▶ summary.json
+//   names by id   ─┼─▶ summary_json() ─▶ text ─▶ summary.json (atomic_file.h)
 //   loss, cost    ─┘
 //
-// Pure but for write_atomically(). Written row by row, so that 65,536 modules cost the
+// Pure. Written row by row, so that 65,536 modules cost the
 // application their text and no tree of it. Findings are not made here: `run` adds them
 // when the program has ended.
 #pragma once
@@ -50,9 +50,5 @@ struct SummaryInput {
 
 /// The whole text, newline at the end; always valid UTF-8. Throws bad_alloc, nothing else.
 [[nodiscard]] std::string summary_json(const SummaryInput& input);
-
-/// Writes `path` so that a reader sees the old text or the new one, never a part: a temporary
-/// file in the same folder, then rename. False, with errno set: nothing was changed.
-[[nodiscard]] bool write_atomically(const std::string& path, std::string_view text) noexcept;
 
 }  // namespace rangefinder

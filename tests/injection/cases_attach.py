@@ -60,8 +60,8 @@ class AttachCases(ObedientCase):
         headers = [Trace(folder).headers[0] for folder in folders]
         begins = [int(header["base_unix_ns"]) for header in headers]
         self.assertEqual([header["rank"] for header in headers], ["0", "1", "2"])
-        # Three programs that launch without end may share two processors with everybody else.
-        self.assertLess(max(begins) - min(begins), 500_000_000, "ns between the first and the last")
+        # What was asked for, to the nanosecond: a machine that is late says so by a later time.
+        self.assertEqual(len(set(begins)), 1, "the windows' time 0")
         for program in programs:
             program.do("storm off")
             self.end_program(program)

@@ -12,6 +12,7 @@
 #include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <generated_cuda_meta.h>
+#include <sys/prctl.h>
 
 #include <atomic>
 #include <cstring>
@@ -28,7 +29,8 @@ std::atomic<bool> initialized{false};
 std::atomic<bool> ended{false};
 std::atomic<pid_t> owner{0};
 std::atomic<const Hooks*> hooks{nullptr};
-std::atomic<std::uint32_t> next_correlation{1};
+std::atomic<std::uint32_t> next_correlation{
+    static_cast<std::uint32_t>(number_from("FAKE_CUDA_CORRELATION", 1))};
 thread_local CUcontext current = nullptr;
 thread_local std::vector<CUcontext> below;  // of cuCtxPushCurrent
 
@@ -66,13 +68,24 @@ void end_driver() {
 
 }  // namespace
 
-CUresult ready_anywhere() {
+/// FAKE_CUDA_FAIL=FUNCTION: what the tool's own threads get of it is an unknown error; of functions that the
+/// programs here do not call, everybody does.
+bool is_failing(const char* function) {
+  static const char* const wanted = getenv("FAKE_CUDA_FAIL");
+  if (wanted == nullptr || std::strcmp(wanted, function) != 0) return false;
+  char thread[16] = {};
+  prctl(PR_GET_NAME, thread);
+  return std::strcmp(function, "cuDeviceGet") != 0 || std::strncmp(thread, "rangefinder", 11) == 0;
+}
+
+CUresult ready_anywhere(const char* function) {
+  if (is_failing(function)) return CUDA_ERROR_UNKNOWN;
   if (!initialized.load() || getpid() != owner.load()) return CUDA_ERROR_NOT_INITIALIZED;
   return ended.load() ? CUDA_ERROR_DEINITIALIZED : CUDA_SUCCESS;
 }
 
 CUresult ready(const char* function) {
-  if (const CUresult r = ready_anywhere(); r != CUDA_SUCCESS) return r;
+  if (const CUresult r = ready_anywhere(function); r != CUDA_SUCCESS) return r;
   // CUPTI: CUDA calls inside callbacks are unsupported and may hang.
   if (const Hooks* const table = hooks.load(); table != nullptr && table->in_callback()) {
     violation(std::string(function) + " called inside a callback of CUPTI");
@@ -112,6 +125,7 @@ FAKE_EXPORT CUresult cuInit(unsigned) {
 }
 
 FAKE_EXPORT CUresult cuDriverGetVersion(int* version) {
+  if (fake::is_failing("cuDriverGetVersion")) return CUDA_ERROR_UNKNOWN;
   *version = 13000;
   return CUDA_SUCCESS;
 }
@@ -194,14 +208,14 @@ FAKE_EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
 }
 
 FAKE_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
-  if (const CUresult r = fake::ready_anywhere(); r != CUDA_SUCCESS) return r;
+  if (const CUresult r = fake::ready_anywhere("cuCtxPushCurrent"); r != CUDA_SUCCESS) return r;
   if (context == nullptr || !context->alive) return CUDA_ERROR_INVALID_CONTEXT;
   fake::below.push_back(std::exchange(fake::current, context));
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext* context) {
-  if (const CUresult r = fake::ready_anywhere(); r != CUDA_SUCCESS) return r;
+  if (const CUresult r = fake::ready_anywhere("cuCtxPopCurrent"); r != CUDA_SUCCESS) return r;
   if (fake::below.empty()) return CUDA_ERROR_INVALID_CONTEXT;
   *context = std::exchange(fake::current, fake::below.back());
   fake::below.pop_back();

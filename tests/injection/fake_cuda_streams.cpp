@@ -112,7 +112,7 @@ FAKE_EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
 }
 
 FAKE_EXPORT CUresult cuStreamQuery(CUstream stream) {
-  if (const CUresult r = fake::ready_anywhere(); r != CUDA_SUCCESS) return r;
+  if (const CUresult r = fake::ready_anywhere("cuStreamQuery"); r != CUDA_SUCCESS) return r;
   CUcontext const context = fake::current_context();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (stream != nullptr && !stream->alive) {

@@ -11,7 +11,7 @@ namespace fake {
 /// CUDA_SUCCESS if CUDA can be used in this process, now, on this thread.
 [[nodiscard]] CUresult ready(const char* function);
 /// The same for the few functions that neither wait nor submit: they may be called inside of callbacks.
-[[nodiscard]] CUresult ready_anywhere();
+[[nodiscard]] CUresult ready_anywhere(const char* function);
 
 /// The tool's table; nullptr without a tool.
 [[nodiscard]] const Hooks* tool();

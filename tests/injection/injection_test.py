@@ -13,15 +13,20 @@ from cases_attach import *  # noqa: F401,F403
 from cases_capture import *  # noqa: F401,F403
 from cases_control import *  # noqa: F401,F403
 from cases_counters import *  # noqa: F401,F403
+from cases_cycles import *  # noqa: F401,F403
 from cases_exact import *  # noqa: F401,F403
 from cases_exit import *  # noqa: F401,F403
+from cases_faults import *  # noqa: F401,F403
 from cases_fork import *  # noqa: F401,F403
 from cases_graphs import *  # noqa: F401,F403
+from cases_kill import *  # noqa: F401,F403
+from cases_lives import *  # noqa: F401,F403
 from cases_messages import *  # noqa: F401,F403
 from cases_monitor import *  # noqa: F401,F403
 from cases_processes import *  # noqa: F401,F403
 from cases_sampling import *  # noqa: F401,F403
 from cases_search import *  # noqa: F401,F403
+from cases_security import *  # noqa: F401,F403
 from cases_socket import *  # noqa: F401,F403
 from cases_trace import *  # noqa: F401,F403
 from harness import Build

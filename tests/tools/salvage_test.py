@@ -29,6 +29,14 @@ class Salvage(CommandLine):
         self.check_code(self.call("validate", "--strict", f"{trace}-salvaged"), 0)
         self.check_code(self.call("report", f"{trace}-salvaged"), 0)
 
+    def test_a_segment_that_was_just_made_is_left_out(self):
+        trace = self.cut()
+        (trace / "trace-00001.ndjson").write_text("")
+        for options, mended in (((), trace.with_name(f"{trace.name}-salvaged")), (("--force",), trace)):
+            self.check_code(self.call("validate", trace, "--fix", *options), 0)
+            self.check_code(self.call("validate", "--strict", mended), 0)
+            self.assertEqual(sorted(path.name for path in mended.glob("trace-*")), [FIRST])
+
     def test_fix_with_force_mends_in_place(self):
         trace = self.cut()
         self.check_code(self.call("validate", trace, "--fix", "--force"), 0)

@@ -163,6 +163,18 @@ void refuse_living(const TraceFolder& trace, const Validation& before) {
                 "\n  Wait for its end, or salvage into a new folder with --out.");
 }
 
+/// A program that is killed when it has just made a segment leaves it empty: what ends a trace is written
+/// into the one before, and empty ones behind it go.
+fs::path last_with_lines(const TraceFolder& trace, const fs::path& to) {
+  std::size_t last = trace.segments.size() - 1;
+  for (; last > 0; --last) {
+    const fs::path copy = to / plain_name(trace.segments[last].path);
+    if (fs::file_size(copy) != 0) break;
+    fs::remove(copy);
+  }
+  return to / plain_name(trace.segments[last].path);
+}
+
 void write_all(const TraceFolder& trace, const fs::path& to, Salvage& out) {
   SalvageLedger ledger;
   LineSieve sieve;
@@ -171,8 +183,7 @@ void write_all(const TraceFolder& trace, const fs::path& to, Salvage& out) {
   }
   out.dropped = ledger.dropped();
   const TraceTotals totals = load_trace(open_trace_folder(to));
-  append_end(to / plain_name(trace.segments.back().path),
-             ledger.end(totals.totals.truth(), last_own_cost(trace.folder)));
+  append_end(last_with_lines(trace, to), ledger.end(totals.totals.truth(), last_own_cost(trace.folder)));
   if (trace.has_summary) copy_summary(trace.folder / kSummaryFile, to / kSummaryFile);
 }
 
@@ -180,8 +191,10 @@ void write_all(const TraceFolder& trace, const fs::path& to, Salvage& out) {
 void replace_files(const TraceFolder& trace, const fs::path& from) {
   if (fs::exists(from / kSummaryFile)) move_to(from / kSummaryFile, trace.folder / kSummaryFile);
   for (const SegmentFile& segment : trace.segments) {
-    move_to(from / plain_name(segment.path), trace.folder / plain_name(segment.path));
-    if (segment.path.extension() == ".zst") fs::remove(segment.path);
+    const fs::path copy = from / plain_name(segment.path);
+    const bool kept = fs::exists(copy);
+    if (kept) move_to(copy, trace.folder / plain_name(segment.path));
+    if (!kept || segment.path.extension() == ".zst") fs::remove(segment.path);
   }
 }
 

@@ -178,7 +178,7 @@ void compare_truth(const TraceTotals& trace, ProblemLog& problems) {
 
 bool lines_lost(const TraceTotals& trace) {
   const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
-  return lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) > 0;
+  return lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) + lost(Loss::record_sink_errors) > 0;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/injection/programs/gpu.h"
@@ -59,6 +60,9 @@ void end(const char* how, const Gpu& gpu) {
   if (std::strcmp(how, "abort") == 0) std::abort();
   if (std::strcmp(how, "kill") == 0) raise(SIGKILL);
   if (std::strcmp(how, "segv") == 0) raise(SIGSEGV);
+  if (std::strcmp(how, "term") == 0) raise(SIGTERM);
+  if (std::strcmp(how, "throw") == 0) throw std::runtime_error("nobody catches it");
+  if (std::strcmp(how, "quick_exit") == 0) std::quick_exit(5);
   if (std::strcmp(how, "exit-in-thread") == 0) std::thread([] { std::exit(5); }).join();
   if (std::strcmp(how, "exit-while-launching") == 0) exit_while_others_launch(gpu);
   if (std::strcmp(how, "exit-in-range") == 0) {

@@ -71,6 +71,21 @@ class Gpu {
   CUfunction scale_ = nullptr;
 };
 
+/// A graph of three kernels with grids of `blocks`, and one more each, captured on `stream` in the range
+/// `capture`.
+inline CUgraphExec captured_graph(const Gpu& gpu, CUstream stream, unsigned blocks) {
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  {
+    const Range range("capture");
+    must(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+    for (unsigned i = 0; i < 3; ++i) must(gpu.launch(blocks + i, stream), "cuLaunchKernel");
+    must(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+  }
+  must(cuGraphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+  return exec;
+}
+
 /// Takes time of this processor.
 inline void take_us(long us) {
   timespec began{}, now{};

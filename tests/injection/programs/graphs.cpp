@@ -16,16 +16,8 @@ int main(int argc, char** argv) {
   const std::chrono::duration<double> wanted(std::atof(argv[2]));
   const Gpu gpu;
   CUstream stream = nullptr;
-  CUgraph graph = nullptr;
-  CUgraphExec exec = nullptr;
   must(cuStreamCreate(&stream, 0), "cuStreamCreate");
-  {
-    const Range range("capture");
-    must(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-    for (unsigned i = 0; i < 3; ++i) must(gpu.launch(1 + i, stream), "cuLaunchKernel");
-    must(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
-  }
-  must(cuGraphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+  CUgraphExec const exec = captured_graph(gpu, stream, 1);
   const auto begun = std::chrono::steady_clock::now();
   const Range range("replay");
   for (int i = 0; i < launches || std::chrono::steady_clock::now() - begun < wanted; ++i) {

@@ -32,16 +32,8 @@ void copy_and_fill() {
 
 void launch_graph(const Gpu& gpu) {
   CUstream stream = nullptr;
-  CUgraph graph = nullptr;
-  CUgraphExec exec = nullptr;
   must(cuStreamCreate(&stream, 0), "cuStreamCreate");
-  {
-    const Range range("capture");
-    must(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-    for (unsigned i = 0; i < 3; ++i) must(gpu.launch(1000 + i, stream), "cuLaunchKernel");
-    must(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
-  }
-  must(cuGraphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+  CUgraphExec const exec = captured_graph(gpu, stream, 1000);
   const Range range("graph");
   for (int i = 0; i < 2; ++i) must(cuGraphLaunch(exec, stream), "cuGraphLaunch");
   must(cuStreamSynchronize(stream), "cuStreamSynchronize");

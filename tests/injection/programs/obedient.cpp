@@ -6,12 +6,15 @@
 //   graph        makes a graph of 3 kernels in the range capture            replay N   launches it N times
 //   profiler start|stop    cuProfilerStart, cuProfilerStop
 //   storm on|off|waits     another thread launches all the while; and waits for it, most of the time
+//   hold                   another thread enters a launch, which does not return until `release`
 //   sync, status (threads, open files, resident KiB), fork, quit
 #include <cudaProfiler.h>
 #include <dirent.h>
+#include <sched.h>
 #include <sys/wait.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <iostream>
 #include <sstream>
@@ -62,14 +65,28 @@ class Worker {
     });
   }
 
+  /// Returns once the launch is under way.
+  void hold() {
+    in_launch = false;
+    released = false;
+    std::signal(SIGUSR1, [](int) {
+      in_launch = true;
+      while (!released.load()) sched_yield();
+    });
+    holder_ = std::thread([this] {
+      gpu_.use_on_this_thread();
+      Gpu::launch_one(Gpu::kernel("_Z12raise_signalPf"));
+    });
+    while (!in_launch.load()) sched_yield();
+  }
+  void release() {
+    released = true;
+    holder_.join();
+  }
+
   void make_graph() {
-    CUgraph graph = nullptr;
-    const Range range("capture");
     must(cuStreamCreate(&stream_, 0), "cuStreamCreate");
-    must(cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-    for (unsigned i = 0; i < 3; ++i) must(gpu_.launch(1000 + i, stream_), "cuLaunchKernel");
-    must(cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
-    must(cuGraphInstantiate(&exec_, graph, 0), "cuGraphInstantiate");
+    exec_ = captured_graph(gpu_, stream_, 1000);
   }
 
   void replay(int times) {
@@ -78,9 +95,11 @@ class Worker {
   }
 
  private:
+  static inline std::atomic<bool> in_launch{false}, released{false};
+
   const Gpu& gpu_;
   std::atomic<bool> stormy_{false};
-  std::thread thread_;
+  std::thread thread_, holder_;
   CUstream stream_ = nullptr;
   CUgraphExec exec_ = nullptr;
 };
@@ -111,6 +130,8 @@ int main() {
     if (verb == "graph") worker.make_graph();
     if (verb == "replay") worker.replay(std::stoi(what));
     if (verb == "storm") worker.storm(what != "off", what == "waits");
+    if (verb == "hold") worker.hold();
+    if (verb == "release") worker.release();
     if (verb == "sync") must(cuCtxSynchronize(), "cuCtxSynchronize");
     if (verb == "profiler") must(what == "start" ? cuProfilerStart() : cuProfilerStop(), "cuProfiler");
     if (verb == "status") {

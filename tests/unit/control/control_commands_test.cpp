@@ -12,55 +12,12 @@
 
 #include "profiler/events/recorder.h"
 #include "tests/catch.h"
+#include "tests/unit/control/fake_target.h"
 
 namespace {
 
 using namespace rangefinder;
 using Json = nlohmann::json;
-
-/// Opens and closes at once, unless it is told to be slow.
-class FakeTarget final : public ControlTarget {
- public:
-  std::string begin_window(const WindowRequest& request) noexcept override {
-    if (now.state != SessionState::idle)
-      return now.state == SessionState::closing ? kNotCompleteYet : "open already";
-    last = request;
-    now.state = SessionState::recording;
-    ++now.window.number;
-    now.window.opened = opens_at_once;
-    now.window.folder = "/traces/" + std::to_string(now.window.number);
-    return {};
-  }
-  std::string close_window(const char* reason) noexcept override {
-    if (now.state != SessionState::recording) return "no window is open";
-    closed_by = reason;
-    now.state = completes_at_once ? SessionState::idle : SessionState::closing;
-    return {};
-  }
-  bool finish_window() override { return now.state == SessionState::closing; }
-  std::string give_up_cupti() override {
-    now.yielded = now.state == SessionState::idle;
-    return now.yielded ? "" : "a window is open";
-  }
-  std::string take_cupti_back() override {
-    now.yielded = false;
-    return {};
-  }
-  SessionStatus status() override { return now; }
-  void set_counters(CounterMode counters) override { now.counters = counters; }
-  std::string set_metrics(const std::string& metrics) override {
-    now.metrics = metrics;
-    return {};
-  }
-  std::uint64_t ask_to_write() override { return now.state == SessionState::recording ? ++asked : 0; }
-  std::string summary() override { return text; }
-
-  SessionStatus now;
-  WindowRequest last;
-  std::string closed_by, text = R"({"duration_ns":5,"modules":[]})";
-  std::uint64_t asked = 0;
-  bool opens_at_once = true, completes_at_once = true;
-};
 
 /// One client whose lines go straight through a socket pair of the real server.
 class Control {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/output/summary.h"
 
-#include <stdlib.h>
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -37,18 +33,6 @@ struct FromLines {
   void operator()(const PathRecord& record) { tables.path(record); }
   void operator()(const KernelNameRecord& record) { tables.kernels[record.id] = record; }
 };
-
-std::string temporary_folder() {
-  std::string folder = (std::filesystem::temp_directory_path() / "rangefinder-summary-XXXXXX").string();
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  return folder;
-}
-
-std::string content(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 }  // namespace
 
@@ -213,42 +197,4 @@ TEST_CASE("a summary of 20,000 modules is written row by row") {
   }
 
   CHECK(tables.json()["modules"].size() == 20'000);
-}
-
-TEST_CASE("a file is replaced whole, and no temporary stays") {
-  const std::string folder = temporary_folder(), path = folder + "/summary.json";
-
-  REQUIRE(write_atomically(path, "first, and longer"));
-  REQUIRE(write_atomically(path, "second"));
-
-  CHECK(content(path) == "second");
-  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
-  std::filesystem::remove_all(folder);
-}
-
-TEST_CASE("a file that cannot be written leaves the old one and says why") {
-  const std::string folder = temporary_folder(), path = folder + "/summary.json";
-  REQUIRE(write_atomically(path, "old"));
-  std::filesystem::create_directory(path + ".tmp");  // stands where the temporary would be
-
-  CHECK_FALSE(write_atomically(path, "new"));
-  CHECK(errno == EISDIR);
-
-  CHECK(content(path) == "old");
-  CHECK_FALSE(write_atomically(folder + "/missing/summary.json", "new"));
-  CHECK(errno == ENOENT);
-  std::filesystem::remove_all(folder);
-}
-
-TEST_CASE("a full disk leaves the old file") {
-  // Every write to /dev/full fails; the temporary is a link to it.
-  const std::string folder = temporary_folder(), path = folder + "/summary.json";
-  REQUIRE(write_atomically(path, "old"));
-  std::filesystem::create_symlink("/dev/full", path + ".tmp");
-
-  CHECK_FALSE(write_atomically(path, "new"));
-  CHECK(errno == ENOSPC);
-
-  CHECK(content(path) == "old");
-  std::filesystem::remove_all(folder);
 }

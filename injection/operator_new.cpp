@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// This library's own operator new: with a reserve where the process has no memory left (memory_reserve.h).
+//
+// The version script keeps it inside: the application's operator new, of libstdc++ or of its own making, is
+// neither replaced by this one nor used by us. The forms that are not here (arrays, nothrow) call these.
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+#include "profiler/memory_reserve.h"
+
+namespace {
+
+constinit rangefinder::MemoryReserve reserve;
+
+void* from_reserve(std::size_t bytes, std::size_t alignment) {
+  void* const memory = reserve.allocate(bytes, alignment, std::uncaught_exceptions() != 0);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void release(void* memory) noexcept {
+  if (memory != nullptr && !reserve.give_back(memory)) std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  return memory != nullptr ? memory : from_reserve(bytes == 0 ? 1 : bytes, alignof(std::max_align_t));
+}
+
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  const auto wanted = static_cast<std::size_t>(alignment);
+  const std::size_t whole = (bytes + wanted - 1) / wanted * wanted;  // as aligned_alloc() wants it
+  if (whole < bytes) throw std::bad_alloc();
+  void* const memory = std::aligned_alloc(wanted, whole == 0 ? wanted : whole);
+  return memory != nullptr ? memory : from_reserve(whole == 0 ? wanted : whole, wanted);
+}
+
+void operator delete(void* memory) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  release(memory);
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows that open and close while threads launch: nothing is lost at their edges."""
+
+import os
+
+from harness import Build
+from obedient import ObedientCase
+from trace import Trace
+
+CYCLES = int(os.environ.get("RANGEFINDER_TEST_CYCLES", "60"))
+
+
+class CycleCases(ObedientCase):
+    def test_many_cycles_while_threads_launch_lose_nothing_and_leave_nothing(self):
+        program = self.start_program(RANGEFINDER_START="off", RANGEFINDER_FLUSH_MS="50")
+        client = self.connect(program)
+        program.do("storm on")
+        for cycle in range(10):  # what is made once is there then
+            self.ok(client.ask("start", out=str(self.place / f"warm-{cycle}")))
+            self.ok(client.ask("stop"))
+        before = program.resources()
+        kernels = 0
+        for cycle in range(CYCLES):
+            self.ok(client.ask("start", out=str(self.place / f"cycle-{cycle}")))
+            stopped = self.ok(client.ask("stop"))
+            end = Trace(stopped["window"]["folder"]).end
+            lost = {cause: n for cause, n in end["loss"].items() if cause != "nvtx_unclosed"}
+            self.assertEqual(lost, {}, f"cycle {cycle}")
+            kernels += end["records"].get("kernel", 0)
+        after = program.resources()
+
+        self.assertGreater(kernels, CYCLES)
+        self.assertEqual(after[:2], before[:2], "threads, open files")
+        self.assertLess(after[2] - before[2], 4096, "KiB of memory")
+        program.do("storm off")
+        self.end_program(program)
+
+    def test_a_disk_that_takes_long_costs_a_window_nothing(self):
+        program = self.start_program(RANGEFINDER_START="off", LD_PRELOAD=str(Build.faults()), FAULT_OPEN_MS="80")
+        client = self.connect(program)
+        program.do("storm on")
+        for number in range(2):
+            answer = client.ask("window", launches=100, out=str(self.place / f"slow-{number}"))
+            trace = self.window_trace(answer)
+
+            self.assertLessEqual(trace.end["loss"].keys(), {"nvtx_unclosed"})
+            base_ns = int(trace.headers[0]["base_unix_ns"])
+            starts = [base_ns + line["start"] for line in trace.of("launch")]
+            self.assertGreaterEqual(len(starts), 100)
+            self.assertGreaterEqual(min(starts), int(answer["window"]["begin_unix_ns"]))
+        program.do("storm off")
+        self.end_program(program)
+
+    def test_a_call_that_began_before_a_window_is_no_part_of_it(self):
+        program = self.start_program(RANGEFINDER_START="off")
+        client = self.connect(program)
+        self.ok(client.ask("start"))
+        program.do("hold")
+        self.ok(client.ask("stop"))
+
+        self.ok(client.ask("start"))
+        program.do("release")
+        program.do("launch 3")
+        trace = self.window_trace(client.ask("stop"))
+
+        self.assertEqual(len(trace.of("launch")), 3)
+        self.assertEqual(trace.end["loss"], {})
+        self.end_program(program)

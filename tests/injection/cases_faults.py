@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever fails for us, memory, disk, threads, CUPTI, the driver, does not fail for the program.
+
+RANGEFINDER_TEST_FAULTS=1 looks at every place; the default, 12, at every twelfth (its first one is printed).
+"""
+
+import itertools
+import os
+import random
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from harness import ALLOWED_SECONDS, DEADLINE_SECONDS, Build, InjectionCase
+
+STRIDE = int(os.environ.get("RANGEFINDER_TEST_FAULTS", "12"))
+FIRST = int(os.environ.get("RANGEFINDER_TEST_FIRST", "0")) or random.randint(1, STRIDE)
+MODES = ("off", "exact", "sampled")
+OUT_OF_FILES, READ_ONLY, NO_PERMISSION, NO_SPACE = "24", "30", "13", "28"
+# Errors of CUPTI: invalid parameter, not initialized, out of memory, no permission, unknown.
+CUPTI_ERRORS = ("1", "15", "8", "35", "999")
+# Where CUPTI will not end what it began, nobody else can.
+ENDING = ("RangeProfilerPopRange", "RangeProfilerStop", "RangeProfilerDisable", "PmSamplingStop", "PmSamplingDisable")
+UNENDED = ("a counter range holds more than one launch", "CUPTI's exit handler ran while",
+           "the driver ended while")
+
+
+class FaultCases(InjectionCase):
+    @classmethod
+    def setUpClass(cls):
+        print(f"every {STRIDE}. fault, from {FIRST} on (RANGEFINDER_TEST_FAULTS, RANGEFINDER_TEST_FIRST)", flush=True)
+
+    def counts(self, **variables):
+        """How often our library asks the C library for what can fail."""
+        file = self.place / "counts"
+        run = self.run_injected("plain", "5", LD_PRELOAD=str(Build.faults()), FAULT_COUNTS=str(file), **variables)
+        self.assert_silent(run)
+        return {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", file.read_text())}
+
+    def assert_harmless(self, program=("plain", "5"), valid=True, **variables):
+        """The program does what it does without us; its trace is valid, or there is none. The result's `found`:
+        the folders that held a trace."""
+        with self.subTest(str(variables)), tempfile.TemporaryDirectory(prefix="rangefinder-fault-") as place:
+            run = self.run_injected(*program, place=Path(place), **variables)
+            self.assertEqual((run.status, run.stdout), self.bare(program), run.stderr)
+            self.assertLess(run.seconds, self.bare_seconds + ALLOWED_SECONDS)
+            run.found = run.folders()
+            self.assertLessEqual(len(run.stderr.splitlines()), 1, run.stderr)
+            for folder in run.found if valid else ():
+                done = subprocess.run([str(Build.rangefinder), "validate", str(folder)], capture_output=True, text=True,
+                                      check=False, timeout=DEADLINE_SECONDS)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return run
+
+    def bare(self, program):
+        if not hasattr(self, "known"):
+            self.known = {}
+        if program not in self.known:
+            run = self.run_bare(*program)
+            self.known[program] = (run.status, run.stdout)
+            self.bare_seconds = run.seconds
+        return self.known[program]
+
+    def test_an_allocation_that_fails_harms_nobody(self):
+        for mode in MODES:
+            variables = {"RANGEFINDER_COUNTERS": mode}
+            allocations = self.counts(**variables)["allocations"]
+            self.assertGreater(allocations, 100)
+            for number, later in itertools.product(range(FIRST, allocations + 40, STRIDE), ("", "+")):
+                self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_ALLOCATION=f"{number}{later}", **variables)
+
+    def test_without_any_memory_nothing_begins(self):
+        run = self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_ALLOCATION="1+")
+
+        self.assertEqual(run.found, [])
+
+    def test_a_window_that_has_no_memory_for_its_tables_is_one_line(self):
+        # The one that is too large for the reserve: the table of launches.
+        allocations = self.counts()["allocations"]
+        runs = [self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_ALLOCATION=f"{number}")
+                for number in range(90, min(125, allocations))]
+
+        told = [run.stderr for run in runs if "out of memory" in run.stderr]
+        self.assertTrue(told)
+        for run in runs:
+            self.assertEqual(run.found == [], run.stderr in told)
+
+    def test_a_thread_that_cannot_be_made_harms_nobody(self):
+        for mode, number in itertools.product(MODES, ("1", "2", "3", "1+")):
+            self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_THREAD=number, RANGEFINDER_COUNTERS=mode)
+
+    def test_files_that_cannot_be_made_harm_nobody(self):
+        opens = self.counts()["opens"]
+        for error in (OUT_OF_FILES, READ_ONLY, NO_PERMISSION, NO_SPACE):
+            for number, later in itertools.product(range(1, opens + 2), ("", "+")):
+                self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_OPEN=f"{number}{later}", FAULT_ERRNO=error)
+
+    def test_a_disk_that_is_full_at_any_byte_leaves_a_valid_trace_or_none(self):
+        whole = sum(file.stat().st_size for file in self.run_injected("plain", "5").trace().folder.iterdir())
+        for room in range(FIRST, whole + 2000, 13 * STRIDE):
+            run = self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_DISK_BYTES=str(room))
+            if not run.found:
+                self.assert_one_line(run, "No space left on device", "without being recorded")
+
+    def test_a_full_disk_is_told_and_counted(self):
+        run = self.run_injected("launches", "2", "2000", LD_PRELOAD=str(Build.faults()), FAULT_DISK_BYTES="300000")
+
+        self.assertEqual((run.status, run.stdout), self.bare(("launches", "2", "2000")))
+        self.assert_one_line(run, "No space left on device", "lost are counted")
+        self.assertGreater(len(run.trace().of("launch")), 100)
+
+    def test_a_clock_that_is_set_an_hour_ahead_leaves_a_valid_trace(self):
+        for mode, look in itertools.product(MODES, range(1, 60, STRIDE)):
+            self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_CLOCK_STEP=str(look), RANGEFINDER_COUNTERS=mode)
+
+    def test_a_function_of_cupti_that_fails_harms_nobody(self):
+        for mode in MODES:
+            file = self.place / f"calls-{mode}"
+            self.run_injected("plain", "5", RANGEFINDER_COUNTERS=mode, FAKE_CUPTI_CALLS=str(file))
+            functions = [line.split()[0] for line in file.read_text().splitlines()]
+            self.assertGreater(len(functions), 5)
+            faults = list(itertools.product(functions, CUPTI_ERRORS, ("1", "2")))
+            for function, error, first in faults[FIRST % min(STRIDE, 4)::min(STRIDE, 4)]:
+                self.assert_harmless(FAKE_CUPTI_FAIL=f"{function}:{error}@{first}", RANGEFINDER_COUNTERS=mode,
+                                     forgiven=UNENDED if function in ENDING else ())
+
+    def test_a_function_of_the_driver_that_fails_for_us_harms_nobody(self):
+        for mode, function in itertools.product(MODES, (
+                "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetUuid",
+                "cuDeviceTotalMem", "cuDeviceGetAttribute", "cuStreamQuery", "cuCtxPushCurrent", "cuCtxPopCurrent")):
+            # Without the driver's list of GPUs nothing describes the one that work names: validate says so.
+            self.assert_harmless(FAKE_CUDA_FAIL=function, RANGEFINDER_COUNTERS=mode,
+                                 valid=function != "cuDeviceGetCount")

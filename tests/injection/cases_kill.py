@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SIGKILL at a random moment: what is on the disk lacks at most the last second, and becomes a valid trace.
+
+RANGEFINDER_TEST_KILLS is how often (8); RANGEFINDER_TEST_SEED makes a failure again.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment
+
+KILLS = int(os.environ.get("RANGEFINDER_TEST_KILLS", "8"))
+SEED = int(os.environ.get("RANGEFINDER_TEST_SEED", "0")) or random.randrange(1, 2**31)
+LAST_NS = 1_000_000_000
+
+
+def times_of(folder):
+    """Time 0, start of the latest launch or range, and the end line."""
+    first, *_ = segments = sorted(folder.glob("trace-*.ndjson"))
+    with open(first, encoding="utf-8") as file:
+        base_ns = int(json.loads(file.readline())["base_unix_ns"])
+    last_ns, end = 0, None
+    for segment in segments[-2:]:
+        for raw in segment.read_text(encoding="utf-8").splitlines():
+            line = json.loads(raw)
+            if line["t"] in ("launch", "exact", "range"):
+                last_ns = max(last_ns, line["start"])
+            end = line if line["t"] == "end" else end
+    return base_ns, last_ns, end
+
+
+class KillCases(InjectionCase):
+    def kill_after(self, seconds, counters):
+        """Folder of the trace of a program that launches at full speed, and when it was killed."""
+        place = self._new_place("kill")
+        environment = clean_environment() | {
+            "LD_LIBRARY_PATH": str(Build.driver()), "CUDA_INJECTION64_PATH": str(Build.injection_library),
+            "RANGEFINDER_CUPTI": str(Build.cupti()), "XDG_RUNTIME_DIR": str(self.runtime), "RANGEFINDER_OUT": "trace",
+            "RANGEFINDER_COUNTERS": counters, "RANGEFINDER_SEGMENT_MB": "2"}
+        process = subprocess.Popen([Build.program("lives"), "storm"], env=environment, cwd=place,
+                                   stdout=subprocess.DEVNULL)
+        try:
+            time.sleep(seconds)  # the random moment
+        finally:
+            process.send_signal(signal.SIGKILL)
+            killed_ns = time.time_ns()
+            process.wait(DEADLINE_SECONDS)
+        return place / "trace", killed_ns
+
+    def command(self, *words):
+        return subprocess.run([str(Build.rangefinder), *map(str, words)], capture_output=True, text=True, check=False,
+                              timeout=DEADLINE_SECONDS)
+
+    def test_a_program_that_is_killed_at_any_moment_leaves_all_but_the_last_second(self):
+        if Build.rangefinder is None:
+            raise unittest.SkipTest("the command line was not built")
+        print(f"{KILLS} kills, RANGEFINDER_TEST_SEED={SEED}", flush=True)
+        moments = random.Random(SEED)
+        for number in range(KILLS):
+            seconds, counters = moments.uniform(0.0, 1.6), moments.choice(("off", "exact", "sampled"))
+            with self.subTest(number=number, seconds=seconds, counters=counters):
+                folder, killed_ns = self.kill_after(seconds, counters)
+                if not folder.exists():
+                    continue  # it had no context yet
+                for words in (("validate", folder), ("validate", "--fix", "--force", folder),
+                              ("validate", "--strict", folder)):
+                    done = self.command(*words)
+                    self.assertEqual(done.returncode, 0, f"{words[1:]}: {done.stdout} {done.stderr}")
+                base_ns, last_ns, end = times_of(folder)
+                self.assertEqual(end["reason"], "salvaged")
+                self.assertLess(killed_ns - base_ns - last_ns, LAST_NS, "ns that are missing")
+            shutil.rmtree(folder.parent)

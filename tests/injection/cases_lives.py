@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that live in unusual ways: each does what it does without us, and is recorded."""
+
+import os
+import shutil
+import subprocess
+
+from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment
+from trace import Trace
+
+NOBODY = 65534
+ALIVE_MS = "1300"  # more than the second within which everything is to be on disk
+
+
+class LifeCases(InjectionCase):
+    def assert_lives(self, *words, kernels, program="lives", lost=(), **options):
+        for counters in ("off", "exact"):
+            with self.subTest(words=words, counters=counters):
+                run = self.run_both(program, *words, RANGEFINDER_COUNTERS=counters, **options)
+
+                self.assert_silent(run)
+                trace = run.trace()
+                self.assert_balanced(trace)
+                self.assertEqual(len(trace.of("kernel")), kernels)
+                self.assertLessEqual(trace.end["loss"].keys(), {"names_truncated"} | set(lost))
+
+    def test_contexts_come_and_go(self):
+        self.assert_lives("contexts", "40", kernels=400)
+
+    def test_a_primary_context_is_retained_twice_and_released(self):
+        self.assert_lives("primary", kernels=40)
+
+    def test_a_device_is_reset_while_it_is_in_use(self):
+        self.assert_lives("reset", kernels=20)
+
+    def test_a_stack_of_128_kib_is_enough(self):
+        self.assert_lives("stack", kernels=10)
+
+    def test_64_threads_launch_and_64_more_after_them(self):
+        # 80 threads at a time have a ring; those of the second 64 may come before the first are read.
+        self.assert_lives("threads", "64", kernels=1280, lost=("threads_without_ring", "record_without_launch"))
+
+    def test_the_library_stays_where_a_program_loads_and_unloads_it(self):
+        self.assert_lives("dlclose", str(Build.injection_library), kernels=10)
+
+    def test_a_sandbox_without_sockets_is_recorded_and_not_listened_to(self):
+        self.assert_lives("sandbox", kernels=10)
+
+        self.assertEqual(list(self.runtime.glob("**/*.sock")), [])
+
+    def test_correlation_ids_that_wrap_around_still_join(self):
+        for counters in ("off", "exact"):
+            run = self.run_both("plain", "100", fake={"FAKE_CUDA_CORRELATION": str(2**32 - 40)},
+                                RANGEFINDER_COUNTERS=counters)
+
+            self.assert_silent(run)
+            trace = run.trace()
+            self.assert_balanced(trace)
+            self.assertEqual({line["path_text"] for line in trace.of("kernel")}, {"work/step"})
+            self.assertLess(min(line["corr"] for line in trace.of("kernel")), 100)
+
+    def test_a_broken_pipe_as_standard_error_does_not_end_the_program(self):
+        bare = self.run_bare("lives", "pipe")
+        run = self.run_injected("lives", "pipe", RANGEFINDER_BUFERS="8")  # something to say
+
+        self.assertEqual((run.status, run.stdout), (bare.status, bare.stdout))
+        self.assert_balanced(run.trace())
+
+    def test_a_program_has_an_operator_new_spdlog_and_libstdcxx_of_its_own(self):
+        for program in ("foreign", "foreign_static"):
+            with self.subTest(program=program):
+                run = self.run_both(program, RANGEFINDER_LOG="error")
+
+                self.assert_silent(run)
+                self.assert_balanced(run.trace())
+
+    def test_a_setuid_program_is_left_alone_and_says_so(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a program setuid")
+        os.chmod(self.place, 0o755)
+        program = shutil.copy(Build.program("secure"), self.place / "secure")
+        os.chmod(program, 0o4755)
+        place = self._new_place("secure-run")
+        os.chmod(place, 0o777)
+        environment = clean_environment() | {
+            "CUDA_INJECTION64_PATH": str(Build.injection_library), "NVTX_INJECTION64_PATH": str(Build.injection_library),
+            "RANGEFINDER_CUPTI": str(Build.cupti()), "RANGEFINDER_OUT": str(place / "trace"),
+            "XDG_RUNTIME_DIR": str(self.runtime)}
+        done = subprocess.run([program, "5"], env=environment, cwd=place, capture_output=True, text=True, check=False,
+                              timeout=DEADLINE_SECONDS, user=NOBODY)
+
+        self.assertEqual((done.returncode, done.stdout), (0, "5 launches\n"), done.stderr)
+        self.assertEqual(done.stderr, "rangefinder: a setuid program is not recorded: its environment is that of "
+                                      "another user\n")
+        self.assertEqual(list(place.iterdir()), [])
+
+
+class ProcessLifeCases(InjectionCase):
+    def test_an_end_that_no_handler_sees_leaves_whole_lines(self):
+        for how in ("term", "throw", "quick_exit"):
+            for counters in ("off", "exact"):
+                with self.subTest(how=how, counters=counters):
+                    bare = self.run_bare("exits", how, ALIVE_MS)
+                    run = self.run_both("exits", how, ALIVE_MS, RANGEFINDER_COUNTERS=counters)
+
+                    self.assertEqual(run.stderr, bare.stderr)
+                    trace = run.trace()
+                    self.assert_balanced(trace, ended=False)
+                    self.assertEqual(len(trace.of("range")), 51)
+
+    def test_a_child_by_other_ways_than_fork_has_a_trace_of_its_own(self):
+        for how in ("spawn", "vfork", "system"):
+            with self.subTest(how=how):
+                words = [f"{Build.program('plain')} 7"] if how == "system" else [Build.program("plain"), "7"]
+                run = self.run_both("forks", how, *words)
+
+                self.assert_silent(run)
+                traces = sorted((Trace(folder) for folder in run.folders()), key=lambda each: len(each.of("kernel")))
+                self.assertEqual([len(trace.of("kernel")) for trace in traces], [7, 20])
+                for trace in traces:
+                    self.assert_balanced(trace)
+
+    def test_a_daemon_is_recorded(self):
+        run = self.run_both("forks", "daemon")
+
+        self.assert_silent(run)
+        self.assert_balanced(run.trace())
+        self.assertEqual(len(run.trace().of("kernel")), 10)

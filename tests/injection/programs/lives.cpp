@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What programs do in the course of their lives, with 10 launches in work/step each time:
+//
+//   contexts N       N contexts, one after the other           primary   the primary context, retained twice
+//   reset            the primary context, reset while in use, and again
+//   stack            on a thread with a stack of 128 KiB        threads N on N threads at a time, then N more
+//   storm            two threads launch as fast as a real driver lets them, without end
+//   dlclose FILE     loads FILE before cuInit, unloads it after
+//   sandbox          no socket can be made (seccomp)            pipe      standard error is a pipe nobody
+//   reads
+#include <dlfcn.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "tests/injection/programs/gpu.h"
+
+namespace {
+
+constexpr unsigned kLaunches = 10;
+
+void use_contexts(int count) {
+  for (int i = 0; i < count; ++i) {
+    const Gpu gpu;
+    gpu.work(kLaunches);
+    must(cuCtxDestroy(gpu.context()), "cuCtxDestroy");
+  }
+}
+
+void launch_in_primary() {
+  CUfunction const scale = Gpu::kernel("_Z5scalePfi");
+  for (unsigned i = 0; i < kLaunches; ++i) Gpu::launch_one(scale);
+}
+
+void use_primary(bool reset) {
+  CUcontext first = nullptr, second = nullptr;
+  must(cuInit(0), "cuInit");
+  for (int round = 0; round < 2; ++round) {
+    must(cuDevicePrimaryCtxRetain(&first, 0), "cuDevicePrimaryCtxRetain");
+    must(cuDevicePrimaryCtxRetain(&second, 0), "cuDevicePrimaryCtxRetain");
+    must(cuCtxSetCurrent(first), "cuCtxSetCurrent");
+    launch_in_primary();
+    if (reset) {
+      must(cuDevicePrimaryCtxReset(0), "cuDevicePrimaryCtxReset");
+      continue;
+    }
+    must(cuDevicePrimaryCtxRelease(0), "cuDevicePrimaryCtxRelease");
+    launch_in_primary();
+    must(cuDevicePrimaryCtxRelease(0), "cuDevicePrimaryCtxRelease");
+  }
+  std::printf("the same context: %s\n", first == second ? "yes" : "no");
+}
+
+void work_on_a_small_stack() {
+  static const Gpu gpu;
+  pthread_attr_t attributes;
+  pthread_t thread{};
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, std::size_t{128} << 10);
+  const auto run = [](void*) -> void* {
+    gpu.use_on_this_thread();
+    gpu.work(kLaunches);
+    std::vector<char> text(100'000, 'x');  // the longest of names
+    text.back() = '\0';
+    nvtxRangePushA(text.data());
+    nvtxRangePop();
+    return nullptr;
+  };
+  if (pthread_create(&thread, &attributes, run, nullptr) != 0) std::exit(3);
+  pthread_join(thread, nullptr);
+}
+
+void work_on_threads(int count) {
+  const Gpu gpu;
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < count; ++i) {
+      threads.emplace_back([&gpu] {
+        gpu.use_on_this_thread();
+        gpu.work(kLaunches);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+void storm() {
+  const Gpu gpu;
+  const auto launch = [&gpu] {
+    gpu.use_on_this_thread();
+    for (unsigned i = 0;; ++i) {
+      const Range layer(i % 2 == 0 ? "even" : "odd");
+      must(gpu.launch(1 + i % 100), "cuLaunchKernel");
+      take_us(3);
+    }
+  };
+  std::thread other(launch);
+  launch();
+}
+
+void load_and_unload(const char* file) {
+  void* const library = dlopen(file, RTLD_NOW);
+  if (library == nullptr) std::exit(3);
+  const Gpu gpu;
+  gpu.work(kLaunches / 2);
+  for (int i = 0; i < 3; ++i) (void)dlclose(library);
+  gpu.work(kLaunches / 2);
+}
+
+/// From now on socket() fails.
+void forbid_sockets() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    std::exit(77);
+  if (socket(AF_UNIX, SOCK_STREAM, 0) >= 0) std::exit(3);
+}
+
+void break_standard_error() {
+  int ends[2] = {};
+  if (pipe(ends) != 0) std::exit(3);
+  close(ends[0]);
+  dup2(ends[1], STDERR_FILENO);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const std::string_view how = argv[1];
+  const int count = argc > 2 ? std::atoi(argv[2]) : 0;
+  if (how == "sandbox") forbid_sockets();
+  if (how == "pipe") break_standard_error();
+  if (how == "contexts") use_contexts(count);
+  if (how == "primary" || how == "reset") use_primary(how == "reset");
+  if (how == "stack") work_on_a_small_stack();
+  if (how == "threads") work_on_threads(count);
+  if (how == "storm") storm();
+  if (how == "dlclose") load_and_unload(argv[2]);
+  if (how == "sandbox" || how == "pipe") Gpu().work(kLaunches);
+  std::puts("done");
+  return 0;
+}
