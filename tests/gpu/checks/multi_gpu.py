@@ -228,7 +228,8 @@ def attach_all(runner, table):
             table.equal("attach --all: windows", 2, len(windows))
             begins = [int(window["begin_unix_ns"]) for window in windows]
             apart_ns = max(begins) - min(begins)
-            table.row("attach --all: begin at one time", f"<= {TOGETHER_NS} ns apart", apart_ns, apart_ns <= TOGETHER_NS)
+            table.row("attach --all: begin at one time", f"<= {TOGETHER_NS} ns apart", apart_ns,
+                      apart_ns <= TOGETHER_NS)
             for window in windows:
                 kernels = end_line(window["folder"])["records"].get("kernel", 0)
                 table.row("attach --all: kernels of a window", "> 1000", kernels, kernels > 1000)
