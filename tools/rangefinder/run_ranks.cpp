@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
 #include <memory>
 
 #include "profiler/attribution/number_text.h"
@@ -23,6 +26,14 @@ struct Rank {
   RankLines lines;
   TraceTotals trace;
 };
+
+/// Ranks without a number, and processes without a rank, come last.
+unsigned long number_of(const Rank& rank) {
+  const std::string& text = rank.trace.header.rank;
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(text.c_str(), &end, 10);
+  return text.empty() || *end != '\0' ? ULONG_MAX : number;
+}
 
 std::string without_rank_text(std::size_t without, std::size_t all) {
   if (without == 0) return {};
@@ -56,9 +67,11 @@ std::string ranks_report(const std::vector<std::filesystem::path>& folders, cons
       text += "rangefinder: " + std::string(missing.what()) + "\n";
       continue;
     }
-    report.add(traces.back()->trace, traces.back()->lines.log());
     if (traces.back()->trace.header.rank.empty()) ++without_rank;
   }
+  std::stable_sort(traces.begin(), traces.end(),
+                   [](const auto& a, const auto& b) { return number_of(*a) < number_of(*b); });
+  for (const auto& rank : traces) report.add(rank->trace, rank->lines.log());
   if (traces.empty()) return text;
   return text + "\n" + report.text(style, kLevelsShown) + without_rank_text(without_rank, traces.size()) +
          "\nNext:  rangefinder report " + out + "\n";
