@@ -83,6 +83,35 @@ class CommunicationCases(InjectionCase):
 
         self.check_ranks(done)
 
+    def test_calls_of_mpi_are_ranges_with_their_bytes(self):
+        library = Build.injection_library.parent / "librangefinder_mpi.so"
+        if not library.exists() or shutil.which("mpirun") is None:
+            raise unittest.SkipTest("librangefinder_mpi.so was not built, or mpirun is not installed")
+        done = self.command("run", "-q", "--ranks", "--mpi", "--out", "job", "--", "mpirun", "--oversubscribe", "-np",
+                            "2", Build.program("mpi_calls"), **MPIRUN_AS_ROOT)
+
+        self.assertEqual(sorted(done.stdout.splitlines()), ["rank 0 right", "rank 1 right"])
+        first, second = self.report("job", "--section", "communication")["traces"]
+        for trace, received in ((first, 8192), (second, 8192 + 80)):
+            rows = {row["operation"]: row for row in trace["communication"]}
+            found = {name: (row["calls"], row.get("bytes")) for name, row in rows.items()}
+            self.assertEqual(found.pop("MPI_Recv"), (trace["process"]["rank"] == "1" and 2 or 1, received))
+            found.pop("MPI_Send", None)  # of rank 0 alone
+            self.assertEqual(found, {
+                "MPI_Init": (1, None), "MPI_Finalize": (1, None), "MPI_Barrier": (1, None), "MPI_Wait": (1, None),
+                "MPI_Isend": (1, 8192), "MPI_Sendrecv": (1, 8192), "MPI_Allreduce": (2, 2 * 4096),
+                "MPI_Bcast": (1, 4), "MPI_Allgather": (1, 4), "MPI_Alltoall": (1, 8)})
+            self.assertEqual(trace["loss"], {})
+
+    def test_the_library_of_mpi_needs_nothing_of_mpi(self):
+        library = Build.injection_library.parent / "librangefinder_mpi.so"
+        if not library.exists():
+            raise unittest.SkipTest("librangefinder_mpi.so was not built")
+        done = subprocess.run(["sh", "-c", "echo hello"], capture_output=True, text=True, check=False,
+                              env=clean_environment() | {"LD_PRELOAD": str(library), "LD_BIND_NOW": "1"})
+
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "hello\n", ""))
+
     def test_run_behind_the_launcher_writes_the_same_folders(self):
         command = [str(Build.rangefinder), "run", "-q", "--out", "job", "--", str(Build.program("plain")), "3"]
         environment = clean_environment() | {

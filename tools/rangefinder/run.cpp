@@ -37,6 +37,7 @@ struct RunOptions {
   bool quiet = false;
   bool torch_modules = false;
   bool ranks = false;
+  bool mpi = false;
   std::vector<std::string> program;
 };
 
@@ -109,6 +110,7 @@ Environment child_environment(const CLI::App& verb, const RunOptions& options, c
   environment.set("RANGEFINDER_MANIFEST", manifest.file());
   environment.set("RANGEFINDER_RUN_PID", std::to_string(getpid()));
   inject_library(environment, find_library());
+  if (options.mpi) preload_library(environment, find_mpi_library());
   if (options.torch_modules) add_torch_modules(environment, find_python_folder());
   return environment;
 }
@@ -187,6 +189,7 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& prog
   verb->add_flag(
       "--ranks", options->ranks,
       "The program starts the ranks of a job (torchrun, mpirun, srun): one report over all of them");
+  verb->add_flag("--mpi", options->mpi, "Record MPI's calls as ranges of the domain MPI, with their bytes");
   verb->add_flag("-q,--quiet", options->quiet, "No report when the program has ended");
   verb->footer(
       "\nWrites the folder that --out names and ends with the heaviest modules. Each option can\n"

@@ -270,33 +270,5 @@ TEST_CASE("the section shows nothing of programs that talk to nobody") {
   CHECK(run.shown().find("Nobody was talked to") != std::string::npos);
 }
 
-TEST_CASE("payloads that are shorter than their schema give what is there") {
-  ExtendedPayloads payloads;
-  payloads.add({kReduceSchema, kDomain, kReduceEntries});
-  NvtxExtras cut = reduction(77, 4096, 0);
-  cut.payload_data.resize(17);
-
-  const auto entries = payloads.entries(kDomain, cut);
-
-  REQUIRE(entries.size() == 2);
-  CHECK(entries[1].value == 4096);
-}
-
-TEST_CASE("entries behind a text of unknown length are left out, those with a place of their own are not") {
-  ExtendedPayloads payloads;
-  payloads.add(
-      {9, 1,
-       R"({"kind":"schema","entries":[{"name":"text","type":"cstring"},{"name":"lost","type":"int"},)"
-       R"({"name":"bytes","type":"int16","offset":2}]})"});
-  NvtxExtras extras;
-  extras.payload_schema = 9;
-  extras.payload_data = {0, 0, 0xfe, 0xff};
-
-  const auto entries = payloads.entries(1, extras);
-
-  REQUIRE(entries.size() == 1);
-  CHECK(static_cast<std::int64_t>(entries[0].value) == -2);
-}
-
 }  // namespace
 }  // namespace rangefinder
