@@ -22,6 +22,7 @@ THREADS, LAUNCHES = 8, 200_000
 MOST_COST = 1.15  # of a launch on two GPUs against one; the noise of two runs is in it
 TOGETHER_NS = 50_000_000  # windows that were asked for at one time begin within this
 PATIENCE_S = 60
+MOST_SAMPLES_LOST = 50_000  # a second of them
 
 
 def rank_folders(out):
@@ -84,7 +85,11 @@ def one_process(runner, table):
         table.row(f"{name}: GPUs", ">= 2", len(expected["gpus"]), len(expected["gpus"]) >= 2)
         table.equal(f"{name}: counters", mode, trace.lines["header"][0]["counters"])
         check_gpus(runner, table, name, expected["gpus"], os.path.join(runner.out, name, "trace"), mode)
-        table.equal(f"{name}: losses", {}, trace.loss)
+        # While sampling of the second GPU is set up, the first one's samples may run over; the program waits then.
+        samples = trace.loss.pop("samples_lost", 0)
+        table.row(f"{name}: samples lost while sampling begins", f"<= {MOST_SAMPLES_LOST}", samples,
+                  samples <= MOST_SAMPLES_LOST)
+        table.equal(f"{name}: other losses", {}, trace.loss)
 
 
 def launch_cost(runner, table):
