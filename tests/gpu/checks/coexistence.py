@@ -13,7 +13,7 @@ import sys
 from checks.windows import lost, trace_lines
 
 PATIENCE_S = 50
-OWN_SIGN = "rangefinder"
+OWN_SIGN = "rangefinder: "
 
 
 class Ran:
@@ -51,11 +51,11 @@ class Ran:
         return sum(1 for line in self.lines() if line["t"] == kind)
 
     def own_lines(self):
-        return [line for line in self.stderr.splitlines() if OWN_SIGN in line]
+        return [line for line in self.stderr.splitlines() if line.startswith(OWN_SIGN)]
 
 
 def run_verb(runner, *options):
-    return [os.path.join(runner.bin, "rangefinder"), "run", "--quiet", "--counters", "off", *options, "--"]
+    return [os.path.join(runner.bin, "rangefinder"), "run", "--counters", "off", *options, "--"]
 
 
 def check_ours(table, name, ran, kernels=None):
@@ -79,30 +79,39 @@ def check_code(table, name, ran, code=0):
 
 
 def torch_profiler(runner, table):
-    program = runner.program("with_torch_profiler.py")
-    for order, start in (("before", "on"), ("after", "on"), ("yielded", "on"), ("after", "off")):
-        name = f"torch.profiler {order}, --start {start}"
-        ran = Ran(runner, f"torch_{order}_{start}", [*run_verb(runner, "--start", start), *program, order]).end()
+    """PyTorch's profiler keeps CUPTI once it had it; with TEARDOWN_CUPTI=1 it gives it back."""
+    for order, start, teardown in (("before", "on", "0"), ("after", "on", "0"), ("yielded", "on", "0"),
+                                   ("yielded", "on", "1"), ("after", "off", "0")):
+        name = f"torch.profiler {order}, --start {start}, TEARDOWN_CUPTI={teardown}"
+        command = [*run_verb(runner, "--start", start), *runner.program("with_torch_profiler.py"), order]
+        ran = Ran(runner, f"torch_{order}_{start}_{teardown}", command, {"TEARDOWN_CUPTI": teardown}).end()
         check_code(table, name, ran)
-        if ran.code != 0:
-            continue
-        seen = json.loads(ran.stdout.splitlines()[-1])
-        warned = [line for line in ran.stderr.splitlines() if "CUPTI" in line and OWN_SIGN not in line]
+        if ran.code == 0:
+            check_torch_profiler(table, name, ran, order, start, teardown)
+
+
+def check_torch_profiler(table, name, ran, order, start, teardown):
+    seen = json.loads([line for line in ran.stdout.splitlines() if line.startswith("{")][-1])["torch_kernels"]
+    warned = [line for line in ran.stderr.splitlines() if "CUPTI" in line and not line.startswith(OWN_SIGN)]
+    if order == "yielded" or start == "off":
+        table.row(f"{name}: torch has CUPTI", "> 0", seen, seen > 0)
+    else:
         table.row(f"{name}: torch's trace", "kernels, or a line that says why",
-                  f"{seen['torch_kernels']} kernels; {warned[0][:160] if warned else 'no line'}",
-                  seen["torch_kernels"] > 0 or bool(warned))
-        if order == "before":
-            check_ours(table, name, ran)
-            table.row(f"{name}: our ranges", "> 0, or no trace with a line", ran.count("range"),
-                      ran.count("range") > 0 or bool(ran.own_lines()))
-        elif start == "off":
-            table.row(f"{name}: torch has CUPTI", "> 0", seen["torch_kernels"], seen["torch_kernels"] > 0)
-        elif order == "yielded":
-            table.row(f"{name}: torch has CUPTI", "> 0", seen["torch_kernels"], seen["torch_kernels"] > 0)
-            paths = windows_of(ran)
-            table.equal(f"{name}: ours before and behind", {"outside": True, "behind": True, "profiled": False}, paths)
+                  f"{seen} kernels; {warned[0][:160] if warned else 'no line'}", seen > 0 or bool(warned))
+    if start == "off":
+        return
+    check_ours(table, name, ran)
+    if order == "yielded":
+        told = [line for line in ran.stderr.splitlines() if "not recorded any more" in line]
+        print(f"  warned: {told[:1]}", flush=True)
+        found = windows_of(ran)
+        table.equal(f"{name}: ours before", True, found["outside"])
+        table.equal(f"{name}: ours meanwhile", False, found["profiled"])
+        if teardown == "1":
+            table.equal(f"{name}: ours behind", True, found["behind"])
         else:
-            check_ours(table, name, ran)
+            table.row(f"{name}: ours behind", "kernels, or a warning", f"{found['behind']}, {len(told)} warnings",
+                      found["behind"] or bool(told))
 
 
 def windows_of(ran):
@@ -140,9 +149,19 @@ def installed(table, tool):
 
 
 def ncu(runner, table):
-    if path := installed(table, "ncu"):
-        around(runner, table, "ncu", [path, "--target-processes", "all", "--clock-control", "none", "--metrics",
-                                      "dram__bytes_read.sum", "--launch-count", "2"], "dram__bytes_read.sum")
+    """It refuses to start beside an injected library, and says so."""
+    path = installed(table, "ncu")
+    if path is None:
+        return
+    probe = [os.path.join(runner.bin, "many_gpus"), "--gpus", "1", "--mib", "16"]
+    wrap = [path, "--target-processes", "all", "--metrics", "dram__bytes_read.sum", "--launch-count", "2"]
+    for name, command in (("run -- ncu", [*run_verb(runner), *wrap, *probe]),
+                          ("ncu run --", [*wrap, *run_verb(runner), *probe])):
+        ran = Ran(runner, name.replace(" ", "_"), command).end()
+        told = [line for line in (ran.stdout + ran.stderr).splitlines() if "CUDA_INJECTION64_PATH" in line]
+        table.row(f"{name}: refused by ncu", "exit code not 0, and a line with the cure", f"{ran.code}; {told[:1]}",
+                  ran.code != 0 and bool(told))
+        check_ours(table, name, ran)
 
 
 def nsys(runner, table):
