@@ -124,6 +124,15 @@ class CommunicationCases(InjectionCase):
         self.assertEqual(sorted(path.parent.name for path in self.place.glob("job/host=*/rank=*/pid=*")),
                          ["rank=0", "rank=1"])
 
+    def test_ranks_are_in_order_of_their_numbers(self):
+        program = Build.program("plain")
+        done = self.command("run", "--ranks", "--out", "job", "--", "sh", "-c",
+                            f"RANK=10 {program} 1; RANK=9 {program} 1; {program} 1")
+
+        clocks = done.stderr[done.stderr.index("Clocks"):]
+        self.assertLess(clocks.index("rank 9"), clocks.index("rank 10"))
+        self.assertIn("1 process of 3 had no rank", done.stderr)
+
     def test_processes_without_a_rank_are_said_to_have_none(self):
         done = self.command("run", "--ranks", "--out", "job", "--", Build.program("plain"), "3")
 
