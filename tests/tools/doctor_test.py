@@ -163,6 +163,16 @@ class Doctor(CommandLine):
 
         self.assertIn("which is not there", rows["other tool"][0]["text"])
 
+    def test_nvtx_s_variable_without_the_driver_s_records_nothing(self):
+        library = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(cli_case.RANGEFINDER))), "lib",
+                               "librangefinder.so")
+
+        alone = self.one(self.checks(self.machine(), NVTX_INJECTION64_PATH=library), "nvtx")
+        both = self.one(self.checks(self.machine(), NVTX_INJECTION64_PATH=library, CUDA_INJECTION64_PATH=library),
+                        "nvtx")
+
+        self.assertEqual((alone["health"], both["health"]), ("warn", "ok"))
+
     def fake(self, name):
         return os.path.join(BUILD, "tests/injection/fake", name)
 

@@ -50,7 +50,13 @@ std::vector<HealthFinding> check_other_tools(const MachineFiles& files) {
   check_named_file("CUDA_INJECTION64_PATH", out);
   check_named_file("NVTX_INJECTION64_PATH", out);
   const std::string nvtx = variable("NVTX_INJECTION64_PATH");
-  if (nvtx.empty() || is_our_library(nvtx)) {
+  if (!nvtx.empty() && is_our_library(nvtx) && cuda.empty()) {
+    out.push_back(
+        {"nvtx", Health::warn,
+         "NVTX_INJECTION64_PATH names our library and CUDA_INJECTION64_PATH nothing: without `run` nobody "
+         "starts recording",
+         "Set CUDA_INJECTION64_PATH alone: the library sets the other one.", false});
+  } else if (nvtx.empty() || is_our_library(nvtx)) {
     out.push_back({"nvtx", Health::ok,
                    nvtx.empty() ? "no other library wants the calls" : "set to our library", "", false});
   } else {
