@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cases_attach import *  # noqa: F401,F403
 from cases_capture import *  # noqa: F401,F403
+from cases_communication import *  # noqa: F401,F403
 from cases_control import *  # noqa: F401,F403
 from cases_counters import *  # noqa: F401,F403
 from cases_cycles import *  # noqa: F401,F403

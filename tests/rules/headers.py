@@ -11,6 +11,7 @@ import repository
 
 # Flags of one target; a header must not depend on them.
 OF_TARGETS = ("-DRANGEFINDER_VERSION", "-DRANGEFINDER_LIBDIR", "-DRANGEFINDER_DATADIR")
+OF_MPI = "injection/mpi/"
 
 
 def search_flags(commands):
@@ -40,8 +41,12 @@ def compile_alone(root, compiler, flags, path):
 
 def headers_compile(files, options):
     with open(os.path.join(options.build, "compile_commands.json"), encoding="utf-8") as file:
-        compiler, flags = search_flags(json.load(file))
-    headers = [path for path in files.code("cpp") if path.endswith(".h")]
+        commands = json.load(file)
+    compiler, flags = search_flags(commands)
+    # What is built only where mpi.h was found compiles only there.
+    has_mpi = any(f"/{OF_MPI}" in entry["file"] for entry in commands)
+    headers = [path for path in files.code("cpp")
+               if path.endswith(".h") and (has_mpi or not path.startswith(OF_MPI))]
     for path in headers:
         if "#pragma once" not in files.text(path):
             yield path, "has no #pragma once"

@@ -17,6 +17,7 @@ ALLOWED = {
     "profiler/attribution/": ["schema/", "profiler/attribution/"],
     "profiler/": ["schema/", "profiler/"],
     "injection/": ["profiler/"],
+    "injection/mpi/": ["injection/mpi/"],
     "tools/": ["schema/", "tools/", "profiler/attribution/", "profiler/cupti/", "profiler/counters/metric_",
                "profiler/options.h", "profiler/capture_request.h", "profiler/control/control_socket.h",
                "profiler/output/process_facts.h"],

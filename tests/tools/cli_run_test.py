@@ -72,6 +72,18 @@ class Run(CommandLine):
         self.check_code(done, 0)
         return json.loads(done.stdout)
 
+    def test_mpi_is_preloaded_before_what_is_preloaded_already(self):
+        build = os.path.dirname(os.path.dirname(os.path.realpath(cli_case.RANGEFINDER)))
+        library = os.path.join(build, "lib", "librangefinder_mpi.so")
+        if not os.path.exists(library):
+            done = self.call("run", "--mpi", "--", "true")
+            self.check_code(done, 3)
+            self.assertIn("libopenmpi-dev", done.stderr)
+            return
+        self.assertEqual(self.environment_of_program("--mpi")["LD_PRELOAD"], library)
+        both = self.environment_of_program("--mpi", LD_PRELOAD="libm.so.6")
+        self.assertEqual(both["LD_PRELOAD"], library + ":libm.so.6")
+
     def test_both_injection_variables_name_the_library(self):
         seen = self.environment_of_program()
         self.assertEqual(os.path.basename(seen["CUDA_INJECTION64_PATH"]), "librangefinder.so")

@@ -37,6 +37,8 @@ class Listener:
                     request = json.loads(line)
                     self.asked.append(request["command"])
                     answer = self.answers.get(request["command"], {"ok": True})
+                    if isinstance(answer, list):  # one after the other, the last for good
+                        answer = answer.pop(0) if len(answer) > 1 else answer[0]
                     lines.write(json.dumps({"v": 1} | answer) + "\n")
                     lines.flush()
 
@@ -88,6 +90,27 @@ class ControlModule(unittest.TestCase):
             pass
 
         self.assertEqual(listener.asked, ["status", "yield", "resume"])
+
+    def test_a_tool_that_keeps_cupti_costs_the_trace_and_not_the_program(self):
+        listener = self.listen(status={"ok": True, "state": "recording"},
+                               resume={"ok": False, "error": "another tool uses CUPTI in this process"})
+
+        with self.assertWarnsRegex(RuntimeWarning, "another tool uses CUPTI.*not recorded any more"):
+            with rangefinder_control.yielded():
+                pass
+
+        self.assertEqual(listener.asked, ["status", "stop", "yield", "resume"])
+
+    def test_a_tool_that_gives_cupti_back_later_is_waited_for(self):
+        refusal = {"ok": False, "error": "another tool uses CUPTI in this process"}
+        listener = self.listen(status={"ok": True, "state": "recording"}, resume=[refusal, refusal, {"ok": True}])
+        os.environ["TEARDOWN_CUPTI"] = "1"
+        self.addCleanup(os.environ.pop, "TEARDOWN_CUPTI")
+
+        with rangefinder_control.yielded():
+            pass
+
+        self.assertEqual(listener.asked[3:], ["resume"] * 3 + ["start"])
 
     def test_a_refusal_is_an_error(self):
         self.listen(start={"ok": False, "error": "a window is open already"})

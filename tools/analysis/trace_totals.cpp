@@ -46,6 +46,7 @@ class TotalsVisitor final : public TraceVisitor {
     // Every segment names the paths again.
     if (out_.paths.emplace(path.id, path).second) out_.totals.add_path(path);
   }
+  void take(const DomainRecord& domain) { out_.domains.emplace(domain.id, domain.name); }
   void take(const CategoryRecord& category) {
     if (categories_.emplace(category.domain, category.id).second) out_.totals.add_category(category);
   }

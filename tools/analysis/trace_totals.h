@@ -28,6 +28,7 @@ struct TraceTotals {
   Header header;
   std::vector<GpuRecord> gpus;
   std::unordered_map<std::uint32_t, PathRecord> paths;
+  std::unordered_map<std::uint32_t, std::string> domains;  ///< names of NVTX domains
   std::unordered_map<std::uint32_t, KernelNameRecord> kernel_names;
   TotalsBuilder totals;
 

@@ -13,8 +13,12 @@ import contextlib
 import json
 import os
 import socket
+import sys
+import time
+import warnings
 
 _PATIENCE_SECONDS = 30
+_TEARDOWN_SECONDS = 5
 
 
 def _connect():
@@ -63,9 +67,32 @@ def window(**fields):
             done.update(ask("stop")["window"])
 
 
+def _resume():
+    """Takes CUPTI back; False, with a warning, where the other tool keeps it: the program goes on unrecorded.
+
+    PyTorch's profiler keeps it for good, unless TEARDOWN_CUPTI=1 is in the environment: then it lets go in one
+    of the next CUDA calls.
+    """
+    lets_go = os.environ.get("TEARDOWN_CUPTI") == "1"
+    deadline = time.monotonic() + (_TEARDOWN_SECONDS if lets_go else 0)
+    while True:
+        try:
+            ask("resume")
+            return True
+        except RuntimeError as error:
+            if time.monotonic() >= deadline:
+                warnings.warn(f"{error}. This process is not recorded any more", RuntimeWarning, stacklevel=4)
+                return False
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            torch.cuda.synchronize()
+        time.sleep(0.02)
+
+
 @contextlib.contextmanager
 def yielded():
-    """CUPTI is free inside; a window that was open is closed before and another one opened afterwards."""
+    """CUPTI is free inside; a window that was open is closed before and another one opened afterwards, if the
+    tool that had CUPTI inside gives it back."""
     status = ask("status")
     recording = status is not None and status["state"] == "recording"
     if recording:
@@ -75,7 +102,5 @@ def yielded():
     try:
         yield
     finally:
-        if status is not None:
-            ask("resume")
-        if recording:
+        if status is not None and _resume() and recording:
             ask("start")

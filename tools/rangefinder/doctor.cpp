@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder doctor [--json]: can this machine trace, and if not, what is to be done?
+// rangefinder doctor [--probe] [--json]: can this machine trace, and if not, what is to be done?
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +14,8 @@
 #include "profiler/options.h"
 #include "tools/analysis/rows_json.h"
 #include "tools/rangefinder/doctor_checks.h"
+#include "tools/rangefinder/doctor_probe.h"
+#include "tools/rangefinder/probe_program.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
 
@@ -30,17 +32,37 @@ const char* colour(Health health) {
   return health == Health::ok ? "\033[32m" : health == Health::warn ? "\033[33m" : "\033[31m";
 }
 
-std::vector<HealthFinding> examine(const std::string& out) {
-  std::vector<HealthFinding> all = check_gpu();
+struct DoctorOptions {
+  std::string out;
+  std::string root = "/";
+  std::string probe_answer;  ///< this process is the probe: where its answer goes
+  bool json = false;
+  bool probe = false;
+};
+
+std::vector<HealthFinding> examine(const DoctorOptions& options) {
+  const MachineFiles files(options.root);
+  std::vector<HealthFinding> all{check_system(files), check_cores(files), check_memory(files)};
   const auto add = [&all](std::vector<HealthFinding> more) {
     all.insert(all.end(), more.begin(), more.end());
   };
+  add(check_container(files));
+  const GpuCheck gpu = check_gpu();
+  add(gpu.findings);
   add({check_library()});
-  add(check_cupti());
-  add({check_permission()});
-  add(check_other_tools());
-  add(check_sharing());
-  add({check_disk(out)});
+  const std::vector<HealthFinding> cupti = check_cupti();
+  add(cupti);
+  add({check_pairing(gpu.driver_version, cupti), check_permission(files)});
+  add(check_other_tools(files));
+  add(check_library_path());
+  add(check_sharing(files));
+  add({check_disk(options.out)});
+  if (!options.probe) return all;
+  if (gpu.has_gpu) {
+    add(probe_features());
+  } else {
+    all.push_back({"probe", Health::warn, "not tried: there is no GPU", "", false});
+  }
   return all;
 }
 
@@ -51,10 +73,10 @@ std::string as_text(const std::vector<HealthFinding>& findings) {
     std::string health = word(finding.health);
     health.resize(5, ' ');
     std::string name = finding.check;
-    name.resize(std::max<std::size_t>(name.size() + 1, 13), ' ');
+    name.resize(std::max<std::size_t>(name.size() + 1, 15), ' ');
     out += coloured ? colour(finding.health) + health + "\033[0m" : health;
     out += name + printable(finding.text) + "\n";
-    if (!finding.cure.empty()) out += std::string(18, ' ') + "→ " + printable(finding.cure) + "\n";
+    if (!finding.cure.empty()) out += std::string(20, ' ') + "→ " + printable(finding.cure) + "\n";
   }
   return out;
 }
@@ -73,12 +95,13 @@ Json as_json(const std::vector<HealthFinding>& findings, bool can_trace) {
   return out;
 }
 
-int doctor(const std::string& out, bool json) {
-  const std::vector<HealthFinding> findings = examine(out);
+int doctor(const DoctorOptions& options) {
+  if (!options.probe_answer.empty()) return run_probe_program(options.probe_answer);
+  const std::vector<HealthFinding> findings = examine(options);
   const bool can_trace = std::none_of(findings.begin(), findings.end(), [](const HealthFinding& finding) {
     return finding.needed && finding.health == Health::no;
   });
-  if (json) {
+  if (options.json) {
     std::cout << dump_json(as_json(findings, can_trace)) << "\n";
   } else {
     std::cout << as_text(findings);
@@ -91,15 +114,20 @@ int doctor(const std::string& out, bool json) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Action& action) {
-  const auto json = std::make_shared<bool>(false);
+  const auto options = std::make_shared<DoctorOptions>();
   const char* const from_environment = std::getenv("RANGEFINDER_OUT");
-  const auto out =
-      std::make_shared<std::string>(from_environment == nullptr ? Options{}.out : from_environment);
+  options->out = from_environment == nullptr ? Options{}.out : from_environment;
   CLI::App* const verb =
       app.add_subcommand("doctor", "Can this machine trace, and if not, what is to be done?");
-  verb->add_option("--out", *out, "Where the trace is going to be written: is there room?");
-  verb->add_flag("--json", *json, "As JSON");
-  verb->callback([json, out, &action] { action = [json, out] { return doctor(*out, *json); }; });
+  verb->add_option("--out", options->out, "Where the trace is going to be written: is there room?");
+  verb->add_flag("--probe", options->probe,
+                 "Also trace a small program through every feature, and say what works here");
+  verb->add_option("--root", options->root,
+                   "Read /proc, /sys and /etc below this folder: another machine's copy")
+      ->check(CLI::ExistingDirectory);
+  verb->add_option(kProbeFlag, options->probe_answer, "")->group("");
+  verb->add_flag("--json", options->json, "As JSON");
+  verb->callback([options, &action] { action = [options] { return doctor(*options); }; });
 }
 
 }  // namespace rangefinder

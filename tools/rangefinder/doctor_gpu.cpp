@@ -49,13 +49,19 @@ std::string try_subscribing() {
   CuptiFailure failure;
   const char* const override_path = std::getenv("RANGEFINDER_CUPTI");
   if (!load_cupti(override_path == nullptr ? "" : override_path, library, failure)) return {};
-  const auto subscribe = reinterpret_cast<decltype(&cuptiSubscribe)>(
-      dlsym(dlopen(library.path.c_str(), RTLD_NOLOAD | RTLD_LAZY), "cuptiSubscribe"));
-  if (subscribe == nullptr) return {};
   CUpti_SubscriberHandle handle{};
-  const CUptiResult result = subscribe(
-      &handle, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr);
-  if (result != CUPTI_SUCCESS) return cupti_result_text(library.functions, result);
+  std::array<char, 64> other{};
+  CUpti_SubscriberParams params{};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.subscriberName = "rangefinder doctor";
+  params.oldSubscriberName = other.data();
+  params.oldSubscriberSize = other.size();
+  const CUptiResult result = library.functions.Subscribe_v2(
+      &handle, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr, &params);
+  if (result != CUPTI_SUCCESS) {
+    return cupti_result_text(library.functions, result) +
+           (other[0] == '\0' ? "" : " (\"" + std::string(other.data()) + "\" has it)");
+  }
   library.functions.Unsubscribe(handle);
   return {};
 }
@@ -107,19 +113,24 @@ HealthFinding driver_finding(const json& answer) {
 
 }  // namespace
 
-std::vector<HealthFinding> check_gpu() {
+GpuCheck check_gpu() {
+  GpuCheck check;
+  std::vector<HealthFinding>& out = check.findings;
   const Answer asked = ask_in_child(ask_driver);
   if (!asked.arrived) {
-    return {{"driver", Health::no, "asking the driver went wrong: " + asked.text,
-             "See `nvidia-smi` and the kernel's log."}};
+    out = {{"driver", Health::no, "asking the driver went wrong: " + asked.text,
+            "See `nvidia-smi` and the kernel's log."}};
+    return check;
   }
   const json answer = json::parse(asked.text, nullptr, false);
-  std::vector<HealthFinding> out{driver_finding(answer)};
+  out = {driver_finding(answer)};
+  check.driver_version = answer.value("version", 0);
   if (!answer.contains("gpus")) {
     out.push_back({"gpu", Health::no, "none can be seen without a working driver", "First cure the driver."});
-    return out;
+    return check;
   }
-  if (answer["gpus"].empty()) {
+  check.has_gpu = !answer["gpus"].empty();
+  if (!check.has_gpu) {
     out.push_back({"gpu", Health::no, "the driver shows none", "Is CUDA_VISIBLE_DEVICES set to hide them?"});
   }
   for (const json& name : answer["gpus"]) out.push_back({"gpu", Health::ok, name.get<std::string>(), ""});
@@ -130,7 +141,7 @@ std::vector<HealthFinding> check_gpu() {
           : HealthFinding{"cupti owner", Health::no,
                           "a process that starts here cannot have it: " + subscriber,
                           "Another tool is loaded into every process: see the lines on other tools."});
-  return out;
+  return check;
 }
 
 }  // namespace rangefinder

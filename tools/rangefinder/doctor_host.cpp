@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "profiler/attribution/number_text.h"
 #include "profiler/cupti/loader.h"
@@ -26,31 +25,20 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Value behind "key:" in a file of lines; "" if there is none.
-std::string value_in(const char* file, const std::string& key) {
-  std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) {
-    if (!line.starts_with(key + ":")) continue;
-    const std::size_t begin = line.find_first_not_of(" \t", key.size() + 1);
-    return begin == std::string::npos ? "" : line.substr(begin);
-  }
-  return {};
+/// "CAP_SYS_ADMIN", or the like, where it is effective; "" for none that opens the counters.
+std::string counter_capability(const MachineFiles& files) {
+  constexpr unsigned kSysAdmin = 21, kPerfmon = 38;
+  const std::uint64_t effective =
+      std::strtoull(files.value("/proc/self/status", "CapEff").c_str(), nullptr, 16);
+  if ((effective >> kSysAdmin & 1U) != 0) return "CAP_SYS_ADMIN";
+  return (effective >> kPerfmon & 1U) != 0 ? "CAP_PERFMON" : "";
 }
 
-bool has_sys_admin() {
-  constexpr unsigned kSysAdmin = 21;  // CAP_SYS_ADMIN
-  const std::string effective = value_in("/proc/self/status", "CapEff");
-  return (std::strtoull(effective.c_str(), nullptr, 16) >> kSysAdmin & 1U) != 0;
-}
-
-bool runs(const std::string& program) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
-    std::ifstream stream(entry.path() / "comm");
-    std::string name;
-    if (stream && std::getline(stream, name) && name == program) return true;
-  }
-  return false;
+/// Why a version is refused that looks as if it ought to do.
+std::string why_refused(const CuptiFailure& failure) {
+  constexpr std::uint32_t kFirst13 = 130'000;
+  if (failure.version != kFirst13) return {};
+  return " 13.0 without an update crashes where NVTX is called before CUPTI, in flushes and with graphs.";
 }
 
 }  // namespace
@@ -80,7 +68,7 @@ std::vector<HealthFinding> check_cupti() {
   CuptiFailure failure;
   if (!load_cupti(variable("RANGEFINDER_CUPTI"), library, failure)) {
     const std::string where = failure.path.empty() ? "" : " (" + failure.path + ")";
-    return {{"cupti", Health::no, "none that can be used" + where, failure.reason}};
+    return {{"cupti", Health::no, "none that can be used" + where, failure.reason + why_refused(failure)}};
   }
   std::vector<HealthFinding> out{
       {"cupti", Health::ok, cupti_version_text(library.version) + ", " + library.path, ""}};
@@ -96,73 +84,44 @@ std::vector<HealthFinding> check_cupti() {
   return out;
 }
 
-HealthFinding check_permission() {
+HealthFinding check_permission(const MachineFiles& files) {
   constexpr const char* kParams = "/proc/driver/nvidia/params";
-  const std::string admin_only = value_in(kParams, "RmProfilingAdminOnly");
+  const std::string admin_only = files.value(kParams, "RmProfilingAdminOnly");
   if (admin_only == "0") return {"permission", Health::ok, "every user may read the counters", "", false};
-  if (has_sys_admin()) {
+  const std::string capability = counter_capability(files);
+  if (capability == "CAP_SYS_ADMIN") {
     return {"permission", Health::ok, "this user may read the counters (CAP_SYS_ADMIN)", "", false};
   }
   if (admin_only.empty()) {
     return {"permission", Health::warn, std::string("not known: ") + kParams + " cannot be read",
-            "Where bytes are refused, see the cure that the trace names.", false};
+            "Where bytes are refused, see the cure that the trace names; --probe tries.", false};
   }
-  return {"permission", Health::warn, "only administrators may read the counters: times work, bytes do not",
+  return {"permission", Health::warn,
+          "only administrators may read the counters: times work, bytes do not" +
+              (capability.empty() ? "" : " (" + capability + " is not enough for the driver)"),
           "Put `options nvidia NVreg_RestrictProfilingToAdminUsers=0` into "
           "/etc/modprobe.d/nvidia-profiling.conf and "
           "reboot; in a container add --cap-add SYS_ADMIN; or run as root.",
           false};
 }
 
-std::vector<HealthFinding> check_other_tools() {
-  std::vector<HealthFinding> out;
-  const std::string cuda = variable("CUDA_INJECTION64_PATH");
-  if (!cuda.empty() && !is_our_library(cuda)) {
-    out.push_back(
-        {"other tool", Health::no, "CUDA_INJECTION64_PATH is set to " + cuda, "unset CUDA_INJECTION64_PATH"});
+HealthFinding check_pairing(int driver_version, const std::vector<HealthFinding>& cupti) {
+  CuptiLibrary library;
+  CuptiFailure failure;
+  if (cupti.empty() || cupti.front().health == Health::no || driver_version == 0 ||
+      !load_cupti(variable("RANGEFINDER_CUPTI"), library, failure)) {
+    return {"pairing", Health::warn, "not known without driver and CUPTI", "", false};
   }
-  const std::string nvtx = variable("NVTX_INJECTION64_PATH");
-  if (nvtx.empty() || is_our_library(nvtx)) {
-    out.push_back({"nvtx", Health::ok,
-                   nvtx.empty() ? "no other library wants the calls" : "set to our library", "", false});
-  } else {
-    out.push_back({"nvtx", Health::warn, "NVTX_INJECTION64_PATH is set to " + nvtx + ": `run` feeds it too",
-                   "Unset it if it is not wanted.", false});
-  }
-  static constexpr std::array kVariables{"NSYS_PROFILING_SESSION_ID", "QUADD_INJECTION_PROXY",
-                                         "NV_NSIGHT_INJECTION_TRANSPORT_TYPE", "KINETO_USE_DAEMON"};
-  for (const char* const name : kVariables) {
-    if (variable(name).empty()) continue;
-    out.push_back({"other tool", Health::warn, std::string(name) + " is set: another profiler may hold CUPTI",
-                   std::string("unset ") + name, false});
-  }
-  for (const char* const part : {"nsight", "ncu", "libcupti", "libTreeLauncher"}) {
-    if (variable("LD_PRELOAD").find(part) == std::string::npos) continue;
-    out.push_back({"other tool", Health::warn, "LD_PRELOAD names another profiler: " + variable("LD_PRELOAD"),
-                   "unset LD_PRELOAD", false});
-    break;
-  }
-  if (runs("nv-hostengine")) {
-    out.push_back({"other tool", Health::warn, "DCGM (nv-hostengine) runs and may hold the counters",
-                   "dcgmi profile --pause, and --resume afterwards", false});
-  }
-  return out;
-}
-
-std::vector<HealthFinding> check_sharing() {
-  std::vector<HealthFinding> out;
-  std::error_code ignored;
-  if (!variable("CUDA_MPS_PIPE_DIRECTORY").empty() || fs::exists("/tmp/nvidia-mps/control", ignored)) {
-    out.push_back({"mps", Health::warn,
-                   "the multi-process service seems to be in use: bytes cannot be measured under it",
-                   "Stop it (echo quit | nvidia-cuda-mps-control) to measure bytes.", false});
-  }
-  if (variable("CUDA_VISIBLE_DEVICES").find("MIG-") != std::string::npos) {
-    out.push_back({"mig", Health::warn,
-                   "a part of a GPU (MIG): units that it shares with others have no counters",
-                   "Use an instance that owns all of its GPU instance, or a whole GPU.", false});
-  }
-  return out;
+  // 13000 is the driver's 13.0, 130001 CUPTI's 13.0 Update 1.
+  const std::uint32_t driver = static_cast<std::uint32_t>(driver_version) / 10, own = library.version / 100;
+  const std::string text = "CUPTI " + cupti_version_text(library.version) + ", driver for CUDA " +
+                           std::to_string(driver / 100) + "." + std::to_string(driver % 100);
+  if (own <= driver) return {"pairing", Health::ok, text, "", false};
+  return {"pairing", Health::warn, text + ": CUPTI is newer than the driver",
+          "What works, --probe tells; where counters are refused, take CUPTI of the driver's version or "
+          "update the "
+          "driver.",
+          false};
 }
 
 HealthFinding check_disk(const std::string& out_template) {

@@ -9,7 +9,6 @@ namespace rangefinder {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kLibrary = "librangefinder.so";
 constexpr const char* kPythonFile = "rangefinder_torch.py";
 
 std::string listed(const std::vector<fs::path>& places) {
@@ -18,32 +17,46 @@ std::string listed(const std::vector<fs::path>& places) {
   return text;
 }
 
+/// Empty: it is in none of its places.
+fs::path found_library(const char* library) {
+  std::error_code ignored;
+  for (const fs::path& place : library_places(program_folder(), library)) {
+    if (fs::is_regular_file(place, ignored)) return fs::canonical(place);
+  }
+  return {};
+}
+
 }  // namespace
 
 fs::path program_folder() {
   return fs::read_symlink("/proc/self/exe").parent_path();
 }
 
-std::vector<fs::path> library_places(const fs::path& program_folder) {
-  std::vector<fs::path> places{program_folder / kLibrary};
+std::vector<fs::path> library_places(const fs::path& program_folder, const char* library) {
+  std::vector<fs::path> places{program_folder / library};
   const std::set<std::string> folders{"lib", RANGEFINDER_LIBDIR};
   for (const std::string& folder : folders) {
     const fs::path base = program_folder.parent_path() / folder;
-    places.push_back(base / kLibrary);
-    places.push_back(base / "rangefinder" / kLibrary);
+    places.push_back(base / library);
+    places.push_back(base / "rangefinder" / library);
   }
   return places;
 }
 
 fs::path find_library() {
-  const std::vector<fs::path> places = library_places(program_folder());
-  std::error_code ignored;
-  for (const fs::path& place : places) {
-    if (fs::is_regular_file(place, ignored)) return fs::canonical(place);
-  }
-  throw Missing(std::string(kLibrary) +
-                " is not where it belongs, so nothing can be traced. It was looked for in" + listed(places) +
+  if (const fs::path found = found_library(kInjectionLibrary); !found.empty()) return found;
+  throw Missing(std::string(kInjectionLibrary) +
+                " is not where it belongs, so nothing can be traced. It was looked for in" +
+                listed(library_places(program_folder())) +
                 "\n  Build the target rangefinder_injection, or install Rangefinder again.");
+}
+
+fs::path find_mpi_library() {
+  if (const fs::path found = found_library(kMpiLibrary); !found.empty()) return found;
+  throw Missing(
+      std::string("--mpi needs ") + kMpiLibrary + ", which is in none of" +
+      listed(library_places(program_folder(), kMpiLibrary)) +
+      "\n  It is built where CMake finds mpi.h (Debian, Ubuntu: libopenmpi-dev): build Rangefinder again.");
 }
 
 fs::path find_python_folder() {
@@ -61,7 +74,7 @@ fs::path find_python_folder() {
 }
 
 bool is_our_library(const std::string& path) {
-  return fs::path(path).filename() == kLibrary;
+  return fs::path(path).filename() == kInjectionLibrary;
 }
 
 }  // namespace rangefinder

@@ -16,11 +16,18 @@ namespace rangefinder {
 /// Folder of the running program.
 [[nodiscard]] std::filesystem::path program_folder();
 
-/// Places where librangefinder.so may be, best first.
-[[nodiscard]] std::vector<std::filesystem::path> library_places(const std::filesystem::path& program_folder);
+inline constexpr const char* kInjectionLibrary = "librangefinder.so";
+inline constexpr const char* kMpiLibrary = "librangefinder_mpi.so";
+
+/// Places where a library of ours may be, best first.
+[[nodiscard]] std::vector<std::filesystem::path> library_places(const std::filesystem::path& program_folder,
+                                                                const char* library = kInjectionLibrary);
 
 /// Throws Missing when it is in none of them.
 [[nodiscard]] std::filesystem::path find_library();
+
+/// What --mpi preloads. Throws Missing: it is built only where mpi.h was found.
+[[nodiscard]] std::filesystem::path find_mpi_library();
 
 /// Folder to put on PYTHONPATH for --torch-modules. Throws Missing.
 [[nodiscard]] std::filesystem::path find_python_folder();

@@ -43,10 +43,11 @@ struct ReportOptions {
 
 /// One trace, read with one section.
 struct Loaded {
-  Loaded(const TraceFolder& files, const ReportOptions& options, const SectionKind& kind)
+  Loaded(const TraceFolder& files, const ReportOptions& options, const SectionKind& kind, bool of_several)
       : selection(options.selection, files),
         section(kind.make(options.view)),
-        trace(load_trace(files, &selection, section.get())),
+        lines(section.get()),
+        trace(load_trace(files, &selection, of_several ? &lines : section.get())),
         values(kind.samples || options.json ? load_row_values(trace, selection.sample_window())
                                             : RowValues(trace)) {}
 
@@ -56,6 +57,7 @@ struct Loaded {
 
   Selection selection;
   std::unique_ptr<Section> section;
+  RankLines lines;
   TraceTotals trace;
   RowValues values;
 };
@@ -145,7 +147,7 @@ using AllLoaded = std::vector<std::unique_ptr<Loaded>>;
 
 RankReport together(const AllLoaded& all) {
   RankReport out;
-  for (const auto& loaded : all) out.add(loaded->trace);
+  for (const auto& loaded : all) out.add(loaded->trace, loaded->lines.log());
   return out;
 }
 
@@ -181,7 +183,7 @@ int report(const ReportOptions& options) {
   if (options.csv && traces.size() > 1) throw WrongUse("--csv writes one table: name one trace");
   AllLoaded all;
   for (const TraceFolder& files : traces) {
-    all.push_back(std::make_unique<Loaded>(files, options, kind));
+    all.push_back(std::make_unique<Loaded>(files, options, kind, traces.size() > 1));
     const Loaded& loaded = *all.back();
     if (!options.view.sort.empty() && loaded.section->sort_keys().empty()) {
       check_sort(options, loaded.section->tables(loaded.input(options)));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What several traces, the ranks of a job, say together: who is slow, where, and whether it matters.
+//
+//   RankLines lines(section);  load_trace(files, &selection, &lines)   ─▶ trace, communication of one rank
+//   RankReport report;         report.add(trace, lines.log())          ─▶ tables over all of them
 #pragma once
 
 #include <cstdint>
@@ -9,23 +12,57 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/analysis/communication/rank_tables.h"
 #include "tools/analysis/findings/rank_imbalance.h"
 #include "tools/analysis/rank_merge.h"
+#include "tools/analysis/sections/section.h"
 #include "tools/analysis/table_render.h"
 
 namespace rangefinder {
 
+/// Shows each line of a trace to a section, and keeps what ranks are compared by. It has no tables.
+class RankLines final : public Section {
+ public:
+  /// `section` may be nullptr; else it must outlive this.
+  explicit RankLines(Section* section) : section_(section) {}
+  void begin(const TraceFolder& files) override {
+    if (section_ != nullptr) section_->begin(files);
+  }
+  void line(const Line& line) override {
+    if (section_ != nullptr) section_->line(line);
+    log_.line(line);
+  }
+  [[nodiscard]] std::vector<Table> tables(const SectionInput&) override { return {}; }
+  /// After the last line.
+  [[nodiscard]] const CommunicationLog& log() {
+    if (!finished_) log_.finish();
+    finished_ = true;
+    return log_;
+  }
+
+ private:
+  Section* section_;
+  CommunicationLog log_;
+  bool finished_ = false;
+};
+
 class RankReport {
  public:
-  /// `trace` must outlive this.
-  void add(const TraceTotals& trace);
-  /// "ranks", "merged", "rank_findings". `depth`: deepest level of modules, 0: all.
+  /// Both must outlive this.
+  void add(const TraceTotals& trace, const CommunicationLog& log);
+  /// "ranks", "clocks", "rank_waits", "merged", "rank_findings". `depth`: deepest level of modules, 0: all.
   void put(nlohmann::ordered_json& out, std::uint32_t depth) const;
   [[nodiscard]] std::string text(const TextStyle& style, std::uint32_t depth) const;
 
  private:
+  struct Compared {
+    Table clocks, waits;
+  };
+  [[nodiscard]] Compared compare() const;
+
   RankMerge merge_;
   std::vector<RankTrace> traces_;
+  std::vector<RankLog> logs_;
 };
 
 }  // namespace rangefinder

@@ -20,6 +20,7 @@
 #include "tools/rangefinder/out_template.h"
 #include "tools/rangefinder/run_environment.h"
 #include "tools/rangefinder/run_manifest.h"
+#include "tools/rangefinder/run_ranks.h"
 #include "tools/rangefinder/run_report.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
@@ -35,6 +36,8 @@ struct RunOptions {
   bool force = false;
   bool quiet = false;
   bool torch_modules = false;
+  bool ranks = false;
+  bool mpi = false;
   std::vector<std::string> program;
 };
 
@@ -92,6 +95,7 @@ Environment child_environment(const CLI::App& verb, const RunOptions& options, c
     check_metric_request(metrics, environment.get("RANGEFINDER_CUPTI"));
   std::string out = environment.get(kOutVariable);
   if (out.empty() && verb.count("--out") == 0) out = Options{}.out;
+  if (options.ranks) out = shared_out(out);
   out = prepare_out_template(out);
   if (const auto folder = fixed_folder(out); !folder.empty()) clear_folder(folder, options.force);
   environment.set(kOutVariable, out);
@@ -106,6 +110,7 @@ Environment child_environment(const CLI::App& verb, const RunOptions& options, c
   environment.set("RANGEFINDER_MANIFEST", manifest.file());
   environment.set("RANGEFINDER_RUN_PID", std::to_string(getpid()));
   inject_library(environment, find_library());
+  if (options.mpi) preload_library(environment, find_mpi_library());
   if (options.torch_modules) add_torch_modules(environment, find_python_folder());
   return environment;
 }
@@ -159,6 +164,12 @@ int run(const CLI::App& verb, const RunOptions& options) {
   LayerReportStyle style;
   style.width = line_width(STDERR_FILENO);
   style.colour = use_colour(STDERR_FILENO);
+  if (options.ranks && !manifest.folders().empty()) {
+    std::cerr << kept
+              << ranks_report(manifest.folders(), fixed_folder(environment.get(kOutVariable)).string(),
+                              {style.width, style.colour, false});
+    return end.shell_code();
+  }
   std::cerr << run_report(manifest.folders(), program, style) << kept;
   return end.shell_code();
 }
@@ -175,6 +186,10 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& prog
   verb->add_flag("--force", options->force, "Replace the trace that is in the folder of --out");
   verb->add_flag("--torch-modules", options->torch_modules,
                  "Put a range on every PyTorch module, forward and backward; no change of code");
+  verb->add_flag(
+      "--ranks", options->ranks,
+      "The program starts the ranks of a job (torchrun, mpirun, srun): one report over all of them");
+  verb->add_flag("--mpi", options->mpi, "Record MPI's calls as ranges of the domain MPI, with their bytes");
   verb->add_flag("-q,--quiet", options->quiet, "No report when the program has ended");
   verb->footer(
       "\nWrites the folder that --out names and ends with the heaviest modules. Each option can\n"

@@ -52,6 +52,11 @@ void inject_library(Environment& environment, const std::filesystem::path& libra
   environment.set(kNvtxInjection, library.string());
 }
 
+void preload_library(Environment& environment, const std::filesystem::path& library) {
+  const std::string before = environment.get("LD_PRELOAD");
+  environment.set("LD_PRELOAD", library.string() + (before.empty() ? "" : ":" + before));
+}
+
 void add_torch_modules(Environment& environment, const std::filesystem::path& folder) {
   const std::string before = environment.get("PYTHONPATH");
   environment.set("PYTHONPATH", folder.string() + (before.empty() ? "" : ":" + before));

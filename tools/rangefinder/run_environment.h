@@ -32,6 +32,9 @@ class Environment {
 /// RANGEFINDER_NVTX_CHAIN. Throws WrongUse when another tool wants to be loaded by the driver.
 void inject_library(Environment& environment, const std::filesystem::path& library);
 
+/// --mpi: `library` before what is preloaded already.
+void preload_library(Environment& environment, const std::filesystem::path& library);
+
 /// --torch-modules: `folder` first on PYTHONPATH.
 void add_torch_modules(Environment& environment, const std::filesystem::path& folder);
 

@@ -2,7 +2,8 @@
 //
 // N launches of an empty kernel from M threads, each with a stream and the range
 // `storm / thread K` of its own: what does a launch cost, what is lost, what grows?
-// With --range-launches N each N launches have a range of their own below, `group`.
+// With --range-launches N each N launches have a range of their own below, `group`; with --gpus N thread K
+// launches on GPU K modulo N.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -30,6 +31,7 @@ struct Options {
   std::uint64_t launches = 100'000;
   unsigned blocks = 132;
   std::uint64_t range_launches = 0;  // launches in a range `group`; 0: there are none
+  unsigned gpus = 1;                 // threads take turns over them
 };
 
 struct Storm {
@@ -70,6 +72,7 @@ std::uint64_t launches_of(const Options& options, unsigned thread) {
 
 void launch_from_thread(const Options& options, unsigned thread, std::barrier<>& phase) {
   cudaStream_t stream = nullptr;
+  check(cudaSetDevice(static_cast<int>(thread % options.gpus)), "cudaSetDevice");
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   const Range outer("storm");
   const Range inner("thread " + std::to_string(thread));
@@ -118,12 +121,17 @@ int main(int argc, char** argv) {
   app.add_option("--blocks", options.blocks, "Blocks of each kernel")->check(CLI::Range(1u, 65'535u));
   app.add_option("--range-launches", options.range_launches,
                  "Launches in an NVTX range of their own; 0: none");
+  app.add_option("--gpus", options.gpus, "GPUs over which the threads are spread")
+      ->check(CLI::Range(1u, 64u));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  require_gpu();
+  if (const int there = require_gpu(); static_cast<int>(options.gpus) > there) {
+    std::fprintf(stderr, "launch_storm: %u GPUs were asked for, there are %d\n", options.gpus, there);
+    return kExitNoGpu;
+  }
   const Storm storm = run_storm(options);
   const std::uint64_t warm_up = kWarmUpLaunches * options.threads;
   std::uint64_t groups = 0, warm_up_groups = 0;

@@ -21,8 +21,8 @@ GROWTH_KIB, GROWTH_GPU_MIB = 8192, 64
 class OnRequest:
     """workloads/probes/on_request with the library in it, and a client of its control socket."""
 
-    def __init__(self, runner, **variables):
-        self.runtime = tempfile.mkdtemp(prefix="rangefinder-windows-")
+    def __init__(self, runner, runtime=None, **variables):
+        self.runtime = runtime or tempfile.mkdtemp(prefix="rangefinder-windows-")
         kept = {k: v for k, v in os.environ.items() if not k.startswith("RANGEFINDER_")}
         environment = kept | {"CUDA_INJECTION64_PATH": runner.injection_library, "XDG_RUNTIME_DIR": self.runtime,
                               "NVTX_INJECTION64_PATH": runner.injection_library,

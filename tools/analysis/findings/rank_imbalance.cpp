@@ -23,12 +23,20 @@ std::uint64_t median_of(const std::vector<Times>& sorted) {
   return sorted.size() % 2 == 1 ? sorted[half].gpu_ns : (sorted[half - 1].gpu_ns + sorted[half].gpu_ns) / 2;
 }
 
+/// Calls of NCCL last as long as the slowest rank makes the others wait: who is long there is early.
+bool communicates(const TraceTotals& trace, std::uint32_t path) {
+  const auto known = trace.paths.find(path);
+  if (known == trace.paths.end()) return false;
+  const auto domain = trace.domains.find(known->second.domain);
+  return domain != trace.domains.end() && domain->second == "NCCL";
+}
+
 /// GPU time at the path itself, by path text and rank.
 std::map<std::string, std::vector<Times>> times_by_path(const std::vector<RankTrace>& ranks) {
   std::map<std::string, std::vector<Times>> out;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const PathTotals& row : ranks[rank].trace->totals.paths()) {
-      if (row.path == 0 || row.gpu_ns_exclusive == 0) continue;
+      if (row.path == 0 || row.gpu_ns_exclusive == 0 || communicates(*ranks[rank].trace, row.path)) continue;
       out[ranks[rank].trace->path_text(row.path)].push_back({row.gpu_ns_exclusive, rank});
     }
   }

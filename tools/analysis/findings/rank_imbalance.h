@@ -19,7 +19,8 @@ struct RankTrace {
 };
 
 /// Paths in which GPU time at the path itself differs by more than 10 % between the slowest rank and the
-/// median, heaviest first, at most three. Paths that a rank lacks are left out. Nothing for fewer than two
+/// median, heaviest first, at most three. Paths that a rank lacks are left out, and calls of NCCL:
+/// a rank is long there because it waits. Nothing for fewer than two
 /// traces.
 [[nodiscard]] std::vector<Finding> find_rank_imbalance(const std::vector<RankTrace>& ranks);
 

@@ -25,6 +25,8 @@ namespace rangefinder {
 [[nodiscard]] std::unique_ptr<Section> make_streams_section(const SectionView& view);
 /// How much of the time each GPU computed, copied, did both or nothing.
 [[nodiscard]] std::unique_ptr<Section> make_gpu_section(const SectionView& view);
+/// What was sent to other GPUs and processes, and how much of it nothing else hid.
+[[nodiscard]] std::unique_ptr<Section> make_communication_section(const SectionView& view);
 /// Where the host was while a GPU had nothing to do.
 [[nodiscard]] std::unique_ptr<Section> make_idle_section(const SectionView& view);
 /// One row a repetition; outliers. SectionView::name: glob of the range.

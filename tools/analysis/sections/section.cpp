@@ -50,6 +50,8 @@ const std::vector<SectionKind>& section_kinds() {
       {"sync", "where host threads waited for a GPU", make_sync_section},
       {"streams", "what each stream did, and which waited for which", make_streams_section},
       {"gpu", "share of the time that each GPU computed, copied, did both or nothing", make_gpu_section},
+      {"communication", "operations of NCCL and MPI with their bytes, and how much of it nothing else hid",
+       make_communication_section},
       {"idle", "gaps on the GPU, by where the host was meanwhile", make_idle_section},
       {"iterations", "time of each repetition, outliers marked", make_iterations_section},
       {"graphs", "executable graphs and captures", make_graphs_section},

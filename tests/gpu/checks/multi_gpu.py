@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several GPUs: in one process, in a process each, and NCCL between them."""
+import glob
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+from checks.extended_payloads import calls_of
+from checks.runner import Failed
+from checks.trace import Trace
+from checks.windows import OnRequest, end_line, lost, trace_lines
+
+MIB = 1 << 20
+EXACT_SHARE, SAMPLED_SHARE = 0.01, 0.03
+DIRTY_L2_BYTES = 4 * MIB  # a launch: what writes may differ by (bytes_moved.py)
+THREADS, LAUNCHES = 8, 200_000
+MOST_COST = 1.15  # of a launch on two GPUs against one; the noise of two runs is in it
+TOGETHER_NS = 50_000_000  # windows that were asked for at one time begin within this
+PATIENCE_S = 60
+MOST_SAMPLES_LOST = 50_000  # a second of them
+
+
+def rank_folders(out):
+    return sorted(glob.glob(os.path.join(glob.escape(out), "**", "rank=*", "pid=*"), recursive=True))
+
+
+def check_gpu(table, name, item, trace, mode, row):
+    """One GPU's work: on that GPU, with all its bytes. `row` of `report --json`."""
+    gpu, top = item["gpu"], item["range"]
+    kernels, uploads = Counter(), Counter()
+    for line in trace_lines(trace):
+        if line["t"] == "kernel" and line.get("path") == row["copy_id"]:
+            kernels[line["gpu"]] += 1
+        elif line["t"] == "memcpy" and line.get("path") == row["upload_id"]:
+            uploads[line["gpu"]] += line["bytes"]
+    table.equal(f"{name}: kernels of {top} by GPU", {gpu: item["kernels"]}, dict(kernels))
+    table.equal(f"{name}: uploads of {top} by GPU", {gpu: item["upload_bytes"]}, dict(uploads))
+    if mode == "off":
+        return
+    share = EXACT_SHARE if mode == "exact" else SAMPLED_SHARE
+    for key, slack in (("read_bytes", 0), ("write_bytes", item["kernels"] * DIRTY_L2_BYTES)):
+        found = row["copy"].get("dram_" + key)
+        ok = found is not None and abs(found - item[key]) <= share * item[key] + slack
+        off = "" if found is None else f" ({(found - item[key]) / item[key]:+.2%})"
+        table.row(f"{name}: DRAM {key} of {top}", item[key], f"{found}{off}", ok)
+
+
+def report_rows(runner, folder):
+    """{path: row} of the report's modules: sampled bytes are shared over them here."""
+    command = [os.path.join(runner.bin, "rangefinder"), "report", "--json", folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        raise Failed(f"report of {folder}: {done.stderr}")
+    return {row.get("path"): row for row in json.loads(done.stdout)["traces"][0]["modules"]}
+
+
+def path_ids(folder):
+    """{path as text: id}."""
+    names = {0: ""}
+    for line in trace_lines(folder):
+        if line["t"] == "path":
+            above = names[line["parent"]]
+            names[line["id"]] = above + ("/" if above else "") + line["name"]
+    return {text: number for number, text in names.items()}
+
+
+def check_gpus(runner, table, name, expected, folder, mode):
+    rows, ids = report_rows(runner, folder), path_ids(folder)
+    for item in expected:
+        top = item["range"]
+        row = {"copy": rows.get(top + "/copy", {}), "copy_id": ids.get(top + "/copy"),
+               "upload_id": ids.get(top + "/upload")}
+        check_gpu(table, name, item, folder, mode, row)
+
+
+def one_process(runner, table):
+    for mode in ("off", "sampled", "exact"):
+        name = f"many_gpus_{mode}"
+        expected, trace = runner.traced(name, [f"{runner.bin}/many_gpus"], ["--counters", mode], timeout_s=60)
+        table.row(f"{name}: GPUs", ">= 2", len(expected["gpus"]), len(expected["gpus"]) >= 2)
+        table.equal(f"{name}: counters", mode, trace.lines["header"][0]["counters"])
+        check_gpus(runner, table, name, expected["gpus"], os.path.join(runner.out, name, "trace"), mode)
+        # While sampling of the second GPU is set up, the first one's samples may run over; the program waits then.
+        samples = trace.loss.pop("samples_lost", 0)
+        table.row(f"{name}: samples lost while sampling begins", f"<= {MOST_SAMPLES_LOST}", samples,
+                  samples <= MOST_SAMPLES_LOST)
+        table.equal(f"{name}: other losses", {}, trace.loss)
+
+
+def launch_cost(runner, table):
+    """What recording adds to a launch from 8 threads, over two GPUs and over one."""
+    cost = {}
+    for gpus in (1, 2):
+        command = [f"{runner.bin}/launch_storm", "--threads", str(THREADS), "--launches", str(LAUNCHES), "--gpus",
+                   str(gpus)]
+        plain, traced = [], []
+        for attempt in range(2):
+            plain.append(runner.plain(f"storm_{gpus}_{attempt}_plain", command, 60)["ns_per_launch"])
+            result, trace = runner.traced(f"storm_{gpus}_{attempt}", command, timeout_s=60, threads=False)
+            traced.append(result["ns_per_launch"])
+            table.equal(f"storm on {gpus} GPUs: losses", {}, trace.loss)
+            table.equal(f"storm on {gpus} GPUs: kernels", result["kernels"], trace.count["kernel"])
+        cost[gpus] = min(traced)
+        print(f"  {gpus} GPUs: {min(plain):.0f} ns a launch untraced, {min(traced):.0f} traced", flush=True)
+    table.row("traced launch on 2 GPUs against 1", f"<= {MOST_COST} x {cost[1]:.0f} ns", f"{cost[2]:.0f} ns",
+              cost[2] <= MOST_COST * cost[1])
+
+
+def run_ranks(runner, name, command, options, timeout_s):
+    """`rangefinder run --ranks`; (all JSON lines of the program, what `run` said, folders of the ranks)."""
+    out = os.path.join(runner.out, name, "trace")
+    shutil.rmtree(out, ignore_errors=True)
+    run = [f"{runner.bin}/rangefinder", "run", "--ranks", *options, "--out", out, "--", *command]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=timeout_s, check=False)
+    with open(os.path.join(runner.out, name + ".txt"), "w", encoding="utf-8") as file:
+        file.write(done.stdout + done.stderr)
+    if done.returncode != 0:
+        raise Failed(f"exit code {done.returncode}: {' '.join(run)}\n{done.stderr[-2000:]}")
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return lines, done.stderr, rank_folders(out)
+
+
+def process_each(runner, table):
+    for mode in ("off", "sampled", "exact"):
+        name = f"ranks_{mode}"
+        command = [*runner.program("start_ranks.py"), "2", f"{runner.bin}/many_gpus", "--by-rank"]
+        expected, said, folders = run_ranks(runner, name, command, ["--counters", mode], 90)
+        by_gpu = {line["gpus"][0]["gpu"]: line["gpus"] for line in expected}
+        table.equal(f"{name}: ranks with a folder", 2, len(folders))
+        table.equal(f"{name}: one report over both", True, "rank 0" in said and "rank 1" in said)
+        for folder in folders:
+            rank = int(os.path.basename(os.path.dirname(folder)).partition("=")[2])
+            table.equal(f"{name}: rank in the header", str(rank), next(iter(trace_lines(folder)))["rank"])
+            table.equal(f"{name}: losses of rank {rank}", {}, lost(end_line(folder)))
+            check_gpus(runner, table, f"{name}, rank {rank}", by_gpu[rank], folder, mode)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def nccl(runner, table):
+    # Not --standalone: it asks for the host's name, which not every machine can resolve.
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "1", "--nproc-per-node", "2",
+                "--master-addr", "127.0.0.1", "--master-port", str(free_port())]
+    command = [*launcher, runner.program("collectives.py")[1]]
+    lines, said, folders = run_ranks(runner, "nccl", command, ["--counters", "off"], 150)
+    expected = lines[-1]
+    print(f"  NCCL {expected['nccl']}", flush=True)
+    table.equal("nccl: ranks with a folder", 2, len(folders))
+    table.equal("nccl: `run` tells of exposed communication", True, "exposed" in said)
+    check_together(runner, table, expected, os.path.join(runner.out, "nccl", "trace"))
+    for folder in folders:
+        rank = os.path.basename(os.path.dirname(folder))
+        check_operations(table, rank, expected, Trace(folder))
+        check_communication(runner, table, rank, expected, folder)
+
+
+def check_together(runner, table, expected, out):
+    """Both ranks on one time line, and who waited for whom."""
+    command = [f"{runner.bin}/rangefinder", "report", "--json", out]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    report = json.loads(done.stdout)
+    print("  " + json.dumps({key: report[key] for key in ("ranks", "clocks", "rank_waits")}), flush=True)
+    known = [row.get("agree_within_ns") for row in report["clocks"][1:]]
+    table.row("nccl: clocks of the ranks agree within", "< 1 ms", known,
+              all(ns is not None and ns < 1_000_000 for ns in known))
+    collectives = sum(row.get("last_in", 0) for row in report["rank_waits"])
+    wanted = 4 * expected["steps"]
+    table.row("nccl: collectives compared over the ranks", f">= {wanted}", collectives, collectives >= wanted)
+
+
+def check_operations(table, rank, expected, trace):
+    """NVTX ranges with their payloads, and kernels inside of them."""
+    calls = calls_of(trace, "NCCL")
+    for name, wanted in expected["operations"].items():
+        count, sizes, reductions = calls.get("nccl" + name, (0, Counter(), Counter()))
+        table.row(f"nccl {rank}: ranges of {name}", f">= {wanted['calls']}", count, count >= wanted["calls"])
+        table.row(f"nccl {rank}: {name} of {wanted['bytes']} bytes", f">= {wanted['calls']}", dict(sizes),
+                  sizes[wanted["bytes"]] >= wanted["calls"])
+        if name in ("AllReduce", "ReduceScatter"):
+            table.row(f"nccl {rank}: reduction of {name}", "Sum", dict(reductions),
+                      reductions["Sum"] >= wanted["calls"])
+    libraries = {line["id"]: line["library"] for line in trace.lines["kernel_name"]}
+    table.row(f"nccl {rank}: a kernel of NCCL", "some", sorted(set(libraries.values())),
+              "NCCL" in libraries.values())
+
+
+def check_communication(runner, table, rank, expected, folder):
+    """The report's own answer."""
+    command = [f"{runner.bin}/rangefinder", "report", "--json", "--section", "communication", folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        table.row(f"nccl {rank}: report --section communication", "exit code 0", done.stderr[:100], False)
+        return
+    trace = json.loads(done.stdout)["traces"][0]
+    rows = {row["operation"]: row for row in trace["communication"]}
+    print("  " + json.dumps(rows), flush=True)
+    print("  " + json.dumps(trace["overlap"]), flush=True)
+    for name in ("AllReduce", "AllGather", "ReduceScatter", "Broadcast"):
+        row, wanted = rows.get(name, {}), expected["operations"][name]
+        ok = row.get("bytes", 0) >= wanted["bytes"] * wanted["calls"] and row.get("gpu_ns", 0) > 0
+        table.row(f"nccl {rank}: {name} in the report", f">= {wanted['bytes'] * wanted['calls']} bytes",
+                  row.get("bytes"), ok)
+    overlap = trace["overlap"][0]
+    total = overlap["exposed_ns"] + overlap["overlapped_ns"]
+    table.equal(f"nccl {rank}: exposed and overlapped make up communication", overlap["communication_ns"], total)
+
+
+def attach_all(runner, table):
+    """Two idle processes, a GPU each: one window of a second on both at one time."""
+    runtime = tempfile.mkdtemp(prefix="rangefinder-ranks-")
+    try:
+        with OnRequest(runner, runtime, RANGEFINDER_START="off", CUDA_VISIBLE_DEVICES="0", RANK="0",
+                       RANGEFINDER_OUT=runtime + "/a") as first, \
+             OnRequest(runner, runtime, RANGEFINDER_START="off", CUDA_VISIBLE_DEVICES="1", RANK="1",
+                       RANGEFINDER_OUT=runtime + "/b") as second:
+            for program in (first, second):
+                program.do("storm on")
+            command = [f"{runner.bin}/rangefinder", "attach", "--all", "--window", "1s", "--at", "+1s", "--json"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+                                  env={**os.environ, "XDG_RUNTIME_DIR": runtime})
+            for program in (first, second):
+                program.do("storm off")
+            windows = [json.loads(line)["window"] for line in done.stdout.splitlines()]
+            table.equal("attach --all: windows", 2, len(windows))
+            begins = [int(window["begin_unix_ns"]) for window in windows]
+            apart_ns = max(begins) - min(begins)
+            table.row("attach --all: begin at one time", f"<= {TOGETHER_NS} ns apart", apart_ns,
+                      apart_ns <= TOGETHER_NS)
+            for window in windows:
+                kernels = end_line(window["folder"])["records"].get("kernel", 0)
+                table.row("attach --all: kernels of a window", "> 1000", kernels, kernels > 1000)
+                table.equal("attach --all: losses", {}, lost(end_line(window["folder"])))
+    finally:
+        shutil.rmtree(runtime, ignore_errors=True)
