@@ -24,7 +24,7 @@ function optionsOf(theme: Theme, paths: readonly string[]): PlotOptions {
     const names = namesOf(path);
     const name = path === "" ? "(outside)" : names[names.length - 1]!;
     return {
-      label: name.length > 24 ? `${name.slice(0, 23)}…` : name,
+      label: name.length > 20 ? `${name.slice(0, 19)}…` : name,
       stroke: strokeOf(theme, i),
       width: 2,
       points: { show: false },

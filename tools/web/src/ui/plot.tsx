@@ -18,11 +18,16 @@ export function Plot(props: {
   const made = useRef<uPlot | undefined>(undefined);
   useEffect(() => {
     const element = box.current!;
+    // The legend may need more than one row: it is there once the plot is made.
     const size = (): { width: number; height: number } => ({
       width: Math.max(200, element.clientWidth),
-      height: Math.max(140, element.clientHeight - (props.options.legend?.show === false ? 0 : 30)),
+      height: Math.max(
+        140,
+        element.clientHeight - (element.querySelector<HTMLElement>(".u-legend")?.offsetHeight ?? 0),
+      ),
     });
     const plot = new uPlot({ ...props.options, ...size() }, props.data, element);
+    plot.setSize(size());
     made.current = plot;
     props.onPlot?.(plot);
     const observer = new ResizeObserver(() => plot.setSize(size()));
