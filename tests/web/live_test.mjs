@@ -74,6 +74,10 @@ async function reach(page, name, condition, what) {
 
 async function shoot(page, name) {
   if (shots === undefined) return;
+  // Lines need a few points to be seen.
+  await until(page, () =>
+    [...document.querySelectorAll(".rate .plot")].every((plot) => Number(/(\d+) points/.exec(plot.ariaLabel)[1]) > 5),
+  );
   for (const [width, height] of [
     [1280, 800],
     [1920, 1080],
