@@ -86,7 +86,7 @@ if(RANGEFINDER_HTTPLIB_FITS)
   target_link_libraries(rangefinder_httplib INTERFACE PkgConfig::RANGEFINDER_CPP_HTTPLIB)
 else()
   set(RANGEFINDER_HTTPLIB OFF)
-  message(STATUS "`rangefinder serve` is left out: no cpp-httplib of 0.11 to 0.14 (libcpp-httplib-dev)")
+  message(STATUS "`rangefinder serve` is left out: no cpp-httplib like 0.11 (libcpp-httplib-dev)")
 endif()
 
 if(RANGEFINDER_TESTS)
