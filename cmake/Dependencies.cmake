@@ -46,6 +46,49 @@ find_path(RANGEFINDER_STB_INCLUDE stb_image.h PATH_SUFFIXES stb REQUIRED)
 add_library(rangefinder_stb INTERFACE)
 target_include_directories(rangefinder_stb SYSTEM INTERFACE ${RANGEFINDER_STB_INCLUDE})
 
+# cpp-httplib, for `rangefinder serve`: optional. Its options are those of the library as it was built, and
+# change its classes. Of other versions the classes that we derive from look otherwise: asked by compiling.
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(RANGEFINDER_CPP_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib)
+endif()
+if(RANGEFINDER_CPP_HTTPLIB_FOUND)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_LIBRARIES PkgConfig::RANGEFINDER_CPP_HTTPLIB Threads::Threads)
+  check_cxx_source_compiles("
+    #include <httplib.h>
+    struct Memory final : httplib::Stream {
+      bool is_readable() const override { return true; }
+      bool is_writable() const override { return true; }
+      ssize_t read(char*, size_t) override { return 0; }
+      ssize_t write(const char*, size_t) override { return 0; }
+      void get_remote_ip_and_port(std::string&, int&) const override {}
+      void get_local_ip_and_port(std::string&, int&) const override {}
+      socket_t socket() const override { return -1; }
+    };
+    struct Server final : httplib::Server {
+      bool process_and_close_socket(socket_t) override {
+        Memory stream;
+        bool closed = false;
+        return process_request(stream, true, closed, nullptr);
+      }
+    };
+    struct Tasks final : httplib::TaskQueue {
+      void enqueue(std::function<void()>) override {}
+      void shutdown() override {}
+    };
+    int main() { Tasks tasks; return Server().is_running() ? 1 : 0; }" RANGEFINDER_HTTPLIB_FITS)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+endif()
+if(RANGEFINDER_HTTPLIB_FITS)
+  set(RANGEFINDER_HTTPLIB ON)
+  add_library(rangefinder_httplib INTERFACE)
+  target_link_libraries(rangefinder_httplib INTERFACE PkgConfig::RANGEFINDER_CPP_HTTPLIB)
+else()
+  set(RANGEFINDER_HTTPLIB OFF)
+  message(STATUS "`rangefinder serve` is left out: no cpp-httplib like 0.11 (libcpp-httplib-dev)")
+endif()
+
 if(RANGEFINDER_TESTS)
   find_package(Catch2 REQUIRED)  # 2.13 (Debian 12) or 3.x: tests/catch.h hides the difference
 endif()

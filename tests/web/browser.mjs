@@ -61,18 +61,20 @@ export class Browser {
     return out;
   }
 
-  /** A fresh page that shows `file` at `hash`. */
+  /** A fresh page that shows `file`, or the page at an address of a server, at `hash`. */
   async open(file, hash = "", options = {}) {
     const page = await this.context.newPage();
     if (options.width !== undefined)
       await page.setViewportSize({ width: options.width, height: options.height ?? 800 });
     if (options.scheme !== undefined) await page.emulateMedia({ colorScheme: options.scheme });
-    const url = pathToFileURL(file).href;
+    const served = file.startsWith("http:");
+    const url = served ? file : pathToFileURL(file).href;
+    const isOwn = (asked) => asked === url || (served && new URL(asked).origin === new URL(url).origin);
     page.on("console", (message) => message.type() === "error" && this.problems.push(`console: ${message.text()}`));
     page.on("pageerror", (error) => this.problems.push(`error: ${error.message}`));
     page.on("request", (request) => {
       const asked = request.url().split("#")[0];
-      if (asked !== url && !asked.startsWith("data:") && !asked.startsWith("blob:"))
+      if (!isOwn(asked) && !asked.startsWith("data:") && !asked.startsWith("blob:"))
         this.problems.push(`request: ${asked}`);
     });
     await page.goto(url + hash);

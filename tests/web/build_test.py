@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The built page in the repository is the build of its sources: build_test.py REPOSITORY [--rebuild]
+"""The built pages in the repository are the build of its sources: build_test.py REPOSITORY [--rebuild]
 
-Without --rebuild: compares the digest that the page carries with that of the sources; needs no npm. With it:
+Without --rebuild: compares the digest that the pages carry with that of the sources; needs no npm. With it:
 checks types and format and builds again; exit code 77 where node (20.19), or what `npm ci` installs, is missing.
 """
 import hashlib
@@ -14,11 +14,13 @@ import sys
 
 SKIPPED = 77
 OLDEST_NODE = (20, 19)
+PAGES = ("page", "live")
 
 
 def sources(web):
     """As build.mjs lists them."""
-    files = ["package.json", "package-lock.json", "tsconfig.json", "build.mjs", "page.template.html"]
+    files = ["package.json", "package-lock.json", "tsconfig.json", "build.mjs"]
+    files += [page + ".template.html" for page in PAGES]
     for folder, _, names in os.walk(os.path.join(web, "src")):
         files += [os.path.relpath(os.path.join(folder, name), web) for name in names]
     return sorted(files)
@@ -32,17 +34,19 @@ def digest_of_sources(web):
     return digest.hexdigest()
 
 
-def digest_in_page(web):
-    with open(os.path.join(web, "dist", "page.html"), encoding="utf-8") as file:
+def digest_in_page(web, page):
+    with open(os.path.join(web, "dist", page + ".html"), encoding="utf-8") as file:
         found = re.search(r'name="rangefinder-sources" content="([0-9a-f]{64})"', file.read(65536))
     return found.group(1) if found else "none"
 
 
 def check_digest(web):
-    ours, its = digest_of_sources(web), digest_in_page(web)
-    if ours != its:
-        sys.exit(f"dist/page.html was built from other sources ({its}, now {ours}): npm run build in tools/web")
-    print(f"dist/page.html was built from these {len(sources(web))} files")
+    ours = digest_of_sources(web)
+    for page in PAGES:
+        its = digest_in_page(web, page)
+        if ours != its:
+            sys.exit(f"dist/{page}.html was built from other sources ({its}, now {ours}): npm run build in tools/web")
+    print(f"dist holds what was built from these {len(sources(web))} files")
 
 
 def why_not(web):

@@ -34,6 +34,7 @@ const { fitOf, rateOf } = await load("views/scatter_points.ts");
 const { clamped, zoomed } = await load("views/timeline_zoom.ts");
 const { csvField } = await load("ui/csv.ts");
 const { stateOf, hashOf } = await load("state.ts");
+const live = await load("live/history.ts");
 
 test("numbers read as on the command line", () => {
   assert.equal(durationText(999), "999 ns");
@@ -129,4 +130,57 @@ test("the state of the page survives its link, and a broken link gives the first
   assert.deepEqual(stateOf(hashOf(state)), state);
   assert.equal(stateOf("#view=nonsense&from=x").view, "modules");
   assert.equal(stateOf("#view=nonsense&from=x").from, undefined);
+});
+
+const delta = (rows, more = {}) => ({
+  event: "delta",
+  state: "recording",
+  seconds: 1,
+  lost: 0,
+  left_out: 0,
+  rows,
+  ...more,
+});
+const liveRow = (path, gpu) => ({ path, gpu_ms_per_s: gpu, share: 0, launches_per_s: 1 });
+
+test("a path is cut into names, and a slash within a name is none between names", () => {
+  assert.deepEqual(live.namesOf("model/a\\/b\\\\/c"), ["model", "a/b\\", "c"]);
+  assert.equal(live.parentOf("model/a\\/b"), "model");
+  assert.equal(live.parentOf("model"), "");
+});
+
+test("a module that did nothing in an interval stays, with 0, and an interval without a window is a gap", () => {
+  let history = live.withEvent(live.kNoHistory, delta([liveRow("a", 5), liveRow("b", 1)], { lost: 3 }), 1);
+  history = live.withEvent(history, delta([liveRow("b", 2)], { lost: 4 }), 2);
+  history = live.withEvent(history, { ...delta([]), event: "state", state: "idle" }, 3);
+  history = live.withEvent(history, delta([liveRow("a", 7)]), 4);
+
+  assert.deepEqual(live.linesOf(history, ["a", "b"], "gpu_ms_per_s"), [
+    [1, 2, 3, 4],
+    [5, 0, null, 7],
+    [1, 2, null, 0],
+  ]);
+  assert.equal(history.modules.get("b").gpu_ms_per_s, 0);
+  assert.equal(history.lost, 7);
+});
+
+test("what was not measured is a gap, not 0, and no choice", () => {
+  let history = live.withEvent(live.kNoHistory, delta([liveRow("a", 5)]), 1);
+  assert.equal(live.isMeasured(history, "dram_gb_per_s"), false);
+  history = live.withEvent(history, delta([{ ...liveRow("a", 5), dram_gb_per_s: 8 }]), 2);
+
+  assert.equal(live.isMeasured(history, "dram_gb_per_s"), true);
+  assert.deepEqual(live.linesOf(history, ["a"], "dram_gb_per_s")[1], [null, 8]);
+});
+
+test("lines are those of the heaviest siblings, and history is bounded", () => {
+  let history = live.kNoHistory;
+  for (let i = 0; i < live.kMostPoints + 50; ++i)
+    history = live.withEvent(history, delta(["x", "x/a", "x/b", "x/c", ""].map((path, n) => liveRow(path, n))), i);
+
+  assert.equal(history.points.length, live.kMostPoints);
+  assert.deepEqual(live.childrenOf(history, undefined), ["x", ""]);
+  assert.deepEqual(live.childrenOf(history, "x"), ["x/a", "x/b", "x/c"]);
+  assert.deepEqual(live.childrenOf(history, ""), []);
+  assert.deepEqual(live.heaviest(history, live.childrenOf(history, "x"), "gpu_ms_per_s", 2), ["x/c", "x/b"]);
 });

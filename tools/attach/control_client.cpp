@@ -96,7 +96,10 @@ std::optional<Json> ControlClient::receive(int patience_ms) {
 }
 
 Json ControlClient::ask(Json request, int patience_ms) {
-  const int id = send(std::move(request));
+  return answer(send(std::move(request)), patience_ms);
+}
+
+Json ControlClient::answer(int id, int patience_ms) {
   while (auto line = receive(patience_ms)) {
     if (line->value("id", 0) == id) return *line;
   }

@@ -32,6 +32,9 @@ class ControlClient {
   /// The next line; empty: none came within `patience_ms` (negative: for ever). Throws Missing when the
   /// process has hung up.
   [[nodiscard]] std::optional<nlohmann::json> receive(int patience_ms);
+  /// The answer to what send() gave `id`; other lines before it are dropped. Throws Missing when it does not
+  /// come.
+  [[nodiscard]] nlohmann::json answer(int id, int patience_ms);
   /// send(), and the answer to it. Throws Missing when it does not come.
   [[nodiscard]] nlohmann::json ask(nlohmann::json request, int patience_ms);
 

@@ -18,22 +18,9 @@ void add_to(std::optional<double>& sum, std::optional<double> more) {
   if (more) sum = sum.value_or(0) + *more;
 }
 
-/// `path` lies directly below `under`. A '/' within a name has a '\' before it.
+/// `path` lies directly below `under`.
 bool is_child(const std::string& path, const std::string& under) {
-  if (path.empty()) return under.empty();
-  std::size_t at = 0;
-  if (!under.empty()) {
-    if (!path.starts_with(under) || path.size() <= under.size() || path[under.size()] != '/') return false;
-    at = under.size() + 1;
-  }
-  for (; at < path.size(); ++at) {
-    if (path[at] == '\\') {
-      ++at;
-    } else if (path[at] == '/') {
-      return false;
-    }
-  }
-  return true;
+  return path.empty() ? under.empty() : parent_path(path) == under;
 }
 
 double rank(const LiveRow& row, LiveOrder order) {
@@ -48,6 +35,18 @@ double rank(const LiveRow& row, LiveOrder order) {
 }
 
 }  // namespace
+
+std::string parent_path(const std::string& path) {
+  std::size_t slash = 0;
+  for (std::size_t at = 0; at < path.size(); ++at) {
+    if (path[at] == '\\') {
+      ++at;
+    } else if (path[at] == '/') {
+      slash = at;
+    }
+  }
+  return path.substr(0, slash);
+}
 
 void LiveRates::add_sums(const std::string& path, const Json& module) {
   Sums& sums = modules_[path];
@@ -86,7 +85,8 @@ double LiveRates::peak_bytes_per_s() const noexcept {
   return sum;
 }
 
-std::vector<LiveRow> LiveRates::rows(const std::string& under, LiveOrder order) const {
+template <typename Wanted>
+std::vector<LiveRow> LiveRates::rows_if(Wanted&& wanted, LiveOrder order) const {
   std::vector<LiveRow> rows;
   const double over = seconds();
   if (!(over > 0)) return rows;
@@ -96,7 +96,7 @@ std::vector<LiveRow> LiveRates::rows(const std::string& under, LiveOrder order) 
   }
   const double peak = peak_bytes_per_s();
   for (const auto& [path, sums] : modules_) {
-    if (!is_child(path, under)) continue;
+    if (!wanted(path)) continue;
     LiveRow row;
     row.path = path;
     row.gpu_ms_per_s = sums.gpu_ns / 1e6 / over;
@@ -111,6 +111,14 @@ std::vector<LiveRow> LiveRates::rows(const std::string& under, LiveOrder order) 
     return order == LiveOrder::name ? a.path < b.path : rank(a, order) > rank(b, order);
   });
   return rows;
+}
+
+std::vector<LiveRow> LiveRates::rows(const std::string& under, LiveOrder order) const {
+  return rows_if([&under](const std::string& path) { return is_child(path, under); }, order);
+}
+
+std::vector<LiveRow> LiveRates::all_rows(LiveOrder order) const {
+  return rows_if([](const std::string&) { return true; }, order);
 }
 
 void LiveRates::clear() noexcept {

@@ -19,6 +19,9 @@
 
 namespace rangefinder {
 
+/// The path above `path`: "" for an outermost one. A '/' within a name has a '\\' before it.
+[[nodiscard]] std::string parent_path(const std::string& path);
+
 enum class LiveOrder : std::uint8_t { gpu_time, launches, dram, name };
 
 struct LiveRow {
@@ -36,6 +39,8 @@ class LiveRates {
   void add(int pid, const nlohmann::json& event);
   /// Modules directly below `under` (empty: outermost ones, and what is outside) with anything to show.
   [[nodiscard]] std::vector<LiveRow> rows(const std::string& under, LiveOrder order) const;
+  /// All modules with anything to show.
+  [[nodiscard]] std::vector<LiveRow> all_rows(LiveOrder order) const;
   /// The interval is over: the next add() begins another.
   void clear() noexcept;
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
@@ -47,6 +52,8 @@ class LiveRates {
     double gpu_ns = 0, exclusive_ns = 0, kernels = 0;
     std::optional<double> dram_bytes, l2_bytes;
   };
+  template <typename Wanted>
+  [[nodiscard]] std::vector<LiveRow> rows_if(Wanted&& wanted, LiveOrder order) const;
   void add_sums(const std::string& path, const nlohmann::json& module);
   [[nodiscard]] double peak_bytes_per_s() const noexcept;
 

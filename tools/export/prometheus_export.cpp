@@ -2,9 +2,7 @@
 //
 // Sums of traces as metrics: for node_exporter's textfile collector, or promtool.
 //
-// A module's rows are of the module itself, without those below it, so that sum() over modules is the
-// whole. At most --modules of them have rows; the lightest are summed as (other). Kernel names are no
-// labels: their number has no bound.
+// Of modules, and of kernels where they are asked for, the heaviest have rows (prometheus_families.h).
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -16,51 +14,11 @@
 #include "schema/key_names.h"
 #include "tools/analysis/sampled_bytes.h"
 #include "tools/export/export_format.h"
-#include "tools/export/prometheus_text.h"
+#include "tools/export/prometheus_families.h"
 #include "tools/export/work_totals.h"
 
 namespace rangefinder {
 namespace {
-
-constexpr const char* kOutside = "(outside of any range)";
-constexpr const char* kOther = "(other)";
-
-struct Families {
-  using Unit = PrometheusUnit;
-  PrometheusFamily build{"rangefinder_build_info", "Version of the profiler that recorded the trace.",
-                         "gauge", Unit::one};
-  PrometheusFamily gpus{"rangefinder_gpu_info", "GPUs of the trace.", "gauge", Unit::one};
-  PrometheusFamily span{"rangefinder_trace_seconds_total", "Time from the first to the last event recorded.",
-                        "counter", Unit::nanosecond};
-  PrometheusFamily kernels{"rangefinder_kernel_launches_total", "Kernels that ran, by the module itself.",
-                           "counter", Unit::one};
-  PrometheusFamily kernel_time{"rangefinder_kernel_seconds_total",
-                               "Sum of kernel durations, by the module itself.", "counter", Unit::nanosecond};
-  PrometheusFamily dram{"rangefinder_dram_bytes_total",
-                        "DRAM bytes; exact: of measured launches; sampled: shares of hardware samples.",
-                        "counter", Unit::one};
-  PrometheusFamily l2{"rangefinder_l2_bytes_total",
-                      "L2 bytes; exact: of measured launches; sampled: shares of hardware samples.",
-                      "counter", Unit::one};
-  PrometheusFamily measured{"rangefinder_measured_launches_total",
-                            "Launches and counter ranges whose exact bytes are in the sums.", "counter",
-                            Unit::one};
-  PrometheusFamily copies{"rangefinder_memcpy_bytes_total", "Bytes that copies were asked for.", "counter",
-                          Unit::one};
-  PrometheusFamily copy_time{"rangefinder_memcpy_seconds_total", "Sum of the durations of copies.", "counter",
-                             Unit::nanosecond};
-  PrometheusFamily lost{"rangefinder_records_lost_total", "What happened and is not in the trace, by cause.",
-                        "counter", Unit::one};
-  PrometheusFamily overhead{"rangefinder_overhead_seconds_total", "Time that recording took.", "counter",
-                            Unit::nanosecond};
-
-  void write(OutputFile& file) const {
-    for (const PrometheusFamily* family : {&build, &gpus, &span, &kernels, &kernel_time, &dram, &l2,
-                                           &measured, &copies, &copy_time, &lost, &overhead}) {
-      family->write(file);
-    }
-  }
-};
 
 /// One trace with its sums; small beside its events.
 struct Process {
@@ -74,13 +32,41 @@ struct Process {
   std::optional<SampledTotals> sampled;
 
   [[nodiscard]] std::string module(std::uint32_t path) const {
-    return path == 0 ? kOutside : outline.path_text(path);
+    return path == 0 ? kOutsideModule : outline.path_text(path);
   }
 };
 
+using Weight = std::pair<std::uint64_t, std::uint64_t>;
+
+/// Names that have rows of their own, and how many have none.
+struct KeptNames {
+  std::set<std::string> names;
+  std::size_t left_out = 0;
+
+  /// The name itself, or that of all the others.
+  [[nodiscard]] std::string row_of(std::string name) const {
+    return names.contains(name) ? std::move(name) : kOtherRows;
+  }
+};
+
+KeptNames heaviest(std::unordered_map<std::string, Weight>&& weights, std::size_t most) {
+  std::vector<std::pair<Weight, std::string>> order;
+  for (auto& [name, weight] : weights) order.emplace_back(weight, name);
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  KeptNames out;
+  if (order.size() > most) {
+    out.left_out = order.size() - most;
+    order.resize(most);
+  }
+  for (auto& [weight, name] : order) out.names.insert(std::move(name));
+  return out;
+}
+
 /// The heaviest modules over all traces: by GPU time, then by bytes.
-std::set<std::string> kept_modules(const std::deque<Process>& processes, std::size_t most) {
-  std::unordered_map<std::string, std::pair<std::uint64_t, std::uint64_t>> weights;
+KeptNames kept_modules(const std::deque<Process>& processes, std::size_t most) {
+  std::unordered_map<std::string, Weight> weights;
   for (const Process& process : processes) {
     for (const auto& [key, sum] : process.totals.work) {
       if (key.kind == WorkKind::kernel) weights[process.module(key.path)].first += sum.ns;
@@ -92,21 +78,29 @@ std::set<std::string> kept_modules(const std::deque<Process>& processes, std::si
       weights[process.module(path.path)].second += path.exclusive[2].bytes;
     }
   }
-  std::vector<std::pair<std::pair<std::uint64_t, std::uint64_t>, std::string>> order;
-  for (auto& [module, weight] : weights) order.emplace_back(weight, module);
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  if (order.size() > most) order.resize(most);
-  std::set<std::string> out;
-  for (auto& [weight, module] : order) out.insert(std::move(module));
-  return out;
+  return heaviest(std::move(weights), most);
+}
+
+KeptNames kept_kernels(const std::deque<Process>& processes, std::size_t most) {
+  std::unordered_map<std::string, Weight> weights;
+  if (most == 0) return {};
+  for (const Process& process : processes) {
+    for (const auto& [key, sum] : process.totals.work) {
+      if (key.kind == WorkKind::kernel)
+        weights[process.outline.kernel_name(key.name).demangled].first += sum.ns;
+    }
+  }
+  return heaviest(std::move(weights), most);
 }
 
 class Writer {
  public:
-  Writer(const Process& process, const std::set<std::string>& kept, Families& out)
-      : process_(process), kept_(kept), out_(out), rank_(process.outline.header.rank) {}
+  Writer(const Process& process, const KeptNames& modules, const KeptNames& kernels, PrometheusFamilies& out)
+      : process_(process),
+        modules_(modules),
+        kernels_(kernels),
+        out_(out),
+        rank_(process.outline.header.rank) {}
 
   void add() {
     about();
@@ -124,8 +118,7 @@ class Writer {
   }
   [[nodiscard]] PrometheusLabels module_labels(std::uint32_t gpu, std::uint32_t path) const {
     PrometheusLabels out = gpu_labels(gpu);
-    std::string module = process_.module(path);
-    out.emplace_back("module", kept_.contains(module) ? std::move(module) : kOther);
+    out.emplace_back("module", modules_.row_of(process_.module(path)));
     return out;
   }
   static PrometheusLabels with(PrometheusLabels labels, std::string_view name, std::string_view value) {
@@ -138,6 +131,7 @@ class Writer {
     out_.build.set({{"version", trace.header.tool_version}}, 1);
     for (const GpuRecord& gpu : trace.gpus) {
       out_.gpus.set(with(gpu_labels(gpu.id), "name", gpu.name), 1);
+      if (gpu.peak_dram_bytes_per_s > 0) out_.peak.set(gpu_labels(gpu.id), gpu.peak_dram_bytes_per_s);
     }
     out_.span.add({{"rank", rank_}},
                   static_cast<std::uint64_t>(trace.last_ns) - static_cast<std::uint64_t>(trace.first_ns));
@@ -158,6 +152,7 @@ class Writer {
         const PrometheusLabels labels = module_labels(key.gpu, key.path);
         out_.kernels.add(labels, sum.count);
         out_.kernel_time.add(labels, sum.ns);
+        if (!kernels_.names.empty()) kernel(key, sum);
       } else if (key.kind == WorkKind::memcpy) {
         const PrometheusLabels labels =
             with(gpu_labels(key.gpu), "direction", to_text(static_cast<CopyKind>(key.name)));
@@ -165,6 +160,13 @@ class Writer {
         out_.copy_time.add(labels, sum.ns);
       }
     }
+  }
+
+  void kernel(const WorkKey& key, const WorkSum& sum) {
+    std::string name = kernels_.row_of(process_.outline.kernel_name(key.name).demangled);
+    const PrometheusLabels labels = with(gpu_labels(key.gpu), "kernel", name);
+    out_.kernel_names.add(labels, sum.count);
+    out_.kernel_name_time.add(labels, sum.ns);
   }
 
   void dram(const PrometheusLabels& labels, std::string_view source, std::uint64_t read, std::uint64_t write,
@@ -192,24 +194,34 @@ class Writer {
   }
 
   const Process& process_;
-  const std::set<std::string>& kept_;
-  Families& out_;
+  const KeptNames &modules_, &kernels_;
+  PrometheusFamilies& out_;
   std::string rank_;
 };
 
 }  // namespace
 
+PrometheusFamilies trace_families(const std::vector<TraceFolder>& traces, const PrometheusLimits& limits,
+                                  std::vector<std::string>* notes) {
+  ExportResult result;
+  std::deque<Process> processes;
+  for (const TraceFolder& trace : traces) note_trace(processes.emplace_back(trace).outline, result);
+  const KeptNames modules = kept_modules(processes, limits.modules);
+  const KeptNames kernels = kept_kernels(processes, limits.kernels);
+  PrometheusFamilies out;
+  for (const Process& process : processes) Writer(process, modules, kernels, out).add();
+  out.modules_left_out.set({}, modules.left_out);
+  if (limits.kernels != 0) out.kernels_left_out.set({}, kernels.left_out);
+  if (notes != nullptr) *notes = std::move(result.notes);
+  return out;
+}
+
 ExportResult export_prometheus(const ExportRequest& request) {
   OutputFile file(request.out, request.overwrite);
   ExportResult result;
-  std::deque<Process> processes;
-  for (const TraceFolder& trace : request.traces) {
-    note_trace(processes.emplace_back(trace).outline, result);
-  }
-  const std::set<std::string> kept = kept_modules(processes, request.most_modules);
-  Families families;
-  for (const Process& process : processes) Writer(process, kept, families).add();
-  families.write(file);
+  PrometheusLimits limits;
+  limits.modules = request.most_modules;
+  trace_families(request.traces, limits, &result.notes).append(file.text());
   file.commit();
   result.files.push_back(request.out);
   return result;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/export/prometheus_text.h"
 
+#include <algorithm>
+
 #include "tools/export/plain_text.h"
 
 namespace rangefinder {
@@ -49,14 +51,23 @@ void PrometheusFamily::set(const PrometheusLabels& labels, std::uint64_t value) 
   samples_[label_text(labels)] = value;
 }
 
-void PrometheusFamily::write(OutputFile& file) const {
+void PrometheusFamily::add(const PrometheusFamily& other) {
+  for (const auto& [labels, value] : other.samples_) samples_[labels] += value;
+}
+
+void PrometheusFamily::raise(const PrometheusFamily& other) {
+  for (const auto& [labels, value] : other.samples_) {
+    std::uint64_t& ours = samples_[labels];
+    ours = std::max(ours, value);
+  }
+}
+
+void PrometheusFamily::append(std::string& out) const {
   if (samples_.empty()) return;
-  std::string& out = file.text();
   out.append("# HELP ").append(name_).append(" ").append(help_).append("\n");
   out.append("# TYPE ").append(name_).append(" ").append(type_).append("\n");
   for (const auto& [labels, value] : samples_) {
     out.append(name_).append(labels).append(" ").append(value_text(value, unit_)).append("\n");
-    file.drain();
   }
 }
 

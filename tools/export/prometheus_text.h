@@ -17,8 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "tools/export/output_file.h"
-
 namespace rangefinder {
 
 /// Name and value, in the order they are to stand in.
@@ -35,8 +33,14 @@ class PrometheusFamily {
   void add(const PrometheusLabels& labels, std::uint64_t value);
   /// A gauge that is not to be added up.
   void set(const PrometheusLabels& labels, std::uint64_t value);
+  /// Adds the samples of `other`, of the same family.
+  void add(const PrometheusFamily& other);
+  /// Samples of `other` that are higher, or new here.
+  void raise(const PrometheusFamily& other);
   /// Nothing for a family without samples.
-  void write(OutputFile& file) const;
+  void append(std::string& out) const;
+
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
  private:
   std::string_view name_, help_, type_;

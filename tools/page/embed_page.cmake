@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# cmake -D PAGE=page.html -D OUT=page_template.cpp -P embed_page.cmake: a file as an array of bytes.
+# cmake -D PAGE=page.html -D HEADER=tools/page/page_template.h -D FUNCTION=page_template -D OUT=page_template.cpp
+#   -P embed_page.cmake: a file as an array of bytes, and the function of the header that gives it.
 file(READ ${PAGE} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
 file(WRITE ${OUT} "// Made from ${PAGE}: do not edit.
-#include \"tools/page/page_template.h\"
+#include \"${HEADER}\"
 
 namespace rangefinder {
 namespace {
@@ -13,7 +14,7 @@ constexpr unsigned char kPage[] = {
 ${bytes}};
 }  // namespace
 
-std::string_view page_template() noexcept { return {reinterpret_cast<const char*>(kPage), sizeof kPage}; }
+std::string_view ${FUNCTION}() noexcept { return {reinterpret_cast<const char*>(kPage), sizeof kPage}; }
 
 }  // namespace rangefinder
 ")

@@ -72,6 +72,7 @@ int run_command_line(int argc, char** argv) {
   rangefinder::add_diff(app, action);
   rangefinder::add_validate(app, action);
   rangefinder::add_export(app, action);
+  rangefinder::add_serve(app, action);
   rangefinder::add_metrics(app, action);
   rangefinder::add_doctor(app, action);
   try {
@@ -84,7 +85,9 @@ int run_command_line(int argc, char** argv) {
     std::cerr << app.help();
     return rangefinder::kExitWrongUse;
   }
-  if (app.got_subcommand("run") || app.got_subcommand("top")) return action();  // the terminal is theirs
+  for (const char* const verb : {"run", "top", "serve"}) {
+    if (app.got_subcommand(verb)) return action();  // the terminal is theirs
+  }
   int code = rangefinder::kExitOk;
   {
     const rangefinder::ProgressBar bar;

@@ -36,6 +36,7 @@ rangefinder_man_page(rangefinder-diff "what changed between two traces" diff)
 rangefinder_man_page(rangefinder-top "modules of running programs, live" top)
 rangefinder_man_page(rangefinder-validate "is a trace whole and true to its format" validate)
 rangefinder_man_page(rangefinder-export "a trace in the format of another tool" export)
+rangefinder_man_page(rangefinder-serve "traces and running programs, for browsers, Grafana and Prometheus" serve)
 rangefinder_man_page(rangefinder-metrics "what the hardware counters of a chip can measure" metrics)
 rangefinder_man_page(rangefinder-doctor "can this machine trace, and what is to be done" doctor)
 

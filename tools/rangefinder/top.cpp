@@ -152,11 +152,6 @@ class Top {
     shown_.clear();
   }
 
-  static std::string parent_path(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == std::string::npos ? std::string() : path.substr(0, slash);
-  }
-
   Json ask(Watched& each, const Json& request, int patience_ms) {
     Json answer = each.client->ask(request, patience_ms);
     message_ = answer.value("ok", false) ? ""

@@ -40,5 +40,6 @@ void add_metrics(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_attach(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
+void add_serve(CLI::App& app, Action& action);
 
 }  // namespace rangefinder

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds the page: one HTML file with its script and style inside, and places for the data.
+// Builds the pages: HTML files with script and style inside. page.html, of `report --html`, has places for the
+// data; live.html, of `serve`, asks the server that it came from.
 //
-//   node build.mjs            writes dist/page.html
-//   node build.mjs --check    exit code 1 if dist/page.html is not what the sources give
+//   node build.mjs            writes dist/page.html and dist/live.html
+//   node build.mjs --check    exit code 1 if they are not what the sources give
 //   node build.mjs --sources  prints the digest of the sources, which needs no npm
 //
-// The page allows itself nothing: its Content-Security-Policy names the one script and the one style by
-// their digests, and forbids every request. Needs node 20.19 or newer, and `npm ci` beforehand.
+// A page allows itself nothing: its Content-Security-Policy names the one script and the one style by their
+// digests, and forbids every request, but for live.html those to its own server. Needs node 20.19 or newer, and `npm ci` beforehand.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const target = join(here, "dist", "page.html");
+const kPages = [
+  { name: "page", entry: "main.tsx", requests: [] },
+  { name: "live", entry: "live.tsx", requests: ["connect-src 'self'"] },
+];
+const target = (page) => join(here, "dist", `${page.name}.html`);
 
 /** Everything that decides what comes out, in one order on every machine. */
 function sources() {
-  const files = ["package.json", "package-lock.json", "tsconfig.json", "build.mjs", "page.template.html"];
+  const files = ["package.json", "package-lock.json", "tsconfig.json", "build.mjs"];
+  for (const page of kPages) files.push(`${page.name}.template.html`);
   for (const entry of readdirSync(join(here, "src"), { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) files.push(relative(here, join(entry.parentPath, entry.name)));
   }
@@ -35,7 +41,7 @@ function digestOfSources() {
   return hash.digest("hex");
 }
 
-async function bundle() {
+async function bundle(entry) {
   const { build } = await import("vite");
   const result = await build({
     root: here,
@@ -47,7 +53,7 @@ async function bundle() {
       target: "es2022",
       minify: true,
       cssMinify: true,
-      lib: { entry: join(here, "src", "main.tsx"), formats: ["iife"], name: "rangefinderPage", fileName: "page" },
+      lib: { entry: join(here, "src", entry), formats: ["iife"], name: "rangefinderPage", fileName: "page" },
     },
   });
   const output = (Array.isArray(result) ? result[0] : result).output;
@@ -70,12 +76,13 @@ function licences() {
 
 const digest = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-async function page() {
-  const { script, style } = await bundle();
+async function built(page) {
+  const { script, style } = await bundle(page.entry);
   const policy = [
     "default-src 'none'",
     `script-src ${digest(script)}`,
     `style-src ${digest(style)}`,
+    ...page.requests,
     "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
@@ -83,7 +90,7 @@ async function page() {
     "trusted-types 'none'",
   ].join("; ");
   // Functions as replacements: `$` in the script means nothing then.
-  return readFileSync(join(here, "page.template.html"), "utf8")
+  return readFileSync(join(here, `${page.name}.template.html`), "utf8")
     .replace("@policy@", () => policy)
     .replace("@sources@", digestOfSources)
     .replace("@licences@", licences)
@@ -94,17 +101,19 @@ async function page() {
 if (process.argv.includes("--sources")) {
   console.log(digestOfSources());
 } else {
-  const built = await page();
-  if (process.argv.includes("--check")) {
-    const same = readFileSync(target, "utf8") === built;
-    console.log(
-      same
-        ? "dist/page.html is the build of its sources"
-        : "dist/page.html is not what its sources give: npm run build",
-    );
-    process.exit(same ? 0 : 1);
+  let same = true;
+  for (const page of kPages) {
+    const text = await built(page);
+    if (!process.argv.includes("--check")) {
+      mkdirSync(dirname(target(page)), { recursive: true });
+      writeFileSync(target(page), text);
+      console.log(`dist/${page.name}.html: ${text.length} bytes`);
+    } else if (readFileSync(target(page), "utf8") !== text) {
+      console.log(`dist/${page.name}.html is not what its sources give: npm run build`);
+      same = false;
+    } else {
+      console.log(`dist/${page.name}.html is the build of its sources`);
+    }
   }
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, built);
-  console.log(`dist/page.html: ${built.length} bytes`);
+  process.exitCode = same ? 0 : 1;
 }

@@ -138,7 +138,7 @@ TEST_CASE("samples of the same labels are added up, and seconds keep every nanos
   PrometheusFamily family("x_seconds_total", "Help.", "counter", PrometheusUnit::nanosecond);
   family.add({{"gpu", "0"}, {"rank", ""}}, 1'000'000'000);
   family.add({{"gpu", "0"}}, 1);
-  family.write(file);
+  family.append(file.text());
   file.commit();
 
   CHECK(content(folder.path() / "out") ==
@@ -151,7 +151,7 @@ TEST_CASE("label values are escaped as the text format asks") {
   OutputFile file(folder.path() / "out", Overwrite::no);
   PrometheusFamily family("x", "Help.", "gauge", PrometheusUnit::one);
   family.set({{"module", "a\"b\\c\nd\xFF"}}, 1);
-  family.write(file);
+  family.append(file.text());
   file.commit();
 
   CHECK(content(folder.path() / "out").find("x{module=\"a\\\"b\\\\c\\nd\xEF\xBF\xBD\"} 1\n") !=

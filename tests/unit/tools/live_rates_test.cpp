@@ -78,3 +78,23 @@ TEST_CASE("an interval in which nothing ran has no rows, the next one begins ane
 
   CHECK(rates.rows("", LiveOrder::gpu_time).empty());
 }
+
+TEST_CASE("the path above is cut at a slash between names, not at one within a name") {
+  CHECK(parent_path("") == "");
+  CHECK(parent_path("model") == "");
+  CHECK(parent_path("model/decoder/layer") == "model/decoder");
+  CHECK(parent_path("model/a\\/b") == "model");
+  CHECK(parent_path("model/a\\\\/b") == "model/a\\\\");
+}
+
+TEST_CASE("all rows hold every level at once") {
+  LiveRates rates;
+  rates.add(1, delta(1, {module("a", 500, 10), module("a/b", 400, 8), module("c", 100, 1)}));
+
+  const auto rows = rates.all_rows(LiveOrder::gpu_time);
+
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].path == "a");
+  CHECK(rows[1].path == "a/b");
+  CHECK(rows[1].share == Approx(400.0 / 600));
+}

@@ -5,7 +5,7 @@ import type { JSX } from "preact";
 import { countText, durationText, errorText } from "../data/numbers";
 import type { Trace } from "../data/trace";
 import { kViews, update, useStore, type View } from "../state";
-import { chooseTheme, type Choice } from "../theme";
+import { ThemeSelect } from "./theme_select";
 
 export const viewTitle: Record<View, string> = {
   modules: "Modules",
@@ -129,15 +129,7 @@ export function Header({ traces, trace }: { traces: readonly Trace[]; trace: Tra
         </span>
         <span class="fill" />
         <Chips trace={trace} />
-        <select
-          class="theme"
-          aria-label="Colours"
-          onChange={(event) => chooseTheme(event.currentTarget.value as Choice)}
-        >
-          <option value="auto">Auto</option>
-          <option value="light">Light</option>
-          <option value="dark">Dark</option>
-        </select>
+        <ThemeSelect />
       </div>
       <div class="tabs" role="tablist" aria-label="Views">
         {views.map((view) => (

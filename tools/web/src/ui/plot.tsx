@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// uPlot as an element: made anew when the options change, as wide as the room it has.
+// uPlot as an element: made anew when the options change, given other data when those change, as wide as the
+// room it has.
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
@@ -14,13 +15,20 @@ export function Plot(props: {
   onPlot?: (plot: uPlot) => void;
 }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
+  const made = useRef<uPlot | undefined>(undefined);
   useEffect(() => {
     const element = box.current!;
+    // The legend may need more than one row: it is there once the plot is made.
     const size = (): { width: number; height: number } => ({
       width: Math.max(200, element.clientWidth),
-      height: Math.max(140, element.clientHeight - (props.options.legend?.show === false ? 0 : 30)),
+      height: Math.max(
+        140,
+        element.clientHeight - (element.querySelector<HTMLElement>(".u-legend")?.offsetHeight ?? 0),
+      ),
     });
     const plot = new uPlot({ ...props.options, ...size() }, props.data, element);
+    plot.setSize(size());
+    made.current = plot;
     props.onPlot?.(plot);
     const observer = new ResizeObserver(() => plot.setSize(size()));
     observer.observe(element);
@@ -28,6 +36,9 @@ export function Plot(props: {
       observer.disconnect();
       plot.destroy();
     };
-  }, [props.options, props.data]);
+  }, [props.options]);
+  useEffect(() => {
+    if (made.current !== undefined && made.current.data !== props.data) made.current.setData(props.data);
+  }, [props.data]);
   return <div class="plot" ref={box} role="img" aria-label={props.label} />;
 }

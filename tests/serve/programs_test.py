@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `rangefinder serve` says of programs that run: programs_test.py RANGEFINDER REPOSITORY REPLAY BUILD
+
+The programs are those of tests/injection: a fake driver, a fake CUPTI, our library, its control socket.
+"""
+import http.client
+import json
+import time
+
+from serve_case import DEADLINE_SECONDS, Served, main  # first: it shows the way to the others
+from obedient import ObedientCase
+
+
+class Stream:
+    """Server-Sent Events of one connection."""
+
+    def __init__(self, served, target):
+        self.connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=DEADLINE_SECONDS)
+        self.connection.request("GET", target)
+        self.answer = self.connection.getresponse()
+        assert self.answer.status == 200, self.answer.read()
+
+    def next(self):
+        """(name, data) of the next event; None: it has ended."""
+        name, data = "message", None
+        while True:
+            line = self.answer.readline().decode().rstrip("\n")
+            if line == "" and self.answer.isclosed():
+                return None
+            if line.startswith("event: "):
+                name = line[7:]
+            elif line.startswith("data: "):
+                data = json.loads(line[6:])
+            elif line == "" and data is not None:
+                return name, data
+
+    def until(self, wanted):
+        while True:
+            event = self.next()
+            if event is None or wanted(*event):
+                return event
+
+    def close(self):
+        self.connection.close()
+
+
+class ProgramsTest(ObedientCase):
+    def serve(self, *words):
+        served = Served("--port", "0", *words, runtime=self.runtime, folder=self.place)
+        self.addCleanup(lambda: self.assertEqual(served.stop()[0], 0))
+        return served
+
+    def stream(self, served, pid, every_ms=100):
+        stream = Stream(served, f"/api/live?pid={pid}&every_ms={every_ms}")
+        self.addCleanup(stream.close)
+        return stream
+
+    def sums(self, served, name, label=""):
+        return sum(value for key, value in served.metrics().items() if key.startswith(name) and label in key)
+
+    def launches(self, served, label=""):
+        return self.sums(served, "rangefinder_kernel_launches_total", label)
+
+    def test_programs_are_listed_with_what_they_do(self):
+        idle, busy = self.start_program(RANGEFINDER_START="off"), self.start_program(RANK="5")
+        served = self.serve()
+
+        rows = {row["pid"]: row for row in served.json("/api/processes")}
+
+        self.assertEqual(rows.keys(), {idle.process.pid, busy.process.pid})
+        self.assertEqual(rows[idle.process.pid]["state"], "idle")
+        self.assertEqual((rows[busy.process.pid]["state"], rows[busy.process.pid]["rank"]), ("recording", "5"))
+        self.assertEqual(rows[busy.process.pid]["window_number"], 1)
+        self.end_program(idle)
+        self.end_program(busy)
+
+    def test_modules_and_kernels_of_a_program_are_up_to_now(self):
+        program = self.start_program()
+        served = self.serve()
+        for n in (3, 5):
+            before = {row["path"]: row for row in served.json("/api/modules", pid=program.process.pid)}
+            program.do(f"launch {n}")
+            rows = {row["path"]: row for row in served.json("/api/modules", pid=program.process.pid)}
+
+            self.assertEqual(self.total(rows) - self.total(before), n)
+        kernels = served.json("/api/kernels", pid=program.process.pid)
+        self.assertEqual(sum(row["count"] for row in kernels), 8)
+        timeline = served.json("/api/timeline", pid=program.process.pid)
+        self.assertEqual(sum(row["kernels"] for row in timeline), 8)
+        self.assertIsInstance(served.json("/api/findings", pid=program.process.pid), list)
+        self.end_program(program)
+
+    @staticmethod
+    def total(rows):
+        return sum(row["kernels"] for row in rows.values() if row["depth"] <= 1)
+
+    def test_live_events_have_the_rates_of_the_modules(self):
+        program = self.start_program()
+        stream = self.stream(self.serve(), program.process.pid)
+        program.do("storm on")
+
+        _, event = stream.until(lambda name, data: any(row["path"] == "storm" for row in data.get("rows", ())))
+
+        row = next(row for row in event["rows"] if row["path"] == "storm")
+        self.assertGreater(row["launches_per_s"], 0)
+        self.assertGreater(row["gpu_ms_per_s"], 0)
+        self.assertGreater(event["seconds"], 0)
+        self.assertEqual((event["state"], event["left_out"]), ("recording", 0))
+        program.do("storm off")
+        self.end_program(program)
+
+    def test_a_live_stream_ends_with_the_program(self):
+        program = self.start_program()
+        stream = self.stream(self.serve(), program.process.pid)
+        self.assertIsNotNone(stream.next())
+
+        self.end_program(program)
+
+        self.assertIsNotNone(stream.until(lambda name, data: name == "gone"))
+        self.assertIsNone(stream.next())
+
+    def test_live_streams_are_bounded_and_given_back(self):
+        program = self.start_program()
+        served = self.serve()
+        target = f"/api/live?pid={program.process.pid}&every_ms=100"
+        streams = [Stream(served, target) for _ in range(12)]
+        for stream in streams:
+            self.assertIsNotNone(stream.next())
+
+        status, _, body = served.ask(target)
+
+        self.assertEqual(status, 404)
+        self.assertIn(b"too many", body)
+        for stream in streams:
+            stream.close()
+        self.wait_until(lambda: self.opens(served, target), "room for another stream")
+        self.end_program(program)
+
+    @staticmethod
+    def opens(served, target):
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=DEADLINE_SECONDS)
+        connection.request("GET", target)
+        status = connection.getresponse().status
+        connection.close()
+        return status == 200
+
+    def test_serve_ends_while_streams_are_open(self):
+        program = self.start_program()
+        served = Served("--port", "0", runtime=self.runtime, folder=self.place)
+        stream = self.stream(served, program.process.pid)
+        self.assertIsNotNone(stream.next())
+
+        self.assertEqual(served.stop()[0], 0)
+        self.end_program(program)
+
+    def test_metrics_of_a_program_count_on_from_window_to_window(self):
+        program = self.start_program(RANGEFINDER_START="off")
+        client = self.connect(program)
+        served = self.serve()
+        self.assertEqual(self.launches(served), 0)
+        for n, total in ((4, 4), (6, 10)):
+            self.ok(client.ask("start"))
+            program.do(f"launch {n}")
+            self.wait_until(lambda: self.launches(served) == total, f"{total} launches")
+            self.ok(client.ask("stop"))
+            self.wait_for_new_look(served)
+            self.assertEqual(self.launches(served), total)
+
+        self.assertEqual(served.metrics()["rangefinder_windows_missed_total"], 0)
+        self.end_program(program)
+        self.wait_until(lambda: served.metrics()["rangefinder_programs_running"] == 0, "the program's end")
+        self.assertEqual(self.launches(served), 10)
+
+    def wait_for_new_look(self, served):
+        """Programs are asked every half second at most."""
+        before = time.monotonic()
+        self.wait_until(lambda: time.monotonic() - before > 0.6 and served.metrics() is not None, "another look")
+
+    def test_what_a_window_got_after_the_last_look_is_in_the_sums(self):
+        program = self.start_program(RANGEFINDER_START="off")
+        client = self.connect(program)
+        served = self.serve()
+        self.ok(client.ask("start"))
+        program.do("launch 4")
+        self.wait_until(lambda: self.launches(served) == 4, "4 launches")
+        program.do("launch 3")
+        self.ok(client.ask("stop"))
+        self.ok(client.ask("start"))
+        program.do("launch 2")
+
+        self.wait_until(lambda: self.launches(served) == 9, "9 launches over two windows")
+        self.ok(client.ask("stop"))
+        self.end_program(program)
+
+    def test_windows_that_nobody_saw_are_counted(self):
+        program = self.start_program(RANGEFINDER_START="off")
+        client = self.connect(program)
+        served = self.serve()
+        self.ok(client.ask("start"))
+        self.assertEqual(self.launches(served), 0)
+        for _ in range(3):
+            self.ok(client.ask("stop"))
+            self.ok(client.ask("start"))
+
+        self.wait_until(lambda: served.metrics()["rangefinder_windows_missed_total"] == 2, "two windows missed")
+        self.ok(client.ask("stop"))
+        self.end_program(program)
+
+    def test_ranks_are_told_apart_and_modules_are_labels(self):
+        programs = [self.start_program(RANK=str(rank)) for rank in range(2)]
+        for rank, program in enumerate(programs):
+            program.do(f"launch {rank + 1}")
+        served = self.serve()
+
+        self.wait_until(lambda: [self.launches(served, f'rank="{rank}"') for rank in range(2)] == [1, 2], "both ranks")
+        metrics = served.metrics()
+        self.assertTrue([key for key in metrics if 'gpu="0"' in key and "uuid=" in key and "module=" in key])
+        self.assertEqual(metrics["rangefinder_programs_running"], 2)
+        self.assertFalse([key for key in metrics if "kernel=" in key])
+        for program in programs:
+            self.end_program(program)
+
+    def test_metrics_of_a_program_are_those_of_its_trace(self):
+        program = self.start_program(RANGEFINDER_OUT=str(self.place / "own"))
+        program.do("launch 6")
+        served = self.serve()
+        self.wait_until(lambda: self.launches(served) == 6, "6 launches")
+        self.end_program(program)
+        self.wait_until(lambda: served.metrics()["rangefinder_programs_running"] == 0, "the program's end")
+        lived = self.own_sums(served.metrics())
+
+        other = Served("--port", "0", self.place / "own", runtime=self.runtime, folder=self.place)
+        read = self.own_sums(other.metrics())
+
+        self.assertEqual(other.stop()[0], 0)
+        self.assertTrue(read)
+        self.assertEqual(lived, read)
+
+    @staticmethod
+    def own_sums(metrics):
+        names = ("rangefinder_kernel_launches_total", "rangefinder_kernel_seconds_total", "rangefinder_gpu_info",
+                 "rangefinder_memcpy_bytes_total", "rangefinder_records_lost_total", "rangefinder_build_info")
+        return {key: value for key, value in metrics.items() if key.startswith(names)}
+
+
+if __name__ == "__main__":
+    main(__doc__)

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/catch.h"
+#include "tools/serve/flat_rows.h"
+#include "tools/serve/process_ledger.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace rangefinder;
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json summary(std::vector<Json> modules) {
+  return {
+      {"process", {{"tool_version", "1"}, {"pid", 7}}},
+      {"duration_ns", 5},
+      {"gpus", Json::array({{{"id", 0}, {"uuid", "GPU-1"}, {"name", "G"}, {"peak_dram_bytes_per_s", 100}}})},
+      {"modules", std::move(modules)}};
+}
+
+Json module(const std::string& path, std::uint64_t kernels, std::uint64_t own_ns) {
+  return {{"path", path}, {"depth", 1}, {"kernels", kernels}, {"gpu_ns_exclusive", own_ns}};
+}
+
+std::string text_of(const ProcessLedger& ledger) {
+  std::string out;
+  ledger.families().append(out);
+  return out;
+}
+
+/// The value behind "name{…module="MODULE"}"; -1: there is no such line.
+std::int64_t launches(const ProcessLedger& ledger, const std::string& module) {
+  const std::string text = text_of(ledger);
+  const std::string key =
+      "rangefinder_kernel_launches_total{gpu=\"0\",uuid=\"GPU-1\",module=\"" + module + "\"} ";
+  const std::size_t at = text.find(key);
+  return at == std::string::npos ? -1 : std::stoll(text.substr(at + key.size()));
+}
+
+}  // namespace
+
+TEST_CASE("a module's row is its own: what runs below it stands in the rows below") {
+  ProcessLedger ledger({});
+  ledger.note("7", 1,
+              summary({module("model", 10, 0), module("model/a", 6, 60), module("model/a/x\\/y", 2, 20),
+                       module("model/b", 4, 40)}));
+
+  CHECK(launches(ledger, "model") == -1);  // nothing of its own
+  CHECK(launches(ledger, "model/a") == 4);
+  CHECK(launches(ledger, "model/a/x\\\\/y") == 2);
+  CHECK(launches(ledger, "model/b") == 4);
+}
+
+TEST_CASE("sums go on from window to window, and never back") {
+  ProcessLedger ledger({});
+  ledger.note("7", 1, summary({module("m", 10, 100)}));
+  ledger.note("7", 1, summary({module("m", 8, 90)}));  // samples that came later corrected it
+  CHECK(launches(ledger, "m") == 10);
+
+  ledger.note("7", 2, summary({module("m", 3, 30)}));
+  CHECK(launches(ledger, "m") == 13);
+  ledger.note("7", 1, summary({module("m", 11, 100)}));  // too late: that window is closed
+  CHECK(launches(ledger, "m") == 13);
+  ledger.close("7");
+
+  CHECK(launches(ledger, "m") == 13);
+  ledger.note("8", 1, summary({module("m", 1, 10)}));
+  CHECK(launches(ledger, "m") == 14);
+}
+
+TEST_CASE("windows that nobody saw are counted, those before the first look are not") {
+  ProcessLedger ledger({});
+  ledger.note("7", 5, summary({module("m", 1, 1)}));
+  CHECK(ledger.windows_missed() == 0);
+
+  ledger.note("7", 8, summary({module("m", 1, 1)}));
+
+  CHECK(ledger.windows_missed() == 2);
+}
+
+TEST_CASE("who has a row keeps it, and who has none is in (other), counted once") {
+  ProcessLedger ledger({2, 0});
+  ledger.note("7", 1, summary({module("light", 1, 1), module("heavy", 5, 50), module("middle", 2, 20)}));
+  CHECK(launches(ledger, "heavy") == 5);
+  CHECK(launches(ledger, "middle") == 2);
+  CHECK(launches(ledger, "(other)") == 1);
+
+  ledger.note("7", 1, summary({module("light", 100, 1000), module("heavy", 5, 50), module("new", 7, 7)}));
+
+  CHECK(launches(ledger, "light") == -1);
+  CHECK(launches(ledger, "middle") == 2);
+  CHECK(launches(ledger, "(other)") == 107);
+  CHECK(text_of(ledger).find("rangefinder_modules_left_out 2\n") != std::string::npos);
+}
+
+TEST_CASE("bytes that were not measured have no rows, and a GPU's peak does not add up") {
+  ProcessLedger ledger({});
+  Json measured = module("m", 2, 20);
+  measured["dram_read_bytes"] = 30;
+  measured["dram_write_bytes"] = 4;
+  measured["l2_bytes"] = 50;
+  measured["bytes_source"] = "sampled";
+  ledger.note("7", 1, summary({measured, module("n", 1, 10)}));
+  ledger.note("8", 1, summary({module("n", 1, 10)}));
+
+  const std::string text = text_of(ledger);
+
+  CHECK(text.find("module=\"m\",op=\"read\",source=\"sampled\"} 30\n") != std::string::npos);
+  CHECK(text.find("module=\"n\",op=") == std::string::npos);
+  CHECK(text.find("rangefinder_gpu_dram_peak_bytes_per_second{gpu=\"0\",uuid=\"GPU-1\"} 100\n") !=
+        std::string::npos);
+  CHECK(text.find("rangefinder_gpu_info{gpu=\"0\",uuid=\"GPU-1\",name=\"G\"} 1\n") != std::string::npos);
+}
+
+TEST_CASE("a summary of another shape adds nothing and throws nothing") {
+  ProcessLedger ledger({2, 2});
+  ledger.note("7", 1, Json::object());
+  ledger.note("7", 1, {{"modules", Json::array({Json::object(), {{"path", "m"}, {"kernels", -5}}})}});
+  ledger.note("7", 1, {{"modules", {{"path", 5}}}, {"gpus", "none"}});
+
+  CHECK(launches(ledger, "m") == -1);
+}
+
+TEST_CASE("rows have nothing inside of a value, and their keys no dots") {
+  const nlohmann::ordered_json row = {
+      {"a", {{"b.c", 1}, {"d", {{"e", 2}}}}}, {"list", {"x", "y", 3}}, {"empty", nullptr}};
+
+  const auto flat = flat_row(row);
+
+  CHECK(flat.dump() == R"({"a_b_c":1,"a_d_e":2,"list":"x, y, 3","empty":null})");
+}
+
+TEST_CASE("what ran outside of any range is the last module") {
+  const nlohmann::ordered_json report = {{"modules", {{{"path", "m"}}}}, {"outside", {{"kernels", 4}}}};
+
+  const auto rows = flat_modules(report);
+
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[1]["path"] == "(outside of any range)");
+  CHECK(rows[1]["kernels"] == 4);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The metrics by which traces and running programs are told to Prometheus: one list of names for both.
+//
+//   trace ─▶ trace_families()  ─┐
+//                               ├─▶ PrometheusFamilies ─▶ `export --to prometheus`, /metrics of `serve`
+//   summaries of running programs ┘   (tools/serve/process_ledger.h)
+//
+// A module's rows are of the module itself, without those below it, so that sum() over modules is the
+// whole. At most so many modules have rows; the others are summed as (other), and counted. Kernel names are
+// no labels unless asked for: their number has no bound, so they have one as well.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/trace_files.h"
+#include "tools/export/prometheus_text.h"
+
+namespace rangefinder {
+
+inline constexpr const char* kOutsideModule = "(outside of any range)";
+inline constexpr const char* kOtherRows = "(other)";
+
+struct PrometheusLimits {
+  std::size_t modules = 200;  ///< with rows of their own; others are summed as (other)
+  std::size_t kernels = 0;    ///< the same of kernel names; 0: no rows by kernel
+};
+
+struct PrometheusFamilies {
+  using Unit = PrometheusUnit;
+  PrometheusFamily build{"rangefinder_build_info", "Version of the profiler that recorded the trace.",
+                         "gauge", Unit::one};
+  PrometheusFamily gpus{"rangefinder_gpu_info", "GPUs of the trace.", "gauge", Unit::one};
+  PrometheusFamily peak{"rangefinder_gpu_dram_peak_bytes_per_second",
+                        "Most bytes a second that the DRAM of the GPU can move.", "gauge", Unit::one};
+  PrometheusFamily span{"rangefinder_trace_seconds_total", "Time from the first to the last event recorded.",
+                        "counter", Unit::nanosecond};
+  PrometheusFamily kernels{"rangefinder_kernel_launches_total", "Kernels that ran, by the module itself.",
+                           "counter", Unit::one};
+  PrometheusFamily kernel_time{"rangefinder_kernel_seconds_total",
+                               "Sum of kernel durations, by the module itself.", "counter", Unit::nanosecond};
+  PrometheusFamily dram{"rangefinder_dram_bytes_total",
+                        "DRAM bytes; exact: of measured launches; sampled: shares of hardware samples.",
+                        "counter", Unit::one};
+  PrometheusFamily l2{"rangefinder_l2_bytes_total",
+                      "L2 bytes; exact: of measured launches; sampled: shares of hardware samples.",
+                      "counter", Unit::one};
+  PrometheusFamily measured{"rangefinder_measured_launches_total",
+                            "Launches and counter ranges whose exact bytes are in the sums.", "counter",
+                            Unit::one};
+  PrometheusFamily copies{"rangefinder_memcpy_bytes_total", "Bytes that copies were asked for.", "counter",
+                          Unit::one};
+  PrometheusFamily copy_time{"rangefinder_memcpy_seconds_total", "Sum of the durations of copies.", "counter",
+                             Unit::nanosecond};
+  PrometheusFamily kernel_names{"rangefinder_kernel_name_launches_total", "Kernels that ran, by name.",
+                                "counter", Unit::one};
+  PrometheusFamily kernel_name_time{"rangefinder_kernel_name_seconds_total",
+                                    "Sum of kernel durations, by name.", "counter", Unit::nanosecond};
+  PrometheusFamily lost{"rangefinder_records_lost_total", "What happened and is not in the trace, by cause.",
+                        "counter", Unit::one};
+  PrometheusFamily overhead{"rangefinder_overhead_seconds_total", "Time that recording took.", "counter",
+                            Unit::nanosecond};
+  PrometheusFamily modules_left_out{"rangefinder_modules_left_out",
+                                    "Modules without rows of their own, summed as (other).", "gauge",
+                                    Unit::one};
+  PrometheusFamily kernels_left_out{"rangefinder_kernel_names_left_out",
+                                    "Kernel names without rows of their own, summed as (other).", "gauge",
+                                    Unit::one};
+
+  /// In the order in which they are written.
+  static constexpr std::array kAll{&PrometheusFamilies::build,
+                                   &PrometheusFamilies::gpus,
+                                   &PrometheusFamilies::peak,
+                                   &PrometheusFamilies::span,
+                                   &PrometheusFamilies::kernels,
+                                   &PrometheusFamilies::kernel_time,
+                                   &PrometheusFamilies::dram,
+                                   &PrometheusFamilies::l2,
+                                   &PrometheusFamilies::measured,
+                                   &PrometheusFamilies::copies,
+                                   &PrometheusFamilies::copy_time,
+                                   &PrometheusFamilies::kernel_names,
+                                   &PrometheusFamilies::kernel_name_time,
+                                   &PrometheusFamilies::lost,
+                                   &PrometheusFamilies::overhead,
+                                   &PrometheusFamilies::modules_left_out,
+                                   &PrometheusFamilies::kernels_left_out};
+
+  void append(std::string& out) const {
+    for (const auto family : kAll) (this->*family).append(out);
+  }
+};
+
+/// Sums of all traces. Throws Missing where one cannot be read. `notes`: what they lack.
+[[nodiscard]] PrometheusFamilies trace_families(const std::vector<TraceFolder>& traces,
+                                                const PrometheusLimits& limits,
+                                                std::vector<std::string>* notes = nullptr);
+
+}  // namespace rangefinder

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rangefinder serve [DIR…] [--port N]: traces and running programs for browsers, Grafana and Prometheus.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tools/analysis/missing.h"
+#include "tools/rangefinder/installation.h"
+#include "tools/rangefinder/verb.h"
+#include "tools/serve/site.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr int kPort = 7117;
+
+struct ServeOptions {
+  std::vector<std::string> places;
+  int port = -1;  ///< -1: kPort, or any if that is taken
+  std::size_t modules = PrometheusLimits{}.modules;
+  std::size_t kernels = 200;
+  bool kernel_labels = false;
+};
+
+/// The module stays loaded: the listener's code is in it.
+MakeHttpListener* load_http() {
+  std::string reason;
+  for (std::filesystem::path place : library_places(program_folder())) {
+    place.replace_filename(kHttpModule);
+    std::error_code ignored;
+    if (!std::filesystem::exists(place, ignored)) continue;
+    void* const module = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (module == nullptr) {
+      reason = dlerror();
+      continue;
+    }
+    if (void* const function = dlsym(module, kHttpModuleFunction))
+      return reinterpret_cast<MakeHttpListener*>(function);
+  }
+  if (!reason.empty())
+    throw Missing("serve cannot be loaded: " + reason +
+                  "\n  It needs cpp-httplib: apt-get install libcpp-httplib-dev");
+  throw Missing(
+      "this Rangefinder was built without serve: cpp-httplib was not there\n"
+      "  apt-get install libcpp-httplib-dev, then configure and build again.");
+}
+
+int bound_port(HttpListener& listener, int wanted) {
+  const int port = listener.bind(wanted < 0 ? kPort : wanted);
+  if (port != 0) return port;
+  if (wanted >= 0)
+    throw Missing("port " + std::to_string(wanted) +
+                  " of 127.0.0.1 is taken, or not allowed: name another, or 0 for any");
+  return listener.bind(0);
+}
+
+int serve(const ServeOptions& options) {
+  MakeHttpListener* const make = load_http();
+  PrometheusLimits limits;
+  limits.modules = options.modules;
+  limits.kernels = options.kernel_labels ? options.kernels : 0;
+  std::atomic<bool> stopping{false};
+  Site site(options.places.empty() ? std::vector<std::string>{"."} : options.places, limits, stopping);
+  // Before the first thread: all inherit it, and the one below alone takes them.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const std::unique_ptr<HttpListener> listener(
+      make({}, [&site](const HttpRequest& request) { return site.answer(request); }));
+  site.set_listener(listener.get());
+  const int port = bound_port(*listener, options.port);
+  if (port == 0) throw Missing("no port of 127.0.0.1 can be bound");
+  std::cout << "http://127.0.0.1:" << port << "/" << std::endl;
+  std::cerr << "rangefinder: serving to this machine alone, Ctrl-C ends it\n";
+  std::thread listening([&listener] { listener->run(); });
+  int signal = 0;
+  (void)sigwait(&signals, &signal);
+  stopping = true;
+  listener->stop();
+  listening.join();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ServeOptions>();
+  CLI::App* const verb =
+      app.add_subcommand("serve", "Traces and running programs, for browsers, Grafana and Prometheus");
+  verb->add_option("DIR", options->places, "Folders with traces, at any depth [the current one]");
+  verb->add_option("--port", options->port, "Port of 127.0.0.1; 0: any [7117, or any if that is taken]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 65'535));
+  verb->add_option("--modules", options->modules,
+                   "/metrics: most modules with rows of their own; others are summed as (other) [200]")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  verb->add_flag("--kernel-labels", options->kernel_labels, "/metrics: rows by kernel name as well");
+  verb->add_option("--kernels", options->kernels, "With --kernel-labels: most kernel names [200]")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  verb->footer(
+      "\nPrints its address. Only this machine can reach it, every user of it; it only reads. docs/serve.md "
+      "has\n"
+      "what it answers, for Grafana (Infinity) and Prometheus; tools/dashboards has a dashboard and "
+      "rules.\n");
+  verb->callback([options, &action] { action = [options] { return serve(*options); }; });
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page of `serve`, tools/web/dist/live.html, as it was when this program was built.
+#pragma once
+
+#include <string_view>
+
+namespace rangefinder {
+
+[[nodiscard]] std::string_view live_page() noexcept;
+
+}  // namespace rangefinder

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/serve/live_stream.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "tools/analysis/missing.h"
+#include "tools/serve/flat_rows.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kHeartbeatMs = 1'000;
+
+Json row_of(const LiveRow& row) {
+  Json out{{"path", row.path},
+           {"gpu_ms_per_s", row.gpu_ms_per_s},
+           {"share", row.share},
+           {"launches_per_s", row.launches_per_s}};
+  if (row.dram_gb_per_s) out["dram_gb_per_s"] = *row.dram_gb_per_s;
+  if (row.l2_gb_per_s) out["l2_gb_per_s"] = *row.l2_gb_per_s;
+  if (row.peak_share) out["peak_share"] = *row.peak_share;
+  return out;
+}
+
+}  // namespace
+
+LiveStream::LiveStream(const TracedProcess& process, int every_ms, std::shared_ptr<std::atomic<int>> open,
+                       int most, std::size_t most_rows)
+    : pid_(process.pid), most_rows_(most_rows), open_(std::move(open)) {
+  if (open_->fetch_add(1) >= most) {
+    open_->fetch_sub(1);
+    throw Missing("too many live pages are open: close one");
+  }
+  try {
+    client_ = std::make_unique<ControlClient>(process.path);
+    client_->send({{"command", "subscribe"}, {"every_ms", every_ms}});
+  } catch (...) {
+    open_->fetch_sub(1);
+    throw;
+  }
+}
+
+LiveStream::~LiveStream() {
+  open_->fetch_sub(1);
+}
+
+std::string LiveStream::message(const nlohmann::json& event) {
+  std::vector<LiveRow> rows = rates_.all_rows(LiveOrder::gpu_time);
+  Json out{{"event", event.value("event", "")},
+           {"state", event.value("state", "")},
+           {"seconds", rates_.seconds()},
+           {"lost", rates_.lost()},
+           {"left_out", rows.size() - std::min(rows.size(), most_rows_)}};
+  if (const auto window = event.find("window"); window != event.end() && window->is_object()) {
+    out["window"] = window->value("number", std::uint64_t{0});
+    out["folder"] = window->value("folder", "");
+    out["window_lost"] = window->value("lost", std::uint64_t{0});
+  }
+  rows.resize(std::min(rows.size(), most_rows_));
+  out["rows"] = Json::array();
+  for (const LiveRow& row : rows) out["rows"].push_back(row_of(row));
+  rates_.clear();
+  return "data: " + compact_json(out) + "\n\n";
+}
+
+std::optional<std::string> LiveStream::next() {
+  if (gone_) return std::nullopt;
+  try {
+    const auto event = client_->receive(kHeartbeatMs);
+    if (!event) return ":\n\n";
+    if (!event->contains("event")) return std::string();
+    rates_.add(pid_, *event);
+    return message(*event);
+  } catch (const Missing&) {
+    gone_ = true;
+    return "event: gone\ndata: {}\n\n";
+  }
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/serve/running_programs.h"
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "tools/analysis/missing.h"
+#include "tools/attach/control_client.h"
+#include "tools/serve/live_stream.h"
+
+namespace rangefinder {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr int kAnswerPatienceMs = 5'000;
+constexpr std::uintmax_t kMostSummaryBytes = std::uintmax_t{128} << 20;
+
+TracedProcess process_of(pid_t pid) {
+  return select_processes(std::to_string(pid)).front();
+}
+
+Json window_of(const TracedProcess& process) {
+  const auto window = process.status.find("window");
+  return window == process.status.end() || !window->is_object() ? Json::object() : *window;
+}
+
+/// summary.json of a window; null where it cannot be read, or is another program's.
+Json summary_file(const std::string& folder, pid_t pid) {
+  const fs::path file = fs::path(folder) / "summary.json";
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  if (folder.empty() || error || bytes > kMostSummaryBytes) return nullptr;
+  std::ifstream in(file, std::ios::binary);
+  Json out = Json::parse(in, nullptr, false);
+  if (!out.is_object() || out.value("process", Json::object()).value("pid", std::int64_t{0}) != pid)
+    return nullptr;
+  return out;
+}
+
+/// The summary in the answer to `snapshot`, or the file's that it names.
+Json summary_of(const TracedProcess& process, const Json& answer) {
+  if (const auto summary = answer.find("summary"); summary != answer.end()) return *summary;
+  return summary_file(window_of(process).value("folder", ""), process.pid);
+}
+
+/// Field 22 of /proc/PID/stat; "" where it is not to be had, as in another container.
+std::string start_of(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(in, text);
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return "";
+  std::size_t at = name_end + 1;
+  for (int field = 2; field < 22 && at != std::string::npos; ++field)
+    at = text.find(' ', at + (field == 2 ? 0 : 1));
+  return at == std::string::npos ? "" : text.substr(at + 1, text.find(' ', at + 1) - at - 1);
+}
+
+pid_t pid_in(const std::string& key) {
+  return static_cast<pid_t>(std::stol(key));
+}
+
+}  // namespace
+
+nlohmann::ordered_json RunningPrograms::rows() {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const TracedProcess& process : find_processes()) {
+    const Json& status = process.status;
+    const Json window = window_of(process);
+    nlohmann::ordered_json row{{"pid", process.pid},
+                               {"name", process_name(process)},
+                               {"executable", status.value("executable", "")},
+                               {"state", status.value("state", "")},
+                               {"counters", status.value("counters", "")},
+                               {"launches", status.value("launches", std::uint64_t{0})}};
+    if (status.contains("rank")) row["rank"] = status["rank"];
+    if (!window.empty()) {
+      for (const char* const key : {"number", "folder", "records", "lost"})
+        row[std::string("window_") + key] = window.value(key, Json());
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+Json RunningPrograms::summary(pid_t pid) {
+  const TracedProcess process = process_of(pid);
+  Json out;
+  if (process.status.value("state", "") == "recording") {
+    ControlClient client(process.path);
+    out = summary_of(process, client.ask({{"command", "snapshot"}}, kAnswerPatienceMs));
+  } else {
+    out = summary_file(window_of(process).value("folder", ""), pid);
+  }
+  if (!out.is_object())
+    throw Missing("process " + std::to_string(pid) + " has recorded nothing that can be read");
+  return out;
+}
+
+IndexedTrace RunningPrograms::trace(pid_t pid) {
+  const TracedProcess process = process_of(pid);
+  if (process.status.value("state", "") == "recording") {
+    ControlClient client(process.path);
+    (void)client.ask({{"command", "flush"}}, kAnswerPatienceMs);
+  }
+  std::error_code error;
+  const fs::path folder = fs::canonical(window_of(process).value("folder", ""), error);
+  std::optional<IndexedTrace> out = error ? std::nullopt : confined_trace(folder, folder);
+  if (!out) throw Missing("process " + std::to_string(pid) + " has no trace that can be read");
+  return *std::move(out);
+}
+
+HttpParts RunningPrograms::live(pid_t pid, int every_ms) {
+  const TracedProcess process = process_of(pid);
+  auto stream = std::make_shared<LiveStream>(process, every_ms, streams_, kMostStreams, kMostLiveRows);
+  return [stream = std::move(stream), &stopping = stopping_]() -> std::optional<std::string> {
+    if (stopping.load(std::memory_order_relaxed)) return std::nullopt;
+    return stream->next();
+  };
+}
+
+std::string RunningPrograms::key_of(pid_t pid) const {
+  const std::string prefix = std::to_string(pid) + " ";
+  const std::string start = start_of(pid);
+  const auto known = folders_.lower_bound(prefix);
+  // It ended since it answered: it is still the one that we knew.
+  if (start.empty() && known != folders_.end() && known->first.starts_with(prefix)) return known->first;
+  return prefix + start;
+}
+
+void RunningPrograms::note_last(ProcessLedger& ledger, const std::string& key) const {
+  const auto folder = folders_.find(key);
+  if (folder == folders_.end()) return;
+  const Json last = summary_file(folder->second, pid_in(key));
+  if (last.is_object()) ledger.note(key, ledger.window_of(key), last);
+}
+
+void RunningPrograms::forget_some(ProcessLedger& ledger, const std::map<std::string, std::string>& there) {
+  for (const auto& [key, folder] : folders_) {
+    if (there.contains(key)) continue;
+    note_last(ledger, key);
+    absent_.push_back(key);
+  }
+  // One that was too busy to answer may come back: its sums are added to those of the dead only where many
+  // are.
+  std::erase_if(absent_, [&there](const std::string& key) { return there.contains(key); });
+  for (; absent_.size() > kMostAbsent; absent_.pop_front()) ledger.close(absent_.front());
+}
+
+void RunningPrograms::feed(ProcessLedger& ledger) {
+  struct Asked {
+    TracedProcess process;
+    std::string key;
+    Json window;
+    std::unique_ptr<ControlClient> client;
+    int id = 0;
+  };
+  std::vector<Asked> all;
+  std::map<std::string, std::string> there;
+  // All are asked before one is waited for.
+  for (TracedProcess& process : find_processes()) {
+    const pid_t pid = process.pid;
+    Asked one{std::move(process), key_of(pid), {}, nullptr};
+    one.window = window_of(one.process);
+    there[one.key] = one.window.value("folder", "");
+    const auto number = one.window.value("number", std::uint64_t{0});
+    if (number == 0) continue;
+    if (const std::uint64_t known = ledger.window_of(one.key); known != 0 && known != number)
+      note_last(ledger, one.key);
+    try {
+      if (one.process.status.value("state", "") == "recording") {
+        one.client = std::make_unique<ControlClient>(one.process.path);
+        one.id = one.client->send({{"command", "snapshot"}});
+      }
+    } catch (const Missing&) {
+      one.client.reset();  // it ends just now: its file will do
+    }
+    all.push_back(std::move(one));
+  }
+  for (Asked& one : all) {
+    Json summary;
+    try {
+      if (one.client) {
+        const Json answer = one.client->answer(one.id, kAnswerPatienceMs);
+        summary = summary_of(one.process, answer);
+        if (answer.value("ok", false)) one.window = answer.at("window");
+      }
+    } catch (const Missing&) {
+      // As above.
+    }
+    if (!summary.is_object()) summary = summary_file(one.window.value("folder", ""), one.process.pid);
+    if (summary.is_object()) ledger.note(one.key, one.window.value("number", std::uint64_t{0}), summary);
+    there[one.key] = one.window.value("folder", "");
+  }
+  forget_some(ledger, there);
+  folders_ = std::move(there);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/serve/server_metrics.h"
+
+#include "tools/analysis/missing.h"
+
+namespace rangefinder {
+namespace {
+
+/// Programs are not asked more often, however many scrape.
+constexpr auto kAskAgain = std::chrono::milliseconds(500);
+
+}  // namespace
+
+std::string ServerMetrics::sums() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!fed_ || now - *fed_ > kAskAgain) {
+    programs_.feed(ledger_);
+    fed_ = std::chrono::steady_clock::now();
+  }
+  std::string out;
+  if (!ledger_.empty()) {
+    ledger_.families().append(out);
+    return out;
+  }
+  try {
+    return *answers_.metrics(index_.find(""), limits_.modules, limits_.kernels);
+  } catch (const Missing&) {
+    return out;  // no trace, and nothing runs: that is no error of who asks
+  }
+}
+
+std::string ServerMetrics::text(const HttpRefusals* refusals) {
+  const std::lock_guard lock(mutex_);
+  std::string out = sums();
+  PrometheusFamily running("rangefinder_programs_running", "Programs that run with Rangefinder.", "gauge",
+                           PrometheusUnit::one);
+  running.set({}, programs_.running());
+  running.append(out);
+  PrometheusFamily missed("rangefinder_windows_missed_total",
+                          "Windows that began and ended between two looks: they are in no sum.", "counter",
+                          PrometheusUnit::one);
+  missed.set({}, ledger_.windows_missed());
+  missed.append(out);
+  if (refusals == nullptr) return out;
+  PrometheusFamily refused("rangefinder_serve_refused_requests_total",
+                           "Requests that were refused, by reason.", "counter", PrometheusUnit::one);
+  refused.set({{"reason", "too_large"}}, refusals->too_large);
+  refused.set({{"reason", "too_slow"}}, refusals->too_slow);
+  refused.set({{"reason", "too_many"}}, refusals->too_many);
+  refused.set({{"reason", "foreign"}}, refusals->foreign);
+  refused.set({{"reason", "malformed"}}, refusals->malformed);
+  refused.append(out);
+  return out;
+}
+
+}  // namespace rangefinder

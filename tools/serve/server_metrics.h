@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// /metrics: what runs, or ran while `serve` did; else the latest trace; and `serve` itself.
+//
+//   RunningPrograms::feed ─▶ ProcessLedger ─┐
+//   nothing ran yet: TraceAnswers::metrics ─┴▶ text for Prometheus (prometheus_families.h)
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "tools/export/prometheus_families.h"
+#include "tools/serve/process_ledger.h"
+#include "tools/serve/running_programs.h"
+#include "tools/serve/trace_answers.h"
+#include "tools/serve/trace_index.h"
+
+namespace rangefinder {
+
+/// Any thread.
+class ServerMetrics {
+ public:
+  ServerMetrics(const PrometheusLimits& limits, RunningPrograms& programs, TraceIndex& index,
+                TraceAnswers& answers)
+      : limits_(limits), programs_(programs), index_(index), answers_(answers), ledger_(limits) {}
+
+  /// `refusals`: nullptr in tests without a listener.
+  [[nodiscard]] std::string text(const HttpRefusals* refusals);
+
+ private:
+  [[nodiscard]] std::string sums();
+
+  const PrometheusLimits limits_;
+  RunningPrograms& programs_;
+  TraceIndex& index_;
+  TraceAnswers& answers_;
+  std::mutex mutex_;
+  ProcessLedger ledger_;                                      // guarded by mutex_
+  std::optional<std::chrono::steady_clock::time_point> fed_;  // guarded by mutex_
+};
+
+}  // namespace rangefinder

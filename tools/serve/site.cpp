@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/serve/site.h"
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "tools/analysis/missing.h"
+#include "tools/page/page_template.h"
+#include "tools/serve/flat_rows.h"
+#include "tools/serve/live_page.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kBadRequest = 400, kNotFound = 404, kOurFault = 500;
+constexpr std::size_t kStretches = 600;
+
+/// What the request should have said.
+struct BadQuery : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+HttpResponse error_answer(int status, const std::string& message) {
+  HttpResponse out;
+  out.status = status;
+  out.body = compact_json({{"error", message}});
+  return out;
+}
+
+HttpResponse json_answer(std::string text) {
+  HttpResponse out;
+  out.body = std::move(text);
+  return out;
+}
+
+std::int64_t number_in(const std::string& name, const std::string& text, std::int64_t least,
+                       std::int64_t most) {
+  std::int64_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc{} || end != text.data() + text.size() || out < least || out > most) {
+    throw BadQuery(name + " is a number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return out;
+}
+
+std::int64_t number_of(const HttpRequest& request, const std::string& name, std::int64_t otherwise,
+                       std::int64_t least, std::int64_t most) {
+  const std::string* const text = request.parameter(name);
+  return text == nullptr ? otherwise : number_in(name, *text, least, most);
+}
+
+std::optional<pid_t> pid_of(const HttpRequest& request) {
+  const std::string* const text = request.parameter("pid");
+  if (text == nullptr) return std::nullopt;
+  return static_cast<pid_t>(number_in("pid", *text, 1, 1 << 22));
+}
+
+/// A page allows itself what its own policy says, and nobody may frame it.
+HttpResponse page_answer(std::string_view policy_of, std::string text) {
+  constexpr std::string_view kBegin = "http-equiv=\"Content-Security-Policy\" content=\"";
+  const std::size_t at = policy_of.find(kBegin);
+  if (at == std::string_view::npos) throw std::logic_error("the page has no policy");
+  const std::size_t first = at + kBegin.size();
+  HttpResponse out;
+  out.type = "text/html; charset=utf-8";
+  out.policy =
+      std::string(policy_of.substr(first, policy_of.find('"', first) - first)) + "; frame-ancestors 'none'";
+  out.body = std::move(text);
+  return out;
+}
+
+}  // namespace
+
+IndexedTrace Site::trace(const HttpRequest& request) {
+  if (const auto pid = pid_of(request)) return RunningPrograms::trace(*pid);
+  const std::string* const id = request.parameter("trace");
+  return index_.find(id == nullptr ? "" : *id);
+}
+
+HttpResponse Site::rows(const HttpRequest& request, TraceAnswers::Rows which) {
+  const auto pid = pid_of(request);
+  // The program has these sums at hand: its trace need not be read.
+  if (pid && which != TraceAnswers::Rows::findings) {
+    const Json summary(RunningPrograms::summary(*pid));
+    return json_answer(compact_json(which == TraceAnswers::Rows::modules
+                                        ? flat_modules(summary)
+                                        : flat_rows(summary.value("kernels", Json::array()))));
+  }
+  return json_answer(*answers_.rows(trace(request), which));
+}
+
+HttpResponse Site::live(const HttpRequest& request) {
+  const auto pid = pid_of(request);
+  if (!pid) throw BadQuery("which program? ?pid=");
+  HttpResponse out;
+  out.type = "text/event-stream";
+  out.parts = programs_.live(*pid, static_cast<int>(number_of(request, "every_ms", 1000, 100, 60'000)));
+  return out;
+}
+
+HttpResponse Site::perfetto(const HttpRequest& request) {
+  HttpResponse out;
+  out.parts = answers_.perfetto(trace(request));
+  return out;
+}
+
+HttpResponse Site::route(const HttpRequest& request) {
+  const std::string& path = request.path;
+  if (path == "/") return page_answer(live_page(), std::string(live_page()));
+  if (path == "/trace") return page_answer(page_template(), *answers_.page(trace(request)));
+  if (path == "/metrics") {
+    HttpResponse out = json_answer(metrics_.text(listener_ == nullptr ? nullptr : &listener_->refusals()));
+    out.type = "text/plain; version=0.0.4; charset=utf-8";
+    return out;
+  }
+  if (path == "/api/traces") return json_answer(compact_json(facts_.rows(index_.list())));
+  if (path == "/api/processes") return json_answer(compact_json(RunningPrograms::rows()));
+  if (path == "/api/modules") return rows(request, TraceAnswers::Rows::modules);
+  if (path == "/api/kernels") return rows(request, TraceAnswers::Rows::kernels);
+  if (path == "/api/findings") return rows(request, TraceAnswers::Rows::findings);
+  if (path == "/api/timeline") {
+    const auto stretches = static_cast<std::size_t>(number_of(request, "stretches", kStretches, 1, 5'000));
+    return json_answer(*answers_.timeline(trace(request), stretches));
+  }
+  if (path == "/api/live") return live(request);
+  if (path == "/api/perfetto") return perfetto(request);
+  return error_answer(kNotFound, "there is nothing here");
+}
+
+HttpResponse Site::answer(const HttpRequest& request) noexcept {
+  try {
+    return route(request);
+  } catch (const BadQuery& error) {
+    return error_answer(kBadRequest, error.what());
+  } catch (const Missing& error) {
+    return error_answer(kNotFound, error.what());
+  } catch (const std::exception& error) {
+    return error_answer(kOurFault, error.what());
+  }
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/serve/timeline_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "tools/export/trace_outline.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kSectorBytes = 32;
+constexpr TimeNs kNsPerMs = 1'000'000;
+
+struct Stretch {
+  std::uint64_t kernels = 0, gpu_ns = 0, copies = 0, memcpy_ns = 0, memcpy_bytes = 0, samples = 0;
+  std::array<std::uint64_t, kSampleColumns> units{};
+};
+
+class TimelineVisitor final : public TraceVisitor {
+ public:
+  TimelineVisitor(const TraceOutline& trace, std::size_t stretches)
+      : first_(trace.first_ns),
+        count_(static_cast<TimeNs>(stretches)),
+        width_(std::max<TimeNs>(1, (trace.last_ns - trace.first_ns) / count_ + 1)) {}
+
+  void line(const Line& line, const LinePlace&) override {
+    std::visit([this](const auto& record) { add(record); }, line);
+  }
+  void broken(std::string_view, const LinePlace&) override {}  // the outline has counted it
+
+  [[nodiscard]] Json rows(TimeNs base_unix_ns) const {
+    Json out = Json::array();
+    for (const auto& [place, sum] : stretches_) {
+      const auto& [at, gpu] = place;
+      const TimeNs start = first_ + at * width_;
+      Json row{{"time_unix_ms", (base_unix_ns + start) / kNsPerMs},
+               {"start_ns", start},
+               {"duration_ns", width_},
+               {"gpu", gpu},
+               {"kernels", sum.kernels},
+               {"gpu_ns", sum.gpu_ns},
+               {"copies", sum.copies},
+               {"memcpy_ns", sum.memcpy_ns},
+               {"memcpy_bytes", sum.memcpy_bytes}};
+      for (std::size_t i = 0; i < kSampleColumns && sum.samples != 0; ++i) {
+        if (is_byte_column(i))
+          row[std::string(kSampleColumnNames[i]) + "_bytes"] = sum.units[i] * kSectorBytes;
+      }
+      out.push_back(std::move(row));
+    }
+    return out;
+  }
+
+ private:
+  template <typename Other>
+  void add(const Other&) {}
+  void add(const KernelRecord& kernel) {
+    if (Stretch* const at = begin(kernel.work)) ++at->kernels;
+    spread(kernel.work, &Stretch::gpu_ns);
+  }
+  void add(const MemcpyRecord& copy) {
+    Stretch* const at = begin(copy.work);
+    if (at == nullptr) return;
+    at->copies += copy.count;
+    at->memcpy_bytes += copy.bytes;
+    spread(copy.work, &Stretch::memcpy_ns);
+  }
+  void add(const SamplesRecord& line) {
+    std::size_t sample = 0;
+    for (const SampleRun& run : line.runs) {
+      for (std::uint32_t i = 0; i < run.count; ++i, ++sample) {
+        const auto middle =
+            static_cast<TimeNs>(static_cast<double>(run.end_ns - run.start_ns) * (i + 0.5) / run.count);
+        Stretch& at = stretches_[{place(run.start_ns + middle), line.gpu}];
+        ++at.samples;
+        for (std::size_t c = 0; c < kSampleColumns; ++c) {
+          if (sample < line.columns[c].size()) at.units[c] += line.columns[c][sample];
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] TimeNs place(TimeNs at) const {
+    return std::clamp<TimeNs>((std::max(at, first_) - first_) / width_, 0, count_ - 1);
+  }
+  /// nullptr: it has no times.
+  Stretch* begin(const GpuWork& work) {
+    if (work.start_ns == kNoTime || work.end_ns == kNoTime) return nullptr;
+    return &stretches_[{place(work.start_ns), work.gpu}];
+  }
+  void spread(const GpuWork& work, std::uint64_t Stretch::*sum) {
+    if (work.start_ns == kNoTime || work.end_ns == kNoTime) return;
+    for (TimeNs from = work.start_ns; from < work.end_ns;) {
+      const TimeNs at = place(from);
+      const TimeNs to = at == count_ - 1 ? work.end_ns : std::min(work.end_ns, first_ + (at + 1) * width_);
+      stretches_[{at, work.gpu}].*sum += static_cast<std::uint64_t>(to - from);
+      from = to;
+    }
+  }
+
+  const TimeNs first_, count_, width_;
+  std::map<std::pair<TimeNs, std::uint32_t>, Stretch> stretches_;
+};
+
+}  // namespace
+
+Json timeline_rows(const TraceFolder& files, std::size_t stretches) {
+  const TraceOutline trace = read_outline(files);
+  TimelineVisitor visitor(trace, std::clamp<std::size_t>(stretches, 1, kMostStretches));
+  LineReader reader;
+  (void)read_trace(files, reader, visitor);
+  return visitor.rows(trace.header.base_unix_ns);
+}
+
+}  // namespace rangefinder

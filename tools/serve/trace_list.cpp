@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/serve/trace_list.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+#include <variant>
+
+#include "schema/read_line.h"
+#include "tools/analysis/missing.h"
+#include "tools/analysis/segment_lines.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostHeaders = 4 * TraceIndex::kMostTraces;
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+std::int64_t unix_ms(std::filesystem::file_time_type time) {
+  const auto system = std::chrono::file_clock::to_sys(time);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(system.time_since_epoch()).count();
+}
+
+std::string command_text(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) {
+    out += (out.empty() ? "" : " ") + word;
+    if (out.size() > 500) break;
+  }
+  return out.substr(0, 500);
+}
+
+Json read_header(const std::filesystem::path& file) {
+  try {
+    SegmentLines lines(file);
+    LineReader reader;
+    std::string_view text;
+    Line line;
+    if (!lines.next(text) || !reader.read(text, line)) return Json::object();
+    const auto* const header = std::get_if<Header>(&line);
+    if (header == nullptr) return Json::object();
+    Json out{{"executable", header->executable},
+             {"command", command_text(header->command)},
+             {"host", header->host},
+             {"pid", header->pid},
+             {"counters", header->counters},
+             {"started_unix_ms", header->base_unix_ns / kNsPerMs}};
+    if (!header->rank.empty()) out["rank"] = header->rank;
+    return out;
+  } catch (const Missing&) {
+    return Json::object();
+  }
+}
+
+}  // namespace
+
+Json TraceList::header_of(const IndexedTrace& trace) {
+  const std::filesystem::path& file = trace.files.segments.front().path;
+  const std::string key = file.string();
+  const std::lock_guard lock(mutex_);
+  if (const auto known = headers_.find(key); known != headers_.end()) return known->second;
+  Json header = read_header(file);
+  if (header.empty()) return header;
+  if (headers_.size() >= kMostHeaders) headers_.clear();
+  return headers_[key] = std::move(header);
+}
+
+Json TraceList::rows(const std::vector<IndexedTrace>& traces) {
+  Json out = Json::array();
+  for (const IndexedTrace& trace : traces) {
+    Json row{{"trace", trace.id}};
+    row.update(header_of(trace));
+    row["changed_unix_ms"] = unix_ms(trace.changed);
+    row["bytes"] = trace.bytes;
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+}  // namespace rangefinder

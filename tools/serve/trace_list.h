@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the list of traces says of each: by its first line, without reading the rest.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/serve/trace_index.h"
+
+namespace rangefinder {
+
+/// Any thread.
+class TraceList {
+ public:
+  /// [{trace, executable, command, host, pid, rank, counters, started_unix_ms, changed_unix_ms, bytes}]
+  [[nodiscard]] nlohmann::ordered_json rows(const std::vector<IndexedTrace>& traces);
+
+ private:
+  /// What the header says; empty where it cannot be read.
+  [[nodiscard]] nlohmann::ordered_json header_of(const IndexedTrace& trace);
+
+  std::mutex mutex_;
+  /// By file; guarded by mutex_. A header never changes; one that could not be read is looked at again.
+  std::map<std::string, nlohmann::ordered_json> headers_;
+};
+
+}  // namespace rangefinder

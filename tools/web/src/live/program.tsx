@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One running program: its modules' rates as a table and as lines that move.
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { countText } from "../data/numbers";
+import { Switch } from "../ui/switch";
+import { Table, type TreeOf } from "../ui/table";
+import {
+  childrenOf,
+  isMeasured,
+  kNoHistory,
+  parentOf,
+  withEvent,
+  type History,
+  type LiveModule,
+  type Rate,
+} from "./history";
+import { kModuleColumns } from "./module_columns";
+import { PerfettoButton } from "./perfetto_button";
+import { RateLines } from "./rate_lines";
+import { follow, type Connection } from "./server";
+
+const kRates: readonly (readonly [Rate, string])[] = [
+  ["dram_gb_per_s", "DRAM GB/s"],
+  ["l2_gb_per_s", "L2 GB/s"],
+  ["launches_per_s", "launches/s"],
+];
+
+function arranged(
+  rows: readonly LiveModule[],
+  folded: ReadonlySet<string>,
+  sort: ((a: LiveModule, b: LiveModule) => number) | undefined,
+): LiveModule[] {
+  const below = new Map<string, LiveModule[]>();
+  const known = new Set(rows.map((row) => row.path));
+  for (const row of rows) {
+    let parent = parentOf(row.path);
+    // A row above that the server cut off: shown below the next that is there.
+    while (parent !== "" && !known.has(parent)) parent = parentOf(parent);
+    const siblings = below.get(parent);
+    if (siblings === undefined) below.set(parent, [row]);
+    else siblings.push(row);
+  }
+  const out: LiveModule[] = [];
+  const add = (parent: string): void => {
+    const siblings = below.get(parent) ?? [];
+    if (sort !== undefined) siblings.sort(sort);
+    for (const row of siblings) {
+      out.push(row);
+      if (row.path !== "" && !folded.has(row.path)) add(row.path);
+    }
+  };
+  add("");
+  return out;
+}
+
+function useTree(rows: readonly LiveModule[]): TreeOf<LiveModule> {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const parents = useMemo(() => new Set(rows.map((row) => parentOf(row.path)).filter((path) => path !== "")), [rows]);
+  return useMemo(
+    () => ({
+      depth: (row: LiveModule) => row.depth,
+      hasChildren: (row: LiveModule) => parents.has(row.path),
+      folded,
+      fold: (key: string, fold: boolean) => {
+        const next = new Set(folded);
+        if (fold) next.add(key);
+        else next.delete(key);
+        setFolded(next);
+      },
+      arrange: (sort) => arranged(rows, folded, sort),
+    }),
+    [rows, parents, folded],
+  );
+}
+
+export function stateText(connection: Connection, history: History): string {
+  if (connection === "ended")
+    return "The program has ended. Its trace is in the list of traces, if its folder is served.";
+  if (connection === "refused") return "It cannot be watched: it has ended, or too many pages watch.";
+  if (connection === "connecting") return "Connecting …";
+  if (history.last === undefined) return "Waiting for the first interval …";
+  if (history.last.event !== "delta")
+    return `No window is open (${history.last.state}): nothing is recorded. rangefinder attach --start opens one.`;
+  return `Recording window ${history.last.window ?? 1}`;
+}
+
+export function Program({ pid }: { pid: number }): JSX.Element {
+  const [history, setHistory] = useState<History>(kNoHistory);
+  const [connection, setConnection] = useState<Connection>("connecting");
+  const [paused, pause] = useState(false);
+  const [selected, select] = useState<string>();
+  const [rate, setRate] = useState<Rate>("dram_gb_per_s");
+  const latest = useRef(kNoHistory);
+  useEffect(() => {
+    latest.current = kNoHistory;
+    setHistory(kNoHistory);
+    return follow(
+      pid,
+      (event) => {
+        latest.current = withEvent(latest.current, event, Date.now() / 1000);
+        setHistory(latest.current);
+      },
+      setConnection,
+    );
+  }, [pid]);
+  const held = useRef(history);
+  if (!paused) held.current = history;
+  const shown = held.current;
+  const rows = useMemo(() => [...shown.modules.values()], [shown]);
+  const tree = useTree(rows);
+  const inside = selected === undefined ? [] : childrenOf(shown, selected);
+  // Of a module without any below it, itself.
+  const paths = selected === undefined ? childrenOf(shown, undefined) : inside.length > 0 ? inside : [selected];
+  const rates = kRates.filter(([one]) => one === "launches_per_s" || isMeasured(shown, one));
+  const other = rates.some(([one]) => one === rate) ? rate : "launches_per_s";
+  const of = selected === undefined ? "outermost modules" : (shown.modules.get(selected)?.name ?? "").slice(0, 80);
+  const left = shown.last?.left_out ?? 0;
+  return (
+    <div class="view live">
+      <div class="tools">
+        <span role="status" class={connection === "refused" ? "warn" : ""}>
+          {stateText(connection, shown)}
+        </span>
+        {shown.lost > 0 && <span class="warn">{countText(shown.lost)} lost</span>}
+        <span class="fill" />
+        <button type="button" aria-pressed={paused} onClick={() => pause(!paused)}>
+          {paused ? "Go on" : "Pause"}
+        </button>
+        <a class="button" href={`/trace?pid=${pid}`}>
+          Page of the trace so far
+        </a>
+        <PerfettoButton query={`pid=${pid}`} title={`process ${pid}`} />
+      </div>
+      <div class="plots">
+        <RateLines history={shown} paths={paths} rate="gpu_ms_per_s" title="GPU ms/s" of={of} />
+        <RateLines
+          history={shown}
+          paths={paths}
+          rate={other}
+          title={rates.find(([one]) => one === other)![1]}
+          of={of}
+          tools={rates.length > 1 && <Switch label="Show" options={rates} value={other} choose={setRate} />}
+        />
+      </div>
+      <Table
+        label="Modules"
+        columns={kModuleColumns}
+        rows={rows}
+        keyOf={(row) => row.path}
+        selected={selected}
+        select={(row) => select(row.path === selected ? undefined : row.path)}
+        search={(row) => row.path}
+        tree={tree}
+        tools={
+          <button type="button" disabled={selected === undefined} onClick={() => select(undefined)}>
+            All modules
+          </button>
+        }
+        note={
+          <>
+            {left > 0 && `${countText(left)} lighter modules are left out. `}Rates of the last interval, inclusive: of
+            the module and all below it. Select a module, and the lines are those of what is below it.
+          </>
+        }
+      />
+    </div>
+  );
+}

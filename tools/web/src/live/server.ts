@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page asks the server that it came from: lists, now and then, and the events of one program.
+import { useEffect, useState } from "preact/hooks";
+import type { LiveEvent } from "./history";
+
+export interface ProgramRow {
+  pid: number;
+  name: string;
+  executable: string;
+  state: string;
+  counters: string;
+  launches: number;
+  rank?: string;
+  window_number?: number;
+  window_folder?: string;
+  window_records?: number;
+  window_lost?: number;
+}
+
+export interface TraceRow {
+  trace: string;
+  executable?: string;
+  command?: string;
+  host?: string;
+  pid?: number;
+  rank?: string;
+  counters?: string;
+  started_unix_ms?: number;
+  changed_unix_ms: number;
+  bytes: number;
+}
+
+/** A list, asked for again every `ms` while the page is looked at; and what went wrong the last time. */
+export function useList<Row>(path: string, ms: number): { rows: readonly Row[] | undefined; error: string } {
+  const [rows, setRows] = useState<readonly Row[]>();
+  const [error, setError] = useState("");
+  useEffect(() => {
+    let timer = 0;
+    const leaving = new AbortController();
+    const ask = async (): Promise<void> => {
+      try {
+        if (!document.hidden) {
+          const answer = await fetch(path, { signal: leaving.signal });
+          setRows((await answer.json()) as Row[]);
+          setError("");
+        }
+      } catch {
+        if (!leaving.signal.aborted) setError("The server does not answer: it was ended, or is busy.");
+      }
+      if (!leaving.signal.aborted) timer = window.setTimeout(() => void ask(), ms);
+    };
+    void ask();
+    return () => {
+      leaving.abort();
+      window.clearTimeout(timer);
+    };
+  }, [path, ms]);
+  return { rows, error };
+}
+
+export type Connection = "connecting" | "open" | "ended" | "refused";
+
+/** Follows a program until it ends or `stop` is called. */
+export function follow(
+  pid: number,
+  onEvent: (event: LiveEvent) => void,
+  onConnection: (state: Connection) => void,
+): () => void {
+  const events = new EventSource(`/api/live?pid=${pid}`);
+  onConnection("connecting");
+  events.onopen = () => onConnection("open");
+  events.onmessage = (message) => onEvent(JSON.parse(String(message.data)) as LiveEvent);
+  events.addEventListener("gone", () => {
+    events.close();
+    onConnection("ended");
+  });
+  // It connects again by itself, unless the answer was no stream.
+  events.onerror = () => onConnection(events.readyState === EventSource.CLOSED ? "refused" : "connecting");
+  return () => events.close();
+}
