@@ -59,8 +59,6 @@ class Drain {
   /// Writes what there is to the disk now, and the summary.
   void flush_now(const TickChunk& tick, const OwnCost& cost);
   [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return builder_->untimed_graph_work(); }
-  /// Records of graphs' nodes so far.
-  [[nodiscard]] std::uint64_t graph_nodes() const noexcept { return builder_->graph_nodes(); }
   /// Event lines so far.
   [[nodiscard]] std::uint64_t records() const noexcept { return writer_.records(); }
 

@@ -12,9 +12,6 @@ namespace {
 constexpr std::chrono::milliseconds kBusySleep{10};
 constexpr std::chrono::milliseconds kQuietSleep{100};
 constexpr std::int64_t kNsPerMs = 1'000'000;
-/// Nodes of graphs fill buffers by themselves, and asking for what is complete holds their launches up
-/// (docs/measured.md): after so many of them CUPTI is asked as seldom as a quiet program.
-constexpr std::uint64_t kManyNodes = 5'000;
 /// A quiet program is asked for late records this often.
 constexpr std::int64_t kQuietAskNs = 5'000'000'000;
 
@@ -32,10 +29,8 @@ void DrainThread::ask_for_records(std::int64_t now_ns) {
   if (from_.cupti == nullptr) return;
   const bool quiet = now_ns - last_input_ns_ > kQuietAfterNs;
   const bool asked = asked_to_write_.load(std::memory_order_relaxed) != written_;
-  const bool seldom = quiet || drain_.graph_nodes() - nodes_at_ask_ >= kManyNodes;
-  if (!asked && now_ns - last_ask_ns_ < (seldom ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
+  if (!asked && now_ns - last_ask_ns_ < (quiet ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
   last_ask_ns_ = now_ns;
-  nodes_at_ask_ = drain_.graph_nodes();
   // Hands back what is complete, into the pool's queue, on this thread; waits for no GPU work.
   from_.cupti->functions.ActivityFlushAll(0);
   std::size_t dropped = 0;

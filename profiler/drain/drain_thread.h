@@ -124,7 +124,6 @@ class DrainThread {
   std::vector<PmRecord> samples_;
   std::vector<std::uint32_t> named_threads_;
   std::vector<std::uint32_t> gpus_with_sets_;
-  std::uint64_t nodes_at_ask_ = 0;
   std::int64_t last_ask_ns_ = 0, last_input_ns_ = 0;
   std::atomic<std::int64_t> admitted_ns_{0};       // late: what began before is no part of the window
   std::int64_t drop_from_ns_ = Recorder::kAlways;  // nor is what began later

@@ -77,7 +77,6 @@ void TraceBuilder::on_work(Record record) {
     recorder_.loss.add(Loss::gpu_work_untimed);
     if (record.work.graph != 0) ++untimed_graph_work_;
   }
-  if (record.work.graph_node != 0) ++node_records_;
   record.work.start_ns = relative(record.work.start_ns);
   record.work.end_ns = relative(record.work.end_ns);
   if (join(record.work)) {

@@ -88,8 +88,7 @@ class TraceBuilder final : public RecordSink {
   [[nodiscard]] const LaunchTable& launches() const noexcept { return launches_; }
   /// nullptr: not in monitor mode.
   [[nodiscard]] const MonitorRates* rates() const noexcept { return cycle_ != nullptr ? &rates_ : nullptr; }
-  /// Records of graphs' nodes so far, and those of graphs that came without times.
-  [[nodiscard]] std::uint64_t graph_nodes() const noexcept { return node_records_; }
+  /// Records of graphs that came without times so far.
   [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return untimed_graph_work_; }
 
  private:
@@ -145,7 +144,7 @@ class TraceBuilder final : public RecordSink {
   const MonitorCycle* cycle_ = nullptr;
   MonitorCounts period_;
   MonitorRates rates_;
-  std::uint64_t node_records_ = 0, untimed_graph_work_ = 0;
+  std::uint64_t untimed_graph_work_ = 0;
   std::deque<Pending> pending_;
   std::int64_t now_ns_;  // of the last turn; what arrives waits from then on
   // Which records without a launch belong to the window all the same, and are loss.

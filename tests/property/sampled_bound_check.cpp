@@ -129,5 +129,5 @@ int main(int argc, char** argv) {
       "median error %.2f %%, median stated error %.2f %%\n",
       static_cast<unsigned long long>(verdict.paths), covered, error, bound);
   // Of the bound about 2 % are what caches carry from kernel to kernel, which made samples do not have.
-  return covered >= 95 && error < 1 && bound < 6 ? 0 : 1;
+  return covered >= 95 && error < 1 && bound < 5 ? 0 : 1;
 }

@@ -5,6 +5,7 @@ import os
 import subprocess
 
 SECTORS_SHARE = 0.01
+CONFLICTS_SHARE = 0.02  # beyond what the layout says
 IDLE_POINTS = 0.03
 # With as many loaders as cores, main and the profiler take time from them.
 CROWDED_POINTS = 0.10
@@ -38,8 +39,8 @@ def transpose(runner, table):
     conflicts = of_rule(found, "bank_conflicts", "transpose_tile<32>")
     wanted = expected["variants"][1]["bank_conflicts"]
     counted = conflicts[0]["evidence"]["conflicts_per_launch"] if conflicts else 0
-    table.row("case_transpose: conflicts, unpadded tile", f"{wanted} +- 1 %", f"{counted:.0f}",
-              abs(counted - wanted) <= SECTORS_SHARE * wanted)
+    table.row("case_transpose: conflicts, unpadded tile", f"{wanted} +- 2 %", f"{counted:.0f}",
+              abs(counted - wanted) <= CONFLICTS_SHARE * wanted)
     table.equal("case_transpose: kernels with conflicts", 1, len(of_rule(found, "bank_conflicts")))
     table.equal("case_transpose: wrong words", 0, expected["wrong_words"])
 
