@@ -83,6 +83,15 @@ class AnswersTest(ServeCase):
                 self.assertEqual(sum(row["memcpy_bytes"] for row in rows), sum(row["bytes"] for row in report["memcpy"]))
                 self.assertLessEqual(len({row["start_ns"] for row in rows}), stretches)
 
+    def test_whole_graphs_are_in_the_timeline_as_in_the_report(self):
+        graph = {"t": "graph", "start": 3000, "end": 7500, "gpu": 0, "ctx": 1, "stream": 7, "corr": 9, "path": 1, "graph": 4}
+        trace = self.make_trace([*TRACE, graph])
+
+        rows = self.serve().json("/api/timeline", trace="trace", stretches=10)
+
+        self.assertEqual(sum(row["gpu_ns"] for row in rows), self.report(trace)["modules"][0]["gpu_ns"])
+        self.assertEqual((sum(row["graphs"] for row in rows), sum(row["kernels"] for row in rows)), (1, 1))
+
     def test_the_timeline_has_the_bytes_of_the_samples(self):
         trace = recorded("rtdetr_sampled")
         sums = dict.fromkeys(("dram_read", "dram_write", "l2"), 0)

@@ -3,10 +3,14 @@
 """What `rangefinder serve` refuses: security_test.py RANGEFINDER REPOSITORY REPLAY BUILD"""
 import json
 import select
+import shutil
+import subprocess
 import urllib.parse
 from pathlib import Path
+from random import Random
 
-from serve_case import ServeCase, main, receive_all
+from serve_case import ServeCase, main, receive_all  # first: it shows the way to the other
+import cli_case
 
 
 def head(target="/api/traces", method="GET", **headers):
@@ -170,6 +174,44 @@ class SecurityTest(ServeCase):
             pass  # the threads notice one after the other
 
         self.assertEqual(self.get(), 200)
+
+    def test_damaged_requests_do_no_harm(self):
+        good = head("/api/modules?trace=trace&pid=1", Host=self.own, Connection="close", Accept="*/*")
+        random = Random(9)
+        for _ in range(300):
+            text = bytearray(good)
+            for _ in range(random.randint(1, 6)):
+                text[random.randrange(len(text))] = random.randrange(256)
+            cut = random.randrange(len(text)) if random.random() < 0.3 else len(text)
+            with self.served.connect() as connection:
+                connection.sendall(bytes(text[:cut]))
+                connection.shutdown(1)  # no more comes: a cut head is not waited for
+                status = status_of(receive_all(connection))
+            self.assertIn(status, (None, 200, 400, 403, 404, 405, 413, 421), bytes(text))
+
+        self.assertEqual(self.get(), 200)
+
+    def test_without_its_module_serve_says_so_and_the_rest_works(self):
+        build = Path(cli_case.RANGEFINDER).parent.parent
+        copy = self.folder / "copy"
+        (copy / "bin").mkdir(parents=True)
+        (copy / "lib").mkdir()
+        shutil.copy(cli_case.RANGEFINDER, copy / "bin")
+        for library in (build / "lib").glob("libsimdjson.so*"):
+            shutil.copy(library, copy / "lib")
+
+        def call(*words):
+            return subprocess.run([copy / "bin/rangefinder", *words], cwd=self.folder, text=True, capture_output=True,
+                                  timeout=120, check=False)
+
+        self.check_code(call("report", "traces"), 0)
+        missing = call("serve")
+        self.check_code(missing, 3)
+        self.assertIn("built without serve", missing.stderr)
+        (copy / "lib/librangefinder_http.so").write_bytes(b"no library")
+        broken = call("serve")
+        self.check_code(broken, 3)
+        self.assertIn("libcpp-httplib", broken.stderr)
 
     def test_refusals_are_counted(self):
         self.assertEqual(self.status(head(Host="evil.example")), 421)

@@ -172,6 +172,16 @@ void ChromeGpu::add(const MemsetRecord& memset) {
   close_work(work, at);
 }
 
+void ChromeGpu::add(const GraphRecord& graph) {
+  const GpuWork& work = graph.work;
+  if (!is_timed(work)) return;
+  const ChromeRow at = row(work);
+  context_.events.slice(at, "gpu_graph", json_string("CUDA graph " + std::to_string(work.graph)),
+                        work.start_ns, work.end_ns);
+  open_args(work);
+  close_work(work, at);
+}
+
 void ChromeGpu::close_work(const GpuWork& work, ChromeRow at) {
   append_exact(work.correlation);
   context_.events.text() += '}';

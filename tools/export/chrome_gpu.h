@@ -27,6 +27,8 @@ class ChromeGpu {
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
   void add(const MemsetRecord& memset);
+  /// A launch of a whole graph: a slice of its own kind, since it holds no kernel by name.
+  void add(const GraphRecord& graph);
   /// Keeps the values of a kernel, copy or memset for its slice.
   void add(const ExactRecord& exact);
   void finish();

@@ -47,6 +47,7 @@ struct ChromeTimeline::Parts {
   void add(const KernelRecord& record) { gpu.add(record); }
   void add(const MemcpyRecord& record) { gpu.add(record); }
   void add(const MemsetRecord& record) { gpu.add(record); }
+  void add(const GraphRecord& record) { gpu.add(record); }
   void add(const LaunchRecord& record) { host.add(record); }
   void add(const ExactRecord& record) {
     host.add(record);

@@ -80,6 +80,10 @@ void CsvRows::add(const MemsetRecord& memset) {
   out.field(to_text(memset.memory)).number(memset.bytes).number(memset.value).end_row();
 }
 
+void CsvRows::add(const GraphRecord& graph) {
+  gpu_work(CsvTableId::graphs, graph.work).end_row();
+}
+
 void CsvRows::launch_row(const LaunchRecord& launch, bool exact) {
   CsvTable& out = host_work(CsvTableId::launches, launch.host);
   out.text(launch.api).number(launch.correlation).nonzero(launch.context).number(launch.result);

@@ -27,6 +27,7 @@ enum class CsvTableId : std::uint8_t {
   kernels,
   memcpys,
   memsets,
+  graphs,
   launches,
   exact,
   metrics,

@@ -69,7 +69,8 @@ KeptNames kept_modules(const std::deque<Process>& processes, std::size_t most) {
   std::unordered_map<std::string, Weight> weights;
   for (const Process& process : processes) {
     for (const auto& [key, sum] : process.totals.work) {
-      if (key.kind == WorkKind::kernel) weights[process.module(key.path)].first += sum.ns;
+      const bool counts = key.kind == WorkKind::kernel || key.kind == WorkKind::graph;
+      if (counts) weights[process.module(key.path)].first += sum.ns;
     }
     for (const auto& [key, sum] : process.totals.exact)
       weights[process.module(key.path)].second += sum.l2_bytes;
@@ -153,6 +154,10 @@ class Writer {
         out_.kernels.add(labels, sum.count);
         out_.kernel_time.add(labels, sum.ns);
         if (!kernels_.names.empty()) kernel(key, sum);
+      } else if (key.kind == WorkKind::graph) {
+        const PrometheusLabels labels = module_labels(key.gpu, key.path);
+        out_.graphs.add(labels, sum.count);
+        out_.kernel_time.add(labels, sum.ns);
       } else if (key.kind == WorkKind::memcpy) {
         const PrometheusLabels labels =
             with(gpu_labels(key.gpu), "direction", to_text(static_cast<CopyKind>(key.name)));

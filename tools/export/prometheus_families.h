@@ -41,7 +41,11 @@ struct PrometheusFamilies {
   PrometheusFamily kernels{"rangefinder_kernel_launches_total", "Kernels that ran, by the module itself.",
                            "counter", Unit::one};
   PrometheusFamily kernel_time{"rangefinder_kernel_seconds_total",
-                               "Sum of kernel durations, by the module itself.", "counter", Unit::nanosecond};
+                               "Sum of durations of kernels and whole graphs, by the module itself.",
+                               "counter", Unit::nanosecond};
+  PrometheusFamily graphs{"rangefinder_graph_launches_total",
+                          "Graphs that ran and were recorded as a whole, by the module itself.", "counter",
+                          Unit::one};
   PrometheusFamily dram{"rangefinder_dram_bytes_total",
                         "DRAM bytes; exact: of measured launches; sampled: shares of hardware samples.",
                         "counter", Unit::one};
@@ -77,6 +81,7 @@ struct PrometheusFamilies {
                                    &PrometheusFamilies::span,
                                    &PrometheusFamilies::kernels,
                                    &PrometheusFamilies::kernel_time,
+                                   &PrometheusFamilies::graphs,
                                    &PrometheusFamilies::dram,
                                    &PrometheusFamilies::l2,
                                    &PrometheusFamilies::measured,

@@ -88,6 +88,8 @@ class TraceProfiles {
       out.push_back(frames_.add(name, name));
     } else if (key.kind == WorkKind::memset) {
       out.push_back(frames_.add("Memset", "Memset"));
+    } else if (key.kind == WorkKind::graph) {
+      out.push_back(frames_.add("CUDA graph", "CUDA graph"));
     }
     return out;
   }

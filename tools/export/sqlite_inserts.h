@@ -19,6 +19,7 @@ struct SqliteRows::Inserts {
   SqliteInsert kernels{database_, "CUPTI_ACTIVITY_KIND_KERNEL"};
   SqliteInsert memcpys{database_, "CUPTI_ACTIVITY_KIND_MEMCPY"};
   SqliteInsert memsets{database_, "CUPTI_ACTIVITY_KIND_MEMSET"};
+  SqliteInsert graphs{database_, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
   SqliteInsert runtime{database_, "CUPTI_ACTIVITY_KIND_RUNTIME"};
   SqliteInsert overhead{database_, "PROFILER_OVERHEAD"};
   SqliteInsert nvtx{database_, "NVTX_EVENTS"};

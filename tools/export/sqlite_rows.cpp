@@ -120,6 +120,13 @@ void SqliteRows::add(const MemsetRecord& memset) {
   row.run();
 }
 
+void SqliteRows::add(const GraphRecord& graph) {
+  SqliteInsert& row = inserts_->graphs;
+  bind_work(row, graph.work, global_tid(0));
+  bind_origin(row, graph.work);
+  row.run();
+}
+
 void SqliteRows::call(const HostWork& host, std::string_view api, std::optional<std::uint32_t> correlation,
                       std::int32_t result) {
   inserts_->runtime.add(time_or_null(host.start_ns), time_or_null(host.end_ns), global_tid(host.thread),

@@ -40,6 +40,7 @@ class SqliteRows final : public TraceVisitor {
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
   void add(const MemsetRecord& memset);
+  void add(const GraphRecord& graph);
   void add(const LaunchRecord& launch);
   void add(const ExactRecord& exact);
   void add(const SyncRecord& sync);

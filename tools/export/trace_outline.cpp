@@ -54,6 +54,7 @@ class OutlineVisitor final : public TraceVisitor {
   void take(const KernelRecord& kernel) { take_work(kernel.work); }
   void take(const MemcpyRecord& copy) { take_work(copy.work); }
   void take(const MemsetRecord& memset) { take_work(memset.work); }
+  void take(const GraphRecord& graph) { take_work(graph.work); }
   void take_work(const GpuWork& work) {
     if (work.start_ns == kNoTime || work.end_ns == kNoTime) {
       ++out_.untimed;

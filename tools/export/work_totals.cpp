@@ -22,6 +22,7 @@ class WorkVisitor final : public TraceVisitor {
   void add(const MemcpyRecord& copy) {
     add_work(copy.work, WorkKind::memcpy, static_cast<std::uint32_t>(copy.kind), copy.count, copy.bytes);
   }
+  void add(const GraphRecord& graph) { add_work(graph.work, WorkKind::graph, 0, 1, 0); }
   void add(const MemsetRecord& memset) { add_work(memset.work, WorkKind::memset, 0, 1, memset.bytes); }
 
   void add_work(const GpuWork& work, WorkKind kind, std::uint32_t name, std::uint64_t count,

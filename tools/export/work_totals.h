@@ -24,7 +24,7 @@ struct WorkKey {
   std::uint32_t gpu = 0;
   std::uint32_t path = 0;  ///< 0: outside of any range
   WorkKind kind = WorkKind::kernel;
-  std::uint32_t name = 0;  ///< kernel_name of a kernel, CopyKind of a copy
+  std::uint32_t name = 0;  ///< kernel_name of a kernel, CopyKind of a copy; else 0
   auto operator<=>(const WorkKey&) const = default;
 };
 

@@ -66,7 +66,7 @@ class PageCounts final : public Section {
   FindingRules rules;
   WorkBreakdown breakdown;
   IterationRows iterations;
-  TimeBins work{16'384};  ///< kernels, copies, memsets by start
+  TimeBins work{16'384};  ///< kernels, copies, memsets, whole graphs by start
   LongestItems<KeptRange> ranges;
   LongestItems<KeptSync> syncs;
   std::map<StreamKey, std::uint64_t> streams;  ///< pieces of work
@@ -85,6 +85,7 @@ class PageCounts final : public Section {
   void take(const KernelRecord& kernel);
   void take(const MemcpyRecord& copy);
   void take(const MemsetRecord& memset) { see(memset.work); }
+  void take(const GraphRecord& graph) { see(graph.work); }
   void take(const LaunchRecord& launch) { iterations.add(launch); }
   void take(const ExactRecord& exact) { iterations.add(exact); }
   void take(const SyncRecord& sync);

@@ -66,11 +66,16 @@ void Timeline::take(const MemsetRecord& memset) {
   take_work(memset.work, KeptWork::memset, 0, memset.bytes);
 }
 
+void Timeline::take(const GraphRecord& graph) {
+  take_work(graph.work, KeptWork::whole_graph, 0, 0);
+}
+
 void Timeline::take_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t name, std::uint64_t bytes,
                          std::uint32_t config) {
   if (piece.start_ns == kNoTime || piece.end_ns < piece.start_ns) return;
   const std::uint32_t lane = lane_of(stream_of(piece));
-  if (!detail.whole) busy.add(lane, kind == KeptWork::kernel, piece.start_ns, piece.end_ns);
+  const bool is_kernel = kind == KeptWork::kernel || kind == KeptWork::whole_graph;
+  if (!detail.whole) busy.add(lane, is_kernel, piece.start_ns, piece.end_ns);
   const SeenLaunch* const launch = launches_.find(piece.correlation);
   if (launch != nullptr) spans_.add(*launch, piece.start_ns, piece.end_ns);
   TimeWindow* const window = window_at(piece.start_ns);

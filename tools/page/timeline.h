@@ -27,9 +27,9 @@
 
 namespace rangefinder {
 
-/// One kernel, copy or memset that the page holds by itself.
+/// One kernel, copy, memset or whole graph that the page holds by itself.
 struct KeptWork {
-  enum Kind : std::uint8_t { kernel, memcpy, memset };
+  enum Kind : std::uint8_t { kernel, memcpy, memset, whole_graph };
   TimeNs start_ns = 0, end_ns = 0;
   std::uint32_t lane = 0;
   std::uint32_t stream = 0;  ///< differs within the lane of the streams without one
@@ -72,6 +72,7 @@ class Timeline final : public TraceVisitor {
   void take(const KernelRecord& kernel);
   void take(const MemcpyRecord& copy);
   void take(const MemsetRecord& memset);
+  void take(const GraphRecord& graph);
   void take(const LaunchRecord& launch);
   void take(const ExactRecord& exact);
   void take(const RangeRecord& range);

@@ -109,7 +109,12 @@ void put(HttpResponse&& from, httplib::Response& to) {
   }
   to.set_chunked_content_provider(
       from.type, [parts = std::move(from.parts)](std::size_t, httplib::DataSink& sink) {
-        const std::optional<std::string> part = parts();
+        std::optional<std::string> part;
+        try {
+          part = parts();
+        } catch (...) {
+          return false;  // the answer is cut off, which the client sees
+        }
         if (!part) {
           sink.done();
           return true;
@@ -163,7 +168,11 @@ class Listener final : public HttpListener, private httplib::Server {
     if (refusing) {
       refuse(socket, 503);
     } else {
-      converse(socket);
+      try {
+        converse(socket);
+      } catch (...) {
+        // No memory for this one: the others go on.
+      }
     }
     shutdown(socket, SHUT_RDWR);
     close(socket);

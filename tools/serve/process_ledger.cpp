@@ -15,8 +15,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array kSums{"kernels", "dram_read_bytes", "dram_write_bytes", "l2_bytes", "measured_launches"};
-enum Sum : std::size_t { kKernels, kDramRead, kDramWrite, kL2, kMeasured };
+constexpr std::array kSums{"kernels",          "graphs",   "dram_read_bytes",
+                           "dram_write_bytes", "l2_bytes", "measured_launches"};
+enum Sum : std::size_t { kKernels, kGraphs, kDramRead, kDramWrite, kL2, kMeasured };
 
 struct ModuleSums {
   std::array<std::int64_t, kSums.size()> sums{};
@@ -100,6 +101,7 @@ class WindowReader {
       const PrometheusLabels labels = with("module", names.row_of(path));
       out_.kernels.add(labels, kernels);
       out_.kernel_time.add(labels, own.own_ns);
+      if (own.sums[kGraphs] > 0) out_.graphs.add(labels, at_least_0(own.sums[kGraphs]));
       if (bytes) add_bytes(labels, own);
     }
   }

@@ -18,7 +18,7 @@ constexpr std::uint64_t kSectorBytes = 32;
 constexpr TimeNs kNsPerMs = 1'000'000;
 
 struct Stretch {
-  std::uint64_t kernels = 0, gpu_ns = 0, copies = 0, memcpy_ns = 0, memcpy_bytes = 0, samples = 0;
+  std::uint64_t kernels = 0, graphs = 0, gpu_ns = 0, copies = 0, memcpy_ns = 0, memcpy_bytes = 0, samples = 0;
   std::array<std::uint64_t, kSampleColumns> units{};
 };
 
@@ -44,6 +44,7 @@ class TimelineVisitor final : public TraceVisitor {
                {"duration_ns", width_},
                {"gpu", gpu},
                {"kernels", sum.kernels},
+               {"graphs", sum.graphs},
                {"gpu_ns", sum.gpu_ns},
                {"copies", sum.copies},
                {"memcpy_ns", sum.memcpy_ns},
@@ -63,6 +64,10 @@ class TimelineVisitor final : public TraceVisitor {
   void add(const KernelRecord& kernel) {
     if (Stretch* const at = begin(kernel.work)) ++at->kernels;
     spread(kernel.work, &Stretch::gpu_ns);
+  }
+  void add(const GraphRecord& graph) {
+    if (Stretch* const at = begin(graph.work)) ++at->graphs;
+    spread(graph.work, &Stretch::gpu_ns);
   }
   void add(const MemcpyRecord& copy) {
     Stretch* const at = begin(copy.work);

@@ -20,7 +20,7 @@ namespace rangefinder {
 
 inline constexpr std::size_t kMostStretches = 5'000;
 
-/// [{time_unix_ms, start_ns, duration_ns, gpu, kernels, gpu_ns, copies, memcpy_ns, memcpy_bytes,
+/// [{time_unix_ms, start_ns, duration_ns, gpu, kernels, graphs, gpu_ns, copies, memcpy_ns, memcpy_bytes,
 /// dram_read_bytes, …}] by time. Throws Missing where the trace cannot be read.
 [[nodiscard]] nlohmann::ordered_json timeline_rows(const TraceFolder& files, std::size_t stretches);
 

@@ -100,6 +100,25 @@ TEST_CASE("a record that comes before its launch gets its arrow all the same") {
   CHECK(pieces["launch_thread"][0] == 4711);
 }
 
+TEST_CASE("a whole graph stands in the lane of its stream, with its launch") {
+  test::TraceOnDisk on_disk;
+  LaunchRecord call = test::launch(7, 1, 1);
+  call.api = "cuGraphLaunch";
+  GraphRecord graph;
+  graph.work = test::kernel(7, 1, 9'000, 9'500, 1).work;
+  graph.work.graph = 4;
+  on_disk.lines = {test::line_of(test::header()), test::line_of(test::gpu()),
+                   test::line_of(test::path(1, 0, "step")), test::line_of(call), test::line_of(graph)};
+
+  const Json pieces = made(on_disk).timeline["lanes"][0]["pieces"];
+
+  CHECK(pieces["kind"] == Json({3}));
+  CHECK(pieces["graph"] == Json({4}));
+  CHECK(pieces["start"] == Json({9'000}));
+  CHECK(pieces["ns"] == Json({500}));
+  CHECK(pieces["launch_thread"] == Json({4711}));
+}
+
 TEST_CASE("kernels beyond the limit are left out one by one and stay in the busy time of their stream") {
   PageLimits limits;
   limits.work = 400;

@@ -115,6 +115,20 @@ TEST_CASE("bytes that were not measured have no rows, and a GPU's peak does not 
   CHECK(text.find("rangefinder_gpu_info{gpu=\"0\",uuid=\"GPU-1\",name=\"G\"} 1\n") != std::string::npos);
 }
 
+TEST_CASE("whole graphs count apart from kernels, and their time counts") {
+  ProcessLedger ledger({});
+  Json replayed = module("m", 0, 70);
+  replayed["graphs"] = 7;
+  ledger.note("7", 1, summary({replayed}));
+
+  const std::string text = text_of(ledger);
+
+  CHECK(text.find("rangefinder_graph_launches_total{gpu=\"0\",uuid=\"GPU-1\",module=\"m\"} 7\n") !=
+        std::string::npos);
+  CHECK(text.find("rangefinder_kernel_seconds_total{gpu=\"0\",uuid=\"GPU-1\",module=\"m\"} 0.000000070\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("a summary of another shape adds nothing and throws nothing") {
   ProcessLedger ledger({2, 2});
   ledger.note("7", 1, Json::object());

@@ -57,7 +57,7 @@ const ints = (values: readonly number[] | undefined, n: number, nothing: number)
 const endsOf = (start: Float64Array, ns: readonly number[] | undefined): Float64Array =>
   start.map((at, i) => at + (ns?.[i] ?? 0));
 
-export const Kind = { kernel: 0, memcpy: 1, memset: 2 } as const;
+export const Kind = { kernel: 0, memcpy: 1, memset: 2, wholeGraph: 3 } as const;
 
 /** Pieces of work of one stream, by start. */
 export interface Lane {

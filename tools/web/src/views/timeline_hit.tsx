@@ -4,7 +4,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { bytesText, countText, durationText, percentText, rateText } from "../data/numbers";
 import type { ConfigRow } from "../data/rows";
-import type { Lane, TimelineData } from "../data/timeline";
+import { Kind, type Lane, type TimelineData } from "../data/timeline";
 import { kernelKey, type Trace } from "../data/trace";
 import { Facts, type Fact } from "../ui/facts";
 import { laneLabel, rangeLabel } from "./timeline_paint";
@@ -87,7 +87,7 @@ export function pieceFacts(trace: Trace, timeline: TimelineData, piece: Piece): 
     );
   }
   if (lane.graph[at] !== 0) out.push(["graph", String(lane.graph[at])]);
-  if (lane.kind[at] !== 0)
+  if (lane.kind[at] === Kind.memcpy || lane.kind[at] === Kind.memset)
     out.push(
       ["bytes", bytesText(lane.bytes[at]!), String(lane.bytes[at])],
       ["rate", rateText((lane.bytes[at]! / Math.max(1, end - start)) * 1e9)],

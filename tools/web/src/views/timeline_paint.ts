@@ -5,7 +5,7 @@
 // lane shows how busy it was.
 import type { Spans } from "../data/spans";
 import { bytesText, durationText } from "../data/numbers";
-import type { TimelineData } from "../data/timeline";
+import { Kind, type TimelineData } from "../data/timeline";
 import { shortName, type Trace } from "../data/trace";
 import { nameColor, type Theme } from "../theme";
 import { fitted } from "../ui/canvas";
@@ -81,6 +81,7 @@ function laneColor(frame: Frame, lane: TrackOf<"lane">["lane"], place: number): 
   const chosenKernel = frame.kernel < 0 || (lane.kind[place] === 0 && lane.name[place] === frame.kernel);
   if (!chosenModule || !chosenKernel) return theme.unknown;
   if (lane.kind[place] === 0) return frame.kernelColors[lane.name[place]!] ?? theme.names[0]!;
+  if (lane.kind[place] === Kind.wholeGraph) return theme.names[5]!;
   return lane.kind[place] === 1 ? theme.names[9]! : theme.dim;
 }
 
@@ -94,6 +95,7 @@ export function laneLabel(trace: Trace, lane: TrackOf<"lane">["lane"], place: nu
       : full
         ? kernel.name
         : shortName(kernel).replace(/^(?:[\w$]+::)+/, "");
+  if (lane.kind[place] === Kind.wholeGraph) return `CUDA graph ${lane.graph[place]}`;
   return lane.kind[place] === 1
     ? `${kCopyKinds[lane.name[place]!] ?? "copy"} ${bytesText(lane.bytes[place]!)}`
     : `memset ${bytesText(lane.bytes[place]!)}`;
