@@ -88,7 +88,7 @@ Table RankMerge::modules(std::uint32_t depth) const {
   return out;
 }
 
-Table RankMerge::ranks() const {
+Table RankMerge::ranks(bool waits_known) const {
   Table out;
   out.name = "ranks";
   out.title = "Ranks";
@@ -104,8 +104,13 @@ Table RankMerge::ranks() const {
         {Cell(CellValue(rank.name)), Cell(rank.own_ns()), Cell(rank.communication_ns), Cell(rank.kernels)});
   }
   const std::string slow = straggler();
-  out.remarks = slow.empty() ? "No straggler: the ranks' GPU times differ by less than 2 %.\n"
-                             : "Straggler: " + slow + " works longest; communication is not counted.\n";
+  if (waits_known) {  // who is late need not be who has the most work
+    out.remarks = slow.empty() ? "The ranks' own GPU times differ by less than 2 %.\n"
+                               : "Most work of its own: " + slow + "; communication is not counted.\n";
+  } else {
+    out.remarks = slow.empty() ? "No straggler: the ranks' GPU times differ by less than 2 %.\n"
+                               : "Straggler: " + slow + " works longest; communication is not counted.\n";
+  }
   return out;
 }
 

@@ -29,8 +29,9 @@ class RankMerge {
   [[nodiscard]] std::size_t ranks_seen() const noexcept { return ranks_.size(); }
   /// A row a module, in order of first appearance; `depth` 0: all levels.
   [[nodiscard]] Table modules(std::uint32_t depth) const;
-  /// A row a rank, the slowest first.
-  [[nodiscard]] Table ranks() const;
+  /// A row a rank, the slowest first. `waits_known`: another table says who made the others wait, so this one
+  /// names no straggler.
+  [[nodiscard]] Table ranks(bool waits_known = false) const;
   /// Its name; empty: they differ by less than 2 %.
   [[nodiscard]] std::string straggler() const;
 

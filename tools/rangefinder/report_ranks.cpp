@@ -34,7 +34,7 @@ void RankReport::put(nlohmann::ordered_json& out, std::uint32_t depth) const {
 
 std::string RankReport::text(const TextStyle& style, std::uint32_t depth) const {
   const Compared compared = compare();
-  std::string out = render_text(merge_.ranks(), style) + "\n";
+  std::string out = render_text(merge_.ranks(!compared.waits.rows.empty()), style) + "\n";
   if (!compared.waits.rows.empty()) out += render_text(compared.waits, style) + "\n";
   out += render_text(compared.clocks, style) + "\n" + render_text(merge_.modules(depth), style);
   const std::vector<Finding> found = find_rank_imbalance(traces_);

@@ -142,6 +142,15 @@ TEST_CASE("of two ranks the slower is named, module by module and in all") {
   CHECK(modules.rows[2][5].empty());  // the loss takes as long on both
 }
 
+TEST_CASE("where waits are known the table of work names no straggler") {
+  const ThreeIterations fast(1), slow(2);
+  RankMerge merge;
+  merge.add(load_trace(open_trace_folder(fast.folder.path())));
+  merge.add(load_trace(open_trace_folder(slow.folder.path())));
+  CHECK(merge.ranks().remarks.starts_with("Straggler: "));
+  CHECK(merge.ranks(true).remarks.starts_with("Most work of its own: "));
+}
+
 TEST_CASE("ranks that do the same have no straggler") {
   const ThreeIterations one, other;
   RankMerge merge;
