@@ -77,9 +77,23 @@ struct Parser {
     refuse(variable, text, wanted);
   }
 
+  static bool has_long_number(std::string_view text) noexcept {
+    constexpr int kMostDigits = 6;
+    int digits = 0;
+    return std::any_of(text.begin(), text.end(), [&](char letter) {
+      digits = letter >= '0' && letter <= '9' ? digits + 1 : 0;
+      return digits > kMostDigits;
+    });
+  }
+
   void read_regex(const char* variable, std::string& out) {
     const std::string_view text = value(variable);
     if (text.empty()) return;
+    // libstdc++ goes a call deeper with each letter, on the stack of the thread that initialises CUDA.
+    constexpr std::size_t kMostLetters = 512;
+    if (text.size() > kMostLetters || has_long_number(text))
+      return refuse(variable, text.substr(0, 40),
+                    "a regular expression of at most 512 letters, with numbers of at most 6 digits");
     try {
       (void)std::regex(text.begin(), text.end());
       out = text;

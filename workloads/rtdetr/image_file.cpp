@@ -5,6 +5,10 @@
 #include <stb_image_write.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 
@@ -18,11 +22,50 @@ struct StbFree {
   void operator()(stbi_uc* data) const { stbi_image_free(data); }
 };
 
+/// What stb does not look at in a PNM's header: numbers that do not fit, and 16 bits a value, where it reads
+/// beyond the pixels.
+bool is_unsound_pnm(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (file.get() != 'P') return false;
+  (void)file.get();
+  constexpr int kNumbers = 3;  // width, height, greatest value
+  constexpr long kMost[kNumbers] = {999'999, 999'999, 255};
+  for (const long most : kMost) {
+    while ((file >> std::ws).peek() == '#') file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    long number = 0;
+    if (!(file >> number) || number < 0 || number > most) return true;
+  }
+  return false;
+}
+
+/// stb writes beyond its table where a JPEG's Huffman table has more than 256 codes. In a sound file the
+/// marker FF C4 stands before such tables and nowhere else.
+bool has_long_table(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const auto byte = [&](std::size_t at) {
+    return at < bytes.size() ? std::size_t{static_cast<unsigned char>(bytes[at])} : 0;
+  };
+  constexpr std::size_t kCounts = 16, kMostCodes = 256;
+  for (std::size_t at = 0; (at = bytes.find("\xff\xc4", at)) != std::string::npos; at += 2) {
+    const std::size_t end = at + 2 + byte(at + 2) * 256 + byte(at + 3);
+    for (std::size_t table = at + 4; table < end;) {
+      std::size_t codes = 0;
+      for (std::size_t i = 1; i <= kCounts; ++i) codes += byte(table + i);
+      if (codes > kMostCodes) return true;
+      table += 1 + kCounts + codes;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Image read_image(const std::string& path) {
   Image image;
   int channels_in_file = 0;
+  if (is_unsound_pnm(path) || has_long_table(path))
+    throw std::runtime_error("cannot read " + path + ": it is damaged");
   if (stbi_info(path.c_str(), &image.width, &image.height, &channels_in_file) != 0 &&
       std::int64_t{image.width} * image.height > kMostPixels)
     throw std::runtime_error("cannot read " + path + ": it has more than 100 million pixels");
