@@ -66,6 +66,8 @@ class Drain {
   void finish(const EndChunk& end, const std::string& reason);
 
   [[nodiscard]] const std::string& error() const noexcept { return segments_.error(); }
+  /// open() failed because another trace is there: it may be called again.
+  [[nodiscard]] bool occupied() const noexcept { return segments_.occupied(); }
   [[nodiscard]] const std::string& folder() const noexcept { return segments_.folder(); }
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return segments_.bytes_written(); }
   /// The last summary's text, as written.

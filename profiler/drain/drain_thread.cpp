@@ -97,7 +97,12 @@ bool DrainThread::open() {
   const ExpandedOut out = expand_out_template(from_.out.empty() ? from_.options.out : from_.out, values,
                                               [](const char* name) { return std::getenv(name); });
   if (!out.problem.empty()) log_info(out.problem);
-  if (!drain_.open(out.text, header, from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{})) {
+  const std::vector<GpuRecord> gpus = from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{};
+  bool opened = drain_.open(out.text, header, gpus);
+  // A process of the same run, parent or child, was there in the same moment: `run` has seen to the folder.
+  if (!opened && drain_.occupied() && from_.options.run_pid != 0)
+    opened = drain_.open(out.text + "/pid=" + values.pid, header, gpus);
+  if (!opened) {
     tell_failure(drain_.error());
     return false;
   }

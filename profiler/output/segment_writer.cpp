@@ -65,12 +65,15 @@ SegmentWriter::~SegmentWriter() {
 
 bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
   folder_ = folder;
+  error_.clear();
+  occupied_ = false;
   if (!make_folders(folder)) {
     error_ = "cannot make " + folder + ": " + std::strerror(errno);
     return false;
   }
   if (trace_files(folder, overwrite) != 0 && !overwrite) {
     error_ = folder + " holds a trace already: choose another place with RANGEFINDER_OUT, or run --force";
+    occupied_ = true;
     return false;
   }
   return open_segment();
@@ -82,6 +85,7 @@ bool SegmentWriter::open_segment() {
   const std::string path = folder_ + name;
   file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
   if (file_ < 0) {
+    occupied_ = errno == EEXIST;
     error_ = "cannot write " + path + ": " + std::strerror(errno);
     return false;
   }

@@ -63,6 +63,8 @@ class SegmentWriter {
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
+  /// open_folder() failed because another trace is there.
+  [[nodiscard]] bool occupied() const noexcept { return occupied_; }
 
  private:
   struct Segment {
@@ -80,6 +82,7 @@ class SegmentWriter {
   const SegmentLimits limits_;
   LossLedger& loss_;
   std::string folder_, error_;
+  bool occupied_ = false;
   std::string buffer_;
   std::uint64_t buffered_lines_ = 0;
   std::deque<Segment> segments_;  // oldest first; the last one is open

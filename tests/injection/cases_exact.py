@@ -275,4 +275,6 @@ class ExactEndCases(ExactCase):
                 run = self.run_both("exits", "inside-" + how, **EXACT)
 
                 self.assert_silent(run)
+                if how == "_exit" and not run.folders():
+                    continue  # nothing of ours runs at _exit: there may not have been time to make the folder
                 self.assertEqual(run.trace().problems(), [])

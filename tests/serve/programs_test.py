@@ -100,7 +100,10 @@ class ProgramsTest(ObedientCase):
         stream = self.stream(self.serve(), program.process.pid)
         program.do("storm on")
 
-        _, event = stream.until(lambda name, data: any(row["path"] == "storm" for row in data.get("rows", ())))
+        def has_both(row):  # a launch is seen before its kernel's record, or the other way round
+            return row["path"] == "storm" and row["launches_per_s"] > 0 and row["gpu_ms_per_s"] > 0
+
+        _, event = stream.until(lambda name, data: any(map(has_both, data.get("rows", ()))))
 
         row = next(row for row in event["rows"] if row["path"] == "storm")
         self.assertGreater(row["launches_per_s"], 0)

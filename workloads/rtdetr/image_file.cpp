@@ -22,6 +22,15 @@ struct StbFree {
   void operator()(stbi_uc* data) const { stbi_image_free(data); }
 };
 
+/// JPEG, PNG and binary PNM, by how they begin: stb reads more, and not all of it with care.
+bool is_known_format(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(4, '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin.starts_with("\xff\xd8") || begin == "\x89PNG" || begin.starts_with("P5") ||
+         begin.starts_with("P6");
+}
+
 /// What stb does not look at in a PNM's header: numbers that do not fit, and 16 bits a value, where it reads
 /// beyond the pixels.
 bool is_unsound_pnm(const std::string& path) {
@@ -64,6 +73,9 @@ bool has_long_table(const std::string& path) {
 Image read_image(const std::string& path) {
   Image image;
   int channels_in_file = 0;
+  if (!std::ifstream(path, std::ios::binary)) throw std::runtime_error("cannot read " + path);
+  if (!is_known_format(path))
+    throw std::runtime_error("cannot read " + path + ": it is no JPEG, PNG or binary PPM");
   if (is_unsound_pnm(path) || has_long_table(path))
     throw std::runtime_error("cannot read " + path + ": it is damaged");
   if (stbi_info(path.c_str(), &image.width, &image.height, &channels_in_file) != 0 &&

@@ -204,6 +204,11 @@ inline void add_samples(std::vector<Line>& lines) {
   lines.emplace_back(SamplingRecord{94000, 0, 0, {}, "stop"});
 }
 
+inline void add_monitor(std::vector<Line>& lines) {
+  lines.emplace_back(MonitorRecord{0, 215000, 100000, 0, 1, 0, 0, 0, 0, 0, 1, 1200});
+  lines.emplace_back(MonitorRecord{0, 215000, 100000, 2, 9, 3, 85100, 4, 4, 21000, 0, 0});
+}
+
 inline void add_host_work(std::vector<Line>& lines) {
   lines.emplace_back(AllocRecord{host(100, 300, 0, 0), "cuMemAlloc", false, AllocKind::device, 0x7f0000000000,
                                  1048576, 1, 0, 0});
@@ -250,6 +255,7 @@ inline std::vector<Line> lines() {
   add_gpu_work(out);
   add_exact_sets(out);
   add_samples(out);
+  add_monitor(out);
   add_nvtx(out);
 
   EndRecord end;
