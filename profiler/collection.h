@@ -52,7 +52,7 @@ class Collection {
   /// in some ms.
   [[nodiscard]] bool end();
   /// Gives CUPTI up: another tool may have it, and finds it as it was. After end() has succeeded: a thread
-  /// that is in a call would have one correlation id for ever (waiting_calls.h).
+  /// that is in a call would have one correlation id for ever (calls_under_way.h).
   void release();
   /// The same at once, after half a second at most: a thread that stays in its call for longer has one id in
   /// the records of whoever comes next.

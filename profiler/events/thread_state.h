@@ -66,11 +66,13 @@ class ThreadState {
     return call_since_ns_.load(std::memory_order_acquire) < until_ns;
   }
 
-  /// Between the enter and the exit of a call that may wait: `call` from 1 names it, 0 ends it.
-  void set_waiting_call(std::uint16_t call) noexcept { waiting_call_.store(call, std::memory_order_seq_cst); }
+  /// Between the enter and the exit of a call of the driver: `call` from 1 names it, 0 ends it.
+  void set_call_under_way(std::uint16_t call) noexcept {
+    call_under_way_.store(call, std::memory_order_seq_cst);
+  }
   /// Any thread: the call that it is in, or 0.
-  [[nodiscard]] std::uint16_t waiting_call() const noexcept {
-    return waiting_call_.load(std::memory_order_seq_cst);
+  [[nodiscard]] std::uint16_t call_under_way() const noexcept {
+    return call_under_way_.load(std::memory_order_seq_cst);
   }
 
   [[nodiscard]] const RangeStack& stack() const noexcept { return stack_; }
@@ -117,7 +119,7 @@ class ThreadState {
   Status status_ = Status::free;  // guarded by the registry's mutex
   static constexpr std::int64_t kNoCall = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> call_since_ns_{kNoCall};
-  std::atomic<std::uint16_t> waiting_call_{0};
+  std::atomic<std::uint16_t> call_under_way_{0};
   std::atomic<std::uint32_t> thread_{0};
   std::array<char, 16> first_comm_{};  // as prctl(PR_GET_NAME) wants it
   RangeStack stack_;

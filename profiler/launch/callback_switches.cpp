@@ -63,16 +63,13 @@ bool LaunchCallbacks::enable_profiler_calls(CUpti_SubscriberHandle subscriber) n
 
 bool LaunchCallbacks::enable_calls(CUpti_SubscriberHandle subscriber, const Options& options,
                                    bool exact) noexcept {
-  calls_enabled_ = true;
   subscriber_.store(subscriber, std::memory_order_relaxed);
   const auto apis = driver_apis();
   for (std::size_t i = 0; i < apis.size(); ++i) {
     const DriverApi& api = apis[i];
     if (!wanted(api, options, exact)) continue;
-    if (may_wait(api.kind)) {
-      enabled_waiting_.set(i);
-      waiting_calls_.switching_on(i);
-    }
+    enabled_calls_.set(i);
+    calls_under_way_.switching_on(i);
     if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, api.cbid) != CUPTI_SUCCESS)
       return false;
   }
@@ -81,23 +78,13 @@ bool LaunchCallbacks::enable_calls(CUpti_SubscriberHandle subscriber, const Opti
 
 bool LaunchCallbacks::disable_calls(CUpti_SubscriberHandle subscriber) noexcept {
   const auto apis = driver_apis();
-  const auto off = [&](std::size_t api) {
+  bool switched_off = false;
+  enabled_calls_ = calls_under_way_.switch_off(enabled_calls_, [&](std::size_t api) {
     (void)cupti_.EnableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, apis[api].cbid);
-  };
-  if (calls_enabled_) {
-    for (std::size_t i = 0; i < apis.size(); ++i) {
-      if (!may_wait(apis[i].kind)) off(i);
-    }
-    capturing_.store(0, std::memory_order_relaxed);  // nobody tells when captures end
-  }
-  bool switched_off = calls_enabled_;
-  const auto off_now = [&](std::size_t api) {
-    off(api);
     switched_off = true;
-  };
-  calls_enabled_ = false;
-  enabled_waiting_ = waiting_calls_.switch_off(enabled_waiting_, off_now);
-  return !switched_off && enabled_waiting_.none();
+  });
+  if (switched_off) capturing_.store(0, std::memory_order_relaxed);  // nobody tells when captures end
+  return !switched_off && enabled_calls_.none();
 }
 
 void LaunchCallbacks::on_profiler_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept {

@@ -42,11 +42,6 @@ enum class ApiClass : std::uint8_t {
   return api <= ApiClass::graph;
 }
 
-/// Its callback is switched off only while nobody is in the call (waiting_calls.h).
-[[nodiscard]] constexpr bool may_wait(ApiClass api) noexcept {
-  return api != ApiClass::kernel && api != ApiClass::graph;
-}
-
 /// What a call's arguments say; fields that the call does not have stay 0.
 struct ApiArguments {
   std::uint64_t bytes = 0;

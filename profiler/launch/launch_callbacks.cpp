@@ -66,13 +66,11 @@ void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, int index) 
 }
 
 void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
-  if (may_wait(api.kind)) {
-    waiting_calls_.begin(recorder_.threads.current(), static_cast<std::size_t>(index),
+  calls_under_way_.begin(recorder_.threads.current(), static_cast<std::size_t>(index),
                          [this](std::size_t on) {
                            (void)cupti_.EnableCallback(1, subscriber_.load(std::memory_order_relaxed),
                                                        CUPTI_CB_DOMAIN_DRIVER_API, driver_apis()[on].cbid);
                          });
-  }
   if (finds_contexts_.load(std::memory_order_relaxed)) [[unlikely]]
     find_context(call);
   if (PmSampler* const sampler = sampler_.load(std::memory_order_relaxed);
@@ -95,8 +93,8 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
 }
 
 void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
-  if (may_wait(api.kind) && call.correlationData != nullptr && entered_of(*call.correlationData) != 0)
-    waiting_calls_.end(recorder_.threads.current());
+  if (call.correlationData != nullptr && entered_of(*call.correlationData) != 0)
+    calls_under_way_.end(recorder_.threads.current());
   if (api.kind >= ApiClass::value_wait) return;  // nothing of them is in the trace
   if (call.correlationData == nullptr) return;   // its enter was not seen
   const std::int64_t now_ns = recorder_.clock.now_ns();

@@ -21,8 +21,8 @@
 #include "profiler/cupti/loader.h"
 #include "profiler/events/recorder.h"
 #include "profiler/launch/callback_cost.h"
+#include "profiler/launch/calls_under_way.h"
 #include "profiler/launch/driver_apis.h"
-#include "profiler/launch/waiting_calls.h"
 #include "profiler/options.h"
 
 namespace rangefinder {
@@ -38,7 +38,7 @@ class LaunchCallbacks {
   };
 
   LaunchCallbacks(const CuptiFunctions& cupti, Recorder& recorder, const Hooks& hooks) noexcept
-      : cupti_(cupti), recorder_(recorder), hooks_(hooks), waiting_calls_(recorder.threads) {}
+      : cupti_(cupti), recorder_(recorder), hooks_(hooks), calls_under_way_(recorder.threads) {}
 
   /// Who measures what is launched from now on; nullptr: nobody. An object that was once given here is
   /// never destroyed: a call may be under way. `late`: contexts may exist that nobody was told of.
@@ -109,10 +109,9 @@ class LaunchCallbacks {
   Recorder& recorder_;
   const Hooks hooks_;
   const std::int64_t base_ns_ = clock_now_ns();
-  WaitingCalls waiting_calls_;
+  CallsUnderWay calls_under_way_;
   std::atomic<CUpti_SubscriberHandle> subscriber_{nullptr};
-  bool calls_enabled_ = false;  // these two: the session's thread
-  WaitingCalls::Calls enabled_waiting_;
+  CallsUnderWay::Calls enabled_calls_;               // one thread at a time
   std::atomic<ExactProfiler*> exact_{nullptr};       // of this window
   std::atomic<ExactProfiler*> ever_exact_{nullptr};  // whom a call that is under way may have entered
   std::atomic<PmSampler*> sampler_{nullptr};

@@ -41,7 +41,7 @@ class GraphCases(InjectionCase):
         self.assertEqual([line["path_text"] for line in run.trace().of("kernel")], ["capture"] * 15)
 
     def test_nodes_made_before_anybody_looked_are_counted_and_belong_to_the_launch(self):
-        run = self.run_both("graphs", "5", "1", RANGEFINDER_START="off", RANGEFINDER_CAPTURE="after:200ms,for:10s")
+        run = self.run_both("graphs", "5", "1", RANGEFINDER_START="off", RANGEFINDER_CAPTURE="after:500ms,for:10s")
 
         trace = run.trace()
         self.assert_balanced(trace)

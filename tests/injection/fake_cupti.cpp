@@ -87,14 +87,10 @@ void call_subscriber(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const v
   --callback_depth;
 }
 
-bool is_launch(const Call& call) {
-  return call.symbol != nullptr || call.cbid == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
-}
-
 void follow_nesting(Call& call, CUpti_ApiCallbackSite site, bool enabled) {
-  if (site == CUPTI_API_ENTER && enabled && !is_launch(call)) {
+  if (site == CUPTI_API_ENTER && enabled) {
     if (outer_calls++ == 0) outer_correlation = call.correlation;
-  } else if (site == CUPTI_API_EXIT && enabled && call.entered && !is_launch(call)) {
+  } else if (site == CUPTI_API_EXIT && enabled && call.entered) {
     --outer_calls;
   }
   if (site == CUPTI_API_ENTER && outer_calls != 0) call.correlation = outer_correlation;

@@ -52,6 +52,7 @@ bool is_unsound_pnm(const std::string& path) {
 bool has_long_table(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!bytes.starts_with("\xff\xd8")) return false;  // no JPEG: these bytes may stand anywhere
   const auto byte = [&](std::size_t at) {
     return at < bytes.size() ? std::size_t{static_cast<unsigned char>(bytes[at])} : 0;
   };

@@ -202,11 +202,7 @@ inline void add_samples(std::vector<Line>& lines) {
   samples.idle_units[kSamplePcieWrite] = 5000000000;
   lines.emplace_back(samples);
   lines.emplace_back(SamplingRecord{94000, 0, 0, {}, "stop"});
-}
-
-inline void add_monitor(std::vector<Line>& lines) {
-  lines.emplace_back(MonitorRecord{0, 215000, 100000, 0, 1, 0, 0, 0, 0, 0, 1, 1200});
-  lines.emplace_back(MonitorRecord{0, 215000, 100000, 2, 9, 3, 85100, 4, 4, 21000, 0, 0});
+  lines.emplace_back(MonitorRecord{0, 215000, 100000, 2, 9, 3, 85100, 4, 4, 21000, 1, 1200});
 }
 
 inline void add_host_work(std::vector<Line>& lines) {
@@ -255,7 +251,6 @@ inline std::vector<Line> lines() {
   add_gpu_work(out);
   add_exact_sets(out);
   add_samples(out);
-  add_monitor(out);
   add_nvtx(out);
 
   EndRecord end;

@@ -5,15 +5,15 @@
 // CUPTI counts how deep a thread is in calls by the callbacks that it makes. Where one is switched off while
 // a thread is inside of the call, its exit is not counted: from then on CUPTI takes every call of that thread
 // for a part of that one, and all its launches have one correlation id (measured:
-// tests/bench/toggle_correlation; switching on during a call does no harm, and launches are not concerned).
-// So a callback goes off while nobody is in its call:
+// tests/bench/toggle_correlation; switching on during a call does no harm). So a callback goes off while
+// nobody is in its call:
 //
 //   application ─ enter ─▶ begin(): tells that it is inside. Off already, though CUPTI had begun to call us?
 //               │                   Then on again, and the exit is told
 //               ─ exit  ─▶ end()
 //   session     ─▶ switch_off(): tells that they go off, asks who is inside, and leaves on what they are in
 //
-// Refuses nothing: with more threads than there are states, all calls that may wait count as under way.
+// Refuses nothing: with more threads than there are states, all calls count as under way.
 #pragma once
 
 #include <array>
@@ -28,17 +28,17 @@
 
 namespace rangefinder {
 
-class WaitingCalls {
+class CallsUnderWay {
  public:
   using Calls = std::bitset<kMostDriverApis>;  ///< by index of driver_apis()
 
-  explicit WaitingCalls(ThreadRegistry& threads) noexcept : threads_(threads) {}
+  explicit CallsUnderWay(ThreadRegistry& threads) noexcept : threads_(threads) {}
 
   /// Owner thread of `state`, at the call's enter; nullptr: a thread that has none. `on(call)` switches a
   /// callback on; called under the lock that switch_off() holds.
   template <typename SwitchOn>
   void begin(ThreadState* state, std::size_t call, const SwitchOn& on) noexcept {
-    if (state != nullptr) state->set_waiting_call(static_cast<std::uint16_t>(call + 1));
+    if (state != nullptr) state->set_call_under_way(static_cast<std::uint16_t>(call + 1));
     if (state == nullptr) unfollowed_.fetch_add(1, std::memory_order_seq_cst);
     if (!off_[call].load(std::memory_order_seq_cst)) [[likely]]
       return;
@@ -49,7 +49,7 @@ class WaitingCalls {
     on_again_.set(call);
   }
   void end(ThreadState* state) noexcept {
-    if (state != nullptr) state->set_waiting_call(0);
+    if (state != nullptr) state->set_call_under_way(0);
     if (state == nullptr) unfollowed_.fetch_sub(1, std::memory_order_seq_cst);
   }
 
@@ -82,7 +82,7 @@ class WaitingCalls {
     Calls calls;
     if (unfollowed_.load(std::memory_order_seq_cst) != 0) return calls.set();
     threads_.for_each([&](const ThreadState& state) {
-      if (const std::uint16_t call = state.waiting_call(); call != 0) calls.set(call - 1U);
+      if (const std::uint16_t call = state.call_under_way(); call != 0) calls.set(call - 1U);
     });
     return calls;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When the callback of a call that may wait goes off, and when it stays.
-#include "profiler/launch/waiting_calls.h"
+#include "profiler/launch/calls_under_way.h"
 
 #include "profiler/events/recorder.h"
 #include "tests/catch.h"
@@ -11,25 +11,25 @@ namespace {
 
 constexpr std::size_t kCall = 3, kOther = 4;
 
-WaitingCalls::Calls both() {
-  WaitingCalls::Calls calls;
+CallsUnderWay::Calls both() {
+  CallsUnderWay::Calls calls;
   calls.set(kCall).set(kOther);
   return calls;
 }
 
-TEST_CASE("a callback whose call a thread is in stays on until it has left", "[waiting_calls]") {
+TEST_CASE("a callback whose call a thread is in stays on until it has left", "[calls_under_way]") {
   Recorder recorder;
-  WaitingCalls calls(recorder.threads);
+  CallsUnderWay calls(recorder.threads);
   ThreadState* const state = recorder.threads.current();
   REQUIRE(state != nullptr);
-  WaitingCalls::Calls on = both();
+  CallsUnderWay::Calls on = both();
   const auto off = [&](std::size_t call) { on.reset(call); };
 
   calls.begin(state, kCall, [](std::size_t) {});
-  const WaitingCalls::Calls left = calls.switch_off(both(), off);
-  const WaitingCalls::Calls during = on;
+  const CallsUnderWay::Calls left = calls.switch_off(both(), off);
+  const CallsUnderWay::Calls during = on;
   calls.end(state);
-  const WaitingCalls::Calls last = calls.switch_off(left, off);
+  const CallsUnderWay::Calls last = calls.switch_off(left, off);
 
   CHECK((left.count() == 1 && left[kCall]));
   CHECK(during == left);
@@ -37,11 +37,12 @@ TEST_CASE("a callback whose call a thread is in stays on until it has left", "[w
   CHECK(on.none());
 }
 
-TEST_CASE("a call that was about to be told of when its callback went off gets it back", "[waiting_calls]") {
+TEST_CASE("a call that was about to be told of when its callback went off gets it back",
+          "[calls_under_way]") {
   Recorder recorder;
-  WaitingCalls calls(recorder.threads);
+  CallsUnderWay calls(recorder.threads);
   ThreadState* const state = recorder.threads.current();
-  WaitingCalls::Calls on = both();
+  CallsUnderWay::Calls on = both();
   const auto off = [&](std::size_t call) { on.reset(call); };
   CHECK(calls.switch_off(both(), off).none());
 
@@ -49,16 +50,16 @@ TEST_CASE("a call that was about to be told of when its callback went off gets i
 
   CHECK((on.count() == 1 && on[kCall]));
   // It is known to be on, though nobody asked for it: goes off once nobody is in it.
-  const WaitingCalls::Calls left = calls.switch_off({}, off);
+  const CallsUnderWay::Calls left = calls.switch_off({}, off);
   CHECK(left[kCall]);
   calls.end(state);
   CHECK(calls.switch_off(left, off).none());
   CHECK(on.none());
 }
 
-TEST_CASE("a thread without a state keeps all of them on", "[waiting_calls]") {
+TEST_CASE("a thread without a state keeps all of them on", "[calls_under_way]") {
   Recorder recorder;
-  WaitingCalls calls(recorder.threads);
+  CallsUnderWay calls(recorder.threads);
   calls.begin(nullptr, kCall, [](std::size_t) {});
   CHECK(calls.switch_off(both(), [](std::size_t) {}) == both());
   calls.end(nullptr);
