@@ -45,7 +45,8 @@ class MpiRange {
   MpiRange(const MpiRange&) = delete;
   MpiRange& operator=(const MpiRange&) = delete;
 
-  /// Where it is known afterwards only: a receive may get less than it has room for. Of a range without bytes.
+  /// Where it is known afterwards only: a receive may get less than it has room for. Of a range without
+  /// bytes.
   void got(std::size_t bytes, int peer) noexcept;
 
  private:

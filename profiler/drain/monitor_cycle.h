@@ -6,8 +6,8 @@
 //   |<----- period ---------->|<------ period -------->|
 //
 // Only records are switched: callbacks stay on, since they count, and since switching those is another matter
-// (launch/calls_under_way.h). A launch that was under way while records went on or off may have one or not: it
-// is at the edge. Drain thread only.
+// (launch/calls_under_way.h). A launch that was under way while records went on or off may have one or not:
+// it is at the edge. Drain thread only.
 #pragma once
 
 #include <array>

@@ -27,7 +27,8 @@ struct TraceFacts {
   [[nodiscard]] std::uint64_t lost(Loss cause) const { return loss[static_cast<std::size_t>(cause)]; }
   /// Lines that were written, or meant to be, are not in the files, and the ledger says so.
   [[nodiscard]] bool lines_lost() const {
-    return lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) + lost(Loss::record_sink_errors) > 0;
+    return lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) + lost(Loss::record_sink_errors) >
+           0;
   }
   [[nodiscard]] bool anything_lost() const {
     for (const std::uint64_t n : loss) {
