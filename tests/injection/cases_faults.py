@@ -76,10 +76,11 @@ class FaultCases(InjectionCase):
         self.assertEqual(run.found, [])
 
     def test_a_window_that_has_no_memory_for_its_tables_is_one_line(self):
-        # The one that is too large for the reserve: the table of launches.
+        # The one that is too large for the reserve: the table of launches. Which it is depends on what other
+        # threads allocate meanwhile.
         allocations = self.counts()["allocations"]
         runs = [self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_ALLOCATION=f"{number}")
-                for number in range(90, min(125, allocations))]
+                for number in range(60, min(180, allocations))]
 
         told = [run.stderr for run in runs if "out of memory" in run.stderr]
         self.assertTrue(told)
