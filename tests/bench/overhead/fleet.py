@@ -33,7 +33,7 @@ def environment(mode, build, folder):
     found = {k: v for k, v in os.environ.items()
              if not k.startswith("RANGEFINDER_") and k not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")} | threads
     if mode.injects:
-        library = str(build / mode.library)
+        library = str(build / mode.injected_file)
         found |= {"CUDA_INJECTION64_PATH": library, "NVTX_INJECTION64_PATH": library,
                   "RANGEFINDER_OUT": str(folder / "trace"), **dict(mode.variables)}
     return found

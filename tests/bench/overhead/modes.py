@@ -45,7 +45,7 @@ class Mode:
     works: tuple = ALL
     variables: tuple = ()      # of Rangefinder; () and not `injects`: the library is not loaded
     injects: bool = False
-    library: str = "lib/librangefinder.so"  # in the build folder; the driver loads it
+    injected_file: str = "lib/librangefinder.so"  # in the build folder; the driver loads it
     tool: str = ""             # torch_cuda, torch_cpu_cuda, proton, cuda_profiler: started and stopped in the process
     wrapper: str = ""          # nsys, ncu: the process runs below it
     divisor: int = 1           # of a work's count: slow modes do less in a round

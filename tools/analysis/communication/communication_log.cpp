@@ -74,7 +74,7 @@ void CommunicationLog::add_range(const RangeRecord& range) {
   }
   if (domain->second == CommunicationLibrary::nccl) return add_nccl_range(range, name->second);
   CommunicationCall call;
-  call.library = domain->second;
+  call.made_by = domain->second;
   call.operation = keep(name->second);
   fill_extras(call, range);
   calls_.push_back(call);
@@ -145,7 +145,7 @@ void CommunicationLog::join_groups() {
   std::vector<Step> steps;
   for (const GroupEdge& edge : edges_) steps.push_back({edge.thread, edge.start_ns, &edge, 0});
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    if (calls_[i].library == CommunicationLibrary::nccl)
+    if (calls_[i].made_by == CommunicationLibrary::nccl)
       steps.push_back({calls_[i].thread, calls_[i].start_ns, nullptr, i});
   }
   std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
@@ -196,7 +196,7 @@ void CommunicationLog::join_kernels() {
         collective.operation += (collective.operation.empty() ? "" : "+") + operation;
       reduction = reductions.size() == 1 ? *reductions.begin() : "";
     }
-    OperationTotals& totals = operations_[{name.library, collective.operation, reduction}];
+    OperationTotals& totals = operations_[{name.made_by, collective.operation, reduction}];
     ++totals.kernels;
     totals.gpu_ns += duration_ns(kernel.start_ns, kernel.end_ns);
     collectives_.push_back(std::move(collective));
@@ -208,7 +208,7 @@ void CommunicationLog::join_kernels() {
 void CommunicationLog::count_calls() {
   for (const CommunicationCall& call : calls_) {
     OperationTotals& totals =
-        operations_[{call.library, *call.operation, call.reduction == nullptr ? "" : *call.reduction}];
+        operations_[{call.made_by, *call.operation, call.reduction == nullptr ? "" : *call.reduction}];
     ++totals.calls;
     totals.host_ns += duration_ns(call.start_ns, call.end_ns);
     if (!call.bytes) continue;

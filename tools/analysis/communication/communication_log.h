@@ -31,7 +31,7 @@ enum class CommunicationLibrary : std::uint8_t { nccl, nvshmem, mpi };
 
 /// A call that sends, receives or waits. Names live as long as the log.
 struct CommunicationCall {
-  CommunicationLibrary library = CommunicationLibrary::nccl;
+  CommunicationLibrary made_by = CommunicationLibrary::nccl;
   const std::string* operation = nullptr;  ///< "AllReduce", "MPI_Send"
   const std::string* reduction = nullptr;  ///< "Sum"; nullptr: none, or not known
   std::uint64_t range = 0;
@@ -56,7 +56,7 @@ struct OperationTotals {
   std::uint64_t gpu_ns = 0, host_ns = 0;
 };
 struct OperationKey {
-  CommunicationLibrary library;
+  CommunicationLibrary made_by;
   std::string operation, reduction;
   auto operator<=>(const OperationKey&) const = default;
 };
@@ -108,7 +108,7 @@ class CommunicationLog {
   std::unordered_map<std::uint32_t, CommunicationLibrary> domains_;
   std::unordered_map<std::uint32_t, std::string> paths_;  // of those domains: name of the innermost range
   struct KernelName {
-    CommunicationLibrary library;
+    CommunicationLibrary made_by;
     std::string operation, reduction;  // by its name alone
   };
   std::unordered_map<std::uint32_t, KernelName> kernel_names_;

@@ -40,7 +40,7 @@ class CommunicationSection final : public Section {
     for (const auto& [key, totals] : log_.operations()) {
       const bool has_bytes = totals.calls_with_bytes != 0;
       table.add({text_cell(key.operation), key.reduction.empty() ? Cell() : text_cell(key.reduction),
-                 name_of(key.library), known_cell(totals.calls != 0, totals.calls),
+                 name_of(key.made_by), known_cell(totals.calls != 0, totals.calls),
                  known_cell(has_bytes, totals.bytes), known_cell(totals.kernels != 0, totals.kernels),
                  known_cell(totals.kernels != 0, totals.gpu_ns),
                  known_cell(totals.calls != 0, totals.host_ns),
