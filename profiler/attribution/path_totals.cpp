@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "schema/duration.h"
+
 namespace rangefinder {
 namespace {
 
 constexpr const char* kDeclaredCategory = "rangefinder.bytes";
-
-// 0 for the reversed times of a broken trace.
-std::uint64_t duration_of(TimeNs start_ns, TimeNs end_ns) noexcept {
-  return end_ns > start_ns ? static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(start_ns) : 0;
-}
 
 std::size_t index_of(CopyKind kind) noexcept {
   const auto i = static_cast<std::size_t>(kind);
@@ -122,7 +119,7 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
   ++totals.count;
   if (!add_span(kernel.work)) return;
 
-  const std::uint64_t ns = duration_of(kernel.work.start_ns, kernel.work.end_ns);
+  const std::uint64_t ns = duration_ns(kernel.work.start_ns, kernel.work.end_ns);
   ++node.own.timed_kernels;
   node.own.gpu_ns += ns;
   add_execution(totals, ns);
@@ -158,7 +155,7 @@ void TotalsBuilder::add(const MemcpyRecord& copy) {
   totals.bytes += copy.bytes;
   if (!add_span(copy.work)) return;
   ++totals.timed;
-  totals.total_ns += duration_of(copy.work.start_ns, copy.work.end_ns);
+  totals.total_ns += duration_ns(copy.work.start_ns, copy.work.end_ns);
 }
 
 void TotalsBuilder::add(const MemsetRecord& memset) {
@@ -173,7 +170,7 @@ void TotalsBuilder::add(const GraphRecord& graph) {
   ++node.own.graphs;
   if (!add_span(graph.work)) return;
   ++node.own.timed_graphs;
-  node.own.gpu_ns += duration_of(graph.work.start_ns, graph.work.end_ns);
+  node.own.gpu_ns += duration_ns(graph.work.start_ns, graph.work.end_ns);
   add_busy(node, graph.work);
 }
 
@@ -212,7 +209,7 @@ void TotalsBuilder::add(const RangeRecord& range) {
   if (range.name != 0) return;  // start/end ranges give no path
   PathTotals& own = used_node(range.path).own;
   ++own.calls;
-  if (range.end_ns != kNoTime) own.host_ns += duration_of(range.start_ns, range.end_ns);
+  if (range.end_ns != kNoTime) own.host_ns += duration_ns(range.start_ns, range.end_ns);
 
   const std::pair key{range.domain, range.extras.category};
   const bool declared =

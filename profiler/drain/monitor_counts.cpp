@@ -3,26 +3,19 @@
 
 #include <algorithm>
 
+#include "schema/duration.h"
+
 namespace rangefinder {
-namespace {
-
-std::uint64_t duration_of(const GpuWork& work) noexcept {
-  if (work.start_ns == kNoTime || work.end_ns == kNoTime || work.end_ns < work.start_ns) return 0;
-  return static_cast<std::uint64_t>(work.end_ns - work.start_ns);
-}
-
-}  // namespace
-
 void MonitorCounts::add_kernel(const GpuWork& work) {
   MonitorRecord& record = of(work.path);
   ++record.kernels;
-  record.kernel_ns += duration_of(work);
+  record.kernel_ns += duration_ns(work.start_ns, work.end_ns);
 }
 
 void MonitorCounts::add_copy(const GpuWork& work) {
   MonitorRecord& record = of(work.path);
   ++record.copies;
-  record.copy_ns += duration_of(work);
+  record.copy_ns += duration_ns(work.start_ns, work.end_ns);
 }
 
 std::vector<MonitorRecord> MonitorCounts::end(TimeNs start_ns, TimeNs end_ns, std::uint64_t window_ns) {

@@ -148,7 +148,7 @@ ThreadState* ThreadRegistry::acquire() noexcept {
 
 void ThreadRegistry::release(ThreadState& state) noexcept {
   state.abandon_open();
-  state.set_call_under_way(0);  // a thread that was cancelled in a call is in none
+  state.leave_call();  // a thread that was cancelled in a call is in none
   const std::lock_guard lock(mutex_);
   state.status_ = ThreadState::Status::ending;
 }

@@ -66,10 +66,9 @@ class ThreadState {
     return call_since_ns_.load(std::memory_order_acquire) < until_ns;
   }
 
-  /// Between the enter and the exit of a call of the driver: `call` from 1 names it, 0 ends it.
-  void set_call_under_way(std::uint16_t call) noexcept {
-    call_under_way_.store(call, std::memory_order_seq_cst);
-  }
+  /// Between the enter and the exit of a call of the driver, which `call` names from 1 on.
+  void enter_call(std::uint16_t call) noexcept { call_under_way_.store(call, std::memory_order_seq_cst); }
+  void leave_call() noexcept { call_under_way_.store(0, std::memory_order_release); }
   /// Any thread: the call that it is in, or 0.
   [[nodiscard]] std::uint16_t call_under_way() const noexcept {
     return call_under_way_.load(std::memory_order_seq_cst);

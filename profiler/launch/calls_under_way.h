@@ -38,7 +38,7 @@ class CallsUnderWay {
   /// callback on; called under the lock that switch_off() holds.
   template <typename SwitchOn>
   void begin(ThreadState* state, std::size_t call, const SwitchOn& on) noexcept {
-    if (state != nullptr) state->set_call_under_way(static_cast<std::uint16_t>(call + 1));
+    if (state != nullptr) state->enter_call(static_cast<std::uint16_t>(call + 1));
     if (state == nullptr) unfollowed_.fetch_add(1, std::memory_order_seq_cst);
     if (!off_[call].load(std::memory_order_seq_cst)) [[likely]]
       return;
@@ -49,7 +49,7 @@ class CallsUnderWay {
     on_again_.set(call);
   }
   void end(ThreadState* state) noexcept {
-    if (state != nullptr) state->set_call_under_way(0);
+    if (state != nullptr) state->leave_call();
     if (state == nullptr) unfollowed_.fetch_sub(1, std::memory_order_seq_cst);
   }
 

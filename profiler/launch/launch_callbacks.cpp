@@ -66,11 +66,11 @@ void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, int index) 
 }
 
 void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
-  calls_under_way_.begin(recorder_.threads.current(), static_cast<std::size_t>(index),
-                         [this](std::size_t on) {
-                           (void)cupti_.EnableCallback(1, subscriber_.load(std::memory_order_relaxed),
-                                                       CUPTI_CB_DOMAIN_DRIVER_API, driver_apis()[on].cbid);
-                         });
+  ThreadState* const state = recorder_.threads.current();
+  calls_under_way_.begin(state, static_cast<std::size_t>(index), [this](std::size_t on) {
+    (void)cupti_.EnableCallback(1, subscriber_.load(std::memory_order_relaxed), CUPTI_CB_DOMAIN_DRIVER_API,
+                                driver_apis()[on].cbid);
+  });
   if (finds_contexts_.load(std::memory_order_relaxed)) [[unlikely]]
     find_context(call);
   if (PmSampler* const sampler = sampler_.load(std::memory_order_relaxed);
@@ -78,9 +78,7 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
     sampler->begin();
   const std::int64_t now_ns = recorder_.clock.now_ns();
   // A window that ends now waits for this call's end (Session::finish_window).
-  if (is_gpu_work(api.kind)) {
-    if (ThreadState* const state = recorder_.threads.current(); state != nullptr) state->begin_call(now_ns);
-  }
+  if (state != nullptr && is_gpu_work(api.kind)) state->begin_call(now_ns);
   std::uint64_t entered = kNotExact;
   if (ExactProfiler* const exact = exact_.load(std::memory_order_acquire); exact != nullptr) {
     if (is_gpu_work(api.kind)) {
@@ -93,15 +91,18 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
 }
 
 void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
-  if (call.correlationData != nullptr && entered_of(*call.correlationData) != 0)
-    calls_under_way_.end(recorder_.threads.current());
-  if (api.kind >= ApiClass::value_wait) return;  // nothing of them is in the trace
-  if (call.correlationData == nullptr) return;   // its enter was not seen
+  if (call.correlationData == nullptr || entered_of(*call.correlationData) == 0) return;  // enter not seen
+  ThreadState* const state = recorder_.threads.current();
+  if (api.kind < ApiClass::value_wait)
+    emit(state, call, api, index);  // nothing of the others is in the trace
+  calls_under_way_.end(state);
+}
+
+void LaunchCallbacks::emit(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
+                           int index) noexcept {
   const std::int64_t now_ns = recorder_.clock.now_ns();
   const std::uint64_t word = *call.correlationData;
   const std::uint64_t entered = entered_of(word);
-  if (entered == 0) return;  // its enter was not seen
-  ThreadState* const state = recorder_.threads.current();
   Event event;
   event.kind = event_kind(api.kind);
   event.api = static_cast<std::uint16_t>(index);

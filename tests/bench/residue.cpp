@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "profiler/cupti/loader.h"
+#include "tests/bench/cupti_alone.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
 
@@ -39,26 +40,12 @@ void check_cupti(CUptiResult result, const char* what) {
 
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
-void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
-  *most = 0;
-  *bytes = std::size_t{2} << 20;
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, *bytes));
-}
-
-void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
-  std::free(buffer);
-}
-
 class Tool {
  public:
   explicit Tool(const CuptiFunctions& cupti) : cupti_(cupti) {
-    check_cupti(cupti_.ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed), "buffers");
+    check_cupti(bench::throw_records_away(cupti_), "buffers");
   }
-  void subscribe() {
-    CUpti_SubscriberParams params{};
-    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
-    check_cupti(cupti_.Subscribe_v2(&subscriber_, on_call, nullptr, &params), "subscribe");
-  }
+  void subscribe() { check_cupti(bench::subscribe(cupti_, subscriber_, on_call, nullptr), "subscribe"); }
   void unsubscribe() { check_cupti(cupti_.Unsubscribe(subscriber_), "unsubscribe"); }
   void resources(bool on) {
     for (const CUpti_CallbackId id :

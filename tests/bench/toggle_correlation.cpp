@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "profiler/cupti/loader.h"
+#include "tests/bench/cupti_alone.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
 
@@ -64,21 +65,11 @@ void CUPTIAPI on_call(void* ids, CUpti_CallbackDomain domain, CUpti_CallbackId c
   if (call.callbackSite == CUPTI_API_EXIT) static_cast<Ids*>(ids)->add(call.correlationId);
 }
 
-void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
-  *most = 0;
-  *bytes = std::size_t{1} << 20;
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, *bytes));
-}
-
-void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
-  std::free(buffer);
-}
-
 class Toggled {
  public:
   Toggled(const CuptiFunctions& cupti, Ids& ids, const Options& options)
       : cupti_(cupti), ids_(ids), options_(options) {
-    check_cupti(cupti_.ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed), "buffers");
+    check_cupti(bench::throw_records_away(cupti_), "buffers");
     if (options_.toggles("subscribe")) return;
     subscribe();
     if (!options_.toggles("launch")) launches(true);
@@ -102,11 +93,7 @@ class Toggled {
     std::fprintf(stderr, "toggle_correlation: %s: CUPTI's error %d\n", what, static_cast<int>(result));
     std::exit(1);
   }
-  void subscribe() {
-    CUpti_SubscriberParams params{};
-    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
-    check_cupti(cupti_.Subscribe_v2(&subscriber_, on_call, &ids_, &params), "subscribe");
-  }
+  void subscribe() { check_cupti(bench::subscribe(cupti_, subscriber_, on_call, &ids_), "subscribe"); }
   void call(bool on, CUpti_CallbackId cbid) {
     check_cupti(cupti_.EnableCallback(on ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, cbid), "callback");
   }

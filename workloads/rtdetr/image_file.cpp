@@ -10,6 +10,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 
 namespace rangefinder::rtdetr {
@@ -23,18 +24,15 @@ struct StbFree {
 };
 
 /// JPEG, PNG and binary PNM, by how they begin: stb reads more, and not all of it with care.
-bool is_known_format(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string begin(4, '\0');
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return begin.starts_with("\xff\xd8") || begin == "\x89PNG" || begin.starts_with("P5") ||
-         begin.starts_with("P6");
+bool is_known_format(const std::string& bytes) {
+  return bytes.starts_with("\xff\xd8") || bytes.starts_with("\x89PNG") || bytes.starts_with("P5") ||
+         bytes.starts_with("P6");
 }
 
 /// What stb does not look at in a PNM's header: numbers that do not fit, and 16 bits a value, where it reads
 /// beyond the pixels.
-bool is_unsound_pnm(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+bool is_unsound_pnm(const std::string& bytes) {
+  std::istringstream file(bytes);
   if (file.get() != 'P') return false;
   (void)file.get();
   constexpr int kNumbers = 3;  // width, height, greatest value
@@ -49,9 +47,7 @@ bool is_unsound_pnm(const std::string& path) {
 
 /// stb writes beyond its table where a JPEG's Huffman table has more than 256 codes. In a sound file the
 /// marker FF C4 stands before such tables and nowhere else.
-bool has_long_table(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+bool has_long_table(const std::string& bytes) {
   if (!bytes.starts_with("\xff\xd8")) return false;  // no JPEG: these bytes may stand anywhere
   const auto byte = [&](std::size_t at) {
     return at < bytes.size() ? std::size_t{static_cast<unsigned char>(bytes[at])} : 0;
@@ -72,24 +68,28 @@ bool has_long_table(const std::string& path) {
 }  // namespace
 
 Image read_image(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!is_known_format(bytes))
+    throw std::runtime_error("cannot read " + path + ": it is no JPEG, PNG or binary PPM");
+  if (is_unsound_pnm(bytes) || has_long_table(bytes) || bytes.size() > std::numeric_limits<int>::max())
+    throw std::runtime_error("cannot read " + path + ": it is damaged");
+  const auto* const begin = reinterpret_cast<const stbi_uc*>(bytes.data());
+  const int size = static_cast<int>(bytes.size());
   Image image;
   int channels_in_file = 0;
-  if (!std::ifstream(path, std::ios::binary)) throw std::runtime_error("cannot read " + path);
-  if (!is_known_format(path))
-    throw std::runtime_error("cannot read " + path + ": it is no JPEG, PNG or binary PPM");
-  if (is_unsound_pnm(path) || has_long_table(path))
-    throw std::runtime_error("cannot read " + path + ": it is damaged");
-  if (stbi_info(path.c_str(), &image.width, &image.height, &channels_in_file) != 0 &&
+  if (stbi_info_from_memory(begin, size, &image.width, &image.height, &channels_in_file) != 0 &&
       std::int64_t{image.width} * image.height > kMostPixels)
     throw std::runtime_error("cannot read " + path + ": it has more than 100 million pixels");
   const std::unique_ptr<stbi_uc, StbFree> data(
-      stbi_load(path.c_str(), &image.width, &image.height, &channels_in_file, kChannels));
+      stbi_load_from_memory(begin, size, &image.width, &image.height, &channels_in_file, kChannels));
   if (data == nullptr) throw std::runtime_error("cannot read " + path + ": " + stbi_failure_reason());
   if (image.width <= 0 || image.height <= 0)
     throw std::runtime_error("cannot read " + path + ": it has no pixels");
-  const std::size_t bytes =
+  const std::size_t pixel_bytes =
       static_cast<std::size_t>(image.height) * static_cast<std::size_t>(image.width) * kChannels;
-  image.pixels.assign(data.get(), data.get() + bytes);
+  image.pixels.assign(data.get(), data.get() + pixel_bytes);
   return image;
 }
 

@@ -13,30 +13,17 @@
 #include <string_view>
 
 #include "profiler/cupti/loader.h"
+#include "tests/bench/cupti_alone.h"
 
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{2} << 20;
-
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
-
-void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
-  *most = 0;
-  *bytes = kBufferBytes;
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
-}
-
-void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
-  std::free(buffer);
-}
 
 bool switch_on(const rangefinder::CuptiFunctions& cupti, std::string_view what) {
   CUpti_SubscriberHandle subscriber = nullptr;
-  CUpti_SubscriberParams params{};
-  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
-  if (cupti.Subscribe_v2(&subscriber, on_call, nullptr, &params) != CUPTI_SUCCESS) return false;
+  if (rangefinder::bench::subscribe(cupti, subscriber, on_call, nullptr) != CUPTI_SUCCESS) return false;
   if (what != "callbacks") {
-    if (cupti.ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed) != CUPTI_SUCCESS ||
+    if (rangefinder::bench::throw_records_away(cupti) != CUPTI_SUCCESS ||
         cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != CUPTI_SUCCESS)
       return false;
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "schema/duration.h"
 #include "schema/record.h"
 #include "tools/analysis/duration_histogram.h"
 #include "tools/analysis/table.h"
@@ -45,11 +46,6 @@ namespace rangefinder {
 /// CUPTI gave it a start and an end that can be.
 [[nodiscard]] inline bool is_timed(const GpuWork& work) noexcept {
   return work.start_ns != kNoTime && work.end_ns != kNoTime && work.end_ns >= work.start_ns;
-}
-/// Length of [start, end); 0 where one is unknown or they are reversed.
-[[nodiscard]] inline std::uint64_t duration_ns(TimeNs start, TimeNs end) noexcept {
-  if (start == kNoTime || end == kNoTime || end < start) return 0;
-  return static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start);
 }
 
 }  // namespace rangefinder

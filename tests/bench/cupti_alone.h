@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For programs that measure CUPTI without our library: a subscriber, and buffers whose records are thrown
+// away.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "profiler/cupti/loader.h"
+
+namespace rangefinder::bench {
+
+inline constexpr std::size_t kThrownAwayBytes = std::size_t{2} << 20;
+
+inline void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
+  *most = 0;  // as many as fit
+  *bytes = kThrownAwayBytes;
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kThrownAwayBytes));
+}
+
+inline void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                                         std::size_t) {
+  std::free(buffer);
+}
+
+[[nodiscard]] inline CUptiResult throw_records_away(const CuptiFunctions& cupti) {
+  return cupti.ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+}
+
+[[nodiscard]] inline CUptiResult subscribe(const CuptiFunctions& cupti, CUpti_SubscriberHandle& subscriber,
+                                           CUpti_CallbackFunc callback, void* user) {
+  CUpti_SubscriberParams params{};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  return cupti.Subscribe_v2(&subscriber, callback, user, &params);
+}
+
+}  // namespace rangefinder::bench
