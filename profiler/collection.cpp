@@ -151,8 +151,11 @@ bool Collection::begin(CounterMode counters, bool late, std::string& error) {
   use_counters(counters, late);
   if (enable(error)) return true;
   quiesce();
-  if (!was_held) give_up();
-  (void)end();
+  if (was_held) {
+    (void)end();
+  } else {
+    give_up();
+  }
   return false;
 }
 

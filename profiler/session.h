@@ -78,6 +78,7 @@ class Session final : public ControlTarget {
   [[nodiscard]] bool is_child() const noexcept;
   [[nodiscard]] std::string default_folder(std::uint64_t window) const;
   [[nodiscard]] bool calls_under_way() const;
+  [[nodiscard]] bool holds_between_windows() const noexcept;
   void end_collection();
   void settle_collection();
   void forget_window();

@@ -6,12 +6,14 @@
 
 namespace rangefinder {
 
+bool Session::holds_between_windows() const noexcept {
+  return options_.start != StartMode::off || options_.capture.by == CaptureBy::profiler_calls;
+}
+
 // As it was before the window.
 void Session::end_collection() {
   settling_.store(!collection_.end());
-  const bool profiler_calls = options_.capture.by == CaptureBy::profiler_calls;
-  const bool holds = options_.start != StartMode::off || profiler_calls;
-  if (!settling_.load() && (yielded_.load() || !holds)) collection_.release();
+  if (!settling_.load() && (yielded_.load() || !holds_between_windows())) collection_.release();
 }
 
 // What a thread in a long call has kept from being switched off.
@@ -36,8 +38,8 @@ std::string Session::take_cupti_back() {
   const InsideCupti inside(*this);
   if (state_.load() == SessionState::ended) return "the process ends";
   if (!yielded_.exchange(false)) return "CUPTI was not given up";
+  if (!holds_between_windows()) return {};
   const bool profiler_calls = options_.capture.by == CaptureBy::profiler_calls;
-  if (options_.start == StartMode::off && !profiler_calls) return {};
   std::string error;
   if (collection_.load(error) && collection_.hold(profiler_calls, error)) return {};
   yielded_.store(true);
