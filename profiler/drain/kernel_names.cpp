@@ -33,8 +33,8 @@ std::uint32_t KernelNames::intern_pointer(const char* mangled) {
 }
 
 std::uint32_t KernelNames::intern(std::string_view mangled) {
-  std::string text(mangled.substr(0, kMaxNameBytes));
-  if (const auto at = by_text_.find(text); at != by_text_.end()) return at->second;
+  const std::string_view kept = mangled.substr(0, kMaxNameBytes);
+  if (const auto at = by_text_.find(kept); at != by_text_.end()) return at->second;
   if (mangled.size() > kMaxNameBytes) loss_.add(Loss::names_truncated);
   if (names_.size() > kMaxNames) {
     loss_.add(Loss::names_folded);
@@ -42,12 +42,12 @@ std::uint32_t KernelNames::intern(std::string_view mangled) {
   }
   KernelNameRecord record;
   record.id = static_cast<std::uint32_t>(names_.size());
-  record.mangled = text;
-  record.demangled = demangled_name(text);
+  record.mangled = kept;
+  record.demangled = demangled_name(record.mangled);
   const KernelOrigin origin = kernel_origin(record.mangled, record.demangled);
   record.from_library = origin.from_library;
   record.evidence = origin.evidence;
-  by_text_.emplace(std::move(text), record.id);
+  by_text_.emplace(kept, record.id);
   names_.push_back(std::move(record));
   return names_.back().id;
 }

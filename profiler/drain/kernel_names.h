@@ -14,11 +14,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/events/name_table.h"
 #include "schema/loss.h"
 #include "schema/record.h"
 
@@ -52,9 +54,13 @@ class KernelNames {
   struct HashConfig {
     std::size_t operator()(const LaunchConfigRecord& c) const noexcept;
   };
+  struct HashText {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return hash_text(text); }
+  };
   LossLedger& loss_;
   std::vector<KernelNameRecord> names_;  // by id; 0 unused
-  std::unordered_map<std::string, std::uint32_t> by_text_;
+  std::unordered_map<std::string, std::uint32_t, HashText, std::equal_to<>> by_text_;
   std::unordered_map<const char*, std::uint32_t> by_pointer_;
   std::unordered_map<LaunchConfigRecord, std::uint32_t, HashConfig, SameConfig> config_ids_;
   std::unordered_map<std::uint32_t, LaunchConfigRecord> configs_, older_configs_;

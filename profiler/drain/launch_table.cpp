@@ -19,7 +19,7 @@ void LaunchTable::put_exact(std::uint32_t correlation, WorkKind kind, const Laun
 }
 
 void LaunchTable::store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state) {
-  Slot fresh{origin.range, correlation, origin.path, kind, state};
+  Slot fresh{origin.range, correlation, origin.path, origin.kernel, kind, state};
   if (is_waiting(state)) ++waiting_;
   if (kind != WorkKind::graph) {
     Slot& slot = slots_[correlation % kSlots];
@@ -58,7 +58,7 @@ std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of
     slot->state = State::recorded;
     --waiting_;
   }
-  return LaunchOrigin{slot->path, slot->range};
+  return LaunchOrigin{slot->path, slot->range, slot->kernel};
 }
 
 void LaunchTable::replace(Slot& slot) noexcept {

@@ -29,6 +29,7 @@ namespace rangefinder {
 struct LaunchOrigin {
   std::uint32_t path = 0;
   std::uint64_t range = 0;
+  std::uint32_t kernel = 0;  ///< NameTable id; 0: the record itself has the right name
 };
 
 class LaunchTable {
@@ -73,6 +74,7 @@ class LaunchTable {
     std::uint64_t range = 0;
     std::uint32_t correlation = 0;
     std::uint32_t path = 0;
+    std::uint32_t kernel = 0;
     WorkKind kind = WorkKind::kernel;
     State state = State::empty;
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 namespace rangefinder {
 
@@ -54,11 +55,16 @@ void TraceBuilder::end_period(std::int64_t start_ns, std::int64_t end_ns, std::u
   }
 }
 
-bool TraceBuilder::join(GpuWork& work) {
+template <typename Record>
+bool TraceBuilder::join(Record& record) {
+  GpuWork& work = record.work;
   const auto origin = launches_.find(work.correlation, work.graph != 0 || work.graph_node != 0);
   if (!origin) return false;
   work.path = origin->path;
   work.range = origin->range;
+  if constexpr (std::is_same_v<Record, KernelRecord>) {
+    if (origin->kernel != 0) record.name = kernels_.intern(recorder_.names.text(origin->kernel));
+  }
   if (work.graph_node == 0) return true;
   const LaunchOrigin* const made = graph_nodes_.find(work.graph_node);
   if (made == nullptr) {
@@ -79,7 +85,7 @@ void TraceBuilder::on_work(Record record) {
   }
   record.work.start_ns = relative(record.work.start_ns);
   record.work.end_ns = relative(record.work.end_ns);
-  if (join(record.work)) {
+  if (join(record)) {
     write(record);
     return;
   }
@@ -93,7 +99,7 @@ void TraceBuilder::on_work(Record record) {
 void TraceBuilder::expire(Pending& pending) {
   std::visit(
       [this](auto& record) {
-        if (!join(record.work)) {
+        if (!join(record)) {
           if (!is_of_window(record.work)) return;
           recorder_.loss.add(Loss::record_without_launch);
         }
@@ -135,7 +141,7 @@ void TraceBuilder::settle_pending(std::int64_t now_ns) {
   while (left-- > 0) {
     Pending pending = std::move(pending_.front());
     pending_.pop_front();
-    const bool joined = std::visit([this](auto& record) { return join(record.work); }, pending.record);
+    const bool joined = std::visit([this](auto& record) { return join(record); }, pending.record);
     if (joined) {
       std::visit([this](const auto& record) { write(record); }, pending.record);
     } else if (now_ns - pending.since_ns > pending_ns) {

@@ -103,7 +103,8 @@ class TraceBuilder final : public RecordSink {
   [[nodiscard]] LaunchRecord launch_of(std::uint32_t thread, const Event& event) const;
   template <typename Record>
   void on_work(Record record);
-  [[nodiscard]] bool join(GpuWork& work);
+  template <typename Record>
+  [[nodiscard]] bool join(Record& record);
   [[nodiscard]] bool is_of_counter_range(const KernelActivity& kernel) const noexcept;
   void read_values(const ExactLaunch& launch, ExactRecord& record) const;
   template <typename Record>

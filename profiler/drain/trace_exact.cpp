@@ -80,8 +80,9 @@ void TraceBuilder::on_exact(const ExactLaunch& launch) {
     const bool is_copy = launch.kind == WorkKind::memcpy || launch.kind == WorkKind::memset;
     const bool expect_record = !(is_copy && launch.bytes == 0);  // nothing was copied: no record comes
     note_launch(launch.event.correlation);
-    launches_.put_exact(launch.event.correlation, launch.kind, {launch.event.path, launch.event.range},
-                        expect_record);
+    const LaunchOrigin origin{launch.event.path, launch.event.range,
+                              static_cast<std::uint32_t>(launch.event.b)};
+    launches_.put_exact(launch.event.correlation, launch.kind, origin, expect_record);
   }
   writer_.write(record);
   totals_.add(record);

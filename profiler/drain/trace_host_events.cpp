@@ -59,8 +59,9 @@ void TraceBuilder::expect_work_of(const Event& event, bool at_edge) {
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
   const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0);
   note_launch(event.correlation);
-  if (at_edge) return launches_.put_at_edge(event.correlation, work_kind(kind), {event.path, event.range});
-  launches_.put(event.correlation, work_kind(kind), {event.path, event.range}, expect_record);
+  const LaunchOrigin origin{event.path, event.range, low(event.b)};
+  if (at_edge) return launches_.put_at_edge(event.correlation, work_kind(kind), origin);
+  launches_.put(event.correlation, work_kind(kind), origin, expect_record);
 }
 
 NvtxExtras TraceBuilder::extras_of(const Event& event, std::span<const std::byte> extra) const {

@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kEventLogVersion = 2;
 enum class EventKind : std::uint8_t {
   none = 0,
   // kind             a              b                        c           d
-  launch,           // bytes          -                        result      context
+  launch,           // bytes          kernel's name or 0       result      context   0: its record's is right
   range,            // payload bits   -                        domain      category
   range_start_end,  // payload bits   name | start thread << 32  domain    category   ring: of the end thread
   mark,             // payload bits   name                     domain      category

@@ -10,9 +10,8 @@ namespace rangefinder {
 namespace {
 
 constexpr CUpti_CallbackId kResourceCallbacks[] = {
-    CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-    CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
-    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+    CUPTI_CBID_RESOURCE_CONTEXT_CREATED,        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+    CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
     CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
 };
 
@@ -48,6 +47,8 @@ void LaunchCallbacks::set_counters(ExactProfiler* exact, PmSampler* sampler, boo
 }
 
 bool LaunchCallbacks::enable_resources(CUpti_SubscriberHandle subscriber) noexcept {
+  if (enabled_before_) handles_used_again_.store(true);  // nobody told of modules in between
+  enabled_before_ = true;
   for (const CUpti_CallbackId cbid : kResourceCallbacks) {
     if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, cbid) != CUPTI_SUCCESS) return false;
   }

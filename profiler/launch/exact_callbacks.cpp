@@ -101,6 +101,7 @@ void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& c
   const ExactEntry entry = exact_entry(call, api, event.end_ns);
   ExactLaunch launch;
   launch.event = event;
+  if (handles_used_again_.load(std::memory_order_relaxed)) launch.event.b = entry.name;
   launch.thread = entry.thread;
   launch.kind = static_cast<WorkKind>(api.kind);
   launch.name = entry.name;

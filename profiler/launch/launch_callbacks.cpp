@@ -129,6 +129,12 @@ void LaunchCallbacks::emit(ThreadState* state, const CUpti_CallbackData& call, c
   }
 }
 
+std::uint32_t LaunchCallbacks::kernel_name(ThreadState& state,
+                                           const CUpti_CallbackData& call) const noexcept {
+  if (!handles_used_again_.load(std::memory_order_relaxed) || call.symbolName == nullptr) return 0;
+  return state.name_of(call.symbolName);
+}
+
 void LaunchCallbacks::emit_launch(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                                   Event& event) noexcept {
   cost_.count();
@@ -138,6 +144,8 @@ void LaunchCallbacks::emit_launch(ThreadState& state, const CUpti_CallbackData& 
     ApiArguments arguments;
     api.read(call.functionParams, true, arguments);
     event.a = arguments.bytes;
+  } else if (api.kind == ApiClass::kernel) {
+    event.b = kernel_name(state, call);
   }
   state.emit(event);
 }
@@ -222,6 +230,8 @@ void LaunchCallbacks::on_resource(CUpti_CallbackId cbid, const CUpti_ResourceDat
     ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
     if (exact != nullptr) exact->context_destroyed(data.context);
     hooks_.context_destroyed(hooks_.user, data.context);
+  } else if (cbid == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
+    handles_used_again_.store(true, std::memory_order_relaxed);
   } else if (data.resourceDescriptor != nullptr) {
     on_graph_node(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor),
                   cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);

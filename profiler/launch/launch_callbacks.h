@@ -45,7 +45,7 @@ class LaunchCallbacks {
   void set_counters(ExactProfiler* exact, PmSampler* sampler, bool late) noexcept;
 
   /// These switch callbacks on and off. False: `cupti` refused one.
-  /// Contexts and the nodes of graphs: what must be known of the time before a window.
+  /// Contexts, modules that go, and the nodes of graphs: what must be known of the time before a window.
   [[nodiscard]] bool enable_resources(CUpti_SubscriberHandle subscriber) noexcept;
   /// cuProfilerStart and cuProfilerStop.
   [[nodiscard]] bool enable_profiler_calls(CUpti_SubscriberHandle subscriber) noexcept;
@@ -86,6 +86,8 @@ class LaunchCallbacks {
   void emit(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
   void on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept;
   void on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) noexcept;
+  /// The kernel's name as an id, where CUPTI's record of it may have another's; else 0.
+  [[nodiscard]] std::uint32_t kernel_name(ThreadState& state, const CUpti_CallbackData& call) const noexcept;
   void emit_launch(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                    Event& event) noexcept;
   /// What exact mode keeps of a call's enter in the low bits of its start time.
@@ -116,6 +118,10 @@ class LaunchCallbacks {
   std::atomic<ExactProfiler*> exact_{nullptr};       // of this window
   std::atomic<ExactProfiler*> ever_exact_{nullptr};  // whom a call that is under way may have entered
   std::atomic<PmSampler*> sampler_{nullptr};
+  // CUPTI names a kernel after the first that it saw at the same handle, and handles of modules that are gone
+  // are used again (tests/bench/unloaded_names.cpp). A launch's callback has the right name.
+  std::atomic<bool> handles_used_again_{false};
+  bool enabled_before_ = false;  // one thread at a time
   std::atomic<bool> finds_contexts_{false};
   std::atomic<std::uint64_t> found_contexts_{0};  // by the lowest bits of their ids
   const pid_t pid_ = getpid();

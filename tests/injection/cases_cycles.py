@@ -51,6 +51,20 @@ class CycleCases(ObedientCase):
         program.do("storm off")
         self.end_program(program)
 
+    def test_a_module_that_goes_between_two_windows_takes_its_names_along(self):
+        for start in ("off", "ready"):
+            program = self.start_program(RANGEFINDER_START=start)
+            client = self.connect(program)
+            for name in ("first", "second"):
+                self.ok(client.ask("start", out=str(self.place / f"{start}-{name}")))
+                program.do(f"load {name}")
+                program.do("sync")
+                trace = self.window_trace(client.ask("stop"))
+                program.do("unload")
+
+                self.assertEqual([line["name_text"] for line in trace.of("kernel")], [name] * 2, start)
+            self.end_program(program)
+
     def test_a_call_that_began_before_a_window_is_no_part_of_it(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)

@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+from collections import Counter
 
 from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment
 from trace import Trace
@@ -39,6 +40,16 @@ class LifeCases(InjectionCase):
     def test_64_threads_launch_and_64_more_after_them(self):
         # 80 threads at a time have a ring; those of the second 64 may come before the first are read.
         self.assert_lives("threads", "64", kernels=1280, lost=("threads_without_ring", "record_without_launch"))
+
+    def test_kernels_keep_their_names_though_modules_go(self):
+        wanted = Counter({f"jit_{number:04}": number % 3 + 1 for number in range(40)})
+        for counters in ("off", "exact"):
+            with self.subTest(counters=counters):
+                run = self.run_both("lives", "modules", "40", RANGEFINDER_COUNTERS=counters)
+
+                self.assert_silent(run)
+                self.assert_balanced(run.trace())
+                self.assertEqual(Counter(line["name_text"] for line in run.trace().of("kernel")), wanted)
 
     def test_the_library_stays_where_a_program_loads_and_unloads_it(self):
         self.assert_lives("dlclose", str(Build.injection_library), kernels=10)

@@ -19,6 +19,9 @@
 struct CUfunc_st {
   const char* name;
 };
+struct CUmod_st {
+  std::vector<CUfunction> functions;
+};
 /// What a graph and an executable graph hold. Leaked, like all handles.
 struct GraphNode {
   CUgraphNode node;
@@ -36,6 +39,9 @@ struct CUgraphExec_st {
 namespace fake {
 namespace {
 
+std::mutex modules_mutex;
+/// Handles of kernels that are used again, as the real driver does.
+auto* const unloaded = new std::vector<CUfunction>;  // guarded by modules_mutex
 std::mutex capture_mutex;
 CUgraph capturing = nullptr;  // guarded by capture_mutex; one capture at a time
 std::atomic<std::uint64_t> next_graph{1};
@@ -98,16 +104,29 @@ bool is_capturing() {
 }  // namespace fake
 
 FAKE_EXPORT CUresult cuModuleLoadData(CUmodule* module, const void*) {
-  *module = nullptr;
+  *module = new CUmod_st{};
   return fake::ready("cuModuleLoadData");
 }
 
-FAKE_EXPORT CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
-  static std::mutex mutex;
+FAKE_EXPORT CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   static auto* const names = new std::set<std::string>;  // leaked: records point into it
-  const std::lock_guard lock(mutex);
-  *function = new CUfunc_st{names->insert(name).first->c_str()};
+  const std::lock_guard lock(fake::modules_mutex);
+  if (fake::unloaded->empty()) fake::unloaded->push_back(new CUfunc_st{});
+  *function = fake::unloaded->back();
+  fake::unloaded->pop_back();
+  (*function)->name = names->insert(name).first->c_str();
+  module->functions.push_back(*function);
   return fake::ready("cuModuleGetFunction");
+}
+
+FAKE_EXPORT CUresult cuModuleUnload(CUmodule module) {
+  if (const CUresult r = fake::ready("cuModuleUnload"); r != CUDA_SUCCESS) return r;
+  if (const fake::Hooks* const table = fake::tool())
+    table->resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, fake::current_context());
+  const std::lock_guard lock(fake::modules_mutex);
+  fake::unloaded->insert(fake::unloaded->end(), module->functions.begin(), module->functions.end());
+  module->functions.clear();
+  return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -119,6 +138,7 @@ FAKE_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid
     if (grid_x == 0) return CUDA_ERROR_INVALID_VALUE;
     if (std::strstr(f->name, "raise_signal") != nullptr) raise(SIGUSR1);  // inside of the call
     fake::Work work = fake::work_of(call, fake::WorkClass::kernel, stream);
+    work.function = f;
     std::memcpy(work.grid, &params.gridDimX, sizeof(work.grid));
     std::memcpy(work.block, &params.blockDimX, sizeof(work.block));
     return fake::submit(work);

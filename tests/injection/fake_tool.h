@@ -66,6 +66,7 @@ struct Work {
   std::uint64_t graph_node;       ///< 0: not of a graph
   bool last_of_graph;             ///< of this launch
   const char* symbol;             ///< kernel
+  CUfunction function;            ///< kernel
   unsigned grid[3], block[3];     ///< kernel
   std::uint64_t bytes;            ///< memcpy, memset
   bool to_host, async;            ///< memcpy

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing is lost, and memory does not grow: launch_storm. Streams, events, memory: multi_stream."""
+"""Nothing is lost, and memory does not grow: launch_storm. Streams, events, memory: multi_stream. Names of kernels
+whose module is gone: unloaded_modules."""
 from collections import Counter
 
 MIB = 1 << 20
@@ -55,3 +56,17 @@ def multi_stream(runner, table):
     table.row("multi_stream: device synchronisations", f">= {expected['device_syncs']}", len(syncs),
               len(syncs) >= expected["device_syncs"])
     table.equal("multi_stream: losses", {}, trace.loss)
+
+
+def unloaded_modules(runner, table):
+    for name, more in (("new names", []), ("reloaded", ["--reload"]), ("libraries", ["--library"])):
+        command = [f"{runner.bin}/unloaded_modules", *more]
+        for mode in ("off", "exact"):
+            title = f"unloaded_modules, {name}, {mode}"
+            expected, trace = runner.traced(title.replace(", ", "_").replace(" ", "_"), command, ["--counters", mode])
+            found = trace.kernels_by_name()
+            wrong = {kernel: (count, found[kernel]) for kernel, count in expected["kernels_by_name"].items()
+                     if found[kernel] != count}
+            table.equal(f"{title}: kernels", expected["kernels"], sum(found.values()))
+            table.row(f"{title}: names with a wrong count", 0, f"{len(wrong)} {dict(list(wrong.items())[:2])}", not wrong)
+            table.equal(f"{title}: losses", {}, trace.loss)

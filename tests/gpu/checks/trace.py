@@ -29,6 +29,7 @@ class Trace:
         self._paths = {}
         self._thread_of = {}
         self._kernel_keys = Counter()
+        self._kernel_names = Counter()  # ids
         self._recorded = set()  # correlation ids of kernel lines
         # Its own segments lie at the top; below are those of child processes, or of ranks.
         where = glob.escape(folder)
@@ -54,6 +55,7 @@ class Trace:
         if kind == "kernel":
             self._kernel_keys[(record.get("path", 0), record.get("graph", 0), record["corr"])] += 1
             self._recorded.add(record["corr"])
+            self._kernel_names[record["name"]] += 1
         elif kind == "launch":
             self._thread_of[record["corr"]] = record["thread"]
         elif kind == "path":
@@ -86,6 +88,14 @@ class Trace:
         found = Counter()
         for (path, _, _), count in self.kernels.items():
             found[self.path(path)] += count
+        return found
+
+    def kernels_by_name(self):
+        """Kernel records by mangled name."""
+        texts = {line["id"]: line["mangled"] for line in self.lines["kernel_name"]}
+        found = Counter()
+        for name, count in self._kernel_names.items():
+            found[texts[name]] += count
         return found
 
     def exact_kernels(self):

@@ -6,6 +6,7 @@
 //   reset            the primary context, reset while in use, and again
 //   stack            on a thread with a stack of 128 KiB        threads N on N threads at a time, then N more
 //   storm            two threads launch as fast as a real driver lets them, without end
+//   modules N        N modules, each unloaded after a few launches of its kernel jit_0000, jit_0001, …
 //   dlclose FILE     loads FILE before cuInit, unloads it after
 //   sandbox          no socket can be made (seccomp)            pipe      standard error is a pipe nobody
 //   reads
@@ -111,6 +112,21 @@ void storm() {
   launch();
 }
 
+void use_modules(int count) {
+  const Gpu gpu;
+  for (int number = 0; number < count; ++number) {
+    char name[32];
+    std::snprintf(name, sizeof name, "jit_%04d", number);
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    must(cuModuleLoadData(&module, nullptr), "cuModuleLoadData");
+    must(cuModuleGetFunction(&function, module, name), "cuModuleGetFunction");
+    for (int i = 0; i <= number % 3; ++i) Gpu::launch_one(function);
+    must(cuCtxSynchronize(), "cuCtxSynchronize");
+    must(cuModuleUnload(module), "cuModuleUnload");
+  }
+}
+
 void load_and_unload(const char* file) {
   void* const library = dlopen(file, RTLD_NOW);
   if (library == nullptr) std::exit(3);
@@ -155,6 +171,7 @@ int main(int argc, char** argv) {
   if (how == "stack") work_on_a_small_stack();
   if (how == "threads") work_on_threads(count);
   if (how == "storm") storm();
+  if (how == "modules") use_modules(count);
   if (how == "dlclose") load_and_unload(argv[2]);
   if (how == "sandbox" || how == "pipe") Gpu().work(kLaunches);
   std::puts("done");

@@ -7,6 +7,7 @@
 //   profiler start|stop    cuProfilerStart, cuProfilerStop
 //   storm on|off|waits     another thread launches all the while; and waits for it, most of the time
 //   hold                   another thread enters a launch, which does not return until `release`
+//   load NAME              a kernel that is launched twice             unload  its module goes
 //   sync, status (threads, open files, resident KiB), fork, quit
 #include <cudaProfiler.h>
 #include <dirent.h>
@@ -84,6 +85,14 @@ class Worker {
     holder_.join();
   }
 
+  void load(const char* kernel) {
+    CUfunction function = nullptr;
+    must(cuModuleLoadData(&module_, nullptr), "cuModuleLoadData");
+    must(cuModuleGetFunction(&function, module_, kernel), "cuModuleGetFunction");
+    for (int i = 0; i < 2; ++i) Gpu::launch_one(function);
+  }
+  void unload() { must(cuModuleUnload(module_), "cuModuleUnload"); }
+
   void make_graph() {
     must(cuStreamCreate(&stream_, 0), "cuStreamCreate");
     exec_ = captured_graph(gpu_, stream_, 1000);
@@ -100,6 +109,7 @@ class Worker {
   const Gpu& gpu_;
   std::atomic<bool> stormy_{false};
   std::thread thread_, holder_;
+  CUmodule module_ = nullptr;
   CUstream stream_ = nullptr;
   CUgraphExec exec_ = nullptr;
 };
@@ -129,6 +139,8 @@ int main() {
     if (verb == "pop") nvtxRangePop();
     if (verb == "graph") worker.make_graph();
     if (verb == "replay") worker.replay(std::stoi(what));
+    if (verb == "load") worker.load(what.c_str());
+    if (verb == "unload") worker.unload();
     if (verb == "storm") worker.storm(what != "off", what == "waits");
     if (verb == "hold") worker.hold();
     if (verb == "release") worker.release();

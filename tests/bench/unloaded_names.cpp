@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whose name CUPTI gives the kernels of modules that are unloaded right after the launch: CUPTI alone, none
+// of our library but its loader.
+//
+//   unloaded_names --flush end|before|callback [--library] --modules 300
+//
+// Loads a module, launches its one kernel, waits, unloads it, over and over. Records are asked for at the
+// end, before each unloading, or in CUPTI's callback that a module is about to go; names are read as the
+// buffer comes. Prints one line of JSON: records, how many had another kernel's name or none ("wrong"), for
+// how many launches the name in the launch's callback was wrong ("wrong_symbols"), how many records had the
+// callback's very pointer, and
+// what a flush took.
+#include <cupti_driver_cbid.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "profiler/cupti/loader.h"
+#include "tests/bench/cupti_alone.h"
+#include "workloads/probes/cuda_check.h"
+#include "workloads/probes/jit_module.h"
+
+namespace rangefinder {
+namespace {
+
+struct Launch {
+  std::string wanted;
+  const char* symbol = nullptr;
+};
+
+struct Trial {
+  CuptiFunctions cupti{};
+  bool library = false;
+  std::string flush = "end", now;  // `now`: the kernel that the application launches
+  std::mutex mutex;
+  std::map<std::uint32_t, Launch> launches;  // by correlation id
+  std::uint64_t records = 0, wrong = 0, without = 0, same_pointer = 0, wrong_symbols = 0, unloads = 0;
+  std::vector<double> flush_us;
+  std::vector<std::string> examples;
+};
+
+Trial* trial = nullptr;  // buffers come without a user's pointer
+
+void flush() {
+  const auto begin = std::chrono::steady_clock::now();
+  if (trial->cupti.ActivityFlushAll(0) != CUPTI_SUCCESS)
+    std::fprintf(stderr, "unloaded_names: flush failed\n");
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+  trial->flush_us.push_back(took.count());
+}
+
+void add(const CUpti_ActivityKernel10& kernel) {
+  ++trial->records;
+  const auto at = trial->launches.find(kernel.correlationId);
+  if (at == trial->launches.end()) {
+    ++trial->without;
+    return;
+  }
+  if (kernel.name == at->second.symbol) ++trial->same_pointer;
+  if (kernel.name != nullptr && at->second.wanted == kernel.name) return;
+  ++trial->wrong;
+  if (trial->examples.size() < 4) {
+    trial->examples.push_back(at->second.wanted + " is called " +
+                              (kernel.name == nullptr ? "-" : kernel.name));
+  }
+}
+
+void CUPTIAPI on_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  const std::lock_guard lock(trial->mutex);
+  CUpti_Activity* record = nullptr;
+  while (valid > 0 && trial->cupti.ActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+      add(*reinterpret_cast<const CUpti_ActivityKernel10*>(record));
+    }
+  }
+  std::free(buffer);
+}
+
+void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    if (cbid != CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) return;
+    ++trial->unloads;
+    if (trial->flush == "callback") flush();
+    return;
+  }
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite != CUPTI_API_ENTER) return;
+  const std::lock_guard lock(trial->mutex);
+  trial->launches[call.correlationId] = {trial->now, call.symbolName};
+  if (call.symbolName == nullptr || trial->now != call.symbolName) ++trial->wrong_symbols;
+}
+
+void check_cupti(CUptiResult result, const char* what) {
+  if (result == CUPTI_SUCCESS) return;
+  std::fprintf(stderr, "unloaded_names: %s: CUPTI's error %d\n", what, static_cast<int>(result));
+  std::exit(1);
+}
+
+void enable() {
+  const CuptiFunctions& cupti = trial->cupti;
+  CUpti_SubscriberHandle subscriber = nullptr;
+  check_cupti(cupti.ActivityRegisterCallbacks(bench::on_buffer_requested, on_completed), "buffers");
+  check_cupti(bench::subscribe(cupti, subscriber, on_call, nullptr), "subscribe");
+  check_cupti(
+      cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel),
+      "launches");
+  check_cupti(cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                   CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING),
+              "modules");
+  check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernels");
+}
+
+void run(unsigned modules) {
+  const probe::ModuleApi cuda;
+  for (unsigned number = 0; number < modules; ++number) {
+    char name[32];
+    std::snprintf(name, sizeof name, "jit_%05u", number);
+    trial->now = name;
+    const probe::JitModule module(cuda, name, number % 3, trial->library);
+    for (unsigned i = 0; i <= number % 4; ++i) module.launch();
+    probe::check(cudaDeviceSynchronize(), "synchronise");
+    if (trial->flush == "before") flush();
+  }
+  flush();
+}
+
+nlohmann::ordered_json outcome() {
+  std::vector<double>& took = trial->flush_us;
+  std::nth_element(took.begin(), took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2), took.end());
+  return {{"flush", trial->flush},
+          {"library", trial->library},
+          {"launches", trial->launches.size()},
+          {"records", trial->records},
+          {"without_launch", trial->without},
+          {"wrong", trial->wrong},
+          {"wrong_symbols", trial->wrong_symbols},
+          {"same_pointer", trial->same_pointer},
+          {"unloads", trial->unloads},
+          {"flush_us", took[took.size() / 2]},
+          {"examples", trial->examples}};
+}
+
+}  // namespace
+}  // namespace rangefinder
+
+int main(int argc, char** argv) {
+  using namespace rangefinder;
+  CLI::App app{"Whose name CUPTI gives the kernels of modules that are unloaded"};
+  Trial here;
+  unsigned modules = 300;
+  app.add_option("--flush", here.flush)->check(CLI::IsMember({"end", "before", "callback"}));
+  app.add_flag("--library", here.library);
+  app.add_option("--modules", modules)->check(CLI::Range(1u, 99'999u));
+  CLI11_PARSE(app, argc, argv);
+  probe::require_gpu();
+  CuptiLibrary cupti;
+  CuptiFailure failure;
+  if (!load_cupti("", cupti, failure)) {
+    std::fprintf(stderr, "unloaded_names: %s\n", failure.reason.c_str());
+    return 3;
+  }
+  here.cupti = cupti.functions;
+  trial = &here;
+  enable();
+  run(modules);
+  std::printf("%s\n", outcome().dump().c_str());
+  return 0;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A module with one empty kernel, compiled from PTX while the program runs, as JIT compilers do.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "workloads/probes/cuda_check.h"
+
+namespace rangefinder::probe {
+
+/// The driver's functions for modules and libraries, by way of the runtime.
+struct ModuleApi {
+  decltype(cuModuleLoadData)* load = function<decltype(cuModuleLoadData)>("cuModuleLoadData");
+  decltype(cuModuleGetFunction)* get = function<decltype(cuModuleGetFunction)>("cuModuleGetFunction");
+  decltype(cuLaunchKernel)* launch = function<decltype(cuLaunchKernel)>("cuLaunchKernel");
+  decltype(cuLibraryLoadData)* load_library = function<decltype(cuLibraryLoadData)>("cuLibraryLoadData");
+  decltype(cuLibraryGetKernel)* get_kernel = function<decltype(cuLibraryGetKernel)>("cuLibraryGetKernel");
+  decltype(cuLibraryUnload)* unload_library = function<decltype(cuLibraryUnload)>("cuLibraryUnload");
+  decltype(cuModuleUnload)* unload = function<decltype(cuModuleUnload)>("cuModuleUnload");
+
+ private:
+  template <class Function>
+  static Function* function(const char* name) {
+    void* found = nullptr;
+    check(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, nullptr), name);
+    return reinterpret_cast<Function*>(found);
+  }
+};
+
+/// Loaded as it is made, unloaded as it goes. Errors end the program.
+class JitModule {
+ public:
+  /// `parameters` of 8 bytes each, two at most: kernels of one name that differ. `as_library`: by the
+  /// driver's functions for libraries, which belong to no context.
+  JitModule(const ModuleApi& cuda, const std::string& name, unsigned parameters, bool as_library)
+      : cuda_(cuda) {
+    if (as_library) {
+      const std::string text = ptx(name, parameters);
+      CUkernel kernel = nullptr;
+      check_driver(cuda_.load_library(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+                   "cuLibraryLoadData");
+      check_driver(cuda_.get_kernel(&kernel, library_, name.c_str()), "cuLibraryGetKernel");
+      function_ = reinterpret_cast<CUfunction>(kernel);  // as the driver's documentation has it
+      return;
+    }
+    check_driver(cuda_.load(&module_, ptx(name, parameters).c_str()), "cuModuleLoadData");
+    check_driver(cuda_.get(&function_, module_, name.c_str()), "cuModuleGetFunction");
+  }
+  ~JitModule() {
+    if (library_ != nullptr) {
+      check_driver(cuda_.unload_library(library_), "cuLibraryUnload");
+    } else {
+      check_driver(cuda_.unload(module_), "cuModuleUnload");
+    }
+  }
+  JitModule(const JitModule&) = delete;
+  JitModule& operator=(const JitModule&) = delete;
+
+  void launch() const {
+    std::uint64_t value = 0;
+    void* arguments[2] = {&value, &value};
+    check_driver(cuda_.launch(function_, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr),
+                 "cuLaunchKernel");
+  }
+
+ private:
+  static void check_driver(CUresult result, const char* what) {
+    if (result == CUDA_SUCCESS) return;
+    std::fprintf(stderr, "probe: %s: CUresult %d\n", what, static_cast<int>(result));
+    std::exit(kExitFailed);
+  }
+  static std::string ptx(const std::string& name, unsigned parameters) {
+    std::string text = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry " + name + "(";
+    for (unsigned i = 0; i < parameters; ++i) {
+      text += (i == 0 ? "" : ", ") + std::string(".param .u64 p") + std::to_string(i);
+    }
+    return text + ")\n{\n  ret;\n}\n";
+  }
+
+  const ModuleApi& cuda_;
+  CUmodule module_ = nullptr;
+  CUlibrary library_ = nullptr;
+  CUfunction function_ = nullptr;
+};
+
+}  // namespace rangefinder::probe

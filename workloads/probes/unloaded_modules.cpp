@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Modules that are compiled while the program runs, as JIT compilers do: each is loaded, its one kernel
+// launched a few times, and unloaded before anyone can have read the kernel's record. All names are of one
+// length, so that the memory of one name is the memory of the next.
+//
+// --library: by the driver's functions for libraries.
+//
+//   round R, module M:  load ─▶ (M % 7) + 1 launches of jit_R_M ─▶ wait ─▶ unload
+//
+// --reload: the same names again in each round, with another kernel behind them.
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "workloads/probes/cuda_check.h"
+#include "workloads/probes/expectation.h"
+#include "workloads/probes/jit_module.h"
+#include "workloads/probes/range.h"
+
+namespace rangefinder::probe {
+namespace {
+
+constexpr unsigned kMostLaunches = 7;
+
+struct Options {
+  unsigned rounds = 4, modules = 100;
+  bool reload = false, library = false;
+};
+
+void use_module(const ModuleApi& cuda, const std::string& name, unsigned parameters, unsigned launches,
+                bool as_library) {
+  const JitModule module(cuda, name, parameters, as_library);
+  for (unsigned i = 0; i < launches; ++i) module.launch();
+  check(cudaDeviceSynchronize(), "synchronise");
+}
+
+std::string name_of(unsigned round, unsigned module) {
+  char text[32];
+  std::snprintf(text, sizeof text, "jit_%02u_%04u", round % 100, module % 10'000);
+  return text;
+}
+
+int run(const Options& options) {
+  require_gpu();
+  const ModuleApi cuda;
+  Object kernels;
+  std::uint64_t launches = 0;
+  for (unsigned round = 0; round < options.rounds; ++round) {
+    const Range range("round");
+    for (unsigned module = 0; module < options.modules; ++module) {
+      const std::string name = name_of(options.reload ? 0 : round, module);
+      const unsigned count = module % kMostLaunches + 1;
+      use_module(cuda, name, (options.reload ? round : module) % 3, count, options.library);
+      launches += count;
+      if (options.reload && round + 1 < options.rounds) continue;
+      kernels.add(name, options.reload ? count * options.rounds : count);
+    }
+  }
+  print(Object()
+            .add("probe", "unloaded_modules")
+            .add("modules", options.rounds * options.modules)
+            .add("kernels", launches)
+            .add("kernels_by_name", kernels));
+  return 0;
+}
+
+}  // namespace
+}  // namespace rangefinder::probe
+
+int main(int argc, char** argv) {
+  rangefinder::probe::Options options;
+  CLI::App app{"Kernels of modules that are unloaded right after the launch"};
+  app.add_option("--rounds", options.rounds, "Rounds")->check(CLI::Range(1u, 100u));
+  app.add_option("--modules", options.modules, "Modules a round")->check(CLI::Range(1u, 10'000u));
+  app.add_flag("--reload", options.reload, "The same names in each round");
+  app.add_flag("--library", options.library, "As libraries of the driver");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return rangefinder::probe::run(options);
+}
