@@ -78,7 +78,9 @@ inline constexpr std::array kTruthKeys{
     CountKey<CopyTruth>{"measured_bytes", &CopyTruth::measured_bytes},
 };
 
-/// Keys of "own_cost" of an `end` line and of summary.json. All are always written.
+/// Keys of "own_cost" of an `end` line and of summary.json. All are always written; those behind the first
+/// kFirstOwnCostKeys are missing in traces of earlier versions.
+inline constexpr std::size_t kFirstOwnCostKeys = 11;
 inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"launch_callbacks", &OwnCost::launch_callbacks},
     CountKey<OwnCost>{"launch_callback_median_ns", &OwnCost::launch_callback_median_ns},
@@ -91,6 +93,8 @@ inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"exact_batches", &OwnCost::exact_batches},
     CountKey<OwnCost>{"sampler_cpu_ns", &OwnCost::sampler_cpu_ns},
     CountKey<OwnCost>{"samples", &OwnCost::samples},
+    CountKey<OwnCost>{"drain_longest_ns", &OwnCost::drain_longest_ns},
+    CountKey<OwnCost>{"flush_longest_ns", &OwnCost::flush_longest_ns},
 };
 
 }  // namespace rangefinder

@@ -35,6 +35,17 @@ void read_counts(const LineKeys& keys, const std::array<CountKey<Struct>, N>& na
   for (const auto& [key, member] : names) keys.need(key, counts.*member);
 }
 
+void read_own_cost(const LineKeys& keys, OwnCost& cost) {
+  for (std::size_t i = 0; i < kOwnCostKeys.size(); ++i) {
+    const auto& [key, member] = kOwnCostKeys[i];
+    if (i < kFirstOwnCostKeys) {
+      keys.need(key, cost.*member);
+    } else {
+      keys.take(key, cost.*member);
+    }
+  }
+}
+
 void read_loss(const LineKeys& keys, std::array<std::uint64_t, kLossCauses.size()>& loss) {
   for (std::size_t i = 0; i < loss.size(); ++i) keys.take(kLossCauses[i].name, loss[i]);
 }
@@ -191,7 +202,7 @@ void read_record(const LineKeys& keys, EndRecord& record) {
   }
   if (keys.has("truth")) read_counts(keys.need_object("truth"), kTruthKeys, record.truth);
   read_loss(keys.need_object("loss"), record.loss);
-  read_counts(keys.need_object("own_cost"), kOwnCostKeys, record.own_cost);
+  read_own_cost(keys.need_object("own_cost"), record.own_cost);
 }
 
 }  // namespace rangefinder

@@ -142,7 +142,7 @@ void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) 
   (void)write_atomically(segments_.folder() + "/summary.json", summary_);
 }
 
-void Drain::finish(const EndChunk& end, const std::string& reason) {
+void Drain::finish(const EndFacts& end, const std::string& reason) {
   builder_->finish();
   if (recording_) recording_->end(end, reason);
   segments_.flush();

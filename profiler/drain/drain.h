@@ -63,7 +63,7 @@ class Drain {
   [[nodiscard]] std::uint64_t records() const noexcept { return writer_.records(); }
 
   /// The trace is over: end line, last summary. Nothing may follow.
-  void finish(const EndChunk& end, const std::string& reason);
+  void finish(const EndFacts& end, const std::string& reason);
 
   [[nodiscard]] const std::string& error() const noexcept { return segments_.error(); }
   /// open() failed because another trace is there: it may be called again.

@@ -5,6 +5,7 @@
 
 #include "profiler/activity/activity_callbacks.h"
 #include "profiler/drain/drain_thread.h"
+#include "profiler/output/process_facts.h"
 
 namespace rangefinder {
 namespace {
@@ -32,12 +33,26 @@ void DrainThread::ask_for_records(std::int64_t now_ns) {
   if (!asked && now_ns - last_ask_ns_ < (quiet ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
   last_ask_ns_ = now_ns;
   // Hands back what is complete, into the pool's queue, on this thread; waits for no GPU work.
-  from_.cupti->functions.ActivityFlushAll(0);
+  flush_activity(0);
   std::size_t dropped = 0;
   if (from_.cupti->functions.ActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
       dropped != 0) {
     from_.recorder.loss.add(Loss::cupti_dropped_records, dropped);
   }
+}
+
+void DrainThread::flush_activity(std::uint32_t flags) {
+  const std::int64_t begin_ns = monotonic_now_ns();
+  from_.cupti->functions.ActivityFlushAll(flags);
+  longest_flush_ns_ = std::max(longest_flush_ns_, monotonic_now_ns() - begin_ns);
+}
+
+void DrainThread::sleep() {
+  const std::chrono::nanoseconds limit = time_to_sleep();
+  const std::int64_t begin_ns = monotonic_now_ns();
+  from_.recorder.sleep_until_woken(limit);
+  // Where the machine let us sleep for longer, that is time in which rings fill up.
+  looked_ns_ = std::min(monotonic_now_ns(), begin_ns + limit.count());
 }
 
 void DrainThread::begin_cycle() {

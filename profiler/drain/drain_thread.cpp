@@ -23,6 +23,8 @@ namespace rangefinder {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
+/// A thread that emits so much between two looks would fill its first ring while a disk or CUPTI takes 80 ms.
+constexpr std::size_t kBusyEvents = EventRing::kSlots / 8;
 constexpr std::int64_t kFirstAskNs = 100 * kNsPerMs;  // in a window that somebody waits for
 
 }  // namespace
@@ -55,7 +57,7 @@ void DrainThread::run() noexcept {
     (void)guarded(loss, [this] { tell_failure("out of memory"); });
   if (opened) {
     while (!stopping_.load(std::memory_order_acquire)) {
-      from_.recorder.sleep_until_woken(time_to_sleep());
+      sleep();
       (void)guarded(loss, [this] { turn(clock_now_ns()); });
     }
     if (window_end_ns_ != 0) (void)guarded(loss, [this] { settle(); });
@@ -163,6 +165,7 @@ std::size_t DrainThread::read_rings() {
   const std::int64_t from_ns = admitted_ns_.load(std::memory_order_acquire);
   if (from_.late && from_ns == 0) return 0;
   std::size_t events = 0;
+  if (looked_ns_ != 0) longest_away_ns_ = std::max(longest_away_ns_, monotonic_now_ns() - looked_ns_);
   from_.recorder.threads.for_each([&](ThreadState& state) {
     EventRing& ring = state.ring();
     if (ring.empty()) return;
@@ -178,13 +181,16 @@ std::size_t DrainThread::read_rings() {
       name.b = from_.recorder.names.intern(comm);
       drain_.on_event(thread, name, {});
     }
-    events += ring.drain([&](const Event& event) {
+    const std::size_t read = ring.drain([&](const Event& event) {
       if (!is_of_window(event, from_ns)) return;
       extra_.resize(event.extra_bytes);
       if (event.extra_bytes != 0) ring.extra(extra_.data(), extra_.size());
       drain_.on_event(thread, event, extra_);
     });
+    if (read >= kBusyEvents) from_.recorder.threads.enlarge(state);
+    events += read;
   });
+  looked_ns_ = monotonic_now_ns();
   return events;
 }
 
@@ -240,6 +246,8 @@ OwnCost DrainThread::cost() const {
   cost.sampler_cpu_ns -= cost_before_.sampler_cpu_ns;
   cost.samples -= cost_before_.samples;
   cost.drain_cpu_ns = thread_cpu_ns();
+  cost.drain_longest_ns = static_cast<std::uint64_t>(longest_away_ns_);
+  cost.flush_longest_ns = static_cast<std::uint64_t>(longest_flush_ns_);
   cost.bytes_written = drain_.bytes_written();
   return cost;
 }
@@ -248,11 +256,11 @@ void DrainThread::finish() {
   const std::int64_t now_ns = window_end_ns_ != 0 ? window_end_ns_ : clock_now_ns();
   from_.recorder.threads.for_each([&](ThreadState& state) { state.close_all(now_ns); });
   nvtx_close_all(now_ns);
-  if (from_.cupti != nullptr) from_.cupti->functions.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  if (from_.cupti != nullptr) flush_activity(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   last_ask_ns_ = 0;
   turn(clock_now_ns());
   if (cycle_) follow_cycle(true);
-  EndChunk end;
+  EndFacts end;
   end.now_ns = clock_now_ns();
   end.own_cost = cost();
   const auto loss = from_.recorder.loss.snapshot();

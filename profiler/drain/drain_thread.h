@@ -95,6 +95,7 @@ class DrainThread {
   void begin_cycle();
   void follow_cycle(bool last);
   [[nodiscard]] std::chrono::milliseconds time_to_sleep() const;
+  void sleep();
   std::size_t read_rings();
   [[nodiscard]] bool is_of_window(const Event& event, std::int64_t from_ns) const noexcept;
   void read_exact();
@@ -102,6 +103,7 @@ class DrainThread {
   void read_samples();
   void read_buffers();
   void ask_for_records(std::int64_t now_ns);
+  void flush_activity(std::uint32_t flags);
   /// Other windows may follow, so that nothing may be switched off for good.
   [[nodiscard]] bool more_windows() const noexcept {
     return from_.more_windows && (window_end_ns_ != 0 || !stopping_.load(std::memory_order_relaxed));
@@ -125,6 +127,8 @@ class DrainThread {
   std::vector<std::uint32_t> named_threads_;
   std::vector<std::uint32_t> gpus_with_sets_;
   std::int64_t last_ask_ns_ = 0, last_input_ns_ = 0;
+  std::int64_t looked_ns_ = 0;  // CLOCK_MONOTONIC: since when nobody looks at the rings, or should not sleep
+  std::int64_t longest_away_ns_ = 0, longest_flush_ns_ = 0;
   std::atomic<std::int64_t> admitted_ns_{0};       // late: what began before is no part of the window
   std::int64_t drop_from_ns_ = Recorder::kAlways;  // nor is what began later
   std::uint64_t written_ = 0;

@@ -142,12 +142,24 @@ void RecordingWriter::tick(const TickChunk& tick) {
   chunk(ChunkKind::tick, &tick, sizeof(tick));
 }
 
-void RecordingWriter::end(const EndChunk& end, std::string_view reason) {
+void RecordingWriter::end(const EndFacts& end, std::string_view reason) {
   Bytes bytes;
-  bytes.value(end);
+  bytes.value(end_chunk(end));
   bytes.add(reason.data(), reason.size());
   chunk(ChunkKind::end, bytes.data.data(), bytes.data.size());
   if (file_ != nullptr) std::fflush(file_.get());
+}
+
+EndChunk end_chunk(const EndFacts& facts) noexcept {
+  EndChunk chunk{facts.now_ns, {}, facts.loss};
+  std::memcpy(chunk.own_cost.data(), &facts.own_cost, sizeof(chunk.own_cost));
+  return chunk;
+}
+
+EndFacts end_facts(const EndChunk& chunk) noexcept {
+  EndFacts facts{chunk.now_ns, {}, chunk.loss};
+  std::memcpy(static_cast<void*>(&facts.own_cost), chunk.own_cost.data(), sizeof(chunk.own_cost));
+  return facts;
 }
 
 RecordingReader::RecordingReader(File file, const std::string& name) : file_(std::move(file)) {

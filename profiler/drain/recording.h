@@ -11,6 +11,7 @@
 // the buffer with pointers to those texts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -50,12 +51,26 @@ struct TickChunk {
 /// Causes up to record_sink_errors: those beyond are found by the drain itself, in a replay too.
 inline constexpr std::size_t kRecordedLosses = static_cast<std::size_t>(Loss::record_sink_errors) + 1;
 
+/// Of OwnCost, those that recordings hold: later ones are of the machine that recorded, not of the trace.
+inline constexpr std::size_t kRecordedCosts = 11;
+
 struct EndChunk {
+  std::int64_t now_ns = 0;
+  std::array<std::uint64_t, kRecordedCosts> own_cost{};
+  std::array<std::uint64_t, kRecordedLosses> loss{};
+};
+static_assert(sizeof(EndChunk) == 8 + 11 * 8 + 23 * 8);  // as in the recordings of tests/replay
+
+static_assert(offsetof(OwnCost, drain_longest_ns) == kRecordedCosts * sizeof(std::uint64_t));
+
+/// How a trace ends.
+struct EndFacts {
   std::int64_t now_ns = 0;
   OwnCost own_cost;
   std::array<std::uint64_t, kRecordedLosses> loss{};
 };
-static_assert(sizeof(EndChunk) == 8 + 11 * 8 + 23 * 8);  // as in the recordings of tests/replay
+[[nodiscard]] EndChunk end_chunk(const EndFacts& facts) noexcept;
+[[nodiscard]] EndFacts end_facts(const EndChunk& chunk) noexcept;
 
 /// Writes a recording. Drain thread only; stops silently at the first error of the disk
 /// (a recording is for developers: `ok()` tells).
@@ -73,7 +88,7 @@ class RecordingWriter {
   void metric_set(const MetricSetRecord& set);
   void samples(std::span<const PmRecord> records);
   void tick(const TickChunk& tick);
-  void end(const EndChunk& end, std::string_view reason);
+  void end(const EndFacts& end, std::string_view reason);
 
  private:
   void chunk(ChunkKind kind, const void* data, std::size_t bytes);

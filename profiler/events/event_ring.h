@@ -2,15 +2,20 @@
 //
 // Events of one thread on their way to the drain thread: a ring of 64-byte slots.
 //
-//        write_ (app thread) ─┐             ┌─ read_ (drain thread)
+//        write (app thread) ─┐             ┌─ read (drain thread)
 //   [ ][ ][ e ][ e ][ e ][ ][ ]      full: the new event is dropped and counted
 //
 // One writer, one reader, no lock, no wait. The writer publishes with a release
 // store that the reader acquires; the reader gives slots back the same way.
 //
+// 8192 slots last a thread that launches as fast as it can for 20 ms. For a busy thread the reader adds
+// a larger lane, and the writer goes on in that; the reader empties the smaller one first.
+//
 // What the reader itself finds to add (ranges left open when recording stops) waits
 // in a list of its own, because the owner of the ring may still be writing.
 #pragma once
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -27,19 +32,28 @@ namespace rangefinder {
 
 class EventRing {
  public:
-  static constexpr std::size_t kSlots = 8192;  // 512 KiB
-  static_assert((kSlots & (kSlots - 1)) == 0);
+  static constexpr std::size_t kSlots = 8192;         // 512 KiB
+  static constexpr std::size_t kLargeSlots = 65'536;  // 4 MiB
+
+  EventRing() noexcept = default;
+  ~EventRing() {
+    if (Lane* const large = large_.load(std::memory_order_relaxed); large != nullptr)
+      munmap(static_cast<void*>(large), kLargeBytes);
+  }
+  EventRing(const EventRing&) = delete;
+  EventRing& operator=(const EventRing&) = delete;
 
   /// Writer. False: full, nothing was written. `event.extra_slots` must cover `extra`.
   [[nodiscard]] bool push(const Event& event, std::span<const std::byte> extra = {}) noexcept {
     const std::size_t slots = 1 + std::size_t{event.extra_slots};
-    if (!has_room(slots)) return false;
-    const std::uint64_t write = write_.load(std::memory_order_relaxed);
-    std::memcpy(slot(write), &event, sizeof(Event));
+    Lane& lane = writing();
+    if (!lane.has_room(slots)) return false;
+    const std::uint64_t write = lane.write.load(std::memory_order_relaxed);
+    std::memcpy(lane.slot(write), &event, sizeof(Event));
     for (std::size_t i = 1, at = 0; i < slots && at < extra.size(); ++i, at += sizeof(Event)) {
-      std::memcpy(slot(write + i), extra.data() + at, std::min(sizeof(Event), extra.size() - at));
+      std::memcpy(lane.slot(write + i), extra.data() + at, std::min(sizeof(Event), extra.size() - at));
     }
-    write_.store(write + slots, std::memory_order_release);
+    lane.write.store(write + slots, std::memory_order_release);
     return true;
   }
 
@@ -47,38 +61,30 @@ class EventRing {
   /// copying one that was just written field by field stalls the processor.
   template <typename Fill>
   [[nodiscard]] bool push_in_place(Fill&& fill) noexcept {
-    if (!has_room(1)) return false;
-    const std::uint64_t write = write_.load(std::memory_order_relaxed);
-    fill(*new (slot(write)) Event);
-    write_.store(write + 1, std::memory_order_release);
+    Lane& lane = writing();
+    if (!lane.has_room(1)) return false;
+    const std::uint64_t write = lane.write.load(std::memory_order_relaxed);
+    fill(*new (lane.slot(write)) Event);
+    lane.write.store(write + 1, std::memory_order_release);
     return true;
   }
 
   /// Writer: is the reader late? Worth waking it at half full.
   [[nodiscard]] bool half_full() const noexcept {
-    const std::uint64_t write = write_.load(std::memory_order_relaxed);
-    return write - read_seen_ >= kSlots / 2 && write - read_.load(std::memory_order_relaxed) >= kSlots / 2;
+    const Lane& lane = writing();
+    const std::uint64_t write = lane.write.load(std::memory_order_relaxed), half = (lane.mask + 1) / 2;
+    return write - lane.read_seen >= half && write - lane.read.load(std::memory_order_relaxed) >= half;
   }
 
   /// Reader: calls `visit(const Event&)` for everything published, in order. An event with
   /// extra slots is visited once; `visit` reads them through extra().
   template <typename Visit>
   std::size_t drain(Visit&& visit) {
-    const std::uint64_t write = write_.load(std::memory_order_acquire);
-    std::uint64_t read = read_.load(std::memory_order_relaxed);
-    std::size_t events = 0;
-    while (read != write) {
-      Event event;
-      std::memcpy(&event, slot(read), sizeof(Event));
-      const std::size_t slots = 1 + std::size_t{event.extra_slots};
-      cursor_ = read;
-      visit(event);
-      read += slots;
-      ++events;
-      // Slots go back in portions: one store an event would bounce the line between the cores.
-      if (events % 256 == 0) read_.store(read, std::memory_order_release);
-    }
-    read_.store(read, std::memory_order_release);
+    // This first: what the writer put into the smaller lane before is there to be read then.
+    Lane* const large = large_.load(std::memory_order_relaxed);
+    const std::uint64_t large_end = large != nullptr ? large->write.load(std::memory_order_acquire) : 0;
+    std::size_t events = drain(small_, small_.write.load(std::memory_order_acquire), visit);
+    if (large != nullptr) events += drain(*large, large_end, visit);
     for (const Event& event : late_) visit(event);
     events += late_.size();
     late_.clear();
@@ -92,39 +98,98 @@ class EventRing {
   /// Reader, inside visit(): copies the current event's extra bytes to `out`.
   void extra(std::byte* out, std::size_t bytes) const noexcept {
     for (std::size_t i = 1, at = 0; at < bytes; ++i, at += sizeof(Event)) {
-      std::memcpy(out + at, slot(cursor_ + i), std::min(sizeof(Event), bytes - at));
+      std::memcpy(out + at, cursor_lane_->slot(cursor_ + i), std::min(sizeof(Event), bytes - at));
     }
   }
 
   /// Reader: nothing left to read.
   [[nodiscard]] bool empty() const noexcept {
-    return late_.empty() && read_.load(std::memory_order_relaxed) == write_.load(std::memory_order_acquire);
+    const Lane* const large = large_.load(std::memory_order_relaxed);
+    return late_.empty() && small_.empty() && (large == nullptr || large->empty());
+  }
+
+  /// Reader: from now on there is room for kLargeSlots. False: there was, or there is no memory.
+  [[nodiscard]] bool enlarge() noexcept {
+    if (large_.load(std::memory_order_relaxed) != nullptr) return false;
+    void* const place =
+        mmap(nullptr, kLargeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (place == MAP_FAILED) return false;
+    large_.store(new (place) Lane{static_cast<std::byte*>(place) + kLaneBytes, kLargeSlots - 1},
+                 std::memory_order_release);
+    return true;
   }
 
   /// In the child of fork(), where neither writer nor reader exists any more.
   void clear() noexcept {
-    read_seen_ = write_.load(std::memory_order_relaxed);
-    read_.store(read_seen_, std::memory_order_relaxed);
+    small_.clear();
+    if (Lane* const large = large_.load(std::memory_order_relaxed); large != nullptr) large->clear();
     late_.clear();
   }
 
  private:
-  [[nodiscard]] bool has_room(std::size_t slots) noexcept {
-    const std::uint64_t write = write_.load(std::memory_order_relaxed);
-    if (write + slots - read_seen_ <= kSlots) return true;
-    read_seen_ = read_.load(std::memory_order_acquire);
-    return write + slots - read_seen_ <= kSlots;
+  struct Lane {
+    std::byte* const bytes;
+    const std::uint64_t mask;  // slots less one
+    alignas(64) std::atomic<std::uint64_t> write{0};
+    std::uint64_t read_seen = 0;  // writer's last look at read: saves a shared load an event
+    alignas(64) std::atomic<std::uint64_t> read{0};
+
+    [[nodiscard]] bool has_room(std::size_t slots) noexcept {
+      const std::uint64_t end = write.load(std::memory_order_relaxed) + slots;
+      if (end - read_seen <= mask + 1) return true;
+      read_seen = read.load(std::memory_order_acquire);
+      return end - read_seen <= mask + 1;
+    }
+    [[nodiscard]] bool empty() const noexcept {
+      return read.load(std::memory_order_relaxed) == write.load(std::memory_order_acquire);
+    }
+    [[nodiscard]] std::byte* slot(std::uint64_t at) const noexcept {
+      return bytes + (at & mask) * sizeof(Event);
+    }
+    void clear() noexcept {
+      read_seen = write.load(std::memory_order_relaxed);
+      read.store(read_seen, std::memory_order_relaxed);
+    }
+  };
+  static_assert((kSlots & (kSlots - 1)) == 0 && (kLargeSlots & (kLargeSlots - 1)) == 0);
+  static constexpr std::size_t kLaneBytes = 4096;  // of the larger lane, before its slots: a page
+  static constexpr std::size_t kLargeBytes = kLaneBytes + kLargeSlots * sizeof(Event);
+  static_assert(sizeof(Lane) <= kLaneBytes);
+
+  [[nodiscard]] Lane& writing() noexcept {
+    Lane* const large = large_.load(std::memory_order_acquire);
+    return large != nullptr ? *large : small_;
   }
-  [[nodiscard]] std::byte* slot(std::uint64_t at) noexcept { return slots_ + at % kSlots * sizeof(Event); }
-  [[nodiscard]] const std::byte* slot(std::uint64_t at) const noexcept {
-    return slots_ + at % kSlots * sizeof(Event);
+  [[nodiscard]] const Lane& writing() const noexcept {
+    const Lane* const large = large_.load(std::memory_order_acquire);
+    return large != nullptr ? *large : small_;
   }
 
-  alignas(64) std::atomic<std::uint64_t> write_{0};
-  std::uint64_t read_seen_ = 0;  // writer's last look at read_: saves a shared load an event
-  alignas(64) std::atomic<std::uint64_t> read_{0};
-  std::uint64_t cursor_ = 0;  // reader: the event that visit() looks at
-  std::vector<Event> late_;   // reader
+  template <typename Visit>
+  std::size_t drain(Lane& lane, std::uint64_t end, Visit& visit) {
+    std::uint64_t read = lane.read.load(std::memory_order_relaxed);
+    std::size_t events = 0;
+    cursor_lane_ = &lane;
+    while (read != end) {
+      Event event;
+      std::memcpy(&event, lane.slot(read), sizeof(Event));
+      const std::size_t slots = 1 + std::size_t{event.extra_slots};
+      cursor_ = read;
+      visit(event);
+      read += slots;
+      ++events;
+      // Slots go back in portions: one store an event would bounce the line between the cores.
+      if (events % 256 == 0) lane.read.store(read, std::memory_order_release);
+    }
+    lane.read.store(read, std::memory_order_release);
+    return events;
+  }
+
+  std::atomic<Lane*> large_{nullptr};  // made by the reader, once
+  Lane small_{slots_, kSlots - 1};
+  const Lane* cursor_lane_ = &small_;  // reader: the event that visit() looks at
+  std::uint64_t cursor_ = 0;
+  std::vector<Event> late_;  // reader
   // Bytes, not Events: nothing touches the pages of a short thread's ring until they are used.
   alignas(64) std::byte slots_[kSlots * sizeof(Event)];
 };

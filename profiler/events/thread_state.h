@@ -8,7 +8,7 @@
 //                                             └─ caches  text ▶ name id, (parent, name) ▶ path id
 //
 // A state outlives its thread until the drain thread has read the ring dry; then
-// the next new thread gets it. Memory is bounded by kMaxThreads rings.
+// the next new thread gets it. Memory is bounded by kMaxThreads rings, of which kMaxLarge may be large.
 #pragma once
 
 #include <array>
@@ -133,6 +133,7 @@ class ThreadState {
 /// The states of all threads.
 class ThreadRegistry {
  public:
+  static constexpr std::uint32_t kMaxLarge = 16;    // rings of busy threads, 4 MiB more each
   static constexpr std::uint32_t kMaxThreads = 80;  // 80 rings of 0.6 MiB: the memory budget is in session.h
 
   explicit ThreadRegistry(Recorder& recorder) noexcept;
@@ -161,6 +162,11 @@ class ThreadRegistry {
   /// Before a window opens, while nobody reads: what came too late for the last one is thrown away.
   void discard_events() noexcept;
 
+  /// Drain thread: a larger ring for a thread that fills its own, as long as there are few.
+  void enlarge(ThreadState& state) noexcept {
+    if (large_rings_ < kMaxLarge && state.ring().enlarge()) ++large_rings_;
+  }
+
   /// Drain thread: gives the states of ended threads whose rings are empty to new threads.
   void recycle() noexcept;
 
@@ -182,6 +188,7 @@ class ThreadRegistry {
   pthread_key_t key_{};
   bool key_made_ = false;
   std::mutex mutex_;
+  std::uint32_t large_rings_ = 0;  // drain thread
   std::atomic<std::uint32_t> count_{0};
   std::array<std::atomic<ThreadState*>, kMaxThreads> states_{};
 };

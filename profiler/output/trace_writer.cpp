@@ -5,15 +5,6 @@
 
 namespace rangefinder {
 
-bool IdSet::add(std::uint32_t id) {
-  const std::size_t word = id / 64;
-  if (word >= words_.size()) words_.resize(word + 1);
-  const std::uint64_t bit = std::uint64_t{1} << (id % 64);
-  if ((words_[word] & bit) != 0) return false;
-  words_[word] |= bit;
-  return true;
-}
-
 template <typename Record>
 void TraceWriter::line(const Record& record) {
   write_line(segments_.text(), record);
@@ -62,8 +53,20 @@ void TraceWriter::add_gpu(const GpuRecord& gpu) {
   line(gpu);
 }
 
+// Where the driver did not say what GPUs there are, one that is used is in the trace all the same.
+void TraceWriter::need_gpu(std::uint32_t gpu) {
+  for (const GpuRecord& known : gpus_) {
+    if (known.id == gpu) return;
+  }
+  GpuRecord& unknown = gpus_.emplace_back();
+  unknown.id = gpu;
+  unknown.name = "unknown";
+  line(unknown);
+}
+
 void TraceWriter::add_context(const ContextRecord& context) {
   begin();
+  need_gpu(context.gpu);
   if (contexts_.size() >= kMaxKept) return line(context);  // in this segment only
   contexts_.push_back(context);
   line(context);
@@ -153,6 +156,7 @@ void TraceWriter::need_metric_set(std::uint32_t set) {
 
 void TraceWriter::need_work(const GpuWork& work) {
   begin();
+  need_gpu(work.gpu);
   need_path(work.path);
   need_stream(work.stream);
 }
@@ -192,6 +196,7 @@ void TraceWriter::write(const LaunchRecord& record) {
 
 void TraceWriter::write(const ExactRecord& record) {
   need_host(record.launch.host);
+  need_gpu(record.gpu);
   need_kernel_name(record.name);
   need_metric_set(record.metric_set);
   event(record, kExact);

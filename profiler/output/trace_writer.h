@@ -16,21 +16,11 @@
 
 #include "profiler/drain/kernel_names.h"
 #include "profiler/events/recorder.h"
+#include "profiler/output/id_set.h"
 #include "profiler/output/segment_writer.h"
 #include "schema/record.h"
 
 namespace rangefinder {
-
-/// A set of small numbers that can forget all of them.
-class IdSet {
- public:
-  /// True if `id` was not in the set.
-  bool add(std::uint32_t id);
-  void clear() noexcept { words_.clear(); }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
 
 class TraceWriter {
  public:
@@ -107,6 +97,7 @@ class TraceWriter {
   void line(const Record& record);
   template <typename Record>
   void event(const Record& record, Kind kind);
+  void need_gpu(std::uint32_t gpu);
   void need_work(const GpuWork& work);
   void need_host(const HostWork& host);
   void need_path(std::uint32_t path);

@@ -51,6 +51,19 @@ class CycleCases(ObedientCase):
         program.do("storm off")
         self.end_program(program)
 
+    def test_a_disk_that_takes_long_in_a_window_costs_busy_threads_nothing(self):
+        """A thread that launches fast fills its first ring in less than such a disk takes for a file."""
+        program = self.start_program(RANGEFINDER_START="off", LD_PRELOAD=str(Build.faults()), FAULT_OPEN_MS="60",
+                                     RANGEFINDER_SEGMENT_MB="8")
+        client = self.connect(program)
+        program.do("storm fast")
+        trace = self.window_trace(client.ask("window", seconds=3, out=str(self.place / "slow")))
+        program.do("storm off")
+
+        self.assertGreater(trace.end["own_cost"]["drain_longest_ns"], 60_000_000)
+        self.assertLessEqual(trace.end["loss"].keys(), {"nvtx_unclosed"})
+        self.end_program(program)
+
     def test_a_module_that_goes_between_two_windows_takes_its_names_along(self):
         for start in ("off", "ready"):
             program = self.start_program(RANGEFINDER_START=start)

@@ -4,13 +4,15 @@
 // library that calls: the program beside it sees a machine without faults.
 //
 //   FAULT_ALLOCATION=N       the N-th allocation fails        FAULT_ALLOCATION=N+   and every later one
+//   FAULT_LARGE=BYTES        every allocation of so many bytes or more
 //   FAULT_THREAD=N, N+       pthread_create
-//   FAULT_OPEN=N, N+         open, mkdir, rename, opendir, with the error FAULT_ERRNO (default: no space
-//   left) FAULT_DISK_BYTES=N       write() takes N bytes in all, then there is no space left FAULT_OPEN_MS=N
-//   open and mkdir take N ms, as on a disk that is busy FAULT_CLOCK_STEP=N       from its N-th look on,
-//   CLOCK_REALTIME is an hour later
+//   FAULT_OPEN=N, N+         open, mkdir, rename, opendir, with the error FAULT_ERRNO (default: no space)
+//   FAULT_DISK_BYTES=N       write() takes N bytes in all, then there is no space left
+//   FAULT_OPEN_MS=N          these four take N ms but below /proc and /sys, as on a busy disk
+//   FAULT_CLOCK_STEP=N       from its N-th look on, CLOCK_REALTIME is an hour later
 //
-// FAULT_COUNTS=FILE: at the end of the process, how often each was asked for, as words "allocations=N …".
+// FAULT_COUNTS=FILE: at the end of the process, how often each was asked for, as words "allocations=N …";
+// "in_program": allocations on threads that are not ours.
 // Allocations that the C library makes on the profiler's behalf (opendir) are the C library's, and are left
 // alone.
 #include <dirent.h>
@@ -18,6 +20,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,7 +65,7 @@ struct Fault {
 
 Fault allocations{"FAULT_ALLOCATION"}, threads{"FAULT_THREAD"}, opens{"FAULT_OPEN"},
     looks{"FAULT_CLOCK_STEP"};
-std::atomic<long> disk_bytes{0};
+std::atomic<long> disk_bytes{0}, in_program{0};
 
 std::atomic<std::uintptr_t> begin_of_code{0}, end_of_code{0};
 
@@ -88,16 +91,27 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
+/// One more allocation of ours, if it is on a thread of the program's. True: it fails.
+bool allocation_fails(std::size_t bytes) {
+  static const bool counts = getenv("FAULT_COUNTS") != nullptr;
+  char thread[16] = {};
+  if (counts && prctl(PR_GET_NAME, thread) == 0 && std::strncmp(thread, "rangefinder", 11) != 0)
+    in_program.fetch_add(1);
+  const long large = number_from("FAULT_LARGE", 0);
+  return allocations.strikes() || (large != 0 && bytes >= static_cast<std::size_t>(large));
+}
+
 #define CALLED_BY_US called_from(__builtin_return_address(0))
 
-void be_slow() {
+void be_slow(const char* path) {
+  if (std::strncmp(path, "/proc/", 6) == 0 || std::strncmp(path, "/sys/", 5) == 0) return;  // on no disk
   const long ms = number_from("FAULT_OPEN_MS", 0);
   const timespec pause{ms / 1000, ms % 1000 * 1'000'000};
   if (ms != 0) nanosleep(&pause, nullptr);
 }
 
-bool open_fails() {
-  be_slow();
+bool open_fails(const char* path) {
+  be_slow(path);
   if (!opens.strikes()) return false;
   errno = static_cast<int>(number_from("FAULT_ERRNO", ENOSPC));
   return true;
@@ -106,19 +120,19 @@ bool open_fails() {
 }  // namespace
 
 FAULT_EXPORT void* malloc(std::size_t bytes) {
-  return CALLED_BY_US && allocations.strikes() ? nullptr : __libc_malloc(bytes);
+  return CALLED_BY_US && allocation_fails(bytes) ? nullptr : __libc_malloc(bytes);
 }
 FAULT_EXPORT void* calloc(std::size_t count, std::size_t bytes) {
-  return CALLED_BY_US && allocations.strikes() ? nullptr : __libc_calloc(count, bytes);
+  return CALLED_BY_US && allocation_fails(count * bytes) ? nullptr : __libc_calloc(count, bytes);
 }
 FAULT_EXPORT void* realloc(void* old, std::size_t bytes) {
-  return CALLED_BY_US && allocations.strikes() ? nullptr : __libc_realloc(old, bytes);
+  return CALLED_BY_US && allocation_fails(bytes) ? nullptr : __libc_realloc(old, bytes);
 }
 FAULT_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  return CALLED_BY_US && allocations.strikes() ? nullptr : __libc_memalign(alignment, bytes);
+  return CALLED_BY_US && allocation_fails(bytes) ? nullptr : __libc_memalign(alignment, bytes);
 }
 FAULT_EXPORT int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
-  if (CALLED_BY_US && allocations.strikes()) return ENOMEM;
+  if (CALLED_BY_US && allocation_fails(bytes)) return ENOMEM;
   *result = __libc_memalign(alignment, bytes);
   return *result == nullptr ? ENOMEM : 0;
 }
@@ -135,22 +149,22 @@ FAULT_EXPORT int open(const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = va_arg(rest, mode_t);  // read also where none was given: it is not used then
   va_end(rest);
-  if (CALLED_BY_US && open_fails()) return -1;
+  if (CALLED_BY_US && open_fails(path)) return -1;
   static auto* const real = next<int(const char*, int, ...)>("open");
   return real(path, flags, mode);
 }
 FAULT_EXPORT int mkdir(const char* path, mode_t mode) {
-  if (CALLED_BY_US && open_fails()) return -1;
+  if (CALLED_BY_US && open_fails(path)) return -1;
   static auto* const real = next<decltype(mkdir)>("mkdir");
   return real(path, mode);
 }
 FAULT_EXPORT int rename(const char* from, const char* to) {
-  if (CALLED_BY_US && open_fails()) return -1;
+  if (CALLED_BY_US && open_fails(from)) return -1;
   static auto* const real = next<decltype(rename)>("rename");
   return real(from, to);
 }
 FAULT_EXPORT DIR* opendir(const char* path) {
-  if (CALLED_BY_US && open_fails()) return nullptr;
+  if (CALLED_BY_US && open_fails(path)) return nullptr;
   static auto* const real = next<decltype(opendir)>("opendir");
   return real(path);
 }
@@ -185,7 +199,8 @@ __attribute__((destructor)) static void tell_counts() {
   const char* const path = getenv("FAULT_COUNTS");
   FILE* const file = path != nullptr ? std::fopen(path, "w") : nullptr;
   if (file == nullptr) return;
-  std::fprintf(file, "allocations=%ld threads=%ld opens=%ld looks=%ld\n", allocations.seen.load(),
-               threads.seen.load(), opens.seen.load(), looks.seen.load());
+  std::fprintf(file, "allocations=%ld in_program=%ld threads=%ld opens=%ld looks=%ld\n",
+               allocations.seen.load(), in_program.load(), threads.seen.load(), opens.seen.load(),
+               looks.seen.load());
   std::fclose(file);
 }

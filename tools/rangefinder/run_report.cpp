@@ -32,7 +32,10 @@ std::string typed(const fs::path& folder) {
 std::string nothing_written(const std::string& program) {
   return "rangefinder: no trace was written: " + printable(program) +
          " and what it started made no CUDA call, or could not\n"
-         "  If it does use CUDA, `rangefinder doctor` says what is missing.\n";
+         "  If it does use CUDA, `rangefinder doctor` says what is missing. A profiler that it starts (nsys) "
+         "sets\n"
+         "  CUDA_INJECTION64_PATH itself, and the driver loads one library: then run the program without "
+         "it.\n";
 }
 
 std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, std::string& talk) {

@@ -212,7 +212,7 @@ void RecordingPlayer::on_samples(const Bytes& bytes) {
 
 void RecordingPlayer::on_end(const Bytes& bytes) {
   Cursor cursor(bytes);
-  const auto end = cursor.value<EndChunk>();
+  const EndFacts end = end_facts(cursor.value<EndChunk>());
   for (const Loss cause : kHostLosses) recorder_.loss.set(cause, end.loss[static_cast<std::size_t>(cause)]);
   drain_.finish(end, std::string(cursor.rest()));
   ended_ = true;

@@ -6,6 +6,7 @@
 //   graph        makes a graph of 3 kernels in the range capture            replay N   launches it N times
 //   profiler start|stop    cuProfilerStart, cuProfilerStop
 //   storm on|off|waits     another thread launches all the while; and waits for it, most of the time
+//   storm fast             with four ranges a launch
 //   hold                   another thread enters a launch, which does not return until `release`
 //   load NAME              a kernel that is launched twice             unload  its module goes
 //   sync, status (threads, open files, resident KiB), fork, quit
@@ -47,18 +48,19 @@ void print_status() {
 class Worker {
  public:
   explicit Worker(const Gpu& gpu) : gpu_(gpu) {}
-  ~Worker() { storm(false, false); }
+  ~Worker() { storm(false, false, 0); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void storm(bool on, bool waits) {
+  void storm(bool on, bool waits, int ranges) {
     stormy_.store(on);
     if (thread_.joinable()) thread_.join();
     if (!on) return;
-    thread_ = std::thread([this, waits] {
+    thread_ = std::thread([this, waits, ranges] {
       gpu_.use_on_this_thread();
       while (stormy_.load()) {
         const Range range("storm");
+        for (int i = 0; i < ranges; ++i) const Range layer("layer");
         must(gpu_.launch(3), "cuLaunchKernel");
         if (waits) must(cuCtxSynchronize(), "cuCtxSynchronize");
         take_us(20);
@@ -141,7 +143,7 @@ int main() {
     if (verb == "replay") worker.replay(std::stoi(what));
     if (verb == "load") worker.load(what.c_str());
     if (verb == "unload") worker.unload();
-    if (verb == "storm") worker.storm(what != "off", what == "waits");
+    if (verb == "storm") worker.storm(what != "off", what == "waits", what == "fast" ? 3 : 0);
     if (verb == "hold") worker.hold();
     if (verb == "release") worker.release();
     if (verb == "sync") must(cuCtxSynchronize(), "cuCtxSynchronize");

@@ -91,6 +91,38 @@ TEST_CASE("late events of the reader come after those of the writer") {
   CHECK(ring->empty());
 }
 
+TEST_CASE("a ring that is enlarged takes more, and what it had comes out first") {
+  const auto ring = std::make_unique<EventRing>();
+  std::uint64_t written = 0;
+  while (ring->push(numbered(written))) ++written;
+
+  REQUIRE(ring->enlarge());
+  CHECK_FALSE(ring->enlarge());
+  while (ring->push(numbered(written))) ++written;
+
+  CHECK(written == EventRing::kSlots + EventRing::kLargeSlots);
+  CHECK(ring->half_full());
+  CHECK_FALSE(ring->empty());
+  std::uint64_t expected = 0;
+  CHECK(ring->drain([&](const Event& event) { expected += event.a == expected ? 1 : 0; }) == written);
+  CHECK(expected == written);
+  CHECK(ring->empty());
+  CHECK_FALSE(ring->half_full());
+}
+
+TEST_CASE("a ring of a forked child is empty, enlarged or not") {
+  const auto ring = std::make_unique<EventRing>();
+  REQUIRE(ring->push(numbered(1)));
+  REQUIRE(ring->enlarge());
+  REQUIRE(ring->push(numbered(2)));
+
+  ring->clear();
+
+  CHECK(ring->empty());
+  CHECK(ring->push(numbered(3)));
+  CHECK(ring->drain([](const Event& event) { CHECK(event.a == 3); }) == 1);
+}
+
 TEST_CASE("nothing is lost, torn or reordered between a writing and a reading thread") {
   constexpr std::uint64_t kEvents = 100'000;
   const auto ring = std::make_unique<EventRing>();
@@ -106,6 +138,7 @@ TEST_CASE("nothing is lost, torn or reordered between a writing and a reading th
 
   std::uint64_t expected = 1, faults = 0;
   while (expected <= kEvents) {
+    if (expected > kEvents / 2) (void)ring->enlarge();  // while the writer writes
     ring->drain([&](const Event& event) {
       std::uint64_t extra = event.a;
       if (event.extra_slots != 0) ring->extra(reinterpret_cast<std::byte*>(&extra), event.extra_bytes);

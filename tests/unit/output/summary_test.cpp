@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/attribution/sample_sharing.h"
+#include "schema/key_names.h"
 #include "tests/catch.h"
 #include "tests/unit/output/summary_tables.h"
 #include "tests/unit/schema/example_trace.h"
@@ -184,7 +185,7 @@ TEST_CASE("losses that happened and the whole own cost are there") {
   const Json summary = Json::parse(summary_json(input));
 
   CHECK(summary["loss"].dump() == R"({"events_dropped":4})");
-  CHECK(summary["own_cost"].size() == 11);
+  CHECK(summary["own_cost"].size() == kOwnCostKeys.size());
   CHECK(summary["own_cost"]["exact_ns"] == 5);
   CHECK(summary["findings"].is_array());
 }

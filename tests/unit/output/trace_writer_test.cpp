@@ -67,7 +67,7 @@ TEST_CASE("a metric set is named before the first exact line that has it, once a
   trace.segments.rotate();
   trace.writer.write(exact);
 
-  CHECK(trace.read().kinds() == "header exact metric_set exact exact header metric_set exact");
+  CHECK(trace.read().kinds() == "header gpu exact metric_set exact exact header gpu metric_set exact");
 }
 
 TEST_CASE("a kernel comes behind its header, paths from the outside in, name and configuration") {
@@ -76,7 +76,7 @@ TEST_CASE("a kernel comes behind its header, paths from the outside in, name and
   trace.writer.write(trace.kernel_in(trace.layer));
 
   const WrittenTrace written = trace.read();
-  CHECK(written.kinds() == "header path domain path kernel_name config kernel");
+  CHECK(written.kinds() == "header gpu path domain path kernel_name config kernel");
   const auto paths = written.all<PathRecord>();
   CHECK(paths[0].name == "model");
   CHECK(paths[1].name == "layer");
@@ -94,7 +94,7 @@ TEST_CASE("what has been named once is not named again in the same segment") {
   for (int i = 0; i < 3; ++i) trace.writer.write(trace.kernel_in(trace.layer));
   trace.writer.write(trace.kernel_in(trace.model));
 
-  CHECK(trace.read().kinds() == "header path domain path kernel_name config kernel kernel kernel kernel");
+  CHECK(trace.read().kinds() == "header gpu path domain path kernel_name config kernel kernel kernel kernel");
 }
 
 TEST_CASE("the next segment names everything again that its lines need, and nothing else") {
@@ -142,7 +142,7 @@ TEST_CASE("lines that the disk did not take are named again before they are used
   trace.writer.write(trace.kernel_in(trace.layer));
 
   CHECK(trace.read().kinds() ==
-        "header path kernel_name config kernel header path domain path kernel_name config kernel");
+        "header gpu path kernel_name config kernel header gpu path domain path kernel_name config kernel");
   CHECK(trace.recorder.loss.get(Loss::lines_not_written) == 3);  // domain, path, kernel
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("a stream is told with the first work on it, once a segment") {
   trace.writer.write(trace.kernel_in(0, 9));  // never heard of it
 
   const WrittenTrace written = trace.read();
-  CHECK(written.kinds() == "header stream kernel_name config kernel kernel kernel");
+  CHECK(written.kinds() == "header gpu stream kernel_name config kernel kernel kernel");
   CHECK(written.only<StreamRecord>().priority == -5);
 }
 

@@ -36,6 +36,11 @@ Table own_cost(const std::optional<EndRecord>& end) {
              known_cell(called, cost.launch_callback_median_ns),
              known_cell(called, cost.launch_callback_p99_ns)});
   table.add({"recording thread, CPU time", Cell(), number_cell(cost.drain_cpu_ns)});
+  if (cost.drain_longest_ns != 0) {
+    table.add({"recording thread, longest away from the threads' events", Cell(),
+               number_cell(cost.drain_longest_ns)});
+    table.add({"CUPTI, longest to hand back records", Cell(), number_cell(cost.flush_longest_ns)});
+  }
   table.add({"trace files", Cell(), Cell(), Cell(), Cell(), number_cell(cost.bytes_written)});
   table.add({"activity buffers at once", number_cell(cost.activity_buffers_peak), Cell(), Cell(), Cell(),
              number_cell(cost.activity_buffers_peak * cost.activity_buffer_bytes)});
