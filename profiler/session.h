@@ -10,8 +10,8 @@
 // Each window is a trace of its own with a drain thread of its own. Owned by
 // injection/entry.cpp and leaked on purpose: CUPTI may call while static destructors run.
 // Memory in a window: activity buffers 64 MiB, join table 12 MiB, at most 80 rings of 0.6 MiB and the larger
-// ones of at most 16 busy threads, 4 MiB each, make 188 MiB, whatever the program does; names and paths come on
-// top, bounded too (name_table.h, path_table.h, naming_log.h).
+// ones of at most 16 busy threads, 4 MiB each, make 188 MiB, whatever the program does; names and paths come
+// on top, bounded too (name_table.h, path_table.h, naming_log.h).
 #pragma once
 
 #include <sys/types.h>

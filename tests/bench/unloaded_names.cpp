@@ -39,7 +39,7 @@ struct Launch {
 
 struct Trial {
   CuptiFunctions cupti{};
-  bool library = false;
+  bool as_library = false;
   std::string flush = "end", now;  // `now`: the kernel that the application launches
   std::mutex mutex;
   std::map<std::uint32_t, Launch> launches;  // by correlation id
@@ -125,7 +125,7 @@ void run(unsigned modules) {
     char name[32];
     std::snprintf(name, sizeof name, "jit_%05u", number);
     trial->now = name;
-    const probe::JitModule module(cuda, name, number % 3, trial->library);
+    const probe::JitModule module(cuda, name, number % 3, trial->as_library);
     for (unsigned i = 0; i <= number % 4; ++i) module.launch();
     probe::check(cudaDeviceSynchronize(), "synchronise");
     if (trial->flush == "before") flush();
@@ -137,7 +137,7 @@ nlohmann::ordered_json outcome() {
   std::vector<double>& took = trial->flush_us;
   std::nth_element(took.begin(), took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2), took.end());
   return {{"flush", trial->flush},
-          {"library", trial->library},
+          {"library", trial->as_library},
           {"launches", trial->launches.size()},
           {"records", trial->records},
           {"without_launch", trial->without},
@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
   Trial here;
   unsigned modules = 300;
   app.add_option("--flush", here.flush)->check(CLI::IsMember({"end", "before", "callback"}));
-  app.add_flag("--library", here.library);
+  app.add_flag("--library", here.as_library);
   app.add_option("--modules", modules)->check(CLI::Range(1u, 99'999u));
   CLI11_PARSE(app, argc, argv);
   probe::require_gpu();

@@ -26,7 +26,7 @@ constexpr unsigned kMostLaunches = 7;
 
 struct Options {
   unsigned rounds = 4, modules = 100;
-  bool reload = false, library = false;
+  bool reload = false, as_library = false;
 };
 
 void use_module(const ModuleApi& cuda, const std::string& name, unsigned parameters, unsigned launches,
@@ -52,7 +52,7 @@ int run(const Options& options) {
     for (unsigned module = 0; module < options.modules; ++module) {
       const std::string name = name_of(options.reload ? 0 : round, module);
       const unsigned count = module % kMostLaunches + 1;
-      use_module(cuda, name, (options.reload ? round : module) % 3, count, options.library);
+      use_module(cuda, name, (options.reload ? round : module) % 3, count, options.as_library);
       launches += count;
       if (options.reload && round + 1 < options.rounds) continue;
       kernels.add(name, options.reload ? count * options.rounds : count);
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds, "Rounds")->check(CLI::Range(1u, 100u));
   app.add_option("--modules", options.modules, "Modules a round")->check(CLI::Range(1u, 10'000u));
   app.add_flag("--reload", options.reload, "The same names in each round");
-  app.add_flag("--library", options.library, "As libraries of the driver");
+  app.add_flag("--library", options.as_library, "As libraries of the driver");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
