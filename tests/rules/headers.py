@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every header compiles alone, with the flags of this build. Headers that only CUDA code includes
-are not looked at: *.cuh."""
+"""Every header compiles alone, with the flags of this build. A file of this build that includes a header before all
+else has shown it for that one. Headers that only CUDA code includes are not looked at: *.cuh."""
 import concurrent.futures
 import json
 import os
@@ -30,6 +30,19 @@ def search_flags(commands):
     return compiler, [word for group in flags for word in group]
 
 
+def shown_by_build(files, commands):
+    """Headers that come first in some C++ file that this build compiles, with nothing defined before them."""
+    found = set()
+    for entry in commands:
+        path = os.path.relpath(entry["file"], files.root)
+        if not path.endswith(".cpp") or path.startswith(".."):
+            continue
+        first = next((line for line in files.text(path).splitlines() if line.startswith("#")), "")
+        if first.startswith('#include "'):
+            found.add(first.split('"')[1])
+    return found
+
+
 def compile_alone(root, compiler, flags, path):
     """The compiler's first error; None if there is none."""
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++", f"-I{root}", *flags, "-"]
@@ -50,6 +63,8 @@ def headers_compile(files, options):
     for path in headers:
         if "#pragma once" not in files.text(path):
             yield path, "has no #pragma once"
+    shown = shown_by_build(files, commands)
+    headers = [path for path in headers if path not in shown]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         errors = pool.map(lambda path: compile_alone(files.root, compiler, flags, path), headers)
         for path, error in zip(headers, errors):

@@ -92,6 +92,14 @@ class Repository(unittest.TestCase):
         self.assertIsNone(headers.compile_alone(self.files.root, "g++", [], "schema/whole.h"))
         self.assertIn("error", headers.compile_alone(self.files.root, "g++", [], "schema/lacking.h"))
 
+    def test_a_header_that_comes_first_in_a_file_of_the_build_is_shown_by_it(self):
+        self.write("schema/a.cpp", '// why\n#include "schema/a.h"\n\n#include "schema/b.h"\n')
+        self.write("schema/c.cpp", '#define MORE\n#include "schema/c.h"\n')
+        self.write("schema/d.cpp", '#include "schema/d.h"\n')
+        built = [{"file": f"{self.files.root}/schema/{name}.cpp"} for name in ("a", "c")]
+
+        self.assertEqual(headers.shown_by_build(self.files, built), {"schema/a.h"})
+
 
 class FunctionLengths(unittest.TestCase):
     def lengths(self, text):
