@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "workloads/probes/cuda_check.h"
+#include "workloads/probes/driver_function.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/range.h"
 
@@ -140,16 +141,6 @@ cudaError_t copy_batch(const Memory& m) {
   std::size_t first_copy = 0;
   return cudaMemcpyBatchAsync(targets.data(), sources.data(), sizes.data(), kBatch, &attributes, &first_copy,
                               1, m.stream);
-}
-
-/// A function of the driver, without linking libcuda. The types come from cudaTypedefs.h.
-template <class Function>
-Function driver_function(const char* name) {
-  void* address = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  check(cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault, &found), name);
-  if (found != cudaDriverEntryPointSuccess) check(cudaErrorSymbolNotFound, name);
-  return reinterpret_cast<Function>(address);
 }
 
 std::vector<Memset> memsets(Memory& m) {

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "workloads/probes/cuda_check.h"
+#include "workloads/probes/driver_function.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/hazard_kernels.h"
 #include "workloads/probes/kernels.h"
@@ -65,18 +66,6 @@ void run_host(const Memory& memory, unsigned rounds) {
     *static_cast<volatile unsigned*>(memory.host_flag) = round;
     check(cudaDeviceSynchronize(), "host");
   }
-}
-
-/// A driver function of the loaded driver; ends the probe if there is none.
-template <typename Function>
-Function driver_function(const char* name) {
-  void* found = nullptr;
-  check(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, nullptr), name);
-  return reinterpret_cast<Function>(found);
-}
-
-void check_driver(CUresult result, const char* what) {
-  check(result == CUDA_SUCCESS ? cudaSuccess : cudaErrorUnknown, what);
 }
 
 void run_stream_op(const Memory& memory, unsigned rounds) {

@@ -4,34 +4,25 @@
 #pragma once
 
 #include <cuda.h>
-#include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
-#include "workloads/probes/cuda_check.h"
+#include "workloads/probes/driver_function.h"
 
 namespace rangefinder::probe {
 
-/// The driver's functions for modules and libraries, by way of the runtime.
+/// The driver's functions for modules and libraries.
 struct ModuleApi {
-  decltype(cuModuleLoadData)* load = function<decltype(cuModuleLoadData)>("cuModuleLoadData");
-  decltype(cuModuleGetFunction)* get = function<decltype(cuModuleGetFunction)>("cuModuleGetFunction");
-  decltype(cuLaunchKernel)* launch = function<decltype(cuLaunchKernel)>("cuLaunchKernel");
-  decltype(cuLibraryLoadData)* load_library = function<decltype(cuLibraryLoadData)>("cuLibraryLoadData");
-  decltype(cuLibraryGetKernel)* get_kernel = function<decltype(cuLibraryGetKernel)>("cuLibraryGetKernel");
-  decltype(cuLibraryUnload)* unload_library = function<decltype(cuLibraryUnload)>("cuLibraryUnload");
-  decltype(cuModuleUnload)* unload = function<decltype(cuModuleUnload)>("cuModuleUnload");
-
- private:
-  template <class Function>
-  static Function* function(const char* name) {
-    void* found = nullptr;
-    check(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, nullptr), name);
-    return reinterpret_cast<Function*>(found);
-  }
+  decltype(&cuModuleLoadData) load = driver_function<decltype(&cuModuleLoadData)>("cuModuleLoadData");
+  decltype(&cuModuleGetFunction) get = driver_function<decltype(&cuModuleGetFunction)>("cuModuleGetFunction");
+  decltype(&cuLaunchKernel) launch = driver_function<decltype(&cuLaunchKernel)>("cuLaunchKernel");
+  decltype(&cuLibraryLoadData) load_library =
+      driver_function<decltype(&cuLibraryLoadData)>("cuLibraryLoadData");
+  decltype(&cuLibraryGetKernel) get_kernel =
+      driver_function<decltype(&cuLibraryGetKernel)>("cuLibraryGetKernel");
+  decltype(&cuLibraryUnload) unload_library = driver_function<decltype(&cuLibraryUnload)>("cuLibraryUnload");
+  decltype(&cuModuleUnload) unload = driver_function<decltype(&cuModuleUnload)>("cuModuleUnload");
 };
 
 /// Loaded as it is made, unloaded as it goes. Errors end the program.
@@ -71,11 +62,6 @@ class JitModule {
   }
 
  private:
-  static void check_driver(CUresult result, const char* what) {
-    if (result == CUDA_SUCCESS) return;
-    std::fprintf(stderr, "probe: %s: CUresult %d\n", what, static_cast<int>(result));
-    std::exit(kExitFailed);
-  }
   static std::string ptx(const std::string& name, unsigned parameters) {
     std::string text = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry " + name + "(";
     for (unsigned i = 0; i < parameters; ++i) {
