@@ -9,37 +9,61 @@
 // A pattern names a path and all below it: `model/decoder` holds model/decoder/layers/0.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace rangefinder {
 
-/// `path` joined by '/', as reports show it.
+/// `path` joined by '/', as reports show it. Time: at most the pattern's length times the square of the
+/// path's; no memory and no recursion, so that a pattern of any length is as safe as a short one.
 [[nodiscard]] constexpr bool matches_glob(std::string_view pattern, std::string_view path) noexcept {
-  while (!pattern.empty()) {
-    if (pattern.starts_with("**")) {
-      pattern.remove_prefix(2);
-      if (pattern.starts_with("/") && matches_glob(pattern.substr(1), path)) return true;  // no level at all
-      for (std::size_t i = 0; i <= path.size(); ++i) {
-        if (matches_glob(pattern, path.substr(i))) return true;
-      }
-      return false;
+  constexpr std::size_t kNone = std::string_view::npos;
+  // Where to go on if the rest does not match: what follows a star, and where that was tried last. The latest
+  // of each kind is enough: what comes before it has matched as early as it can, and a later match gives it
+  // less.
+  struct Star {
+    std::size_t rest = kNone;
+    std::size_t at = 0;
+  };
+  Star one;                   // `*`, to the end of a level
+  Star two;                   // `**`, to the end of the path
+  bool whole_levels = false;  // `two` is a `**/` that begins a level: what follows it begins one, too
+
+  std::size_t p = 0;
+  std::size_t s = 0;
+  while (true) {
+    const std::string_view rest = pattern.substr(p);
+    if (rest.empty()) {
+      if (s == path.size() || path[s] == '/') return true;
+    } else if (rest.starts_with("**")) {
+      whole_levels = rest.starts_with("**/") && (p == 0 || pattern[p - 1] == '/');
+      p += whole_levels ? 3 : 2;
+      one = {};
+      two = {p, s};
+      continue;
+    } else if (rest.front() == '*') {
+      one = {++p, s};
+      continue;
+    } else if (s < path.size() && (rest.front() == '?' ? path[s] != '/' : rest.front() == path[s])) {
+      ++p;
+      ++s;
+      continue;
     }
-    if (pattern.front() == '*') {
-      pattern.remove_prefix(1);
-      for (std::size_t i = 0; i <= path.size(); ++i) {
-        if (matches_glob(pattern, path.substr(i))) return true;
-        if (i < path.size() && path[i] == '/') return false;
-      }
-      return false;
+
+    if (one.rest != kNone && one.at < path.size() && path[one.at] != '/') {
+      p = one.rest;
+      s = ++one.at;
+      continue;
     }
-    if (path.empty() || (pattern.front() != '?' && pattern.front() != path.front()) ||
-        (pattern.front() == '?' && path.front() == '/')) {
-      return false;
-    }
-    pattern.remove_prefix(1);
-    path.remove_prefix(1);
+    if (two.rest == kNone) return false;
+    do {
+      if (two.at == path.size()) return false;
+      ++two.at;
+    } while (whole_levels && path[two.at - 1] != '/');
+    one = {};
+    p = two.rest;
+    s = two.at;
   }
-  return path.empty() || path.front() == '/';
 }
 
 }  // namespace rangefinder
