@@ -91,7 +91,7 @@ void launch_graph(const Gpu& gpu) {
     for (unsigned i = 0; i < kCaptured; ++i) gpu.launch();
   }
   PROBE_CALL(gpu.driver, cuStreamEndCapture, gpu.stream, &graph);
-  gpu.driver.call("cuGraphInstantiateWithFlags", &cuGraphInstantiateWithFlags, &exec, graph, 0ULL);
+  PROBE_CALL(gpu.driver, cuGraphInstantiate, &exec, graph, 0ULL);
   const Range range("replay");
   for (unsigned i = 0; i < kProbeGraphKernels / kCaptured; ++i)
     PROBE_CALL(gpu.driver, cuGraphLaunch, exec, gpu.stream);
