@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/bench_cupti.h"
 #include "tests/bench/counter_ranges.h"
 #include "tests/bench/exact_time_kernels.h"
 
@@ -180,12 +181,7 @@ void print_times(const CuptiLibrary& library, const Work& work) {
 
 int main() {
   check(cudaFree(nullptr), "exact_time: no GPU");
-  CuptiLibrary library;
-  rangefinder::CuptiFailure failure;
-  if (!rangefinder::load_cupti("", library, failure)) {
-    std::fprintf(stderr, "exact_time: %s\n", failure.reason.c_str());
-    return 3;
-  }
+  const CuptiLibrary& library = cupti_or_exit();
   rangefinder::preload_counter_library(library);
   const Work work = make_work();
   print_times(library, work);

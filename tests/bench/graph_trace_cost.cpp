@@ -25,7 +25,7 @@
 #include <thread>
 #include <vector>
 
-#include "profiler/cupti/loader.h"
+#include "tests/bench/bench_cupti.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
 
@@ -272,12 +272,7 @@ int main(int argc, char** argv) {
   app.add_option("--host-buffer", options.host_buffer_bytes, "Bytes of a buffer given to CUPTI");
   app.add_flag("--restart", options.restart, "Switch records off and on after records without times");
   CLI11_PARSE(app, argc, argv);
-  CuptiLibrary cupti;
-  CuptiFailure failure;
-  if (!load_cupti("", cupti, failure)) {
-    std::fprintf(stderr, "graph_trace_cost: %s\n", failure.reason.c_str());
-    return 1;
-  }
+  const CuptiLibrary& cupti = bench::cupti_or_exit();
   auto* const records = new Records(cupti.functions, options.host_buffer_bytes);  // its thread never ends
   std::uint8_t zeroed = 1;
   std::size_t one = 1;

@@ -20,6 +20,7 @@
 
 #include "profiler/counters/metric_plan.h"
 #include "profiler/counters/metric_sets.h"
+#include "tests/bench/bench_cupti.h"
 #include "tests/bench/counter_ranges.h"
 #include "tests/bench/exact_time_kernels.h"
 
@@ -94,12 +95,7 @@ MetricPlan plan(const CuptiLibrary& library, const std::string& chip, const std:
 
 int main(int argc, char** argv) {
   check(cudaFree(nullptr), "metric_cost: no GPU");
-  CuptiLibrary library;
-  rangefinder::CuptiFailure failure;
-  if (!rangefinder::load_cupti("", library, failure)) {
-    std::fprintf(stderr, "metric_cost: %s\n", failure.reason.c_str());
-    return 3;
-  }
+  const CuptiLibrary& library = cupti_or_exit();
   rangefinder::preload_counter_library(library);
   const std::string chip = chip_of_gpu(library);
   std::vector<std::string> requests(argv + 1, argv + argc);

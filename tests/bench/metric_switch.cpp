@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/bench/bench_cupti.h"
 #include "tests/bench/counter_ranges.h"
 #include "tests/bench/exact_time_kernels.h"
 
@@ -59,12 +60,7 @@ void print_step(CounterRanges& ranges, const Step& step, double ended_ms, unsign
 int main(int argc, char** argv) {
   const std::size_t batch = argc > 1 ? static_cast<std::size_t>(std::atoi(argv[1])) : 128;
   check(cudaFree(nullptr), "metric_switch: no GPU");
-  rangefinder::CuptiLibrary library;
-  rangefinder::CuptiFailure failure;
-  if (!rangefinder::load_cupti("", library, failure)) {
-    std::fprintf(stderr, "metric_switch: %s\n", failure.reason.c_str());
-    return 3;
-  }
+  const rangefinder::CuptiLibrary& library = cupti_or_exit();
   rangefinder::preload_counter_library(library);
   unsigned long long* span = nullptr;
   check(cudaMalloc(&span, 2 * sizeof(*span)), "cudaMalloc");

@@ -22,7 +22,7 @@
 
 #include "profiler/counters/cupti_params.h"
 #include "profiler/counters/metric_config.h"
-#include "profiler/cupti/loader.h"
+#include "tests/bench/bench_cupti.h"
 #include "tests/bench/counter_ranges.h"
 
 namespace {
@@ -242,12 +242,7 @@ void keep_busy(const std::atomic<bool>& busy) {
 int main(int argc, char** argv) {
   const double interval_us = argc > 1 ? std::atof(argv[1]) : 20, seconds = argc > 2 ? std::atof(argv[2]) : 1;
   check(cudaFree(nullptr), "pm_decode: no GPU");
-  CuptiLibrary library;
-  rangefinder::CuptiFailure failure;
-  if (!rangefinder::load_cupti("", library, failure)) {
-    std::fprintf(stderr, "pm_decode: %s\n", failure.reason.c_str());
-    return 3;
-  }
+  const CuptiLibrary& library = cupti_or_exit();
   rangefinder::preload_counter_library(library);
   auto init = RANGEFINDER_CUPTI_PARAMS(Profiler_Initialize);
   check(library.functions.ProfilerInitialize(&init), "cuptiProfilerInitialize");

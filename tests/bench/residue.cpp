@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cupti/loader.h"
+#include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
@@ -146,12 +146,7 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds);
   CLI11_PARSE(app, argc, argv);
   check(cudaFree(nullptr), "context");
-  CuptiLibrary cupti;
-  CuptiFailure failure;
-  if (!load_cupti("", cupti, failure)) {
-    std::fprintf(stderr, "residue: %s\n", failure.reason.c_str());
-    return 3;
-  }
+  const CuptiLibrary& cupti = bench::cupti_or_exit();
   walk(cupti.functions, options);
   return 0;
 }

@@ -25,7 +25,7 @@
 #include <thread>
 #include <vector>
 
-#include "profiler/cupti/loader.h"
+#include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
@@ -225,12 +225,7 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds);
   CLI11_PARSE(app, argc, argv);
   check(cudaFree(nullptr), "context");
-  CuptiLibrary cupti;
-  CuptiFailure failure;
-  if (!load_cupti("", cupti, failure)) {
-    std::fprintf(stderr, "toggle_correlation: %s\n", failure.reason.c_str());
-    return 3;
-  }
+  const CuptiLibrary& cupti = bench::cupti_or_exit();
   std::printf("%s\n", measure(cupti.functions, options).dump().c_str());
   return 0;
 }

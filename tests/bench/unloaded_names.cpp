@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cupti/loader.h"
+#include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/jit_module.h"
@@ -162,12 +162,7 @@ int main(int argc, char** argv) {
   app.add_option("--modules", modules)->check(CLI::Range(1u, 99'999u));
   CLI11_PARSE(app, argc, argv);
   probe::require_gpu();
-  CuptiLibrary cupti;
-  CuptiFailure failure;
-  if (!load_cupti("", cupti, failure)) {
-    std::fprintf(stderr, "unloaded_names: %s\n", failure.reason.c_str());
-    return 3;
-  }
+  const CuptiLibrary& cupti = bench::cupti_or_exit();
   here.cupti = cupti.functions;
   trial = &here;
   enable();
