@@ -26,6 +26,18 @@ bool Drain::open(const std::string& folder, const Header& header, const std::vec
   // First what may be too much memory: then no folder is left behind that holds nothing.
   builder_ = std::make_unique<TraceBuilder>(recorder_, kernels_, writer_, header.base_unix_ns);
   if (!segments_.open_folder(folder, options_.force)) return false;
+  bool begun = false;
+  try {
+    begun = begin(header, gpus);
+  } catch (...) {
+    segments_.remove_empty();
+    throw;
+  }
+  if (!begun) segments_.remove_empty();
+  return begun;
+}
+
+bool Drain::begin(const Header& header, const std::vector<GpuRecord>& gpus) {
   base_unix_ns_ = header.base_unix_ns;
   base_monotonic_ns_ = header.base_monotonic_ns;
   last_clock_ns_ = last_flush_ns_ = last_summary_ns_ = header.base_unix_ns;
@@ -39,9 +51,7 @@ bool Drain::open(const std::string& folder, const Header& header, const std::vec
     recording_->about(about);
   }
   // Now: a program that is killed at once leaves a trace that says whose it was.
-  if (segments_.flush()) return true;
-  segments_.remove_empty();
-  return false;
+  return segments_.flush();
 }
 
 void Drain::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {

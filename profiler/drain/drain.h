@@ -30,7 +30,7 @@ class Drain {
   /// `cupti`: nullptr where there is none; then no activity comes.
   Drain(Recorder& recorder, const Options& options, const CuptiFunctions* cupti);
 
-  /// Makes the folder and begins the trace. False: `error()`.
+  /// Makes the folder and begins the trace. False: `error()`. False, or no memory: no folder is left.
   [[nodiscard]] bool open(const std::string& folder, const Header& header,
                           const std::vector<GpuRecord>& gpus);
 
@@ -74,6 +74,8 @@ class Drain {
   [[nodiscard]] const std::string& summary() const noexcept { return summary_; }
 
  private:
+  /// The first lines, into the folder that is there now. False: they could not be written.
+  [[nodiscard]] bool begin(const Header& header, const std::vector<GpuRecord>& gpus);
   void flush(std::int64_t now_ns);
   void write_summary(std::int64_t now_ns, const OwnCost& cost, bool final);
 

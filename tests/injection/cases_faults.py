@@ -84,6 +84,18 @@ class FaultCases(InjectionCase):
 
         self.assertEqual(run.found, [])
 
+    def test_memory_that_ends_while_a_trace_begins_leaves_no_empty_one(self):
+        def found(number):
+            return self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_ALLOCATION=f"{number}+",
+                                        RANGEFINDER_COUNTERS="exact").found
+
+        none, some = 1, self.counts(RANGEFINDER_COUNTERS="exact")["allocations"]
+        while some - none > 1:
+            middle = (none + some) // 2
+            none, some = (none, middle) if found(middle) else (middle, some)
+        for number in range(some - 6, some + 12):
+            found(number)
+
     def test_a_window_that_has_no_memory_for_its_tables_is_one_line(self):
         # The table of launches is too large for the reserve.
         run = self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_LARGE=str(8 << 20))
