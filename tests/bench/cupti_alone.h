@@ -4,12 +4,22 @@
 // away.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
 #include "profiler/cupti/loader.h"
 
 namespace rangefinder::bench {
+
+/// Ends the program with exit code 1 on an error.
+inline void check_cupti(CUptiResult result, const char* what) {
+  if (result == CUPTI_SUCCESS) return;
+  std::fprintf(stderr, "%s: %s: CUPTI's error %d\n", program_invocation_short_name, what,
+               static_cast<int>(result));
+  std::exit(1);
+}
 
 inline constexpr std::size_t kThrownAwayBytes = std::size_t{2} << 20;
 

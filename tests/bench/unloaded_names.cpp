@@ -99,24 +99,18 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   if (call.symbolName == nullptr || trial->now != call.symbolName) ++trial->wrong_symbols;
 }
 
-void check_cupti(CUptiResult result, const char* what) {
-  if (result == CUPTI_SUCCESS) return;
-  std::fprintf(stderr, "unloaded_names: %s: CUPTI's error %d\n", what, static_cast<int>(result));
-  std::exit(1);
-}
-
 void enable() {
   const CuptiFunctions& cupti = trial->cupti;
   CUpti_SubscriberHandle subscriber = nullptr;
-  check_cupti(cupti.ActivityRegisterCallbacks(bench::on_buffer_requested, on_completed), "buffers");
-  check_cupti(bench::subscribe(cupti, subscriber, on_call, nullptr), "subscribe");
-  check_cupti(
+  bench::check_cupti(cupti.ActivityRegisterCallbacks(bench::on_buffer_requested, on_completed), "buffers");
+  bench::check_cupti(bench::subscribe(cupti, subscriber, on_call, nullptr), "subscribe");
+  bench::check_cupti(
       cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel),
       "launches");
-  check_cupti(cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                                   CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING),
-              "modules");
-  check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernels");
+  bench::check_cupti(cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                          CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING),
+                     "modules");
+  bench::check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernels");
 }
 
 void run(unsigned modules) {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Capture of a pass into a graph, with branches beside the main stream, and timing of launches.
+#include <algorithm>
+
 #include "workloads/rtdetr/gpu_backend.h"
 #include "workloads/rtdetr/gpu_backend_state.h"
 
 namespace rangefinder::rtdetr {
 namespace {
+
+/// A run of any length takes no more events than this many passes need: a profiler's cost may grow with them.
+constexpr int kTimedAtOnce = 1'024;
 
 /// Events around each of several pieces of work; gone with the object.
 class Events {
@@ -23,10 +28,17 @@ class Events {
   void record(int at, cudaStream_t stream) {
     check(cudaEventRecord(events_[static_cast<std::size_t>(at)], stream), "cudaEventRecord");
   }
+  /// From event `at` to the next one, waited for if it is still to come.
   float milliseconds_from(int at) const {
     float elapsed = 0;
     const auto first = static_cast<std::size_t>(at);
-    check(cudaEventElapsedTime(&elapsed, events_[first], events_[first + 1]), "cudaEventElapsedTime");
+    cudaError_t status = cudaEventElapsedTime(&elapsed, events_[first], events_[first + 1]);
+    if (status == cudaErrorNotReady) {
+      (void)cudaGetLastError();  // else the next launch would have it
+      check(cudaEventSynchronize(events_[first + 1]), "cudaEventSynchronize");
+      status = cudaEventElapsedTime(&elapsed, events_[first], events_[first + 1]);
+    }
+    check(status, "cudaEventElapsedTime");
     return elapsed;
   }
 
@@ -89,15 +101,21 @@ void GpuBackend::synchronize() {
 }
 
 std::vector<float> GpuBackend::time_each(int count, const std::function<void()>& work) {
-  Events events(2 * count);
+  Events events(2 * std::min(count, kTimedAtOnce));
+  std::vector<float> milliseconds;
+  milliseconds.reserve(static_cast<std::size_t>(count));
+  const auto take_time_of = [&](int pass) {
+    milliseconds.push_back(events.milliseconds_from(2 * (pass % kTimedAtOnce)));
+  };
   for (int i = 0; i < count; ++i) {
-    events.record(2 * i, state_->stream);
+    if (i >= kTimedAtOnce) take_time_of(i - kTimedAtOnce);
+    const int first = 2 * (i % kTimedAtOnce);
+    events.record(first, state_->stream);
     work();
-    events.record(2 * i + 1, state_->stream);
+    events.record(first + 1, state_->stream);
   }
   synchronize();
-  std::vector<float> milliseconds;
-  for (int i = 0; i < count; ++i) milliseconds.push_back(events.milliseconds_from(2 * i));
+  for (int i = std::max(0, count - kTimedAtOnce); i < count; ++i) take_time_of(i);
   return milliseconds;
 }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What cuptiActivityFlushAll takes the longer a program runs: CUPTI alone, none of our library but its
+// loader.
+//
+//   flush_growth [--passes 200000] [--launches 30] [--steps 10] [--kept] [--no-event-records] [--flush-ms
+//   100]
+//
+// A pass is some empty kernels between two CUDA events, as in `rtdetr`, and nobody waits for any. The events
+// are 1,024 passes' in turn; with --kept each pass has its own. A second thread asks for records every
+// --flush-ms, as our library's does. A JSON line a step of --passes / --steps: how many passes so far, and
+// the median and most us of a flush and ns of a launch in this step.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/bench/bench_cupti.h"
+#include "tests/bench/cupti_alone.h"
+#include "workloads/probes/cuda_check.h"
+#include "workloads/probes/kernels.h"
+
+namespace rangefinder {
+namespace {
+
+using probe::check;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kPassesInTurn = 1'024;
+
+struct Options {
+  std::uint64_t passes = 200'000, steps = 10;
+  unsigned launches = 30, flush_ms = 100;
+  bool kept = false, no_event_records = false;
+};
+
+double us_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
+
+/// Asks for records from a thread of its own until it goes; what each time took.
+class Flusher {
+ public:
+  Flusher(const CuptiFunctions& cupti, unsigned every_ms)
+      : cupti_(cupti), thread_([this, every_ms] { run(std::chrono::milliseconds(every_ms)); }) {}
+  ~Flusher() {
+    stopping_ = true;
+    thread_.join();
+  }
+  Flusher(const Flusher&) = delete;
+  Flusher& operator=(const Flusher&) = delete;
+
+  /// Microseconds of each flush since the last call.
+  std::vector<double> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(times_us_, {});
+  }
+
+ private:
+  void run(std::chrono::milliseconds pause) {
+    while (!stopping_) {
+      std::this_thread::sleep_for(pause);
+      const auto begin = Clock::now();
+      bench::check_cupti(cupti_.ActivityFlushAll(0), "flush");
+      const double took_us = us_since(begin);
+      const std::lock_guard lock(mutex_);
+      times_us_.push_back(took_us);
+    }
+  }
+
+  const CuptiFunctions& cupti_;
+  std::mutex mutex_;
+  std::vector<double> times_us_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+class Passes {
+ public:
+  explicit Passes(const Options& options)
+      : launches_(options.launches), events_(2 * (options.kept ? options.passes : kPassesInTurn)) {
+    for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "event");
+  }
+
+  /// ns a launch.
+  double run(std::uint64_t from, std::uint64_t to) {
+    const auto begin = Clock::now();
+    for (std::uint64_t pass = from; pass < to; ++pass) {
+      const std::size_t first = 2 * pass % events_.size();
+      check(cudaEventRecord(events_[first]), "record");
+      for (unsigned i = 0; i < launches_; ++i) check(probe::launch_empty(1, nullptr), "launch");
+      check(cudaEventRecord(events_[first + 1]), "record");
+    }
+    return 1e3 * us_since(begin) / (static_cast<double>(to - from) * launches_);
+  }
+
+ private:
+  unsigned launches_;
+  std::vector<cudaEvent_t> events_;  // never destroyed: the program ends with them
+};
+
+void measure(const CuptiFunctions& cupti, const Options& options) {
+  bench::check_cupti(bench::throw_records_away(cupti), "buffers");
+  bench::check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernel records");
+  if (!options.no_event_records)
+    bench::check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CUDA_EVENT), "event records");
+  Passes passes(options);
+  Flusher flusher(cupti, options.flush_ms);
+  const std::uint64_t length = std::max<std::uint64_t>(options.passes / options.steps, 1);
+  for (std::uint64_t done = 0; done + length <= options.passes; done += length) {
+    const double launch_ns = passes.run(done, done + length);
+    std::vector<double> flushes = flusher.take();
+    if (flushes.empty()) flushes.push_back(0);
+    std::sort(flushes.begin(), flushes.end());
+    const nlohmann::ordered_json line{{"passes", done + length},
+                                      {"flushes", flushes.size()},
+                                      {"flush_median_us", flushes[flushes.size() / 2]},
+                                      {"flush_most_us", flushes.back()},
+                                      {"launch_ns", launch_ns}};
+    std::printf("%s\n", line.dump().c_str());
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+}  // namespace rangefinder
+
+int main(int argc, char** argv) {
+  using namespace rangefinder;
+  CLI::App app{"What a flush of CUPTI's records takes the longer a program runs"};
+  Options options;
+  app.add_option("--passes", options.passes);
+  app.add_option("--steps", options.steps)->check(CLI::PositiveNumber);
+  app.add_option("--launches", options.launches)->check(CLI::PositiveNumber);
+  app.add_option("--flush-ms", options.flush_ms);
+  app.add_flag("--kept", options.kept, "Events of its own for each pass");
+  app.add_flag("--no-event-records", options.no_event_records);
+  CLI11_PARSE(app, argc, argv);
+  probe::require_gpu();
+  measure(bench::cupti_or_exit().functions, options);
+  return 0;
+}
