@@ -56,20 +56,28 @@ void TraceBuilder::end_period(std::int64_t start_ns, std::int64_t end_ns, std::u
 }
 
 template <typename Record>
+void TraceBuilder::name_kernel([[maybe_unused]] Record& record, [[maybe_unused]] std::uint32_t name) {
+  if constexpr (std::is_same_v<Record, KernelRecord>) {
+    if (name != 0) record.name = kernels_.intern(recorder_.names.text(name));
+  }
+}
+
+template <typename Record>
 bool TraceBuilder::join(Record& record) {
   GpuWork& work = record.work;
   const auto origin = launches_.find(work.correlation, work.graph != 0 || work.graph_node != 0);
   if (!origin) return false;
   work.path = origin->path;
   work.range = origin->range;
-  if constexpr (std::is_same_v<Record, KernelRecord>) {
-    if (origin->kernel != 0) record.name = kernels_.intern(recorder_.names.text(origin->kernel));
-  }
+  name_kernel(record, origin->kernel);
   if (work.graph_node == 0) return true;
   const LaunchOrigin* const made = graph_nodes_.find(work.graph_node);
   if (made == nullptr) {
     recorder_.loss.add(Loss::graph_nodes_unseen);
-  } else if (made->path != 0) {
+    return true;
+  }
+  name_kernel(record, made->kernel);
+  if (made->path != 0) {
     work.path = made->path;
     work.range = made->range;
     work.captured = true;

@@ -105,6 +105,9 @@ class TraceBuilder final : public RecordSink {
   void on_work(Record record);
   template <typename Record>
   [[nodiscard]] bool join(Record& record);
+  /// `name`: of the NameTable, where CUPTI's record may have another's; 0: keeps what it has.
+  template <typename Record>
+  void name_kernel(Record& record, std::uint32_t name);
   [[nodiscard]] bool is_of_counter_range(const KernelActivity& kernel) const noexcept;
   void read_values(const ExactLaunch& launch, ExactRecord& record) const;
   template <typename Record>

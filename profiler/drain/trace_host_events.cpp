@@ -184,7 +184,7 @@ void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<
     case EventKind::payload_schema:
       return on_payload_schema(event);
     case EventKind::graph_node:
-      return graph_nodes_.add(event.a, event.b, {event.path, event.range});
+      return graph_nodes_.add(event.a, event.b, {event.path, event.range, event.c});
     case EventKind::none:
       return;
   }

@@ -31,7 +31,7 @@ enum class EventKind : std::uint8_t {
   capture,         // graph handle   result                   stream id   context   flags: CaptureStep
   thread_name,     // -              name                     thread id   -
   category_name,   // -              name                     domain      category
-  graph_node,      // node id        id it was cloned from    -           -
+  graph_node,      // node id        id it was cloned from    kernel's name or 0, as of a launch
   payload_schema,  // schema id      name of the definition   domain      -
 };
 

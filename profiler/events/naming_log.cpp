@@ -18,7 +18,7 @@ bool NamingLog::add(std::uint32_t thread, const Event& event) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     if (event.kind == EventKind::graph_node) {
-      nodes_.push_back({event.a, event.b, event.range, event.path, thread});
+      nodes_.push_back({event.a, event.b, event.range, event.path, thread, event.c});
       if (nodes_.size() > kMaxNodes) nodes_.pop_front();
       return true;
     }
@@ -48,6 +48,7 @@ std::vector<NamingLog::Entry> NamingLog::entries() {
     entry.event.b = node.original;
     entry.event.range = node.range;
     entry.event.path = node.path;
+    entry.event.c = node.kernel;
   }
   return all;
 }

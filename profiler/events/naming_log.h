@@ -50,7 +50,7 @@ class NamingLog {
  private:
   struct Node {
     std::uint64_t node = 0, original = 0, range = 0;
-    std::uint32_t path = 0, thread = 0;
+    std::uint32_t path = 0, thread = 0, kernel = 0;
   };
   struct Key {
     EventKind kind;

@@ -60,11 +60,18 @@ class ThreadState {
 
   /// Between the enter and the exit of a call that puts work on the GPU.
   void begin_call(std::int64_t now_ns) noexcept { call_since_ns_.store(now_ns, std::memory_order_relaxed); }
-  void end_call() noexcept { call_since_ns_.store(kNoCall, std::memory_order_release); }
+  void end_call() noexcept {
+    captured_kernel_ = 0;
+    call_since_ns_.store(kNoCall, std::memory_order_release);
+  }
   /// Any thread: it is in such a call, which began before `until_ns`.
   [[nodiscard]] bool in_call_before(std::int64_t until_ns) const noexcept {
     return call_since_ns_.load(std::memory_order_acquire) < until_ns;
   }
+
+  /// Owner: the name id of the kernel that the call under way captures, which a graph's node takes; 0: none.
+  void capture_kernel(std::uint32_t name) noexcept { captured_kernel_ = name; }
+  [[nodiscard]] std::uint32_t captured_kernel() const noexcept { return captured_kernel_; }
 
   /// Between the enter and the exit of a call of the driver, which `call` names from 1 on.
   void enter_call(std::uint16_t call) noexcept { call_under_way_.store(call, std::memory_order_seq_cst); }
@@ -119,6 +126,7 @@ class ThreadState {
   static constexpr std::int64_t kNoCall = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> call_since_ns_{kNoCall};
   std::atomic<std::uint16_t> call_under_way_{0};
+  std::uint32_t captured_kernel_ = 0;
   std::atomic<std::uint32_t> thread_{0};
   std::array<char, 16> first_comm_{};  // as prctl(PR_GET_NAME) wants it
   RangeStack stack_;

@@ -78,7 +78,12 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
     sampler->begin();
   const std::int64_t now_ns = recorder_.clock.now_ns();
   // A window that ends now waits for this call's end (Session::finish_window).
-  if (state != nullptr && is_gpu_work(api.kind)) state->begin_call(now_ns);
+  if (state != nullptr && is_gpu_work(api.kind)) {
+    state->begin_call(now_ns);
+    if (handles_used_again_.load(std::memory_order_relaxed) && api.kind == ApiClass::kernel &&
+        capturing_.load(std::memory_order_relaxed) > 0)
+      state->capture_kernel(kernel_name(*state, call));
+  }
   std::uint64_t entered = kNotExact;
   if (ExactProfiler* const exact = exact_.load(std::memory_order_acquire); exact != nullptr) {
     if (is_gpu_work(api.kind)) {
@@ -217,6 +222,7 @@ void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) n
   event.kind = EventKind::graph_node;
   if (cupti_.GetGraphNodeId(graph.node, &event.a) != CUPTI_SUCCESS) return;
   if (cloned && cupti_.GetGraphNodeId(graph.originalNode, &event.b) != CUPTI_SUCCESS) return;
+  if (!cloned) event.c = state->captured_kernel();
   event.path = state->stack().path();
   event.range = state->stack().range();
   event.start_ns = event.end_ns = recorder_.clock.now_ns();

@@ -42,10 +42,11 @@ class LifeCases(InjectionCase):
         self.assert_lives("threads", "64", kernels=1280, lost=("threads_without_ring", "record_without_launch"))
 
     def test_kernels_keep_their_names_though_modules_go(self):
-        wanted = Counter({f"jit_{number:04}": number % 3 + 1 for number in range(40)})
-        for counters in ("off", "exact"):
-            with self.subTest(counters=counters):
-                run = self.run_both("lives", "modules", "40", RANGEFINDER_COUNTERS=counters)
+        # Launched one by one, and as nodes of graphs that are launched twice.
+        for program, counters, times in (("modules", "off", 1), ("modules", "exact", 1), ("graphs", "off", 2)):
+            wanted = Counter({f"jit_{number:04}": times * (number % 3 + 1) for number in range(40)})
+            with self.subTest(program=program, counters=counters):
+                run = self.run_both("lives", program, "40", RANGEFINDER_COUNTERS=counters)
 
                 self.assert_silent(run)
                 self.assert_balanced(run.trace())

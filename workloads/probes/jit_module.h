@@ -54,11 +54,10 @@ class JitModule {
   JitModule(const JitModule&) = delete;
   JitModule& operator=(const JitModule&) = delete;
 
-  void launch() const {
+  void launch(CUstream stream = nullptr) const {
     std::uint64_t value = 0;
     void* arguments[2] = {&value, &value};
-    check_driver(cuda_.launch(function_, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr),
-                 "cuLaunchKernel");
+    check_driver(cuda_.launch(function_, 1, 1, 1, 32, 1, 1, 0, stream, arguments, nullptr), "cuLaunchKernel");
   }
 
  private:

@@ -4,7 +4,7 @@
 // launched a few times, and unloaded before anyone can have read the kernel's record. All names are of one
 // length, so that the memory of one name is the memory of the next.
 //
-// --library: by the driver's functions for libraries.
+// --library: by the driver's functions for libraries. --graph: captured into a graph, which is launched.
 //
 //   round R, module M:  load ─▶ (M % 7) + 1 launches of jit_R_M ─▶ wait ─▶ unload
 //
@@ -26,12 +26,33 @@ constexpr unsigned kMostLaunches = 7;
 
 struct Options {
   unsigned rounds = 4, modules = 100;
-  bool reload = false, as_library = false;
+  bool reload = false, as_library = false, in_graph = false;
 };
 
+/// Waits for them too: a graph must not outlive its kernels' module.
+void launch_in_graph(const JitModule& module, unsigned launches) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  check(cudaStreamCreate(&stream), "stream");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  for (unsigned i = 0; i < launches; ++i) module.launch(stream);
+  check(cudaStreamEndCapture(stream, &graph), "end of the capture");
+  check(cudaGraphInstantiate(&exec, graph, 0), "instantiation");
+  check(cudaGraphLaunch(exec, stream), "graph launch");
+  check(cudaStreamSynchronize(stream), "synchronise");
+  check(cudaGraphExecDestroy(exec), "destroy");
+  check(cudaGraphDestroy(graph), "destroy");
+  check(cudaStreamDestroy(stream), "destroy");
+}
+
 void use_module(const ModuleApi& cuda, const std::string& name, unsigned parameters, unsigned launches,
-                bool as_library) {
-  const JitModule module(cuda, name, parameters, as_library);
+                const Options& options) {
+  const JitModule module(cuda, name, parameters, options.as_library);
+  if (options.in_graph) {
+    launch_in_graph(module, launches);
+    return;
+  }
   for (unsigned i = 0; i < launches; ++i) module.launch();
   check(cudaDeviceSynchronize(), "synchronise");
 }
@@ -52,7 +73,7 @@ int run(const Options& options) {
     for (unsigned module = 0; module < options.modules; ++module) {
       const std::string name = name_of(options.reload ? 0 : round, module);
       const unsigned count = module % kMostLaunches + 1;
-      use_module(cuda, name, (options.reload ? round : module) % 3, count, options.as_library);
+      use_module(cuda, name, (options.reload ? round : module) % 3, count, options);
       launches += count;
       if (options.reload && round + 1 < options.rounds) continue;
       kernels.add(name, options.reload ? count * options.rounds : count);
@@ -76,6 +97,7 @@ int main(int argc, char** argv) {
   app.add_option("--modules", options.modules, "Modules a round")->check(CLI::Range(1u, 10'000u));
   app.add_flag("--reload", options.reload, "The same names in each round");
   app.add_flag("--library", options.as_library, "As libraries of the driver");
+  app.add_flag("--graph", options.in_graph, "Captured into graphs");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -59,7 +59,7 @@ def multi_stream(runner, table):
 
 
 def unloaded_modules(runner, table):
-    for name, more in (("new names", []), ("reloaded", ["--reload"]), ("libraries", ["--library"])):
+    for name, more in (("new names", []), ("reloaded", ["--reload"]), ("libraries", ["--library"]), ("graphs", ["--graph"])):
         command = [f"{runner.bin}/unloaded_modules", *more]
         for mode in ("off", "exact"):
             title = f"unloaded_modules, {name}, {mode}"

@@ -7,6 +7,7 @@
 //   stack            on a thread with a stack of 128 KiB        threads N on N threads at a time, then N more
 //   storm            two threads launch as fast as a real driver lets them, without end
 //   modules N        N modules, each unloaded after a few launches of its kernel jit_0000, jit_0001, …
+//   graphs N         the same, with the launches captured into a graph that is launched twice
 //   dlclose FILE     loads FILE before cuInit, unloads it after
 //   sandbox          no socket can be made (seccomp)            pipe      standard error is a pipe nobody
 //   reads
@@ -112,18 +113,51 @@ void storm() {
   launch();
 }
 
+/// With one kernel, jit_0007.
+class Module {
+ public:
+  explicit Module(int number) {
+    char name[32];
+    std::snprintf(name, sizeof name, "jit_%04d", number);
+    must(cuModuleLoadData(&module_, nullptr), "cuModuleLoadData");
+    must(cuModuleGetFunction(&kernel_, module_, name), "cuModuleGetFunction");
+  }
+  ~Module() { must(cuModuleUnload(module_), "cuModuleUnload"); }
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  [[nodiscard]] CUfunction kernel() const { return kernel_; }
+
+ private:
+  CUmodule module_ = nullptr;
+  CUfunction kernel_ = nullptr;
+};
+
 void use_modules(int count) {
   const Gpu gpu;
   for (int number = 0; number < count; ++number) {
-    char name[32];
-    std::snprintf(name, sizeof name, "jit_%04d", number);
-    CUmodule module = nullptr;
-    CUfunction function = nullptr;
-    must(cuModuleLoadData(&module, nullptr), "cuModuleLoadData");
-    must(cuModuleGetFunction(&function, module, name), "cuModuleGetFunction");
-    for (int i = 0; i <= number % 3; ++i) Gpu::launch_one(function);
+    const Module module(number);
+    for (int i = 0; i <= number % 3; ++i) Gpu::launch_one(module.kernel());
     must(cuCtxSynchronize(), "cuCtxSynchronize");
-    must(cuModuleUnload(module), "cuModuleUnload");
+  }
+}
+
+void use_modules_in_graphs(int count) {
+  const Gpu gpu;
+  CUstream stream = nullptr;
+  must(cuStreamCreate(&stream, 0), "cuStreamCreate");
+  for (int number = 0; number < count; ++number) {
+    const Module module(number);
+    CUgraph graph = nullptr;
+    CUgraphExec exec = nullptr;
+    {
+      const Range range("capture");
+      must(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+      for (int i = 0; i <= number % 3; ++i) Gpu::launch_one(module.kernel(), stream);
+      must(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+    }
+    must(cuGraphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+    for (int i = 0; i < 2; ++i) must(cuGraphLaunch(exec, stream), "cuGraphLaunch");
+    must(cuCtxSynchronize(), "cuCtxSynchronize");
   }
 }
 
@@ -172,6 +206,7 @@ int main(int argc, char** argv) {
   if (how == "threads") work_on_threads(count);
   if (how == "storm") storm();
   if (how == "modules") use_modules(count);
+  if (how == "graphs") use_modules_in_graphs(count);
   if (how == "dlclose") load_and_unload(argv[2]);
   if (how == "sandbox" || how == "pipe") Gpu().work(kLaunches);
   std::puts("done");

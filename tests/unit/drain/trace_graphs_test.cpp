@@ -64,6 +64,27 @@ TEST_CASE("a node made outside of any range has the launch's path, and was seen"
   CHECK(trace.loss(Loss::graph_nodes_unseen) == 0);
 }
 
+TEST_CASE("a node's kernel has the name it was captured with, where CUPTI's may be another's") {
+  BuiltTrace trace;
+  Event made;
+  made.kind = EventKind::graph_node;
+  made.a = 900;
+  made.c = trace.name("jit_0007");
+  trace.event(made);
+  Event cloned;
+  cloned.kind = EventKind::graph_node;
+  cloned.a = 901;
+  cloned.b = 900;
+  trace.event(cloned);
+  trace.event(launch_event(5, "cuGraphLaunch", trace.model));
+  KernelActivity kernel = kernel_activity(5);
+  kernel.work.graph_node = 901;
+
+  trace.builder.on_kernel(kernel);
+
+  CHECK(trace.read().only<KernelNameRecord>().demangled == "jit_0007");
+}
+
 TEST_CASE("a graph as a whole is joined to its launch, before or after it") {
   BuiltTrace trace;
   trace.event(launch_event(5, "cuGraphLaunch", trace.model));

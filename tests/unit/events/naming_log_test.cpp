@@ -42,12 +42,13 @@ TEST_CASE("names and graph nodes are bounded, the youngest nodes stay") {
   for (std::uint32_t i = 0; i < NamingLog::kMaxNames + 10; ++i)
     CHECK(log.add(1, named(EventKind::thread_name, i, 0, 0, i)));
   for (std::uint64_t i = 0; i < NamingLog::kMaxNodes + 10; ++i)
-    CHECK(log.add(1, named(EventKind::graph_node, 0, 0, i, 0)));
+    CHECK(log.add(1, named(EventKind::graph_node, 7, 0, i, 0)));
 
   const auto entries = log.entries();
 
   CHECK(entries.size() == NamingLog::kMaxNames + NamingLog::kMaxNodes);
   CHECK(entries[NamingLog::kMaxNames].event.a == 10);
+  CHECK(entries[NamingLog::kMaxNames].event.c == 7);  // the kernel's name
 }
 
 TEST_CASE("between windows events go by, names are kept, and rings stay empty") {
