@@ -3,7 +3,7 @@
 // Patterns over paths, the same wherever a user names some of them:
 //
 //   *   any text within one level     model/*/self_attn
-//   **  any levels, none too          **/fpn_blocks/1, model/**
+//   **  any levels                   model/**, **/fpn_blocks/1; a `**/` that begins a level: none, too
 //   ?   one letter
 //
 // A pattern names a path and all below it: `model/decoder` holds model/decoder/layers/0.

@@ -80,8 +80,7 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
   // A window that ends now waits for this call's end (Session::finish_window).
   if (state != nullptr && is_gpu_work(api.kind)) {
     state->begin_call(now_ns);
-    if (handles_used_again_.load(std::memory_order_relaxed) && api.kind == ApiClass::kernel &&
-        capturing_.load(std::memory_order_relaxed) > 0)
+    if (api.kind == ApiClass::kernel && capturing_.load(std::memory_order_relaxed) > 0)
       state->capture_kernel(kernel_name(*state, call));
   }
   std::uint64_t entered = kNotExact;

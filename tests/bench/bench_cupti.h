@@ -14,16 +14,16 @@ namespace rangefinder::bench {
 /// Loaded once a process. Ends the program with exit code 3, and says why, where there is none.
 inline const CuptiLibrary& cupti_or_exit() {
   struct Loaded {
-    CuptiLibrary library;
+    CuptiLibrary cupti;
     CuptiFailure failure;
-    bool there = load_cupti("", library, failure);
+    bool there = load_cupti("", cupti, failure);
   };
   static const Loaded loaded;
   if (!loaded.there) {
     std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, loaded.failure.reason.c_str());
     std::exit(3);
   }
-  return loaded.library;
+  return loaded.cupti;
 }
 
 }  // namespace rangefinder::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For programs that measure CUPTI without our library: a subscriber, and buffers whose records are thrown
-// away.
+// For programs that measure CUPTI without our library: a subscriber, errors, and buffers whose records are
+// thrown away.
 #pragma once
 
 #include <cerrno>

@@ -3,8 +3,7 @@
 // What cuptiActivityFlushAll takes the longer a program runs: CUPTI alone, none of our library but its
 // loader.
 //
-//   flush_growth [--passes 200000] [--launches 30] [--steps 10] [--kept] [--no-event-records] [--flush-ms
-//   100]
+//   flush_growth --passes 200000 --launches 30 --steps 10 --flush-ms 100 [--kept] [--no-event-records]
 //
 // A pass is some empty kernels between two CUDA events, as in `rtdetr`, and nobody waits for any. The events
 // are 1,024 passes' in turn; with --kept each pass has its own. A second thread asks for records every
@@ -30,6 +29,7 @@
 namespace rangefinder {
 namespace {
 
+using bench::check_cupti;
 using probe::check;
 using Clock = std::chrono::steady_clock;
 
@@ -68,7 +68,7 @@ class Flusher {
     while (!stopping_) {
       std::this_thread::sleep_for(pause);
       const auto begin = Clock::now();
-      bench::check_cupti(cupti_.ActivityFlushAll(0), "flush");
+      check_cupti(cupti_.ActivityFlushAll(0), "flush");
       const double took_us = us_since(begin);
       const std::lock_guard lock(mutex_);
       times_us_.push_back(took_us);
@@ -107,23 +107,23 @@ class Passes {
 };
 
 void measure(const CuptiFunctions& cupti, const Options& options) {
-  bench::check_cupti(bench::throw_records_away(cupti), "buffers");
-  bench::check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernel records");
+  check_cupti(bench::throw_records_away(cupti), "buffers");
+  check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernel records");
   if (!options.no_event_records)
-    bench::check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CUDA_EVENT), "event records");
+    check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CUDA_EVENT), "event records");
   Passes passes(options);
   Flusher flusher(cupti, options.flush_ms);
   const std::uint64_t length = std::max<std::uint64_t>(options.passes / options.steps, 1);
   for (std::uint64_t done = 0; done + length <= options.passes; done += length) {
     const double launch_ns = passes.run(done, done + length);
     std::vector<double> flushes = flusher.take();
-    if (flushes.empty()) flushes.push_back(0);
     std::sort(flushes.begin(), flushes.end());
-    const nlohmann::ordered_json line{{"passes", done + length},
-                                      {"flushes", flushes.size()},
-                                      {"flush_median_us", flushes[flushes.size() / 2]},
-                                      {"flush_most_us", flushes.back()},
-                                      {"launch_ns", launch_ns}};
+    nlohmann::ordered_json line{
+        {"passes", done + length}, {"launch_ns", launch_ns}, {"flushes", flushes.size()}};
+    if (!flushes.empty()) {
+      line["flush_median_us"] = flushes[flushes.size() / 2];
+      line["flush_most_us"] = flushes.back();
+    }
     std::printf("%s\n", line.dump().c_str());
     std::fflush(stdout);
   }

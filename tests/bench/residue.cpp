@@ -26,6 +26,7 @@
 namespace rangefinder {
 namespace {
 
+using bench::check_cupti;
 using probe::check;
 
 struct Options {
@@ -37,12 +38,10 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*
 class Tool {
  public:
   explicit Tool(const CuptiFunctions& cupti) : cupti_(cupti) {
-    bench::check_cupti(bench::throw_records_away(cupti_), "buffers");
+    check_cupti(bench::throw_records_away(cupti_), "buffers");
   }
-  void subscribe() {
-    bench::check_cupti(bench::subscribe(cupti_, subscriber_, on_call, nullptr), "subscribe");
-  }
-  void unsubscribe() { bench::check_cupti(cupti_.Unsubscribe(subscriber_), "unsubscribe"); }
+  void subscribe() { check_cupti(bench::subscribe(cupti_, subscriber_, on_call, nullptr), "subscribe"); }
+  void unsubscribe() { check_cupti(cupti_.Unsubscribe(subscriber_), "unsubscribe"); }
   void resources(bool on) {
     for (const CUpti_CallbackId id :
          {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED})
@@ -60,14 +59,14 @@ class Tool {
   }
   void kernels(bool on) { switch_kind(on, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); }
   void overhead(bool on) { switch_kind(on, CUPTI_ACTIVITY_KIND_OVERHEAD); }
-  void flush() { bench::check_cupti(cupti_.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flush"); }
+  void flush() { check_cupti(cupti_.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flush"); }
 
  private:
   void switch_callback(bool on, CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-    bench::check_cupti(cupti_.EnableCallback(on ? 1 : 0, subscriber_, domain, id), "callback");
+    check_cupti(cupti_.EnableCallback(on ? 1 : 0, subscriber_, domain, id), "callback");
   }
   void switch_kind(bool on, CUpti_ActivityKind kind) {
-    bench::check_cupti(on ? cupti_.ActivityEnable(kind) : cupti_.ActivityDisable(kind), "kind");
+    check_cupti(on ? cupti_.ActivityEnable(kind) : cupti_.ActivityDisable(kind), "kind");
   }
 
   const CuptiFunctions& cupti_;

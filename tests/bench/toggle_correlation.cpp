@@ -33,6 +33,7 @@
 namespace rangefinder {
 namespace {
 
+using bench::check_cupti;
 using probe::check;
 
 constexpr std::uint64_t kKernelNs = 5'000;
@@ -69,7 +70,7 @@ class Toggled {
  public:
   Toggled(const CuptiFunctions& cupti, Ids& ids, const Options& options)
       : cupti_(cupti), ids_(ids), options_(options) {
-    bench::check_cupti(bench::throw_records_away(cupti_), "buffers");
+    check_cupti(bench::throw_records_away(cupti_), "buffers");
     if (options_.toggles("subscribe")) return;
     subscribe();
     if (!options_.toggles("launch")) launches(true);
@@ -84,14 +85,13 @@ class Toggled {
     if (all || options_.toggles("kinds")) kinds(on);
     if (all || options_.toggles("launch")) launches(on);
     if (all || options_.toggles("sync")) syncs(on);
-    if (!on && all) bench::check_cupti(cupti_.Unsubscribe(subscriber_), "unsubscribe");
+    if (!on && all) check_cupti(cupti_.Unsubscribe(subscriber_), "unsubscribe");
   }
 
  private:
-  void subscribe() { bench::check_cupti(bench::subscribe(cupti_, subscriber_, on_call, &ids_), "subscribe"); }
+  void subscribe() { check_cupti(bench::subscribe(cupti_, subscriber_, on_call, &ids_), "subscribe"); }
   void call(bool on, CUpti_CallbackId cbid) {
-    bench::check_cupti(cupti_.EnableCallback(on ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, cbid),
-                       "callback");
+    check_cupti(cupti_.EnableCallback(on ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, cbid), "callback");
   }
   void launches(bool on) {
     call(on, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
@@ -100,7 +100,7 @@ class Toggled {
   void syncs(bool on) { call(on, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize); }
   void kinds(bool on) {
     const CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-    bench::check_cupti(on ? cupti_.ActivityEnable(kind) : cupti_.ActivityDisable(kind), "kind");
+    check_cupti(on ? cupti_.ActivityEnable(kind) : cupti_.ActivityDisable(kind), "kind");
   }
 
   const CuptiFunctions& cupti_;

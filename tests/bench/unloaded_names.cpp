@@ -32,6 +32,8 @@
 namespace rangefinder {
 namespace {
 
+using bench::check_cupti;
+
 struct Launch {
   std::string wanted;
   const char* symbol = nullptr;
@@ -102,15 +104,15 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
 void enable() {
   const CuptiFunctions& cupti = trial->cupti;
   CUpti_SubscriberHandle subscriber = nullptr;
-  bench::check_cupti(cupti.ActivityRegisterCallbacks(bench::on_buffer_requested, on_completed), "buffers");
-  bench::check_cupti(bench::subscribe(cupti, subscriber, on_call, nullptr), "subscribe");
-  bench::check_cupti(
+  check_cupti(cupti.ActivityRegisterCallbacks(bench::on_buffer_requested, on_completed), "buffers");
+  check_cupti(bench::subscribe(cupti, subscriber, on_call, nullptr), "subscribe");
+  check_cupti(
       cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel),
       "launches");
-  bench::check_cupti(cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                                          CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING),
-                     "modules");
-  bench::check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernels");
+  check_cupti(cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                   CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING),
+              "modules");
+  check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernels");
 }
 
 void run(unsigned modules) {

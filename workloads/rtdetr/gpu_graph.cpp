@@ -9,7 +9,7 @@
 namespace rangefinder::rtdetr {
 namespace {
 
-/// A run of any length takes no more events than this many passes need: a profiler's cost may grow with them.
+/// A run of any length takes no more events than this many passes need.
 constexpr int kTimedAtOnce = 1'024;
 
 /// Events around each of several pieces of work; gone with the object.

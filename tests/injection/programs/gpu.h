@@ -71,19 +71,26 @@ class Gpu {
   CUfunction scale_ = nullptr;
 };
 
-/// A graph of three kernels with grids of `blocks`, and one more each, captured on `stream` in the range
-/// `capture`.
-inline CUgraphExec captured_graph(const Gpu& gpu, CUstream stream, unsigned blocks) {
+/// A graph of what `launch` puts on `stream`, captured in the range `capture`.
+template <typename Launch>
+CUgraphExec captured_graph(CUstream stream, const Launch& launch) {
   CUgraph graph = nullptr;
   CUgraphExec exec = nullptr;
   {
     const Range range("capture");
     must(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-    for (unsigned i = 0; i < 3; ++i) must(gpu.launch(blocks + i, stream), "cuLaunchKernel");
+    launch();
     must(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
   }
   must(cuGraphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
   return exec;
+}
+
+/// Three kernels with grids of `blocks`, and one more each.
+inline CUgraphExec captured_graph(const Gpu& gpu, CUstream stream, unsigned blocks) {
+  return captured_graph(stream, [&] {
+    for (unsigned i = 0; i < 3; ++i) must(gpu.launch(blocks + i, stream), "cuLaunchKernel");
+  });
 }
 
 /// Takes time of this processor.

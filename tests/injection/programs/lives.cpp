@@ -147,15 +147,9 @@ void use_modules_in_graphs(int count) {
   must(cuStreamCreate(&stream, 0), "cuStreamCreate");
   for (int number = 0; number < count; ++number) {
     const Module module(number);
-    CUgraph graph = nullptr;
-    CUgraphExec exec = nullptr;
-    {
-      const Range range("capture");
-      must(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+    CUgraphExec const exec = captured_graph(stream, [&] {
       for (int i = 0; i <= number % 3; ++i) Gpu::launch_one(module.kernel(), stream);
-      must(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
-    }
-    must(cuGraphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+    });
     for (int i = 0; i < 2; ++i) must(cuGraphLaunch(exec, stream), "cuGraphLaunch");
     must(cuCtxSynchronize(), "cuCtxSynchronize");
   }
