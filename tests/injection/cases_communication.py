@@ -9,7 +9,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment
+from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment, host_environment
 
 LAUNCHER = Path(__file__).resolve().parents[1] / "gpu/programs/start_ranks.py"
 MPIRUN_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -19,9 +19,7 @@ class CommunicationCases(InjectionCase):
     def command(self, *words, **variables):
         if Build.rangefinder is None:
             raise unittest.SkipTest("the command line was not built")
-        environment = clean_environment() | {
-            "LD_LIBRARY_PATH": str(Build.driver()), "RANGEFINDER_CUPTI": str(Build.cupti()),
-            "XDG_RUNTIME_DIR": str(self.runtime)} | variables
+        environment = host_environment(self.runtime, variables)
         done = subprocess.run([str(Build.rangefinder), *map(str, words)], env=environment, text=True, cwd=self.place,
                               capture_output=True, check=False, timeout=DEADLINE_SECONDS)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -114,11 +112,8 @@ class CommunicationCases(InjectionCase):
 
     def test_run_behind_the_launcher_writes_the_same_folders(self):
         command = [str(Build.rangefinder), "run", "-q", "--out", "job", "--", str(Build.program("plain")), "3"]
-        environment = clean_environment() | {
-            "LD_LIBRARY_PATH": str(Build.driver()), "RANGEFINDER_CUPTI": str(Build.cupti()),
-            "XDG_RUNTIME_DIR": str(self.runtime)}
-        done = subprocess.run([sys.executable, str(LAUNCHER), "2", *command], env=environment, cwd=self.place,
-                              capture_output=True, text=True, check=False, timeout=DEADLINE_SECONDS)
+        done = subprocess.run([sys.executable, str(LAUNCHER), "2", *command], cwd=self.place,
+                              env=host_environment(self.runtime), capture_output=True, text=True, check=False, timeout=DEADLINE_SECONDS)
 
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(path.parent.name for path in self.place.glob("job/host=*/rank=*/pid=*")),

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from harness import ALLOWED_SECONDS, DEADLINE_SECONDS, Build, InjectionCase
+from harness import DEADLINE_SECONDS, Build, InjectionCase, allowed_seconds
 
 STRIDE = int(os.environ.get("RANGEFINDER_TEST_FAULTS", "12"))
 FIRST = int(os.environ.get("RANGEFINDER_TEST_FIRST", "0")) or random.randint(1, STRIDE)
@@ -44,7 +44,7 @@ class FaultCases(InjectionCase):
         with self.subTest(str(variables)), tempfile.TemporaryDirectory(prefix="rangefinder-fault-") as place:
             run = self.run_injected(*program, place=Path(place), **variables)
             self.assertEqual((run.status, run.stdout), self.bare(program), run.stderr)
-            self.assertLess(run.seconds, self.bare_seconds + ALLOWED_SECONDS)
+            self.assertLess(run.seconds, self.bare_seconds + allowed_seconds(variables.get("RANGEFINDER_COUNTERS")))
             run.found = run.folders()
             self.assertLessEqual(len(run.stderr.splitlines()), 1, run.stderr)
             for folder in run.found:

@@ -87,6 +87,8 @@ class LifeCases(InjectionCase):
                 self.assert_balanced(run.trace())
 
     def test_a_setuid_program_is_left_alone_and_says_so(self):
+        if Build.real:
+            self.skipTest("its program knows where the fake driver is")
         if os.geteuid() != 0:
             self.skipTest("only root can make a program setuid")
         os.chmod(self.place, 0o755)

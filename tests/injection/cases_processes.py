@@ -4,7 +4,7 @@
 import subprocess
 import unittest
 
-from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment
+from harness import DEADLINE_SECONDS, Build, InjectionCase, host_environment
 from trace import Trace
 
 
@@ -13,13 +13,9 @@ class ProcessCases(InjectionCase):
         """`rangefinder run` over programs beside the fake driver."""
         if Build.rangefinder is None:
             raise unittest.SkipTest("the command line was not built")
-        environment = clean_environment() | {
-            "LD_LIBRARY_PATH": str(Build.driver()),
-            "RANGEFINDER_CUPTI": str(Build.cupti()),
-            "XDG_RUNTIME_DIR": str(self.runtime),
-        } | variables
-        done = subprocess.run([str(Build.rangefinder), "run", "-q", *map(str, words)], env=environment, text=True,
-                              cwd=self.place, capture_output=True, check=False, timeout=DEADLINE_SECONDS)
+        done = subprocess.run([str(Build.rangefinder), "run", "-q", *map(str, words)], text=True, cwd=self.place,
+                              env=host_environment(self.runtime, variables), capture_output=True, check=False,
+                              timeout=DEADLINE_SECONDS)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def folders(self):
@@ -49,14 +45,11 @@ class ProcessCases(InjectionCase):
         self.assertEqual(self.folders(), ["wrapped"])
 
     def test_a_run_in_which_no_window_was_opened_says_so(self):
-        environment = clean_environment() | {"LD_LIBRARY_PATH": str(Build.driver()),
-                                             "RANGEFINDER_CUPTI": str(Build.cupti()),
-                                             "XDG_RUNTIME_DIR": str(self.runtime)}
         command = [Build.rangefinder or "", "run", "--start", "off", "--", Build.program("plain"), "5"]
         if Build.rangefinder is None:
             raise unittest.SkipTest("the command line was not built")
-        done = subprocess.run([str(word) for word in command], env=environment, text=True, cwd=self.place,
-                              capture_output=True, check=False, timeout=DEADLINE_SECONDS)
+        done = subprocess.run([str(word) for word in command], env=host_environment(self.runtime),
+                              text=True, cwd=self.place, capture_output=True, check=False, timeout=DEADLINE_SECONDS)
 
         self.assertEqual((done.returncode, done.stdout), (0, "5 launches\n"))
         self.assertIn("no window was opened", done.stderr)

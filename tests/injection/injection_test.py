@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The promises to the host, kept in real programs: no GPU, a fake driver, a fake CUPTI.
 
-    injection_test.py BUILD_DIR [--library FILE] [--rangefinder FILE] [unittest's arguments]
+    injection_test.py BUILD_DIR [--library FILE] [--rangefinder FILE] [--real] [unittest's arguments]
+
+With --real the same programs run on this machine's GPU with its driver and its CUPTI; what only the fakes can bring
+about is skipped. For ExitCases, LifeCases, ProcessLifeCases, ForkCases, FaultCases and KillCases.
 """
 
 import argparse
@@ -38,12 +41,15 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("--library", dest="injection_library", type=Path)
     parser.add_argument("--rangefinder", type=Path)
+    parser.add_argument("--real", action="store_true")
     options, rest = parser.parse_known_args()
+    Build.real = options.real
     Build.folder = options.build.resolve()
     Build.injection_library = (options.injection_library or Build.folder / "lib/librangefinder.so").resolve()
     command = options.rangefinder or Build.folder / "bin/rangefinder"
     Build.rangefinder = command.resolve() if command.exists() else None
-    for needed in (Build.injection_library, Build.cupti(), Build.driver() / "libcuda.so.1", Build.program("plain")):
+    fakes = [] if options.real else [Build.cupti(), Build.driver() / "libcuda.so.1"]
+    for needed in (Build.injection_library, Build.program("plain"), *fakes):
         if not needed.exists():
             parser.error(f"{needed} is not there: build first")
     unittest.main(argv=[sys.argv[0], *rest])

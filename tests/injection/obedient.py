@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment
+from harness import DEADLINE_SECONDS, Build, InjectionCase, host_environment
 from trace import Trace
 
 
@@ -54,14 +54,9 @@ class Obedient:
     def __init__(self, place, runtime, variables):
         self.place, self.runtime = place, runtime
         self.violations = place / "violations"
-        environment = clean_environment() | {
-            "LD_LIBRARY_PATH": str(Build.driver()),
-            "CUDA_INJECTION64_PATH": str(Build.injection_library),
-            "NVTX_INJECTION64_PATH": str(Build.injection_library),
-            "RANGEFINDER_CUPTI": str(Build.cupti()),
-            "FAKE_VIOLATIONS": str(self.violations),
-            "XDG_RUNTIME_DIR": str(runtime),
-        } | variables
+        environment = host_environment(runtime, {
+            "CUDA_INJECTION64_PATH": str(Build.injection_library), "NVTX_INJECTION64_PATH": str(Build.injection_library),
+        } | variables) | {"FAKE_VIOLATIONS": str(self.violations)}
         self.process = subprocess.Popen([str(Build.program("obedient"))], env=environment, cwd=place, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self._answer() == "ready"

@@ -5,23 +5,28 @@
 //   contexts N       N contexts, one after the other           primary   the primary context, retained twice
 //   reset            the primary context, reset while in use, and again
 //   stack            on a thread with a stack of 128 KiB        threads N on N threads at a time, then N more
-//   storm            two threads launch as fast as a real driver lets them, without end
+//   storm [FILE]     two threads launch as fast as a real driver lets them, without end; FILE holds when the
+//                    first and the last launch ended, ns since 1970, also after a SIGKILL
 //   modules N        N modules, each unloaded after a few launches of its kernel jit_0000, jit_0001, …
 //   graphs N         the same, with the launches captured into a graph that is launched twice
 //   dlclose FILE     loads FILE before cuInit, unloads it after
 //   sandbox          no socket can be made (seccomp)            pipe      standard error is a pipe nobody
 //   reads
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -99,13 +104,40 @@ void work_on_threads(int count) {
   }
 }
 
-void storm() {
+/// When launches ended, ns since 1970.
+struct LaunchTimes {
+  std::atomic<std::int64_t> first_ns{0}, last_ns{0};
+
+  void tell() {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    const std::int64_t now_ns = now.tv_sec * 1'000'000'000 + now.tv_nsec;
+    std::int64_t none = 0;
+    first_ns.compare_exchange_strong(none, now_ns);
+    last_ns.store(now_ns, std::memory_order_relaxed);
+  }
+};
+
+/// In a file, mapped: what is written there outlives the process.
+LaunchTimes* shared_times(const char* path) {
+  static LaunchTimes unused;
+  if (path == nullptr) return &unused;
+  const int file = open(path, O_RDWR | O_CREAT, 0600);
+  if (file < 0 || ftruncate(file, sizeof(LaunchTimes)) != 0) std::exit(3);
+  void* const memory = mmap(nullptr, sizeof(LaunchTimes), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) std::exit(3);
+  return static_cast<LaunchTimes*>(memory);
+}
+
+void storm(const char* path) {
+  LaunchTimes* const times = shared_times(path);
   const Gpu gpu;
-  const auto launch = [&gpu] {
+  const auto launch = [&gpu, times] {
     gpu.use_on_this_thread();
     for (unsigned i = 0;; ++i) {
       const Range layer(i % 2 == 0 ? "even" : "odd");
       must(gpu.launch(1 + i % 100), "cuLaunchKernel");
+      times->tell();
       take_us(3);
     }
   };
@@ -119,8 +151,7 @@ class Module {
   explicit Module(int number) {
     char name[32];
     std::snprintf(name, sizeof name, "jit_%04d", number);
-    must(cuModuleLoadData(&module_, nullptr), "cuModuleLoadData");
-    must(cuModuleGetFunction(&kernel_, module_, name), "cuModuleGetFunction");
+    kernel_ = load_kernel(&module_, name);
   }
   ~Module() { must(cuModuleUnload(module_), "cuModuleUnload"); }
   Module(const Module&) = delete;
@@ -198,7 +229,7 @@ int main(int argc, char** argv) {
   if (how == "primary" || how == "reset") use_primary(how == "reset");
   if (how == "stack") work_on_a_small_stack();
   if (how == "threads") work_on_threads(count);
-  if (how == "storm") storm();
+  if (how == "storm") storm(argc > 2 ? argv[2] : nullptr);
   if (how == "modules") use_modules(count);
   if (how == "graphs") use_modules_in_graphs(count);
   if (how == "dlclose") load_and_unload(argv[2]);

@@ -88,9 +88,7 @@ class Worker {
   }
 
   void load(const char* kernel) {
-    CUfunction function = nullptr;
-    must(cuModuleLoadData(&module_, nullptr), "cuModuleLoadData");
-    must(cuModuleGetFunction(&function, module_, kernel), "cuModuleGetFunction");
+    CUfunction const function = load_kernel(&module_, kernel);
     for (int i = 0; i < 2; ++i) Gpu::launch_one(function);
   }
   void unload() { must(cuModuleUnload(module_), "cuModuleUnload"); }
