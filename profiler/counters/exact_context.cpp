@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/events/path_table.h"
+#include "profiler/large_stack.h"
 
 namespace rangefinder {
 
@@ -83,7 +84,8 @@ Unmeasured ExactContext::enter(const ExactEntry& entry, const CounterConfig& con
   if (batch_size_ == 0) batch_size_ = config.groups() == 1 ? kBatch : kBatchInTurns;
   if (!running()) {
     group_ = choose_group(entry, config.groups());
-    if (session_.state() == ExactSession::State::failed || !session_.start(config, group_, batch_size_))
+    if (session_.state() == ExactSession::State::failed ||
+        !on_large_stack([&] { return session_.start(config, group_, batch_size_); }))
       return Unmeasured::not_started;
   }
   disturbed.store(false);  // what went by before the range opens is not in it
@@ -156,12 +158,12 @@ bool ExactContext::end_batch(std::int64_t patience_ns, bool disable) {
   // for that thread.
   if (blind_ || !wait_for_gpu(patience_ns) || !close_range(patience_ns)) return false;
   if (running() && (disable || !ranges_.empty())) {
-    const bool decoded = session_.end_batch();
+    const bool decoded = on_large_stack([&] { return session_.end_batch(); });
     batches_.give(gpu, static_cast<std::uint16_t>(group_), ranges_,
                   decoded ? session_.image() : std::span<const std::uint8_t>{});
     ranges_.clear();
   }
-  if (disable) session_.disable();
+  if (disable) disable_counters();
   return true;
 }
 
@@ -169,7 +171,12 @@ void ExactContext::give_up() {
   if (!ranges_.empty()) batches_.give(gpu, static_cast<std::uint16_t>(group_), ranges_, {});
   ranges_.clear();
   open_ = stuck_ = false;
-  if (may_drain(0)) session_.abandon();
+  if (!may_drain(0)) return;
+  call_on_large_stack([](void* session) { static_cast<ExactSession*>(session)->abandon(); }, &session_);
+}
+
+void ExactContext::disable_counters() noexcept {
+  call_on_large_stack([](void* session) { static_cast<ExactSession*>(session)->disable(); }, &session_);
 }
 
 // The group that this path was measured with least: over its repetitions all have their turn. To change

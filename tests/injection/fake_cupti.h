@@ -57,4 +57,10 @@ void pm_context_destroyed();
 void sampling_begun_or_failed();
 [[nodiscard]] bool sampler_enabled();
 
+/// As much stack as the real library was seen to need to begin counting, at the least: more than 128 KiB.
+[[gnu::noinline]] inline void use_stack() {
+  volatile char bytes[192 << 10];
+  for (std::size_t i = 0; i < sizeof(bytes); i += 4096) bytes[i] = 0;
+}
+
 }  // namespace fake

@@ -30,8 +30,8 @@ struct CUpti_RangeProfiler_Object {
 namespace fake {
 namespace {
 
-std::recursive_mutex lock;  // guards all objects
-std::vector<CUpti_RangeProfiler_Object*> objects;
+std::recursive_mutex lock;                                      // guards all objects
+auto& objects = *new std::vector<CUpti_RangeProfiler_Object*>;  // leaked, as they are
 std::atomic<int> initialized{0};
 std::uint64_t next_range = 0;
 
@@ -201,6 +201,7 @@ cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_CounterDataImag
 
 FAKE_EXPORT CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* params) {
   BEGIN_OBJECT(RangeProfilerSetConfig);
+  fake::use_stack();
   if (object->started || fake::config_image(params->pConfig, params->configSize) == nullptr ||
       fake::counter_image(params->pCounterDataImage, params->counterDataImageSize) == nullptr ||
       params->range != CUPTI_UserRange || params->replayMode != CUPTI_UserReplay ||
@@ -218,6 +219,7 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfi
 
 FAKE_EXPORT CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
   BEGIN_OBJECT(RangeProfilerStart);
+  fake::use_stack();
   if (!object->configured || object->started) return CUPTI_ERROR_INVALID_OPERATION;
   for (const CUpti_RangeProfiler_Object* const other : fake::objects) {
     if (other != object && other->enabled && other->has_started &&
@@ -231,6 +233,7 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params
 
 FAKE_EXPORT CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
   BEGIN_OBJECT(RangeProfilerStop);
+  fake::use_stack();
   if (!object->started || object->open) return CUPTI_ERROR_INVALID_OPERATION;
   fake::drain(*object, "RangeProfilerStop");
   object->started = false;
