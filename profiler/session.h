@@ -81,6 +81,7 @@ class Session final : public ControlTarget {
   [[nodiscard]] bool holds_between_windows() const noexcept;
   void end_collection();
   void settle_collection();
+  void wait_for_driver() const;
   void forget_window();
 
   /// While one lives somebody may be inside of CUPTI: an exiting program waits for that, since the driver

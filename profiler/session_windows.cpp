@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <thread>
 
+#include "profiler/launch/gpu_query.h"
 #include "profiler/log.h"
 #include "profiler/session.h"
 #include "schema/out_template.h"
@@ -19,6 +22,9 @@ constexpr std::uint32_t kSettlePatienceMs = 5000;
 
 /// A call into the driver that began in a window may run so long after its end.
 constexpr std::int64_t kCallPatienceNs = 200'000'000;
+
+/// A window that is asked for while cuInit runs waits so long for its end, and then for a context.
+constexpr std::chrono::milliseconds kDriverPatience{10'000}, kContextPatience{1000};
 
 /// The ledger is the process's; a window's begins at 0, but for threads that still have no ring.
 void reset_loss(LossLedger& loss) noexcept {
@@ -115,7 +121,22 @@ void Session::open_first_window() noexcept {
   }
 }
 
+// CUPTI that is told to record while another thread starts the driver may have no kernel records in any
+// window after the first (docs/decisions.md): who asks for a window at once waits for cuInit, and for the
+// context that a program of the CUDA runtime makes behind it.
+void Session::wait_for_driver() const {
+  if (driver_is_ready()) return;
+  const auto wait_for = [this](bool (*what)(), std::chrono::milliseconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!what() && state_.load() == SessionState::opening && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  };
+  wait_for(&driver_is_ready, kDriverPatience);
+  wait_for(&has_primary_context, kContextPatience);
+}
+
 std::string Session::open_window(const WindowRequest& request) {
+  if (request.when_ready) wait_for_driver();
   std::string error;
   if (!collection_.load(error)) return error;
   Recorder& own = recorder();

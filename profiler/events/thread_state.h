@@ -74,8 +74,25 @@ class ThreadState {
   [[nodiscard]] std::uint32_t captured_kernel() const noexcept { return captured_kernel_; }
 
   /// Between the enter and the exit of a call of the driver, which `call` names from 1 on.
-  void enter_call(std::uint16_t call) noexcept { call_under_way_.store(call, std::memory_order_seq_cst); }
+  void enter_call(std::uint16_t call) noexcept {
+    calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    last_call_.store(call, std::memory_order_relaxed);
+    call_under_way_.store(call, std::memory_order_seq_cst);
+  }
   void leave_call() noexcept { call_under_way_.store(0, std::memory_order_release); }
+  /// Any thread: how many calls it has entered; wraps around.
+  [[nodiscard]] std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
+  /// Any thread: the call that it entered last, or 0.
+  [[nodiscard]] std::uint16_t last_call() const noexcept {
+    return last_call_.load(std::memory_order_relaxed);
+  }
+  /// Of CallsUnderWay, with its lock: the number of calls when it last looked, and since when it has been
+  /// that.
+  struct CallsSeen {
+    std::uint32_t calls = 0;
+    std::int64_t since_ns = 0;
+  };
+  [[nodiscard]] CallsSeen& calls_seen() const noexcept { return calls_seen_; }
   /// Any thread: the call that it is in, or 0.
   [[nodiscard]] std::uint16_t call_under_way() const noexcept {
     return call_under_way_.load(std::memory_order_seq_cst);
@@ -126,6 +143,9 @@ class ThreadState {
   static constexpr std::int64_t kNoCall = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> call_since_ns_{kNoCall};
   std::atomic<std::uint16_t> call_under_way_{0};
+  std::atomic<std::uint32_t> calls_{0};
+  std::atomic<std::uint16_t> last_call_{0};
+  mutable CallsSeen calls_seen_;
   std::uint32_t captured_kernel_ = 0;
   std::atomic<std::uint32_t> thread_{0};
   std::array<char, 16> first_comm_{};  // as prctl(PR_GET_NAME) wants it

@@ -80,10 +80,11 @@ bool LaunchCallbacks::enable_calls(CUpti_SubscriberHandle subscriber, const Opti
 bool LaunchCallbacks::disable_calls(CUpti_SubscriberHandle subscriber) noexcept {
   const auto apis = driver_apis();
   bool switched_off = false;
-  enabled_calls_ = calls_under_way_.switch_off(enabled_calls_, [&](std::size_t api) {
-    (void)cupti_.EnableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, apis[api].cbid);
-    switched_off = true;
-  });
+  enabled_calls_ =
+      calls_under_way_.switch_off(enabled_calls_, recorder_.clock.now_ns(), [&](std::size_t api) {
+        (void)cupti_.EnableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, apis[api].cbid);
+        switched_off = true;
+      });
   if (switched_off) capturing_.store(0, std::memory_order_relaxed);  // nobody tells when captures end
   return !switched_off && enabled_calls_.none();
 }

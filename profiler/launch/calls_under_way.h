@@ -6,7 +6,9 @@
 // a thread is inside of the call, its exit is not counted: from then on CUPTI takes every call of that thread
 // for a part of that one, and all its launches have one correlation id (measured:
 // tests/bench/toggle_correlation; switching on during a call does no harm). So a callback goes off while
-// nobody is in its call:
+// nobody is in its call. CUPTI's own part of an exit comes behind our callback and counts as inside, and a
+// thread may be held up there for as long as others want its processor. So a thread is out of a call if it is
+// in another, or has made none for kRest:
 //
 //   application ─ enter ─▶ begin(): tells that it is inside. Off already, though CUPTI had begun to call us?
 //               │                   Then on again, and the exit is told
@@ -32,6 +34,9 @@ class CallsUnderWay {
  public:
   using Calls = std::bitset<kMostDriverApis>;  ///< by index of driver_apis()
 
+  /// Longer than a thread that wants to run is kept from it.
+  static constexpr std::int64_t kRestNs = 100'000'000;
+
   explicit CallsUnderWay(ThreadRegistry& threads) noexcept : threads_(threads) {}
 
   /// Owner thread of `state`, at the call's enter; nullptr: a thread that has none. `on(call)` switches a
@@ -56,17 +61,17 @@ class CallsUnderWay {
   /// Before their callbacks go on.
   void switching_on(std::size_t call) noexcept { off_[call].store(false, std::memory_order_seq_cst); }
 
-  /// `off(call)` for each of `calls` that nobody is in. Returns those that are on: threads are in them, or
-  /// came while they went off.
+  /// `off(call)` for each of `calls` that nobody is in; `now_ns` by any clock that only goes forward. Returns
+  /// those that are on: threads are in them, or came while they went off.
   template <typename SwitchOff>
-  Calls switch_off(Calls calls, const SwitchOff& off) noexcept {
+  Calls switch_off(Calls calls, std::int64_t now_ns, const SwitchOff& off) noexcept {
     const std::lock_guard lock(mutex_);
     calls |= on_again_;
     on_again_.reset();
     for (std::size_t call = 0; call < calls.size(); ++call) {
       if (calls[call]) off_[call].store(true, std::memory_order_seq_cst);
     }
-    const Calls under_way = this->under_way() & calls;
+    const Calls under_way = this->under_way(now_ns) & calls;
     for (std::size_t call = 0; call < calls.size(); ++call) {
       if (under_way[call]) {
         off_[call].store(false, std::memory_order_relaxed);
@@ -78,11 +83,18 @@ class CallsUnderWay {
   }
 
  private:
-  [[nodiscard]] Calls under_way() const noexcept {
+  /// Those that somebody is in, or may be on the way out of.
+  [[nodiscard]] Calls under_way(std::int64_t now_ns) const noexcept {
     Calls calls;
     if (unfollowed_.load(std::memory_order_seq_cst) != 0) return calls.set();
     threads_.for_each([&](const ThreadState& state) {
-      if (const std::uint16_t call = state.call_under_way(); call != 0) calls.set(call - 1U);
+      const std::uint16_t inside = state.call_under_way(), last = state.last_call();
+      const std::uint32_t made = state.calls();
+      ThreadState::CallsSeen& seen = state.calls_seen();
+      if (inside != 0 || seen.calls != made) seen = {made, now_ns};
+      const bool rests = made == 0 || now_ns - seen.since_ns >= kRestNs;
+      if (inside != 0) calls.set(inside - 1U);
+      if (inside == 0 && last != 0 && !rests) calls.set(last - 1U);
     });
     return calls;
   }

@@ -15,6 +15,7 @@ struct Driver {
   decltype(&::cuDriverGetVersion) version = nullptr;
   decltype(&::cuDeviceGetCount) count = nullptr;
   decltype(&::cuDeviceGet) get = nullptr;
+  decltype(&::cuDevicePrimaryCtxGetState) primary_state = nullptr;
   decltype(&::cuDeviceGetName) name = nullptr;
   decltype(&::cuDeviceGetUuid_v2) uuid = nullptr;
   decltype(&::cuDeviceTotalMem_v2) memory = nullptr;
@@ -36,6 +37,7 @@ Driver open_driver() {
   find(driver.version, "cuDriverGetVersion");
   find(driver.count, "cuDeviceGetCount");
   find(driver.get, "cuDeviceGet");
+  find(driver.primary_state, "cuDevicePrimaryCtxGetState");
   find(driver.name, "cuDeviceGetName");
   find(driver.uuid, "cuDeviceGetUuid_v2");
   find(driver.memory, "cuDeviceTotalMem_v2");
@@ -128,6 +130,24 @@ std::vector<std::pair<std::string, double>> peak_flops(std::uint32_t major, std:
     add("int8_tensor", rates.int8_tensor);
   }
   return out;
+}
+
+bool driver_is_ready() {
+  const Driver driver = open_driver();
+  int count = 0;
+  return driver.count == nullptr || driver.count(&count) != CUDA_ERROR_NOT_INITIALIZED;
+}
+
+bool has_primary_context() {
+  const Driver driver = open_driver();
+  int count = 0, active = 0;
+  unsigned flags = 0;
+  if (driver.count == nullptr || driver.primary_state == nullptr || driver.count(&count) != CUDA_SUCCESS)
+    return false;
+  for (CUdevice gpu = 0; gpu < count && active == 0; ++gpu) {
+    if (driver.primary_state(gpu, &flags, &active) != CUDA_SUCCESS) active = 0;
+  }
+  return active != 0;
 }
 
 std::vector<GpuRecord> query_gpus() {

@@ -16,6 +16,13 @@ namespace rangefinder {
 /// All visible GPUs, by CUDA ordinal; empty without a driver. cuInit must have been called.
 [[nodiscard]] std::vector<GpuRecord> query_gpus();
 
+/// Whether cuInit has returned, in whichever thread; also true where nobody can tell.
+[[nodiscard]] bool driver_is_ready();
+
+/// Whether a GPU's primary context exists, which is the one that the CUDA runtime uses; false without a
+/// driver.
+[[nodiscard]] bool has_primary_context();
+
 /// cuDriverGetVersion: 13000 is CUDA 13.0; 0 without a driver.
 [[nodiscard]] std::int32_t query_driver_version();
 

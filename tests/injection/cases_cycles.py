@@ -2,9 +2,10 @@
 """Windows that open and close while threads launch: nothing is lost at their edges."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from harness import Build
-from obedient import ObedientCase
+from obedient import Client, ObedientCase
 from trace import Trace
 
 CYCLES = int(os.environ.get("RANGEFINDER_TEST_CYCLES", "60"))
@@ -77,6 +78,21 @@ class CycleCases(ObedientCase):
 
                 self.assertEqual([line["name_text"] for line in trace.of("kernel")], [name] * 2, start)
             self.end_program(program)
+
+    def test_a_window_that_is_asked_for_during_cuinit_begins_after_it(self):
+        with ThreadPoolExecutor(1) as beside:
+            starting = beside.submit(self.start_program, RANGEFINDER_START="off", FAKE_CUDA_INIT_MS="700")
+            self.wait_until(lambda: list(self.runtime.glob("rangefinder/*.sock")), "a socket")
+            client = Client(next(self.runtime.glob("rangefinder/*.sock")))
+            self.addCleanup(client.close)
+            self.ok(client.ask("start"))
+            program = starting.result()
+        program.do("launch 3")
+        trace = self.window_trace(client.ask("stop"))
+
+        self.assertEqual(len(trace.of("kernel")), 3)
+        self.assertNotEqual(trace.of("gpu")[0]["name"], "unknown")
+        self.end_program(program)
 
     def test_a_call_that_began_before_a_window_is_no_part_of_it(self):
         program = self.start_program(RANGEFINDER_START="off")

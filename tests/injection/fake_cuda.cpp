@@ -6,17 +6,21 @@
 // InitializeInjection before it returns, then registers the driver's exit handler; every
 // call goes through CUPTI's enter and exit callbacks; a forked child finds CUDA dead.
 //
-//   FAKE_CUDA_GPUS  how many there are
+//   FAKE_CUDA_GPUS     how many there are
+//   FAKE_CUDA_INIT_MS  what cuInit takes after the injected library had its turn
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <generated_cuda_meta.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,6 +30,7 @@ namespace fake {
 namespace {
 
 std::atomic<bool> initialized{false};
+std::atomic<pid_t> initializing{0};  // the thread that is in cuInit
 std::atomic<bool> ended{false};
 std::atomic<pid_t> owner{0};
 std::atomic<const Hooks*> hooks{nullptr};
@@ -115,13 +120,21 @@ FAKE_EXPORT CUresult cuInit(unsigned) {
   static std::once_flag once;
   std::call_once(once, [] {
     fake::owner.store(getpid());
+    fake::initializing.store(gettid());
     fake::load_injection();
+    std::this_thread::sleep_for(std::chrono::milliseconds(fake::number_from("FAKE_CUDA_INIT_MS", 0)));
     fake::initialized.store(true);
+    fake::initializing.store(0);
     // After the injected library had its turn, so the driver's handler runs before any that was
     // registered there.
     std::atexit(fake::end_driver);
   });
   return ready("cuInit");
+}
+
+FAKE_EXPORT int fakeCudaInitRunsElsewhere() {
+  const pid_t thread = fake::initializing.load();
+  return thread != 0 && thread != gettid() ? 1 : 0;
 }
 
 FAKE_EXPORT CUresult cuDriverGetVersion(int* version) {

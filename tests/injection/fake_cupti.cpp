@@ -35,8 +35,8 @@ std::array<std::atomic<bool>, CUPTI_DRIVER_TRACE_CBID_SIZE> driver_enabled{};
 std::array<std::atomic<bool>, CUPTI_CBID_RESOURCE_SIZE> resource_enabled{};
 thread_local int callback_depth = 0;
 // As measured (tests/bench/toggle_correlation): an exit whose callback was switched off during the call is
-// not counted, and every later call of the thread is taken for a part of that one: it has its id. Not so of
-// launches.
+// not counted, and every later call of the thread is taken for a part of that one: it has its id. The call
+// lasts until CUPTI has done its own part of the exit, behind the callback.
 thread_local std::uint32_t outer_calls = 0, outer_correlation = 0;
 thread_local std::uint32_t under_way = 0;  // correlation id of the driver call that this thread is in
 
@@ -87,19 +87,25 @@ void call_subscriber(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const v
   --callback_depth;
 }
 
-void follow_nesting(Call& call, CUpti_ApiCallbackSite site, bool enabled) {
-  if (site == CUPTI_API_ENTER && enabled) {
-    if (outer_calls++ == 0) outer_correlation = call.correlation;
-  } else if (site == CUPTI_API_EXIT && enabled && call.entered) {
-    --outer_calls;
+bool is_on(const Call& call) {
+  return subscriber.load() != nullptr && driver_enabled[call.cbid].load();
+}
+
+void count_enter(Call& call, bool enabled) {
+  if (enabled && outer_calls++ == 0) outer_correlation = call.correlation;
+  if (outer_calls != 0) call.correlation = outer_correlation;
+}
+
+void count_exit(const Call& call) {
+  for (const std::int64_t until = now_ns() + 1000; now_ns() < until;) {
   }
-  if (site == CUPTI_API_ENTER && outer_calls != 0) call.correlation = outer_correlation;
+  if (call.entered && is_on(call)) --outer_calls;
 }
 
 void on_call(Call& call, CUpti_ApiCallbackSite site) {
   if (driver_ended.load()) return;
-  const bool enabled = subscriber.load() != nullptr && driver_enabled[call.cbid].load();
-  follow_nesting(call, site, enabled);
+  const bool enabled = is_on(call);
+  if (site == CUPTI_API_ENTER) count_enter(call, enabled);
   under_way = call.correlation;
   if (!enabled) return;
   CUpti_CallbackData data{};
@@ -114,6 +120,7 @@ void on_call(Call& call, CUpti_ApiCallbackSite site) {
   data.correlationData = call.entered ? &call.word : nullptr;
   data.correlationId = call.correlation;
   call_subscriber(CUPTI_CB_DOMAIN_DRIVER_API, call.cbid, &data);
+  if (site == CUPTI_API_EXIT) count_exit(call);
 }
 
 void on_resource(CUpti_CallbackId cbid, CUcontext context) {

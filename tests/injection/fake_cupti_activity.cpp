@@ -7,6 +7,7 @@
 //
 // `lock` is held over the tool's callbacks, as CUPTI holds its own: a tool that calls
 // CUPTI under a lock of its own that its callbacks take as well hangs here.
+#include <dlfcn.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -202,6 +203,11 @@ FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   FAKE_BEGIN(ActivityEnable, driver);
   if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
     return CUPTI_ERROR_INVALID_KIND;
+  // The real one then may have no kernel records in any later window (docs/decisions.md).
+  static const auto init_runs_elsewhere =
+      reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "fakeCudaInitRunsElsewhere"));
+  if (init_runs_elsewhere != nullptr && init_runs_elsewhere() != 0)
+    fake::violation("records are switched on while another thread is in cuInit");
   fake::enabled[kind].store(true);
   return CUPTI_SUCCESS;
 }

@@ -10,6 +10,7 @@ namespace rangefinder {
 namespace {
 
 constexpr std::size_t kCall = 3, kOther = 4;
+constexpr std::int64_t kRest = CallsUnderWay::kRestNs;
 
 CallsUnderWay::Calls both() {
   CallsUnderWay::Calls calls;
@@ -26,15 +27,45 @@ TEST_CASE("a callback whose call a thread is in stays on until it has left", "[c
   const auto off = [&](std::size_t call) { on.reset(call); };
 
   calls.begin(state, kCall, [](std::size_t) {});
-  const CallsUnderWay::Calls left = calls.switch_off(both(), off);
+  const CallsUnderWay::Calls left = calls.switch_off(both(), 0, off);
   const CallsUnderWay::Calls during = on;
   calls.end(state);
-  const CallsUnderWay::Calls last = calls.switch_off(left, off);
+  const CallsUnderWay::Calls last = calls.switch_off(left, kRest, off);
 
   CHECK((left.count() == 1 && left[kCall]));
   CHECK(during == left);
   CHECK(last.none());
   CHECK(on.none());
+}
+
+TEST_CASE("a call that a thread may still be on its way out of stays on, others go off",
+          "[calls_under_way]") {
+  Recorder recorder;
+  CallsUnderWay calls(recorder.threads);
+  ThreadState* const state = recorder.threads.current();
+  const auto off = [](std::size_t) {};
+  calls.begin(state, kCall, [](std::size_t) {});
+  calls.end(state);
+
+  const CallsUnderWay::Calls first = calls.switch_off(both(), 1000, off);
+  CHECK((first.count() == 1 && first[kCall]));
+  CHECK(calls.switch_off(first, 1000 + kRest - 1, off) == first);
+
+  SECTION("until it has made no call for a while") {
+    CHECK(calls.switch_off(first, 1000 + kRest, off).none());
+  }
+  SECTION("until it is in another") {
+    calls.begin(state, kOther, [](std::size_t) {});
+    const CallsUnderWay::Calls left = calls.switch_off(both(), 2000, off);
+    CHECK((left.count() == 1 && left[kOther]));
+    calls.end(state);
+  }
+  SECTION("not where it made the same call again meanwhile") {
+    calls.begin(state, kCall, [](std::size_t) {});
+    calls.end(state);
+    CHECK(calls.switch_off(first, 1000 + kRest, off) == first);
+    CHECK(calls.switch_off(first, 1000 + 2 * kRest, off).none());
+  }
 }
 
 TEST_CASE("a call that was about to be told of when its callback went off gets it back",
@@ -44,16 +75,16 @@ TEST_CASE("a call that was about to be told of when its callback went off gets i
   ThreadState* const state = recorder.threads.current();
   CallsUnderWay::Calls on = both();
   const auto off = [&](std::size_t call) { on.reset(call); };
-  CHECK(calls.switch_off(both(), off).none());
+  CHECK(calls.switch_off(both(), 0, off).none());
 
   calls.begin(state, kCall, [&](std::size_t call) { on.set(call); });
 
   CHECK((on.count() == 1 && on[kCall]));
   // It is known to be on, though nobody asked for it: goes off once nobody is in it.
-  const CallsUnderWay::Calls left = calls.switch_off({}, off);
+  const CallsUnderWay::Calls left = calls.switch_off({}, 0, off);
   CHECK(left[kCall]);
   calls.end(state);
-  CHECK(calls.switch_off(left, off).none());
+  CHECK(calls.switch_off(left, kRest, off).none());
   CHECK(on.none());
 }
 
@@ -61,9 +92,9 @@ TEST_CASE("a thread without a state keeps all of them on", "[calls_under_way]") 
   Recorder recorder;
   CallsUnderWay calls(recorder.threads);
   calls.begin(nullptr, kCall, [](std::size_t) {});
-  CHECK(calls.switch_off(both(), [](std::size_t) {}) == both());
+  CHECK(calls.switch_off(both(), 0, [](std::size_t) {}) == both());
   calls.end(nullptr);
-  CHECK(calls.switch_off(both(), [](std::size_t) {}).none());
+  CHECK(calls.switch_off(both(), 0, [](std::size_t) {}).none());
 }
 
 }  // namespace
