@@ -7,14 +7,17 @@
 //
 // A pass is some empty kernels between two CUDA events, as in `rtdetr`, and nobody waits for any. The events
 // are 1,024 passes' in turn; with --kept each pass has its own. A second thread asks for records every
-// --flush-ms, as our library's does. A JSON line a step of --passes / --steps: how many passes so far, and
-// the median and most us of a flush and ns of a launch in this step.
+// --flush-ms, as our library's does. A JSON line a step of --passes / --steps: how many passes so far, the
+// median and most us of a flush and ns of a launch in this step, and the process's resident memory.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -82,6 +85,12 @@ class Flusher {
   std::thread thread_;
 };
 
+std::uint64_t resident_kib() {
+  std::uint64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
 class Passes {
  public:
   explicit Passes(const Options& options)
@@ -118,8 +127,10 @@ void measure(const CuptiFunctions& cupti, const Options& options) {
     const double launch_ns = passes.run(done, done + length);
     std::vector<double> flushes = flusher.take();
     std::sort(flushes.begin(), flushes.end());
-    nlohmann::ordered_json line{
-        {"passes", done + length}, {"launch_ns", launch_ns}, {"flushes", flushes.size()}};
+    nlohmann::ordered_json line{{"passes", done + length},
+                                {"launch_ns", launch_ns},
+                                {"resident_kib", resident_kib()},
+                                {"flushes", flushes.size()}};
     if (!flushes.empty()) {
       line["flush_median_us"] = flushes[flushes.size() / 2];
       line["flush_most_us"] = flushes.back();

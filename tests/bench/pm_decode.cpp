@@ -7,7 +7,9 @@
 // time a sample for decoding, asking for its times, evaluating and emptying; decodings and how
 // many of them filled the image; samples that the clock says are missing.
 //
-//   pm_decode [INTERVAL_US] [SECONDS]     [20 1]; needs a GPU and the right to read its counters
+//   pm_decode [INTERVAL_US] [SECONDS] [FILE]     [20 1]; needs a GPU and the right to read its counters
+//
+// FILE: a counter image of six metrics is written there, to be evaluated elsewhere.
 
 #include <cuda_runtime.h>
 
@@ -16,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -132,6 +135,8 @@ class Sampling {
   }
 
   std::size_t bytes_a_sample() const { return image_.size() / which_.image; }
+  /// The image is written to `path` when it is to be emptied for the first time.
+  void keep_image(const char* path) { kept_image_ = path; }
 
  private:
   void initialize() {
@@ -160,6 +165,11 @@ class Sampling {
     info.counterDataImageSize = image_.size();
     check(cupti_.PmSamplingGetCounterDataInfo(&info), "cuptiPmSamplingGetCounterDataInfo");
     for (; done_ < info.numCompletedSamples; ++done_) take(done_);
+    if (kept_image_ != nullptr && done_ > 0) {
+      std::ofstream file(kept_image_, std::ios::binary);
+      file.write(reinterpret_cast<const char*>(image_.data()), static_cast<std::streamsize>(image_.size()));
+      kept_image_ = nullptr;
+    }
     const auto emptying = Clock::now();
     if (which_.emptying == Emptying::initialize) initialize();
     if (which_.emptying == Emptying::copy) {
@@ -207,6 +217,7 @@ class Sampling {
   std::vector<double> values_;
   std::vector<std::uint8_t> image_, empty_image_;
   CUpti_PmSampling_Object* sampler_ = nullptr;
+  const char* kept_image_ = nullptr;
   std::size_t done_ = 0;
   std::int64_t last_ns_ = 0;
   Tally tally_;
@@ -257,6 +268,7 @@ int main(int argc, char** argv) {
       chip.pChipName, interval_us);
   for (const Case& which : kCases) {
     Sampling sampling(library, chip.pChipName, which, static_cast<std::uint32_t>(interval_us * 1e3));
+    if (argc > 3 && &which == kCases) sampling.keep_image(argv[3]);
     print(which, sampling.bytes_a_sample(), sampling.run(seconds));
   }
   busy.store(false);
