@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "profiler/attribution/number_text.h"
 #include "profiler/attribution/text_table.h"

@@ -2,6 +2,7 @@
 #include "profiler/attribution/totals_json.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "schema/key_names.h"

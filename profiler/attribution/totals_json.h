@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/monitor_rates.h"

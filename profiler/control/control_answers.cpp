@@ -2,6 +2,7 @@
 //
 // ControlCommands' other half: answers that have to wait, and subscriptions.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "profiler/control/control_commands.h"
 

@@ -2,6 +2,7 @@
 #include "profiler/control/control_commands.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "profiler/control/control_request.h"
 #include "profiler/events/recorder.h"

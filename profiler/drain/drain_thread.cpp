@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "profiler/attribution/layer_report.h"
 #include "profiler/launch/gpu_query.h"

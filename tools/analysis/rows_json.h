@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "profiler/attribution/path_totals.h"
 #include "tools/analysis/row_values.h"

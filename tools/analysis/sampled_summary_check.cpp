@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "schema/sample_record.h"
 #include "tools/analysis/trace_reader.h"

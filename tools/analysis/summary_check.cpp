@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "schema/key_names.h"
 #include "tools/analysis/rows_json.h"

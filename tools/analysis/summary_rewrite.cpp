@@ -4,6 +4,7 @@
 #include <array>
 #include <exception>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <unordered_map>
 #include <vector>

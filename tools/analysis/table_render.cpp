@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <type_traits>
 #include <unordered_map>
 

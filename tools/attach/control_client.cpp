@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "profiler/control/control_socket.h"
 #include "tools/analysis/missing.h"

@@ -2,6 +2,7 @@
 #include "tools/attach/live_rates.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace rangefinder {
 namespace {

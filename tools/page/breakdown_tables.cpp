@@ -2,6 +2,7 @@
 #include "tools/page/breakdown_tables.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>

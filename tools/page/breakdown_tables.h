@@ -3,7 +3,7 @@
 // Breakdowns and iterations as JSON: arrays of columns where rows are many, objects where they are few.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/page/page_counts.h"
 #include "tools/page/page_indices.h"

@@ -2,6 +2,7 @@
 #include "tools/page/page_counts.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/page/page_tables.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "schema/key_names.h"

@@ -6,7 +6,7 @@
 // same. What goes beyond a limit is left out, lightest first, and counted in "left_out".
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/analysis/row_values.h"
 #include "tools/page/page_counts.h"

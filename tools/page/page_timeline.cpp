@@ -2,6 +2,7 @@
 #include "tools/page/page_timeline.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
 #include <vector>

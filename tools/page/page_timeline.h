@@ -4,7 +4,7 @@
 // compress well. tools/web/src/data/timeline.ts reads it.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/page/page_indices.h"
 #include "tools/page/timeline.h"

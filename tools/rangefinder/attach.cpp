@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rangefinder attach [PID|NAME] [--start|--stop|--window …]
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

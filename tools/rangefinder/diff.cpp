@@ -3,9 +3,11 @@
 // rangefinder diff A B [--fail-over 5%] | diff TRACE --kernel X Y
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
 #include <string>

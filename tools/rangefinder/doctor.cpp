@@ -3,10 +3,12 @@
 // rangefinder doctor [--probe] [--json]: can this machine trace, and if not, what is to be done?
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rangefinder export DIR… --to FORMAT [--out OUT] [--force]
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <memory>

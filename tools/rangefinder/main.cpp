@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rangefinder: time, DRAM and L2 bytes of every part of a CUDA program.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <iostream>

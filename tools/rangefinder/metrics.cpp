@@ -3,10 +3,12 @@
 // rangefinder metrics [--chip NAME] [--set NAME | --metrics A,B | --list [PATTERN]] [--json]
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -3,9 +3,11 @@
 // rangefinder report DIR… [--section NAME] [--json|--csv|--md] [--html FILE]
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
 #include <vector>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rangefinder/report_ranks.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tools/analysis/findings/findings.h"
 
 namespace rangefinder {

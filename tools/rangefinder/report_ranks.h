@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/analysis/communication/rank_tables.h"
 #include "tools/analysis/findings/rank_imbalance.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rangefinder/report_text.h"
 
+#include <nlohmann/json.hpp>
+
 #include "profiler/attribution/layer_report.h"
 #include "profiler/attribution/number_text.h"
 #include "tools/analysis/rows_json.h"

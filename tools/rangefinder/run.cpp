@@ -3,6 +3,7 @@
 // rangefinder run [options] -- program args
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstring>
 #include <iostream>

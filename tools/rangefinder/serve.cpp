@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <filesystem>
 #include <iostream>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rangefinder validate DIR|FILE… [--strict] [--json] [--fix [--out NEW | --force]]
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;  // its header is among the largest: included by verbs alone
+}
 
 namespace rangefinder {
 

@@ -2,6 +2,7 @@
 #include "tools/serve/flat_rows.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 

@@ -2,6 +2,7 @@
 #include "tools/serve/live_stream.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 

@@ -18,7 +18,7 @@
 #include <mutex>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/serve/http.h"
 #include "tools/serve/process_ledger.h"

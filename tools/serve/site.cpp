@@ -2,6 +2,7 @@
 #include "tools/serve/site.h"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 

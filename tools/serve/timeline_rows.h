@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/analysis/trace_files.h"
 

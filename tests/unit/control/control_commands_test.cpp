@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "profiler/events/recorder.h"

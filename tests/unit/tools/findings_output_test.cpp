@@ -2,6 +2,7 @@
 //
 // Findings as text, JSON and a section of a report; and what several ranks say together.
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
 #include "tests/unit/tools/findings_trace.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/attribution/layer_report.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/catch.h"
 
 using namespace rangefinder;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/attach/live_rates.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/catch.h"
 
 using namespace rangefinder;

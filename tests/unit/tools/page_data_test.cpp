@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What of a trace gets into the page: small traces on disk, looked at as JSON before it is packed.
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 

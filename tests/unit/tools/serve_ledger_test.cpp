@@ -3,6 +3,7 @@
 #include "tools/serve/flat_rows.h"
 #include "tools/serve/process_ledger.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.h"
+
+#include <nlohmann/json.hpp>
 #include "tools/analysis/table_render.h"
 
 namespace rangefinder {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Section `findings` of a report: a row a finding, the numbers behind it in a column of their own.
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 

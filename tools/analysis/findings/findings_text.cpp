@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <type_traits>
 #include <variant>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 

@@ -2,6 +2,7 @@
 #include "tools/analysis/sections/section.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/analysis/findings/findings.h"
 #include "tools/analysis/sections/factories.h"
