@@ -163,7 +163,7 @@ bool ExactContext::end_batch(std::int64_t patience_ns, bool disable) {
                   decoded ? session_.image() : std::span<const std::uint8_t>{});
     ranges_.clear();
   }
-  if (disable) disable_counters();
+  if (disable) on_large_stack([this] { session_.disable(); });
   return true;
 }
 
@@ -171,12 +171,7 @@ void ExactContext::give_up() {
   if (!ranges_.empty()) batches_.give(gpu, static_cast<std::uint16_t>(group_), ranges_, {});
   ranges_.clear();
   open_ = stuck_ = false;
-  if (!may_drain(0)) return;
-  call_on_large_stack([](void* session) { static_cast<ExactSession*>(session)->abandon(); }, &session_);
-}
-
-void ExactContext::disable_counters() noexcept {
-  call_on_large_stack([](void* session) { static_cast<ExactSession*>(session)->disable(); }, &session_);
+  if (may_drain(0)) on_large_stack([this] { session_.abandon(); });
 }
 
 // The group that this path was measured with least: over its repetitions all have their turn. To change

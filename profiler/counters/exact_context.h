@@ -96,7 +96,6 @@ class ExactContext {
   [[nodiscard]] bool joins_open_range(const ExactEntry& entry) const noexcept;
   [[nodiscard]] std::size_t choose_group(const ExactEntry& entry, std::size_t groups);
   void count_range(std::uint32_t path);
-  void disable_counters() noexcept;
   void name_waiter(bool waited) noexcept;
 
   const ExactAt at_;

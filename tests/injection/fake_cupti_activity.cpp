@@ -8,6 +8,7 @@
 // `lock` is held over the tool's callbacks, as CUPTI holds its own: a tool that calls
 // CUPTI under a lock of its own that its callbacks take as well hangs here.
 #include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>

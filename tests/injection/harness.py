@@ -12,8 +12,6 @@ from pathlib import Path
 from trace import Trace
 
 ALLOWED_SECONDS = 2.0  # what an exiting program may lose to us
-# A real GPU's counters take up to a second to begin and end, in each context.
-ALLOWED_SECONDS_EXACT = 60.0
 DEADLINE_SECONDS = 60
 
 
@@ -101,7 +99,9 @@ FAILED_WITHOUT_US, CANNOT_BE_LOADED = 3, 127  # exit codes: the driver said no (
 
 
 def allowed_seconds(counters):
-    return ALLOWED_SECONDS_EXACT if Build.real and counters == "exact" else ALLOWED_SECONDS
+    """A real GPU's counters took up to 3.2 s to begin (H200), in each context that a program makes: there no bound but
+    the deadline."""
+    return DEADLINE_SECONDS if Build.real and counters == "exact" else ALLOWED_SECONDS
 
 
 class InjectionCase(unittest.TestCase):
