@@ -42,7 +42,7 @@ struct OwnCost {
   std::uint64_t sampler_cpu_ns = 0;  ///< CPU time of the threads that sample GPUs
   std::uint64_t samples = 0;         ///< hardware samples that they decoded, idle ones included
   std::uint64_t drain_longest_ns =
-      0;  ///< longest time in which our thread did not look at the rings of others
+      0;  ///< longest time from one look of our thread at the rings of others to the next, sleep aside
   std::uint64_t flush_longest_ns = 0;  ///< longest time that CUPTI took to hand back records
 };
 

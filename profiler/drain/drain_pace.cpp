@@ -47,9 +47,15 @@ void DrainThread::flush_activity(std::uint32_t flags) {
   longest_flush_ns_ = std::max(longest_flush_ns_, monotonic_now_ns() - begin_ns);
 }
 
+void DrainThread::look_again(std::int64_t now_ns) noexcept {
+  if (looked_ns_ != 0) longest_away_ns_ = std::max(longest_away_ns_, now_ns - looked_ns_);
+  looked_ns_ = now_ns;
+}
+
 void DrainThread::sleep() {
   const std::chrono::nanoseconds limit = time_to_sleep();
   const std::int64_t begin_ns = monotonic_now_ns();
+  look_again(begin_ns);
   from_.recorder.sleep_until_woken(limit);
   // Where the machine let us sleep for longer, that is time in which rings fill up.
   looked_ns_ = std::min(monotonic_now_ns(), begin_ns + limit.count());

@@ -166,7 +166,7 @@ std::size_t DrainThread::read_rings() {
   const std::int64_t from_ns = admitted_ns_.load(std::memory_order_acquire);
   if (from_.late && from_ns == 0) return 0;
   std::size_t events = 0;
-  if (looked_ns_ != 0) longest_away_ns_ = std::max(longest_away_ns_, monotonic_now_ns() - looked_ns_);
+  look_again(monotonic_now_ns());
   from_.recorder.threads.for_each([&](ThreadState& state) {
     EventRing& ring = state.ring();
     if (ring.empty()) return;
@@ -191,7 +191,6 @@ std::size_t DrainThread::read_rings() {
     if (read >= kBusyEvents) from_.recorder.threads.enlarge(state);
     events += read;
   });
-  looked_ns_ = monotonic_now_ns();
   return events;
 }
 

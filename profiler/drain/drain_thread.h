@@ -96,6 +96,7 @@ class DrainThread {
   void follow_cycle(bool last);
   [[nodiscard]] std::chrono::milliseconds time_to_sleep() const;
   void sleep();
+  void look_again(std::int64_t now_ns) noexcept;
   std::size_t read_rings();
   [[nodiscard]] bool is_of_window(const Event& event, std::int64_t from_ns) const noexcept;
   void read_exact();
@@ -127,7 +128,7 @@ class DrainThread {
   std::vector<std::uint32_t> named_threads_;
   std::vector<std::uint32_t> gpus_with_sets_;
   std::int64_t last_ask_ns_ = 0, last_input_ns_ = 0;
-  std::int64_t looked_ns_ = 0;  // CLOCK_MONOTONIC: since when nobody looks at the rings, or should not sleep
+  std::int64_t looked_ns_ = 0;  // CLOCK_MONOTONIC: begin of the last look at the rings, or when one is due
   std::int64_t longest_away_ns_ = 0, longest_flush_ns_ = 0;
   std::atomic<std::int64_t> admitted_ns_{0};       // late: what began before is no part of the window
   std::int64_t drop_from_ns_ = Recorder::kAlways;  // nor is what began later

@@ -29,7 +29,7 @@ bool make_folders(const std::string& path) {
   return S_ISDIR(status.st_mode);
 }
 
-/// trace-00000.ndjson, also compressed, and summary.json: nothing else is ours to remove.
+/// trace-00000.ndjson, also compressed or unwritten, and summary.json: nothing else is ours to remove.
 bool is_trace_file(std::string_view name) {
   if (name == "summary.json") return true;
   if (!name.starts_with("trace-")) return false;
@@ -37,7 +37,7 @@ bool is_trace_file(std::string_view name) {
   const std::size_t digits = name.find_first_not_of("0123456789");
   if (digits == 0 || digits == std::string_view::npos) return false;
   name.remove_prefix(digits);
-  return name == ".ndjson" || name == ".ndjson.zst";
+  return name == ".ndjson" || name == ".ndjson.zst" || name == ".ndjson.tmp";
 }
 
 /// Counts the files of a trace in `folder`; removes them if `remove` says so.
@@ -60,6 +60,7 @@ SegmentWriter::SegmentWriter(const SegmentLimits& limits, LossLedger& loss) noex
     : limits_(limits), loss_(loss) {}
 
 SegmentWriter::~SegmentWriter() {
+  drop_unwritten();
   if (file_ >= 0) close(file_);
 }
 
@@ -82,24 +83,44 @@ bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
 bool SegmentWriter::open_segment() {
   char name[32];
   std::snprintf(name, sizeof(name), "/trace-%05u.ndjson", segment_);
-  const std::string path = folder_ + name;
-  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
-  if (file_ < 0) {
-    occupied_ = errno == EEXIST;
-    error_ = "cannot write " + path + ": " + std::strerror(errno);
-    return false;
+  segments_.push_back({folder_ + name, 0, 0});
+  const std::string& path = segments_.back().path;
+  unwritten_ = path + ".tmp";
+  file_ = open(unwritten_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
+  int cause = errno;
+  struct stat status {};
+  if (file_ >= 0 && lstat(path.c_str(), &status) == 0) {  // now that no other process can give it that name
+    close(file_);
+    file_ = -1;
+    unlink(unwritten_.c_str());
+    cause = EEXIST;
   }
-  segments_.push_back({path, 0, 0});
-  return true;
+  if (file_ >= 0) return true;
+  occupied_ = cause == EEXIST;
+  error_ = "cannot write " + path + ": " + std::strerror(cause);
+  segments_.pop_back();
+  return false;
 }
 
-void SegmentWriter::remove_empty() {
+bool SegmentWriter::name_segment() {
+  const std::string& path = segments_.back().path;
+  if (std::rename(unwritten_.c_str(), path.c_str()) == 0) return true;
+  error_ = "cannot write " + path + ": " + std::strerror(errno);
+  (void)!ftruncate(file_, 0);
+  return false;
+}
+
+void SegmentWriter::drop_unwritten() noexcept {
   if (file_ < 0 || segments_.back().bytes != 0) return;
   close(file_);
   file_ = -1;
-  unlink(segments_.back().path.c_str());
+  unlink(unwritten_.c_str());
   segments_.pop_back();
-  rmdir(folder_.c_str());  // unless something else is in it
+}
+
+void SegmentWriter::remove_empty() {
+  drop_unwritten();
+  if (segments_.empty()) rmdir(folder_.c_str());  // unless something else is in it
 }
 
 void SegmentWriter::end_segment() {
@@ -190,7 +211,7 @@ bool SegmentWriter::write_all(const std::string& text) {
     }
     done += static_cast<std::size_t>(n);
   }
-  return true;
+  return whole_lines != 0 || name_segment();
 }
 
 }  // namespace rangefinder

@@ -7,8 +7,10 @@
 //
 // The kernel keeps what was written when we are killed, so a trace lacks at most what
 // is in the buffer. A write that fails is taken back to the last whole line; what it
-// held is counted, and the next write tries again. --max-size bounds all segments
-// together: "first" stops writing, "last" removes the oldest segments.
+// held is counted, and the next write tries again. A segment is called
+// trace-00000.ndjson.tmp until its first lines are in it: none is ever seen without a
+// header. --max-size bounds all segments together: "first" stops writing, "last"
+// removes the oldest segments.
 //
 // Drain thread only. Never throws but bad_alloc.
 #pragma once
@@ -73,6 +75,8 @@ class SegmentWriter {
     std::uint64_t lines = 0;
   };
   [[nodiscard]] bool open_segment();
+  [[nodiscard]] bool name_segment();
+  void drop_unwritten() noexcept;
   void end_segment();
   [[nodiscard]] bool write_all(const std::string& text);
   void lose_buffer(Loss cause);
@@ -82,6 +86,7 @@ class SegmentWriter {
   const SegmentLimits limits_;
   LossLedger& loss_;
   std::string folder_, error_;
+  std::string unwritten_;  // the open segment's file while it has no line
   bool occupied_ = false;
   std::string buffer_;
   std::uint64_t buffered_lines_ = 0;

@@ -72,7 +72,7 @@ class KillCases(InjectionCase):
     def look_at(self, case, folder, launched_ns):
         """The trace is valid as it is and once repaired, and lacks no launch but those of the last second."""
         with self.subTest(seconds=case[0], counters=case[1]):
-            if folder.exists():  # else it had no context yet
+            if list(folder.glob("trace-*.ndjson")):  # else it had no context yet, or not a line
                 for words in (("validate", folder), ("validate", "--fix", "--force", folder),
                               ("validate", "--strict", folder)):
                     done = self.command(*words)

@@ -75,7 +75,6 @@ TEST_CASE("the folder and those above it are made, and lines reach the disk when
   SegmentWriter writer(kRoomy, loss);
   REQUIRE(writer.open_folder(folder, false));
   put(writer, "first");
-  CHECK(lines_of(folder / "trace-00000.ndjson").empty());
 
   CHECK(writer.flush());
 
@@ -110,7 +109,8 @@ TEST_CASE("a summary alone, or a compressed segment, is a trace that is not over
 
 TEST_CASE("overwriting removes the files of a trace and no others") {
   const TemporaryFolder temporary;
-  for (const char* name : {"trace-00000.ndjson", "trace-00007.ndjson.zst", "summary.json"}) {
+  for (const char* name :
+       {"trace-00000.ndjson", "trace-00007.ndjson.zst", "trace-00008.ndjson.tmp", "summary.json"}) {
     std::ofstream(temporary.path() / name) << "old";
   }
   const std::vector<std::string> others{"notes.txt", "summary.json.bak", "trace-00001.ndjson.txt",
@@ -122,10 +122,57 @@ TEST_CASE("overwriting removes the files of a trace and no others") {
   REQUIRE(writer.open_folder(temporary.path(), true));
 
   std::vector<std::string> expected = others;
-  expected.push_back("trace-00000.ndjson");
+  expected.push_back("trace-00000.ndjson.tmp");
   std::sort(expected.begin(), expected.end());
   CHECK(files_in(temporary.path()) == expected);
-  CHECK(content(temporary.path() / "trace-00000.ndjson").empty());
+  CHECK(content(temporary.path() / "trace-00000.ndjson.tmp").empty());
+}
+
+TEST_CASE("a segment appears with its first lines: whoever is killed before leaves none without a header") {
+  const TemporaryFolder temporary;
+  const fs::path first = temporary.path() / "trace-00000.ndjson",
+                 second = temporary.path() / "trace-00001.ndjson";
+  LossLedger loss;
+  SegmentWriter writer(kRoomy, loss);
+  REQUIRE(writer.open_folder(temporary.path(), false));
+  put(writer, "1");
+  CHECK_FALSE(fs::exists(first));
+  writer.rotate();
+  CHECK(fs::exists(first));
+  put(writer, "2");
+  CHECK_FALSE(fs::exists(second));
+
+  CHECK(writer.flush());
+
+  CHECK(files_in(temporary.path()) == std::vector<std::string>{"trace-00000.ndjson", "trace-00001.ndjson"});
+}
+
+TEST_CASE("two that begin in one folder at once: the second is told so, whether the first has lines or not") {
+  const TemporaryFolder temporary;
+  LossLedger loss;
+  SegmentWriter first(kRoomy, loss), second(kRoomy, loss);
+  REQUIRE(first.open_folder(temporary.path(), false));
+
+  CHECK_FALSE(second.open_folder(temporary.path(), false));
+  CHECK(second.occupied());
+  put(first, "1");
+  CHECK(first.flush());
+  CHECK_FALSE(second.open_folder(temporary.path(), false));
+
+  CHECK(second.occupied());
+  CHECK(files_in(temporary.path()) == std::vector<std::string>{"trace-00000.ndjson"});
+}
+
+TEST_CASE("where no line was written nothing is left") {
+  const TemporaryFolder temporary;
+  const fs::path folder = temporary.path() / "out";
+  {
+    LossLedger loss;
+    SegmentWriter writer(kRoomy, loss);
+    REQUIRE(writer.open_folder(folder, false));
+    writer.remove_empty();
+  }
+  CHECK_FALSE(fs::exists(folder));
 }
 
 TEST_CASE("a place that cannot be a folder is an error with its name") {
