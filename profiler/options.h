@@ -88,7 +88,7 @@ inline constexpr std::array kOptions{
     OptionSpec{"RANGEFINDER_KEEP", "--keep", "first", false, "",
                "Which part to keep when --max-size-mb is reached: first or last"},
     OptionSpec{"RANGEFINDER_BUFFERS", "--buffers", "32", false, "",
-               "Activity buffers of 2 MiB (4 to 512); when all are in use records are dropped and counted"},
+               "Activity buffers, in 2 MiB (4 to 512); when all are in use records are dropped and counted"},
     OptionSpec{"RANGEFINDER_FLUSH_MS", "--flush-ms", "500", false, "",
                "How often what is complete goes to disk (50 to 60000)"},
     OptionSpec{"RANGEFINDER_SUMMARY_MS", "--summary-ms", "2000", false, "",

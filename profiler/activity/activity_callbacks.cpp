@@ -20,9 +20,9 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
                                   std::size_t* most_records) noexcept {
   *most_records = 0;  // as many as fit
-  *bytes = BufferPool::kBufferBytes;
-  *buffer = buffer_pool.load(std::memory_order_acquire)->take();
-  if (*buffer == nullptr) *bytes = 0;  // CUPTI drops the records and counts them
+  const LentBuffer lent = buffer_pool.load(std::memory_order_acquire)->take();
+  *buffer = lent.data;
+  *bytes = lent.bytes;  // none: CUPTI drops the records and counts them
 }
 
 void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,

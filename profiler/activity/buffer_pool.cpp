@@ -3,53 +3,79 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace rangefinder {
 
 BufferPool::BufferPool(std::uint32_t buffers, LossLedger& loss)
-    : limit_(buffers), loss_(loss), queue_(buffers) {
-  all_.reserve(buffers);
-  free_.reserve(buffers);
+    : small_limit_(buffers / 4 * (kBufferBytes / kSmallBytes)),
+      limit_(buffers - buffers / 4),
+      loss_(loss),
+      queue_(limit_ + small_limit_) {
+  all_.reserve(limit_);
+  free_.reserve(limit_);
+  free_small_.reserve(small_limit_);
 }
 
 BufferPool::~BufferPool() {
   for (std::uint8_t* const buffer : all_) munmap(buffer, kBufferBytes);
+  if (small_ != nullptr) munmap(small_, small_limit_ * kSmallBytes);
 }
 
-std::uint8_t* BufferPool::map_buffer() noexcept {
-  void* const memory =
-      mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+std::uint8_t* BufferPool::map_memory(std::size_t bytes) noexcept {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
 }
 
-std::uint8_t* BufferPool::take() noexcept {
+bool BufferPool::is_small(const std::uint8_t* buffer) const noexcept {
+  return small_ != nullptr && buffer >= small_ && buffer < small_ + small_limit_ * kSmallBytes;
+}
+
+std::uint8_t* BufferPool::take_small() noexcept {
+  if (!free_small_.empty()) {
+    std::uint8_t* const buffer = free_small_.back();
+    free_small_.pop_back();
+    return buffer;
+  }
+  if (small_used_ == small_limit_) return nullptr;
+  if (small_ == nullptr) small_ = map_memory(small_limit_ * kSmallBytes);
+  return small_ == nullptr ? nullptr : small_ + small_used_++ * kSmallBytes;
+}
+
+LentBuffer BufferPool::take() noexcept {
   const std::lock_guard lock(mutex_);
-  if (closed_) return nullptr;
-  std::uint8_t* buffer = nullptr;
+  if (closed_) return {};
+  LentBuffer lent{nullptr, kBufferBytes};
   if (!free_.empty()) {
-    buffer = free_.back();
+    lent.data = free_.back();
     free_.pop_back();
-  } else if (all_.size() < limit_ && (buffer = map_buffer()) != nullptr) {
-    all_.push_back(buffer);  // within the reserved capacity
+  } else if (all_.size() < limit_ && (lent.data = map_memory(kBufferBytes)) != nullptr) {
+    all_.push_back(lent.data);  // within the reserved capacity
+  } else {
+    lent = {take_small(), kSmallBytes};
   }
-  if (buffer == nullptr) {
+  if (lent.data == nullptr) {
     loss_.add(Loss::activity_buffers_exhausted);
-    return nullptr;
+    return {};
   }
-  if (const std::uint64_t in_flight = all_.size() - free_.size(); in_flight > peak_) peak_ = in_flight;
-  return buffer;
+  bytes_in_flight_ += lent.bytes;
+  peak_bytes_ = std::max(peak_bytes_, bytes_in_flight_);
+  return lent;
+}
+
+void BufferPool::put_back(std::uint8_t* buffer) noexcept {
+  const bool small = is_small(buffer);
+  bytes_in_flight_ -= small ? kSmallBytes : kBufferBytes;
+  (small ? free_small_ : free_).push_back(buffer);  // within the reserved capacity
 }
 
 void BufferPool::complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
   if (buffer == nullptr) return;
   const std::lock_guard lock(mutex_);
-  if (valid_bytes == 0) {
-    free_.push_back(buffer);
-    return;
-  }
+  if (valid_bytes == 0) return put_back(buffer);
   queue_[(queue_head_ + queue_size_) % queue_.size()] = {buffer, valid_bytes};
-  ++queue_size_;  // at most limit_ buffers exist, so the ring cannot overflow
+  ++queue_size_;  // no more buffers exist than the ring has entries
 }
 
 FilledBuffer BufferPool::next() noexcept {
@@ -65,7 +91,7 @@ void BufferPool::give_back(const FilledBuffer& buffer) noexcept {
   // CUPTI was told that its buffers come zeroed, so that no application thread has to do it.
   std::memset(buffer.data, 0, buffer.valid_bytes);
   const std::lock_guard lock(mutex_);
-  free_.push_back(buffer.data);
+  put_back(buffer.data);
 }
 
 void BufferPool::make_ready() noexcept {
@@ -74,7 +100,7 @@ void BufferPool::make_ready() noexcept {
       const std::lock_guard lock(mutex_);
       if (closed_ || all_.empty() || free_.size() >= kReady || all_.size() >= limit_) return;
     }
-    std::uint8_t* const buffer = map_buffer();
+    std::uint8_t* const buffer = map_memory(kBufferBytes);
     if (buffer == nullptr) return;
     std::memset(buffer, 0, kBufferBytes);
     const std::lock_guard lock(mutex_);
@@ -95,7 +121,7 @@ void BufferPool::close() noexcept {
 
 std::uint64_t BufferPool::peak_in_flight() const noexcept {
   const std::lock_guard lock(mutex_);
-  return peak_;
+  return (peak_bytes_ + kBufferBytes - 1) / kBufferBytes;
 }
 
 }  // namespace rangefinder

@@ -229,7 +229,7 @@ void DrainThread::read_buffers() {
   if (from_.buffers == nullptr) return;
   from_.buffers->make_ready();
   // Not until none is left: a program that launches faster than we write would keep us here.
-  for (std::uint32_t taken = 0; taken < from_.options.buffers; ++taken) {
+  for (std::size_t taken = 0; taken < from_.buffers->capacity(); ++taken) {
     const FilledBuffer buffer = from_.buffers->next();
     if (buffer.data == nullptr) return;
     (void)guarded(from_.recorder.loss, [&] { drain_.on_activity(buffer.data, buffer.valid_bytes); });

@@ -2,12 +2,13 @@
 //
 // The fake CUPTI's activity records: real struct layouts in the buffers of the tool.
 //
-//   work ─▶ current buffer (asked for on the launching thread) ─ full ─▶ completed callback
+//   work ─▶ buffer of the launching thread (asked for on it) ─ full ─▶ completed callback
 //                                      └─ FlushAll: complete ones; forced: all, end = 0
 //
 // `lock` is held over the tool's callbacks, as CUPTI holds its own: a tool that calls
 // CUPTI under a lock of its own that its callbacks take as well hangs here.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,7 @@ struct Buffer {
 std::mutex lock;
 CUpti_BuffersCallbackRequestFunc request = nullptr;  // guarded by lock, as all below
 CUpti_BuffersCallbackCompleteFunc completed = nullptr;
-Buffer current;
+std::map<pid_t, Buffer> filling;  // by thread, as CUPTI 13 does
 std::vector<Buffer> full;
 std::size_t dropped = 0;
 std::int64_t records_seen = 0;
@@ -43,7 +44,7 @@ void deliver(const Buffer& buffer) {
   completed(nullptr, 0, buffer.data, buffer.bytes, buffer.used);
 }
 
-bool ask_for_buffer() {
+bool ask_for_buffer(Buffer& current) {
   current = {};
   request(&current.data, &current.bytes, &current.most_records);
   if (current.data == nullptr) {
@@ -66,11 +67,12 @@ void append(const Record& record, std::int64_t complete_ns) {
   const std::lock_guard guard(lock);
   if (lose != 0 && ++records_seen % lose == 0) return;
   if (request == nullptr) return;
+  Buffer& current = filling[gettid()];
   if (current.data != nullptr && current.used + sizeof(record) > current.bytes) {
     full.push_back(current);
     current = {};
   }
-  if (current.data == nullptr && !ask_for_buffer()) {
+  if (current.data == nullptr && !ask_for_buffer(current)) {
     ++dropped;
     return;
   }
@@ -248,10 +250,10 @@ FAKE_EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
   const std::lock_guard guard(fake::lock);
   const std::int64_t now = fake::now_ns();
   const bool forced = (flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0;
-  if (fake::current.used != 0) {
-    fake::full.push_back(fake::current);
-    fake::current = {};
+  for (const auto& [thread, buffer] : fake::filling) {
+    if (buffer.data != nullptr) fake::full.push_back(buffer);
   }
+  fake::filling.clear();
   std::vector<fake::Buffer> waiting;
   for (const fake::Buffer& buffer : fake::full) {
     if (!forced && buffer.complete_ns > now) {

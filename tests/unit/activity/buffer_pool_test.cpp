@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <set>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -23,8 +23,8 @@ bool all_zero(const std::uint8_t* buffer) {
 TEST_CASE("buffers come back in the order in which they were filled") {
   LossLedger loss;
   BufferPool pool(3, loss);
-  std::uint8_t* const first = pool.take();
-  std::uint8_t* const second = pool.take();
+  std::uint8_t* const first = pool.take().data;
+  std::uint8_t* const second = pool.take().data;
 
   pool.complete(second, 20);
   pool.complete(first, 10);
@@ -40,46 +40,82 @@ TEST_CASE("buffers come back in the order in which they were filled") {
 TEST_CASE("buffers lie as CUPTI wants records: on 8 bytes, and apart from each other") {
   LossLedger loss;
   BufferPool pool(4, loss);
-  std::set<std::uintptr_t> starts;
+  std::map<std::uintptr_t, std::size_t> lent;  // begin and bytes
 
-  for (int i = 0; i < 4; ++i) starts.insert(reinterpret_cast<std::uintptr_t>(pool.take()));
+  for (LentBuffer buffer = pool.take(); buffer.data != nullptr; buffer = pool.take())
+    lent[reinterpret_cast<std::uintptr_t>(buffer.data)] = buffer.bytes;
 
-  REQUIRE(starts.size() == 4);
-  std::uintptr_t last = 0;
-  for (const std::uintptr_t start : starts) {
+  REQUIRE(lent.size() == pool.capacity());
+  std::uintptr_t last_end = 0;
+  for (const auto& [start, bytes] : lent) {
     CHECK(start % 8 == 0);
-    CHECK(start - last >= BufferPool::kBufferBytes);
-    last = start;
+    CHECK(start >= last_end);
+    last_end = start + bytes;
   }
+}
+
+TEST_CASE("beyond the large buffers there are small ones, for as much memory as was asked for in all") {
+  LossLedger loss;
+  BufferPool pool(8, loss);
+  std::vector<LentBuffer> lent;
+  for (LentBuffer buffer = pool.take(); buffer.data != nullptr; buffer = pool.take()) lent.push_back(buffer);
+
+  REQUIRE(lent.size() == 6 + 32);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < lent.size(); ++i) {
+    CHECK(lent[i].bytes == (i < 6 ? BufferPool::kBufferBytes : BufferPool::kSmallBytes));
+    bytes += lent[i].bytes;
+  }
+  CHECK(bytes == 8 * BufferPool::kBufferBytes);
+  CHECK(pool.peak_in_flight() == 8);
+  CHECK(loss.get(Loss::activity_buffers_exhausted) == 1);
+
+  pool.complete(lent.back().data, 100);
+  pool.complete(lent[0].data, 100);
+  CHECK(pool.take().data == nullptr);
+  for (int i = 0; i < 2; ++i) pool.give_back(pool.next());
+  CHECK(pool.take().data == lent[0].data);  // the large one first
+  const LentBuffer small = pool.take();
+  CHECK(small.data == lent.back().data);
+  CHECK(small.bytes == BufferPool::kSmallBytes);
+}
+
+TEST_CASE("the peak of small buffers counts as the memory that they are") {
+  LossLedger loss;
+  BufferPool pool(4, loss);
+  for (int i = 0; i < 3; ++i) (void)pool.take();
+  CHECK(pool.peak_in_flight() == 3);
+  for (int i = 0; i < 8; ++i) (void)pool.take();
+  CHECK(pool.peak_in_flight() == 4);
 }
 
 TEST_CASE("when all buffers are in flight there is none, each time counted, until one comes back") {
   LossLedger loss;
   BufferPool pool(2, loss);
-  std::uint8_t* const one = pool.take();
-  REQUIRE(pool.take() != nullptr);
+  std::uint8_t* const one = pool.take().data;
+  REQUIRE(pool.take().data != nullptr);
 
-  CHECK(pool.take() == nullptr);
-  CHECK(pool.take() == nullptr);
+  CHECK(pool.take().data == nullptr);
+  CHECK(pool.take().data == nullptr);
   CHECK(loss.get(Loss::activity_buffers_exhausted) == 2);
 
   pool.complete(one, 8);
-  CHECK(pool.take() == nullptr);  // filled, and not yet read
+  CHECK(pool.take().data == nullptr);  // filled, and not yet read
   pool.give_back(pool.next());
-  CHECK(pool.take() == one);
+  CHECK(pool.take().data == one);
   CHECK(loss.get(Loss::activity_buffers_exhausted) == 3);
 }
 
 TEST_CASE("a buffer is zeroed whenever CUPTI gets it") {
   LossLedger loss;
   BufferPool pool(1, loss);
-  std::uint8_t* buffer = pool.take();
+  std::uint8_t* buffer = pool.take().data;
   CHECK(all_zero(buffer));
   std::memset(buffer, 0xab, 5000);
   pool.complete(buffer, 5000);
   pool.give_back(pool.next());
 
-  buffer = pool.take();
+  buffer = pool.take().data;
 
   CHECK(all_zero(buffer));
 }
@@ -88,10 +124,10 @@ TEST_CASE("a buffer without records is free again at once") {
   LossLedger loss;
   BufferPool pool(1, loss);
 
-  pool.complete(pool.take(), 0);
+  pool.complete(pool.take().data, 0);
 
   CHECK(pool.next().data == nullptr);
-  CHECK(pool.take() != nullptr);
+  CHECK(pool.take().data != nullptr);
 }
 
 TEST_CASE("CUPTI's nullptr for a buffer that it never got is ignored") {
@@ -106,12 +142,12 @@ TEST_CASE("CUPTI's nullptr for a buffer that it never got is ignored") {
 TEST_CASE("the peak is the most buffers that were in flight at once") {
   LossLedger loss;
   BufferPool pool(4, loss);
-  std::uint8_t* const one = pool.take();
-  std::uint8_t* const two = pool.take();
+  std::uint8_t* const one = pool.take().data;
+  std::uint8_t* const two = pool.take().data;
   pool.complete(one, 0);
   pool.complete(two, 0);
 
-  pool.complete(pool.take(), 0);
+  pool.complete(pool.take().data, 0);
 
   CHECK(pool.peak_in_flight() == 2);
 }
@@ -126,7 +162,7 @@ TEST_CASE("threads that fill and one that drains lose and double no buffer") {
   for (std::uint32_t filler = 0; filler < kFillers; ++filler) {
     fillers.emplace_back([&pool, &running, filler] {
       for (std::uint32_t i = 0; i < kRounds;) {
-        std::uint8_t* const buffer = pool.take();
+        std::uint8_t* const buffer = pool.take().data;
         if (buffer == nullptr) {
           std::this_thread::yield();
           continue;
@@ -164,24 +200,24 @@ TEST_CASE("nothing is made ready before anybody asked for a buffer") {
   BufferPool pool(8, loss);
 
   pool.make_ready();
-  std::uint8_t* const buffer = pool.take();
+  std::uint8_t* const buffer = pool.take().data;
   pool.complete(buffer, 0);
 
   CHECK(pool.peak_in_flight() == 1);
-  CHECK(pool.take() == buffer);
+  CHECK(pool.take().data == buffer);
 }
 
 TEST_CASE("from the first buffer on some are at hand, and the one used last is given first") {
   LossLedger loss;
   BufferPool pool(8, loss);
-  std::uint8_t* const used = pool.take();
+  std::uint8_t* const used = pool.take().data;
   pool.make_ready();
   pool.complete(used, 8);
   pool.give_back(pool.next());
 
-  CHECK(pool.take() == used);
+  CHECK(pool.take().data == used);
   for (std::size_t i = 0; i < BufferPool::kReady; ++i) {
-    std::uint8_t* const ready = pool.take();
+    std::uint8_t* const ready = pool.take().data;
     REQUIRE(ready != nullptr);
     CHECK(all_zero(ready));
   }
@@ -191,15 +227,15 @@ TEST_CASE("from the first buffer on some are at hand, and the one used last is g
 TEST_CASE("no more buffers are made ready than there may be, and none once recording is over") {
   LossLedger loss;
   BufferPool pool(3, loss);
-  REQUIRE(pool.take() != nullptr);
+  REQUIRE(pool.take().data != nullptr);
   pool.make_ready();
   pool.make_ready();
-  REQUIRE(pool.take() != nullptr);
-  REQUIRE(pool.take() != nullptr);
+  REQUIRE(pool.take().data != nullptr);
+  REQUIRE(pool.take().data != nullptr);
 
-  CHECK(pool.take() == nullptr);
+  CHECK(pool.take().data == nullptr);
   CHECK(loss.get(Loss::activity_buffers_exhausted) == 1);
   pool.close();
   pool.make_ready();
-  CHECK(pool.take() == nullptr);
+  CHECK(pool.take().data == nullptr);
 }
