@@ -9,6 +9,7 @@
 
 #include "profiler/counters/counter_errors.h"
 #include "profiler/counters/cupti_params.h"
+#include "profiler/counters/prepared_metrics.h"
 #include "profiler/log.h"
 
 namespace rangefinder {
@@ -83,6 +84,14 @@ bool PmSession::read_device(std::uint32_t interval_ns) {
   metrics_ = choose_pm_metrics(cupti_, chip_, availability, interval_ns);
   if (metrics_.config == nullptr) return fail("choosing counters", metrics_.error);
   values_.resize(metrics_.names.size());
+  PmValues::Cheap cheap;
+  // Shared: a std::function is copied, this is not.
+  if (std::shared_ptr<PreparedMetrics> prepared = PreparedMetrics::make(chip_, metrics_.names)) {
+    cheap = [prepared](auto image, std::size_t sample, std::span<double> values) {
+      return prepared->evaluate(image, sample, values);
+    };
+  }
+  evaluation_.emplace(*metrics_.config, std::move(cheap));
   return true;
 }
 
@@ -198,7 +207,7 @@ PmImage::Time PmSession::time_of(const PmImage& image, std::size_t index) {
 void PmSession::evaluate(PmImage& image, const std::function<void(const PmSample&)>& take) {
   for (std::size_t i = 0; i < image.times.size(); ++i) {
     if (!image.times[i].wanted) continue;
-    const CUptiResult r = metrics_.config->evaluate(image.data, i, values_);
+    const CUptiResult r = evaluation_->evaluate(image.data, i, values_);
     if (r != CUPTI_SUCCESS && r != CUPTI_ERROR_INVALID_METRIC_VALUE) {
       lost_.fetch_add(1, std::memory_order_relaxed);
       continue;

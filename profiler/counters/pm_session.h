@@ -16,12 +16,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/counters/pm_encoder.h"
 #include "profiler/counters/pm_image.h"
 #include "profiler/counters/pm_metrics.h"
+#include "profiler/counters/pm_values.h"
 #include "profiler/cupti/loader.h"
 
 namespace rangefinder {
@@ -90,6 +92,7 @@ class PmSession {
   std::string error_;
   std::string chip_;
   PmMetrics metrics_;
+  std::optional<PmValues> evaluation_;  // of metrics_
   CUpti_PmSampling_Object* sampler_ = nullptr;
   bool started_ = false;
   bool discard_ = false;  // the next sample is the session's first, which began before it
