@@ -11,7 +11,6 @@
 // median and most us of a flush and ns of a launch in this step, and the process's resident memory.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -26,6 +25,7 @@
 
 #include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
 
@@ -145,15 +145,15 @@ void measure(const CuptiFunctions& cupti, const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace rangefinder;
-  CLI::App app{"What a flush of CUPTI's records takes the longer a program runs"};
+  Arguments arguments("What a flush of CUPTI's records takes the longer a program runs");
   Options options;
-  app.add_option("--passes", options.passes);
-  app.add_option("--steps", options.steps)->check(CLI::PositiveNumber);
-  app.add_option("--launches", options.launches)->check(CLI::PositiveNumber);
-  app.add_option("--flush-ms", options.flush_ms);
-  app.add_flag("--kept", options.kept, "Events of its own for each pass");
-  app.add_flag("--no-event-records", options.no_event_records);
-  CLI11_PARSE(app, argc, argv);
+  arguments.number("--passes", options.passes);
+  arguments.positive("--steps", options.steps);
+  arguments.positive("--launches", options.launches);
+  arguments.number("--flush-ms", options.flush_ms);
+  arguments.flag("--kept", options.kept, "Events of its own for each pass");
+  arguments.flag("--no-event-records", options.no_event_records);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   probe::require_gpu();
   measure(bench::cupti_or_exit().functions, options);
   return 0;

@@ -10,7 +10,6 @@
 // Prints one line of JSON: us a graph launch (median of the rounds, the last wait included), us of the launch
 // call alone, records, those without times and which was the first of them, GPU memory taken. With --restart
 // records are switched off and on again after a round that had records without times.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -26,6 +25,7 @@
 #include <vector>
 
 #include "tests/bench/bench_cupti.h"
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
 
@@ -262,16 +262,16 @@ void run(const CuptiFunctions& cupti, const Options& options, Records& records) 
 int main(int argc, char** argv) {
   using namespace rangefinder;
   Options options;
-  CLI::App app{"What records of a graph's nodes cost"};
-  app.add_option("--nodes", options.nodes, "Kernels of the graph");
-  app.add_option("--blocks", options.blocks, "Blocks of each");
-  app.add_option("--launches", options.launches, "Launches of the graph in a round");
-  app.add_option("--rounds", options.rounds, "Rounds");
-  app.add_option("--kinds", options.kinds, "Kinds of records to enable")->delimiter(',');
-  app.add_option("--set", options.settings, "ATTRIBUTE=VALUE")->delimiter(',');
-  app.add_option("--host-buffer", options.host_buffer_bytes, "Bytes of a buffer given to CUPTI");
-  app.add_flag("--restart", options.restart, "Switch records off and on after records without times");
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("What records of a graph's nodes cost");
+  arguments.number("--nodes", options.nodes, "Kernels of the graph");
+  arguments.number("--blocks", options.blocks, "Blocks of each");
+  arguments.number("--launches", options.launches, "Launches of the graph in a round");
+  arguments.number("--rounds", options.rounds, "Rounds");
+  arguments.list("--kinds", options.kinds, "Kinds of records to enable");
+  arguments.list("--set", options.settings, "ATTRIBUTE=VALUE");
+  arguments.number("--host-buffer", options.host_buffer_bytes, "Bytes of a buffer given to CUPTI");
+  arguments.flag("--restart", options.restart, "Switch records off and on after records without times");
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   const CuptiLibrary& cupti = bench::cupti_or_exit();
   auto* const records = new Records(cupti.functions, options.host_buffer_bytes);  // its thread never ends
   std::uint8_t zeroed = 1;

@@ -9,7 +9,6 @@
 // The last steps are what the first ones were, if nothing is left.
 #include <cupti_driver_cbid.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -20,6 +19,7 @@
 
 #include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
 
@@ -135,11 +135,12 @@ void walk(const CuptiFunctions& cupti, const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace rangefinder;
-  CLI::App app{"What a launch costs with each thing of CUPTI that is switched on, and after it is off"};
+  Arguments arguments(
+      "What a launch costs with each thing of CUPTI that is switched on, and after it is off");
   Options options;
-  app.add_option("--launches", options.launches);
-  app.add_option("--rounds", options.rounds);
-  CLI11_PARSE(app, argc, argv);
+  arguments.number("--launches", options.launches);
+  arguments.number("--rounds", options.rounds);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   check(cudaFree(nullptr), "context");
   const CuptiLibrary& cupti = bench::cupti_or_exit();
   walk(cupti.functions, options);

@@ -13,7 +13,6 @@
 // what a switch takes ("on_us", "off_us", median).
 #include <cupti_driver_cbid.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -27,6 +26,7 @@
 
 #include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
 
@@ -211,15 +211,15 @@ nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& optio
 
 int main(int argc, char** argv) {
   using namespace rangefinder;
-  CLI::App app{"What becomes of CUPTI's correlation ids where it is switched off and on under way"};
+  Arguments arguments("What becomes of CUPTI's correlation ids where it is switched off and on under way");
   Options options;
-  app.add_option("--toggle", options.toggle)->delimiter(',');
-  const CLI::IsMember calls({"none", "launches", "all"});
-  app.add_option("--on-outside", options.on_outside)->check(calls);
-  app.add_option("--off-outside", options.off_outside)->check(calls);
-  app.add_option("--ahead", options.ahead);
-  app.add_option("--rounds", options.rounds);
-  CLI11_PARSE(app, argc, argv);
+  arguments.list("--toggle", options.toggle);
+  const std::vector<std::string> calls{"none", "launches", "all"};
+  arguments.choice("--on-outside", options.on_outside, "", calls);
+  arguments.choice("--off-outside", options.off_outside, "", calls);
+  arguments.number("--ahead", options.ahead);
+  arguments.number("--rounds", options.rounds);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   check(cudaFree(nullptr), "context");
   const CuptiLibrary& cupti = bench::cupti_or_exit();
   std::printf("%s\n", measure(cupti.functions, options).dump().c_str());

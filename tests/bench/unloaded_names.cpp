@@ -13,7 +13,6 @@
 // what a flush took.
 #include <cupti_driver_cbid.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -26,6 +25,7 @@
 
 #include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/jit_module.h"
 
@@ -150,13 +150,13 @@ nlohmann::ordered_json outcome() {
 
 int main(int argc, char** argv) {
   using namespace rangefinder;
-  CLI::App app{"Whose name CUPTI gives the kernels of modules that are unloaded"};
+  Arguments arguments("Whose name CUPTI gives the kernels of modules that are unloaded");
   Trial here;
   unsigned modules = 300;
-  app.add_option("--flush", here.flush)->check(CLI::IsMember({"end", "before", "callback"}));
-  app.add_flag("--library", here.as_library);
-  app.add_option("--modules", modules)->check(CLI::Range(1u, 99'999u));
-  CLI11_PARSE(app, argc, argv);
+  arguments.choice("--flush", here.flush, "", {"end", "before", "callback"});
+  arguments.flag("--library", here.as_library);
+  arguments.number("--modules", modules, "", 1u, 99'999u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   probe::require_gpu();
   const CuptiLibrary& cupti = bench::cupti_or_exit();
   here.cupti = cupti.functions;

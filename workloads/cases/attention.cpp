@@ -7,7 +7,6 @@
 // The scores of the default, 8 images of 12 heads and 1024 x 1024 in fp16, are 201 MB, over three times an
 // H200's L2: unfused they go through DRAM. What a profiler must find: the scores written out in unfused
 // and not in fused, and more than twice the declared bytes there. Both results are compared.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -16,6 +15,7 @@
 
 #include "kernels/attention/attention.h"
 #include "kernels/conversion.h"
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/range.h"
@@ -129,15 +129,11 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   rangefinder::cases::Options options;
-  CLI::App app{"Attention with and without its scores in memory"};
-  app.add_option("--images", options.images, "Images")->check(CLI::Range(1, 64));
-  app.add_option("--heads", options.heads, "Heads of 32 channels")->check(CLI::Range(1, 64));
-  app.add_option("--rows", options.rows, "Queries and keys")->check(CLI::Range(1, 8192));
-  app.add_option("--iterations", options.iterations, "Calls of each")->check(CLI::Range(1u, 100'000u));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Attention with and without its scores in memory");
+  arguments.number("--images", options.images, "Images", 1, 64);
+  arguments.number("--heads", options.heads, "Heads of 32 channels", 1, 64);
+  arguments.number("--rows", options.rows, "Queries and keys", 1, 8192);
+  arguments.number("--iterations", options.iterations, "Calls of each", 1u, 100'000u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   return rangefinder::cases::run(options);
 }

@@ -7,17 +7,16 @@
 //
 // What a profiler must find: FP32 products in fp32, none in tf32 and fp16; grids under one wave up to
 // 1024. Two elements of each result are compared with a sum in double.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "kernels/conversion.h"
 #include "kernels/gemm/gemm.h"
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/range.h"
@@ -156,19 +155,12 @@ int run_all(const std::vector<std::string>& types, const std::vector<std::string
 
 int main(int argc, char** argv) {
   std::vector<std::string> types{"fp32", "tf32", "fp16"}, sizes{"32x64x16", "256", "1024", "8192"};
-  const std::set<std::string> known_types(types.begin(), types.end()),
-      known_sizes(sizes.begin(), sizes.end());
+  const std::vector<std::string> known_types = types, known_sizes = sizes;
   unsigned iterations = 10;
-  CLI::App app{"Matrix products of four sizes in three types"};
-  app.add_option("--types", types, "Of fp32,tf32,fp16")->delimiter(',')->check(CLI::IsMember(known_types));
-  app.add_option("--sizes", sizes, "Of 32x64x16,256,1024,8192")
-      ->delimiter(',')
-      ->check(CLI::IsMember(known_sizes));
-  app.add_option("--iterations", iterations, "Calls of each")->check(CLI::Range(1u, 100'000u));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Matrix products of four sizes in three types");
+  arguments.list("--types", types, "Of fp32,tf32,fp16", known_types);
+  arguments.list("--sizes", sizes, "Of 32x64x16,256,1024,8192", known_sizes);
+  arguments.number("--iterations", iterations, "Calls of each", 1u, 100'000u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   return rangefinder::cases::run_all(types, sizes, iterations);
 }

@@ -11,7 +11,6 @@
 //
 // What a profiler must find: the GPU idle in iteration/load for the rest of the time. Decoding is counted
 // in CPU time of its thread, so with fewer free cores than loaders the GPU waits longer.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
@@ -21,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/kernels.h"
@@ -173,19 +173,14 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   rangefinder::cases::Options options;
-  CLI::App app{"A GPU that waits for CPU loaders"};
-  app.add_option("--workers", options.workers, "Loader threads; 0: main loads itself")
-      ->check(CLI::Range(0u, 256u));
-  app.add_option("--batch", options.batch, "Images a step")->check(CLI::Range(1u, 1024u));
-  app.add_option("--steps", options.steps, "Steps")->check(CLI::Range(3u, 100'000u));
-  app.add_option("--image-ms", options.image_ms, "CPU time of an image")->check(CLI::Range(0.01, 1'000.0));
-  app.add_option("--step-ms", options.step_ms, "GPU time of a step")->check(CLI::Range(0.01, 1'000.0));
-  app.add_option("--copy", options.copy, "none, pageable or pinned memory, copied before each step")
-      ->check(CLI::IsMember({"none", "pageable", "pinned"}));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("A GPU that waits for CPU loaders");
+  arguments.number("--workers", options.workers, "Loader threads; 0: main loads itself", 0u, 256u);
+  arguments.number("--batch", options.batch, "Images a step", 1u, 1024u);
+  arguments.number("--steps", options.steps, "Steps", 3u, 100'000u);
+  arguments.number("--image-ms", options.image_ms, "CPU time of an image", 0.01, 1'000.0);
+  arguments.number("--step-ms", options.step_ms, "GPU time of a step", 0.01, 1'000.0);
+  arguments.choice("--copy", options.copy, "none, pageable or pinned memory, copied before each step",
+                   {"none", "pageable", "pinned"});
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   return rangefinder::cases::run(options);
 }

@@ -6,13 +6,13 @@
 //
 // What a profiler must find: sectors a request and conflicts of each version; the first two as findings,
 // the third as none. Results are compared, element by element.
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "workloads/arguments.h"
 #include "workloads/cases/transpose_kernels.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
@@ -100,15 +100,11 @@ int run(const Matrix& matrix, unsigned iterations) {
 int main(int argc, char** argv) {
   rangefinder::cases::Matrix matrix{8192, 4096};
   unsigned iterations = 20;
-  CLI::App app{"Transposes a matrix in three ways"};
-  app.add_option("--rows", matrix.rows, "A multiple of 32")->check(CLI::Range(32, 65'536));
-  app.add_option("--columns", matrix.columns, "A multiple of 32")->check(CLI::Range(32, 65'536));
-  app.add_option("--iterations", iterations, "Calls of each version")->check(CLI::Range(1u, 100'000u));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Transposes a matrix in three ways");
+  arguments.number("--rows", matrix.rows, "A multiple of 32", 32, 65'536);
+  arguments.number("--columns", matrix.columns, "A multiple of 32", 32, 65'536);
+  arguments.number("--iterations", iterations, "Calls of each version", 1u, 100'000u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   if (matrix.rows % 32 != 0 || matrix.columns % 32 != 0) {
     std::fprintf(stderr, "case_transpose: rows and columns are multiples of 32\n");
     return 2;

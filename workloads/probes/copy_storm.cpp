@@ -6,13 +6,13 @@
 #include <cudaTypedefs.h>
 #include <cuda_runtime.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/driver_function.h"
 #include "workloads/probes/expectation.h"
@@ -230,12 +230,8 @@ void run(unsigned repeat) {
 
 int main(int argc, char** argv) {
   unsigned repeat = 3;
-  CLI::App app{"Every form of copy and memset"};
-  app.add_option("--repeat", repeat, "Calls of each form")->check(CLI::Range(1u, 100'000u));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Every form of copy and memset");
+  arguments.number("--repeat", repeat, "Calls of each form", 1u, 100'000u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   rangefinder::probe::run(repeat);
 }

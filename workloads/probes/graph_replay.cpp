@@ -7,10 +7,10 @@
 //   kernels launched   graph_replay / replay captured, graph_replay / replay built
 //
 // A captured kernel belongs to the layer that launched it, not to the replay.
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/kernels.h"
@@ -131,13 +131,9 @@ void run(unsigned nodes, unsigned replays) {
 
 int main(int argc, char** argv) {
   unsigned nodes = 40, replays = 50;
-  CLI::App app{"CUDA graphs, captured and built, replayed under other ranges"};
-  app.add_option("--nodes", nodes, "Kernels of the captured graph")->check(CLI::Range(1u, 100'000u));
-  app.add_option("--replays", replays, "Launches of each graph")->check(CLI::Range(1u, 1'000'000u));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("CUDA graphs, captured and built, replayed under other ranges");
+  arguments.number("--nodes", nodes, "Kernels of the captured graph", 1u, 100'000u);
+  arguments.number("--replays", replays, "Launches of each graph", 1u, 1'000'000u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   rangefinder::probe::run(nodes, replays);
 }

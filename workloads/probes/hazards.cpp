@@ -13,10 +13,10 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/driver_function.h"
 #include "workloads/probes/expectation.h"
@@ -136,14 +136,10 @@ int run(const std::string& kind, unsigned rounds) {
 int main(int argc, char** argv) {
   std::string kind = "stream";
   unsigned rounds = 20;
-  CLI::App app{"Launches that wait for others"};
-  app.add_option("--kind", kind, "What waits for what")
-      ->check(CLI::IsMember({"stream", "host", "stream_op", "pdl", "cooperative"}));
-  app.add_option("--rounds", rounds, "Rounds")->check(CLI::Range(1u, 100'000u));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Launches that wait for others");
+  arguments.choice("--kind", kind, "What waits for what",
+                   {"stream", "host", "stream_op", "pdl", "cooperative"});
+  arguments.number("--rounds", rounds, "Rounds", 1u, 100'000u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   return rangefinder::probe::run(kind, rounds);
 }

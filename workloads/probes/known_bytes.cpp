@@ -8,13 +8,13 @@
 // several times the L2, so that nothing large is still in the L2 when it is used again.
 #include <nvtx3/nvToolsExt.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/kernels.h"
@@ -39,15 +39,13 @@ struct Kind {
   std::function<cudaError_t(std::byte* target, const std::byte* source, std::uint64_t bytes)> run;
 };
 
+/// Bytes; 0: without a unit, none, or more than 16 GiB. Throws where there is no number.
 std::uint64_t parse_size(const std::string& text) {
   std::size_t end = 0;
   const std::uint64_t number = std::stoull(text, &end);
   const std::string unit = text.substr(end);
   const std::uint64_t scale = unit == "GiB" ? 1024 * kMiB : unit == "MiB" ? kMiB : unit == "KiB" ? 1024 : 0;
-  if (scale == 0 || number == 0 || number * scale > 16 * 1024 * kMiB) {
-    throw CLI::ValidationError("--sizes", "'" + text + "' is no size such as 64MiB, at most 16GiB");
-  }
-  return number * scale;
+  return number * scale > 16 * 1024 * kMiB ? 0 : number * scale;
 }
 
 std::byte* allocate_random(std::uint64_t bytes, std::uint32_t seed) {
@@ -131,16 +129,18 @@ void run(const Options& options, const std::vector<std::uint64_t>& sizes) {
 
 int main(int argc, char** argv) {
   rangefinder::probe::Options options;
-  CLI::App app{"Work whose DRAM bytes are known"};
-  app.add_option("--sizes", options.sizes, "Sizes such as 1MiB,256MiB,1GiB")->delimiter(',');
-  app.add_option("--repeat", options.repeat, "Calls of each kind and size")->check(CLI::Range(1u, 100'000u));
-  app.add_flag("--kernel-copies", options.kernel_copies, "The copy kernel alone");
+  rangefinder::Arguments arguments("Work whose DRAM bytes are known");
+  arguments.list("--sizes", options.sizes, "Sizes such as 1MiB,256MiB,1GiB");
+  arguments.number("--repeat", options.repeat, "Calls of each kind and size", 1u, 100'000u);
+  arguments.flag("--kernel-copies", options.kernel_copies, "The copy kernel alone");
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   std::vector<std::uint64_t> sizes;
   try {
-    app.parse(argc, argv);
-    for (const std::string& text : options.sizes) sizes.push_back(rangefinder::probe::parse_size(text));
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    for (const std::string& text : options.sizes) {
+      sizes.push_back(rangefinder::probe::parse_size(text));
+      if (sizes.back() == 0)
+        return arguments.wrong_use("--sizes", "'" + text + "' is no size such as 64MiB, at most 16GiB");
+    }
   } catch (const std::exception&) {  // stoull: not a number
     std::fprintf(stderr, "known_bytes: --sizes takes sizes such as 1MiB,256MiB,1GiB\n");
     return 2;

@@ -6,7 +6,6 @@
 // launches on GPU K modulo N.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <barrier>
 #include <chrono>
@@ -16,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/kernels.h"
@@ -115,19 +115,14 @@ Storm run_storm(const Options& options) {
 int main(int argc, char** argv) {
   using namespace rangefinder::probe;
   Options options;
-  CLI::App app{"Many launches of an empty kernel from many threads"};
-  app.add_option("--threads", options.threads, "Threads")->check(CLI::Range(1u, 1024u));
-  app.add_option("--launches", options.launches, "Launches in all, beside a warm-up of 256 a thread");
-  app.add_option("--blocks", options.blocks, "Blocks of each kernel")->check(CLI::Range(1u, 65'535u));
-  app.add_option("--range-launches", options.range_launches,
-                 "Launches in an NVTX range of their own; 0: none");
-  app.add_option("--gpus", options.gpus, "GPUs over which the threads are spread")
-      ->check(CLI::Range(1u, 64u));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Many launches of an empty kernel from many threads");
+  arguments.number("--threads", options.threads, "Threads", 1u, 1024u);
+  arguments.number("--launches", options.launches, "Launches in all, beside a warm-up of 256 a thread");
+  arguments.number("--blocks", options.blocks, "Blocks of each kernel", 1u, 65'535u);
+  arguments.number("--range-launches", options.range_launches,
+                   "Launches in an NVTX range of their own; 0: none");
+  arguments.number("--gpus", options.gpus, "GPUs over which the threads are spread", 1u, 64u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   if (const int there = require_gpu(); static_cast<int>(options.gpus) > there) {
     std::fprintf(stderr, "launch_storm: %u GPUs were asked for, there are %d\n", options.gpus, there);
     return kExitNoGpu;

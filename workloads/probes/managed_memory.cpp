@@ -2,9 +2,9 @@
 //
 // A small managed allocation, touched by host and GPU in turn, then prefetched both ways.
 // At most 64 MiB: a profiler must see the allocation and the kernels, not be tested by paging.
-#include <CLI/CLI.hpp>
 #include <cstdint>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/kernels.h"
@@ -69,13 +69,9 @@ int run(std::size_t bytes, unsigned rounds) {
 
 int main(int argc, char** argv) {
   unsigned mebibytes = 16, rounds = 4;
-  CLI::App app{"Managed memory, touched by host and GPU in turn"};
-  app.add_option("--mib", mebibytes, "Size of the allocation, MiB")->check(CLI::Range(1u, 64u));
-  app.add_option("--rounds", rounds, "Turns of each side")->check(CLI::Range(1u, 1000u));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Managed memory, touched by host and GPU in turn");
+  arguments.number("--mib", mebibytes, "Size of the allocation, MiB", 1u, 64u);
+  arguments.number("--rounds", rounds, "Turns of each side", 1u, 1000u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   return rangefinder::probe::run(std::size_t{mebibytes} << 20, rounds);
 }

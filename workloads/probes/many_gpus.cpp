@@ -9,12 +9,12 @@
 // --by-rank: only the GPU with the number in LOCAL_RANK, as one process of several would.
 #include <nvtx3/nvToolsExt.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/kernels.h"
@@ -117,15 +117,11 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   rangefinder::probe::Options options;
-  CLI::App app{"Known copies on each of several GPUs"};
-  app.add_option("--gpus", options.gpus, "How many; 0: all")->check(CLI::Range(0, 64));
-  app.add_option("--repeat", options.repeat, "Copy kernels on the first GPU")->check(CLI::Range(1u, 10'000u));
-  app.add_option("--mib", options.mib, "Size of a copy")->check(CLI::Range(1u, 16'384u));
-  app.add_flag("--by-rank", options.by_rank, "Only the GPU with the number in LOCAL_RANK");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Known copies on each of several GPUs");
+  arguments.number("--gpus", options.gpus, "How many; 0: all", 0, 64);
+  arguments.number("--repeat", options.repeat, "Copy kernels on the first GPU", 1u, 10'000u);
+  arguments.number("--mib", options.mib, "Size of a copy", 1u, 16'384u);
+  arguments.flag("--by-rank", options.by_rank, "Only the GPU with the number in LOCAL_RANK");
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   rangefinder::probe::run(options);
 }

@@ -5,12 +5,12 @@
 //
 //   stream k of a round:  malloc ─ memset ─ spin ─ increment ─ record ─ host function ─ free
 //                                           ▲ waits for the event of stream k - 1
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/kernels.h"
@@ -90,13 +90,9 @@ void run(unsigned streams, unsigned rounds) {
 
 int main(int argc, char** argv) {
   unsigned streams = 4, rounds = 25;
-  CLI::App app{"Overlapping kernels, events, stream-ordered memory"};
-  app.add_option("--streams", streams, "Streams")->check(CLI::Range(1u, 128u));
-  app.add_option("--rounds", rounds, "Rounds over all streams")->check(CLI::Range(1u, 100'000u));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Overlapping kernels, events, stream-ordered memory");
+  arguments.number("--streams", streams, "Streams", 1u, 128u);
+  arguments.number("--rounds", rounds, "Rounds over all streams", 1u, 100'000u);
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   rangefinder::probe::run(streams, rounds);
 }

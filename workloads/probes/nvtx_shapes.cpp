@@ -5,8 +5,7 @@
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 
-#include <CLI/CLI.hpp>
-
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/kernels.h"
@@ -112,12 +111,8 @@ void run(bool cuda) {
 
 int main(int argc, char** argv) {
   bool no_cuda = false;
-  CLI::App app{"Every form of NVTX"};
-  app.add_flag("--no-cuda", no_cuda, "Touch no GPU: ranges and marks alone");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Every form of NVTX");
+  arguments.flag("--no-cuda", no_cuda, "Touch no GPU: ranges and marks alone");
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   rangefinder::probe::run(!no_cuda);
 }

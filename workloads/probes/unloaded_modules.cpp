@@ -9,11 +9,11 @@
 //   round R, module M:  load ─▶ (M % 7) + 1 launches of jit_R_M ─▶ wait ─▶ unload
 //
 // --reload: the same names again in each round, with another kernel behind them.
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 
+#include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/expectation.h"
 #include "workloads/probes/jit_module.h"
@@ -92,16 +92,12 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   rangefinder::probe::Options options;
-  CLI::App app{"Kernels of modules that are unloaded right after the launch"};
-  app.add_option("--rounds", options.rounds, "Rounds")->check(CLI::Range(1u, 100u));
-  app.add_option("--modules", options.modules, "Modules a round")->check(CLI::Range(1u, 10'000u));
-  app.add_flag("--reload", options.reload, "The same names in each round");
-  app.add_flag("--library", options.as_library, "As libraries of the driver");
-  app.add_flag("--graph", options.in_graph, "Captured into graphs");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  rangefinder::Arguments arguments("Kernels of modules that are unloaded right after the launch");
+  arguments.number("--rounds", options.rounds, "Rounds", 1u, 100u);
+  arguments.number("--modules", options.modules, "Modules a round", 1u, 10'000u);
+  arguments.flag("--reload", options.reload, "The same names in each round");
+  arguments.flag("--library", options.as_library, "As libraries of the driver");
+  arguments.flag("--graph", options.in_graph, "Captured into graphs");
+  if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   return rangefinder::probe::run(options);
 }
