@@ -5,7 +5,7 @@ import time
 
 from pathlib import Path
 
-from obedient import Client, ObedientCase
+from obedient import ObedientCase
 from trace import Trace
 
 
@@ -132,9 +132,9 @@ class ControlCases(ObedientCase):
 
     def test_a_window_of_ranges_holds_just_these(self):
         program = self.start_program(RANGEFINDER_START="off")
-        client = self.connect(program)
+        client, watcher = self.connect(program), self.connect(program)
         number = client.send("window", range="step", occurrences=20, after=5)
-        self.wait_until(lambda: self.ok(Client(program.socket_path).ask("status"))["planned"], "the plan")
+        self.wait_until(lambda: self.ok(watcher.ask("status"))["planned"], "the plan")
 
         program.do("launch 50")
         answer = client.receive()

@@ -63,7 +63,8 @@ class KillCases(InjectionCase):
             process.send_signal(signal.SIGKILL)
             process.wait(DEADLINE_SECONDS)
         launched = place / "launched"
-        return place / "trace", struct.unpack("2q", launched.read_bytes()) if launched.exists() else ()
+        times = launched.read_bytes() if launched.exists() else b""  # empty: it was killed while it made the file
+        return place / "trace", struct.unpack("2q", times) if times else ()
 
     def command(self, *words):
         return subprocess.run([str(Build.rangefinder), *map(str, words)], capture_output=True, text=True, check=False,

@@ -17,7 +17,11 @@ class Client:
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(DEADLINE_SECONDS)
-        self.socket.connect(str(path))
+        try:
+            self.socket.connect(str(path))
+        except OSError:
+            self.socket.close()
+            raise
         self.buffer = b""
         self.number = 0
 
@@ -83,6 +87,12 @@ class Obedient:
         """Threads, open files, resident KiB."""
         return [int(word) for word in self.do("status").split()]
 
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            pipe.close()
+
     def end(self):
         """Its status and what it wrote to stderr."""
         if self.process.poll() is None:
@@ -97,7 +107,7 @@ class ObedientCase(InjectionCase):
 
     def start_program(self, **variables):
         program = Obedient(self._new_place("run"), self.runtime, variables)
-        self.addCleanup(program.process.kill)
+        self.addCleanup(program.kill)
         return program
 
     def end_program(self, program, stderr=""):

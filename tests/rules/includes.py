@@ -22,7 +22,7 @@ ALLOWED = {
                "profiler/options.h", "profiler/capture_request.h", "profiler/control/control_socket.h",
                "profiler/output/process_facts.h"],
     "tools/analysis/": ["schema/", "tools/analysis/", "profiler/attribution/"],
-    "tools/replay/": ["schema/", "tools/replay/", "profiler/"],
+    "tools/replay/": ["schema/", "tools/replay/", "tools/command_line/", "profiler/"],
     "workloads/": ["workloads/", "kernels/"],
     "kernels/": ["kernels/"],
 }

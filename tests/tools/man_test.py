@@ -11,7 +11,7 @@ FOLDER, REPOSITORY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 def verbs() -> set[str]:
     """As the program's main declares them."""
     main = (REPOSITORY / "tools/rangefinder/main.cpp").read_text()
-    return set(re.findall(r"rangefinder::add_(\w+)\(app", main))
+    return set(re.findall(r"rangefinder::add_(\w+)\(line", main))
 
 
 class Man(unittest.TestCase):

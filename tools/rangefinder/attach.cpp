@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rangefinder attach [PID|NAME] [--start|--stop|--window …]
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -14,6 +13,7 @@
 #include "profiler/capture_request.h"
 #include "tools/analysis/missing.h"
 #include "tools/attach/control_client.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/attach_request.h"
 #include "tools/rangefinder/verb.h"
 
@@ -107,36 +107,34 @@ int attach(const AttachOptions& options) {
 
 }  // namespace
 
-void add_attach(CLI::App& app, Action& action) {
+void add_attach(CommandLine& line, Action& action) {
   const auto options = std::make_shared<AttachOptions>();
-  CLI::App* const verb =
-      app.add_subcommand("attach", "Ask processes that run with Rangefinder, record windows of them");
-  verb->add_option("process", options->which,
-                   "Process id, or name of the executable; without it all are shown");
-  verb->add_flag("--all", options->all, "Every process of this user that runs with Rangefinder");
-  verb->add_flag("--start", options->start, "Begin a window");
-  verb->add_flag("--stop", options->stop, "End the window and wait until its trace is complete");
-  verb->add_option("--window", options->window, "Record so long, as in 5s or 200ms")->type_name("TIME");
-  verb->add_option("--launches", options->launches, "Record so many launches")->type_name("N");
-  verb->add_option("--range", options->range, "Record ranges whose path is like this (* ** ?), at any level")
-      ->type_name("GLOB");
-  verb->add_option("--occurrences", options->occurrences, "So many of them [1]")->type_name("N");
-  verb->add_option("--after", options->after, "But leave out so many before [0]")->type_name("N");
-  verb->add_option("--at", options->at, "When to begin: seconds since 1970, or +5s")->type_name("TIME");
-  verb->add_option("--counters", options->counters,
-                   "DRAM and L2 bytes of this window: off, sampled or exact; off,exact: a window each, one "
-                   "after the other")
-      ->type_name("MODE");
-  verb->add_option("-o,--out", options->out, "Folder for the trace; %p process id, %r rank, %h host")
-      ->type_name("DIR");
-  verb->add_flag("--snapshot", options->snapshot, "Write what there is, and the summary, now");
-  verb->add_flag("--yield", options->yield, "Give CUPTI up, for another tool");
-  verb->add_flag("--resume", options->resume, "Take it back");
-  verb->add_flag("--json", options->json, "Answers as JSON lines (docs/control.md)");
-  verb->footer(
+  Verb verb = line.verb("attach", "Ask processes that run with Rangefinder, record windows of them");
+  verb.option("process", options->which, "Process id, or name of the executable; without it all are shown");
+  verb.flag("--all", options->all, "Every process of this user that runs with Rangefinder");
+  verb.flag("--start", options->start, "Begin a window");
+  verb.flag("--stop", options->stop, "End the window and wait until its trace is complete");
+  verb.option("--window", options->window, "Record so long, as in 5s or 200ms").type_name("TIME");
+  verb.option("--launches", options->launches, "Record so many launches").type_name("N");
+  verb.option("--range", options->range, "Record ranges whose path is like this (* ** ?), at any level")
+      .type_name("GLOB");
+  verb.option("--occurrences", options->occurrences, "So many of them [1]").type_name("N");
+  verb.option("--after", options->after, "But leave out so many before [0]").type_name("N");
+  verb.option("--at", options->at, "When to begin: seconds since 1970, or +5s").type_name("TIME");
+  verb.option("--counters", options->counters,
+              "DRAM and L2 bytes of this window: off, sampled or exact; off,exact: a window each, one "
+              "after the other")
+      .type_name("MODE");
+  verb.option("-o,--out", options->out, "Folder for the trace; %p process id, %r rank, %h host")
+      .type_name("DIR");
+  verb.flag("--snapshot", options->snapshot, "Write what there is, and the summary, now");
+  verb.flag("--yield", options->yield, "Give CUPTI up, for another tool");
+  verb.flag("--resume", options->resume, "Take it back");
+  verb.flag("--json", options->json, "Answers as JSON lines (docs/control.md)");
+  verb.footer(
       "\nWithout anything to do it shows the processes and their state. Processes started by\n"
       "`rangefinder run`, with --start off if they are to be idle at first, can be attached to.\n");
-  verb->callback([options, &action] { action = [options] { return attach(*options); }; });
+  verb.callback([options, &action] { action = [options] { return attach(*options); }; });
 }
 
 }  // namespace rangefinder

@@ -3,8 +3,8 @@
 // rangefinder diff A B [--fail-over 5%] | diff TRACE --kernel X Y
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,6 +19,7 @@
 #include "tools/analysis/missing.h"
 #include "tools/analysis/rows_json.h"
 #include "tools/analysis/table_render.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
 
@@ -166,30 +167,25 @@ int diff(const DiffVerb& verb) {
 
 }  // namespace
 
-void add_diff(CLI::App& app, Action& action) {
+void add_diff(CommandLine& line, Action& action) {
   const auto verb = std::make_shared<DiffVerb>();
-  CLI::App* const command =
-      app.add_subcommand("diff", "What changed between two traces, or two kernels of one");
-  command->add_option("A B", verb->places, "Folders of two traces: before, after")
-      ->required()
-      ->expected(1, 2);
-  command->add_option("--kernel", verb->kernels, "Two kernels of one trace, by regular expressions")
-      ->expected(2);
-  command->add_option("--iteration-range", verb->iteration_range,
-                      "Path of the range that repeats [one named iteration, step, batch, …]");
-  command->add_option("--iterations", verb->iterations,
-                      "Only these, FIRST:LAST counted from 0 [1: where there are at least three]");
-  command->add_option("--least", verb->least, "Smaller changes count as none [2%]");
-  command->add_option("--fail-over", verb->fail_over,
-                      "Exit code 1 if a module got worse by more than this, as 5%");
-  command->add_option("--top", verb->top, "Only the first so many rows of each table")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--all", verb->all, "Rows without a change too");
-  command->add_flag("--wide", verb->wide, "All columns, however long the lines get");
-  command->add_flag("--json", verb->json, "As JSON");
-  command->add_flag("--csv", verb->csv, "As CSV: the modules, or the two kernels");
-  command->add_flag("--md", verb->markdown, "As Markdown tables");
-  command->callback([verb, &action] { action = [verb] { return diff(*verb); }; });
+  Verb command = line.verb("diff", "What changed between two traces, or two kernels of one");
+  command.option("A B", verb->places, "Folders of two traces: before, after").required().expected(1, 2);
+  command.option("--kernel", verb->kernels, "Two kernels of one trace, by regular expressions").expected(2);
+  command.option("--iteration-range", verb->iteration_range,
+                 "Path of the range that repeats [one named iteration, step, batch, …]");
+  command.option("--iterations", verb->iterations,
+                 "Only these, FIRST:LAST counted from 0 [1: where there are at least three]");
+  command.option("--least", verb->least, "Smaller changes count as none [2%]");
+  command.option("--fail-over", verb->fail_over,
+                 "Exit code 1 if a module got worse by more than this, as 5%");
+  command.option("--top", verb->top, "Only the first so many rows of each table").positive();
+  command.flag("--all", verb->all, "Rows without a change too");
+  command.flag("--wide", verb->wide, "All columns, however long the lines get");
+  command.flag("--json", verb->json, "As JSON");
+  command.flag("--csv", verb->csv, "As CSV: the modules, or the two kernels");
+  command.flag("--md", verb->markdown, "As Markdown tables");
+  command.callback([verb, &action] { action = [verb] { return diff(*verb); }; });
 }
 
 }  // namespace rangefinder

@@ -3,7 +3,6 @@
 // rangefinder doctor [--probe] [--json]: can this machine trace, and if not, what is to be done?
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -15,6 +14,7 @@
 #include "profiler/attribution/number_text.h"
 #include "profiler/options.h"
 #include "tools/analysis/rows_json.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/doctor_checks.h"
 #include "tools/rangefinder/doctor_probe.h"
 #include "tools/rangefinder/probe_program.h"
@@ -115,21 +115,19 @@ int doctor(const DoctorOptions& options) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& action) {
+void add_doctor(CommandLine& line, Action& action) {
   const auto options = std::make_shared<DoctorOptions>();
   const char* const from_environment = std::getenv("RANGEFINDER_OUT");
   options->out = from_environment == nullptr ? Options{}.out : from_environment;
-  CLI::App* const verb =
-      app.add_subcommand("doctor", "Can this machine trace, and if not, what is to be done?");
-  verb->add_option("--out", options->out, "Where the trace is going to be written: is there room?");
-  verb->add_flag("--probe", options->probe,
-                 "Also trace a small program through every feature, and say what works here");
-  verb->add_option("--root", options->root,
-                   "Read /proc, /sys and /etc below this folder: another machine's copy")
-      ->check(CLI::ExistingDirectory);
-  verb->add_option(kProbeFlag, options->probe_answer, "")->group("");
-  verb->add_flag("--json", options->json, "As JSON");
-  verb->callback([options, &action] { action = [options] { return doctor(*options); }; });
+  Verb verb = line.verb("doctor", "Can this machine trace, and if not, what is to be done?");
+  verb.option("--out", options->out, "Where the trace is going to be written: is there room?");
+  verb.flag("--probe", options->probe,
+            "Also trace a small program through every feature, and say what works here");
+  verb.option("--root", options->root, "Read /proc, /sys and /etc below this folder: another machine's copy")
+      .existing_directory();
+  verb.option(kProbeFlag, options->probe_answer, "").hidden();
+  verb.flag("--json", options->json, "As JSON");
+  verb.callback([options, &action] { action = [options] { return doctor(*options); }; });
 }
 
 }  // namespace rangefinder

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rangefinder export DIR… --to FORMAT [--out OUT] [--force]
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "profiler/attribution/number_text.h"
+#include "tools/command_line/command_line.h"
 #include "tools/export/export_format.h"
 #include "tools/rangefinder/verb.h"
 
@@ -93,21 +93,21 @@ int export_traces(const ExportOptions& options) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Action& action) {
+void add_export(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ExportOptions>();
-  CLI::App* const verb = app.add_subcommand("export", "A trace in the format of another tool");
-  verb->add_option("DIR", options->places, "Folder of a trace, or one with traces below it")->required();
-  verb->add_option("--to", options->to, "Format: " + format_names())->required();
-  verb->add_option("-o,--out", options->out,
-                   "File or folder to write, - for standard output [beside the trace, named after it]");
-  verb->add_flag("--force", options->force, "Overwrite what is there");
-  verb->add_option("--step-range", options->step_range,
-                   "kineto, perfetto: call ranges of this name or path ProfilerStep#0, #1, …");
-  verb->add_option("--modules", options->most_modules,
-                   "prometheus: most modules with rows of their own; others are summed as (other) [200]")
-      ->check(CLI::PositiveNumber);
-  verb->footer(format_help());
-  verb->callback([options, &action] { action = [options] { return export_traces(*options); }; });
+  Verb verb = line.verb("export", "A trace in the format of another tool");
+  verb.option("DIR", options->places, "Folder of a trace, or one with traces below it").required();
+  verb.option("--to", options->to, "Format: " + format_names()).required();
+  verb.option("-o,--out", options->out,
+              "File or folder to write, - for standard output [beside the trace, named after it]");
+  verb.flag("--force", options->force, "Overwrite what is there");
+  verb.option("--step-range", options->step_range,
+              "kineto, perfetto: call ranges of this name or path ProfilerStep#0, #1, …");
+  verb.option("--modules", options->most_modules,
+              "prometheus: most modules with rows of their own; others are summed as (other) [200]")
+      .positive();
+  verb.footer(format_help());
+  verb.callback([options, &action] { action = [options] { return export_traces(*options); }; });
 }
 
 }  // namespace rangefinder

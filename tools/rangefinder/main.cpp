@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rangefinder: time, DRAM and L2 bytes of every part of a CUDA program.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/attribution/number_text.h"
 #include "tools/analysis/missing.h"
 #include "tools/analysis/read_damage.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/progress_bar.h"
 #include "tools/rangefinder/verb.h"
 
@@ -39,9 +40,7 @@ int print_once(const std::string& message, int code) {
   return code;
 }
 
-/// CLI11 prints help and version itself; its codes for errors are not ours.
-int end_of_parsing(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
+int not_understood(const rangefinder::NotUnderstood& error) {
   std::cerr << "rangefinder: " << error.what() << "\n  See `rangefinder --help`, or --help behind a verb.\n";
   return rangefinder::kExitWrongUse;
 }
@@ -58,43 +57,40 @@ int run_command_line(int argc, char** argv) {
   std::vector<std::string> all(argv + 1, argv + argc);
   const auto dashes = std::find(all.begin(), all.end(), "--");
   const std::vector<std::string> program(dashes == all.end() ? dashes : dashes + 1, all.end());
-  std::vector<std::string> own(all.begin(), dashes);
+  const std::vector<std::string> own(all.begin(), dashes);
 
-  CLI::App app(kAbout, "rangefinder");
-  app.set_version_flag("--version", std::string("rangefinder ") + RANGEFINDER_VERSION);
-  app.footer(kFooter);
-  app.require_subcommand(0, 1);
-  app.fallthrough(false);
+  rangefinder::CommandLine line("rangefinder", kAbout);
+  line.version(std::string("rangefinder ") + RANGEFINDER_VERSION);
+  line.without_verb().footer(kFooter);
   rangefinder::Action action;
-  rangefinder::add_run(app, action, program);
-  rangefinder::add_attach(app, action);
-  rangefinder::add_top(app, action);
-  rangefinder::add_report(app, action);
-  rangefinder::add_diff(app, action);
-  rangefinder::add_validate(app, action);
-  rangefinder::add_export(app, action);
-  rangefinder::add_serve(app, action);
-  rangefinder::add_metrics(app, action);
-  rangefinder::add_doctor(app, action);
+  rangefinder::add_run(line, action, program);
+  rangefinder::add_attach(line, action);
+  rangefinder::add_top(line, action);
+  rangefinder::add_report(line, action);
+  rangefinder::add_diff(line, action);
+  rangefinder::add_validate(line, action);
+  rangefinder::add_export(line, action);
+  rangefinder::add_serve(line, action);
+  rangefinder::add_metrics(line, action);
+  rangefinder::add_doctor(line, action);
   try {
-    std::reverse(own.begin(), own.end());  // as CLI11 wants it
-    app.parse(own);
-  } catch (const CLI::ParseError& error) {
-    return end_of_parsing(app, error);
+    if (const std::optional<int> exit_code = line.parse(own)) return *exit_code;
+  } catch (const rangefinder::NotUnderstood& error) {
+    return not_understood(error);
   }
   if (!action) {
-    std::cerr << app.help();
+    std::cerr << line.help();
     return rangefinder::kExitWrongUse;
   }
   for (const char* const verb : {"run", "top", "serve"}) {
-    if (app.got_subcommand(verb)) return action();  // the terminal is theirs
+    if (line.got(verb)) return action();  // the terminal is theirs
   }
   int code = rangefinder::kExitOk;
   {
     const rangefinder::ProgressBar bar;
     code = action();
   }
-  return app.got_subcommand("validate") ? code : with_damage(code);  // it has told of them
+  return line.got("validate") ? code : with_damage(code);  // it has told of them
 }
 
 }  // namespace

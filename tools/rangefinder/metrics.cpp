@@ -3,8 +3,8 @@
 // rangefinder metrics [--chip NAME] [--set NAME | --metrics A,B | --list [PATTERN]] [--json]
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -19,6 +19,7 @@
 #include "profiler/counters/metric_sets.h"
 #include "tools/analysis/missing.h"
 #include "tools/analysis/rows_json.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/metric_request.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
@@ -213,26 +214,25 @@ int metrics(const MetricsOptions& options) {
 
 }  // namespace
 
-void add_metrics(CLI::App& app, Action& action) {
+void add_metrics(CommandLine& line, Action& action) {
   const auto options = std::make_shared<MetricsOptions>();
-  CLI::App* const verb =
-      app.add_subcommand("metrics", "What the hardware counters of a chip can measure; needs no GPU");
-  verb->add_option("--chip", options->chip, "Chip, as in GH100 [that of the GPU, else GH100]");
-  CLI::Option* const set =
-      verb->add_option("--set", options->set, "Only this set: " + metric_set_names())->type_name("NAME");
-  CLI::Option* const named = verb->add_option("--metrics", options->metrics,
-                                              "How these sets and metrics, separated by commas, share passes")
-                                 ->type_name("A,B,…")
-                                 ->excludes(set);
-  CLI::Option* const list =
-      verb->add_option("--list", options->pattern, "All base metrics, or those with PATTERN in the name")
-          ->expected(0, 1)
-          ->type_name("[PATTERN]")
-          ->excludes(set)
-          ->excludes(named);
-  verb->add_flag("--json", options->json, "As JSON");
-  verb->callback([options, list, &action] {
-    options->list = list->count() != 0;
+  Verb verb = line.verb("metrics", "What the hardware counters of a chip can measure; needs no GPU");
+  verb.option("--chip", options->chip, "Chip, as in GH100 [that of the GPU, else GH100]");
+  CommandLineOption set =
+      verb.option("--set", options->set, "Only this set: " + metric_set_names()).type_name("NAME");
+  CommandLineOption named = verb.option("--metrics", options->metrics,
+                                        "How these sets and metrics, separated by commas, share passes")
+                                .type_name("A,B,…")
+                                .excludes(set);
+  CommandLineOption list =
+      verb.option("--list", options->pattern, "All base metrics, or those with PATTERN in the name")
+          .expected(0, 1)
+          .type_name("[PATTERN]")
+          .excludes(set)
+          .excludes(named);
+  verb.flag("--json", options->json, "As JSON");
+  verb.callback([options, list, &action] {
+    options->list = list.count() != 0;
     action = [options] { return metrics(*options); };
   });
 }

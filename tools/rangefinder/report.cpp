@@ -3,7 +3,6 @@
 // rangefinder report DIR… [--section NAME] [--json|--csv|--md] [--html FILE]
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "tools/analysis/sections/section.h"
 #include "tools/analysis/selection.h"
 #include "tools/analysis/table_render.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/report_html.h"
 #include "tools/rangefinder/report_ranks.h"
 #include "tools/rangefinder/report_text.h"
@@ -237,48 +237,45 @@ void complete(ReportOptions& options) {
   }
 }
 
-void add_selection(CLI::App& verb, ReportOptions& options) {
-  verb.add_option("--range", options.selection.range,
-                  "Only work of these paths: * within a level, ** any levels");
-  verb.add_option("--kernel", options.selection.kernel,
-                  "Only kernels whose name holds this regular expression");
-  verb.add_option("--iterations", options.iterations,
-                  "Only these repetitions, FIRST:LAST counted from 0, LAST not in it");
-  verb.add_option("--iteration-range", options.selection.iteration_range,
-                  "Path of the range that repeats [one named iteration, step, batch, …]");
-  verb.add_option("--window", options.window, "Only this time of the trace, as in 1.5s:2s");
+void add_selection(Verb& verb, ReportOptions& options) {
+  verb.option("--range", options.selection.range,
+              "Only work of these paths: * within a level, ** any levels");
+  verb.option("--kernel", options.selection.kernel, "Only kernels whose name holds this regular expression");
+  verb.option("--iterations", options.iterations,
+              "Only these repetitions, FIRST:LAST counted from 0, LAST not in it");
+  verb.option("--iteration-range", options.selection.iteration_range,
+              "Path of the range that repeats [one named iteration, step, batch, …]");
+  verb.option("--window", options.window, "Only this time of the trace, as in 1.5s:2s");
 }
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& action) {
+void add_report(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* const verb =
-      app.add_subcommand("report", "What a trace says: modules, kernels, findings and more");
+  Verb verb = line.verb("report", "What a trace says: modules, kernels, findings and more");
   std::string sections = "One of:";
   for (const SectionKind& kind : section_kinds()) {
     sections += "\n  " + std::string(kind.name) + ": " + std::string(kind.about);
   }
-  verb->add_option("DIR", options->places, "Folder of a trace, or one with traces below it; several merge")
-      ->required();
-  verb->add_option("--section", options->section, sections);
-  add_selection(*verb, *options);
-  verb->add_option("--top", options->view.top, "Only the heaviest so many rows")->check(CLI::PositiveNumber);
-  verb->add_option("--sort", options->view.sort,
-                   "Column to sort by: a key as --json has it; modules: gpu, self, dram, …");
-  verb->add_option("--depth", options->view.depth, "Deepest level of modules shown")
-      ->check(CLI::PositiveNumber);
-  verb->add_flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
-  verb->add_flag("--each", options->each, "Of several traces each by itself, before all together");
-  verb->add_flag("--wide", options->wide, "All columns, however long the lines get");
-  verb->add_flag("--raw", options->raw, "Plain numbers (ns, bytes) instead of human units");
-  verb->add_flag("--json", options->json, "As JSON, full names and plain numbers");
-  verb->add_flag("--csv", options->csv, "As CSV, one table: the section's main one, or --table");
-  verb->add_option("--table", options->table, "With --csv: which table of the section");
-  verb->add_flag("--md", options->markdown, "As Markdown tables");
-  verb->add_option("--html", options->html,
-                   "As one HTML file that needs no network; of two traces with their difference");
-  verb->callback([options, &action] {
+  verb.option("DIR", options->places, "Folder of a trace, or one with traces below it; several merge")
+      .required();
+  verb.option("--section", options->section, sections);
+  add_selection(verb, *options);
+  verb.option("--top", options->view.top, "Only the heaviest so many rows").positive();
+  verb.option("--sort", options->view.sort,
+              "Column to sort by: a key as --json has it; modules: gpu, self, dram, …");
+  verb.option("--depth", options->view.depth, "Deepest level of modules shown").positive();
+  verb.flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
+  verb.flag("--each", options->each, "Of several traces each by itself, before all together");
+  verb.flag("--wide", options->wide, "All columns, however long the lines get");
+  verb.flag("--raw", options->raw, "Plain numbers (ns, bytes) instead of human units");
+  verb.flag("--json", options->json, "As JSON, full names and plain numbers");
+  verb.flag("--csv", options->csv, "As CSV, one table: the section's main one, or --table");
+  verb.option("--table", options->table, "With --csv: which table of the section");
+  verb.flag("--md", options->markdown, "As Markdown tables");
+  verb.option("--html", options->html,
+              "As one HTML file that needs no network; of two traces with their difference");
+  verb.callback([options, &action] {
     action = [options] {
       complete(*options);
       return report(*options);

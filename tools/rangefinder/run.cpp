@@ -3,9 +3,9 @@
 // rangefinder run [options] -- program args
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -15,6 +15,7 @@
 #include "profiler/attribution/number_text.h"
 #include "profiler/options.h"
 #include "tools/analysis/missing.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/child_process.h"
 #include "tools/rangefinder/installation.h"
 #include "tools/rangefinder/metric_request.h"
@@ -43,21 +44,21 @@ struct RunOptions {
 };
 
 /// One flag for each row of the table of options.
-void add_table_flags(CLI::App& verb, RunOptions& options) {
+void add_table_flags(Verb& verb, RunOptions& options) {
   for (const OptionSpec& spec : kOptions) {
     if (*spec.flag == '\0') continue;
     if (spec.is_switch) {
-      verb.add_flag(spec.flag, options.switches[spec.variable], spec.help);
+      verb.flag(spec.flag, options.switches[spec.variable], spec.help);
       continue;
     }
     std::string help = spec.help;
     if (*spec.fallback != '\0') help += " [" + std::string(spec.fallback) + "]";
-    verb.add_option(spec.flag, options.variables[spec.variable], help)->type_name("VALUE");
+    verb.option(spec.flag, options.variables[spec.variable], help).type_name("VALUE");
   }
 }
 
 /// The flags that were given, as variables. Throws WrongUse for values the library would refuse.
-std::map<std::string, std::string> given_variables(const CLI::App& verb, const RunOptions& options) {
+std::map<std::string, std::string> given_variables(const Verb& verb, const RunOptions& options) {
   std::map<std::string, std::string> given;
   std::vector<std::string> entries;
   for (const OptionSpec& spec : kOptions) {
@@ -85,7 +86,7 @@ std::string absolute_path(const std::string& path) {
   return path.find('/') == std::string::npos ? path : std::filesystem::absolute(path).string();
 }
 
-Environment child_environment(const CLI::App& verb, const RunOptions& options, const RunManifest& manifest) {
+Environment child_environment(const Verb& verb, const RunOptions& options, const RunManifest& manifest) {
   Environment environment(environ);
   for (const auto& [variable, value] : given_variables(verb, options)) environment.set(variable, value);
   // Who asks for a table wants the bytes in it, and sampling costs next to nothing (docs/measured.md).
@@ -132,7 +133,7 @@ bool waits_for_windows(const Environment& environment) {
   return !starts_recording(start.c_str(), capture.c_str());
 }
 
-int run(const CLI::App& verb, const RunOptions& options) {
+int run(const Verb& verb, const RunOptions& options) {
   if (!verb.remaining().empty()) {
     const std::string first = verb.remaining().front();
     if (first.starts_with("-"))
@@ -177,25 +178,23 @@ int run(const CLI::App& verb, const RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& action, const std::vector<std::string>& program) {
+void add_run(CommandLine& line, Action& action, const std::vector<std::string>& program) {
   const auto options = std::make_shared<RunOptions>();
   options->program = program;
-  CLI::App* const verb =
-      app.add_subcommand("run", "Trace a program: rangefinder run [options] -- program args");
-  verb->allow_extras();
-  add_table_flags(*verb, *options);
-  verb->add_flag("--force", options->force, "Replace the trace that is in the folder of --out");
-  verb->add_flag("--torch-modules", options->torch_modules,
-                 "Put a range on every PyTorch module, forward and backward; no change of code");
-  verb->add_flag(
-      "--ranks", options->ranks,
-      "The program starts the ranks of a job (torchrun, mpirun, srun): one report over all of them");
-  verb->add_flag("--mpi", options->mpi, "Record MPI's calls as ranges of the domain MPI, with their bytes");
-  verb->add_flag("-q,--quiet", options->quiet, "No report when the program has ended");
-  verb->footer(
+  Verb verb = line.verb("run", "Trace a program: rangefinder run [options] -- program args");
+  verb.allow_extras();
+  add_table_flags(verb, *options);
+  verb.flag("--force", options->force, "Replace the trace that is in the folder of --out");
+  verb.flag("--torch-modules", options->torch_modules,
+            "Put a range on every PyTorch module, forward and backward; no change of code");
+  verb.flag("--ranks", options->ranks,
+            "The program starts the ranks of a job (torchrun, mpirun, srun): one report over all of them");
+  verb.flag("--mpi", options->mpi, "Record MPI's calls as ranges of the domain MPI, with their bytes");
+  verb.flag("-q,--quiet", options->quiet, "No report when the program has ended");
+  verb.footer(
       "\nWrites the folder that --out names and ends with the heaviest modules. Each option can\n"
       "also be given as the variable RANGEFINDER_…; returns the program's exit code.\n");
-  verb->callback([verb, options, &action] { action = [verb, options] { return run(*verb, *options); }; });
+  verb.callback([verb, options, &action] { action = [verb, options] { return run(verb, *options); }; });
 }
 
 }  // namespace rangefinder

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <filesystem>
 #include <iostream>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "tools/analysis/missing.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/installation.h"
 #include "tools/rangefinder/verb.h"
 #include "tools/serve/site.h"
@@ -94,28 +94,27 @@ int serve(const ServeOptions& options) {
 
 }  // namespace
 
-void add_serve(CLI::App& app, Action& action) {
+void add_serve(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ServeOptions>();
-  CLI::App* const verb =
-      app.add_subcommand("serve", "Traces and running programs, for browsers, Grafana and Prometheus");
-  verb->add_option("DIR", options->places, "Folders with traces, at any depth [the current one]");
-  verb->add_option("--port", options->port, "Port of 127.0.0.1; 0: any [7117, or any if that is taken]")
-      ->type_name("N")
-      ->check(CLI::Range(0, 65'535));
-  verb->add_option("--modules", options->modules,
-                   "/metrics: most modules with rows of their own; others are summed as (other) [200]")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  verb->add_flag("--kernel-labels", options->kernel_labels, "/metrics: rows by kernel name as well");
-  verb->add_option("--kernels", options->kernels, "With --kernel-labels: most kernel names [200]")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  verb->footer(
+  Verb verb = line.verb("serve", "Traces and running programs, for browsers, Grafana and Prometheus");
+  verb.option("DIR", options->places, "Folders with traces, at any depth [the current one]");
+  verb.option("--port", options->port, "Port of 127.0.0.1; 0: any [7117, or any if that is taken]")
+      .type_name("N")
+      .in_range(0, 65'535);
+  verb.option("--modules", options->modules,
+              "/metrics: most modules with rows of their own; others are summed as (other) [200]")
+      .type_name("N")
+      .positive();
+  verb.flag("--kernel-labels", options->kernel_labels, "/metrics: rows by kernel name as well");
+  verb.option("--kernels", options->kernels, "With --kernel-labels: most kernel names [200]")
+      .type_name("N")
+      .positive();
+  verb.footer(
       "\nPrints its address. Only this machine can reach it, every user of it; it only reads. docs/serve.md "
       "has\n"
       "what it answers, for Grafana (Infinity) and Prometheus; tools/dashboards has a dashboard and "
       "rules.\n");
-  verb->callback([options, &action] { action = [options] { return serve(*options); }; });
+  verb.callback([options, &action] { action = [options] { return serve(*options); }; });
 }
 
 }  // namespace rangefinder

@@ -4,9 +4,10 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,7 @@
 #include "tools/attach/control_client.h"
 #include "tools/attach/live_rates.h"
 #include "tools/attach/raw_terminal.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
 
@@ -222,18 +224,17 @@ class Top {
 
 }  // namespace
 
-void add_top(CLI::App& app, Action& action) {
+void add_top(CommandLine& line, Action& action) {
   const auto options = std::make_shared<TopOptions>();
-  CLI::App* const verb = app.add_subcommand("top", "Modules of running programs, live");
-  verb->add_option("process", options->which,
-                   "Process id, or name of the executable; without it all of them");
-  verb->add_option("--every", options->every_ms, "Milliseconds between two tables [1000]")
-      ->type_name("MS")
-      ->check(CLI::Range(100, 3'600'000));
-  verb->add_option("-n,--count", options->count, "End after so many tables")->type_name("N");
-  verb->add_option("--under", options->under, "Modules below this path")->type_name("PATH");
-  verb->footer("\nIn a terminal it takes keys, which it shows; else it prints a table an interval.\n");
-  verb->callback([options, &action] {
+  Verb verb = line.verb("top", "Modules of running programs, live");
+  verb.option("process", options->which, "Process id, or name of the executable; without it all of them");
+  verb.option("--every", options->every_ms, "Milliseconds between two tables [1000]")
+      .type_name("MS")
+      .in_range(100, 3'600'000);
+  verb.option("-n,--count", options->count, "End after so many tables").type_name("N");
+  verb.option("--under", options->under, "Modules below this path").type_name("PATH");
+  verb.footer("\nIn a terminal it takes keys, which it shows; else it prints a table an interval.\n");
+  verb.callback([options, &action] {
     action = [options] {
       std::signal(SIGINT, [](int) { interrupted = 1; });
       return Top(*options).run();

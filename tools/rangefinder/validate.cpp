@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rangefinder validate DIR|FILE… [--strict] [--json] [--fix [--out NEW | --force]]
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "tools/analysis/rows_json.h"
 #include "tools/analysis/salvage.h"
 #include "tools/analysis/validation.h"
+#include "tools/command_line/command_line.h"
 #include "tools/rangefinder/verb.h"
 
 namespace rangefinder {
@@ -170,23 +170,22 @@ int fix(const ValidateOptions& options) {
 
 }  // namespace
 
-void add_validate(CLI::App& app, Action& action) {
+void add_validate(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ValidateOptions>();
-  CLI::App* const verb =
-      app.add_subcommand("validate", "Is a trace whole and true to its format? Exit code 1 if not");
-  verb->add_option("DIR|FILE", options->places, "Folder of a trace, one with traces below it, or one segment")
-      ->required();
-  verb->add_flag("--strict", options->strict, "A torn last line and a missing end are problems too");
-  verb->add_flag("--json", options->json, "As JSON");
-  CLI::Option* const fix_flag =
-      verb->add_flag("--fix", options->fix,
-                     "Of a trace that was cut or damaged: write what is whole, with an end that counts it");
-  CLI::Option* const out =
-      verb->add_option("--out", options->out, "--fix: new folder for it [the trace's name, and -salvaged]");
-  CLI::Option* const force = verb->add_flag("--force", options->force, "--fix: in place of the trace");
-  out->needs(fix_flag)->excludes(force);
-  force->needs(fix_flag);
-  verb->callback([options, &action] {
+  Verb verb = line.verb("validate", "Is a trace whole and true to its format? Exit code 1 if not");
+  verb.option("DIR|FILE", options->places, "Folder of a trace, one with traces below it, or one segment")
+      .required();
+  verb.flag("--strict", options->strict, "A torn last line and a missing end are problems too");
+  verb.flag("--json", options->json, "As JSON");
+  CommandLineOption fix_flag =
+      verb.flag("--fix", options->fix,
+                "Of a trace that was cut or damaged: write what is whole, with an end that counts it");
+  CommandLineOption out =
+      verb.option("--out", options->out, "--fix: new folder for it [the trace's name, and -salvaged]");
+  CommandLineOption force = verb.flag("--force", options->force, "--fix: in place of the trace");
+  out.needs(fix_flag).excludes(force);
+  force.needs(fix_flag);
+  verb.callback([options, &action] {
     action = [options] { return options->fix ? fix(*options) : validate(*options); };
   });
 }

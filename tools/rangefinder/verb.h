@@ -2,7 +2,7 @@
 //
 // What every verb of the command line shares: how it is added, how it ends.
 //
-//   main ─▶ add_run(app, …), add_report(app, …), … ─▶ CLI11 parses ─▶ the chosen Action ─▶ exit code
+//   main ─▶ add_run(line, …), add_report(line, …), … ─▶ line.parse ─▶ the chosen Action ─▶ exit code
 //
 // One file a verb. A verb throws WrongUse for what the user should have typed
 // differently and Missing for what is not there; main prints either once.
@@ -13,11 +13,9 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;  // its header is among the largest: included by verbs alone
-}
-
 namespace rangefinder {
+
+class CommandLine;
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitCheckFailed = 1;  ///< invalid trace
@@ -33,15 +31,15 @@ class WrongUse : public std::runtime_error {
 using Action = std::function<int()>;
 
 /// `program`: what stood behind the first `--`.
-void add_run(CLI::App& app, Action& action, const std::vector<std::string>& program);
-void add_report(CLI::App& app, Action& action);
-void add_diff(CLI::App& app, Action& action);
-void add_validate(CLI::App& app, Action& action);
-void add_export(CLI::App& app, Action& action);
-void add_metrics(CLI::App& app, Action& action);
-void add_doctor(CLI::App& app, Action& action);
-void add_attach(CLI::App& app, Action& action);
-void add_top(CLI::App& app, Action& action);
-void add_serve(CLI::App& app, Action& action);
+void add_run(CommandLine& line, Action& action, const std::vector<std::string>& program);
+void add_report(CommandLine& line, Action& action);
+void add_diff(CommandLine& line, Action& action);
+void add_validate(CommandLine& line, Action& action);
+void add_export(CommandLine& line, Action& action);
+void add_metrics(CommandLine& line, Action& action);
+void add_doctor(CommandLine& line, Action& action);
+void add_attach(CommandLine& line, Action& action);
+void add_top(CommandLine& line, Action& action);
+void add_serve(CommandLine& line, Action& action);
 
 }  // namespace rangefinder

@@ -12,11 +12,11 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "tools/command_line/command_line.h"
 #include "tools/replay/recording_player.h"
 
 namespace rangefinder {
@@ -65,17 +65,19 @@ void replay(const std::string& recording, const Options& options, const std::str
 }  // namespace rangefinder
 
 int main(int argc, char** argv) {
-  CLI::App app("Turns a recorded run into its trace again.", "rangefinder-replay");
+  rangefinder::CommandLine line("rangefinder-replay", "Turns a recorded run into its trace again.");
+  rangefinder::Verb verb = line.without_verb();
   std::string recording, folder;
   rangefinder::Options options;
-  app.add_option("recording", recording, "File made with RANGEFINDER_RECORD, plain or .zst")->required();
-  app.add_option("--out", folder, "Folder of the trace")->required();
-  app.add_flag("--force", options.force, "Replace a trace that is there");
-  app.add_option("--cupti", options.cupti, "The libcupti.so whose record iterator is used");
+  verb.option("recording", recording, "File made with RANGEFINDER_RECORD, plain or .zst").required();
+  verb.option("--out", folder, "Folder of the trace").required();
+  verb.flag("--force", options.force, "Replace a trace that is there");
+  verb.option("--cupti", options.cupti, "The libcupti.so whose record iterator is used");
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (const std::optional<int> exit_code = line.parse({argv + 1, argv + argc})) return *exit_code;
+  } catch (const rangefinder::NotUnderstood& error) {
+    std::fprintf(stderr, "%s\nRun with --help for more information.\n", error.what());
+    return 2;
   }
   try {
     rangefinder::replay(recording, options, folder);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command_line/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace rangefinder {
+
+CommandLineOption& CommandLineOption::required() {
+  option_->required();
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::type_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::expected(int count) {
+  option_->expected(count);
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::expected(int least, int most) {
+  option_->expected(least, most);
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::in_range(int least, int most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::existing_directory() {
+  option_->check(CLI::ExistingDirectory);
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::excludes(const CommandLineOption& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::needs(const CommandLineOption& other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::hidden() {
+  option_->group("");
+  return *this;
+}
+
+std::size_t CommandLineOption::count() const {
+  return option_->count();
+}
+
+template <typename Value>
+CommandLineOption Verb::option(const std::string& name, Value& value, const std::string& description) {
+  return CommandLineOption(app_->add_option(name, value, description));
+}
+
+CommandLineOption Verb::flag(const std::string& name, bool& value, const std::string& description) {
+  return CommandLineOption(app_->add_flag(name, value, description));
+}
+
+void Verb::footer(const std::string& text) {
+  app_->footer(text);
+}
+
+void Verb::callback(const std::function<void()>& function) {
+  app_->callback(function);
+}
+
+void Verb::allow_extras() {
+  app_->allow_extras();
+}
+
+std::size_t Verb::count(const std::string& name) const {
+  return app_->count(name);
+}
+
+std::vector<std::string> Verb::remaining() const {
+  return app_->remaining();
+}
+
+CommandLine::CommandLine(const std::string& program, const std::string& about)
+    : app_(std::make_unique<CLI::App>(about, program)) {
+  app_->require_subcommand(0, 1);
+  app_->fallthrough(false);
+}
+
+CommandLine::~CommandLine() = default;
+
+Verb CommandLine::verb(const std::string& name, const std::string& about) {
+  return Verb(app_->add_subcommand(name, about));
+}
+
+Verb CommandLine::without_verb() {
+  return Verb(app_.get());
+}
+
+void CommandLine::version(const std::string& text) {
+  app_->set_version_flag("--version", text);
+}
+
+std::optional<int> CommandLine::parse(std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());  // as CLI11 wants it
+  try {
+    app_->parse(words);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 prints help and version itself; its codes for errors are not ours.
+    if (error.get_exit_code() != 0) throw NotUnderstood(error.what());
+    return app_->exit(error);
+  }
+  return std::nullopt;
+}
+
+bool CommandLine::got(const std::string& verb) const {
+  return app_->got_subcommand(verb);
+}
+
+std::string CommandLine::help() const {
+  return app_->help();
+}
+
+template CommandLineOption Verb::option(const std::string&, std::string&, const std::string&);
+template CommandLineOption Verb::option(const std::string&, std::vector<std::string>&, const std::string&);
+template CommandLineOption Verb::option(const std::string&, int&, const std::string&);
+template CommandLineOption Verb::option(const std::string&, std::uint32_t&, const std::string&);
+template CommandLineOption Verb::option(const std::string&, std::uint64_t&, const std::string&);
+
+}  // namespace rangefinder
