@@ -18,28 +18,50 @@ CYCLES = int(os.environ.get("RANGEFINDER_WINDOW_CYCLES", "1000"))
 GROWTH_KIB, GROWTH_GPU_MIB = 8192, 64
 
 
+class Control:
+    """A client of the control socket of process `pid`."""
+
+    def __init__(self, runtime, pid):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(PATIENCE_S)
+        self.socket.connect(f"{runtime}/rangefinder/{pid}.sock")
+        self.lines = self.socket.makefile("r")
+
+    def ask(self, command, **fields):
+        self.socket.sendall((json.dumps({"command": command} | fields) + "\n").encode())
+        answer = json.loads(self.lines.readline())
+        if not answer["ok"]:
+            raise RuntimeError(f"{command}: {answer['error']}")
+        return answer
+
+    def close(self):
+        self.lines.close()
+        self.socket.close()
+
+
+def injected_environment(runner, runtime, **variables):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("RANGEFINDER_")}
+    return kept | {"CUDA_INJECTION64_PATH": runner.injection_library, "XDG_RUNTIME_DIR": runtime,
+                   "NVTX_INJECTION64_PATH": runner.injection_library, "RANGEFINDER_OUT": runtime + "/trace"} | variables
+
+
 class OnRequest:
     """workloads/probes/on_request with the library in it, and a client of its control socket."""
 
     def __init__(self, runner, runtime=None, **variables):
         self.runtime = runtime or tempfile.mkdtemp(prefix="rangefinder-windows-")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("RANGEFINDER_")}
-        environment = kept | {"CUDA_INJECTION64_PATH": runner.injection_library, "XDG_RUNTIME_DIR": self.runtime,
-                              "NVTX_INJECTION64_PATH": runner.injection_library,
-                              "RANGEFINDER_OUT": self.runtime + "/trace"} | variables
-        self.process = subprocess.Popen([f"{runner.bin}/on_request"], env=environment, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            [f"{runner.bin}/on_request"], env=injected_environment(runner, self.runtime, **variables), text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._answer()
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(PATIENCE_S)
-        self.socket.connect(f"{self.runtime}/rangefinder/{self.process.pid}.sock")
-        self.lines = self.socket.makefile("r")
+        self.control = Control(self.runtime, self.process.pid)
+        self.ask = self.control.ask
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
-        self.socket.close()
+        self.control.close()
         try:
             self.process.communicate("quit\n", PATIENCE_S)
         except subprocess.TimeoutExpired:
@@ -55,13 +77,6 @@ class OnRequest:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         return self._answer()
-
-    def ask(self, command, **fields):
-        self.socket.sendall((json.dumps({"command": command} | fields) + "\n").encode())
-        answer = json.loads(self.lines.readline())
-        if not answer["ok"]:
-            raise RuntimeError(f"{command}: {answer['error']}")
-        return answer
 
     def resources(self):
         """Threads, open files, resident KiB, free MiB of the GPU."""
