@@ -79,6 +79,14 @@ class FaultCases(InjectionCase):
             self.assertGreater(few, 0)  # they are seen
             self.assertLessEqual(many - few, 7600 // 100 if mode == "exact" else 0, f"{mode}, ranges {ranges}")
 
+    def test_a_launch_and_its_ranges_touch_no_file_and_no_socket(self):
+        """What our code reads and writes on the program's threads does not grow with what they do."""
+        for mode, ranges in itertools.product(MODES, (False, True)):
+            few, many = (self.counts(program=("launches", "2", launches), nvtx=ranges,
+                                     RANGEFINDER_COUNTERS=mode)["io_in_program"] for launches in ("200", "4000"))
+            self.assertGreater(few, 0)  # they are seen: the program's start looks for CUPTI
+            self.assertEqual(many, few, f"{mode}, ranges {ranges}")
+
     def test_without_any_memory_nothing_begins(self):
         run = self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_ALLOCATION="1+")
 

@@ -12,9 +12,9 @@
 //   FAULT_CLOCK_STEP=N       from its N-th look on, CLOCK_REALTIME is an hour later
 //
 // FAULT_COUNTS=FILE: at the end of the process, how often each was asked for, as words "allocations=N …";
-// "in_program": allocations on threads that are not ours.
-// Allocations that the C library makes on the profiler's behalf (opendir) are the C library's, and are left
-// alone.
+// "in_program": allocations on threads that are not ours; "io_in_program": calls there that read, write,
+// open, make, rename or look for a file or a socket. Allocations that the C library makes on the profiler's
+// behalf (opendir) are the C library's, and are left alone.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ struct Fault {
 
 Fault allocations{"FAULT_ALLOCATION"}, threads{"FAULT_THREAD"}, opens{"FAULT_OPEN"},
     looks{"FAULT_CLOCK_STEP"};
-std::atomic<long> disk_bytes{0}, in_program{0};
+std::atomic<long> disk_bytes{0}, in_program{0}, io_in_program{0};
 
 std::atomic<std::uintptr_t> begin_of_code{0}, end_of_code{0};
 
@@ -91,12 +91,17 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// One more allocation of ours, if it is on a thread of the program's. True: it fails.
-bool allocation_fails(std::size_t bytes) {
+/// One more in `count`, if this is a thread of the program's.
+void count_in_program(std::atomic<long>& count) {
   static const bool counts = getenv("FAULT_COUNTS") != nullptr;
   char thread[16] = {};
   if (counts && prctl(PR_GET_NAME, thread) == 0 && std::strncmp(thread, "rangefinder", 11) != 0)
-    in_program.fetch_add(1);
+    count.fetch_add(1);
+}
+
+/// True: this allocation of ours fails.
+bool allocation_fails(std::size_t bytes) {
+  count_in_program(in_program);
   const long large = number_from("FAULT_LARGE", 0);
   return allocations.strikes() || (large != 0 && bytes >= static_cast<std::size_t>(large));
 }
@@ -111,6 +116,7 @@ void be_slow(const char* path) {
 }
 
 bool open_fails(const char* path) {
+  count_in_program(io_in_program);
   be_slow(path);
   if (!opens.strikes()) return false;
   errno = static_cast<int>(number_from("FAULT_ERRNO", ENOSPC));
@@ -173,6 +179,7 @@ FAULT_EXPORT ssize_t write(int file, const void* data, std::size_t bytes) {
   static auto* const real = next<decltype(write)>("write");
   static const long room = number_from("FAULT_DISK_BYTES", -1);
   struct stat status {};
+  if (CALLED_BY_US) count_in_program(io_in_program);
   if (room < 0 || !CALLED_BY_US || fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
     return real(file, data, bytes);
   const long before = disk_bytes.fetch_add(static_cast<long>(bytes));
@@ -181,6 +188,27 @@ FAULT_EXPORT ssize_t write(int file, const void* data, std::size_t bytes) {
     return -1;
   }
   return real(file, data, static_cast<std::size_t>(std::min(static_cast<long>(bytes), room - before)));
+}
+
+FAULT_EXPORT ssize_t read(int file, void* data, std::size_t bytes) {
+  static auto* const real = next<decltype(read)>("read");
+  if (CALLED_BY_US) count_in_program(io_in_program);
+  return real(file, data, bytes);
+}
+FAULT_EXPORT ssize_t send(int socket, const void* data, std::size_t bytes, int flags) {
+  static auto* const real = next<decltype(send)>("send");
+  if (CALLED_BY_US) count_in_program(io_in_program);
+  return real(socket, data, bytes, flags);
+}
+FAULT_EXPORT ssize_t recv(int socket, void* data, std::size_t bytes, int flags) {
+  static auto* const real = next<decltype(recv)>("recv");
+  if (CALLED_BY_US) count_in_program(io_in_program);
+  return real(socket, data, bytes, flags);
+}
+FAULT_EXPORT int access(const char* path, int mode) {
+  static auto* const real = next<decltype(access)>("access");
+  if (CALLED_BY_US) count_in_program(io_in_program);
+  return real(path, mode);
 }
 
 FAULT_EXPORT int clock_gettime(clockid_t clock, timespec* time) {
@@ -199,8 +227,8 @@ __attribute__((destructor)) static void tell_counts() {
   const char* const path = getenv("FAULT_COUNTS");
   FILE* const file = path != nullptr ? std::fopen(path, "w") : nullptr;
   if (file == nullptr) return;
-  std::fprintf(file, "allocations=%ld in_program=%ld threads=%ld opens=%ld looks=%ld\n",
-               allocations.seen.load(), in_program.load(), threads.seen.load(), opens.seen.load(),
-               looks.seen.load());
+  std::fprintf(file, "allocations=%ld in_program=%ld io_in_program=%ld threads=%ld opens=%ld looks=%ld\n",
+               allocations.seen.load(), in_program.load(), io_in_program.load(), threads.seen.load(),
+               opens.seen.load(), looks.seen.load());
   std::fclose(file);
 }
