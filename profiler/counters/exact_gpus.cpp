@@ -54,7 +54,7 @@ CounterConfig* ExactGpus::wait_for(std::uint32_t gpu) noexcept {
   constexpr std::chrono::seconds kConfigPatience{2};
   if (CounterConfig* const ready = config(gpu); ready != nullptr) return ready;
   std::unique_lock wait(ready_mutex_);
-  ready_changed_.wait_for(wait, kConfigPatience, [&] { return config(gpu) != nullptr; });
+  ready_changed_.wait_for(wait, kConfigPatience, [&] { return config(gpu) != nullptr || building_ == 0; });
   return config(gpu);
 }
 

@@ -40,7 +40,8 @@ class ExactGpus {
   /// Builds the configuration of `gpu` on a thread of its own, unless that was begun already.
   /// `context`: one on it.
   void start_building(std::uint32_t gpu, CUcontext context) noexcept;
-  /// The configuration, waited for for a while; nullptr: it was not ready in time.
+  /// The configuration, waited for for a while, if one is being built; nullptr: it was not ready in time, or
+  /// there was no memory for it.
   [[nodiscard]] CounterConfig* wait_for(std::uint32_t gpu) noexcept;
   /// The configuration if it is ready, else nullptr.
   [[nodiscard]] CounterConfig* config(std::uint32_t gpu) noexcept;
