@@ -97,8 +97,9 @@ class AttachCases(ObedientCase):
 
         tables = said.split("rangefinder top: 1 processes, 1 recording")[1:]
         self.assertEqual(len(tables), 3)
-        last = next(line.split() for line in tables[-1].splitlines() if line.startswith("storm"))
-        self.assertGreater(float(last[1]), 0, "GPU ms a second")
-        self.assertGreater(float(last[3].replace(",", "")), 100, "launches a second")
+        rows = [next(line.split() for line in table.splitlines() if line.startswith("storm")) for table in tables[1:]]
+        # Of them all: on a busy machine two tables may come one right behind the other, with nothing in between.
+        self.assertGreater(max(float(row[1]) for row in rows), 0, "GPU ms a second")
+        self.assertGreater(max(float(row[3].replace(",", "")) for row in rows), 100, "launches a second")
         program.do("storm off")
         self.end_program(program)
