@@ -86,7 +86,10 @@ bool PmSession::read_device(std::uint32_t interval_ns) {
   values_.resize(metrics_.names.size());
   PmValues::Cheap cheap;
   // Shared: a std::function is copied, this is not.
-  if (std::shared_ptr<PreparedMetrics> prepared = PreparedMetrics::make(chip_, metrics_.names)) {
+  std::shared_ptr<PreparedMetrics> prepared;
+  if (PreparedMetrics::is_tried_with(library_.version))
+    prepared = PreparedMetrics::make(chip_, metrics_.names);
+  if (prepared != nullptr) {
     cheap = [prepared](auto image, std::size_t sample, std::span<double> values) {
       return prepared->evaluate(image, sample, values);
     };

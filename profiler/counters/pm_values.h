@@ -25,7 +25,7 @@ class PmValues {
   /// `config` outlives this. `cheap` may be empty.
   PmValues(MetricConfig& config, Cheap cheap) : config_(config), cheap_(std::move(cheap)) {}
 
-  /// As MetricConfig::evaluate(). One thread at a time.
+  /// As MetricConfig::evaluate(), but that the cheap way takes no number for no error. One thread at a time.
   [[nodiscard]] CUptiResult evaluate(std::span<const std::uint8_t> image, std::size_t sample,
                                      std::span<double> values);
 

@@ -21,6 +21,11 @@ namespace rangefinder {
 
 class PreparedMetrics {
  public:
+  /// `cupti`: cuptiGetVersion. With another than CUDA 13.0's nobody has looked whether that function still
+  /// takes what it took.
+  [[nodiscard]] static constexpr bool is_tried_with(std::uint32_t cupti) noexcept {
+    return cupti / 100 == 1300;
+  }
   /// `chip` as in "GH100"; `names` as CUPTI's. After preload_counter_library(). nullptr: cannot be had here.
   [[nodiscard]] static std::unique_ptr<PreparedMetrics> make(const std::string& chip,
                                                              std::span<const char* const> names);

@@ -82,6 +82,13 @@ TEST_CASE("what CUPTI does not know cannot be prepared") {
   CHECK(PreparedMetrics::make("GH9", kMetrics) == nullptr);
 }
 
+TEST_CASE("it is taken with the CUPTI that it was tried with") {
+  CHECK(PreparedMetrics::is_tried_with(130'000));
+  CHECK(PreparedMetrics::is_tried_with(130'001));
+  CHECK_FALSE(PreparedMetrics::is_tried_with(130'100));
+  CHECK_FALSE(PreparedMetrics::is_tried_with(120'900));
+}
+
 TEST_CASE("no room for values gives none") {
   COUNTERS_OR_SKIP(cupti);
   const std::vector<std::uint8_t> image = recorded_image();
