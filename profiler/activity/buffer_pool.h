@@ -7,7 +7,7 @@
 // Their memory is bounded: when all of it is in flight take() gives nothing, CUPTI drops what
 // it would have written, and we count it. CUPTI fills a buffer for each thread that launches, so
 // a quarter of the memory goes into small buffers, lent when the large ones are all in flight:
-// 32 buffers are enough for 24 threads that launch fast and 128 that launch now and then.
+// 32 buffers are 24 large and 128 small ones.
 //
 // Nothing is mapped before the first use. From then on the drain thread keeps kReady large buffers
 // at hand whose pages are there: touched for the first time by CUPTI, on the application's thread,

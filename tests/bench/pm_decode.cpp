@@ -27,12 +27,14 @@
 #include "profiler/counters/metric_config.h"
 #include "tests/bench/bench_cupti.h"
 #include "tests/bench/counter_ranges.h"
+#include "tests/pm_image_metrics.h"
 
 namespace {
 
 using namespace rangefinder::bench;
 using rangefinder::CuptiLibrary;
 using rangefinder::MetricConfig;
+using rangefinder::test::kPmImageMetrics;
 using Clock = std::chrono::steady_clock;
 
 enum class Emptying {
@@ -43,17 +45,12 @@ enum class Emptying {
 constexpr const char* kEmptyingNames[] = {"initialize", "copy", "when full"};
 
 struct Case {
-  int metrics;  // the first so many of kMetrics
+  int metrics;  // the first so many of kPmImageMetrics
   std::uint32_t image;
   int period_ms;
   Emptying emptying;
   std::size_t hardware_mib;
 };
-
-constexpr const char* kMetrics[] = {
-    "dram__bytes_read.sum", "dram__bytes_write.sum",
-    "lts__t_bytes.sum",     "gr__cycles_active.avg.pct_of_peak_sustained_elapsed",
-    "pcie__read_bytes.sum", "pcie__write_bytes.sum"};
 
 constexpr Case kCases[] = {
     {6, 1024, 20, Emptying::initialize, 256}, {6, 1024, 5, Emptying::initialize, 256},
@@ -84,7 +81,7 @@ class Sampling {
     std::vector<std::uint8_t> availability(available.counterAvailabilityImageSize);
     available.pCounterAvailabilityImage = availability.data();
     check(cupti_.PmSamplingGetCounterAvailability(&available), "availability");
-    metrics_.assign(kMetrics, kMetrics + which.metrics);
+    metrics_.assign(kPmImageMetrics, kPmImageMetrics + which.metrics);
     check(config_.build(chip, availability, metrics_, CUPTI_PROFILER_TYPE_PM_SAMPLING), "config");
     values_.resize(metrics_.size());
     auto enable = RANGEFINDER_CUPTI_PARAMS(PmSampling_Enable);

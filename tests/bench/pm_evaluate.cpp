@@ -7,50 +7,29 @@
 //   pm_evaluate IMAGE [ROUNDS]     a counter image that pm_decode wrote, also packed by zstd; [21]
 //
 // us a sample, median of the rounds and their range; in each round the three take turns.
-#include <zstd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
 
-#include "profiler/counters/cupti_params.h"
 #include "profiler/counters/metric_config.h"
 #include "profiler/counters/pm_values.h"
 #include "profiler/counters/prepared_metrics.h"
 #include "tests/bench/bench_cupti.h"
+#include "tests/pm_image.h"
 
 namespace {
 
 using namespace rangefinder;
-using Bytes = std::vector<std::uint8_t>;
-
-// Those that pm_decode samples.
-constexpr const char* kMetrics[] = {
-    "dram__bytes_read.sum", "dram__bytes_write.sum",
-    "lts__t_bytes.sum",     "gr__cycles_active.avg.pct_of_peak_sustained_elapsed",
-    "pcie__read_bytes.sum", "pcie__write_bytes.sum"};
+using test::kPmImageMetrics;
 
 [[noreturn]] void fail(const std::string& reason) {
   std::fprintf(stderr, "pm_evaluate: %s\n", reason.c_str());
   std::exit(3);
-}
-
-Bytes read_image(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  Bytes bytes((std::istreambuf_iterator<char>(file)), {});
-  if (bytes.empty()) fail(std::string("cannot read ") + path);
-  const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN) return bytes;
-  Bytes image(size);
-  if (ZSTD_isError(ZSTD_decompress(image.data(), image.size(), bytes.data(), bytes.size())))
-    fail(std::string(path) + " is damaged");
-  return image;
 }
 
 double us_a_sample(std::size_t samples, const std::function<bool(std::size_t)>& evaluate) {
@@ -71,26 +50,22 @@ void print(const char* way, std::vector<double> times) {
 
 int main(int argc, char** argv) {
   if (argc < 2) fail("an image, please: tests/replay/pm_image/image.zst");
-  const Bytes image = read_image(argv[1]);
+  const std::vector<std::uint8_t> image = test::read_pm_image(argv[1]);
   const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 21;
   const CuptiLibrary& library = bench::cupti_or_exit();
   const CuptiFunctions& cupti = library.functions;
   preload_counter_library(library);
   MetricConfig config(cupti);
-  if (config.build("GH100", {}, kMetrics, CUPTI_PROFILER_TYPE_PM_SAMPLING) != CUPTI_SUCCESS)
+  if (config.build("GH100", {}, kPmImageMetrics, CUPTI_PROFILER_TYPE_PM_SAMPLING) != CUPTI_SUCCESS)
     fail("no metrics");
-  const auto prepared = PreparedMetrics::make("GH100", kMetrics);
+  const auto prepared = PreparedMetrics::make("GH100", kPmImageMetrics);
   if (prepared == nullptr) fail("libnvperf_host does not let metrics be prepared");
   PmValues chosen(config, [&](auto data, std::size_t sample, std::span<double> values) {
     return prepared->evaluate(data, sample, values);
   });
-  auto info = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataInfo);
-  info.pCounterDataImage = image.data();
-  info.counterDataImageSize = image.size();
-  if (cupti.PmSamplingGetCounterDataInfo(&info) != CUPTI_SUCCESS) fail("this is no counter image");
-
-  const std::size_t samples = info.numCompletedSamples;
-  std::vector<double> values(std::size(kMetrics)), by_name, by_request, by_choice;
+  const std::size_t samples = test::samples_of_pm_image(cupti, image);
+  if (samples == 0) fail(std::string(argv[1]) + " is no counter image, or cannot be read");
+  std::vector<double> values(std::size(kPmImageMetrics)), by_name, by_request, by_choice;
   for (int round = 0; round < rounds; ++round) {
     by_name.push_back(us_a_sample(
         samples, [&](std::size_t i) { return config.evaluate(image, i, values) == CUPTI_SUCCESS; }));
@@ -100,7 +75,7 @@ int main(int argc, char** argv) {
         samples, [&](std::size_t i) { return chosen.evaluate(image, i, values) == CUPTI_SUCCESS; }));
   }
   std::printf("%zu samples, %zu metrics, %d rounds; us a sample, median (least to most)\n", samples,
-              std::size(kMetrics), rounds);
+              std::size(kPmImageMetrics), rounds);
   print("cuptiProfilerHostEvaluateToGpuValues", by_name);
   print("PreparedMetrics", by_request);
   print(chosen.is_cheap() ? "PmValues, which took PreparedMetrics" : "PmValues, which kept to CUPTI",

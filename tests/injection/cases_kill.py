@@ -83,6 +83,8 @@ class KillCases(InjectionCase):
                 if any(launched_ns):
                     known_ns = max(base_ns + last_ns, launched_ns[0])
                     self.assertLess(launched_ns[1] - known_ns, LAST_NS, "ns that are missing")
+            elif any(launched_ns):
+                self.assertLess(launched_ns[1] - launched_ns[0], LAST_NS, "ns of launches without a trace")
             shutil.rmtree(folder.parent)
 
     def test_a_program_that_is_killed_at_any_moment_leaves_all_but_the_last_second(self):
