@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profiler/counters/cupti_params.h"
+#include "profiler/cupti/functions.h"
 #include "tests/pm_image_metrics.h"
 
 namespace rangefinder::test {
