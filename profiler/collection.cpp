@@ -112,7 +112,8 @@ bool Collection::hold(bool profiler_calls, std::string& error) {
   return false;
 }
 
-bool Collection::enable(std::string& error) {
+bool Collection::enable(bool late, std::string& error) {
+  if (late) renew_clock(cupti_.functions);
   if (!register_activity(cupti_.functions, *buffers_, error) ||
       !enable_activity_kinds(cupti_.functions, options_.graphs, error))
     return false;
@@ -149,7 +150,7 @@ bool Collection::begin(CounterMode counters, bool late, std::string& error) {
   if (!hold(profiler_calls_, error)) return false;
   discard_buffers();
   use_counters(counters, late);
-  if (enable(error)) return true;
+  if (enable(late, error)) return true;
   quiesce();
   if (was_held) {
     (void)end();

@@ -77,7 +77,7 @@ class Collection {
 
  private:
   [[nodiscard]] bool subscribe(std::string& error);
-  [[nodiscard]] bool enable(std::string& error);
+  [[nodiscard]] bool enable(bool late, std::string& error);
   void make_exact();
   void make_sampler();
   void use_counters(CounterMode counters, bool late);

@@ -2,6 +2,10 @@
 #include "profiler/activity/activity_callbacks.h"
 
 #include <atomic>
+#include <cstdint>
+
+#include "profiler/events/tick_clock.h"
+#include "profiler/output/process_facts.h"
 
 namespace rangefinder {
 namespace {
@@ -28,6 +32,15 @@ void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
 void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
                                   std::size_t valid_bytes) noexcept {
   buffer_pool.load(std::memory_order_acquire)->complete(buffer, valid_bytes);
+}
+
+/// Some fifteen points to look through: less than 50 ns a record.
+constexpr std::int64_t kClockAgeNs = 60'000'000'000;
+std::atomic<std::int64_t> renewed_ns{0};
+
+/// The clock of all our times, and CUPTI's own.
+std::uint64_t CUPTIAPI realtime_ns() noexcept {
+  return static_cast<std::uint64_t>(clock_now_ns());
 }
 
 bool set_flag(const CuptiFunctions& cupti, CUpti_ActivityAttribute attribute, std::uint8_t value) {
@@ -65,6 +78,7 @@ void disable_activity_kinds(const CuptiFunctions& cupti) noexcept {
 }
 
 void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool on) noexcept {
+  if (on) renew_old_clock(cupti);
   for (const CUpti_ActivityKind kind : kKinds) {
     // These tell what work is of, and are few.
     if (kind == CUPTI_ACTIVITY_KIND_CONTEXT || kind == CUPTI_ACTIVITY_KIND_STREAM) continue;
@@ -80,6 +94,15 @@ void restart_node_records(const CuptiFunctions& cupti) noexcept {
   // Forced: with what it still holds CUPTI keeps the device memory that it should use again.
   (void)cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   for (const CUpti_ActivityKind kind : kOfNodes) (void)cupti.ActivityEnable(kind);
+}
+
+void renew_clock(const CuptiFunctions& cupti) noexcept {
+  renewed_ns.store(monotonic_now_ns(), std::memory_order_relaxed);
+  (void)cupti.ActivityRegisterTimestampCallback(realtime_ns);
+}
+
+void renew_old_clock(const CuptiFunctions& cupti) noexcept {
+  if (monotonic_now_ns() - renewed_ns.load(std::memory_order_relaxed) > kClockAgeNs) renew_clock(cupti);
 }
 
 void unregister_activity(const CuptiFunctions& cupti) noexcept {

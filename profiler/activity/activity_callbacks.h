@@ -33,6 +33,15 @@ void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool 
 /// delivers without times. Drain thread; costs what enabling costs.
 void restart_node_records(const CuptiFunctions& cupti) noexcept;
 
+/// While no kind of record is on, and all records have been handed back: those of work that began before
+/// would have no times. CUPTI compares the clocks of GPU and host every 4 s for as long as the process
+/// lives, and to convert a time of a record it goes through all of these points from the first one
+/// on, three times a record: 0.4 us a record after 9 minutes, 2 an hour (docs/decisions.md). To
+/// register a clock begins them anew. And it may be that another tool has left its own.
+void renew_clock(const CuptiFunctions& cupti) noexcept;
+/// The same, where that was long ago.
+void renew_old_clock(const CuptiFunctions& cupti) noexcept;
+
 /// Attributes as they were, for whoever uses CUPTI next.
 void unregister_activity(const CuptiFunctions& cupti) noexcept;
 

@@ -24,6 +24,7 @@ namespace rangefinder {
   X(ActivityGetNextRecord)                   \
   X(ActivityGetNumDroppedRecords)            \
   X(ActivityRegisterCallbacks)               \
+  X(ActivityRegisterTimestampCallback)       \
   X(ActivitySetAttribute)                    \
   X(DeviceGetChipName)                       \
   X(EnableCallback)                          \

@@ -2,9 +2,11 @@
 //
 // DrainThread's third part: when it wakes, when it asks CUPTI for records, and monitor mode's windows.
 #include <algorithm>
+#include <string>
 
 #include "profiler/activity/activity_callbacks.h"
 #include "profiler/drain/drain_thread.h"
+#include "profiler/log.h"
 #include "profiler/output/process_facts.h"
 
 namespace rangefinder {
@@ -33,7 +35,9 @@ void DrainThread::ask_for_records(std::int64_t now_ns) {
   if (!asked && now_ns - last_ask_ns_ < (quiet ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
   last_ask_ns_ = now_ns;
   // Hands back what is complete, into the pool's queue, on this thread; waits for no GPU work.
-  flush_activity(0);
+  const std::int64_t begin_ns = monotonic_now_ns();
+  from_.cupti->functions.ActivityFlushAll(0);
+  longest_flush_ns_ = std::max(longest_flush_ns_, monotonic_now_ns() - begin_ns);
   std::size_t dropped = 0;
   if (from_.cupti->functions.ActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
       dropped != 0) {
@@ -41,10 +45,13 @@ void DrainThread::ask_for_records(std::int64_t now_ns) {
   }
 }
 
-void DrainThread::flush_activity(std::uint32_t flags) {
+void DrainThread::flush_the_rest() {
   const std::int64_t begin_ns = monotonic_now_ns();
-  from_.cupti->functions.ActivityFlushAll(flags);
-  longest_flush_ns_ = std::max(longest_flush_ns_, monotonic_now_ns() - begin_ns);
+  from_.cupti->functions.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  log_info("the last records handed back in " + std::to_string((monotonic_now_ns() - begin_ns) / 1000) +
+           " us");
+  // What rings got meanwhile is of no window: nothing that is lost for its length.
+  looked_ns_ = 0;
 }
 
 void DrainThread::look_again(std::int64_t now_ns) noexcept {

@@ -256,7 +256,7 @@ void DrainThread::finish() {
   const std::int64_t now_ns = window_end_ns_ != 0 ? window_end_ns_ : clock_now_ns();
   from_.recorder.threads.for_each([&](ThreadState& state) { state.close_all(now_ns); });
   nvtx_close_all(now_ns);
-  if (from_.cupti != nullptr) flush_activity(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  if (from_.cupti != nullptr) flush_the_rest();
   last_ask_ns_ = 0;
   turn(clock_now_ns());
   if (cycle_) follow_cycle(true);

@@ -104,7 +104,7 @@ class DrainThread {
   void read_samples();
   void read_buffers();
   void ask_for_records(std::int64_t now_ns);
-  void flush_activity(std::uint32_t flags);
+  void flush_the_rest();  // at the end of the window
   /// Other windows may follow, so that nothing may be switched off for good.
   [[nodiscard]] bool more_windows() const noexcept {
     return from_.more_windows && (window_end_ns_ != 0 || !stopping_.load(std::memory_order_relaxed));

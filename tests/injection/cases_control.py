@@ -45,6 +45,19 @@ class ControlCases(ObedientCase):
         self.wait_until(lambda: not self.ok(client.ask("status"))["holds_cupti"], "CUPTI is let go")
         self.end_program(program)
 
+    def test_a_clock_that_another_tool_left_in_cupti_is_not_taken(self):
+        hour = 3600 * 10**9
+        program = self.start_program(RANGEFINDER_START="off", FAKE_CUPTI_CLOCK_SHIFT=str(hour))
+        client = self.connect(program)
+        self.ok(client.ask("start"))
+        program.do("launch 5")
+        trace = self.window_trace(client.ask("stop"))
+
+        self.assertEqual(len(trace.of("kernel")), 5)
+        for line in trace.of("kernel"):
+            self.assertTrue(0 <= line["start"] <= line["end"] <= trace.end["at"], line)
+        self.end_program(program)
+
     def test_windows_follow_each_other_in_folders_of_their_own(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)

@@ -5,6 +5,8 @@
 //   work ─▶ buffer of the launching thread (asked for on it) ─ full ─▶ completed callback
 //                                      └─ FlushAll: complete ones; forced: all, end = 0
 //
+//   FAKE_CUPTI_CLOCK_SHIFT  ns by which records are off: another tool has left its clock here
+//
 // `lock` is held over the tool's callbacks, as CUPTI holds its own: a tool that calls
 // CUPTI under a lock of its own that its callbacks take as well hangs here.
 #include <dlfcn.h>
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -39,6 +42,8 @@ std::size_t dropped = 0;
 std::int64_t records_seen = 0;
 bool zeroed = false;
 std::array<std::atomic<bool>, CUPTI_ACTIVITY_KIND_COUNT> enabled{};
+
+std::atomic<std::int64_t> clock_shift_ns{number_from("FAKE_CUPTI_CLOCK_SHIFT", 0)};
 
 void deliver(const Buffer& buffer) {
   completed(nullptr, 0, buffer.data, buffer.bytes, buffer.used);
@@ -95,8 +100,8 @@ template <typename Record>
 Record timed(CUpti_ActivityKind kind, const Work& work) {
   Record record{};
   record.kind = kind;
-  record.start = static_cast<std::uint64_t>(work.start_ns);
-  record.end = static_cast<std::uint64_t>(work.end_ns);
+  record.start = static_cast<std::uint64_t>(work.start_ns + clock_shift_ns.load());
+  record.end = static_cast<std::uint64_t>(work.end_ns + clock_shift_ns.load());
   record.deviceId = work.context->gpu;
   record.contextId = work.context->id;
   record.streamId = work.stream;
@@ -221,6 +226,18 @@ FAKE_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
     return CUPTI_ERROR_INVALID_KIND;
   fake::enabled[kind].store(false);
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) fake::node_records_disabled();
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock) {
+  FAKE_BEGIN(ActivityRegisterTimestampCallback, driver);
+  if (clock == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  for (const CUpti_ActivityKind kind :
+       {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET}) {
+    if (fake::enabled[kind].load()) fake::violation("a clock is registered while records of work are on");
+  }
+  const std::int64_t shift_ns = static_cast<std::int64_t>(clock()) - fake::now_ns();
+  fake::clock_shift_ns.store(std::abs(shift_ns) < 1'000'000 ? 0 : shift_ns);
   return CUPTI_SUCCESS;
 }
 
