@@ -58,8 +58,9 @@ void Collection::make_exact() {
 
 void Collection::make_sampler() {
   if (sampler_) return;
-  sampler_ = std::make_unique<PmSampler>(cupti_, recorder().loss, options_.sample_interval_us * 1000,
-                                         hooks_.counters_refused, hooks_.counters_prepared, hooks_.user);
+  const PmThread::Wanted wanted{options_.sample_interval_us * 1000, options_.sample_cpu_percent};
+  sampler_ = std::make_unique<PmSampler>(cupti_, recorder().loss, wanted, hooks_.counters_refused,
+                                         hooks_.counters_prepared, hooks_.user);
 }
 
 bool Collection::set_metrics(const std::string& metrics) {

@@ -201,6 +201,7 @@ Options read_options(const char* const* environment) {
     options.counters = CounterMode::sampled;
   }
   parser.read_number("RANGEFINDER_SAMPLE_INTERVAL", options.sample_interval_us, 5, 10'000);
+  parser.read_number("RANGEFINDER_SAMPLE_CPU", options.sample_cpu_percent, 0, 400);
   parser.read_text("RANGEFINDER_METRICS", options.metrics);
   parser.read_one_of("RANGEFINDER_EXACT_AT", options.exact_at, {"launch", "range"});
   parser.read_text("RANGEFINDER_EXACT_RANGE", options.exact_range);

@@ -35,6 +35,9 @@ inline constexpr std::array kOptions{
                "the GPU permits it, and not a word if it does not"},
     OptionSpec{"RANGEFINDER_SAMPLE_INTERVAL", "--sample-interval", "20", false, "",
                "Microseconds between two samples (5 to 10000)"},
+    OptionSpec{"RANGEFINDER_SAMPLE_CPU", "--sample-cpu", "100", false, "",
+               "Percent of a core that sampling one GPU may take; beyond, samples come less often, and the "
+               "trace says so (1 to 400); 0: as much as it takes"},
     OptionSpec{"RANGEFINDER_METRICS", "--metrics", "bytes", false, "",
                "What exact counters measure: sets (bytes, memory, compute, roofline, stalls, coalescing) or "
                "metrics, separated by commas; `rangefinder metrics` lists them"},
@@ -134,6 +137,7 @@ struct Options {
   CounterMode counters = CounterMode::off;
   bool counters_asked_for = true;  ///< false for auto: a refusal is no news to the user
   std::uint32_t sample_interval_us = 20;
+  std::uint32_t sample_cpu_percent = 100;  ///< of one core, for each GPU; 0: no bound
   std::string metrics = "bytes";
   ExactAt exact_at = ExactAt::launch;
   std::string exact_range;        ///< glob over paths; empty: everywhere

@@ -7,12 +7,12 @@
 
 namespace rangefinder {
 
-PmSampler::PmSampler(const CuptiLibrary& library, LossLedger& loss, std::uint32_t interval_ns,
+PmSampler::PmSampler(const CuptiLibrary& library, LossLedger& loss, const PmThread::Wanted& wanted,
                      void (*on_refused)(void* user, const std::string& reason),
                      void (*on_prepared)(void* user), void* user)
     : library_(library),
       loss_(loss),
-      interval_ns_(interval_ns),
+      wanted_(wanted),
       on_refused_(on_refused),
       on_prepared_(on_prepared),
       user_(user) {}
@@ -24,7 +24,7 @@ PmThread* PmSampler::thread_of(std::uint32_t gpu) {
         [](void* self, PmRecord&& record) { static_cast<PmSampler*>(self)->deliver(std::move(record)); },
         [](void* self, const std::string& reason) { static_cast<PmSampler*>(self)->refuse(reason); },
         [](void* self) { static_cast<PmSampler*>(self)->tell_prepared(); }};
-    threads_[gpu].store(new PmThread(library_, loss_, gpu, interval_ns_, hooks), std::memory_order_release);
+    threads_[gpu].store(new PmThread(library_, loss_, gpu, wanted_, hooks), std::memory_order_release);
   }
   return threads_[gpu].load(std::memory_order_relaxed);
 }

@@ -40,7 +40,7 @@ class PmSampler {
   /// `on_refused(user, reason)`: called once, on a sampling thread, when counters cannot be had, or
   /// not any more. `on_prepared(user)`: called once, there too, before counters are held: CUPTI has
   /// registered its exit handlers by then, and whoever must come before them can.
-  PmSampler(const CuptiLibrary& library, LossLedger& loss, std::uint32_t interval_ns,
+  PmSampler(const CuptiLibrary& library, LossLedger& loss, const PmThread::Wanted& wanted,
             void (*on_refused)(void* user, const std::string& reason), void (*on_prepared)(void* user),
             void* user);
   PmSampler(const PmSampler&) = delete;
@@ -77,7 +77,7 @@ class PmSampler {
 
   const CuptiLibrary& library_;
   LossLedger& loss_;
-  const std::uint32_t interval_ns_;
+  const PmThread::Wanted wanted_;  // of each GPU
   void (*const on_refused_)(void*, const std::string&);
   void (*const on_prepared_)(void*);
   void* const user_;

@@ -140,20 +140,27 @@ bool PmSession::make_images() {
   size.pPmSamplingObject = sampler_;
   size.pMetricNames = metrics_.names.data();
   size.numMetrics = metrics_.names.size();
-  size.maxSamples = kImageSamples;
-  if (const CUptiResult r = cupti_.PmSamplingGetCounterDataSize(&size); r != CUPTI_SUCCESS)
-    return fail("cuptiPmSamplingGetCounterDataSize", r);
-  empty_image_.assign(size.counterDataSize, 0);
+  std::array<std::size_t, 2> small{};
+  // The size that is wanted comes last: CUPTI may keep what it was asked for.
+  for (const std::uint32_t samples : {1U, 2U, kImageSamples}) {
+    size.maxSamples = samples;
+    if (const CUptiResult r = cupti_.PmSamplingGetCounterDataSize(&size); r != CUPTI_SUCCESS)
+      return fail("cuptiPmSamplingGetCounterDataSize", r);
+    if (samples <= small.size()) small[samples - 1] = size.counterDataSize;
+  }
+  std::vector<std::uint8_t> empty(size.counterDataSize);
   auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterDataImage_Initialize);
   params.pPmSamplingObject = sampler_;
-  params.counterDataSize = empty_image_.size();
-  params.pCounterData = empty_image_.data();
+  params.counterDataSize = empty.size();
+  params.pCounterData = empty.data();
   if (const CUptiResult r = cupti_.PmSamplingCounterDataImageInitialize(&params); r != CUPTI_SUCCESS)
     return fail("cuptiPmSamplingCounterDataImageInitialize", r);
+  empty_image_ = EmptyPmImage(std::move(empty), small[0], small[1]);
   for (PmImage& image : images_) {
-    image.data = empty_image_;
+    image.data = empty_image_.data();
     image.times.clear();
     image.times.reserve(kImageSamples);
+    image.populated = 0;
   }
   return true;
 }
@@ -189,11 +196,14 @@ PmSession::Decoded PmSession::decode(PmImage& image) {
                                                                                            : Decoded::all;
 }
 
-std::size_t PmSession::completed(const PmImage& image) const {
+std::size_t PmSession::completed(PmImage& image) const {
   auto info = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataInfo);
   info.pCounterDataImage = image.data.data();
   info.counterDataImageSize = image.data.size();
-  return cupti_.PmSamplingGetCounterDataInfo(&info) == CUPTI_SUCCESS ? info.numCompletedSamples : 0;
+  const bool told = cupti_.PmSamplingGetCounterDataInfo(&info) == CUPTI_SUCCESS;
+  // Where it does not tell, anything may have been written.
+  image.populated = told ? info.numPopulatedSamples : kImageSamples;
+  return told ? info.numCompletedSamples : 0;
 }
 
 PmImage::Time PmSession::time_of(const PmImage& image, std::size_t index) {
@@ -224,10 +234,7 @@ void PmSession::evaluate(PmImage& image, const std::function<void(const PmSample
     }
     take(sample);
   }
-  image.times.clear();
-  // As CUPTI left it when it initialized it; to have it initialized again costs no less, and would be a
-  // call into the session from another thread.
-  std::copy(empty_image_.begin(), empty_image_.end(), image.data.begin());
+  empty_image_.copy_to(image);
 }
 
 bool PmSession::stop() noexcept {

@@ -9,6 +9,8 @@
 // CUPTI keeps pointers to them. A buffer that ran over gives nothing back and cannot be started
 // again: the caller closes, and opens with a longer interval. One thread owns a session; another may
 // evaluate an image meanwhile, which none decodes into.
+//
+// An interval is that of its open(): after stop, set-config and start CUPTI goes on with the first one.
 #pragma once
 
 #include <array>
@@ -83,7 +85,7 @@ class PmSession {
   [[nodiscard]] bool start();
   [[nodiscard]] CUptiResult configure(CUpti_PmSampling_TriggerMode trigger, std::uint64_t interval,
                                       std::size_t hardware_bytes);
-  [[nodiscard]] std::size_t completed(const PmImage& image) const;
+  [[nodiscard]] std::size_t completed(PmImage& image) const;
   [[nodiscard]] PmImage::Time time_of(const PmImage& image, std::size_t index);
 
   const CuptiLibrary& library_;
@@ -98,7 +100,7 @@ class PmSession {
   bool discard_ = false;  // the next sample is the session's first, which began before it
   std::atomic<std::uint64_t> lost_{0};
   std::array<PmImage, 2> images_;
-  std::vector<std::uint8_t> empty_image_;
+  EmptyPmImage empty_image_;
   std::vector<double> values_;  // of the evaluation
 };
 

@@ -2,10 +2,12 @@
 #include "profiler/counters/pm_thread.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "profiler/counters/pm_evaluator.h"
 #include "profiler/events/recorder.h"
+#include "profiler/output/process_facts.h"
 #include "profiler/own_thread.h"
 #include "profiler/thread_cpu.h"
 
@@ -22,15 +24,11 @@ class PmThread::Reading {
 
   PmSession::Decoded decode() {
     const PmSession::Decoded decoded = decode_once();
-    const auto now = Clock::now();
-    const bool due = image_->times.size() > PmSession::kImageSamples / 2 || now - given_ > kMostDelay;
-    if (due && !image_->empty() && evaluator_.exchange(image_)) given_ = now;
-    if (decoded == PmSession::Decoded::part) count_drop(now);
+    // Where evaluation is not done with the one before, this image takes the next samples too.
+    if (!image_->empty()) (void)evaluator_.exchange(image_);
     return decoded;
   }
 
-  /// More images were full than now and then: our threads do not keep up.
-  [[nodiscard]] bool falls_behind() const noexcept { return drops_ > kMostDrops; }
   [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return evaluator_.cpu_ns(); }
 
   /// After the session's stop: what is there still. False: samples are missing at the end.
@@ -51,7 +49,6 @@ class PmThread::Reading {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   /// Images that are decoded after the end: a program that ends does not wait for more.
   static constexpr int kMostRounds = 16;
 
@@ -72,26 +69,21 @@ class PmThread::Reading {
     }
   }
 
-  void count_drop(Clock::time_point now) {
-    if (now - first_drop_ > kDropWindow) {
-      first_drop_ = now;
-      drops_ = 0;
-    }
-    ++drops_;
-  }
-
   PmThread& owner_;
   PmEncoder& encoder_;
   PmImage* image_;
-  Clock::time_point given_ = Clock::now(), first_drop_{};
-  int drops_ = 0;
   bool dropped_ = false;  // samples after the last one are missing
   PmEvaluator evaluator_;
 };
 
-PmThread::PmThread(const CuptiLibrary& library, LossLedger& loss, std::uint32_t gpu,
-                   std::uint32_t interval_ns, const Hooks& hooks)
-    : loss_(loss), gpu_(gpu), hooks_(hooks), session_(library, gpu), interval_ns_(interval_ns) {}
+PmThread::PmThread(const CuptiLibrary& library, LossLedger& loss, std::uint32_t gpu, const Wanted& wanted,
+                   const Hooks& hooks)
+    : loss_(loss),
+      gpu_(gpu),
+      hooks_(hooks),
+      session_(library, gpu),
+      interval_ns_(wanted.interval_ns),
+      pace_(wanted.most_cpu_percent) {}
 
 void PmThread::context_added() noexcept {
   const std::lock_guard lock(mutex_);
@@ -184,25 +176,28 @@ bool PmThread::sample() {
     again = false;
     Reading reading(*this, encoder);
     PmSession::Decoded decoded = PmSession::Decoded::all;
-    while (decoded <= PmSession::Decoded::part && !reading.falls_behind() && wait_period()) {
+    std::optional<PmPace::Change> change;
+    pace_.begin(monotonic_now_ns());
+    while (decoded <= PmSession::Decoded::part && !change && wait_period()) {
       decoded = reading.decode();
       cpu_ns_.store(evaluation_ns_ + thread_cpu_ns() + reading.cpu_ns(), std::memory_order_relaxed);
+      change = pace_.look({monotonic_now_ns(), cpu_ns(), samples(), lost_.load(std::memory_order_relaxed)},
+                          interval_ns_);
     }
     healthy = decoded != PmSession::Decoded::failed;
     reading.give_all();
-    const bool behind = reading.falls_behind();
     if (decoded == PmSession::Decoded::overflow) {
       // Nothing more comes out of a buffer that ran over, the samples in it included.
       healthy = again = reopen(2 * interval_ns_, "overflow");
     } else if (healthy) {
       gap_ = !(session_.stop() && reading.finish()) || gap_;
-      if (behind) healthy = again = reopen(interval_ns_ + interval_ns_ / 2, "behind");
+      if (change) healthy = again = reopen(change->interval_ns, change->reason);
     }
     evaluation_ns_ += reading.cpu_ns();
   }
   session_.close();
   if (gap_) count_gap(clock_now_ns());
-  loss_.add(Loss::samples_lost, session_.take_lost());
+  count_lost(session_.take_lost());
   encoder.flush();
   if (healthy) {
     tell(0, "stop");
@@ -236,7 +231,12 @@ void PmThread::count_gap(std::int64_t until_ns) {
   const std::int64_t length = last_length_ns_ > 0 ? last_length_ns_ : interval_ns_;
   std::int64_t missing = std::exchange(gap_, false) ? 1 : 0;
   if (last_end_ns_ != 0) missing = std::max(missing, (until_ns - last_end_ns_ + length / 2) / length);
-  loss_.add(Loss::samples_lost, std::max(known, static_cast<std::uint64_t>(missing)));
+  count_lost(std::max(known, static_cast<std::uint64_t>(missing)));
+}
+
+void PmThread::count_lost(std::uint64_t samples) noexcept {
+  loss_.add(Loss::samples_lost, samples);
+  lost_.fetch_add(samples, std::memory_order_relaxed);
 }
 
 void PmThread::tell(std::uint32_t interval_ns, const std::string& reason) {

@@ -4,7 +4,7 @@
 //
 //   first context ─▶ open ─▶ { wait kPeriod ─▶ decode ─▶ PmEvaluator } ─▶ close ◀─ last context ends, stop()
 //                     ▲                          │                └─▶ evaluate ─▶ encode ─▶ deliver
-//                     └── a longer interval ◀────┘ the buffer ran over, or our threads cannot keep up
+//                     └── a longer interval ◀────┘ the buffer ran over, or PmPace says so
 //
 // Counters are held between open and close and at no other time: not before a context
 // exists, not after the last has gone. The thread calls nothing of CUDA, and CUPTI only
@@ -20,6 +20,7 @@
 #include <variant>
 
 #include "profiler/counters/pm_encoder.h"
+#include "profiler/counters/pm_pace.h"
 #include "profiler/counters/pm_session.h"
 #include "schema/loss.h"
 #include "schema/sample_record.h"
@@ -31,13 +32,9 @@ using PmRecord = std::variant<SamplesRecord, SamplingRecord>;
 
 class PmThread {
  public:
-  /// Between two decodings. Short against what an image holds (PmSession::kImageSamples).
+  /// Between two decodings. Short against what an image holds (PmSession::kImageSamples), so that what
+  /// one thread has just written is in the cache still when the other reads it.
   static constexpr std::chrono::milliseconds kPeriod{5};
-  /// An image is evaluated when it is half full, or so long after the one before.
-  static constexpr std::chrono::milliseconds kMostDelay{50};
-  /// Images that were full within kDropWindow before the interval is made longer.
-  static constexpr int kMostDrops = 5;
-  static constexpr std::chrono::milliseconds kDropWindow{1000};
   static constexpr std::uint32_t kLongestIntervalNs = 10'000'000;
 
   struct Hooks {
@@ -47,7 +44,13 @@ class PmThread {
     void (*prepared)(void* user) = nullptr;  ///< each time before counters are held
   };
 
-  PmThread(const CuptiLibrary& library, LossLedger& loss, std::uint32_t gpu, std::uint32_t interval_ns,
+  /// How often, and what it may take.
+  struct Wanted {
+    std::uint32_t interval_ns = 20'000;
+    std::uint32_t most_cpu_percent = 100;  ///< of one core; 0: no bound
+  };
+
+  PmThread(const CuptiLibrary& library, LossLedger& loss, std::uint32_t gpu, const Wanted& wanted,
            const Hooks& hooks);
 
   /// Any thread. A context on the GPU exists: sampling begins, unless it has.
@@ -73,17 +76,19 @@ class PmThread {
   [[nodiscard]] bool wait_period();  // false: sampling is not wanted any more
   void take(PmEncoder& encoder, const PmSample& sample);
   void count_gap(std::int64_t until_ns);
+  void count_lost(std::uint64_t samples) noexcept;
   void tell(std::uint32_t interval_ns, const std::string& reason);
   void refuse(const std::string& reason);
 
   LossLedger& loss_;
   const std::uint32_t gpu_;
   const Hooks hooks_;
-  std::atomic<std::uint64_t> cpu_ns_{0}, samples_{0};
+  std::atomic<std::uint64_t> cpu_ns_{0}, samples_{0}, lost_{0};
 
   // The sampling thread's own.
   PmSession session_;
   std::uint32_t interval_ns_;
+  PmPace pace_;
   std::uint64_t evaluation_ns_ = 0;  // CPU time of evaluators that have ended
   // Of whoever evaluates: the sampling thread touches them only while nothing is being evaluated.
   std::int64_t last_end_ns_ = 0, last_length_ns_ = 0;

@@ -20,12 +20,12 @@ Options read(const std::vector<std::string>& variables) {
 
 /// All that is read, but for the complaints.
 auto values(const Options& o) {
-  return std::tie(o.out, o.counters, o.counters_asked_for, o.sample_interval_us, o.metrics, o.exact_at,
-                  o.exact_range, o.exact_kernel, o.exact_skip, o.exact_batch, o.start, o.capture.by,
-                  o.monitor.window_ns, o.monitor.period_ns, o.control, o.children, o.run_pid, o.memory,
-                  o.events, o.redact, o.fold_digits, o.segment_bytes, o.max_bytes, o.keep_last, o.buffers,
-                  o.flush_ms, o.summary_ms, o.report, o.log, o.cupti, o.record, o.force, o.nvtx_chain,
-                  o.manifest);
+  return std::tie(o.out, o.counters, o.counters_asked_for, o.sample_interval_us, o.sample_cpu_percent,
+                  o.metrics, o.exact_at, o.exact_range, o.exact_kernel, o.exact_skip, o.exact_batch, o.start,
+                  o.capture.by, o.monitor.window_ns, o.monitor.period_ns, o.control, o.children, o.run_pid,
+                  o.memory, o.events, o.redact, o.fold_digits, o.segment_bytes, o.max_bytes, o.keep_last,
+                  o.buffers, o.flush_ms, o.summary_ms, o.report, o.log, o.cupti, o.record, o.force,
+                  o.nvtx_chain, o.manifest);
 }
 
 std::string assignment(const OptionSpec& option, const std::string& value) {
@@ -131,6 +131,7 @@ TEST_CASE("numbers are taken from the least to the most that the help names, and
   };
   const Bounds all[] = {
       {"RANGEFINDER_SAMPLE_INTERVAL", {"5", "10000"}, {"4", "10001"}},
+      {"RANGEFINDER_SAMPLE_CPU", {"0", "400"}, {"-1", "401"}},
       {"RANGEFINDER_EXACT_BATCH", {"1", "1024"}, {"0", "1025"}},
       {"RANGEFINDER_SEGMENT_MB", {"1", "4096"}, {"0", "4097"}},
       {"RANGEFINDER_BUFFERS", {"4", "512"}, {"3", "513"}},
