@@ -203,20 +203,24 @@ RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks) {
 }
 
 RowBytes sampled_bytes(const PathTotals& row, const std::array<std::uint64_t, 3>& bytes,
-                       std::uint64_t work_ns, std::uint64_t overlap_ns) {
+                       std::uint64_t work_ns, std::uint64_t overlap_ns, std::uint64_t estimated_ns) {
   RowBytes out;
   out.source = RowBytes::Source::sampled;
+  double covered = 1;  // of the work's time, part that the bytes are of
   std::tie(out.read, out.write, out.l2) = std::tuple_cat(bytes);
   if (work_ns != 0) {
-    out.sampled_share = std::min(1.0, static_cast<double>(overlap_ns) / static_cast<double>(work_ns));
+    const auto work = static_cast<double>(work_ns);
+    out.sampled_share = std::min(1.0, static_cast<double>(overlap_ns) / work);
+    covered = std::min(1.0, static_cast<double>(overlap_ns + estimated_ns) / work);
   }
+  out.estimated = out.has_gaps() && estimated_ns != 0;
   out.rate_bytes = static_cast<double>(out.dram());
   out.rate_l2 = static_cast<double>(out.l2);
   // Busy time is that of kernels alone. Where copies move bytes too, durations are summed.
   const bool copies = std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(),
                                   [](std::uint64_t copied) { return copied != 0; });
   const std::uint64_t ns = copies ? work_ns : row.gpu_busy_ns != 0 ? row.gpu_busy_ns : row.gpu_ns;
-  out.rate_ns = static_cast<double>(ns) * out.sampled_share;
+  out.rate_ns = static_cast<double>(ns) * covered;
   return out;
 }
 

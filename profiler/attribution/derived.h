@@ -30,7 +30,7 @@ struct RowBytes {
   std::optional<double> read_error, write_error, l2_error;
   std::uint64_t measured_launches = 0;  ///< exact: whose values these are, or are estimated from
   std::uint64_t missing_launches = 0;   ///< exact: of the row, without bytes
-  bool estimated = false;               ///< exact: for all launches, from those that were measured
+  bool estimated = false;               ///< for all launches, or all of their time, from what was measured
   double rate_bytes = 0, rate_l2 = 0;   ///< DRAM and L2 bytes that moved in …
   double rate_ns = 0;                   ///< … this GPU time; 0: not known
   double counter_ns = 0;                ///< exact: the same time by counters, as metrics have it
@@ -38,8 +38,12 @@ struct RowBytes {
   double sampled_share = 1;             ///< sampled: of the time of the row's work, part inside of samples
 
   [[nodiscard]] std::uint64_t dram() const noexcept { return read + write; }
+  /// Part of the row's work was in no sample.
+  [[nodiscard]] bool has_gaps() const noexcept { return sampled_share < 0.9995; }
   /// The bytes are a lower bound: launches are missing and not estimated.
   [[nodiscard]] bool partial() const noexcept { return missing_launches != 0 && !estimated; }
+  /// Likewise: time is missing.
+  [[nodiscard]] bool partly_sampled() const noexcept { return has_gaps() && !estimated; }
   /// Of DRAM read plus written; absent where that is 0 or the errors are not known.
   [[nodiscard]] std::optional<double> error_pct() const noexcept;
 };
@@ -56,9 +60,11 @@ struct GpuPeaks {
 [[nodiscard]] RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks);
 
 /// Of samples: what moved in the row, and the time in which its work ran. `work_ns`: durations of its
-/// kernels and copies summed; `overlap_ns`: of these, inside of samples.
+/// kernels and copies summed; `overlap_ns`: of these, inside of samples; `estimated_ns`: of those that are
+/// not, time whose bytes are estimated and among `bytes`.
 [[nodiscard]] RowBytes sampled_bytes(const PathTotals& row, const std::array<std::uint64_t, 3>& bytes,
-                                     std::uint64_t work_ns, std::uint64_t overlap_ns);
+                                     std::uint64_t work_ns, std::uint64_t overlap_ns,
+                                     std::uint64_t estimated_ns = 0);
 
 /// Metrics of a path by name.
 class MetricsByName {

@@ -36,11 +36,11 @@ void add_bytes(Json& out, const RowBytes& bytes) {
   if (exact) {
     out["measured_launches"] = bytes.measured_launches;
     if (bytes.missing_launches != 0) out["launches"] = bytes.measured_launches + bytes.missing_launches;
-    if (bytes.estimated) out["bytes_estimated"] = true;
   } else {
     if (bytes.samples != 0) out["samples"] = bytes.samples;
-    if (bytes.sampled_share < 0.9995) out["sampled_share"] = to_decimals(bytes.sampled_share, 1e4);
+    if (bytes.has_gaps()) out["sampled_share"] = to_decimals(bytes.sampled_share, 1e4);
   }
+  if (bytes.estimated) out["bytes_estimated"] = true;
 }
 
 void add_rate(Json& out, const char* key, std::optional<double> per_s) {

@@ -29,11 +29,6 @@ bool measured(const Row& row) {
   return row.bytes.source != RowBytes::Source::none;
 }
 
-/// Part of the row's work was in no sample.
-bool has_gaps(const Row& row) {
-  return row.bytes.sampled_share < 0.9995;
-}
-
 std::uint64_t copied_bytes(const Row& row) {
   const auto& copied = row.totals.memcpy_bytes;
   return std::accumulate(copied.begin(), copied.end(), std::uint64_t{0});
@@ -43,7 +38,7 @@ std::uint64_t copied_bytes(const Row& row) {
 Cell at_least(const Row& row, std::uint64_t bytes) {
   if (!measured(row)) return {};
   Cell out{CellValue(bytes)};
-  if (row.bytes.partial() || has_gaps(row)) out.sign = "+";
+  if (row.bytes.partial() || row.bytes.partly_sampled()) out.sign = "+";
   return out;
 }
 
@@ -154,10 +149,19 @@ std::string remarks(const std::vector<Row>& rows) {
   std::string out;
   if (any([](const Row& row) { return row.bytes.partial(); })) {
     out += "+: at least; some launches of that module were not measured.\n";
-  } else if (any(has_gaps)) {
+  } else if (any([](const Row& row) { return row.bytes.partly_sampled(); })) {
     out += "+: at least; part of that module's work ran while no sample was taken.\n";
   }
-  if (any([](const Row& row) { return row.bytes.estimated; })) {
+  if (any([](const Row& row) {
+        return row.bytes.estimated && row.bytes.source == RowBytes::Source::sampled;
+      })) {
+    out +=
+        "Samples were lost: bytes of that time are estimated from each module's own, and the error says "
+        "so.\n";
+  }
+  if (any([](const Row& row) {
+        return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
+      })) {
     out += "Metric sets took turns: bytes of all launches are estimated from those that had them.\n";
   }
   if (any([](const Row& row) { return row.totals.unstable; })) {

@@ -16,7 +16,7 @@ RowBytes RowValues::bytes(const PathTotals& row) const {
   if (path == nullptr) return out;
   const auto& [read, write, l2] = path->inclusive;
   out = sampled_bytes(row, {read.bytes, write.bytes, l2.bytes}, path->inclusive_work_ns,
-                      path->inclusive_overlap_ns);
+                      path->inclusive_overlap_ns, path->inclusive_estimated_ns);
   out.read_error = static_cast<double>(read.error_bytes);
   out.write_error = static_cast<double>(write.error_bytes);
   out.l2_error = static_cast<double>(l2.error_bytes);

@@ -36,11 +36,17 @@ Json samples_object(const SampledTotals& sampled) {
   method["dram_read_bytes"] = sharing_method_name(read.method);
   method["dram_write_bytes"] = sharing_method_name(write.method);
   method["l2_bytes"] = sharing_method_name(l2.method);
-  return {{"method", std::move(method)},
-          {"count", sampled.samples.samples},
-          {"idle", sampled.samples.idle_samples},
-          {"all", columns(sampled.samples.bytes)},
-          {"unattributed", columns(sampled.samples.unattributed)}};
+  Json out{{"method", std::move(method)},
+           {"count", sampled.samples.samples},
+           {"idle", sampled.samples.idle_samples},
+           {"all", columns(sampled.samples.bytes)},
+           {"unattributed", columns(sampled.samples.unattributed)}};
+  std::array<std::uint64_t, kSharedColumns> estimated{};
+  for (const SampledPath& path : sampled.paths) {
+    for (std::size_t c = 0; c < kSharedColumns; ++c) estimated[c] += path.exclusive[c].estimated_bytes;
+  }
+  if (estimated != decltype(estimated){}) out["estimated"] = columns(estimated);
+  return out;
 }
 
 Json kernel_row(const KernelTotals& row, const KernelNameRecord* name, const RowValues& values) {

@@ -16,21 +16,35 @@ namespace {
 // What a path did, by position in WorkGroups::paths(): its own, then with all below it.
 struct PathSums {
   std::array<SharedSum, kSharedColumns> sums;
-  std::array<std::uint64_t, kSharedColumns> bytes{};
-  std::uint64_t work_ns = 0, overlap_ns = 0, pieces = 0;
+  std::array<std::uint64_t, kSharedColumns> bytes{}, estimated{};  // the latter beside the former
+  std::uint64_t work_ns = 0, overlap_ns = 0, estimated_ns = 0, pieces = 0;
+  std::uint64_t lost_ns = 0;  // of its own
   std::array<double, kSharedColumns> squared_carry{};
 
   PathSums& operator+=(const PathSums& other) noexcept {
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
       sums[c] += other.sums[c];
       bytes[c] += other.bytes[c];
+      estimated[c] += other.estimated[c];
       squared_carry[c] += other.squared_carry[c];
     }
     work_ns += other.work_ns;
     overlap_ns += other.overlap_ns;
+    estimated_ns += other.estimated_ns;
     return *this;
   }
 };
+
+/// Bytes at the rate in samples for work while they were lost.
+void estimate_lost(PathSums& sums) {
+  if (sums.overlap_ns == 0 || sums.work_ns <= sums.overlap_ns) return;
+  sums.estimated_ns = std::min(sums.lost_ns, sums.work_ns - sums.overlap_ns);
+  for (std::size_t c = 0; c < kSharedColumns; ++c) {
+    const double rate = static_cast<double>(sums.bytes[c]) / static_cast<double>(sums.overlap_ns);
+    sums.estimated[c] =
+        static_cast<std::uint64_t>(std::llround(rate * static_cast<double>(sums.estimated_ns)));
+  }
+}
 
 class PathTable {
  public:
@@ -45,8 +59,12 @@ class PathTable {
     for (std::size_t o = 0; o < groups.owners().size(); ++o) {
       own_[groups.owners()[o].path].work_ns += work_[o].ns;
       own_[groups.owners()[o].path].pieces += work_[o].count;
+      own_[groups.owners()[o].path].lost_ns += static_cast<std::uint64_t>(work_[o].lost_ns);
     }
-    for (PathSums& own : own_) set_carry(own);
+    for (PathSums& own : own_) {
+      set_carry(own);
+      estimate_lost(own);
+    }
     std::vector<PathSums> inclusive = own_;
     // A parent is found before its children, so it has the lower position.
     for (std::size_t i = inclusive.size(); i-- > 1;) {
@@ -95,9 +113,12 @@ class PathTable {
                                  held_.rates().columns[c].unmixed,
                                  sums.work_ns,
                                  sums.overlap_ns,
+                                 sums.estimated_ns,
+                                 static_cast<double>(sums.estimated[c]),
                                  mean_rates_[c],
                                  sums.squared_carry[c]};
-      out[c].bytes = sums.bytes[c];
+      out[c].bytes = sums.bytes[c] + sums.estimated[c];
+      out[c].estimated_bytes = sums.estimated[c];
       out[c].error_bytes = static_cast<std::uint64_t>(std::ceil(error_bytes(sums.sums[c], context)));
     }
     return out;
@@ -111,8 +132,10 @@ class PathTable {
     row.samples = split_.paths()[i].samples;
     row.work_ns = own_[i].work_ns;
     row.overlap_ns = own_[i].overlap_ns;
+    row.estimated_ns = own_[i].estimated_ns;
     row.inclusive_work_ns = inclusive.work_ns;
     row.inclusive_overlap_ns = inclusive.overlap_ns;
+    row.inclusive_estimated_ns = inclusive.estimated_ns;
     return row;
   }
 
@@ -125,14 +148,23 @@ class PathTable {
 
 std::vector<SampledKernel> kernel_rows(const HeldTrace& held, const SampleSplit& split,
                                        const std::vector<OwnerWork>& work) {
-  std::map<std::uint32_t, SampledKernel> rows;
+  std::map<std::uint32_t, PathSums> rows;
   for (const auto& [name, kernel] : split.kernels()) {
-    rows[name] = {name, kernel.bytes, 0, kernel.overlap_ns};
+    rows[name].bytes = kernel.bytes;
+    rows[name].overlap_ns = kernel.overlap_ns;
   }
-  for (std::size_t o = 0; o < work.size(); ++o) rows[held.groups().owners()[o].name].work_ns += work[o].ns;
+  for (std::size_t o = 0; o < work.size(); ++o) {
+    PathSums& row = rows[held.groups().owners()[o].name];
+    row.work_ns += work[o].ns;
+    row.lost_ns += static_cast<std::uint64_t>(work[o].lost_ns);
+  }
   std::vector<SampledKernel> out;
-  for (const auto& [name, row] : rows) {
-    if (row.work_ns != 0) out.push_back(row);
+  for (auto& [name, sums] : rows) {
+    if (sums.work_ns == 0) continue;
+    estimate_lost(sums);
+    SampledKernel row{name, sums.bytes, sums.estimated, sums.work_ns, sums.overlap_ns, sums.estimated_ns};
+    for (std::size_t c = 0; c < kSharedColumns; ++c) row.bytes[c] += row.estimated_bytes[c];
+    out.push_back(row);
   }
   return out;
 }

@@ -6,9 +6,11 @@
 //                  └─ totals(window) ─▶ each sample's bytes over the work it overlaps, in
 //                                       proportion to overlap times rate ─▶ SampledTotals
 //
-// Bytes are conserved to the last one: all paths' exclusive bytes, `unattributed` and nothing
-// else are the samples' bytes. A column whose held-back samples the rates predict no better than
-// sharing by time does keeps sharing by time, and says so. Copies of known size stand beside it.
+// Bytes are conserved to the last one: all paths' exclusive bytes without their `estimated_bytes`,
+// `unattributed` and nothing else are the samples' bytes. Where samples were lost, work in the gaps is taken
+// to have moved bytes at the rate of its path in samples. A column whose held-back samples the rates predict
+// no better than sharing by time does keeps sharing by time, and says so. Copies of known size stand beside
+// it.
 //
 // Reads the trace once, twice where it is too large to hold. Throws Missing as trace_reader does.
 #pragma once
@@ -36,6 +38,7 @@ enum class SharingMethod : std::uint8_t { time_shared, unmixed };
 /// One column of one path, and how far it may be off.
 struct BoundedBytes {
   std::uint64_t bytes = 0;
+  std::uint64_t estimated_bytes = 0;  ///< of `bytes`: of work while samples were lost
   std::uint64_t error_bytes = 0;  ///< the true value is within bytes ± error_bytes, for 95 % of all paths
 
   /// 100 * error_bytes / bytes; absent where bytes are 0.
@@ -50,11 +53,12 @@ struct SampledPath {
   std::uint32_t path = 0;  ///< 0: launched outside of any range
   BoundedColumns inclusive;
   BoundedColumns exclusive;
-  std::uint64_t samples = 0;     ///< that work of the path itself overlaps
-  std::uint64_t work_ns = 0;     ///< durations of the path's own work, summed
-  std::uint64_t overlap_ns = 0;  ///< of work_ns, inside of samples: the rest was not sampled
+  std::uint64_t samples = 0;       ///< that work of the path itself overlaps
+  std::uint64_t work_ns = 0;       ///< durations of the path's own work, summed
+  std::uint64_t overlap_ns = 0;    ///< of work_ns, inside of samples: the rest was not sampled
+  std::uint64_t estimated_ns = 0;  ///< of that rest: bytes of this much are estimated
   /// The same, inclusive.
-  std::uint64_t inclusive_work_ns = 0, inclusive_overlap_ns = 0;
+  std::uint64_t inclusive_work_ns = 0, inclusive_overlap_ns = 0, inclusive_estimated_ns = 0;
 
   /// Largest error_pct of the inclusive columns that carry bytes; absent where none does. For one
   /// figure a row. A column below a hundredth of the row's L2 bytes has no say in it: its own
@@ -65,8 +69,8 @@ struct SampledPath {
 /// Bytes by kernel name: 0 for copies and memsets.
 struct SampledKernel {
   std::uint32_t name = 0;
-  std::array<std::uint64_t, kSharedColumns> bytes{};
-  std::uint64_t work_ns = 0, overlap_ns = 0;
+  std::array<std::uint64_t, kSharedColumns> bytes{}, estimated_bytes{};  ///< the latter part of the former
+  std::uint64_t work_ns = 0, overlap_ns = 0, estimated_ns = 0;
 };
 
 /// How a column was shared.

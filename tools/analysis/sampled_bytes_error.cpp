@@ -15,6 +15,8 @@ constexpr double kJitterPart = 1.5;
 constexpr double kModelPart = 0.1;
 // Of what work outside of samples would have moved at its path's rate: none of it was given to the path.
 constexpr double kUnsampledPart = 1.25;
+// Of what was estimated for lost samples.
+constexpr double kEstimatedPart = 0.25;
 // Counters, clocks and the caches' state from run to run.
 constexpr double kFloorPart = 0.01;
 
@@ -32,9 +34,11 @@ double deviation_of(const SharedSum& sum) noexcept {
 }
 
 double unsampled_bytes(const SharedSum& sum, const ErrorContext& context) noexcept {
-  const auto work = static_cast<double>(context.work_ns), overlap = static_cast<double>(context.overlap_ns);
+  const auto work = static_cast<double>(context.work_ns), overlap = static_cast<double>(context.overlap_ns),
+             estimated = static_cast<double>(context.estimated_ns);
   const double rate = overlap > 0 ? sum.bytes / overlap : context.mean_bytes_per_ns;
-  return kUnsampledPart * std::max(0.0, work - overlap) * rate;
+  return kUnsampledPart * std::max(0.0, work - overlap - estimated) * rate +
+         kEstimatedPart * context.estimated_bytes;
 }
 
 }  // namespace
@@ -55,8 +59,11 @@ double squared_carry(SharedColumn column, double l2_bytes, std::uint64_t pieces_
 double error_bytes(const SharedSum& sum, const ErrorContext& context) noexcept {
   const double moved = context.unmixed ? std::abs(sum.bytes - sum.time_shared) : 0;
   const double led_astray = context.unmixed ? std::abs(sum.replicas[kJitterReplica] - sum.bytes) : 0;
-  return kDeviations * deviation_of(sum) + kJitterPart * led_astray + kModelPart * moved +
-         kFloorPart * sum.bytes + unsampled_bytes(sum, context) + std::sqrt(context.squared_carry);
+  // What is wrong of the measured bytes is wrong of those estimated from them.
+  const double grown = sum.bytes > 0 ? 1 + context.estimated_bytes / sum.bytes : 1;
+  return grown * (kDeviations * deviation_of(sum) + kJitterPart * led_astray + kModelPart * moved +
+                  kFloorPart * sum.bytes) +
+         unsampled_bytes(sum, context) + std::sqrt(context.squared_carry);
 }
 
 }  // namespace rangefinder

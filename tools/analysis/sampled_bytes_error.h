@@ -4,7 +4,7 @@
 //
 //   replicas ──────────────┐  rates, times and shapes shaken: what leaks to and from other paths
 //   time-shared ───────────┤  what the model moved: if it is wrong, part of that is
-//   work without samples ──┼─▶ error_bytes: holds for 95 % of all paths
+//   work without samples ──┼─▶ error_bytes: holds for 95 % of all paths; less where its bytes are estimated
 //   work that runs alone ──┤  what caches carry from one kernel to the next
 //   the counters' own ─────┘  a floor
 //
@@ -40,6 +40,8 @@ struct ErrorContext {
   SharedColumn column = kSharedDramRead;
   bool unmixed = false;
   std::uint64_t work_ns = 0, overlap_ns = 0;  ///< of the path's work, and of it inside of samples
+  std::uint64_t estimated_ns = 0;             ///< of what is not, part whose bytes are estimated
+  double estimated_bytes = 0;                 ///< these, beside those of the sum
   double mean_bytes_per_ns = 0;               ///< of all work: for paths without samples
   double squared_carry = 0;                   ///< of the path and all below it
 };

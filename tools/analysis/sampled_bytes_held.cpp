@@ -63,6 +63,7 @@ HeldTrace::HeldTrace(RecordReader reader, std::size_t most_held)
 
   lines_ = source.lines();
   work_ = source.work();
+  gaps_ = source.gaps();
   owner_work_ = source.owner_work();
   truth_ = source.truth();
   late_work_ = source.late_work();
@@ -98,23 +99,27 @@ void HeldTrace::for_each_block(const std::function<void(const SampleBlock&)>& se
 }
 
 std::vector<OwnerWork> HeldTrace::owner_work(const SampleWindow& window) const {
-  if (is_all(window)) return owner_work_;
+  if (is_all(window) && gaps_.none()) return owner_work_;
   std::vector<OwnerWork> inside(owner_work_.size());
-  const auto add = [&](const OrderedWork& work) {
+  const auto add = [&](const OrderedWork& work, std::uint32_t gpu) {
     if (work.start_ns == kNoTime || work.end_ns == kNoTime) return;
     inside[work.path].ns += static_cast<std::uint64_t>(length_inside(work.start_ns, work.end_ns, window));
+    inside[work.path].lost_ns +=
+        gaps_.lost_ns(gpu, std::max(work.start_ns, window.from_ns), std::min(work.end_ns, window.to_ns));
     if (work.start_ns >= window.from_ns && work.start_ns < window.to_ns) ++inside[work.path].count;
   };
   if (stride_ == 1) {
-    for (const OrderedWork& work : work_) add(work);
+    for (const auto& [work, gpu] : work_) add(work, gpu);
     return inside;
   }
   groups_->start_again();
   reader_([&](const Line& line) {
-    if (const auto* kernel = std::get_if<KernelRecord>(&line)) add(groups_->number(*kernel));
-    if (const auto* copy = std::get_if<MemcpyRecord>(&line)) add(groups_->number(*copy));
-    if (const auto* memset = std::get_if<MemsetRecord>(&line)) add(groups_->number(*memset));
-    if (const auto* graph = std::get_if<GraphRecord>(&line)) add(groups_->number(*graph));
+    if (const auto* kernel = std::get_if<KernelRecord>(&line))
+      add(groups_->number(*kernel), kernel->work.gpu);
+    if (const auto* copy = std::get_if<MemcpyRecord>(&line)) add(groups_->number(*copy), copy->work.gpu);
+    if (const auto* memset = std::get_if<MemsetRecord>(&line))
+      add(groups_->number(*memset), memset->work.gpu);
+    if (const auto* graph = std::get_if<GraphRecord>(&line)) add(groups_->number(*graph), graph->work.gpu);
   });
   return inside;
 }

@@ -47,7 +47,8 @@ class HeldTrace {
   std::size_t stride_ = 1;  // of all blocks, one in so many is held
   std::size_t seen_ = 0;    // blocks so far
   std::vector<LineSums> lines_;
-  std::vector<OrderedWork> work_;
+  std::vector<SampledSource::Work> work_;
+  SampleGaps gaps_;
   std::vector<OwnerWork> owner_work_;
   CopyTruth truth_;
   std::uint64_t late_work_ = 0;

@@ -48,7 +48,7 @@ void SampledSource::add(std::uint32_t gpu, const OrderedWork& work, bool count_t
     if (work.path >= owner_work_.size()) owner_work_.resize(std::size_t{work.path} + 1);
     owner_work_[work.path].ns += static_cast<std::uint64_t>(work.end_ns - work.start_ns);
     ++owner_work_[work.path].count;
-    if (keeps_work_) work_.push_back(work);
+    if (keeps_work_) work_.push_back({work, gpu});
   }
   if (!order_.add(gpu, work)) ++late_work_;
   if (const auto until = order_.crowded_until()) settle(*until);
@@ -94,6 +94,7 @@ void SampledSource::take(const SamplesRecord& samples) {
     for (const std::uint32_t value : samples.columns[c]) line.link_units[c] += value;
   }
   lines_.push_back(line);
+  gaps_.add(samples);
   if (end == line_ends_.end()) {
     line_ends_.emplace_back(samples.gpu, line.to_ns);
   } else {

@@ -19,6 +19,7 @@
 #include "profiler/attribution/sample_order.h"
 #include "profiler/attribution/sample_truth.h"
 #include "schema/record.h"
+#include "tools/analysis/sampled_bytes_gaps.h"
 #include "tools/analysis/sampled_bytes_groups.h"
 #include "tools/analysis/unmix_blocks.h"
 
@@ -37,6 +38,7 @@ struct LineSums {
 struct OwnerWork {
   std::uint64_t ns = 0;     ///< durations, summed
   std::uint64_t count = 0;  ///< pieces of work
+  TimeNs lost_ns = 0;       ///< of ns, while samples were lost
   bool operator==(const OwnerWork&) const = default;
 };
 
@@ -61,7 +63,12 @@ class SampledSource {
   [[nodiscard]] std::uint64_t late_work() const noexcept { return late_work_; }
   [[nodiscard]] const CopyTruth& truth() const noexcept { return truth_.truth(); }
   /// All timed work; `path` is the owner. In order of arrival.
-  [[nodiscard]] const std::vector<OrderedWork>& work() const noexcept { return work_; }
+  struct Work {
+    OrderedWork work;
+    std::uint32_t gpu;
+  };
+  [[nodiscard]] const std::vector<Work>& work() const noexcept { return work_; }
+  [[nodiscard]] const SampleGaps& gaps() const noexcept { return gaps_; }
   /// Lets go of work() and keeps none from here on: the trace is too long.
   void forget_work();
   /// All timed work by owner.
@@ -78,7 +85,8 @@ class SampledSource {
   TruthCopies truth_;
   std::vector<LineSums> lines_;
   std::vector<std::pair<std::uint32_t, TimeNs>> line_ends_;  // of the latest line, by GPU
-  std::vector<OrderedWork> work_;
+  std::vector<Work> work_;
+  SampleGaps gaps_;
   std::vector<OwnerWork> owner_work_;
   std::uint64_t late_work_ = 0;
   bool keeps_work_ = true;

@@ -54,7 +54,7 @@ bool shows_exact_bytes(const json& summary) {
   return is_exact(member(summary, "outside")) || std::any_of(modules.begin(), modules.end(), is_exact);
 }
 
-/// What each byte of the summary's samples went to.
+/// What each byte of the summary's samples went to: not those that rows have for lost samples.
 Bytes given_away(const json& summary, const json& samples) {
   Bytes sums{};
   const auto add = [&](const json& row) {
@@ -67,6 +67,8 @@ Bytes given_away(const json& summary, const json& samples) {
   }
   if (const json outside = member(summary, "outside"); is_sampled(outside)) add(outside);
   add(member(samples, "unattributed"));
+  const json estimated = member(samples, "estimated");
+  for (std::size_t c = 0; c < sums.size(); ++c) sums[c] -= number(estimated, kByteKeys[c]);
   return sums;
 }
 

@@ -215,6 +215,13 @@ TEST_CASE("sampled bytes go by busy time, by summed time where copies move bytes
   CHECK(kernels.sampled_share == Approx(0.9));
   CHECK(kernels.rate_ns == Approx(450));
   CHECK_FALSE(kernels.error_pct().has_value());
+  CHECK(kernels.partly_sampled());
+  const RowBytes estimated = sampled_bytes(row, {10, 20, 30}, 1000, 900, 80);
+  CHECK(estimated.estimated);
+  CHECK_FALSE(estimated.partly_sampled());
+  CHECK(estimated.sampled_share == Approx(0.9));
+  CHECK(estimated.rate_ns == Approx(490));
+  CHECK_FALSE(sampled_bytes(row, {10, 20, 30}, 1000, 1000).has_gaps());
   row.memcpy_bytes[1] = 5;
   CHECK(sampled_bytes(row, {1, 1, 1}, 1000, 1000).rate_ns == Approx(1000));
 }

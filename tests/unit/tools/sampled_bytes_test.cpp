@@ -164,20 +164,61 @@ TEST_CASE("a trace too long to hold gives nearly the same, and loses no byte") {
   }
 }
 
-TEST_CASE("work outside of samples is said, and makes the error larger") {
+TEST_CASE("bytes of work while samples were lost are estimated, and the error is larger") {
   MadeTrace trace = light_beside_heavy({}, 2'000);
   const SampledTotals before = SampledTrace::load(trace.reader())->totals();
   int lines = 0;
   std::erase_if(trace.lines, [&](const Line& line) {
-    return std::holds_alternative<SamplesRecord>(line) && lines++ % 2 == 0;
+    return std::holds_alternative<SamplesRecord>(line) && lines++ % 2 == 1;
   });
   const SampledTotals after = SampledTrace::load(trace.reader())->totals();
 
   CHECK(before.find(2)->overlap_ns == before.find(2)->work_ns);
+  CHECK(before.find(2)->estimated_ns == 0);
+  CHECK(before.find(2)->exclusive[0].estimated_bytes == 0);
   CHECK(after.find(2)->overlap_ns < after.find(2)->work_ns * 7 / 10);
-  const double truth = trace.exclusive.at(2)[0];
-  const BoundedBytes& read = after.find(2)->exclusive[0];
-  CHECK(std::abs(static_cast<double>(read.bytes) - truth) <= static_cast<double>(read.error_bytes));
+  std::uint64_t measured = after.samples.unattributed[0];
+  for (const std::uint32_t path : {2U, 3U, 4U}) {
+    const SampledPath& row = *after.find(path);
+    const double truth = trace.exclusive.at(path)[0];
+    const BoundedBytes& read = row.exclusive[0];
+    INFO("path " << path);
+    CHECK(row.overlap_ns + row.estimated_ns >= row.work_ns * 98 / 100);
+    CHECK(off_by(read.bytes, truth) < (path == 3 ? 0.15 : 0.02));  // of the light one little is known
+    CHECK(read.estimated_bytes > read.bytes / 3);
+    CHECK(std::abs(static_cast<double>(read.bytes) - truth) <= static_cast<double>(read.error_bytes));
+    CHECK(*read.error_pct() > *before.find(path)->exclusive[0].error_pct());
+    measured += read.bytes - read.estimated_bytes;
+  }
+  CHECK(measured == after.samples.bytes[0]);
+  CHECK(after.find(1)->inclusive[0].estimated_bytes == after.find(2)->exclusive[0].estimated_bytes +
+                                                           after.find(3)->exclusive[0].estimated_bytes +
+                                                           after.find(4)->exclusive[0].estimated_bytes);
+  CHECK(after.find(1)->inclusive_estimated_ns >= after.find(2)->estimated_ns);
+  for (const SampledKernel& kernel : after.kernels) {
+    if (kernel.name != 0) CHECK(kernel.estimated_bytes[0] > kernel.bytes[0] / 3);
+  }
+}
+
+TEST_CASE("work that no sample saw gets no bytes, and windows share what is estimated") {
+  MadeTrace trace = light_beside_heavy({}, 200);
+  int lines = 0;
+  std::erase_if(trace.lines, [&](const Line& line) {
+    return std::holds_alternative<SamplesRecord>(line) && lines++ % 3 == 1;
+  });
+  KernelRecord unseen = kernel(4, 4, 1'000'000'000, 1'000'500'000);
+  unseen.work.stream = 99;
+  trace.lines.emplace_back(PathRecord{5, 0, 0, "unseen"});
+  unseen.work.path = 5;
+  trace.lines.emplace_back(unseen);
+  const SampledTrace sampled = *SampledTrace::load(trace.reader());
+  const SampledTotals whole = sampled.totals();
+  CHECK(whole.find(5)->exclusive[0].bytes == 0);
+  CHECK(whole.find(5)->estimated_ns == 0);
+  CHECK(whole.find(5)->exclusive[0].error_bytes > 0);
+  const std::uint64_t estimated = sampled.totals({INT64_MIN, 5'000'000}).find(2)->estimated_ns +
+                                  sampled.totals({5'000'000, INT64_MAX}).find(2)->estimated_ns;
+  CHECK(std::abs(static_cast<double>(estimated) - static_cast<double>(whole.find(2)->estimated_ns)) < 10);
 }
 
 TEST_CASE("a trace without samples gives nothing, one of idle samples or a single one its totals") {

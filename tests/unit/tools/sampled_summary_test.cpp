@@ -97,6 +97,43 @@ TEST_CASE("a summary gets the sampled bytes of its trace, and agrees with it aft
   CHECK_FALSE(std::filesystem::exists(trace.folder.path() / "summary.json.tmp"));
 }
 
+TEST_CASE("bytes of work while samples were lost stand beside those of the samples") {
+  SampledOnDisk trace;
+  SamplesRecord before, after;
+  before.runs = {{0, 2'000, 2}};
+  before.columns[kSampleL2] = {200, 4'000};
+  after.runs = {{3'000, 4'000, 1}};  // the one before it is missing
+  after.columns[kSampleL2] = {2'000};
+  trace.lines[TraceOnDisk::kFlush] = line_of(before) + line_of(after);
+  EndRecord end = test::end_record();
+  end.records.emplace_back("samples", 2);
+  trace.lines[TraceOnDisk::kEnd] = line_of(end);
+  trace.write_summary("sampled");
+  REQUIRE(complete_summary(trace.folder.path()).empty());
+  Json summary = trace.summary();
+
+  CHECK(summary["samples"]["all"]["l2_bytes"] == 32 * 6'200);
+  const auto estimated = summary["samples"]["estimated"]["l2_bytes"].get<std::uint64_t>();
+  CHECK(estimated == 32 * 4'000);  // half of `model` was seen
+  CHECK(summary["modules"][0]["bytes_estimated"] == true);
+  CHECK(summary["modules"][0]["sampled_share"] == 0.6667);
+  CHECK(summary["modules"][0]["l2_bytes"].get<std::uint64_t>() +
+            summary["samples"]["unattributed"]["l2_bytes"].get<std::uint64_t>() ==
+        32 * 6'200 + estimated);
+  const std::string text =
+      module_table(load_trace(open_trace_folder(trace.folder.path())),
+                   load_row_values(load_trace(open_trace_folder(trace.folder.path()))), {}, {0, false});
+  CHECK(text.find("Samples were lost") != std::string::npos);
+  CHECK(text.find("+: at least") == std::string::npos);
+
+  summary["kernels"][0]["total_ns"] = 3'000;
+  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  CHECK(test::shown(test::check(trace)).empty());
+  summary["samples"]["estimated"]["l2_bytes"] = estimated + 1;
+  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  CHECK(test::only_kind(test::check(trace)) == "summary");
+}
+
 TEST_CASE("a summary that cannot be made better stays as it is, and the reason is told") {
   SampledOnDisk trace;
   const char* counters = "sampled";

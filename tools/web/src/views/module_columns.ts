@@ -8,7 +8,16 @@ import type { TableColumn } from "../ui/columns";
 export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRow>[] {
   const all = Math.max(1, trace.gpuTotal);
   const atLeast = (row: ModuleRow): string => {
-    const { sampled_share: sampled, launches } = row as unknown as { sampled_share?: number; launches?: number };
+    const {
+      sampled_share: sampled,
+      launches,
+      bytes_estimated: estimated,
+    } = row as unknown as {
+      sampled_share?: number;
+      launches?: number;
+      bytes_estimated?: boolean;
+    };
+    if (estimated) return "";
     return sampled !== undefined || launches !== undefined ? "+" : "";
   };
   return [
