@@ -4,11 +4,15 @@
 // loader.
 //
 //   flush_growth --passes 200000 --launches 30 --steps 10 --flush-ms 100 [--kept] [--no-event-records]
+//   [--toggle] [--renew]
 //
 // A pass is some empty kernels between two CUDA events, as in `rtdetr`, and nobody waits for any. The events
 // are 1,024 passes' in turn; with --kept each pass has its own. A second thread asks for records every
 // --flush-ms, as our library's does. A JSON line a step of --passes / --steps: how many passes so far, the
-// median and most us of a flush and ns of a launch in this step, and the process's resident memory.
+// median and most us of a flush and ns of a launch in this step, the median us of flushes when the GPU
+// and the records have been waited for, and the process's resident memory. --toggle: before each step the
+// kinds of records are switched off and on, as by a window. --renew: and a clock is registered between the
+// two.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/activity/activity_callbacks.h"
 #include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
 #include "workloads/arguments.h"
@@ -38,10 +43,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kPassesInTurn = 1'024;
 
-struct Options {
+struct Settings {
   std::uint64_t passes = 200'000, steps = 10;
   unsigned launches = 30, flush_ms = 100;
-  bool kept = false, no_event_records = false;
+  bool kept = false, no_event_records = false, toggle = false, renew = false;
 };
 
 double us_since(Clock::time_point begin) {
@@ -85,6 +90,26 @@ class Flusher {
   std::thread thread_;
 };
 
+/// Median us of a flush when there is nothing to hand back.
+double idle_flush_us(const CuptiFunctions& cupti) {
+  check(cudaDeviceSynchronize(), "wait");
+  check_cupti(cupti.ActivityFlushAll(0), "flush");
+  std::vector<double> times_us;
+  for (int i = 0; i < 11; ++i) {
+    const auto begin = Clock::now();
+    check_cupti(cupti.ActivityFlushAll(0), "flush");
+    times_us.push_back(us_since(begin));
+  }
+  std::nth_element(times_us.begin(), times_us.begin() + 5, times_us.end());
+  return times_us[5];
+}
+
+void switch_kinds(const CuptiFunctions& cupti, const Settings& options, bool on) {
+  const auto change = on ? cupti.ActivityEnable : cupti.ActivityDisable;
+  check_cupti(change(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernel records");
+  if (!options.no_event_records) check_cupti(change(CUPTI_ACTIVITY_KIND_CUDA_EVENT), "event records");
+}
+
 std::uint64_t resident_kib() {
   std::uint64_t pages = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> pages >> resident;
@@ -93,7 +118,7 @@ std::uint64_t resident_kib() {
 
 class Passes {
  public:
-  explicit Passes(const Options& options)
+  explicit Passes(const Settings& options)
       : launches_(options.launches), events_(2 * (options.kept ? options.passes : kPassesInTurn)) {
     for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "event");
   }
@@ -115,20 +140,24 @@ class Passes {
   std::vector<cudaEvent_t> events_;  // never destroyed: the program ends with them
 };
 
-void measure(const CuptiFunctions& cupti, const Options& options) {
+void measure(const CuptiFunctions& cupti, const Settings& options) {
   check_cupti(bench::throw_records_away(cupti), "buffers");
-  check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernel records");
-  if (!options.no_event_records)
-    check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CUDA_EVENT), "event records");
+  switch_kinds(cupti, options, true);
   Passes passes(options);
   Flusher flusher(cupti, options.flush_ms);
   const std::uint64_t length = std::max<std::uint64_t>(options.passes / options.steps, 1);
   for (std::uint64_t done = 0; done + length <= options.passes; done += length) {
+    if ((options.toggle || options.renew) && done != 0) {
+      switch_kinds(cupti, options, false);
+      if (options.renew) renew_clock(cupti);
+      switch_kinds(cupti, options, true);
+    }
     const double launch_ns = passes.run(done, done + length);
     std::vector<double> flushes = flusher.take();
     std::sort(flushes.begin(), flushes.end());
     nlohmann::ordered_json line{{"passes", done + length},
                                 {"launch_ns", launch_ns},
+                                {"idle_flush_us", idle_flush_us(cupti)},
                                 {"resident_kib", resident_kib()},
                                 {"flushes", flushes.size()}};
     if (!flushes.empty()) {
@@ -146,13 +175,15 @@ void measure(const CuptiFunctions& cupti, const Options& options) {
 int main(int argc, char** argv) {
   using namespace rangefinder;
   Arguments arguments("What a flush of CUPTI's records takes the longer a program runs");
-  Options options;
+  Settings options;
   arguments.number("--passes", options.passes);
   arguments.positive("--steps", options.steps);
   arguments.positive("--launches", options.launches);
   arguments.number("--flush-ms", options.flush_ms);
   arguments.flag("--kept", options.kept, "Events of its own for each pass");
   arguments.flag("--no-event-records", options.no_event_records);
+  arguments.flag("--toggle", options.toggle);
+  arguments.flag("--renew", options.renew);
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   probe::require_gpu();
   measure(bench::cupti_or_exit().functions, options);

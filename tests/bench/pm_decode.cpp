@@ -41,8 +41,9 @@ enum class Emptying {
   initialize,  // cuptiPmSamplingCounterDataImageInitialize after each decoding
   copy,        // a copy of an empty image over it
   when_full,   // initialized only when less than half is left
+  touched,     // a copy of an empty image over its head and the samples that were written
 };
-constexpr const char* kEmptyingNames[] = {"initialize", "copy", "when full"};
+constexpr const char* kEmptyingNames[] = {"initialize", "copy", "when full", "touched"};
 
 struct Case {
   int metrics;  // the first so many of kPmImageMetrics
@@ -52,14 +53,16 @@ struct Case {
   std::size_t hardware_mib;
 };
 
-constexpr Case kCases[] = {
-    {6, 1024, 20, Emptying::initialize, 256}, {6, 1024, 5, Emptying::initialize, 256},
-    {6, 4096, 20, Emptying::initialize, 256}, {6, 4096, 20, Emptying::copy, 256},
-    {6, 4096, 20, Emptying::when_full, 256},  {6, 16384, 20, Emptying::when_full, 256},
-    {4, 4096, 20, Emptying::when_full, 256},  {3, 1024, 20, Emptying::initialize, 256},
-    {3, 4096, 20, Emptying::initialize, 256}, {3, 4096, 20, Emptying::copy, 256},
-    {3, 4096, 20, Emptying::when_full, 256},  {3, 4096, 20, Emptying::when_full, 64},
-    {3, 4096, 5, Emptying::when_full, 64},    {3, 4096, 100, Emptying::when_full, 256}};
+constexpr Case kCases[] = {{6, 1024, 20, Emptying::initialize, 256}, {6, 1024, 5, Emptying::initialize, 256},
+                           {6, 4096, 20, Emptying::initialize, 256}, {6, 4096, 20, Emptying::copy, 256},
+                           {6, 4096, 20, Emptying::when_full, 256},  {6, 16384, 20, Emptying::when_full, 256},
+                           {4, 4096, 20, Emptying::when_full, 256},  {3, 1024, 20, Emptying::initialize, 256},
+                           {3, 4096, 20, Emptying::initialize, 256}, {3, 4096, 20, Emptying::copy, 256},
+                           {3, 4096, 20, Emptying::when_full, 256},  {3, 4096, 20, Emptying::when_full, 64},
+                           {3, 4096, 5, Emptying::when_full, 64},    {3, 4096, 100, Emptying::when_full, 256},
+                           {6, 4096, 5, Emptying::copy, 256},        {6, 4096, 2, Emptying::touched, 256},
+                           {6, 4096, 5, Emptying::touched, 256},     {6, 4096, 10, Emptying::touched, 256},
+                           {6, 4096, 20, Emptying::touched, 256},    {6, 4096, 40, Emptying::touched, 256}};
 
 double since_us(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
@@ -69,6 +72,7 @@ struct Tally {
   std::size_t samples = 0, decodings = 0, filled = 0, overflows = 0, holes = 0, unvalued = 0;
   double decode_us = 0, info_us = 0, evaluate_us = 0, empty_us = 0;
   double missing = 0, longest_ms = 0;
+  std::size_t beyond = 0, checked = 0;  // images that were written behind their samples, of so many
   std::string first_holes;
 };
 
@@ -100,9 +104,14 @@ class Sampling {
     size.pPmSamplingObject = sampler_;
     size.pMetricNames = metrics_.data();
     size.numMetrics = metrics_.size();
-    size.maxSamples = which.image;
-    check(cupti_.PmSamplingGetCounterDataSize(&size), "cuptiPmSamplingGetCounterDataSize");
-    image_.assign(size.counterDataSize, 0);
+    const auto bytes_of = [&](std::size_t samples) {
+      size.maxSamples = static_cast<std::uint32_t>(samples);
+      check(cupti_.PmSamplingGetCounterDataSize(&size), "cuptiPmSamplingGetCounterDataSize");
+      return size.counterDataSize;
+    };
+    sample_bytes_ = bytes_of(2) - bytes_of(1);
+    head_bytes_ = bytes_of(1) - sample_bytes_;
+    image_.assign(bytes_of(which.image), 0);
     initialize();
     empty_image_ = image_;
   }
@@ -173,6 +182,16 @@ class Sampling {
       std::memcpy(image_.data(), empty_image_.data(), image_.size());
       done_ = 0;
     }
+    if (which_.emptying == Emptying::touched) {
+      const std::size_t used =
+          std::min(head_bytes_ + info.numPopulatedSamples * sample_bytes_, image_.size());
+      std::memcpy(image_.data(), empty_image_.data(), used);
+      done_ = 0;
+      if (tally_.checked < 40) {  // too dear for all of them
+        ++tally_.checked;
+        if (image_ != empty_image_) ++tally_.beyond;
+      }
+    }
     if (which_.emptying == Emptying::when_full && (full || done_ > which_.image / 2)) initialize();
     tally_.empty_us += since_us(emptying);
     return full;
@@ -214,6 +233,7 @@ class Sampling {
   std::vector<double> values_;
   std::vector<std::uint8_t> image_, empty_image_;
   CUpti_PmSampling_Object* sampler_ = nullptr;
+  std::size_t head_bytes_ = 0, sample_bytes_ = 0;
   const char* kept_image_ = nullptr;
   std::size_t done_ = 0;
   std::int64_t last_ns_ = 0;
@@ -224,11 +244,11 @@ void print(const Case& which, std::size_t bytes, const Tally& t) {
   const double n = static_cast<double>(std::max<std::size_t>(t.samples, 1));
   std::printf(
       "%7d %6u %6d %-10s %4zu %6zu | %8zu %6.1f %5.1f %5.1f %6.1f %6.1f | %5zu %5zu %3zu | %5zu %6.1f%% "
-      "%6.1f%s\n",
+      "%6.1f | %zu of %zu%s\n",
       which.metrics, which.image, which.period_ms, kEmptyingNames[static_cast<int>(which.emptying)],
       which.hardware_mib, bytes, t.samples, t.decode_us / n, t.info_us / n, t.evaluate_us / n, t.empty_us / n,
       (t.decode_us + t.info_us + t.evaluate_us + t.empty_us) / n, t.decodings, t.filled, t.overflows, t.holes,
-      100 * t.missing / (t.missing + n), t.longest_ms, t.first_holes.c_str());
+      100 * t.missing / (t.missing + n), t.longest_ms, t.beyond, t.checked, t.first_holes.c_str());
   std::fflush(stdout);
 }
 
@@ -261,7 +281,7 @@ int main(int argc, char** argv) {
   std::printf(
       "# %s, every %.0f us; times in us a sample\nmetrics  image period emptying    MiB B/smpl |  samples "
       "decode  info  eval  empty"
-      "    sum | decod  full ovf | holes missing longest\n",
+      "    sum | decod  full ovf | holes missing longest | written behind the samples\n",
       chip.pChipName, interval_us);
   for (const Case& which : kCases) {
     Sampling sampling(library, chip.pChipName, which, static_cast<std::uint32_t>(interval_us * 1e3));

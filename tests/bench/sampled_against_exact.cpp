@@ -10,8 +10,9 @@
 // by text and compared where all traces measured all launches; bytes are scaled to one call, since the runs
 // may differ in length. What a kernel moves differs from process to process (what the caches hold, where
 // memory lies): the truth is what lies between the least and the most of the exact runs. `--skip`: iterations
-// at the beginning that do not count, because they are cold. Ends with 1 where fewer than 95 % of all
-// values are covered, or a heavy path is off by more than 2 %.
+// at the beginning that do not count, because they are cold. A truth may be sampled too, of a run in which
+// kernels stood so far apart that no sample held two of them (pausing_nvtx_tool.cpp). Ends with 1 where fewer
+// than 95 % of all values are covered, or a heavy path is off by more than 2 %.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -39,6 +40,11 @@ constexpr const char* kColumns[kSharedColumns] = {"read", "written", "L2"};
 struct ExactPath {
   std::array<double, kSharedColumns> least{}, most{};
   std::size_t runs = 0;
+
+  void add(std::size_t column, double a_call) {
+    least[column] = runs == 0 ? a_call : std::min(least[column], a_call);
+    most[column] = std::max(most[column], a_call);
+  }
 };
 
 struct Comparison {
@@ -82,12 +88,30 @@ void add_exact_paths(std::map<std::string, ExactPath>& out, const TraceTotals& t
         row.counters.dram_read_bytes, row.counters.dram_write_bytes, row.counters.l2_bytes};
     ExactPath& path = out[trace.path_text(row.path)];
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
-      const double a_call = static_cast<double>(bytes[c]) / static_cast<double>(row.calls);
-      path.least[c] = path.runs == 0 ? a_call : std::min(path.least[c], a_call);
-      path.most[c] = std::max(path.most[c], a_call);
+      path.add(c, static_cast<double>(bytes[c]) / static_cast<double>(row.calls));
     }
     ++path.runs;
   }
+}
+
+void add_sampled_paths(std::map<std::string, ExactPath>& out, const TraceTotals& trace,
+                       const SampledTotals& sampled) {
+  for (const PathTotals& row : trace.totals.paths()) {
+    const SampledPath* const known = sampled.find(row.path);
+    if (row.path == 0 || row.calls == 0 || known == nullptr) continue;
+    ExactPath& path = out[trace.path_text(row.path)];
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      path.add(c, static_cast<double>(known->inclusive[c].bytes) / static_cast<double>(row.calls));
+    }
+    ++path.runs;
+  }
+}
+
+void add_truth(std::map<std::string, ExactPath>& out, const char* folder, std::uint64_t skip) {
+  const Warm warm = load_warm(folder, skip);
+  if (warm.totals.samples_lines == 0) return add_exact_paths(out, warm.totals);
+  const auto trace = SampledTrace::load(warm.totals.files);
+  if (trace) add_sampled_paths(out, warm.totals, trace->totals(warm.selection.sample_window()));
 }
 
 std::vector<Comparison> compare(const TraceTotals& trace, const SampledTotals& sampled,
@@ -167,7 +191,7 @@ int run(const Arguments& arguments) {
   const auto trace = SampledTrace::load(sampled_trace.files);
   std::map<std::string, ExactPath> exact;
   for (std::size_t i = 1; i < arguments.folders.size(); ++i)
-    add_exact_paths(exact, load_warm(arguments.folders[i], arguments.skip).totals);
+    add_truth(exact, arguments.folders[i], arguments.skip);
   if (!trace || exact.empty()) {
     std::fprintf(stderr, "%s holds no %s\n", trace ? arguments.folders[1] : sampled_folder,
                  trace ? "exact values" : "samples");

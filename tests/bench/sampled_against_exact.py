@@ -7,11 +7,15 @@
 #
 #   sampled_against_exact.py BUILD [--program hf|rtdetr] [--iterations 300] [--exact-iterations 300]
 #                            [--runs 3] [--exact-runs 3] [--skip 5] [--interval 20] [--rtdetr FILE]
-#                            [--keep FOLDER] [--graph on|off] [--overlap]
+#                            [--keep FOLDER] [--graph on|off] [--overlap] [--exact-at launch|range]
+#                            [--apart US]
 #
 # Exact counters let one kernel run at a time. Kernels of rtdetr that begin while the one before ends
 # (programmatic dependent launch) move other bytes through the L2 than alone: unless --overlap is given,
 # both modes run with CUDA_LAUNCH_BLOCKING=1, so that the same work is compared.
+
+# --apart: the truth is no exact run but a sampled one in which each module waits that long before it begins, so that
+# no sample holds two kernels: what kernels move without counter ranges around them.
 
 # Per column (DRAM read, written, L2): paths of 5 % of GPU time or more, median and worst difference in
 # percent; part of all paths whose stated error holds. Medians over the runs, with (least, most).
@@ -51,12 +55,16 @@ def command(args, iterations):
     return [str(args.rtdetr), "--graph", args.graph, "--iterations", str(iterations)]
 
 
-def trace(args, folder, mode, iterations):
+def trace(args, folder, mode, iterations, apart=False):
     """Runs the program under the profiler; returns the line it printed last."""
     words = [str(args.build / "bin/rangefinder"), "run", "--quiet", "--force", "--counters", mode,
-             "--sample-interval", str(args.interval), "--out", str(folder), "--", *command(args, iterations)]
+             "--sample-interval", str(args.interval), "--sample-cpu", "0", "--exact-at", args.exact_at,
+             "--out", str(folder), "--", *command(args, iterations)]
     start = time.monotonic()
     blocking = {} if args.overlap or args.program == "hf" else {"CUDA_LAUNCH_BLOCKING": "1"}
+    if apart:
+        tool = args.build / "tests/libpausing_nvtx_tool.so"
+        blocking |= {"NVTX_INJECTION64_PATH": str(tool), "PAUSE_US": str(args.apart)}
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           timeout=args.timeout, env=os.environ | blocking)
     if done.returncode != 0:
@@ -120,6 +128,8 @@ def main():
     parser.add_argument("--skip", type=int, default=5, help="first iterations of each run that do not count")
     parser.add_argument("--overlap", action="store_true", help="let kernels of rtdetr overlap while sampled")
     parser.add_argument("--interval", type=int, default=20)
+    parser.add_argument("--exact-at", choices=("launch", "range"), default="launch")
+    parser.add_argument("--apart", type=int, default=0, metavar="US")
     parser.add_argument("--timeout", type=int, default=300, help="seconds for one run")
     parser.add_argument("--keep", type=pathlib.Path, help="leave traces and comparisons here")
     args = parser.parse_args()
@@ -131,7 +141,7 @@ def main():
         exact = [folder / f"exact-{run}" for run in range(args.exact_runs)]
         for one in exact:
             shutil.rmtree(one, ignore_errors=True)
-            trace(args, one, "exact", args.exact_iterations)
+            trace(args, one, "sampled" if args.apart else "exact", args.exact_iterations, bool(args.apart))
         results = []
         for run in range(args.runs):
             sampled = folder / f"sampled-{run}"

@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 UNIT = 32
+STEADY_S = 2
 
 
 def run(build, folder, mode, words, interval):
@@ -78,14 +79,14 @@ class Trace:
 
 
 def steady_cores(build, folder, load, args):
-    """CPU seconds a second: a long run less a short one, so that the start is in neither."""
+    """(CPU seconds a second, interval at the end in us): a long run less one not so long, so that neither the start nor
+    the time in which the pace is found is in it."""
     used = []
-    for seconds in (args.seconds, args.seconds + 2):
+    for seconds in (args.seconds + STEADY_S, args.seconds + 2 * STEADY_S):
         run(build, folder, "sampled", [load, str(seconds)], args.interval)
-        cost = Trace(folder).end["own_cost"]
-        used.append((cost["sampler_cpu_ns"], cost["samples"]))
-    (cpu, samples) = (used[1][0] - used[0][0], used[1][1] - used[0][1])
-    return cpu / (samples * args.interval * 1000)
+        trace = Trace(folder)
+        used.append(trace.end["own_cost"]["sampler_cpu_ns"])
+    return (used[1] - used[0]) / (STEADY_S * 1e9), max(interval for _, interval, _ in trace.intervals) / 1000
 
 
 def cost_row(build, folder, load, args):
@@ -99,12 +100,12 @@ def cost_row(build, folder, load, args):
                 trace = Trace(folder)
                 rate.append(trace.line_bytes * 1e3 / (trace.last - trace.first))
                 lost = trace.end["loss"].get("samples_lost", 0)
-    cores = steady_cores(build, folder, load, args)
+    cores, interval = steady_cores(build, folder, load, args)
     medians = {mode: statistics.median(values) for mode, values in times.items()}
     added = [100 * (s / o - 1) for s, o in zip(times["sampled"], times["off"])]
     print(f"{load:6} {medians['plain'] / 1e3:10.1f} {medians['off'] / 1e3:10.1f} {medians['sampled'] / 1e3:10.1f}"
           f" {100 * (medians['sampled'] / medians['off'] - 1):8.2f} {min(added):7.2f} {max(added):7.2f}"
-          f" {cores:8.2f} {statistics.median(rate):8.2f} {lost:6}", flush=True)
+          f" {cores:8.2f} {interval:7.1f} {statistics.median(rate):8.2f} {lost:6}", flush=True)
 
 
 def main():
@@ -124,7 +125,7 @@ def main():
                   f"{100 * (trace.bytes(name) / known - 1):+.3f} %")
         print(f"samples {trace.samples} + {trace.idle} idle in {trace.lines} lines, {trace.runs} runs, "
               f"lost {trace.end['loss'].get('samples_lost', 0)}; sampling: {trace.intervals}")
-        print("load     plain us  traced us sampled us added %     min     max cpu cores     MB/s   lost")
+        print("load     plain us  traced us sampled us added %     min     max cpu cores      us     MB/s   lost")
         for load in ("empty", "copy", "gemm"):
             cost_row(args.build, folder, load, args)
 
