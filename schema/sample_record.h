@@ -73,7 +73,7 @@ struct SamplingRecord {
   std::uint32_t gpu = 0;
   std::uint32_t interval_ns = 0;     ///< 0: it ended
   std::vector<std::string> columns;  ///< names out of kSampleColumnNames
-  std::string reason;                ///< "start", "overflow", "behind", "cpu", "stop", or why it could not go on
+  std::string reason;  ///< "start", "overflow", "behind", "cpu", "stop", or why it could not go on
 };
 
 }  // namespace rangefinder

@@ -50,8 +50,7 @@ PathTotals as_path(const KernelDetail& kernel, const CounterTotals* counters) {
 RowBytes bytes_of(const PathTotals& row, const SampledKernel* sampled, const GpuPeaks& peaks) {
   RowBytes bytes = exact_bytes(row, peaks);
   if (bytes.source != RowBytes::Source::none || sampled == nullptr) return bytes;
-  return sampled_bytes(row, sampled->bytes, sampled->work_ns, sampled->overlap_ns,
-                       sampled->estimated_ns);
+  return sampled_bytes(row, sampled->bytes, sampled->work_ns, sampled->overlap_ns, sampled->estimated_ns);
 }
 
 std::vector<Cell> summary_row(const KernelDetail& kernel, const RowBytes& bytes, const Derived& derived) {
