@@ -78,7 +78,7 @@ void disable_activity_kinds(const CuptiFunctions& cupti) noexcept {
 }
 
 void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool on) noexcept {
-  if (on) renew_old_clock(cupti);
+  if (on && monotonic_now_ns() - renewed_ns.load(std::memory_order_relaxed) > kClockAgeNs) renew_clock(cupti);
   for (const CUpti_ActivityKind kind : kKinds) {
     // These tell what work is of, and are few.
     if (kind == CUPTI_ACTIVITY_KIND_CONTEXT || kind == CUPTI_ACTIVITY_KIND_STREAM) continue;
@@ -99,10 +99,6 @@ void restart_node_records(const CuptiFunctions& cupti) noexcept {
 void renew_clock(const CuptiFunctions& cupti) noexcept {
   renewed_ns.store(monotonic_now_ns(), std::memory_order_relaxed);
   (void)cupti.ActivityRegisterTimestampCallback(realtime_ns);
-}
-
-void renew_old_clock(const CuptiFunctions& cupti) noexcept {
-  if (monotonic_now_ns() - renewed_ns.load(std::memory_order_relaxed) > kClockAgeNs) renew_clock(cupti);
 }
 
 void unregister_activity(const CuptiFunctions& cupti) noexcept {

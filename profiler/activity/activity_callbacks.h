@@ -25,8 +25,8 @@ namespace rangefinder {
                                          std::string& error);
 void disable_activity_kinds(const CuptiFunctions& cupti) noexcept;
 
-/// Records of work alone, on or off: with what was enabled by enable_activity_kinds(). Any thread, one at a
-/// time.
+/// Records of work alone, on or off: with what was enabled by enable_activity_kinds(). Renews the clock once
+/// a minute. Any thread, one at a time.
 void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool on) noexcept;
 
 /// Records of kernels, copies and memsets off and on again. What CUPTI had not timed by then it
@@ -36,11 +36,9 @@ void restart_node_records(const CuptiFunctions& cupti) noexcept;
 /// While no kind of record is on, and all records have been handed back: those of work that began before
 /// would have no times. CUPTI compares the clocks of GPU and host every 4 s for as long as the process
 /// lives, and to convert a time of a record it goes through all of these points from the first one
-/// on, three times a record: 0.4 us a record after 9 minutes, 2 an hour (docs/decisions.md). To
+/// on, three times a record: 0.35 us a record after 9 minutes, 2.3 an hour (docs/decisions.md). To
 /// register a clock begins them anew. And it may be that another tool has left its own.
 void renew_clock(const CuptiFunctions& cupti) noexcept;
-/// The same, where that was long ago.
-void renew_old_clock(const CuptiFunctions& cupti) noexcept;
 
 /// Attributes as they were, for whoever uses CUPTI next.
 void unregister_activity(const CuptiFunctions& cupti) noexcept;

@@ -59,7 +59,7 @@ class PathTable {
     for (std::size_t o = 0; o < groups.owners().size(); ++o) {
       own_[groups.owners()[o].path].work_ns += work_[o].ns;
       own_[groups.owners()[o].path].pieces += work_[o].count;
-      own_[groups.owners()[o].path].lost_ns += static_cast<std::uint64_t>(work_[o].lost_ns);
+      own_[groups.owners()[o].path].lost_ns += work_[o].lost_ns;
     }
     for (PathSums& own : own_) {
       set_carry(own);
@@ -156,7 +156,7 @@ std::vector<SampledKernel> kernel_rows(const HeldTrace& held, const SampleSplit&
   for (std::size_t o = 0; o < work.size(); ++o) {
     PathSums& row = rows[held.groups().owners()[o].name];
     row.work_ns += work[o].ns;
-    row.lost_ns += static_cast<std::uint64_t>(work[o].lost_ns);
+    row.lost_ns += work[o].lost_ns;
   }
   std::vector<SampledKernel> out;
   for (auto& [name, sums] : rows) {

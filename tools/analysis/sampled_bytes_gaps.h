@@ -22,15 +22,16 @@ class SampleGaps {
   void add(const SamplesRecord& samples);
   [[nodiscard]] bool none() const noexcept { return gaps_.empty(); }
   /// Of work in [from_ns, to_ns), what lies in such gaps.
-  [[nodiscard]] TimeNs lost_ns(std::uint32_t gpu, TimeNs from_ns, TimeNs to_ns) const noexcept;
+  [[nodiscard]] std::uint64_t lost_ns(std::uint32_t gpu, TimeNs from_ns, TimeNs to_ns) const noexcept;
 
  private:
   struct Gap {
     TimeNs start_ns, end_ns;
   };
   struct Last {
-    TimeNs end_ns = 0, interval_ns = 0;
-    TimeNs idle_ns = 0;  // of lines without runs since then
+    TimeNs end_ns = 0;
+    double interval_ns = 0;
+    double idle_ns = 0;  // of lines without runs since then
     bool any = false;
   };
   std::map<std::uint32_t, Last> last_;              // by GPU

@@ -36,9 +36,9 @@ struct LineSums {
 
 /// Work of one owner.
 struct OwnerWork {
-  std::uint64_t ns = 0;     ///< durations, summed
-  std::uint64_t count = 0;  ///< pieces of work
-  TimeNs lost_ns = 0;       ///< of ns, while samples were lost
+  std::uint64_t ns = 0;       ///< durations, summed
+  std::uint64_t count = 0;    ///< pieces of work
+  std::uint64_t lost_ns = 0;  ///< of ns, while samples were lost
   bool operator==(const OwnerWork&) const = default;
 };
 

@@ -63,6 +63,21 @@ TEST_CASE("GPUs have gaps of their own") {
   CHECK(gaps.lost_ns(1, 0, 100 * kInterval) == 0);
 }
 
+TEST_CASE("times that no clock tells overflow nothing, and runs that go back make no gap twice") {
+  constexpr TimeNs kFar = TimeNs{1} << 62;
+  SampleGaps gaps;
+  SamplesRecord far;
+  far.runs = {{-kFar, kFar, 1}, {kFar, kFar, 1}, {-kFar, -kFar, 1}, {kFar, kFar, 1}};
+  far.idle_samples = UINT64_MAX;
+  gaps.add(far);
+  gaps.add(far);
+  CHECK(gaps.lost_ns(0, -kFar, kFar) == 0);
+
+  SampleGaps back;
+  back.add(line({{0, 10}, {20, 30}, {0, 10}, {20, 30}}, 0));
+  CHECK(back.lost_ns(0, 0, 100 * kInterval) == 10 * kInterval);
+}
+
 TEST_CASE("before the first sample nothing was lost") {
   SampleGaps gaps;
   gaps.add(line({{1'000, 1'010}}, 0));
