@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// This library's own operator new: with a reserve where the process has no memory left (memory_reserve.h).
+// This library's own operator new: large blocks from the kernel (large_blocks.h), and a reserve where
+// the process has no memory left (memory_reserve.h).
 //
 // The version script keeps it inside: the application's operator new, of libstdc++ or of its own making, is
 // neither replaced by this one nor used by us. The forms that are not here (arrays, nothrow) call these.
@@ -8,11 +9,17 @@
 #include <exception>
 #include <new>
 
+#include "profiler/large_blocks.h"
 #include "profiler/memory_reserve.h"
 
 namespace {
 
+constinit rangefinder::LargeBlocks large_blocks;
 constinit rangefinder::MemoryReserve reserve;
+
+void* large_block(std::size_t bytes, std::size_t alignment) noexcept {
+  return bytes < rangefinder::LargeBlocks::kLeastBytes ? nullptr : large_blocks.allocate(bytes, alignment);
+}
 
 void* from_reserve(std::size_t bytes, std::size_t alignment) {
   void* const memory = reserve.allocate(bytes, alignment, std::uncaught_exceptions() != 0);
@@ -21,12 +28,14 @@ void* from_reserve(std::size_t bytes, std::size_t alignment) {
 }
 
 void release(void* memory) noexcept {
-  if (memory != nullptr && !reserve.give_back(memory)) std::free(memory);
+  if (memory == nullptr || large_blocks.give_back(memory) || reserve.give_back(memory)) return;
+  std::free(memory);
 }
 
 }  // namespace
 
 void* operator new(std::size_t bytes) {
+  if (void* const large = large_block(bytes, alignof(std::max_align_t)); large != nullptr) return large;
   void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
   return memory != nullptr ? memory : from_reserve(bytes == 0 ? 1 : bytes, alignof(std::max_align_t));
 }
@@ -35,6 +44,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const auto wanted = static_cast<std::size_t>(alignment);
   const std::size_t whole = (bytes + wanted - 1) / wanted * wanted;  // as aligned_alloc() wants it
   if (whole < bytes) throw std::bad_alloc();
+  if (void* const large = large_block(whole, wanted); large != nullptr) return large;
   void* const memory = std::aligned_alloc(wanted, whole == 0 ? wanted : whole);
   return memory != nullptr ? memory : from_reserve(whole == 0 ? wanted : whole, wanted);
 }

@@ -228,6 +228,7 @@ bool Session::finish_window() {
     last_summary_ = std::move(text);
     drain_.reset();
   }
+  if (BufferPool* const buffers = collection_.buffers()) buffers->shrink();
   SessionState closing = SessionState::closing;
   state_.compare_exchange_strong(closing, SessionState::idle);
   return false;

@@ -114,6 +114,21 @@ void BufferPool::make_ready() noexcept {
   }
 }
 
+void BufferPool::shrink() noexcept {
+  const std::lock_guard lock(mutex_);
+  while (free_.size() > kReady) {  // those in front have waited the longest
+    std::uint8_t* const buffer = free_.front();
+    free_.erase(free_.begin());
+    std::erase(all_, buffer);
+    munmap(buffer, kBufferBytes);
+  }
+  if (small_ == nullptr || free_small_.size() != small_used_) return;
+  munmap(small_, small_limit_ * kSmallBytes);
+  small_ = nullptr;
+  small_used_ = 0;
+  free_small_.clear();
+}
+
 void BufferPool::close() noexcept {
   const std::lock_guard lock(mutex_);
   closed_ = true;

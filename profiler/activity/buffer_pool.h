@@ -62,6 +62,9 @@ class BufferPool {
   /// Drain thread, each turn: maps and touches what is missing to kReady free buffers.
   void make_ready() noexcept;
 
+  /// A window is over: the memory of all free buffers but kReady goes back to the kernel.
+  void shrink() noexcept;
+
   /// Recording is over: take() gives nothing from now on, and counts nothing.
   void close() noexcept;
 

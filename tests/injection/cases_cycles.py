@@ -2,6 +2,7 @@
 """Windows that open and close while threads launch: nothing is lost at their edges."""
 
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import Build
@@ -33,6 +34,24 @@ class CycleCases(ObedientCase):
         self.assertGreater(kernels, CYCLES)
         self.assertEqual(after[:2], before[:2], "threads, open files")
         self.assertLess(after[2] - before[2], 4096, "KiB of memory")
+        program.do("storm off")
+        self.end_program(program)
+
+    def test_what_a_window_took_of_memory_goes_back_at_its_end(self):
+        """Buffers and the counters' images; a few buffers stay at hand for the next window."""
+        program = self.start_program(RANGEFINDER_START="off")
+        client = self.connect(program)
+        program.do("storm on")
+        before = program.resources()[2]
+        most = 0
+        for number in range(4):
+            self.ok(client.ask("start", out=str(self.place / f"window-{number}"), counters="sampled"))
+            time.sleep(0.5)
+            most = max(most, program.resources()[2])
+            self.ok(client.ask("stop"))
+        after = program.resources()[2]
+
+        self.assertLess(after - before, 20480, f"KiB of memory; in a window {most - before}")
         program.do("storm off")
         self.end_program(program)
 

@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -141,6 +142,15 @@ FAULT_EXPORT int posix_memalign(void** result, std::size_t alignment, std::size_
   if (CALLED_BY_US && allocation_fails(bytes)) return ENOMEM;
   *result = __libc_memalign(alignment, bytes);
   return *result == nullptr ? ENOMEM : 0;
+}
+/// Memory without a file behind it is an allocation like the others.
+FAULT_EXPORT void* mmap(void* where, std::size_t bytes, int protection, int flags, int file, off_t offset) {
+  if (CALLED_BY_US && (flags & MAP_ANONYMOUS) != 0 && allocation_fails(bytes)) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  static auto* const real = next<decltype(mmap)>("mmap");
+  return real(where, bytes, protection, flags, file, offset);
 }
 
 FAULT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),

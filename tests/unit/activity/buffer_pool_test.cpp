@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/activity/buffer_pool.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <thread>
 #include <vector>
@@ -16,6 +19,13 @@ namespace {
 
 bool all_zero(const std::uint8_t* buffer) {
   return std::all_of(buffer, buffer + BufferPool::kBufferBytes, [](std::uint8_t byte) { return byte == 0; });
+}
+
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t pages = 0, resident = 0;
+  file >> pages >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -238,4 +248,52 @@ TEST_CASE("no more buffers are made ready than there may be, and none once recor
   pool.close();
   pool.make_ready();
   CHECK(pool.take().data == nullptr);
+}
+
+TEST_CASE("after a window only a few buffers keep their memory, and what is lent stays") {
+  LossLedger loss;
+  BufferPool pool(16, loss);
+  std::vector<LentBuffer> lent;
+  for (LentBuffer buffer = pool.take(); buffer.data != nullptr; buffer = pool.take()) lent.push_back(buffer);
+  const std::size_t small = pool.capacity() - 12;
+  REQUIRE(lent.size() == 12 + small);
+  for (const LentBuffer& buffer : lent) std::memset(buffer.data, 1, buffer.bytes);
+  const LentBuffer kept_large = lent.front(), kept_small = lent.back();
+  for (std::size_t i = 1; i + 1 < lent.size(); ++i) {
+    pool.complete(lent[i].data, lent[i].bytes);
+    pool.give_back(pool.next());
+  }
+
+  pool.shrink();  // one of each is still lent
+  CHECK(kept_large.data[BufferPool::kBufferBytes - 1] == 1);
+  CHECK(kept_small.data[BufferPool::kSmallBytes - 1] == 1);
+  pool.complete(kept_large.data, 0);
+  pool.complete(kept_small.data, 0);
+  pool.shrink();
+
+  // Whatever is lent from now on is as good as before.
+  std::size_t large = 0, all = 0;
+  for (LentBuffer buffer = pool.take(); buffer.data != nullptr; buffer = pool.take(), ++all) {
+    if (buffer.bytes != BufferPool::kBufferBytes) continue;
+    ++large;
+    if (large > BufferPool::kReady) CHECK(all_zero(buffer.data));
+  }
+  CHECK(large == 12);
+  CHECK(all == lent.size());
+}
+
+TEST_CASE("memory that goes back after a window is no longer resident") {
+  LossLedger loss;
+  BufferPool pool(32, loss);
+  std::vector<LentBuffer> lent;
+  for (LentBuffer buffer = pool.take(); buffer.data != nullptr; buffer = pool.take()) {
+    std::memset(buffer.data, 1, buffer.bytes);
+    lent.push_back(buffer);
+  }
+  for (const LentBuffer& buffer : lent) pool.complete(buffer.data, 0);
+  const std::size_t before = resident_bytes();
+
+  pool.shrink();
+
+  CHECK(before - resident_bytes() > (24 - BufferPool::kReady) * BufferPool::kBufferBytes);
 }

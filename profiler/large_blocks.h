@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where our library's large blocks come from: the kernel, not the application's heap.
+//
+//   operator new (injection/operator_new.cpp) ─ 128 KiB or more ─▶ LargeBlocks ─ table full ─▶ malloc
+//
+// A counter image of 12 to 24 MB that comes and goes with each window would leave its size, and the
+// holes that small blocks tear into it, in the heap for good. And glibc takes the largest mapped block
+// that was ever freed for a hint on how the whole process uses memory: after one of ours it would serve
+// the application's own blocks of up to that size from its heaps, where they came from the kernel
+// before (mallopt(3), M_MMAP_THRESHOLD).
+//
+// Any thread, without a lock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace rangefinder {
+
+class LargeBlocks {
+ public:
+  static constexpr std::size_t kLeastBytes = std::size_t{128} << 10;  ///< glibc's own first threshold
+  static constexpr std::size_t kMostBlocks = 128;                     ///< at a time
+
+  /// Of whole pages, zeroed. nullptr: there is no memory, `kMostBlocks` are out, or `alignment` is over a
+  /// page's.
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
+  /// Back to the kernel. False: `memory` is none of these blocks, and nothing was done.
+  bool give_back(const void* memory) noexcept;
+
+ private:
+  struct Block {
+    std::atomic<const void*> begin{nullptr};  // this table's address: being filled
+    std::size_t bytes = 0;
+  };
+
+  Block blocks_[kMostBlocks];
+};
+
+}  // namespace rangefinder
