@@ -38,30 +38,46 @@ void PmSampler::context_created(CUcontext context) noexcept {
     const auto same = [context](const Context& known) { return known.context == context; };
     if (std::any_of(contexts_.begin(), contexts_.end(), same)) return;
     contexts_.push_back({context, gpu, false});
-    new_context_.store(!paused_.load());
+    list_new();
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
   }
 }
 
-void PmSampler::begin() noexcept {
-  const auto deadline = std::chrono::steady_clock::now() + kBeginPatience;
-  std::array<PmThread*, kMaxGpus> begun{};
+void PmSampler::list_new() noexcept {
+  std::size_t count = 0;
+  for (const Context& known : contexts_) {
+    if (known.sampled || paused_.load()) continue;
+    if (count < new_.size()) new_[count].store(known.context, std::memory_order_relaxed);
+    ++count;
+  }
+  new_count_.store(count, std::memory_order_release);
+}
+
+bool PmSampler::is_new(CUcontext context) const noexcept {
+  const std::size_t count = new_count_.load(std::memory_order_acquire);
+  if (count > new_.size()) return true;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (new_[i].load(std::memory_order_relaxed) == context) return true;
+  }
+  return false;
+}
+
+void PmSampler::begin(CUcontext context) noexcept {
+  PmThread* thread = nullptr;
   try {
     const std::lock_guard lock(mutex_);
-    new_context_.store(false);
     if (finished_.load() || paused_.load()) return;
-    for (Context& known : contexts_) {
-      if (std::exchange(known.sampled, true)) continue;
-      begun[known.gpu] = thread_of(known.gpu);
-      begun[known.gpu]->context_added();
-    }
+    const auto known = std::find_if(contexts_.begin(), contexts_.end(),
+                                    [&](const Context& entry) { return entry.context == context; });
+    if (known == contexts_.end() || std::exchange(known->sampled, true)) return;
+    list_new();
+    thread = thread_of(known->gpu);
+    thread->context_added();
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
   }
-  for (PmThread* const thread : begun) {
-    if (thread != nullptr) thread->wait_until_begun(deadline);
-  }
+  if (thread != nullptr) thread->wait_until_begun(std::chrono::steady_clock::now() + kBeginPatience);
 }
 
 void PmSampler::context_destroyed(CUcontext context) noexcept {
@@ -73,6 +89,7 @@ void PmSampler::context_destroyed(CUcontext context) noexcept {
     if (known == contexts_.end()) return;
     if (known->sampled) thread = threads_[known->gpu].load(std::memory_order_relaxed);
     contexts_.erase(known);
+    list_new();
   }
   if (thread != nullptr) thread->context_removed(kContextPatience);
 }
@@ -82,10 +99,10 @@ void PmSampler::pause(std::chrono::steady_clock::time_point deadline) noexcept {
   {
     const std::lock_guard lock(mutex_);
     paused_.store(true);
-    new_context_.store(false);
     for (Context& known : contexts_) {
       if (std::exchange(known.sampled, false)) ++sampled[known.gpu];
     }
+    list_new();
   }
   for (std::uint32_t gpu = 0; gpu < kMaxGpus; ++gpu) {
     PmThread* const thread = threads_[gpu].load(std::memory_order_acquire);
@@ -98,7 +115,7 @@ void PmSampler::pause(std::chrono::steady_clock::time_point deadline) noexcept {
 void PmSampler::resume() noexcept {
   const std::lock_guard lock(mutex_);
   paused_.store(false);
-  new_context_.store(!contexts_.empty());
+  list_new();
 }
 
 void PmSampler::finish(std::chrono::steady_clock::time_point deadline) noexcept {

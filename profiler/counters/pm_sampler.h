@@ -3,10 +3,12 @@
 // Sampled mode: DRAM, L2 and link traffic of whole GPUs every few microseconds, without
 // touching the application's launches.
 //
-//   contexts of a GPU ─▶ PmThread, one a GPU ─▶ queue ─▶ take() ─▶ drain thread ─▶ `samples` lines
+//   contexts with work ─▶ PmThread, one a GPU ─▶ queue ─▶ take() ─▶ drain thread ─▶ `samples` lines
 //
 // Which path the bytes belong to is worked out elsewhere, by time (attribution/). Where
-// the driver refuses counters, tracing goes on without them.
+// the driver refuses counters, tracing goes on without them. A GPU is sampled from the first
+// work on it: of several processes each may have a context on the first GPU, and no more than
+// that, and a GPU's counters serve one process at a time.
 #pragma once
 
 #include <cuda.h>
@@ -34,7 +36,7 @@ class PmSampler {
   static constexpr std::size_t kMaxQueued = 4096;
   /// A thread that ends the last context of a GPU waits so long for its counters to be free.
   static constexpr std::chrono::milliseconds kContextPatience{1000};
-  /// The first call into a context waits so long for its GPU to be sampled.
+  /// The first work of a context waits so long for its GPU to be sampled.
   static constexpr std::chrono::milliseconds kBeginPatience{2000};
 
   /// `on_refused(user, reason)`: called once, on a sampling thread, when counters cannot be had, or
@@ -48,11 +50,12 @@ class PmSampler {
 
   /// From the callbacks of a context's creation, and before its end.
   void context_created(CUcontext context) noexcept;
-  /// From the callback before a driver call, when has_new_context(): sampling begins, and the call
-  /// waits for it, 0.5 s (docs/measured.md). So nothing runs unsampled, and no program exits while
-  /// CUPTI sets up counters on another thread, which ends in a crash of the driver.
-  void begin() noexcept;
-  [[nodiscard]] bool has_new_context() const noexcept { return new_context_.load(std::memory_order_relaxed); }
+  /// Work in `context` is the first since sampling was last off there: begin() is due. Any thread.
+  [[nodiscard]] bool is_new(CUcontext context) const noexcept;
+  /// From the callback before that work is launched: sampling of its GPU begins, and the call waits
+  /// for it, 0.5 s (docs/measured.md). So nothing runs unsampled, and no program exits while CUPTI
+  /// sets up counters on another thread, which ends in a crash of the driver.
+  void begin(CUcontext context) noexcept;
   void context_destroyed(CUcontext context) noexcept;
   /// Ends sampling everywhere; waits for it until `deadline`. Before the driver's own exit handlers run.
   void finish(std::chrono::steady_clock::time_point deadline) noexcept;
@@ -74,6 +77,7 @@ class PmSampler {
   void refuse(const std::string& reason);
   void tell_prepared() noexcept;
   [[nodiscard]] PmThread* thread_of(std::uint32_t gpu);  // makes one if need be; with mutex_
+  void list_new() noexcept;                              // with mutex_
 
   const CuptiLibrary& library_;
   LossLedger& loss_;
@@ -81,7 +85,7 @@ class PmSampler {
   void (*const on_refused_)(void*, const std::string&);
   void (*const on_prepared_)(void*);
   void* const user_;
-  std::atomic<bool> refused_{false}, prepared_{false}, finished_{false}, paused_{false}, new_context_{false};
+  std::atomic<bool> refused_{false}, prepared_{false}, finished_{false}, paused_{false};
   // Set once, never freed: a sampling thread may outlive the session.
   std::array<std::atomic<PmThread*>, kMaxGpus> threads_{};
   std::mutex mutex_;  // for adding to threads_, and over contexts_
@@ -91,6 +95,9 @@ class PmSampler {
     bool sampled;  // its GPU's thread knows of it
   };
   std::vector<Context> contexts_;
+  // Of these, for is_new(): those that are not sampled. More than there is room for: any may be one.
+  std::array<std::atomic<CUcontext>, 16> new_{};
+  std::atomic<std::size_t> new_count_{0};
   std::mutex queue_mutex_;
   std::vector<PmRecord> queue_;  // guarded by queue_mutex_
 };

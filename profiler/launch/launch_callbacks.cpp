@@ -74,8 +74,8 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
   if (finds_contexts_.load(std::memory_order_relaxed)) [[unlikely]]
     find_context(call);
   if (PmSampler* const sampler = sampler_.load(std::memory_order_relaxed);
-      sampler != nullptr && sampler->has_new_context())
-    sampler->begin();
+      sampler != nullptr && is_gpu_work(api.kind) && sampler->is_new(call.context))
+    sampler->begin(call.context);
   const std::int64_t now_ns = recorder_.clock.now_ns();
   // A window that ends now waits for this call's end (Session::finish_window).
   if (state != nullptr && is_gpu_work(api.kind)) {

@@ -50,6 +50,21 @@ class SamplingCases(InjectionCase):
         for before, after in zip(runs, runs[1:]):
             self.assertLessEqual(before[1], after[0])
 
+    def test_a_gpu_without_work_is_not_sampled(self):
+        """Its counters are another process's: each rank of a program may have a context on the first GPU."""
+        trace = self.run_both("counters", "beside", fake={"FAKE_CUDA_GPUS": "2"}, **SAMPLED).trace()
+
+        self.assertEqual({line["gpu"] for line in trace.of("sampling")}, {1})
+        self.assertEqual({line["gpu"] for line in trace.of("kernel")}, {1})
+
+    def test_gpus_are_sampled_from_their_first_work(self):
+        trace = self.run_both("counters", "gpus", "3", fake={"FAKE_CUDA_GPUS": "3"}, **SAMPLED).trace()
+
+        begun = {line["gpu"]: line["at"] for line in trace.of("sampling") if line["reason"] == "start"}
+        self.assertEqual(begun.keys(), {0, 1, 2})
+        for line in trace.of("kernel"):
+            self.assertLessEqual(begun[line["gpu"]], line["start"])
+
     def test_a_longer_interval_brings_the_multiprocessors(self):
         trace = self.run_both("plain", "100", RANGEFINDER_SAMPLE_INTERVAL="100", **SAMPLED).trace()
 

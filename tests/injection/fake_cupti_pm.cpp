@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake CUPTI's PM sampling, one sampler for GPU 0. Call order, and the life of images,
+// The fake CUPTI's PM sampling, one sampler for each GPU. Call order, and the life of images,
 // are checked; a sampler must be gone before the last context is. Each decoding finds ten
 // samples more, one behind the other from the start on, and ten remain when it is stopped. They
 // are put behind those that the image holds; as on an H200, what finds no room there is gone.
@@ -17,6 +17,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@
 
 /// From enable to disable. Never freed: a late call must be seen.
 struct CUpti_PmSampling_Object {
+  std::uint32_t gpu;
   bool enabled, started, overflowed;
   const std::uint8_t* config;  ///< of SetConfig: must outlive us
   std::size_t config_bytes, most_samples;
@@ -42,7 +44,7 @@ constexpr std::size_t kLeastBuffer = std::size_t{256} << 20;
 
 std::mutex lock;  // guards all below
 std::condition_variable changed;
-CUpti_PmSampling_Object* sampler = nullptr;  // the one that is enabled
+std::map<std::uint32_t, CUpti_PmSampling_Object*> samplers;  // those that are enabled, by GPU
 std::uint64_t next_sample = 0;
 std::int64_t contexts = 0, decodings = 0;
 bool begun = false;
@@ -69,6 +71,15 @@ void decode_sample(CUpti_PmSampling_Object& object, CounterImage& image) {
   object.next_ns = times[1];
 }
 
+bool is_gpu(std::size_t ordinal) {
+  return ordinal < static_cast<std::size_t>(gpus());
+}
+
+bool is_sampled(std::size_t gpu) {
+  const std::lock_guard guard(lock);
+  return samplers.contains(static_cast<std::uint32_t>(gpu));
+}
+
 }  // namespace
 
 void sampling_begun_or_failed() {
@@ -79,7 +90,7 @@ void sampling_begun_or_failed() {
 
 bool sampler_enabled() {
   const std::lock_guard guard(lock);
-  return sampler != nullptr;
+  return !samplers.empty();
 }
 
 void pm_context_created() {
@@ -89,7 +100,7 @@ void pm_context_created() {
 
 void pm_context_destroyed() {
   const std::lock_guard guard(lock);
-  if (--contexts == 0 && sampler != nullptr)
+  if (--contexts == 0 && !samplers.empty())
     violation("the last context was destroyed while the GPU is sampled");
   begun = begun && contexts != 0;
 }
@@ -113,7 +124,8 @@ FAKE_EXPORT CUptiResult
 cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params* params) {
   BEGIN(PmSamplingGetCounterAvailability)
   if (!fake::counters_initialized()) return CUPTI_ERROR_NOT_INITIALIZED;
-  if (params->deviceIndex != 0 || fake::sampler_enabled()) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (!fake::is_gpu(params->deviceIndex) || fake::is_sampled(params->deviceIndex))
+    return CUPTI_ERROR_INVALID_PARAMETER;
   if (params->pCounterAvailabilityImage == nullptr) {
     params->counterAvailabilityImageSize = sizeof(fake::kAvailabilityMagic);
     return CUPTI_SUCCESS;
@@ -127,12 +139,15 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params* pa
   if (!fake::counters_initialized()) return CUPTI_ERROR_NOT_INITIALIZED;
   if (fake::counter_ranges_enabled()) return CUPTI_ERROR_HARDWARE_BUSY;
   const std::unique_lock guard(fake::lock);
-  if (params->deviceIndex != 0) return CUPTI_ERROR_INVALID_DEVICE;
-  if (fake::sampler != nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  if (!fake::is_gpu(params->deviceIndex)) return CUPTI_ERROR_INVALID_DEVICE;
+  if (fake::samplers.contains(static_cast<std::uint32_t>(params->deviceIndex)))
+    return CUPTI_ERROR_INVALID_OPERATION;
   if (fake::contexts == 0) fake::violation("a GPU without a context is sampled");
-  fake::sampler = new CUpti_PmSampling_Object{};
-  fake::sampler->enabled = true;
-  params->pPmSamplingObject = fake::sampler;
+  auto* const object = new CUpti_PmSampling_Object{};
+  object->gpu = static_cast<std::uint32_t>(params->deviceIndex);
+  object->enabled = true;
+  fake::samplers[object->gpu] = object;
+  params->pPmSamplingObject = object;
   return CUPTI_SUCCESS;
 }
 
@@ -140,7 +155,7 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params* 
   BEGIN_OBJECT(PmSamplingDisable);
   if (object->started) return CUPTI_ERROR_INVALID_OPERATION;
   object->enabled = false;
-  fake::sampler = nullptr;
+  fake::samplers.erase(object->gpu);
   return CUPTI_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 //   handover     two contexts on one GPU launch until the second one has its counters
 //   quiet        launches, then none until the counters are free, then launches
 //   gpus N       a thread and a context on each of N GPUs
+//   beside       memory in a context on GPU 0, work in one on GPU 1 only
 //   capture      a capture that takes long, after launches
 #include <dlfcn.h>
 
@@ -180,6 +181,18 @@ void use_gpus(int count) {
   for (std::thread& thread : threads) thread.join();
 }
 
+/// As processes of several ranks do, all of which touch the first GPU.
+void work_beside() {
+  const Gpu first(0);
+  CUdeviceptr memory = 0;
+  must(cuMemAlloc(&memory, 1 << 20), "cuMemAlloc");
+  must(cuCtxSynchronize(), "cuCtxSynchronize");
+  Gpu(1).work(20);
+  must(cuCtxSynchronize(), "cuCtxSynchronize");
+  first.use_on_this_thread();
+  must(cuMemFree(memory), "cuMemFree");
+}
+
 void capture_for_long(const Gpu& gpu) {
   CUstream const stream = make_stream();
   CUgraph graph = nullptr;
@@ -203,7 +216,8 @@ int main(int argc, char** argv) {
     must(cuInit(0), "cuInit");
     use_gpus(std::atoi(argv[2]));
   }
-  if (how == "contexts" || how == "handover" || how == "gpus") return 0;
+  if (how == "beside") work_beside();
+  if (how == "contexts" || how == "handover" || how == "gpus" || how == "beside") return 0;
   const Gpu gpu;
   if (how == "ranges") launch_in_ranges(gpu);
   if (how == "threads") take_turns(gpu);
