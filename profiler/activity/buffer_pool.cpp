@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace rangefinder {
 
@@ -114,19 +115,28 @@ void BufferPool::make_ready() noexcept {
   }
 }
 
-void BufferPool::shrink() noexcept {
+std::uint8_t* BufferPool::take_spare() noexcept {
   const std::lock_guard lock(mutex_);
-  while (free_.size() > kReady) {  // those in front have waited the longest
-    std::uint8_t* const buffer = free_.front();
-    free_.erase(free_.begin());
-    std::erase(all_, buffer);
-    munmap(buffer, kBufferBytes);
-  }
-  if (small_ == nullptr || free_small_.size() != small_used_) return;
-  munmap(small_, small_limit_ * kSmallBytes);
-  small_ = nullptr;
+  if (free_.size() <= kReady) return nullptr;
+  std::uint8_t* const buffer = free_.front();  // has waited the longest
+  free_.erase(free_.begin());
+  std::erase(all_, buffer);
+  return buffer;
+}
+
+std::uint8_t* BufferPool::take_all_small() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (free_small_.size() != small_used_) return nullptr;  // some are lent
   small_used_ = 0;
   free_small_.clear();
+  return std::exchange(small_, nullptr);
+}
+
+void BufferPool::shrink() noexcept {
+  for (std::uint8_t* buffer = take_spare(); buffer != nullptr; buffer = take_spare())
+    munmap(buffer, kBufferBytes);
+  if (std::uint8_t* const small = take_all_small(); small != nullptr)
+    munmap(small, small_limit_ * kSmallBytes);
 }
 
 void BufferPool::close() noexcept {

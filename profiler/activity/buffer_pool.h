@@ -78,6 +78,9 @@ class BufferPool {
   [[nodiscard]] std::uint8_t* take_small() noexcept;
   [[nodiscard]] bool is_small(const std::uint8_t* buffer) const noexcept;
   void put_back(std::uint8_t* buffer) noexcept;
+  // These two for shrink(): memory that nobody has any more; nullptr: there is none.
+  [[nodiscard]] std::uint8_t* take_spare() noexcept;
+  [[nodiscard]] std::uint8_t* take_all_small() noexcept;
 
   const std::size_t small_limit_, limit_;
   LossLedger& loss_;
