@@ -35,13 +35,17 @@ void PmSampler::context_created(CUcontext context) noexcept {
     return;
   try {
     const std::lock_guard lock(mutex_);
-    const auto same = [context](const Context& known) { return known.context == context; };
-    if (std::any_of(contexts_.begin(), contexts_.end(), same)) return;
+    if (find(context) != contexts_.end()) return;
     contexts_.push_back({context, gpu, false});
     list_new();
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
   }
+}
+
+std::vector<PmSampler::Context>::iterator PmSampler::find(CUcontext context) noexcept {
+  return std::find_if(contexts_.begin(), contexts_.end(),
+                      [context](const Context& known) { return known.context == context; });
 }
 
 void PmSampler::list_new() noexcept {
@@ -68,8 +72,7 @@ void PmSampler::begin(CUcontext context) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     if (finished_.load() || paused_.load()) return;
-    const auto known = std::find_if(contexts_.begin(), contexts_.end(),
-                                    [&](const Context& entry) { return entry.context == context; });
+    const auto known = find(context);
     if (known == contexts_.end() || std::exchange(known->sampled, true)) return;
     list_new();
     thread = thread_of(known->gpu);
@@ -84,8 +87,7 @@ void PmSampler::context_destroyed(CUcontext context) noexcept {
   PmThread* thread = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const auto known = std::find_if(contexts_.begin(), contexts_.end(),
-                                    [&](const Context& entry) { return entry.context == context; });
+    const auto known = find(context);
     if (known == contexts_.end()) return;
     if (known->sampled) thread = threads_[known->gpu].load(std::memory_order_relaxed);
     contexts_.erase(known);

@@ -73,11 +73,18 @@ class PmSampler {
   [[nodiscard]] std::uint64_t samples() const noexcept;
 
  private:
+  struct Context {
+    CUcontext context;
+    std::uint32_t gpu;
+    bool sampled;  // its GPU's thread knows of it
+  };
+
   void deliver(PmRecord&& record);
   void refuse(const std::string& reason);
   void tell_prepared() noexcept;
   [[nodiscard]] PmThread* thread_of(std::uint32_t gpu);  // makes one if need be; with mutex_
-  void list_new() noexcept;                              // with mutex_
+  [[nodiscard]] std::vector<Context>::iterator find(CUcontext context) noexcept;  // with mutex_
+  void list_new() noexcept;                                                       // with mutex_
 
   const CuptiLibrary& library_;
   LossLedger& loss_;
@@ -89,11 +96,6 @@ class PmSampler {
   // Set once, never freed: a sampling thread may outlive the session.
   std::array<std::atomic<PmThread*>, kMaxGpus> threads_{};
   std::mutex mutex_;  // for adding to threads_, and over contexts_
-  struct Context {
-    CUcontext context;
-    std::uint32_t gpu;
-    bool sampled;  // its GPU's thread knows of it
-  };
   std::vector<Context> contexts_;
   // Of these, for is_new(): those that are not sampled. More than there is room for: any may be one.
   std::array<std::atomic<CUcontext>, 16> new_{};
