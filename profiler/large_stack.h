@@ -10,7 +10,7 @@
 
 namespace rangefinder {
 
-/// Calls `work(argument)` on this thread, on a stack of 1 MiB that is mapped for the call; on the thread's
+/// Calls `work(argument)` on this thread, on a stack of 2 MiB that is mapped for the call; on the thread's
 /// own where none can be had. `work` must not throw. Two system calls and a mapping: not for every launch.
 void call_on_large_stack(void (*work)(void*), void* argument) noexcept;
 
