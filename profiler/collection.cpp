@@ -134,8 +134,7 @@ void Collection::use_counters(CounterMode counters, bool late) {
     exact_->resume();
   }
   if (late && sampler_on_) {
-    std::vector<PmRecord> too_late;
-    sampler_->take(too_late);
+    sampler_->take([](const PmRecord&) {});  // too late
     sampler_->resume();
   }
   callbacks_->set_counters(exact(), sampler(), late);

@@ -16,12 +16,14 @@
 #include <atomic>
 #include <cstddef>
 
+#include "profiler/reserve_large.h"
+
 namespace rangefinder {
 
 class LargeBlocks {
  public:
-  static constexpr std::size_t kLeastBytes = std::size_t{128} << 10;  ///< glibc's own first threshold
-  static constexpr std::size_t kMostBlocks = 128;                     ///< at a time
+  static constexpr std::size_t kLeastBytes = kLargeBytes;
+  static constexpr std::size_t kMostBlocks = 128;  ///< at a time
 
   /// Of whole pages, zeroed. nullptr: there is no memory, `kMostBlocks` are out, or `alignment` is over a
   /// page's.

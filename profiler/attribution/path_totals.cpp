@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/reserve_large.h"
 #include "schema/duration.h"
 
 namespace rangefinder {
@@ -53,7 +54,10 @@ void add_execution(KernelTotals& totals, std::uint64_t ns) noexcept {
 
 }  // namespace
 
-TotalsBuilder::TotalsBuilder() : nodes_(1) {}
+TotalsBuilder::TotalsBuilder() {
+  reserve_large(nodes_);
+  nodes_.emplace_back();
+}
 
 std::uint32_t TotalsBuilder::position(std::uint32_t path) {
   if (path == last_path_) return last_position_;  // also path 0, before anything was looked up

@@ -4,8 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/reserve_large.h"
+
 namespace rangefinder {
 namespace {
+
+/// GPUs of a machine. A damaged trace may name any number of them.
+constexpr std::size_t kMostRoomy = 16;
 
 /// Sorts what was added behind the first `sorted`, nearly in order as it is, and merges it in.
 /// Returns how many at the front stayed where they were.
@@ -70,6 +75,10 @@ SampleOrder::Gpu& SampleOrder::gpu_at(std::uint32_t id) {
   }
   Gpu& added = gpus_.emplace_back();
   added.id = id;
+  if (gpus_.size() <= kMostRoomy) {
+    reserve_large(added.samples);
+    reserve_large(added.work);
+  }
   return added;
 }
 

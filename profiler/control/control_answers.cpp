@@ -72,9 +72,9 @@ void ControlCommands::serve_subscription(Subscription& subscription, const Sessi
   const bool there = subscription.written != 0 && status.window.written >= subscription.written;
   if (there) {
     subscription.written = 0;
-    Json summary = parse(target_.summary());
+    const Json summary = parse(target_.summary());
     if (summary.is_object()) {
-      Json event = subscription.delta.next(std::move(summary));
+      Json event = subscription.delta.next(summary);
       event["event"] = "delta";
       event["state"] = state_text(status.state);
       event["window"] = window_json(status.window, false);

@@ -8,7 +8,7 @@
 
 namespace rangefinder {
 
-PmEncoder::PmEncoder(std::uint32_t gpu, Columns columns, std::function<void(SamplesRecord&&)> deliver)
+PmEncoder::PmEncoder(std::uint32_t gpu, Columns columns, std::function<void(const SamplesRecord&)> deliver)
     : columns_(columns), deliver_(std::move(deliver)) {
   record_.gpu = gpu;
 }
@@ -117,13 +117,16 @@ void PmEncoder::flush() {
 
 void PmEncoder::send() {
   put_links();
-  SamplesRecord next;
-  next.gpu = record_.gpu;
   samples_ = 0;
   for (auto& column : record_.columns) {
     if (std::all_of(column.begin(), column.end(), [](std::uint32_t v) { return v == 0; })) column.clear();
   }
-  deliver_(std::exchange(record_, std::move(next)));
+  deliver_(record_);
+  // The next one, in the same memory.
+  record_.runs.clear();
+  for (auto& column : record_.columns) column.clear();
+  record_.idle_samples = 0;
+  record_.idle_units = {};
 }
 
 }  // namespace rangefinder

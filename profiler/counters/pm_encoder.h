@@ -48,8 +48,8 @@ class PmEncoder {
 
   using Columns = std::bitset<kSampleColumns>;
 
-  /// `columns`: those that are collected. `deliver`: takes each record that is full.
-  PmEncoder(std::uint32_t gpu, Columns columns, std::function<void(SamplesRecord&&)> deliver);
+  /// `columns`: those that are collected. `deliver`: gets each record that is full, valid during the call.
+  PmEncoder(std::uint32_t gpu, Columns columns, std::function<void(const SamplesRecord&)> deliver);
 
   /// In the order of time.
   void add(const PmSample& sample);
@@ -77,7 +77,7 @@ class PmEncoder {
   void send();
 
   const Columns columns_;
-  const std::function<void(SamplesRecord&&)> deliver_;
+  const std::function<void(const SamplesRecord&)> deliver_;
   SamplesRecord record_;
   std::size_t samples_ = 0;                            // in record_
   std::int64_t waiting_since_ns_ = 0;                  // start of the first thing in record_

@@ -20,8 +20,10 @@ PmSampler::PmSampler(const CuptiLibrary& library, LossLedger& loss, const PmThre
 PmThread* PmSampler::thread_of(std::uint32_t gpu) {
   if (threads_[gpu].load(std::memory_order_relaxed) == nullptr) {
     const PmThread::Hooks hooks{
-        this,
-        [](void* self, PmRecord&& record) { static_cast<PmSampler*>(self)->deliver(std::move(record)); },
+        this, [](void* self, const SamplesRecord& record) { static_cast<PmSampler*>(self)->add(record); },
+        [](void* self, SamplingRecord&& record) {
+          (void)static_cast<PmSampler*>(self)->queue_.push(std::move(record));
+        },
         [](void* self, const std::string& reason) { static_cast<PmSampler*>(self)->refuse(reason); },
         [](void* self) { static_cast<PmSampler*>(self)->tell_prepared(); }};
     threads_[gpu].store(new PmThread(library_, loss_, gpu, wanted_, hooks), std::memory_order_release);
@@ -131,24 +133,11 @@ void PmSampler::finish(std::chrono::steady_clock::time_point deadline) noexcept 
   }
 }
 
-void PmSampler::deliver(PmRecord&& record) {
-  const std::lock_guard lock(queue_mutex_);
-  if (queue_.size() < kMaxQueued) {
-    queue_.push_back(std::move(record));
-    return;
-  }
-  std::uint64_t samples = 0;
-  if (const auto* const lost = std::get_if<SamplesRecord>(&record); lost != nullptr) {
-    samples = lost->idle_samples;
-    for (const SampleRun& run : lost->runs) samples += run.count;
-  }
+void PmSampler::add(const SamplesRecord& record) {
+  if (queue_.push(record)) return;
+  std::uint64_t samples = record.idle_samples;
+  for (const SampleRun& run : record.runs) samples += run.count;
   loss_.add(Loss::samples_lost, samples);
-}
-
-void PmSampler::take(std::vector<PmRecord>& out) {
-  const std::lock_guard lock(queue_mutex_);
-  out.insert(out.end(), std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
-  queue_.clear();
 }
 
 void PmSampler::refuse(const std::string& reason) {

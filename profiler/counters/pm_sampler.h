@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "profiler/counters/pm_thread.h"
+#include "profiler/counters/sample_queue.h"
 #include "profiler/cupti/loader.h"
 #include "schema/loss.h"
 
@@ -32,8 +34,6 @@ namespace rangefinder {
 class PmSampler {
  public:
   static constexpr std::uint32_t kMaxGpus = 64;
-  /// Records that wait for the drain thread: beyond, samples are lost and counted.
-  static constexpr std::size_t kMaxQueued = 4096;
   /// A thread that ends the last context of a GPU waits so long for its counters to be free.
   static constexpr std::chrono::milliseconds kContextPatience{1000};
   /// The first work of a context waits so long for its GPU to be sampled.
@@ -65,8 +65,9 @@ class PmSampler {
   /// A window begins: the next driver call finds GPUs to sample.
   void resume() noexcept;
 
-  /// Drain thread: moves what was sampled since the last call to `out` (appends).
-  void take(std::vector<PmRecord>& out);
+  /// Drain thread: gives `sink` what was sampled since the last call. What waits beyond
+  /// SampleQueue::kMaxRecords is lost and counted.
+  void take(const std::function<void(const PmRecord&)>& sink) { queue_.take(sink); }
 
   /// CPU time of the sampling threads, and the samples they decoded.
   [[nodiscard]] std::uint64_t cpu_ns() const noexcept;
@@ -79,7 +80,7 @@ class PmSampler {
     bool sampled;  // its GPU's thread knows of it
   };
 
-  void deliver(PmRecord&& record);
+  void add(const SamplesRecord& record);
   void refuse(const std::string& reason);
   void tell_prepared() noexcept;
   [[nodiscard]] PmThread* thread_of(std::uint32_t gpu);  // makes one if need be; with mutex_
@@ -100,8 +101,7 @@ class PmSampler {
   // Of these, for is_new(): those that are not sampled. More than there is room for: any may be one.
   std::array<std::atomic<CUcontext>, 16> new_{};
   std::atomic<std::size_t> new_count_{0};
-  std::mutex queue_mutex_;
-  std::vector<PmRecord> queue_;  // guarded by queue_mutex_
+  SampleQueue queue_;
 };
 
 }  // namespace rangefinder

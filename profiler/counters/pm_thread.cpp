@@ -170,7 +170,7 @@ bool PmThread::sample() {
     changed_.notify_all();
   }
   PmEncoder encoder(gpu_, session_.columns(),
-                    [this](SamplesRecord&& record) { hooks_.deliver(hooks_.user, std::move(record)); });
+                    [this](const SamplesRecord& record) { hooks_.samples(hooks_.user, record); });
   bool healthy = true;
   for (bool again = true; again;) {
     again = false;
@@ -246,7 +246,7 @@ void PmThread::tell(std::uint32_t interval_ns, const std::string& reason) {
   record.interval_ns = interval_ns;
   if (interval_ns != 0) record.columns = column_names(session_.columns());
   record.reason = reason;
-  hooks_.deliver(hooks_.user, std::move(record));
+  hooks_.change(hooks_.user, std::move(record));
 }
 
 void PmThread::refuse(const std::string& reason) {

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <variant>
 
 #include "profiler/counters/pm_encoder.h"
 #include "profiler/counters/pm_pace.h"
@@ -26,9 +25,6 @@
 #include "schema/sample_record.h"
 
 namespace rangefinder {
-
-/// What a sampling thread delivers. Times absolute.
-using PmRecord = std::variant<SamplesRecord, SamplingRecord>;
 
 class PmThread {
  public:
@@ -39,7 +35,8 @@ class PmThread {
 
   struct Hooks {
     void* user = nullptr;
-    void (*deliver)(void* user, PmRecord&& record) = nullptr;
+    void (*samples)(void* user, const SamplesRecord& record) = nullptr;  ///< times absolute
+    void (*change)(void* user, SamplingRecord&& record) = nullptr;       ///< so here
     void (*refused)(void* user, const std::string& reason) = nullptr;
     void (*prepared)(void* user) = nullptr;  ///< each time before counters are held
   };

@@ -69,11 +69,9 @@ void Drain::on_metric_set(const MetricSetRecord& set) {
   builder_->on_metric_set(set);
 }
 
-void Drain::on_samples(std::span<const PmRecord> records) {
-  if (recording_) recording_->samples(records);
-  for (const PmRecord& record : records) {
-    std::visit([this](const auto& one) { builder_->on_samples(one); }, record);
-  }
+void Drain::on_samples(const PmRecord& record) {
+  if (recording_) recording_->samples(record);
+  std::visit([this](const auto& one) { builder_->on_samples(one); }, record);
 }
 
 void Drain::on_activity(std::uint8_t* data, std::size_t bytes) {

@@ -15,7 +15,7 @@
 #include <span>
 #include <string>
 
-#include "profiler/counters/pm_thread.h"
+#include "profiler/counters/sample_queue.h"
 #include "profiler/drain/kernel_names.h"
 #include "profiler/drain/recording.h"
 #include "profiler/drain/trace_builder.h"
@@ -38,7 +38,7 @@ class Drain {
   void on_exact(std::span<const ExactLaunch> launches);
   /// Before the first launch that was measured with it; `id`: metric_set_id().
   void on_metric_set(const MetricSetRecord& set);
-  void on_samples(std::span<const PmRecord> records);
+  void on_samples(const PmRecord& record);
   void on_activity(std::uint8_t* data, std::size_t bytes);
   /// The window begins late, or ends while the program goes on: see TraceBuilder.
   void begin_late();

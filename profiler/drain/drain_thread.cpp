@@ -220,9 +220,7 @@ void DrainThread::announce_metric_sets() {
 
 void DrainThread::read_samples() {
   if (from_.sampler == nullptr) return;
-  samples_.clear();
-  from_.sampler->take(samples_);
-  if (!samples_.empty()) drain_.on_samples(samples_);
+  from_.sampler->take([this](const PmRecord& record) { drain_.on_samples(record); });
 }
 
 void DrainThread::read_buffers() {

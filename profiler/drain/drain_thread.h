@@ -124,7 +124,6 @@ class DrainThread {
   std::optional<MonitorCycle> cycle_;  // in monitor mode
   std::vector<std::byte> extra_;
   std::vector<ExactLaunch> exact_;
-  std::vector<PmRecord> samples_;
   std::vector<std::uint32_t> named_threads_;
   std::vector<std::uint32_t> gpus_with_sets_;
   std::int64_t last_ask_ns_ = 0, last_input_ns_ = 0;

@@ -130,12 +130,10 @@ void RecordingWriter::metric_set(const MetricSetRecord& set) {
   chunk(ChunkKind::metric_set, line.data(), line.size());
 }
 
-void RecordingWriter::samples(std::span<const PmRecord> records) {
-  std::string lines;
-  for (const PmRecord& record : records) {
-    std::visit([&](const auto& one) { write_line(lines, one); }, record);
-  }
-  chunk(ChunkKind::samples, lines.data(), lines.size());
+void RecordingWriter::samples(const PmRecord& record) {
+  std::string line;
+  std::visit([&](const auto& one) { write_line(line, one); }, record);
+  chunk(ChunkKind::samples, line.data(), line.size());
 }
 
 void RecordingWriter::tick(const TickChunk& tick) {

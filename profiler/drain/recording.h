@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "profiler/counters/exact_launch.h"
-#include "profiler/counters/pm_thread.h"
+#include "profiler/counters/sample_queue.h"
 #include "profiler/cupti/functions.h"
 #include "profiler/events/recorder.h"
 
@@ -86,7 +86,7 @@ class RecordingWriter {
   void activity(std::uint8_t* data, std::size_t bytes);
   void exact(std::span<const ExactLaunch> launches);
   void metric_set(const MetricSetRecord& set);
-  void samples(std::span<const PmRecord> records);
+  void samples(const PmRecord& record);
   void tick(const TickChunk& tick);
   void end(const EndFacts& end, std::string_view reason);
 

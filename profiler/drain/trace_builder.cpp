@@ -158,6 +158,7 @@ void TraceBuilder::settle_pending(std::int64_t now_ns) {
       pending_.push_back(std::move(pending));
     }
   }
+  pending_.shrink();
 }
 
 void TraceBuilder::finish() {

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +25,7 @@
 #include "profiler/attribution/monitor_rates.h"
 #include "profiler/attribution/path_totals.h"
 #include "profiler/attribution/sample_sharing.h"
+#include "profiler/contiguous_queue.h"
 #include "profiler/counters/exact_launch.h"
 #include "profiler/drain/graph_nodes.h"
 #include "profiler/drain/kernel_names.h"
@@ -149,7 +149,7 @@ class TraceBuilder final : public RecordSink {
   MonitorCounts period_;
   MonitorRates rates_;
   std::uint64_t untimed_graph_work_ = 0;
-  std::deque<Pending> pending_;
+  ContiguousQueue<Pending> pending_;
   std::int64_t now_ns_;  // of the last turn; what arrives waits from then on
   // Which records without a launch belong to the window all the same, and are loss.
   bool late_ = false;

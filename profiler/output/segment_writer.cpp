@@ -68,6 +68,7 @@ bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
   folder_ = folder;
   error_.clear();
   occupied_ = false;
+  buffer_.reserve(kBufferBytes + kBufferBytes / 4);  // once, not by doubling
   if (!make_folders(folder)) {
     error_ = "cannot make " + folder + ": " + std::strerror(errno);
     return false;

@@ -8,6 +8,7 @@
 
 #include "profiler/attribution/sampled_rows.h"
 #include "profiler/attribution/totals_json.h"
+#include "profiler/reserve_large.h"
 #include "schema/json_text.h"
 #include "schema/key_names.h"
 #include "schema/write_line.h"
@@ -208,6 +209,7 @@ std::string summary_json(const SummaryInput& input) {
   std::iota(modules.begin(), modules.end(), std::size_t{0});
 
   std::string out;
+  reserve_large(out);
   Document document(out);
   document.member("schema", kSummarySchema);
   document.member("version", kSchemaVersion);

@@ -55,6 +55,23 @@ class CycleCases(ObedientCase):
         program.do("storm off")
         self.end_program(program)
 
+    def test_what_waits_while_the_recording_thread_is_away_leaves_no_memory(self):
+        """Each of its segments takes 150 ms to open; launches, records and samples pile up meanwhile."""
+        program = self.start_program(RANGEFINDER_START="off", LD_PRELOAD=str(Build.faults()), FAULT_OPEN_MS="150",
+                                     RANGEFINDER_SEGMENT_MB="4")
+        client = self.connect(program)
+        program.do("storm fast")
+        for number in range(2):
+            answer = client.ask("window", seconds=1, counters="sampled", out=str(self.place / f"window-{number}"))
+            self.ok(answer)
+        heaps = program.thread_heaps()
+        program.do("storm off")
+        end = Trace(self.place / "window-1").end
+
+        self.assertGreater(end["own_cost"]["drain_longest_ns"], 150_000_000)
+        self.assertLess(heaps, 1000, "KiB; 280 to 300 where what waits is in large blocks, 6,100 where it was in small ones")
+        self.end_program(program)
+
     def test_a_disk_that_takes_long_costs_a_window_nothing(self):
         program = self.start_program(RANGEFINDER_START="off", LD_PRELOAD=str(Build.faults()), FAULT_OPEN_MS="80")
         client = self.connect(program)

@@ -202,12 +202,10 @@ void RecordingPlayer::on_exact(const Bytes& bytes) {
 }
 
 void RecordingPlayer::on_samples(const Bytes& bytes) {
-  std::vector<PmRecord> records;
-  for_each_line(bytes, [&](Line& line) {
-    if (auto* const found = std::get_if<SamplesRecord>(&line)) records.emplace_back(std::move(*found));
-    if (auto* const found = std::get_if<SamplingRecord>(&line)) records.emplace_back(std::move(*found));
+  for_each_line(bytes, [this](Line& line) {
+    if (auto* const found = std::get_if<SamplesRecord>(&line)) drain_.on_samples(std::move(*found));
+    if (auto* const found = std::get_if<SamplingRecord>(&line)) drain_.on_samples(std::move(*found));
   });
-  drain_.on_samples(records);
 }
 
 void RecordingPlayer::on_end(const Bytes& bytes) {

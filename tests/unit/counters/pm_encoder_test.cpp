@@ -21,8 +21,7 @@ PmEncoder::Columns all_columns() {
 
 struct Encoded {
   std::vector<SamplesRecord> records;
-  PmEncoder encoder{3, all_columns(),
-                    [this](SamplesRecord&& record) { records.push_back(std::move(record)); }};
+  PmEncoder encoder{3, all_columns(), [this](const SamplesRecord& record) { records.push_back(record); }};
 
   /// The n-th sample of an even clock.
   void add(std::int64_t n, double dram_read, double engine) {
@@ -113,7 +112,7 @@ TEST_CASE("the samples' own way over PCIe does not keep a GPU from being idle") 
   PmSample sample;
   sample.end_ns = kStep;
   sample.values[kSamplePcieWrite] = 5632;
-  const PmEncoder encoder(0, all_columns(), [](SamplesRecord&&) {});
+  const PmEncoder encoder(0, all_columns(), [](const SamplesRecord&) {});
 
   CHECK(encoder.is_idle(sample));
   sample.values[kSamplePcieWrite] = 500'000;  // a copy to the host
