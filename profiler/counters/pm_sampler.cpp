@@ -38,7 +38,7 @@ void PmSampler::context_created(CUcontext context) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     if (find(context) != contexts_.end()) return;
-    contexts_.push_back({context, gpu, false});
+    contexts_.push_back({context, gpu, false, false});
     list_new();
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
@@ -53,7 +53,7 @@ std::vector<PmSampler::Context>::iterator PmSampler::find(CUcontext context) noe
 void PmSampler::list_new() noexcept {
   std::size_t count = 0;
   for (const Context& known : contexts_) {
-    if (known.sampled || paused_.load()) continue;
+    if (known.begun || paused_.load()) continue;
     if (count < new_.size()) new_[count].store(known.context, std::memory_order_relaxed);
     ++count;
   }
@@ -75,14 +75,19 @@ void PmSampler::begin(CUcontext context) noexcept {
     const std::lock_guard lock(mutex_);
     if (finished_.load() || paused_.load()) return;
     const auto known = find(context);
-    if (known == contexts_.end() || std::exchange(known->sampled, true)) return;
-    list_new();
+    if (known == contexts_.end()) return;
     thread = thread_of(known->gpu);
-    thread->context_added();
+    if (!std::exchange(known->sampled, true)) thread->context_added();
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
   }
-  if (thread != nullptr) thread->wait_until_begun(std::chrono::steady_clock::now() + kBeginPatience);
+  if (thread == nullptr) return;
+  thread->wait_until_begun(std::chrono::steady_clock::now() + kBeginPatience);
+  const std::lock_guard lock(mutex_);
+  const auto known = find(context);
+  if (known == contexts_.end() || !known->sampled) return;  // a window ended meanwhile
+  known->begun = true;
+  list_new();
 }
 
 void PmSampler::context_destroyed(CUcontext context) noexcept {
@@ -105,6 +110,7 @@ void PmSampler::pause(std::chrono::steady_clock::time_point deadline) noexcept {
     paused_.store(true);
     for (Context& known : contexts_) {
       if (std::exchange(known.sampled, false)) ++sampled[known.gpu];
+      known.begun = false;
     }
     list_new();
   }

@@ -50,7 +50,8 @@ class PmSampler {
 
   /// From the callbacks of a context's creation, and before its end.
   void context_created(CUcontext context) noexcept;
-  /// Work in `context` is the first since sampling was last off there: begin() is due. Any thread.
+  /// Work in `context` is the first since sampling was last off there, or sampling has not begun yet: begin()
+  /// is due. Any thread.
   [[nodiscard]] bool is_new(CUcontext context) const noexcept;
   /// From the callback before that work is launched: sampling of its GPU begins, and the call waits
   /// for it, 0.5 s (docs/measured.md). So nothing runs unsampled, and no program exits while CUPTI
@@ -78,6 +79,7 @@ class PmSampler {
     CUcontext context;
     std::uint32_t gpu;
     bool sampled;  // its GPU's thread knows of it
+    bool begun;    // and whoever launched first has waited: until then all others wait too
   };
 
   void add(const SamplesRecord& record);
@@ -98,7 +100,7 @@ class PmSampler {
   std::array<std::atomic<PmThread*>, kMaxGpus> threads_{};
   std::mutex mutex_;  // for adding to threads_, and over contexts_
   std::vector<Context> contexts_;
-  // Of these, for is_new(): those that are not sampled. More than there is room for: any may be one.
+  // Of these, for is_new(): those that have not begun. More than there is room for: any may be one.
   std::array<std::atomic<CUcontext>, 16> new_{};
   std::atomic<std::size_t> new_count_{0};
   SampleQueue queue_;

@@ -65,6 +65,14 @@ class SamplingCases(InjectionCase):
         for line in trace.of("kernel"):
             self.assertLessEqual(begun[line["gpu"]], line["start"])
 
+    def test_threads_that_launch_at_once_all_wait_for_sampling(self):
+        trace = self.run_both("counters", "together", fake={"FAKE_CUPTI_PM_START_MS": "200"}, **SAMPLED).trace()
+
+        begun = trace.of("sampling")[0]["at"]
+        self.assertEqual(len(trace.of("kernel")), 20)
+        for line in trace.of("kernel"):
+            self.assertLessEqual(begun, line["start"])
+
     def test_a_longer_interval_brings_the_multiprocessors(self):
         trace = self.run_both("plain", "100", RANGEFINDER_SAMPLE_INTERVAL="100", **SAMPLED).trace()
 

@@ -20,6 +20,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "tests/injection/fake_cupti_images.h"
@@ -196,6 +197,7 @@ cuptiPmSamplingCounterDataImageInitialize(CUpti_PmSampling_CounterDataImage_Init
 }
 
 FAKE_EXPORT CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params* params) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(fake::number_from("FAKE_CUPTI_PM_START_MS", 0)));
   {
     BEGIN_OBJECT(PmSamplingStart);
     if (object->started || object->interval_ns == 0 || object->overflowed)

@@ -13,12 +13,14 @@
 //   handover     two contexts on one GPU launch until the second one has its counters
 //   quiet        launches, then none until the counters are free, then launches
 //   gpus N       a thread and a context on each of N GPUs
+//   together     four threads launch for the first time, in one context, at once
 //   beside       memory in a context on GPU 0, work in one on GPU 1 only
 //   capture      a capture that takes long, after launches
 #include <dlfcn.h>
 
 #include <condition_variable>
 #include <functional>
+#include <latch>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -173,6 +175,19 @@ void stay_quiet(const Gpu& gpu) {
   gpu.work(5);
 }
 
+void launch_together(const Gpu& gpu) {
+  std::latch all_there(4);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&gpu, &all_there] {
+      gpu.use_on_this_thread();
+      all_there.arrive_and_wait();
+      gpu.work(5);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 void use_gpus(int count) {
   std::vector<std::thread> threads;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
@@ -220,6 +235,7 @@ int main(int argc, char** argv) {
   if (how == "contexts" || how == "handover" || how == "gpus" || how == "beside") return 0;
   const Gpu gpu;
   if (how == "ranges") launch_in_ranges(gpu);
+  if (how == "together") launch_together(gpu);
   if (how == "threads") take_turns(gpu);
   if (how == "streams") use_two_streams(gpu);
   if (how == "kernels") launch_by_name();
