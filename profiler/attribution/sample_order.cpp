@@ -9,7 +9,7 @@
 namespace rangefinder {
 namespace {
 
-/// GPUs of a machine. A damaged trace may name any number of them.
+/// GPUs that get room from the start. A damaged trace may name any number of them.
 constexpr std::size_t kMostRoomy = 16;
 
 /// Sorts what was added behind the first `sorted`, nearly in order as it is, and merges it in.

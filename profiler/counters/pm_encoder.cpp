@@ -118,15 +118,17 @@ void PmEncoder::flush() {
 void PmEncoder::send() {
   put_links();
   samples_ = 0;
-  for (auto& column : record_.columns) {
-    if (std::all_of(column.begin(), column.end(), [](std::uint32_t v) { return v == 0; })) column.clear();
-  }
-  deliver_(record_);
-  // The next one, in the same memory.
+  std::swap(record_, sent_);
+  // The next one, in memory that has been used; empty also if delivery throws.
+  record_.gpu = sent_.gpu;
   record_.runs.clear();
   for (auto& column : record_.columns) column.clear();
   record_.idle_samples = 0;
   record_.idle_units = {};
+  for (auto& column : sent_.columns) {
+    if (std::all_of(column.begin(), column.end(), [](std::uint32_t v) { return v == 0; })) column.clear();
+  }
+  deliver_(sent_);
 }
 
 }  // namespace rangefinder

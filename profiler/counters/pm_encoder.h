@@ -78,7 +78,7 @@ class PmEncoder {
 
   const Columns columns_;
   const std::function<void(const SamplesRecord&)> deliver_;
-  SamplesRecord record_;
+  SamplesRecord record_, sent_;
   std::size_t samples_ = 0;                            // in record_
   std::int64_t waiting_since_ns_ = 0;                  // start of the first thing in record_
   std::array<std::uint32_t, kSampleColumns> links_{};  // of the last link_samples_, not in record_ yet

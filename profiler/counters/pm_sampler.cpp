@@ -75,7 +75,7 @@ void PmSampler::begin(CUcontext context) noexcept {
     const std::lock_guard lock(mutex_);
     if (finished_.load() || paused_.load()) return;
     const auto known = find(context);
-    if (known == contexts_.end()) return;
+    if (known == contexts_.end() || known->begun) return;
     thread = thread_of(known->gpu);
     if (!std::exchange(known->sampled, true)) thread->context_added();
   } catch (...) {

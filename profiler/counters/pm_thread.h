@@ -36,7 +36,7 @@ class PmThread {
   struct Hooks {
     void* user = nullptr;
     void (*samples)(void* user, const SamplesRecord& record) = nullptr;  ///< times absolute
-    void (*change)(void* user, SamplingRecord&& record) = nullptr;       ///< so here
+    void (*change)(void* user, SamplingRecord&& record) = nullptr;       ///< times absolute
     void (*refused)(void* user, const std::string& reason) = nullptr;
     void (*prepared)(void* user) = nullptr;  ///< each time before counters are held
   };

@@ -2,6 +2,7 @@
 #include "profiler/counters/pm_encoder.h"
 
 #include <cmath>
+#include <new>
 #include <random>
 #include <vector>
 
@@ -231,4 +232,31 @@ TEST_CASE("property: units in are units out, and every boundary is within the to
       CHECK(bytes[i] - units * kSampleUnitBytes < kSampleUnitBytes);
     }
   }
+}
+
+TEST_CASE("a record that could not be delivered is gone, and the next one is whole") {
+  std::vector<SamplesRecord> records;
+  bool fails = true;
+  PmEncoder encoder(0, all_columns(), [&](const SamplesRecord& record) {
+    if (fails) throw std::bad_alloc();
+    records.push_back(record);
+  });
+  PmSample sample;
+  sample.values[kSampleEngineActive] = 100;
+  const auto add = [&](double dram_read) {
+    sample.start_ns = sample.end_ns;
+    sample.end_ns += kStep;
+    sample.values[kSampleDramRead] = dram_read;
+    encoder.add(sample);
+  };
+  for (int n = 0; n < 5; ++n) add(0);  // a column of zeros is left out of its line
+  CHECK_THROWS_AS(encoder.flush(), std::bad_alloc);
+  fails = false;
+  for (int n = 0; n < 7; ++n) add(3200);
+  encoder.flush();
+
+  REQUIRE(records.size() == 1);
+  CHECK(samples_in(records[0]) == 7);
+  CHECK(records[0].columns[kSampleDramRead] == std::vector<std::uint32_t>(7, 100));
+  CHECK(records[0].columns[kSampleEngineActive] == std::vector<std::uint32_t>(7, 100));
 }
