@@ -21,8 +21,10 @@ void* large_block(std::size_t bytes, std::size_t alignment) noexcept {
   return bytes < rangefinder::LargeBlocks::kLeastBytes ? nullptr : large_blocks.allocate(bytes, alignment);
 }
 
+// Not for a large block: one would leave nothing for those who cannot do without.
 void* from_reserve(std::size_t bytes, std::size_t alignment) {
-  void* const memory = reserve.allocate(bytes, alignment, std::uncaught_exceptions() != 0);
+  const bool large = bytes >= rangefinder::LargeBlocks::kLeastBytes;
+  void* const memory = large ? nullptr : reserve.allocate(bytes, alignment, std::uncaught_exceptions() != 0);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }

@@ -7,16 +7,20 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 
 namespace rangefinder {
 
 inline constexpr std::size_t kLargeBytes = std::size_t{128} << 10;  ///< glibc's own first threshold
 
-/// Room in a vector or string for a large block at least.
+/// Room in a vector or string for a large block at least, if there is memory for it.
 template <typename Items>
 void reserve_large(Items& items) {
   constexpr std::size_t kItemBytes = sizeof(typename Items::value_type);
-  items.reserve((kLargeBytes + kItemBytes - 1) / kItemBytes);
+  try {
+    items.reserve((kLargeBytes + kItemBytes - 1) / kItemBytes);
+  } catch (const std::bad_alloc&) {  // it grows from nothing then, as far as it can
+  }
 }
 
 }  // namespace rangefinder

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/reserve_large.h"
+
 namespace rangefinder {
 namespace {
 
@@ -68,7 +70,7 @@ bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
   folder_ = folder;
   error_.clear();
   occupied_ = false;
-  buffer_.reserve(kBufferBytes + kBufferBytes / 4);  // once, not by doubling
+  reserve_large(buffer_);
   if (!make_folders(folder)) {
     error_ = "cannot make " + folder + ": " + std::strerror(errno);
     return false;
