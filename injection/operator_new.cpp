@@ -11,6 +11,7 @@
 
 #include "profiler/large_blocks.h"
 #include "profiler/memory_reserve.h"
+#include "profiler/reserve_large.h"
 
 namespace {
 
@@ -23,7 +24,7 @@ void* large_block(std::size_t bytes, std::size_t alignment) noexcept {
 
 // Not for a large block: one would leave nothing for those who cannot do without.
 void* from_reserve(std::size_t bytes, std::size_t alignment) {
-  const bool large = bytes >= rangefinder::LargeBlocks::kLeastBytes;
+  const bool large = bytes >= rangefinder::kLargeBytes;
   void* const memory = large ? nullptr : reserve.allocate(bytes, alignment, std::uncaught_exceptions() != 0);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Room from the start for what grows while a window is recorded. A block of 128 KiB and more comes from the
-// kernel, in our library always (large_blocks.h), elsewhere as glibc has it at first: of it only what was
-// used is resident, and it goes back when it is freed. Grown from nothing by doubling, the same items would
-// leave holes of each size in the heap of the thread.
+// kernel, in our library smaller ones do too (large_blocks.h), elsewhere as glibc has it at first: of it only
+// what was used is resident, and it goes back when it is freed. Grown from nothing by doubling, the same
+// items would leave holes of each size in the heap of the thread.
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a recording thread that is kept away leaves in memory. stalled_memory.py BUILD [LIBRARY …] [--windows 12]
-[--seconds 2] [--stall-ms 60]
+[--seconds 2] [--stall-ms 60] [--modules]
 
 A program launches all the while beside the fake driver; windows of sampled bytes open and close, while another client
-asks for sums each second. In the second half of them the recording thread is stopped (ptrace) for one, two or three
-times --stall-ms, again and again, as a host that has no CPU for it does. Between windows: resident KiB of the heaps that
-glibc makes for threads, and of the whole process. Each LIBRARY (default: the build's) in turn, so that two builds are
-compared in one run. Linux; who may not trace (Yama, a container) gets an error.
+asks for sums each second; --modules: in 300 modules in turn instead of few. In the second half of the windows the
+recording thread is stopped (ptrace) for one, two or three times --stall-ms, again and again, as a host that has no CPU
+for it does. Between windows: resident KiB of the heaps that glibc makes for threads, and of the whole process. Each
+LIBRARY (default: the build's) in turn, so that two builds are compared in one run. Linux; who may not trace (Yama, a
+container) gets an error.
 """
 import argparse
 import collections
@@ -72,7 +73,7 @@ def measure(options, place):
     client, watcher = program.client(), Client(program.socket_path)
     ask(watcher, "subscribe", every_ms=1000)
     threading.Thread(target=collections.deque, args=(iter(watcher.receive, None), 0), daemon=True).start()
-    program.do("storm fast")
+    program.do("storm modules" if options.modules else "storm fast")
     rows = []
     for number in range(options.windows):
         stall_s = options.stall_ms / 1000 * (1 + number % 3) if number >= options.windows // 2 else 0
@@ -97,6 +98,7 @@ def main():
     parser.add_argument("--windows", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--stall-ms", type=float, default=60)
+    parser.add_argument("--modules", action="store_true")
     options = parser.parse_args()
     Build.folder, Build.real = options.build.resolve(), False
     for library in options.libraries or [Build.folder / "lib/librangefinder.so"]:

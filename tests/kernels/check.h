@@ -24,9 +24,18 @@ namespace rangefinder::kernel_checks {
 
 using kernels::ElementType;
 
+/// Every `of`-th case from the `number`-th on: what one of several processes checks (a sanitizer is slow).
+struct Share {
+  int number = 0, of = 1;
+};
+
 /// The cases of one op.
 class Report {
  public:
+  explicit Report(Share share = {}) : share_(share) {}
+  /// Asked once for each case, in order: whether it is of this share.
+  bool takes_next() { return next_++ % share_.of == share_.number; }
+  bool takes_all() const { return share_.of == 1; }
   void pass() { ++passed_; }
   void fail(const std::string& case_name, const std::string& reason) {
     failures_.push_back(case_name + ": " + reason);
@@ -37,6 +46,8 @@ class Report {
  private:
   int passed_ = 0;
   std::vector<std::string> failures_;
+  Share share_;
+  int next_ = 0;
 };
 
 struct Check {

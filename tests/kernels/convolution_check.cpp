@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <stdexcept>
 #include <utility>
 
 #include "kernels/convolution/convolution.h"
@@ -257,6 +256,7 @@ void check_case(const Case& c, ElementType element, Report& report, Served& serv
   for (int tile = -1; tile < convolution_tiles(element); ++tile) {
     for (int splits : {0, 1, 2, 3}) {
       if (splits > 1 && (tile < 0 || stages < 2 * splits || stages % splits != 0)) continue;
+      if (!report.takes_next()) continue;
       const std::string reason = run_one(problem, tile, splits);
       if (tile >= 0 && reason == kRefused) continue;
       ++served[{element, tile}];
@@ -274,8 +274,8 @@ void check_refusals(Report& report) {
   ConvolutionArgs args = gpu.args();
   args.input.channels = 60;
   const auto must_refuse = [&report](const ConvolutionArgs& refused, const char* what) {
-    const bool is_refused = launch_convolution(refused, nullptr) == cudaErrorInvalidValue;
-    is_refused ? report.pass() : report.fail(what, "was not refused");
+    if (launch_convolution(refused, nullptr) == cudaErrorInvalidValue) return report.pass();
+    report.fail(what, "was not refused");
   };
   must_refuse(args, "60 channels");
   args = gpu.args();
@@ -289,7 +289,7 @@ void check_convolution(Report& report) {
     for (ElementType element : kAllElements) check_case(c, element, report, served);
   for (ElementType element : kAllElements)
     for (int tile = -1; tile < convolution_tiles(element); ++tile)
-      if (served[{element, tile}] == 0)
+      if (report.takes_all() && served[{element, tile}] == 0)
         report.fail(std::string("tile ") + std::to_string(tile) + " " + name_of(element), "no case met it");
   check_refusals(report);
 }

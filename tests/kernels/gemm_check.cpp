@@ -184,6 +184,7 @@ void check_case(const Case& c, ElementType element, Report& report) {
   for (int tile = -1; tile < gemm_tiles(element); ++tile) {
     for (int splits : {0, 2}) {
       if (splits > 1 && (tile < 0 || stages < 2 * splits)) continue;
+      if (!report.takes_next()) continue;
       GemmArgs args = gpu.args();
       args.tile = tile;
       args.splits_k = splits;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each launcher against its reference.   kernel_checks [OP…]
-// A line an op, then the cases that failed. Exit codes: 0; 1 a case failed; 2 no such op; 77 no GPU.
+// Each launcher against its reference.   kernel_checks [OP…] [--share K/N]
+// A line an op, then the cases that failed. Of N shares, the K-th checks every N-th case from the K-th on.
+// Exit codes: 0; 1 a case failed; 2 no such op or share; 77 no GPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -25,10 +26,19 @@ bool is_poison(const std::byte* bytes, std::size_t count) {
   return std::all_of(bytes, bytes + count, [](std::byte byte) { return byte == std::byte{kPoison}; });
 }
 
-int run_checks(const std::vector<Check>& checks) {
+/// "K/N", 1 <= K <= N; `of` is 0 if the text says anything else.
+Share share_from(const char* text) {
+  Share share{0, 0};
+  int length = 0;
+  const int read = std::sscanf(text, "%d/%d%n", &share.number, &share.of, &length);
+  const bool is_one = read == 2 && text[length] == '\0' && share.number >= 1 && share.number <= share.of;
+  return is_one ? Share{share.number - 1, share.of} : Share{0, 0};
+}
+
+int run_checks(const std::vector<Check>& checks, Share share) {
   std::vector<std::string> failures;
   for (const Check& check : checks) {
-    Report report;
+    Report report(share);
     try {
       check.run(report);
       if (report.passed() == 0 && report.failures().empty()) report.fail("all", "no case ran");
@@ -168,16 +178,21 @@ int main(int argc, char** argv) {
     std::printf("skipped: there is no GPU\n");
     return kSkipped;
   }
+  Share share;
+  if (argc > 2 && std::strcmp(argv[argc - 2], "--share") == 0) {
+    share = share_from(argv[argc - 1]);
+    argc -= 2;
+  }
   std::vector<Check> wanted;
   for (const Check& check : registered_checks()) {
     const auto is_named = [&](const char* name) { return std::strcmp(name, check.op) == 0; };
     if (argc == 1 || std::any_of(argv + 1, argv + argc, is_named)) wanted.push_back(check);
   }
-  if (argc > 1 && wanted.size() != static_cast<std::size_t>(argc - 1)) {
-    std::printf("no such op, or one named twice\n");
+  if (share.of == 0 || (argc > 1 && wanted.size() != static_cast<std::size_t>(argc - 1))) {
+    std::printf("no such op or share, or one named twice\n");
     return 2;
   }
   std::sort(wanted.begin(), wanted.end(),
             [](const Check& a, const Check& b) { return std::strcmp(a.op, b.op) < 0; });
-  return run_checks(wanted);
+  return run_checks(wanted, share);
 }

@@ -61,6 +61,7 @@ inline void verify(Report& report, const std::string& name,
                    const std::function<cudaError_t(cudaStream_t)>& launch,
                    const std::vector<GuardedBuffer*>& outputs,
                    const std::function<std::string()>& difference) {
+  if (!report.takes_next()) return;
   std::vector<std::vector<std::byte>> first;
   std::string wrong;
   const std::string failed = launch_and_capture(launch, [&] {

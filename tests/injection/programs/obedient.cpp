@@ -6,7 +6,7 @@
 //   graph        makes a graph of 3 kernels in the range capture            replay N   launches it N times
 //   profiler start|stop    cuProfilerStart, cuProfilerStop
 //   storm on|off|waits     another thread launches all the while; and waits for it, most of the time
-//   storm fast             with four ranges a launch
+//   storm fast             with four ranges a launch           storm modules   in each of 300 modules in turn
 //   hold                   another thread enters a launch, which does not return until `release`
 //   load NAME              a kernel that is launched twice             unload  its module goes
 //   sync, status (threads, open files, resident KiB), fork, quit
@@ -22,6 +22,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/injection/programs/gpu.h"
 
@@ -48,24 +49,33 @@ void print_status() {
 class Worker {
  public:
   explicit Worker(const Gpu& gpu) : gpu_(gpu) {}
-  ~Worker() { storm(false, false, 0); }
+  ~Worker() { storm("off"); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void storm(bool on, bool waits, int ranges) {
-    stormy_.store(on);
+  void storm(const std::string& kind) {
+    stormy_.store(kind != "off");
     if (thread_.joinable()) thread_.join();
-    if (!on) return;
-    thread_ = std::thread([this, waits, ranges] {
+    if (kind == "off") return;
+    const bool waits = kind == "waits";
+    const int ranges = kind == "fast" ? 3 : 0;
+    thread_ = std::thread([this, waits, ranges, modules = module_names(kind == "modules" ? 300 : 1)] {
       gpu_.use_on_this_thread();
-      while (stormy_.load()) {
-        const Range range("storm");
+      for (std::size_t number = 0; stormy_.load(); ++number) {
+        const Range range(modules[number % modules.size()].c_str());
         for (int i = 0; i < ranges; ++i) const Range layer("layer");
         must(gpu_.launch(3), "cuLaunchKernel");
         if (waits) must(cuCtxSynchronize(), "cuCtxSynchronize");
         take_us(20);
       }
     });
+  }
+
+  static std::vector<std::string> module_names(int count) {
+    std::vector<std::string> names{"storm"};
+    while (static_cast<int>(names.size()) < count)
+      names.push_back("a module of the storm, number " + std::to_string(names.size()));
+    return names;
   }
 
   /// Returns once the launch is under way.
@@ -141,7 +151,7 @@ int main() {
     if (verb == "replay") worker.replay(std::stoi(what));
     if (verb == "load") worker.load(what.c_str());
     if (verb == "unload") worker.unload();
-    if (verb == "storm") worker.storm(what != "off", what == "waits", what == "fast" ? 3 : 0);
+    if (verb == "storm") worker.storm(what);
     if (verb == "hold") worker.hold();
     if (verb == "release") worker.release();
     if (verb == "sync") must(cuCtxSynchronize(), "cuCtxSynchronize");
