@@ -18,8 +18,8 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "tests/bench/machine_speed.h"
 #include "tools/analysis/trace_reader.h"
 
 namespace {
@@ -31,28 +31,9 @@ constexpr double kGoalLinesPerS = 2e6;
 constexpr double kGoalReportSeconds = 8;  // of 10 million kernels; longer in proportion, never shorter
 constexpr double kGoalKernels = 10e6;
 constexpr double kGoalBytes = 1024.0 * 1024 * 1024;
-/// What calibrate() took on the machine of docs/measured.md.
-constexpr double kLoopSecondsThere = 0.22;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// A loop like reading: bytes in order, a branch and a multiplication on each.
-double calibrate() {
-  std::vector<char> bytes(std::size_t{64} << 20);
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>('0' + i * 7 % 11);
-  const auto start = Clock::now();
-  std::uint64_t hash = 1, groups = 0;
-  for (int round = 0; round < 4; ++round) {
-    for (const char c : bytes) {
-      if (c == ':') ++groups;
-      hash = hash * 10 + static_cast<unsigned char>(c - '0');
-    }
-  }
-  const volatile std::uint64_t result = hash + groups;  // else the loop is left out, or moved past the clock
-  static_cast<void>(result);
-  return seconds_since(start);
 }
 
 struct Counter final : TraceVisitor {
@@ -100,7 +81,7 @@ struct Options {
 };
 
 bool measure(const Options& options) {
-  const double before = calibrate();
+  const double before = loop_seconds();
   LineReader reader;
   Counter counter;
   const auto start = Clock::now();
@@ -109,8 +90,8 @@ bool measure(const Options& options) {
   Report report;
   if (!options.program.empty()) report = run_report(options.program, options.folder);
   // Others at work on the machine slow down both.
-  const double after = calibrate();
-  const double slower = std::max({1.0, before / kLoopSecondsThere, after / kLoopSecondsThere});
+  const double after = loop_seconds();
+  const double slower = times_slower(std::max(before, after));
   std::printf("%llu lines, %llu kernels; the loop took %.3f and %.3f s: goals are stretched by %.2f\n",
               static_cast<unsigned long long>(counter.lines),
               static_cast<unsigned long long>(counter.kernels), before, after, slower);

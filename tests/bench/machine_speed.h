@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much slower than the machine of docs/measured.md this one is: goals of time are stated for that one
+// and stretched by this elsewhere, and under load.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace rangefinder {
+
+/// Seconds for a loop like reading: 256 Mi bytes in order, a branch and a multiplication on each. Run it
+/// before and after what is measured, and take the longer.
+inline double loop_seconds() {
+  std::vector<char> bytes(std::size_t{64} << 20);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>('0' + i * 7 % 11);
+  const auto start = std::chrono::steady_clock::now();
+  std::uint64_t hash = 1, groups = 0;
+  for (int round = 0; round < 4; ++round) {
+    for (const char c : bytes) {
+      if (c == ':') ++groups;
+      hash = hash * 10 + static_cast<unsigned char>(c - '0');
+    }
+  }
+  const volatile std::uint64_t result = hash + groups;  // else the loop is left out, or moved past the clock
+  static_cast<void>(result);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// At least 1: a faster machine has the same goals.
+inline double times_slower(double loop_seconds_here) {
+  constexpr double kLoopSecondsThere = 0.22;
+  return std::max(1.0, loop_seconds_here / kLoopSecondsThere);
+}
+
+}  // namespace rangefinder
