@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // This library's own operator new: large blocks from the kernel (large_blocks.h), and a reserve where
-// the process has no memory left (memory_reserve.h).
+// the process has no memory left (memory_reserve.h). While malloc works for us on a thread of the
+// application, none of its signals' handlers runs there (signals_blocked.h).
 //
 // The version script keeps it inside: the application's operator new, of libstdc++ or of its own making, is
 // neither replaced by this one nor used by us. The forms that are not here (arrays, nothrow) call these.
@@ -12,6 +13,7 @@
 #include "profiler/large_blocks.h"
 #include "profiler/memory_reserve.h"
 #include "profiler/reserve_large.h"
+#include "profiler/signals_blocked.h"
 
 namespace {
 
@@ -30,8 +32,19 @@ void* from_reserve(std::size_t bytes, std::size_t alignment) {
   return memory;
 }
 
+void* from_heap(std::size_t bytes) noexcept {
+  const rangefinder::SignalsBlocked blocked;
+  return std::malloc(bytes);
+}
+
+void* from_heap(std::size_t bytes, std::size_t alignment) noexcept {
+  const rangefinder::SignalsBlocked blocked;
+  return std::aligned_alloc(alignment, bytes);
+}
+
 void release(void* memory) noexcept {
   if (memory == nullptr || large_blocks.give_back(memory) || reserve.give_back(memory)) return;
+  const rangefinder::SignalsBlocked blocked;
   std::free(memory);
 }
 
@@ -39,7 +52,7 @@ void release(void* memory) noexcept {
 
 void* operator new(std::size_t bytes) {
   if (void* const large = large_block(bytes, alignof(std::max_align_t)); large != nullptr) return large;
-  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  void* const memory = from_heap(bytes == 0 ? 1 : bytes);
   return memory != nullptr ? memory : from_reserve(bytes == 0 ? 1 : bytes, alignof(std::max_align_t));
 }
 
@@ -48,7 +61,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const std::size_t whole = (bytes + wanted - 1) / wanted * wanted;  // as aligned_alloc() wants it
   if (whole < bytes) throw std::bad_alloc();
   if (void* const large = large_block(whole, wanted); large != nullptr) return large;
-  void* const memory = std::aligned_alloc(wanted, whole == 0 ? wanted : whole);
+  void* const memory = from_heap(whole == 0 ? wanted : whole, wanted);
   return memory != nullptr ? memory : from_reserve(whole == 0 ? wanted : whole, wanted);
 }
 

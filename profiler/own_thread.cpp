@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 
+thread_local bool t_own = false;
+
 struct Begin {
   const char* name;
   void (*run)(void* self);
@@ -20,6 +22,7 @@ struct Begin {
 };
 
 void* enter(void* argument) noexcept {
+  t_own = true;
   const std::unique_ptr<Begin> begin(static_cast<Begin*>(argument));
   pthread_setname_np(pthread_self(), begin->name);
   begin->run(begin->self);
@@ -43,6 +46,10 @@ bool start_own_thread(const char* name, void (*run)(void* self), void* self) noe
   pthread_attr_destroy(&attributes);
   if (started) (void)begin.release();
   return started;
+}
+
+bool on_own_thread() noexcept {
+  return t_own;
 }
 
 }  // namespace rangefinder

@@ -10,4 +10,7 @@ namespace rangefinder {
 /// `name`: at most 15 characters, as `top` shows it. False: no thread could be made.
 [[nodiscard]] bool start_own_thread(const char* name, void (*run)(void* self), void* self) noexcept;
 
+/// Whether the calling thread is one of these.
+[[nodiscard]] bool on_own_thread() noexcept;
+
 }  // namespace rangefinder

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "profiler/events/host_lock.h"
+
 namespace rangefinder {
 namespace {
 
@@ -75,7 +77,11 @@ std::uint32_t NameTable::intern(std::string_view text, std::uint64_t hash) noexc
     hash = hash_text(text);
   }
   try {
-    const std::lock_guard lock(mutex_);
+    const HostLock lock(mutex_);
+    if (!lock) {
+      loss_.add(Loss::names_folded);
+      return kOtherName;
+    }
     const std::size_t mask = index_.size() - 1;
     for (std::size_t i = hash; !index_.empty() && index_[i & mask] != 0; ++i) {
       const Entry& known = entry(index_[i & mask]);

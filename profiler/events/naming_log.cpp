@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/events/naming_log.h"
 
+#include "profiler/events/host_lock.h"
+
 namespace rangefinder {
 
 NamingLog::Key NamingLog::key_of(const Event& event) noexcept {
@@ -16,7 +18,8 @@ NamingLog::Key NamingLog::key_of(const Event& event) noexcept {
 
 bool NamingLog::add(std::uint32_t thread, const Event& event) noexcept {
   try {
-    const std::lock_guard lock(mutex_);
+    const HostLock lock(mutex_);
+    if (!lock) return false;
     if (event.kind == EventKind::graph_node) {
       nodes_.push_back({event.a, event.b, event.range, event.path, thread, event.c});
       if (nodes_.size() > kMaxNodes) nodes_.pop_front();
@@ -37,7 +40,8 @@ bool NamingLog::add(std::uint32_t thread, const Event& event) noexcept {
 }
 
 std::vector<NamingLog::Entry> NamingLog::entries() {
-  const std::lock_guard lock(mutex_);
+  const HostLock lock(mutex_);
+  if (!lock) return {};
   std::vector<Entry> all = names_;
   all.reserve(names_.size() + nodes_.size());
   for (const Node& node : nodes_) {

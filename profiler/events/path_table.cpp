@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "profiler/events/host_lock.h"
 #include "profiler/events/name_table.h"
 
 namespace rangefinder {
@@ -41,19 +42,19 @@ PathNode PathTable::node(std::uint32_t id) const noexcept {
 
 std::uint32_t PathTable::child(const PathNode& wanted) noexcept {
   try {
-    const std::lock_guard lock(mutex_);
+    const HostLock lock(mutex_);
     const std::size_t hash = hash_node(wanted);
-    for (std::size_t i = hash; !index_.empty(); ++i) {
+    for (std::size_t i = hash; lock && !index_.empty(); ++i) {
       const std::uint32_t id = index_[i & (index_.size() - 1)];
       if (id == 0) break;
       if (same(node(id), wanted)) return id;
     }
     const std::uint32_t id = size_.load(std::memory_order_relaxed) + 1;
-    if (id <= kMaxPaths) {
+    if (lock && id <= kMaxPaths) {
       add(id, wanted, hash);
       return id;
     }
-  } catch (...) {  // no memory: as good as full
+  } catch (...) {  // no memory: as good as full, and so is a lock that is refused
   }
   loss_.add(Loss::paths_folded);
   return kOtherPath;

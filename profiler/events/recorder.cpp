@@ -10,10 +10,16 @@
 #include <cstddef>
 #include <new>
 
+#include "profiler/events/host_lock.h"
+
 namespace rangefinder {
 
 std::uint32_t Recorder::add_domain(std::uint32_t name) noexcept {
-  const std::lock_guard lock(domain_mutex_);
+  const HostLock lock(domain_mutex_);
+  if (!lock) {
+    loss.add(Loss::names_folded);
+    return 0;
+  }
   const std::uint32_t count = domains_.load(std::memory_order_relaxed);
   for (std::uint32_t id = 1; id < count; ++id) {
     if (domain_names_[id].load(std::memory_order_relaxed) == name) return id;
@@ -42,14 +48,21 @@ void Recorder::sleep_until_woken(std::chrono::nanoseconds limit) noexcept {
 }
 
 void Recorder::lock_for_fork() noexcept {
+  if (!may_lock_for_fork()) return;
   domain_mutex_.lock();
   naming.mutex().lock();
   threads.mutex().lock();
   paths.mutex().lock();
   names.mutex().lock();
+  locked_too_ = locks_too.load(std::memory_order_acquire);
+  if (locked_too_ != nullptr) locked_too_->lock();
+  set_forking(true);
 }
 
 void Recorder::unlock_in_parent() noexcept {
+  if (!may_lock_for_fork()) return;
+  set_forking(false);
+  if (locked_too_ != nullptr) locked_too_->unlock();
   names.mutex().unlock();
   paths.mutex().unlock();
   threads.mutex().unlock();
@@ -58,6 +71,11 @@ void Recorder::unlock_in_parent() noexcept {
 }
 
 void Recorder::unlock_in_child() noexcept {
+  if (!may_lock_for_fork()) {
+    // Forked by a signal's handler in the middle of a section: what it guards stays as it is now.
+    silent.store(true, std::memory_order_relaxed);
+    return refuse_all_locks();
+  }
   unlock_in_parent();
   if (recording.load(std::memory_order_relaxed)) silent.store(true, std::memory_order_relaxed);
   threads.forget_after_fork();

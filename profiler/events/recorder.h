@@ -84,12 +84,21 @@ class Recorder {
   /// Drain thread: sleeps until somebody raises `wake`, lowers it again, or `limit` has passed.
   void sleep_until_woken(std::chrono::nanoseconds limit) noexcept;
 
-  /// Around fork(): every lock is held by the forking thread, so that the child finds them free.
+  /// Around fork(): every lock is held by the forking thread, so that the child finds them free; none where
+  /// this thread is inside of one itself (host_lock.h).
   void lock_for_fork() noexcept;
   void unlock_in_parent() noexcept;
   void unlock_in_child() noexcept;  ///< silent from now on, or as if no thread had been here
 
+  /// Further locks of the process, of NVTX's handles and ranges; nullptr: none yet. Never destroyed.
+  struct Locks {
+    void (*lock)() noexcept;
+    void (*unlock)() noexcept;
+  };
+  std::atomic<const Locks*> locks_too{nullptr};
+
  private:
+  const Locks* locked_too_ = nullptr;  // by the thread that forks, which has all locks
   std::atomic<std::uint64_t> next_range_{1};
   std::mutex domain_mutex_;
   std::atomic<std::uint32_t> domains_{1};

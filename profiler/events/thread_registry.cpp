@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "profiler/events/host_lock.h"
 #include "profiler/events/recorder.h"
 #include "profiler/events/thread_state.h"
 
@@ -70,6 +71,7 @@ void ThreadState::finish_emit(bool pushed) noexcept {
 // With the registry's mutex held. The caches stay: they are of the same tables.
 void ThreadState::reset(std::uint32_t thread) noexcept {
   status_ = Status::owned;
+  in_use_ = false;
   thread_.store(thread, kRelaxed);
   call_since_ns_.store(kNoCall, kRelaxed);
   prctl(PR_GET_NAME, first_comm_.data());
@@ -105,6 +107,10 @@ ThreadState* ThreadRegistry::current() noexcept {
   return find_or_acquire();
 }
 
+void ThreadState::count_refused() noexcept {
+  recorder_.loss.add(Loss::events_dropped);
+}
+
 ThreadState* ThreadRegistry::find_or_acquire() noexcept {
   if (t_cache.ended || !key_made_) return nullptr;
   auto* state = static_cast<ThreadState*>(pthread_getspecific(key_));
@@ -125,7 +131,8 @@ ThreadState* ThreadRegistry::find_or_acquire() noexcept {
 
 ThreadState* ThreadRegistry::acquire() noexcept {
   const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  const std::lock_guard lock(mutex_);
+  const HostLock lock(mutex_);
+  if (!lock) return nullptr;
   const std::uint32_t count = count_.load(kRelaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
     ThreadState* const state = states_[i].load(kRelaxed);
@@ -149,13 +156,13 @@ ThreadState* ThreadRegistry::acquire() noexcept {
 void ThreadRegistry::release(ThreadState& state) noexcept {
   state.abandon_open();
   state.leave_call();  // a thread that was cancelled in a call is in none
-  const std::lock_guard lock(mutex_);
-  state.status_ = ThreadState::Status::ending;
+  const HostLock lock(mutex_);
+  if (lock) state.status_ = ThreadState::Status::ending;
 }
 
 void ThreadRegistry::recycle() noexcept {
-  const std::lock_guard lock(mutex_);
-  const std::uint32_t count = count_.load(kRelaxed);
+  const HostLock lock(mutex_);
+  const std::uint32_t count = lock ? count_.load(kRelaxed) : 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     ThreadState& state = *states_[i].load(kRelaxed);
     if (state.status_ == ThreadState::Status::ending && state.ring_.empty()) {
@@ -165,7 +172,8 @@ void ThreadRegistry::recycle() noexcept {
 }
 
 void ThreadRegistry::discard_events() noexcept {
-  const std::lock_guard lock(mutex_);
+  const HostLock lock(mutex_);
+  if (!lock) return;
   for_each([](ThreadState& state) { state.ring_.drain([](const Event&) {}); });
 }
 

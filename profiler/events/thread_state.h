@@ -3,9 +3,9 @@
 // What we keep for one thread of the application: its ring of events, its open
 // ranges, and caches that spare the tables' locks.
 //
-//   ThreadRegistry::current() ─▶ ThreadState ─┬─ ring    ▶ drain thread
-//                                             ├─ stack   ▶ path and range of a launch
-//                                             └─ caches  text ▶ name id, (parent, name) ▶ path id
+//   ThreadRegistry::use() ─▶ ThreadState ─┬─ ring    ▶ drain thread
+//                                         ├─ stack   ▶ path and range of a launch
+//                                         └─ caches  text ▶ name id, (parent, name) ▶ path id
 //
 // A state outlives its thread until the drain thread has read the ring dry; then
 // the next new thread gets it. Memory is bounded by kMaxThreads rings, of which kMaxLarge may be large.
@@ -108,6 +108,7 @@ class ThreadState {
 
  private:
   friend class ThreadRegistry;
+  friend class ThreadUse;
   enum class Status : std::uint8_t { free, owned, ending };  // ending: owner gone, ring maybe not dry
 
   struct CachedName {
@@ -135,11 +136,13 @@ class ThreadState {
   void emit_closed(const OpenRange& range, std::int64_t end_ns, const NvtxPayload* at_end) noexcept;
   void remove(std::size_t level) noexcept;
   void remove_payload(std::size_t depth) noexcept;
+  void count_refused() noexcept;
   void abandon_open() noexcept;               // owner, when its thread ends
   void reset(std::uint32_t thread) noexcept;  // for the next owner
 
   Recorder& recorder_;
   Status status_ = Status::free;  // guarded by the registry's mutex
+  volatile bool in_use_ = false;  // owner and what interrupts it: ThreadUse
   static constexpr std::int64_t kNoCall = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> call_since_ns_{kNoCall};
   std::atomic<std::uint16_t> call_under_way_{0};
@@ -158,6 +161,43 @@ class ThreadState {
   EventRing ring_;
 };
 
+/// The calling thread's state, for the length of one call that writes into it. A signal's handler that
+/// interrupts the call, and comes back here, may not write: its event is counted as dropped.
+class ThreadUse {
+ public:
+  ~ThreadUse() {
+    if (!taken_) return;
+    std::atomic_signal_fence(std::memory_order_release);
+    state_->in_use_ = false;
+  }
+  ThreadUse(const ThreadUse&) = delete;
+  ThreadUse& operator=(const ThreadUse&) = delete;
+
+  /// Whether there is a state to write into.
+  explicit operator bool() const noexcept { return taken_; }
+  ThreadState& operator*() const noexcept { return *state_; }
+  ThreadState* operator->() const noexcept { return state_; }
+  /// ThreadRegistry::current(), to look at it, also where it may not be written into.
+  [[nodiscard]] ThreadState* state() const noexcept { return state_; }
+  [[nodiscard]] bool refused() const noexcept { return state_ != nullptr && !taken_; }
+
+ private:
+  friend class ThreadRegistry;
+  explicit ThreadUse(ThreadState* state) noexcept : state_(state), taken_(state != nullptr) {
+    if (state == nullptr) return;
+    if (state->in_use_) [[unlikely]] {
+      taken_ = false;
+      state->count_refused();
+      return;
+    }
+    state->in_use_ = true;
+    std::atomic_signal_fence(std::memory_order_acquire);
+  }
+
+  ThreadState* const state_;
+  bool taken_;
+};
+
 /// The states of all threads.
 class ThreadRegistry {
  public:
@@ -172,6 +212,8 @@ class ThreadRegistry {
   /// State of the calling thread, made on its first call; nullptr when there are too many
   /// threads (counted), in the silent child of a fork, and while the thread is ending.
   [[nodiscard]] ThreadState* current() noexcept;
+  /// The same, for a call that writes into it.
+  [[nodiscard]] ThreadUse use() noexcept { return ThreadUse(current()); }
 
   /// Drain thread: `visit(ThreadState&)` for every state that ever had an owner.
   template <typename Visit>

@@ -80,8 +80,9 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
   // A window that ends now waits for this call's end (Session::finish_window).
   if (state != nullptr && is_gpu_work(api.kind)) {
     state->begin_call(now_ns);
-    if (api.kind == ApiClass::kernel && capturing_.load(std::memory_order_relaxed) > 0)
-      state->capture_kernel(kernel_name(*state, call));
+    if (api.kind == ApiClass::kernel && capturing_.load(std::memory_order_relaxed) > 0) {
+      if (const ThreadUse use = recorder_.threads.use()) use->capture_kernel(kernel_name(*use, call));
+    }
   }
   std::uint64_t entered = kNotExact;
   if (ExactProfiler* const exact = exact_.load(std::memory_order_acquire); exact != nullptr) {
@@ -96,14 +97,14 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
 
 void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
   if (call.correlationData == nullptr || entered_of(*call.correlationData) == 0) return;  // enter not seen
-  ThreadState* const state = recorder_.threads.current();
-  if (api.kind < ApiClass::value_wait)
-    emit(state, call, api, index);  // nothing of the others is in the trace
-  calls_under_way_.end(state);
+  const ThreadUse use = recorder_.threads.use();
+  if (api.kind < ApiClass::value_wait) emit(use, call, api, index);  // nothing of the others is in the trace
+  calls_under_way_.end(use.state());
 }
 
-void LaunchCallbacks::emit(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
+void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api,
                            int index) noexcept {
+  ThreadState* const state = use.state();
   const std::int64_t now_ns = recorder_.clock.now_ns();
   const std::uint64_t word = *call.correlationData;
   const std::uint64_t entered = entered_of(word);
@@ -119,12 +120,12 @@ void LaunchCallbacks::emit(ThreadState* state, const CUpti_CallbackData& call, c
     event.range = state->stack().range();
   }
   if (entered != kNotExact) {
-    emit_exact(state, call, api, event, static_cast<Unmeasured>(entered - 1));
-  } else if (state != nullptr && is_gpu_work(api.kind)) {
-    emit_launch(*state, call, api, event);
+    emit_exact(use ? state : nullptr, call, api, event, static_cast<Unmeasured>(entered - 1));
+  } else if (use && is_gpu_work(api.kind)) {
+    emit_launch(*use, call, api, event);
     if (call.correlationId % kTimedEvery == 0) cost_.add(recorder_.clock.now_ns() - now_ns);
-  } else if (state != nullptr) {
-    emit_other(*state, call, api, event);
+  } else if (use) {
+    emit_other(*use, call, api, event);
   }
   if (state != nullptr && is_gpu_work(api.kind)) state->end_call();
   ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
@@ -214,8 +215,8 @@ void LaunchCallbacks::emit_memory(ThreadState& state, const DriverApi& api, Even
 }
 
 void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept {
-  ThreadState* const state = recorder_.threads.current();
-  if (state == nullptr) return;
+  const ThreadUse state = recorder_.threads.use();
+  if (!state) return;
   // Instantiation clones every node; its kernels carry the clone's id.
   Event event;
   event.kind = EventKind::graph_node;

@@ -83,7 +83,7 @@ class LaunchCallbacks {
   void on_profiler_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept;
   void on_enter(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
   void on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
-  void emit(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
+  void emit(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
   void on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept;
   void on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) noexcept;
   /// The kernel's name as an id, where CUPTI's record of it may have another's; else 0.

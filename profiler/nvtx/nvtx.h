@@ -5,7 +5,7 @@
 //   nvtx3 headers in some shared object ── first NVTX call ──▶ nvtx_initialize_v2(its tables)
 //                                                                 │ our function pointers
 //   nvtxRangePushA("x") ──────────▶ handler ─┬─▶ tool that was there before us (chain)
-//                                            └─▶ recorder().threads.current()->push(…)
+//                                            └─▶ recorder().threads.use()->push(…)
 //
 // NVTX 3 is header-only: every shared object of a process has tables of its own and
 // initialises on its own, from any thread. So all of this may be called any number of

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Puts our function pointers into the tables of one instance of NVTX.
-#include <pthread.h>
-
 #include <algorithm>
 
 #include "profiler/events/recorder.h"
@@ -26,28 +24,21 @@ const HandlerTables& handlers() noexcept {
   return tables;
 }
 
-// After the recorder's handlers: what fork() prepares last registered first, and a part of ours is
-// never locked while one of the recorder's is.
 void lock_for_fork() noexcept {
   lock_handles();
   payload_schemas().mutex().lock();
-  payload_schemas().ids().mutex().lock();
   open_ranges().lock_for_fork();
 }
 
 void unlock_after_fork() noexcept {
   open_ranges().unlock_after_fork();
-  payload_schemas().ids().mutex().unlock();
   payload_schemas().mutex().unlock();
   unlock_handles();
 }
 
 void prepare_once() noexcept {
-  static const bool prepared = [] {
-    (void)recorder();
-    return pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork) == 0;
-  }();
-  (void)prepared;
+  static constexpr Recorder::Locks locks{lock_for_fork, unlock_after_fork};
+  recorder().locks_too.store(&locks, std::memory_order_release);
   load_chained_tool();
 }
 

@@ -17,8 +17,8 @@ namespace {
 
 using Attributes = const nvtxEventAttributes_t*;
 
-ThreadState* current() noexcept {
-  return recorder().threads.current();
+ThreadUse use_thread() noexcept {
+  return recorder().threads.use();
 }
 
 // Older headers have a shorter structure: what lies behind its end is not read.
@@ -87,32 +87,32 @@ auto with_event(std::uint32_t domain, Attributes given, const Use& use) noexcept
 }
 
 void record_mark(std::uint32_t domain, Attributes given) noexcept {
-  ThreadState* const state = current();
-  if (state == nullptr) return;
+  const ThreadUse state = use_thread();
+  if (!state) return;
   with_event(domain, given,
              [&](const EventText& text, const NvtxAttributes& a) { mark(*state, domain, text, a); });
 }
 
 int record_push(std::uint32_t domain, Attributes given) noexcept {
-  ThreadState* const state = current();
-  if (state == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
+  const ThreadUse state = use_thread();
+  if (!state) return NVTX_NO_PUSH_POP_TRACKING;
   return with_event(domain, given, [&](const EventText& text, const NvtxAttributes& a) {
     return push_text(*state, domain, text, a);
   });
 }
 
 int record_push(const EventText& text) noexcept {
-  ThreadState* const state = current();
-  return state == nullptr ? NVTX_NO_PUSH_POP_TRACKING : push_text(*state, 0, text, {});
+  const ThreadUse state = use_thread();
+  return !state ? NVTX_NO_PUSH_POP_TRACKING : push_text(*state, 0, text, {});
 }
 
 int record_pop(std::uint32_t domain) noexcept {
-  ThreadState* const state = current();
-  return state == nullptr ? NVTX_NO_PUSH_POP_TRACKING : state->pop(domain);
+  const ThreadUse state = use_thread();
+  return !state ? NVTX_NO_PUSH_POP_TRACKING : state->pop(domain);
 }
 
 std::uint64_t record_start(std::uint32_t domain, Attributes given, std::uint64_t chained) noexcept {
-  ThreadState* const state = current();
+  const ThreadUse state = use_thread();
   return with_event(domain, given, [&](const EventText& text, const NvtxAttributes& a) {
     return start_range(state, domain, text, a, chained);
   });
@@ -126,25 +126,25 @@ void on_mark_ex(Attributes event) noexcept {
 }
 void on_mark_a(const char* message) noexcept {
   chain_core<nvtxMarkA_impl_fntype>(NVTX_CBID_CORE_MarkA, message);
-  if (ThreadState* const state = current()) mark(*state, 0, {0, bounded_text(message)}, {});
+  if (const ThreadUse state = use_thread()) mark(*state, 0, {0, bounded_text(message)}, {});
 }
 void on_mark_w(const wchar_t* message) noexcept {
   chain_core<nvtxMarkW_impl_fntype>(NVTX_CBID_CORE_MarkW, message);
-  ThreadState* const state = current();
-  if (state == nullptr) return;
-  with_wide(message, [state](const EventText& text) { mark(*state, 0, text, {}); });
+  const ThreadUse state = use_thread();
+  if (!state) return;
+  with_wide(message, [&state](const EventText& text) { mark(*state, 0, text, {}); });
 }
 nvtxRangeId_t on_start_ex(Attributes event) noexcept {
   return record_start(0, event, chain_core<nvtxRangeStartEx_impl_fntype>(NVTX_CBID_CORE_RangeStartEx, event));
 }
 nvtxRangeId_t on_start_a(const char* message) noexcept {
   const auto chained = chain_core<nvtxRangeStartA_impl_fntype>(NVTX_CBID_CORE_RangeStartA, message);
-  return start_range(current(), 0, {0, bounded_text(message)}, {}, chained);
+  return start_range(use_thread(), 0, {0, bounded_text(message)}, {}, chained);
 }
 nvtxRangeId_t on_start_w(const wchar_t* message) noexcept {
   const auto chained = chain_core<nvtxRangeStartW_impl_fntype>(NVTX_CBID_CORE_RangeStartW, message);
-  return with_wide(message,
-                   [chained](const EventText& text) { return start_range(current(), 0, text, {}, chained); });
+  return with_wide(
+      message, [chained](const EventText& text) { return start_range(use_thread(), 0, text, {}, chained); });
 }
 void on_end(nvtxRangeId_t id) noexcept {
   end_range(id, nullptr);

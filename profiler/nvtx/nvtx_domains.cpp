@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What NVTX names: domains, registered strings, categories, threads.
+#include <mutex>
 #include <new>
 
+#include "profiler/events/host_lock.h"
 #include "profiler/events/recorder.h"
 #include "profiler/nvtx/nvtx_chain.h"
 #include "profiler/nvtx/nvtx_handlers.h"
@@ -13,8 +15,16 @@ namespace {
 
 constexpr std::uint64_t kDomainTag = 0x52460001, kStringTag = 0x52460002;
 
-IdMap g_chained_domains;  // constant-initialised, trivial to destroy: usable at any time
+// Constant-initialised, trivial to destroy: usable at any time.
+std::mutex g_chained_mutex;  // of who inserts
+IdMap g_chained_domains;
 IdMap g_chained_strings;
+
+// Where the map is full, the tool keeps what it made and for us it is the default one.
+void keep_chained(IdMap& map, std::uint64_t handle, std::uint32_t id) noexcept {
+  const HostLock lock(g_chained_mutex);
+  if (!lock || !map.insert(handle, id)) recorder().loss.add(Loss::names_folded);
+}
 
 std::uint64_t bits_of(const void* handle) noexcept {
   return reinterpret_cast<std::uintptr_t>(handle);
@@ -39,7 +49,6 @@ std::uint32_t IdMap::find(std::uint64_t key) const noexcept {
 
 bool IdMap::insert(std::uint64_t key, std::uint32_t id) noexcept {
   if (key == 0) return false;
-  const std::lock_guard lock(mutex_);
   Slot* slots = slots_.load(std::memory_order_relaxed);
   if (slots == nullptr) {
     slots = new (std::nothrow) Slot[kSlots];
@@ -83,13 +92,11 @@ std::uint32_t name_of_string(nvtxStringHandle_t handle) noexcept {
 }
 
 void lock_handles() noexcept {
-  g_chained_domains.mutex().lock();
-  g_chained_strings.mutex().lock();
+  g_chained_mutex.lock();
 }
 
 void unlock_handles() noexcept {
-  g_chained_strings.mutex().unlock();
-  g_chained_domains.mutex().unlock();
+  g_chained_mutex.unlock();
 }
 
 std::string_view utf8_of(const wchar_t* text, std::span<char> out) noexcept {
@@ -127,8 +134,8 @@ auto in_utf8(const wchar_t* text, const Use& use) noexcept {
 }
 
 void name_category(std::uint32_t domain, std::uint32_t category, std::string_view name) noexcept {
-  ThreadState* const state = recorder().threads.current();
-  if (state == nullptr) return;
+  const ThreadUse state = recorder().threads.use();
+  if (!state) return;
   Event event;
   event.kind = EventKind::category_name;
   event.start_ns = event.end_ns = recorder().clock.now_ns();
@@ -139,8 +146,8 @@ void name_category(std::uint32_t domain, std::uint32_t category, std::string_vie
 }
 
 void name_thread(std::uint32_t thread, std::string_view name) noexcept {
-  ThreadState* const state = recorder().threads.current();
-  if (state == nullptr) return;
+  const ThreadUse state = recorder().threads.use();
+  if (!state) return;
   Event event;
   event.kind = EventKind::thread_name;
   event.start_ns = event.end_ns = recorder().clock.now_ns();
@@ -153,8 +160,7 @@ nvtxDomainHandle_t create_domain(std::string_view name, nvtxDomainHandle_t chain
   Recorder& own = recorder();
   const std::uint32_t id = own.add_domain(own.names.intern(name));
   if (chained == nullptr) return handle_of<nvtxDomainHandle_t>(kDomainTag, id);
-  // Where the map is full, the tool keeps its domain and for us it is the default one.
-  if (!g_chained_domains.insert(bits_of(chained), id)) own.loss.add(Loss::names_folded);
+  keep_chained(g_chained_domains, bits_of(chained), id);
   return chained;
 }
 
@@ -162,7 +168,7 @@ nvtxStringHandle_t register_string(std::string_view text, nvtxStringHandle_t cha
   Recorder& own = recorder();
   const std::uint32_t name = own.names.intern(text);
   if (chained == nullptr) return handle_of<nvtxStringHandle_t>(kStringTag, name);
-  if (!g_chained_strings.insert(bits_of(chained), name)) own.loss.add(Loss::names_folded);
+  keep_chained(g_chained_strings, bits_of(chained), name);
   return chained;
 }
 

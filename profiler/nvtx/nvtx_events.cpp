@@ -45,9 +45,9 @@ void mark(ThreadState& state, std::uint32_t domain, const EventText& text,
   state.emit_extended(event, *attributes.extended);
 }
 
-std::uint64_t start_range(ThreadState* state, std::uint32_t domain, const EventText& text,
+std::uint64_t start_range(const ThreadUse& state, std::uint32_t domain, const EventText& text,
                           const NvtxAttributes& attributes, std::uint64_t chained_id) noexcept {
-  if (state == nullptr) return chained_id;
+  if (!state) return chained_id;
   StartedRange range;
   range.id = state->next_range_id();
   range.key = chained_id != 0 ? chained_id : range.id;
@@ -99,9 +99,9 @@ void end_range(std::uint64_t id, const NvtxPayload* extended) noexcept {
   const NvtxPayload kept{range.extended_schema, range.extended, range.extended_bytes};
   if (range.extended != nullptr && extended != nullptr) own.loss.add(Loss::payloads_truncated);
   if (range.extended != nullptr) extended = &kept;
-  ThreadState* const state = own.threads.current();
-  if (state == nullptr) {
-    own.loss.add(Loss::events_dropped);
+  const ThreadUse state = own.threads.use();
+  if (!state) {
+    if (!state.refused()) own.loss.add(Loss::events_dropped);
   } else if (extended == nullptr) {
     state->emit(event);
   } else {

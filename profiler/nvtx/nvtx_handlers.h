@@ -49,7 +49,7 @@ inline constexpr std::size_t kWideBufferBytes = 16'384 + 5;
 /// where the chained tool gave one.
 void mark(ThreadState& state, std::uint32_t domain, const EventText& text,
           const NvtxAttributes& attributes) noexcept;
-[[nodiscard]] std::uint64_t start_range(ThreadState* state, std::uint32_t domain, const EventText& text,
+[[nodiscard]] std::uint64_t start_range(const ThreadUse& state, std::uint32_t domain, const EventText& text,
                                         const NvtxAttributes& attributes, std::uint64_t chained_id) noexcept;
 void end_range(std::uint64_t id, const NvtxPayload* extended) noexcept;
 

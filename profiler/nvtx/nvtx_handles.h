@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include "profiler/nvtx/nvtx_headers.h"
 
@@ -25,9 +24,8 @@ class IdMap {
 
   /// 0: unknown.
   [[nodiscard]] std::uint32_t find(std::uint64_t key) const noexcept;
-  /// A known key gets the new id. False: full.
+  /// One thread at a time. A known key gets the new id. False: full.
   bool insert(std::uint64_t key, std::uint32_t id) noexcept;
-  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
 
  private:
   static constexpr std::size_t kSlots = 2 * kMaxEntries;
@@ -35,8 +33,7 @@ class IdMap {
     std::atomic<std::uint64_t> key{0};
     std::atomic<std::uint32_t> id{0};
   };
-  std::mutex mutex_;
-  std::size_t used_ = 0;               // guarded by mutex_
+  std::size_t used_ = 0;
   std::atomic<Slot*> slots_{nullptr};  // made by the first insert(), leaked
 };
 

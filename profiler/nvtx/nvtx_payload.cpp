@@ -73,8 +73,8 @@ std::uint64_t choose_id(std::uint64_t given, std::uint64_t chained,
 template <typename Attributes>
 void record_definition(std::uint32_t domain, std::uint64_t id, const Attributes& attributes) noexcept {
   Recorder& own = recorder();
-  ThreadState* const state = own.threads.current();
-  if (state == nullptr) return;
+  const ThreadUse state = own.threads.use();
+  if (!state) return;
   try {
     Event event;
     event.kind = EventKind::payload_schema;
@@ -139,30 +139,30 @@ using End4 = void (*)(nvtxDomainHandle_t, nvtxRangeId_t, const nvtxPayloadData_t
 
 void on_mark(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
   chain_payload<Event3>(NVTX3EXT_CBID_nvtxMarkPayload, chained_domain(handle), data, count);
-  ThreadState* const state = recorder().threads.current();
-  if (state == nullptr) return;
+  const ThreadUse state = recorder().threads.use();
+  if (!state) return;
   with_payloads(handle, data, count,
-                [state](std::uint32_t domain, const EventText& text, const NvtxAttributes& a) {
+                [&state](std::uint32_t domain, const EventText& text, const NvtxAttributes& a) {
                   mark(*state, domain, text, a);
                 });
 }
 
 int on_push(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
   chain_payload<Level3>(NVTX3EXT_CBID_nvtxRangePushPayload, chained_domain(handle), data, count);
-  ThreadState* const state = recorder().threads.current();
-  if (state == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
+  const ThreadUse state = recorder().threads.use();
+  if (!state) return NVTX_NO_PUSH_POP_TRACKING;
   return with_payloads(handle, data, count,
-                       [state](std::uint32_t domain, const EventText& text, const NvtxAttributes& a) {
+                       [&state](std::uint32_t domain, const EventText& text, const NvtxAttributes& a) {
                          return push_text(*state, domain, text, a);
                        });
 }
 
 int on_pop(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
-  ThreadState* const state = recorder().threads.current();
+  const ThreadUse state = recorder().threads.use();
   int level = NVTX_NO_PUSH_POP_TRACKING;
-  if (state != nullptr) {
+  if (state) {
     level = with_payloads(handle, data, count,
-                          [state](std::uint32_t domain, const EventText&, const NvtxAttributes& a) {
+                          [&state](std::uint32_t domain, const EventText&, const NvtxAttributes& a) {
                             return state->pop(domain, a.extended);
                           });
   }
@@ -175,7 +175,7 @@ nvtxRangeId_t on_start(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data,
       chain_payload<Start3>(NVTX3EXT_CBID_nvtxRangeStartPayload, chained_domain(handle), data, count);
   return with_payloads(handle, data, count,
                        [chained](std::uint32_t domain, const EventText& text, const NvtxAttributes& a) {
-                         return start_range(recorder().threads.current(), domain, text, a, chained);
+                         return start_range(recorder().threads.use(), domain, text, a, chained);
                        });
 }
 

@@ -2,7 +2,6 @@
 #include "profiler/nvtx/open_ranges.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -36,12 +35,13 @@ bool OpenRanges::add(StartedRange range) noexcept {
   bool added = false;
   if (open_.fetch_add(1, std::memory_order_relaxed) < kMaxOpen) {
     Part& part = parts_[range.key % kParts];
-    const std::lock_guard lock(part.mutex);
-    // calloc, because pages nobody uses stay untouched.
-    if (part.pool == nullptr) {
-      part.pool = static_cast<StartedRange*>(std::calloc(kPartRanges, sizeof(StartedRange)));
+    const HostLock lock(part.mutex);
+    // Nothing is written into it here: pages nobody uses stay untouched.
+    if (lock && part.pool == nullptr) {
+      part.pool =
+          static_cast<StartedRange*>(::operator new(kPartRanges * sizeof(StartedRange), std::nothrow));
     }
-    if (part.pool != nullptr) {
+    if (lock && part.pool != nullptr) {
       const std::size_t slot = find(part, range.key);
       const bool known = part.index[slot] != 0;
       if (known) replaced = part.pool[part.index[slot] - 1];
@@ -61,8 +61,8 @@ bool OpenRanges::add(StartedRange range) noexcept {
 
 bool OpenRanges::take(std::uint64_t key, StartedRange& range) noexcept {
   Part& part = parts_[key % kParts];
-  const std::lock_guard lock(part.mutex);
-  if (part.pool == nullptr) return false;
+  const HostLock lock(part.mutex);
+  if (!lock || part.pool == nullptr) return false;
   const std::size_t slot = find(part, key);
   if (part.index[slot] == 0) return false;
   range = part.pool[part.index[slot] - 1];

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "profiler/events/host_lock.h"
 #include "profiler/nvtx/range_stack.h"
 
 namespace rangefinder {
@@ -49,7 +50,8 @@ class OpenRanges {
   template <typename Visit>
   void for_each(Visit&& visit) {
     for (Part& part : parts_) {
-      const std::lock_guard lock(part.mutex);
+      const HostLock lock(part.mutex);
+      if (!lock) return;
       for (const std::uint16_t at : part.index) {
         if (at != 0) visit(part.pool[at - 1]);
       }

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/events/host_lock.h"
 #include "profiler/events/name_table.h"
 
 namespace rangefinder {
@@ -238,8 +239,8 @@ std::uint64_t key_of(std::uint32_t domain, std::uint64_t id) noexcept {
 
 void PayloadSchemas::add(std::uint32_t domain, std::uint64_t id,
                          const nvtxPayloadSchemaAttr_t& schema) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (used_ == kMaxSchemas) return;
+  const HostLock lock(mutex_);
+  if (!lock || used_ == kMaxSchemas) return;
   std::atomic<SchemaLayout*>& chunk = chunks_[used_ / kChunk];
   if (chunk.load(std::memory_order_relaxed) == nullptr) {
     chunk.store(new (std::nothrow) SchemaLayout[kChunk], std::memory_order_release);
@@ -257,7 +258,8 @@ const SchemaLayout* PayloadSchemas::find(std::uint32_t domain, std::uint64_t id)
 
 void PayloadSchemas::set_types(const nvtxPayloadEntryTypeInfo_t* types) noexcept {
   if (types == nullptr) return;
-  const std::lock_guard lock(mutex_);
+  const HostLock lock(mutex_);
+  if (!lock) return;
   // Entry 0 says how many there are and how large each is.
   if (types[0].align != sizeof(nvtxPayloadEntryTypeInfo_t)) return;
   std::copy_n(types, std::min<std::size_t>(types[0].size, types_.size()), types_.begin());

@@ -48,7 +48,6 @@ class PayloadSchemas {
   void set_types(const nvtxPayloadEntryTypeInfo_t* types) noexcept;
 
   [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
-  [[nodiscard]] IdMap& ids() noexcept { return ids_; }
 
  private:
   static constexpr std::uint32_t kChunk = 256;
@@ -62,7 +61,7 @@ class PayloadSchemas {
   std::mutex mutex_;
   std::uint32_t used_ = 0;  // guarded by mutex_
   PayloadTypes types_{};    // guarded by mutex_
-  IdMap ids_;               // (domain, schema id) ▶ layout + 1
+  IdMap ids_;               // inserts guarded by mutex_; (domain, schema id) ▶ layout + 1
   std::array<std::atomic<SchemaLayout*>, kMaxSchemas / kChunk> chunks_{};  // leaked
 };
 

@@ -33,9 +33,9 @@ static_assert(kTexts[0].size() == 30);
 void push_and_pop(Recorder& recorder, std::size_t count) {
   const NvtxAttributes attributes;
   for (std::size_t i = 0; i < count; ++i) {
-    // By current() each time, as the NVTX handlers do.
-    (void)recorder.threads.current()->push(0, kTexts[i % kTexts.size()], attributes);
-    (void)recorder.threads.current()->pop(0);
+    // By use() each time, as the NVTX handlers do.
+    (void)recorder.threads.use()->push(0, kTexts[i % kTexts.size()], attributes);
+    (void)recorder.threads.use()->pop(0);
   }
 }
 

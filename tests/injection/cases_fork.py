@@ -25,6 +25,25 @@ class ForkCases(InjectionCase):
         self.assertEqual(run.stdout, "20 of 20 children ended well\n")
         self.assert_balanced(run.trace())
 
+    def test_handlers_of_fork_may_use_nvtx(self):
+        run = self.run_both("forks", "handlers", nvtx=True)
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assertEqual(len(trace.of("kernel")), 20)
+        self.assertNotIn("in the child", str(trace.lines))
+
+    def test_a_signal_in_the_middle_of_nvtx_may_use_it_and_fork(self):
+        run = self.run_both("forks", "signal", nvtx=True)
+
+        self.assert_silent(run)
+        self.assertEqual(run.stdout, "100 of 100 children ended well\n")
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assertEqual(len(trace.of("kernel")), 30)
+        self.assertNotIn("in the child", str(trace.lines))
+
     def test_an_exec_of_a_cuda_program_gets_a_trace_of_its_own(self):
         run = self.run_both("forks", "exec", Build.program("plain"), "7")
 

@@ -6,11 +6,22 @@
 // forks daemon: only the daemon uses CUDA; its parent has ended by then.
 // forks storm: 20 children while a thread launches.
 // forks first: only the child uses CUDA, and only after the fork.
+// forks handlers: handlers of fork() use NVTX, some registered before CUDA and some after.
+// forks signal: a signal's handler uses NVTX and forks, in the middle of NVTX calls with new names.
+#include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <cstring>
+#include <string_view>
 #include <thread>
 
 #include "tests/injection/programs/gpu.h"
@@ -68,6 +79,93 @@ int spawned(char** words) {
   return WEXITSTATUS(status);
 }
 
+// A name that was not there before, without memory: signals' handlers make some, too.
+struct NewName {
+  explicit NewName(std::string_view about) {
+    static std::atomic<unsigned> last{0};
+    char* const end = std::copy(about.begin(), about.end(), text.begin());
+    *std::to_chars(end, text.end() - 1, last.fetch_add(1)).ptr = '\0';
+  }
+  std::array<char, 48> text{};
+};
+
+// Whatever makes the library keep something: names, domains, strings, ranges that end elsewhere.
+void use_nvtx(std::string_view about) {
+  nvtxDomainHandle_t const domain = nvtxDomainCreateA(NewName(about).text.data());
+  nvtxStringHandle_t const string = nvtxDomainRegisterStringA(domain, NewName(about).text.data());
+  nvtxRangeId_t const range = nvtxRangeStartA(NewName(about).text.data());
+  nvtxRangePushA(NewName(about).text.data());
+  nvtxMarkA(NewName(about).text.data());
+  nvtxNameCategoryA(1, NewName(about).text.data());
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  event.message.registered = string;
+  nvtxDomainMarkEx(domain, &event);
+  nvtxRangePop();
+  nvtxRangeEnd(range);
+}
+
+void use_nvtx_in_handlers() {
+  pthread_atfork([] { use_nvtx("before a fork "); }, [] { use_nvtx("in the parent "); },
+                 [] { use_nvtx("in the child "); });
+}
+
+void fork_in_handlers() {
+  use_nvtx_in_handlers();
+  const Gpu gpu;
+  gpu.work(10);
+  use_nvtx_in_handlers();
+  for (int i = 0; i < 3; ++i) std::printf("child: %d\n", status_of([] { end_child("nvtx"); }));
+  gpu.work(10);
+}
+
+volatile sig_atomic_t forks_left = 100, forks_ended_well = 0;
+
+void fork_in_a_signal(int) {
+  const int error = errno;
+  if (forks_left > 0) {
+    forks_left = forks_left - 1;
+    nvtxMarkA(NewName("in a signal ").text.data());
+    const pid_t pid = fork();
+    if (pid == 0) {
+      use_nvtx("in the child ");
+      _exit(4);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 4) forks_ended_well = forks_ended_well + 1;
+  }
+  errno = error;
+}
+
+// Another thread takes the same locks meanwhile; the signal goes to this one only.
+void fork_in_signals(const Gpu& gpu) {
+  struct sigaction action {};
+  action.sa_handler = fork_in_a_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+  std::thread other([&gpu] {
+    gpu.use_on_this_thread();
+    while (forks_left > 0) {
+      use_nvtx("another new name ");
+      std::this_thread::sleep_for(std::chrono::microseconds(20));  // or fork() waits long for its turn
+    }
+  });
+  pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+  const itimerval every{{0, 2000}, {0, 2000}};
+  setitimer(ITIMER_REAL, &every, nullptr);
+  while (forks_left > 0) use_nvtx("a new name ");
+  other.join();
+  gpu.work(10);
+  std::printf("%d of 100 children ended well\n", static_cast<int>(forks_ended_well));
+}
+
 // What runs between vfork() and exec() runs in the parent's memory.
 int vforked(char** words) {
   const pid_t child = vfork();
@@ -102,12 +200,18 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (std::strcmp(how, "daemon") == 0) return be_a_daemon();
+  if (std::strcmp(how, "handlers") == 0) {
+    fork_in_handlers();
+    return 0;
+  }
   const Gpu gpu;
   gpu.work(10);
   std::fflush(stdout);
   const Range open("open at the fork");
   if (std::strcmp(how, "storm") == 0) {
     fork_in_a_storm(gpu);
+  } else if (std::strcmp(how, "signal") == 0) {
+    fork_in_signals(gpu);
   } else if (std::strcmp(how, "exec") == 0) {
     std::printf("child: %d\n", status_of([&] { execv(argv[2], argv + 2); }));
   } else if (std::strcmp(how, "spawn") == 0) {
