@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "profiler/environment.h"
+#include "profiler/events/host_lock.h"
 #include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
 
@@ -196,6 +197,7 @@ void Session::on_counters_refused(const std::string& reason) noexcept {
 
 void Session::stop(const char* reason) noexcept {
   if (getpid() != pid_) return;
+  wait_no_longer_for_locks();
   if (control_) control_->close();
   const SessionState before = state_.exchange(SessionState::ended);
   if (before == SessionState::ended) return;

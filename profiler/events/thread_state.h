@@ -133,7 +133,8 @@ class ThreadState {
             const NvtxAttributes& attributes) noexcept;
   void store_payload(OpenRange& range, const NvtxPayload& payload) noexcept;
   void finish_emit(bool pushed) noexcept;
-  void emit_closed(const OpenRange& range, std::int64_t end_ns, const NvtxPayload* at_end) noexcept;
+  void emit_closed(const OpenRange& range, std::uint64_t id, std::int64_t end_ns,
+                   const NvtxPayload* at_end) noexcept;
   void remove(std::size_t level) noexcept;
   void remove_payload(std::size_t depth) noexcept;
   void count_refused() noexcept;

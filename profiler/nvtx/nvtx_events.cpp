@@ -115,7 +115,7 @@ std::size_t nvtx_close_all(std::int64_t now_ns) noexcept {
   ThreadState* any = nullptr;
   own.threads.for_each([&any](ThreadState& state) { any = any == nullptr ? &state : any; });
   std::size_t closed = 0;
-  open_ranges().for_each([&](const StartedRange& range) {
+  const bool all = open_ranges().for_each([&](const StartedRange& range) {
     if (any == nullptr || range.start_ns > now_ns) return;
     Event event = event_of(range, kNoTime);
     event.flags = kRangeUnclosed;
@@ -126,6 +126,7 @@ std::size_t nvtx_close_all(std::int64_t now_ns) noexcept {
       own.loss.add(Loss::record_sink_errors);
     }
   });
+  if (!all) own.loss.add(Loss::record_sink_errors);
   own.loss.add(Loss::nvtx_unclosed, closed);
   return closed;
 }

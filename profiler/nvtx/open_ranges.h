@@ -46,16 +46,19 @@ class OpenRanges {
   [[nodiscard]] bool add(StartedRange range) noexcept;
   /// Removes the range of `key` and gives it to the caller. False: there is none.
   [[nodiscard]] bool take(std::uint64_t key, StartedRange& range) noexcept;
-  /// `visit(const StartedRange&)` for all, with the part's lock held.
+  /// `visit(const StartedRange&)` for all, with the part's lock held. False: not those of every part.
   template <typename Visit>
-  void for_each(Visit&& visit) {
+  [[nodiscard]] bool for_each(Visit&& visit) {
+    bool all = true;
     for (Part& part : parts_) {
       const HostLock lock(part.mutex);
-      if (!lock) return;
+      all &= static_cast<bool>(lock);
+      if (!lock) continue;
       for (const std::uint16_t at : part.index) {
         if (at != 0) visit(part.pool[at - 1]);
       }
     }
+    return all;
   }
 
   /// Copies a payload for `range`. False: it did not fit.

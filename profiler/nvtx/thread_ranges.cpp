@@ -171,12 +171,15 @@ int ThreadState::pop(std::uint32_t domain, const NvtxPayload* extended) noexcept
     recorder_.loss.add(Loss::nvtx_pop_without_push);
     return kNoPushPopTracking;
   }
-  const OpenRange& range = stack_.open_[level];
+  OpenRange& range = stack_.open_[level];
   const int domain_level = static_cast<int>(range.level);
-  emit_closed(range, now_ns, extended);
+  const std::uint64_t id = range.id.load(kRelaxed);
+  // Not open any more for close_all(), which may come in the middle: the event is on its way.
+  range.id.store(0, kRelease);
+  emit_closed(range, id, now_ns, extended);
   if (RangeTrigger* const trigger = recorder_.trigger.load(std::memory_order_acquire); trigger != nullptr)
       [[unlikely]]
-    trigger->on_pop(range.id.load(kRelaxed), now_ns);
+    trigger->on_pop(id, now_ns);
   remove(level);
   return domain_level;
 }
@@ -221,17 +224,17 @@ void ThreadState::store_payload(OpenRange& range, const NvtxPayload& payload) no
   payloads_used_ += bytes;
 }
 
-void ThreadState::emit_closed(const OpenRange& range, std::int64_t end_ns,
+void ThreadState::emit_closed(const OpenRange& range, std::uint64_t id, std::int64_t end_ns,
                               const NvtxPayload* at_end) noexcept {
   if (!recorder_.admits(range.start_ns.load(kRelaxed))) return;
   if (range.extended_bytes == 0 && at_end == nullptr) [[likely]] {
     return finish_emit(ring_.push_in_place([&](Event& event) {
-      describe(range, range.id.load(kRelaxed), event);
+      describe(range, id, event);
       event.end_ns = end_ns;
     }));
   }
   Event event;
-  describe(range, range.id.load(kRelaxed), event);
+  describe(range, id, event);
   event.end_ns = end_ns;
   if (range.extended_bytes == 0) return emit_extended(event, *at_end);
   if (at_end != nullptr) recorder_.loss.add(Loss::payloads_truncated);  // a record holds one payload

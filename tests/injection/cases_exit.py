@@ -58,6 +58,15 @@ class ExitCases(InjectionCase):
                 self.assertIsNotNone(trace.end)
                 self.assertEqual(trace.problems(), [])
 
+    def test_exit_in_a_signal_in_the_middle_of_nvtx_ends_the_trace(self):
+        for _ in range(10):
+            run = self.run_both("exits", "exit-in-nvtx", nvtx=True)
+
+            self.assert_silent(run)
+            trace = run.trace()
+            self.assert_balanced(trace)
+            self.assertEqual(trace.end["reason"], "exit")
+
     def test_a_gpu_that_never_finishes_does_not_hold_up_the_exit(self):
         run = self.run_both("plain", "20", fake={"FAKE_CUDA_KERNEL_NS": "100000000000"})
 

@@ -2,6 +2,7 @@
 //
 // exits HOW [ALIVE_MS]: 50 launches in work/step, then ALIVE_MS of host work, then the end.
 // inside-exit, inside-_exit and inside-fork do it in a signal handler that runs in a launch.
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -51,6 +52,20 @@ void fork_in_a_launch(const Gpu& gpu) {
   std::printf("child: %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
+/// By a signal's handler, in the middle of NVTX calls that all bring new names.
+[[noreturn]] void exit_in_nvtx() {
+  std::signal(SIGALRM, [](int) { std::exit(5); });
+  const itimerval once{{0, 0}, {0, 20'000}};
+  setitimer(ITIMER_REAL, &once, nullptr);
+  for (unsigned i = 0;; ++i) {
+    char name[32];
+    std::snprintf(name, sizeof name, "new name %u", i);
+    const Range range(name);
+    nvtxNameCategoryA(i, name);
+    nvtxRangeEnd(nvtxRangeStartA(name));
+  }
+}
+
 void end(const char* how, const Gpu& gpu) {
   if (std::strcmp(how, "inside-exit") == 0) launch_and_handle([](int) { std::exit(5); });
   if (std::strcmp(how, "inside-_exit") == 0) launch_and_handle([](int) { _exit(5); });
@@ -65,6 +80,7 @@ void end(const char* how, const Gpu& gpu) {
   if (std::strcmp(how, "quick_exit") == 0) std::quick_exit(5);
   if (std::strcmp(how, "exit-in-thread") == 0) std::thread([] { std::exit(5); }).join();
   if (std::strcmp(how, "exit-while-launching") == 0) exit_while_others_launch(gpu);
+  if (std::strcmp(how, "exit-in-nvtx") == 0) exit_in_nvtx();
   if (std::strcmp(how, "exit-in-range") == 0) {
     nvtxRangePushA("never popped");
     must(gpu.launch(1), "cuLaunchKernel");

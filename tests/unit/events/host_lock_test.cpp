@@ -5,12 +5,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <thread>
+#include <vector>
 
+#include "profiler/events/range_trigger.h"
 #include "profiler/events/recorder.h"
 #include "profiler/nvtx/open_ranges.h"
+#include "profiler/own_thread.h"
 #include "tests/catch.h"
 
 using namespace rangefinder;
@@ -143,6 +148,38 @@ TEST_CASE("a handler that forks in the middle of a section hangs neither process
   CHECK(own.names.intern("afterwards") != kOtherName);
 }
 
+TEST_CASE("threads of ours wait for a lock, and only for a moment once the process ends") {
+  static std::mutex mutex;
+  static std::atomic<int> entered;
+  const auto try_on_own_thread = [] {
+    entered = -1;
+    const auto run = [](void*) { entered = may_enter(mutex) ? 1 : 0; };
+    if (!start_own_thread("test", run, nullptr)) _exit(9);
+  };
+  const auto wait = [] {
+    while (entered == -1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return entered.load();
+  };
+  mutex.lock();
+  try_on_own_thread();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  CHECK(entered == -1);
+  mutex.unlock();
+  CHECK(wait() == 1);
+
+  const pid_t child = fork();  // what ends stays so
+  if (child == 0) {
+    mutex.lock();
+    wait_no_longer_for_locks();
+    try_on_own_thread();
+    _exit(wait() == 0 ? 4 : 5);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 4);
+}
+
 TEST_CASE("a call that interrupts one of its own thread is dropped and counted, and may look") {
   const auto recorder = std::make_unique<Recorder>();
   bool dropped = false, looks = false;
@@ -162,4 +199,35 @@ TEST_CASE("a call that interrupts one of its own thread is dropped and counted, 
   CHECK(recorder->loss.get(Loss::events_dropped) == 1);
   CHECK(recorder->threads.use()->pop(0) == 0);
   CHECK(recorder->loss.get(Loss::events_dropped) == 1);
+}
+
+TEST_CASE("a range whose end is on its way is not reported as open, too") {
+  struct Trigger final : RangeTrigger {
+    explicit Trigger(ThreadState& of) : state(of) {}
+    void on_push(std::uint64_t, std::uint32_t, std::uint32_t, std::int64_t) noexcept override {}
+    // Between the event of the end and what it takes off the stack.
+    void on_pop(std::uint64_t range, std::int64_t now_ns) noexcept override {
+      popped = range;
+      unclosed = state.close_all(now_ns);
+    }
+    ThreadState& state;
+    std::uint64_t popped = 0;
+    std::size_t unclosed = 0;
+  };
+  const auto recorder = std::make_unique<Recorder>();
+  ThreadState& state = *recorder->threads.current();
+  Trigger trigger(state);
+  recorder->trigger = &trigger;
+  (void)state.push(0, "outer", {});
+  const std::uint64_t outer = state.stack().range();
+  (void)state.push(0, "inner", {});
+  const std::uint64_t inner = state.stack().range();
+  CHECK(state.pop(0) == 1);
+  recorder->trigger = nullptr;
+
+  CHECK(trigger.popped == inner);
+  CHECK(trigger.unclosed == 1);
+  std::vector<std::uint64_t> ids;
+  state.ring().drain([&ids](const Event& event) { ids.push_back(event.range); });
+  CHECK(ids == std::vector{inner, outer});
 }
