@@ -158,9 +158,8 @@ int on_push(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_
 }
 
 int on_pop(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
-  const ThreadUse state = recorder().threads.use();
   int level = NVTX_NO_PUSH_POP_TRACKING;
-  if (state) {
+  if (const ThreadUse state = recorder().threads.use()) {
     level = with_payloads(handle, data, count,
                           [&state](std::uint32_t domain, const EventText&, const NvtxAttributes& a) {
                             return state->pop(domain, a.extended);

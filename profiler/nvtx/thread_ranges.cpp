@@ -28,6 +28,19 @@ inline void describe(const OpenRange& range, std::uint64_t id, Event& event) noe
   event.payload_type = static_cast<std::uint8_t>(range.payload_type.load(std::memory_order_acquire));
 }
 
+// What opens or closes a window may make calls of the driver, which are events of this thread: it is not in
+// use then.
+template <typename Tell>
+inline void tell(const std::atomic<RangeTrigger*>& trigger, volatile bool& in_use, const Tell& use) noexcept {
+  RangeTrigger* const told = trigger.load(std::memory_order_acquire);
+  if (told == nullptr) [[likely]]
+    return;
+  const bool before = in_use;
+  in_use = false;
+  use(*told);
+  in_use = before;
+}
+
 void move_range(const OpenRange& from, OpenRange& to, std::uint32_t path) noexcept {
   to.id.store(0, kRelaxed);
   to.start_ns.store(from.start_ns.load(kRelaxed), kRelease);
@@ -124,9 +137,8 @@ int ThreadState::push_at(std::int64_t now_ns, std::uint32_t domain, std::uint32_
   range.level = below == RangeStack::kNone ? 0 : stack_.open_[below].level + 1;
   open(range, now_ns, domain, name, attributes);
   stack_.depth_.store(depth + 1, kRelease);
-  if (RangeTrigger* const trigger = recorder_.trigger.load(std::memory_order_acquire); trigger != nullptr)
-      [[unlikely]]
-    trigger->on_push(stack_.range_, stack_.path_, depth, now_ns);
+  tell(recorder_.trigger, in_use_,
+       [&](RangeTrigger& trigger) { trigger.on_push(stack_.range_, stack_.path_, depth, now_ns); });
   return static_cast<int>(range.level);
 }
 
@@ -177,9 +189,7 @@ int ThreadState::pop(std::uint32_t domain, const NvtxPayload* extended) noexcept
   // Not open any more for close_all(), which may come in the middle: the event is on its way.
   range.id.store(0, kRelease);
   emit_closed(range, id, now_ns, extended);
-  if (RangeTrigger* const trigger = recorder_.trigger.load(std::memory_order_acquire); trigger != nullptr)
-      [[unlikely]]
-    trigger->on_pop(id, now_ns);
+  tell(recorder_.trigger, in_use_, [&](RangeTrigger& trigger) { trigger.on_pop(id, now_ns); });
   remove(level);
   return domain_level;
 }

@@ -231,3 +231,28 @@ TEST_CASE("a range whose end is on its way is not reported as open, too") {
   state.ring().drain([&ids](const Event& event) { ids.push_back(event.range); });
   CHECK(ids == std::vector{inner, outer});
 }
+
+TEST_CASE("what opens a window in a push may bring events of its own thread") {
+  struct Trigger final : RangeTrigger {
+    explicit Trigger(Recorder& of) : recorder(of) {}
+    void on_push(std::uint64_t, std::uint32_t, std::uint32_t, std::int64_t) noexcept override {
+      enters += recorder.threads.use() ? 1 : 0;
+    }
+    void on_pop(std::uint64_t, std::int64_t) noexcept override { enters += recorder.threads.use() ? 1 : 0; }
+    Recorder& recorder;
+    int enters = 0;
+  };
+  const auto recorder = std::make_unique<Recorder>();
+  Trigger trigger(*recorder);
+  recorder->trigger = &trigger;
+  {
+    const ThreadUse use = recorder->threads.use();
+    (void)use->push(0, "window", {});
+    (void)use->pop(0);
+    CHECK(trigger.enters == 2);
+    CHECK_FALSE(recorder->threads.use());  // in use again
+  }
+  recorder->trigger = nullptr;
+
+  CHECK(recorder->threads.use());
+}
