@@ -24,14 +24,12 @@ class ProcessCases(InjectionCase):
     def test_a_child_that_is_a_program_has_a_folder_of_its_own(self):
         self.run_by_command("--out", "both", "--", Build.program("forks"), "exec", Build.program("plain"), "7")
 
-        parent, child = self.folders()
-        self.assertEqual(parent, "both")
-        pid = Trace(self.place / child).headers[0]["pid"]
-        self.assertEqual(child, f"both/pid={pid}")
-        for folder, kernels in ((parent, 20), (child, 7)):
-            trace = Trace(self.place / folder)
-            self.assertIsNotNone(trace.end)
-            self.assertEqual(len(trace.of("kernel")), kernels)
+        folders = self.folders()
+        traces = [Trace(self.place / folder) for folder in folders]
+        self.assertEqual(folders, ["both", f"both/pid={traces[-1].headers[0]['pid']}"])
+        self.assertTrue(all(trace.end is not None for trace in traces))
+        # Who is there first has the folder itself: the parent, unless its thread waits for a CPU all that time.
+        self.assertEqual(sorted(len(trace.of("kernel")) for trace in traces), [7, 20])
 
     def test_children_can_be_left_out(self):
         self.run_by_command("--out", "one", "--children", "off", "--", Build.program("forks"), "exec",

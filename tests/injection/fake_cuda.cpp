@@ -65,6 +65,14 @@ void find_cupti() {
   hooks.store(table());
 }
 
+/// Threads of the driver block no signal: one that is sent to the process may come to them.
+void start_own_thread() {
+  std::thread([] {
+    prctl(PR_SET_NAME, "cuda-EvtHandlr");
+    while (true) pause();
+  }).detach();
+}
+
 void end_driver() {
   if (getpid() != owner.load()) return;
   ended.store(true);
@@ -125,6 +133,7 @@ FAKE_EXPORT CUresult cuInit(unsigned) {
     std::this_thread::sleep_for(std::chrono::milliseconds(fake::number_from("FAKE_CUDA_INIT_MS", 0)));
     fake::initialized.store(true);
     fake::initializing.store(0);
+    fake::start_own_thread();
     // After the injected library had its turn, so the driver's handler runs before any that was
     // registered there.
     std::atexit(fake::end_driver);
