@@ -13,6 +13,7 @@
 #include "profiler/events/host_lock.h"
 #include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
+#include "profiler/signals_blocked.h"
 
 namespace rangefinder {
 namespace {
@@ -53,6 +54,7 @@ bool is_own_path(const char* path) {
 
 void Session::prepare_nvtx() noexcept {
   static std::once_flag once;
+  const SignalsBlocked blocked;  // a handler that comes back here would wait for its own thread
   try {
     std::call_once(once, [] {
       if (const char* const chain = std::getenv("RANGEFINDER_NVTX_CHAIN"); chain != nullptr)

@@ -2,37 +2,107 @@
 #include "profiler/events/host_lock.h"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <thread>
 
+#include "profiler/events/fork_locks.h"
 #include "profiler/own_thread.h"
 
 namespace rangefinder {
 namespace {
 
+using std::chrono::steady_clock;
+
 enum Place : std::sig_atomic_t { outside, inside, forking };
 
-// Of the calling thread, and read by what interrupts it: volatile, or it would be kept in a register.
+// Of the calling thread, and read by what interrupts it: volatile, or they would be kept in a register.
 thread_local volatile std::sig_atomic_t t_place = outside;
+thread_local volatile std::sig_atomic_t t_forks_without = 0;  // under way, without locks
 
 std::atomic<bool> all_refused{false}, process_ends{false};
 
+constexpr auto kPatience = std::chrono::seconds(1);
+// For as long after somebody waited in vain, since what it waited for may be wanted again and again.
+constexpr auto kLittlePatience = std::chrono::milliseconds(10);
+constexpr auto kWithLittlePatience = std::chrono::seconds(2);
 constexpr auto kPatienceAtTheEnd = std::chrono::milliseconds(50);
 
+std::atomic<steady_clock::rep> in_vain{0};  // when somebody waited so; 0: nobody yet
+
+void set_place(Place place) noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  t_place = place;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+steady_clock::duration patience_at(steady_clock::time_point now) noexcept {
+  const steady_clock::rep before = in_vain.load(std::memory_order_relaxed);
+  const bool little =
+      before != 0 && now - steady_clock::time_point(steady_clock::duration(before)) < kWithLittlePatience;
+  return little ? steady_clock::duration(kLittlePatience) : kPatience;
+}
+
+// By trying: pthread_mutex_timedlock() would wait by a clock that can be set, or is unknown to
+// ThreadSanitizer.
+template <typename Duration, typename GiveUp>
+bool lock_by_trying(std::mutex& mutex, Duration step, const GiveUp& give_up) noexcept {
+  constexpr int kYields = 50;  // a section's length, as a rule
+  const int error = errno;
+  bool locked = mutex.try_lock();
+  for (int i = 0; !locked && !give_up(); ++i) {
+    if (i < kYields) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(step);
+    }
+    locked = mutex.try_lock();
+  }
+  errno = error;
+  return locked;
+}
+
+bool lock_on_own_thread(std::mutex& mutex) noexcept {
+  steady_clock::time_point ending{};
+  return lock_by_trying(mutex, std::chrono::microseconds(100), [&ending] {
+    if (!process_ends.load(std::memory_order_relaxed)) return false;
+    const steady_clock::time_point now = steady_clock::now();
+    if (ending == steady_clock::time_point{}) ending = now;
+    return now - ending > kPatienceAtTheEnd;
+  });
+}
+
+bool lock_on_their_thread(std::mutex& mutex) noexcept {
+  const steady_clock::time_point begin = steady_clock::now();
+  const steady_clock::duration patience = patience_at(begin);
+  return lock_by_trying(mutex, std::chrono::microseconds(50), [begin, patience] {
+    const steady_clock::time_point now = steady_clock::now();
+    if (now - begin < patience) return false;
+    in_vain.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+    return true;
+  });
+}
+
 }  // namespace
+
+bool lock_in_time(std::mutex& mutex) noexcept {
+  if (mutex.try_lock()) [[likely]]
+    return true;
+  return on_own_thread() ? lock_on_own_thread(mutex) : lock_on_their_thread(mutex);
+}
 
 // The place comes before the lock, and after it is given back: a handler never finds a lock that this thread
 // has and a place that says otherwise.
 HostLock::HostLock(std::mutex& mutex) noexcept {
-  const std::sig_atomic_t place = t_place;
+  const auto place = static_cast<Place>(t_place);
   if (place == inside || all_refused.load(std::memory_order_relaxed)) return;
-  t_place = inside;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+  set_place(inside);
   forking_ = place == forking;
   if (!forking_) {
-    if (!lock(mutex)) {
-      t_place = place;
+    if (!lock_in_time(mutex)) {
+      set_place(outside);
       return;
     }
     held_ = &mutex;
@@ -40,40 +110,42 @@ HostLock::HostLock(std::mutex& mutex) noexcept {
   entered_ = true;
 }
 
-bool HostLock::lock(std::mutex& mutex) noexcept {
-  if (!on_own_thread()) {
-    mutex.lock();
-    return true;
-  }
-  auto waited = std::chrono::microseconds(0);
-  for (constexpr auto kStep = std::chrono::microseconds(100); !mutex.try_lock(); waited += kStep) {
-    if (process_ends.load(std::memory_order_relaxed) && waited > kPatienceAtTheEnd) return false;
-    std::this_thread::sleep_for(kStep);
-  }
-  return true;
-}
-
 HostLock::~HostLock() {
   if (!entered_) return;
   if (held_ != nullptr) held_->unlock();
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  t_place = forking_ ? forking : outside;
+  set_place(forking_ ? forking : outside);
 }
 
 void wait_no_longer_for_locks() noexcept {
   process_ends.store(true, std::memory_order_relaxed);
 }
 
-bool may_lock_for_fork() noexcept {
-  return t_place != inside;
+void begin_fork(ForkLocks& locks) noexcept {
+  if (t_place == outside && !all_refused.load(std::memory_order_relaxed)) {
+    set_place(inside);
+    const bool locked = locks.lock();
+    set_place(locked ? forking : outside);
+    if (locked) return;
+  }
+  t_forks_without = t_forks_without + 1;
 }
 
-void set_forking(bool forking_now) noexcept {
-  t_place = forking_now ? forking : outside;
+void end_fork(ForkLocks& locks) noexcept {
+  if (t_forks_without > 0) {
+    t_forks_without = t_forks_without - 1;
+    return;
+  }
+  set_place(inside);
+  locks.unlock();
+  set_place(outside);
 }
 
-void refuse_all_locks() noexcept {
-  all_refused.store(true, std::memory_order_relaxed);
+bool end_fork_in_child(ForkLocks& locks) noexcept {
+  const bool without = t_forks_without > 0;
+  // Forked by a signal's handler in the middle of a section, say: what it guards stays as it is now.
+  if (without) all_refused.store(true, std::memory_order_relaxed);
+  end_fork(locks);
+  return !without;
 }
 
 }  // namespace rangefinder

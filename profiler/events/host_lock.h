@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lock that threads of the application take inside of us: such a thread must never wait for itself.
+// The lock that threads of the application take inside of us: such a thread must never wait for itself, and
+// for another one not for long.
 //
 //   outside ── HostLock ──▶ inside     a signal's handler that comes now is refused every HostLock
 //      │
 //      └────── fork() ────▶ forking    the thread has all locks: handlers of fork() that the application
 //                                      registered (pthread_atfork) run between ours, and enter freely
 //
-// Threads of ours take these locks, too. One that the program's end interrupted (exit() in a signal's
-// handler) is never given back: so from then on they wait for a moment only.
+// Who has a lock gives it back within microseconds, unless it waits for the very thread that waits here: a
+// fork whose next handler wants a lock of the application's, a signal's handler that waits for another
+// thread. So nobody waits for more than a second, and then is refused.
+//
+// Threads of ours take these locks, too, and wait until they get them. One that the program's end
+// interrupted (exit() in a signal's handler) is never given back: from then on they wait for a moment only.
 //
 // A section is short, calls nothing of the application's, and holds no second one: that would be refused,
 // too. Where a handler forks in the middle of a section, fork() waits for no lock, and the child has none of
@@ -18,6 +23,8 @@
 #include <mutex>
 
 namespace rangefinder {
+
+class ForkLocks;
 
 class HostLock {
  public:
@@ -30,21 +37,23 @@ class HostLock {
   explicit operator bool() const noexcept { return entered_; }
 
  private:
-  [[nodiscard]] static bool lock(std::mutex& mutex) noexcept;
-
   std::mutex* held_ = nullptr;
   bool entered_ = false;
   bool forking_ = false;
 };
 
+/// Waits for `mutex` as above; false: it did not come in time. For who is not inside of it.
+[[nodiscard]] bool lock_in_time(std::mutex& mutex) noexcept;
+
 /// The process is about to end.
 void wait_no_longer_for_locks() noexcept;
 
-/// Before fork(): whether to take all locks. False: this thread is in the middle of a section.
-[[nodiscard]] bool may_lock_for_fork() noexcept;
-/// With all of them taken, until they are given back.
-void set_forking(bool forking) noexcept;
-/// In a child whose thread is in the middle of a section: every HostLock is refused from now on.
-void refuse_all_locks() noexcept;
+/// Before fork(): takes all locks; none where this thread is in the middle of a section or of another fork(),
+/// or one of them does not come in time.
+void begin_fork(ForkLocks& locks) noexcept;
+/// In the parent.
+void end_fork(ForkLocks& locks) noexcept;
+/// In the child. False: it has come without them, and every HostLock is refused from now on.
+[[nodiscard]] bool end_fork_in_child(ForkLocks& locks) noexcept;
 
 }  // namespace rangefinder

@@ -7,12 +7,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <new>
+#include <initializer_list>
 
 #include "profiler/events/host_lock.h"
+#include "profiler/immortal.h"
 
 namespace rangefinder {
+
+Recorder::Recorder() noexcept {
+  for (std::mutex* const mutex :
+       {&domain_mutex_, &naming.mutex(), &threads.mutex(), &paths.mutex(), &names.mutex()})
+    fork_locks.add(*mutex);
+}
 
 std::uint32_t Recorder::add_domain(std::uint32_t name) noexcept {
   const HostLock lock(domain_mutex_);
@@ -47,56 +53,25 @@ void Recorder::sleep_until_woken(std::chrono::nanoseconds limit) noexcept {
   wake.store(0, std::memory_order_release);
 }
 
-void Recorder::lock_for_fork() noexcept {
-  if (!may_lock_for_fork()) return;
-  domain_mutex_.lock();
-  naming.mutex().lock();
-  threads.mutex().lock();
-  paths.mutex().lock();
-  names.mutex().lock();
-  locked_too_ = locks_too.load(std::memory_order_acquire);
-  if (locked_too_ != nullptr) locked_too_->lock();
-  set_forking(true);
-}
-
-void Recorder::unlock_in_parent() noexcept {
-  if (!may_lock_for_fork()) return;
-  set_forking(false);
-  if (locked_too_ != nullptr) locked_too_->unlock();
-  names.mutex().unlock();
-  paths.mutex().unlock();
-  threads.mutex().unlock();
-  naming.mutex().unlock();
-  domain_mutex_.unlock();
-}
-
-void Recorder::unlock_in_child() noexcept {
-  if (!may_lock_for_fork()) {
-    // Forked by a signal's handler in the middle of a section: what it guards stays as it is now.
-    silent.store(true, std::memory_order_relaxed);
-    return refuse_all_locks();
-  }
-  unlock_in_parent();
+void Recorder::become_child() noexcept {
+  if (!end_fork_in_child(fork_locks)) return silent.store(true, std::memory_order_relaxed);
   if (recording.load(std::memory_order_relaxed)) silent.store(true, std::memory_order_relaxed);
   threads.forget_after_fork();
 }
 
 namespace {
 
-Recorder* make_recorder() noexcept {
-  // In static storage, not on the heap: it must exist even where memory is out. Never destroyed.
-  alignas(Recorder) static std::byte storage[sizeof(Recorder)];
-  Recorder* const made = new (storage) Recorder;
-  pthread_atfork([] { recorder().lock_for_fork(); }, [] { recorder().unlock_in_parent(); },
-                 [] { recorder().unlock_in_child(); });
-  return made;
-}
+struct RecorderOfTheProcess : Recorder {
+  RecorderOfTheProcess() noexcept {
+    pthread_atfork([] { begin_fork(recorder().fork_locks); }, [] { end_fork(recorder().fork_locks); },
+                   [] { recorder().become_child(); });
+  }
+};
 
 }  // namespace
 
 Recorder& recorder() noexcept {
-  static Recorder* const instance = make_recorder();
-  return *instance;
+  return immortal<RecorderOfTheProcess>();
 }
 
 }  // namespace rangefinder

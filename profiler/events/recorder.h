@@ -18,6 +18,7 @@
 
 #include <time.h>
 
+#include "profiler/events/fork_locks.h"
 #include "profiler/events/name_table.h"
 #include "profiler/events/naming_log.h"
 #include "profiler/events/path_table.h"
@@ -30,7 +31,7 @@ namespace rangefinder {
 
 class Recorder {
  public:
-  Recorder() = default;
+  Recorder() noexcept;
 
   LossLedger loss;
   NameTable names{loss};
@@ -84,21 +85,12 @@ class Recorder {
   /// Drain thread: sleeps until somebody raises `wake`, lowers it again, or `limit` has passed.
   void sleep_until_woken(std::chrono::nanoseconds limit) noexcept;
 
-  /// Around fork(): every lock is held by the forking thread, so that the child finds them free; none where
-  /// this thread is inside of one itself (host_lock.h).
-  void lock_for_fork() noexcept;
-  void unlock_in_parent() noexcept;
-  void unlock_in_child() noexcept;  ///< silent from now on, or as if no thread had been here
-
-  /// Further locks of the process, of NVTX's handles and ranges; nullptr: none yet. Never destroyed.
-  struct Locks {
-    void (*lock)() noexcept;
-    void (*unlock)() noexcept;
-  };
-  std::atomic<const Locks*> locks_too{nullptr};
+  /// What the thread that forks holds meanwhile (begin_fork()): the locks in here, and what NVTX adds.
+  ForkLocks fork_locks;
+  /// In the child: silent from now on, or as if no thread had been here.
+  void become_child() noexcept;
 
  private:
-  const Locks* locked_too_ = nullptr;  // by the thread that forks, which has all locks
   std::atomic<std::uint64_t> next_range_{1};
   std::mutex domain_mutex_;
   std::atomic<std::uint32_t> domains_{1};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profiler/events/recorder.h"
+#include "profiler/immortal.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/nvtx/nvtx_chain.h"
 #include "profiler/nvtx/nvtx_handlers.h"
@@ -14,31 +15,24 @@
 namespace rangefinder {
 namespace {
 
+struct Handlers : HandlerTables {
+  Handlers() noexcept {
+    add_range_handlers(*this);
+    add_domain_handlers(*this);
+    ForkLocks& locks = recorder().fork_locks;
+    locks.add(handles_mutex());
+    locks.add(payload_schemas().mutex());
+    open_ranges().add_to(locks);
+  }
+};
+
 const HandlerTables& handlers() noexcept {
-  static const HandlerTables tables = [] {
-    HandlerTables made;
-    add_range_handlers(made);
-    add_domain_handlers(made);
-    return made;
-  }();
-  return tables;
+  return immortal<Handlers>();
 }
 
-void lock_for_fork() noexcept {
-  lock_handles();
-  payload_schemas().mutex().lock();
-  open_ranges().lock_for_fork();
-}
-
-void unlock_after_fork() noexcept {
-  open_ranges().unlock_after_fork();
-  payload_schemas().mutex().unlock();
-  unlock_handles();
-}
-
-void prepare_once() noexcept {
-  static constexpr Recorder::Locks locks{lock_for_fork, unlock_after_fork};
-  recorder().locks_too.store(&locks, std::memory_order_release);
+// Before NVTX has a pointer of ours, so that no handler of a signal finds anything half made.
+void prepare() noexcept {
+  (void)handlers();
   load_chained_tool();
 }
 
@@ -55,7 +49,7 @@ NvtxFunctionPointer handler_of(unsigned module, unsigned id) noexcept {
 int attach(NvtxGetExportTableFunc_t get_export_table) noexcept {
   // Should the chained tool end up here, it must not be fed by itself.
   if (get_export_table == nullptr || is_chain_table(get_export_table)) return 0;
-  prepare_once();
+  prepare();
   const auto* const callbacks =
       static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
   if (callbacks == nullptr || callbacks->struct_size < sizeof *callbacks ||
@@ -95,7 +89,7 @@ int nvtx_initialize_v1(NvtxGetExportTableFunc_t get_export_table) noexcept {
 
 int nvtx_initialize_extension(nvtxExtModuleInfo_t* module) noexcept {
   if (module == nullptr || module->structSize < sizeof *module) return 0;
-  prepare_once();
+  prepare();
   if (module->moduleId != NVTX_EXT_PAYLOAD_MODULEID) {
     const ChainedTool* const tool = chained_tool();
     return tool == nullptr || tool->initialize_extension == nullptr ? 0 : tool->initialize_extension(module);

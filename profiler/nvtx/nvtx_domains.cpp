@@ -91,12 +91,8 @@ std::uint32_t name_of_string(nvtxStringHandle_t handle) noexcept {
   return name != 0 ? name : kOtherName;
 }
 
-void lock_handles() noexcept {
-  g_chained_mutex.lock();
-}
-
-void unlock_handles() noexcept {
-  g_chained_mutex.unlock();
+std::mutex& handles_mutex() noexcept {
+  return g_chained_mutex;
 }
 
 std::string_view utf8_of(const wchar_t* text, std::span<char> out) noexcept {

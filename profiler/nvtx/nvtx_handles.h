@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "profiler/nvtx/nvtx_headers.h"
 
@@ -44,8 +45,7 @@ class IdMap {
 /// The handle to give to a chained tool: NULL for one that it never made.
 [[nodiscard]] nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t handle) noexcept;
 
-/// Around fork().
-void lock_handles() noexcept;
-void unlock_handles() noexcept;
+/// What fork() takes, too.
+[[nodiscard]] std::mutex& handles_mutex() noexcept;
 
 }  // namespace rangefinder

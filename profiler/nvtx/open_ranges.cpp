@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "profiler/immortal.h"
 namespace rangefinder {
 
 std::size_t OpenRanges::home(std::uint64_t key) noexcept {
@@ -95,19 +96,13 @@ void OpenRanges::free_payload(StartedRange& range) noexcept {
   range.extended = nullptr;
 }
 
-void OpenRanges::lock_for_fork() noexcept {
-  for (Part& part : parts_) part.mutex.lock();
-}
-
-void OpenRanges::unlock_after_fork() noexcept {
-  for (Part& part : parts_) part.mutex.unlock();
+void OpenRanges::add_to(ForkLocks& locks) noexcept {
+  static_assert(kParts + 8 <= ForkLocks::kMost);  // there are a few others
+  for (Part& part : parts_) locks.add(part.mutex);
 }
 
 OpenRanges& open_ranges() noexcept {
-  // In static storage and never destroyed, as the recorder is.
-  alignas(OpenRanges) static std::byte storage[sizeof(OpenRanges)];
-  static OpenRanges* const instance = new (storage) OpenRanges;
-  return *instance;
+  return immortal<OpenRanges>();
 }
 
 }  // namespace rangefinder

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "profiler/events/fork_locks.h"
 #include "profiler/events/host_lock.h"
 #include "profiler/nvtx/range_stack.h"
 
@@ -65,8 +66,8 @@ class OpenRanges {
   [[nodiscard]] bool keep_payload(StartedRange& range, const NvtxPayload& payload) noexcept;
   void free_payload(StartedRange& range) noexcept;
 
-  void lock_for_fork() noexcept;
-  void unlock_after_fork() noexcept;
+  /// What fork() takes, too.
+  void add_to(ForkLocks& locks) noexcept;
 
  private:
   static constexpr std::size_t kParts = 17;  // no power of two: ids of other tools may be pointers

@@ -8,6 +8,7 @@
 
 #include "profiler/events/host_lock.h"
 #include "profiler/events/name_table.h"
+#include "profiler/immortal.h"
 
 namespace rangefinder {
 namespace {
@@ -266,9 +267,7 @@ void PayloadSchemas::set_types(const nvtxPayloadEntryTypeInfo_t* types) noexcept
 }
 
 PayloadSchemas& payload_schemas() noexcept {
-  alignas(PayloadSchemas) static std::byte storage[sizeof(PayloadSchemas)];
-  static PayloadSchemas* const instance = new (storage) PayloadSchemas;
-  return *instance;
+  return immortal<PayloadSchemas>();
 }
 
 }  // namespace rangefinder

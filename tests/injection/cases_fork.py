@@ -34,6 +34,15 @@ class ForkCases(InjectionCase):
         self.assertEqual(len(trace.of("kernel")), 20)
         self.assertNotIn("in the child", str(trace.lines))
 
+    def test_a_fork_may_wait_for_a_lock_of_the_program_that_a_thread_has_while_it_uses_nvtx(self):
+        run = self.run_both("forks", "mutex", nvtx=True)
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assertEqual(len(trace.of("kernel")), 20)
+        self.assertGreater(trace.end["loss"]["names_folded"], 0)
+
     def test_a_signal_in_the_middle_of_nvtx_may_use_it_and_fork(self):
         run = self.run_both("forks", "signal", nvtx=True)
 

@@ -7,11 +7,11 @@
 // forks storm: 20 children while a thread launches.
 // forks first: only the child uses CUDA, and only after the fork.
 // forks handlers: handlers of fork() use NVTX, some registered before CUDA and some after.
+// forks mutex: handlers of fork() take a lock that another thread has while it uses NVTX.
 // forks signal: a signal's handler uses NVTX and forks, in the middle of NVTX calls with new names.
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 #include <thread>
 
@@ -121,6 +122,28 @@ void fork_in_handlers() {
   gpu.work(10);
 }
 
+std::mutex of_application;
+
+// Registered before CUDA, they run after the library's: which has its locks when they wait for this one.
+void fork_while_another_has_a_lock() {
+  pthread_atfork([] { of_application.lock(); }, [] { of_application.unlock(); },
+                 [] { of_application.unlock(); });
+  const Gpu gpu;
+  gpu.work(10);
+  std::atomic<bool> locked{false};
+  std::thread other([&] {
+    use_nvtx("without a lock ");
+    const std::lock_guard lock(of_application);
+    locked = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    for (int i = 0; i < 3; ++i) use_nvtx("with a lock ");
+  });
+  while (!locked) std::this_thread::yield();
+  std::printf("child: %d\n", status_of([] { end_child("nvtx"); }));
+  other.join();
+  gpu.work(10);
+}
+
 volatile sig_atomic_t forks_left = 100, forks_ended_well = 0;
 
 void fork_in_a_signal(int) {
@@ -140,16 +163,13 @@ void fork_in_a_signal(int) {
   errno = error;
 }
 
-// Another thread takes the same locks meanwhile; the signal goes to this one only.
+// Another thread takes the same locks meanwhile. The signal is sent to this thread: one of the process is
+// taken by a thread of the driver while this one is in the handler.
 void fork_in_signals(const Gpu& gpu) {
   struct sigaction action {};
   action.sa_handler = fork_in_a_signal;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGALRM, &action, nullptr);
-  sigset_t alarm;
-  sigemptyset(&alarm);
-  sigaddset(&alarm, SIGALRM);
-  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+  sigaction(SIGUSR1, &action, nullptr);
   std::thread other([&gpu] {
     gpu.use_on_this_thread();
     while (forks_left > 0) {
@@ -157,10 +177,14 @@ void fork_in_signals(const Gpu& gpu) {
       std::this_thread::sleep_for(std::chrono::microseconds(20));  // or fork() waits long for its turn
     }
   });
-  pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
-  const itimerval every{{0, 2000}, {0, 2000}};
-  setitimer(ITIMER_REAL, &every, nullptr);
+  std::thread sender([forking = pthread_self()] {
+    while (forks_left > 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      pthread_kill(forking, SIGUSR1);
+    }
+  });
   while (forks_left > 0) use_nvtx("a new name ");
+  sender.join();
   other.join();
   gpu.work(10);
   std::printf("%d of 100 children ended well\n", static_cast<int>(forks_ended_well));
@@ -202,6 +226,10 @@ int main(int argc, char** argv) {
   if (std::strcmp(how, "daemon") == 0) return be_a_daemon();
   if (std::strcmp(how, "handlers") == 0) {
     fork_in_handlers();
+    return 0;
+  }
+  if (std::strcmp(how, "mutex") == 0) {
+    fork_while_another_has_a_lock();
     return 0;
   }
   const Gpu gpu;

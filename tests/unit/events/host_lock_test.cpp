@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/events/host_lock.h"
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -17,23 +16,11 @@
 #include "profiler/nvtx/open_ranges.h"
 #include "profiler/own_thread.h"
 #include "tests/catch.h"
+#include "tests/unit/events/in_a_signal.h"
 
 using namespace rangefinder;
 
 namespace {
-
-std::function<void()> handler;
-
-// Runs `work` as a signal's handler that interrupts this thread here.
-void in_a_signal(std::function<void()> work) {
-  handler = std::move(work);
-  struct sigaction action {
-  }, before{};
-  action.sa_handler = [](int) { handler(); };
-  REQUIRE(sigaction(SIGUSR1, &action, &before) == 0);
-  REQUIRE(raise(SIGUSR1) == 0);
-  REQUIRE(sigaction(SIGUSR1, &before, nullptr) == 0);
-}
 
 bool may_enter(std::mutex& mutex) {
   return static_cast<bool>(HostLock(mutex));
@@ -76,23 +63,25 @@ TEST_CASE("another thread waits for a section to end") {
   CHECK(waited);
 }
 
-TEST_CASE("a thread that forks has all locks, and enters where its own handlers of fork() come back") {
+TEST_CASE("nobody waits for a lock for long, and where one did in vain the next waits for a moment only") {
   std::mutex mutex;
-  REQUIRE(may_lock_for_fork());
-  mutex.lock();
-  set_forking(true);
-  {
-    const HostLock section(mutex);
-    CHECK(section);
-    bool entered = true;
-    in_a_signal([&] { entered = may_enter(mutex); });
-    CHECK_FALSE(entered);
-  }
-  CHECK_FALSE(mutex.try_lock());  // the section has left it to fork()
-  set_forking(false);
-  mutex.unlock();
+  const std::lock_guard held(mutex);
+  const auto tried_ms = [&mutex] {
+    std::chrono::milliseconds took{};
+    std::thread([&] {
+      const auto begin = std::chrono::steady_clock::now();
+      errno = EDOM;
+      CHECK_FALSE(may_enter(mutex));
+      CHECK(errno == EDOM);
+      took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+    }).join();
+    return took.count();
+  };
 
-  CHECK(may_enter(mutex));
+  const auto first = tried_ms();
+  CHECK(first >= 1000);
+  CHECK(first < 1500);
+  CHECK(tried_ms() < 500);
 }
 
 TEST_CASE(
@@ -128,24 +117,6 @@ TEST_CASE(
   CHECK(recorder->loss.get(Loss::paths_folded) == 1);
   CHECK(recorder->names.intern("known") == known);
   CHECK(recorder->domain_count() == 1);
-}
-
-TEST_CASE("a handler that forks in the middle of a section hangs neither process") {
-  Recorder& own = recorder();
-  int status = -1;
-  {
-    const HostLock section(own.names.mutex());
-    in_a_signal([&] {
-      const pid_t child = fork();
-      if (child == 0) _exit(own.silent && own.names.intern("in the child") == kOtherName ? 4 : 5);
-      waitpid(child, &status, 0);
-    });
-  }
-
-  REQUIRE(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 4);
-  CHECK_FALSE(own.silent);
-  CHECK(own.names.intern("afterwards") != kOtherName);
 }
 
 TEST_CASE("threads of ours wait for a lock, and only for a moment once the process ends") {
