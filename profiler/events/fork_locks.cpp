@@ -5,7 +5,7 @@
 
 namespace rangefinder {
 
-void ForkLocks::add(std::mutex& mutex) noexcept {
+void ForkLocks::add(HostMutex& mutex) noexcept {
   const std::size_t count = count_.load(std::memory_order_relaxed);
   if (count == kMost) return;
   mutexes_[count] = &mutex;

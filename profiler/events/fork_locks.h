@@ -6,7 +6,8 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <mutex>
+
+#include "profiler/events/host_mutex.h"
 
 namespace rangefinder {
 
@@ -15,7 +16,7 @@ class ForkLocks {
   static constexpr std::size_t kMost = 32;
 
   /// For ever. One thread at a time, also while others fork. More than kMost: those are left out.
-  void add(std::mutex& mutex) noexcept;
+  void add(HostMutex& mutex) noexcept;
 
   /// Takes all, in their order. False: one did not come in time (lock_in_time()), and none is taken.
   [[nodiscard]] bool lock() noexcept;
@@ -25,7 +26,7 @@ class ForkLocks {
  private:
   void unlock_first(std::size_t count) noexcept;
 
-  std::array<std::mutex*, kMost> mutexes_{};
+  std::array<HostMutex*, kMost> mutexes_{};
   std::atomic<std::size_t> count_{0};
   std::size_t locked_ = 0;  // by the thread that has them
 };

@@ -48,7 +48,7 @@ steady_clock::duration patience_at(steady_clock::time_point now) noexcept {
 // By trying: pthread_mutex_timedlock() would wait by a clock that can be set, or is unknown to
 // ThreadSanitizer.
 template <typename Duration, typename GiveUp>
-bool lock_by_trying(std::mutex& mutex, Duration step, const GiveUp& give_up) noexcept {
+bool lock_by_trying(HostMutex& mutex, Duration step, const GiveUp& give_up) noexcept {
   constexpr int kYields = 50;  // a section's length, as a rule
   const int error = errno;
   bool locked = mutex.try_lock();
@@ -64,7 +64,7 @@ bool lock_by_trying(std::mutex& mutex, Duration step, const GiveUp& give_up) noe
   return locked;
 }
 
-bool lock_on_own_thread(std::mutex& mutex) noexcept {
+bool lock_on_own_thread(HostMutex& mutex) noexcept {
   steady_clock::time_point ending{};
   return lock_by_trying(mutex, std::chrono::microseconds(100), [&ending] {
     if (!process_ends.load(std::memory_order_relaxed)) return false;
@@ -74,12 +74,16 @@ bool lock_on_own_thread(std::mutex& mutex) noexcept {
   });
 }
 
-bool lock_on_their_thread(std::mutex& mutex) noexcept {
-  const steady_clock::time_point begin = steady_clock::now();
-  const steady_clock::duration patience = patience_at(begin);
-  return lock_by_trying(mutex, std::chrono::microseconds(50), [begin, patience] {
+bool lock_on_their_thread(HostMutex& mutex) noexcept {
+  steady_clock::time_point since = steady_clock::now();
+  std::uint32_t turns = mutex.turns();
+  return lock_by_trying(mutex, std::chrono::microseconds(50), [&] {
     const steady_clock::time_point now = steady_clock::now();
-    if (now - begin < patience) return false;
+    if (const std::uint32_t turn = mutex.turns(); turn != turns) {
+      turns = turn;
+      since = now;
+    }
+    if (now - since < patience_at(now)) return false;
     in_vain.store(now.time_since_epoch().count(), std::memory_order_relaxed);
     return true;
   });
@@ -87,7 +91,7 @@ bool lock_on_their_thread(std::mutex& mutex) noexcept {
 
 }  // namespace
 
-bool lock_in_time(std::mutex& mutex) noexcept {
+bool lock_in_time(HostMutex& mutex) noexcept {
   if (mutex.try_lock()) [[likely]]
     return true;
   return on_own_thread() ? lock_on_own_thread(mutex) : lock_on_their_thread(mutex);
@@ -95,7 +99,7 @@ bool lock_in_time(std::mutex& mutex) noexcept {
 
 // The place comes before the lock, and after it is given back: a handler never finds a lock that this thread
 // has and a place that says otherwise.
-HostLock::HostLock(std::mutex& mutex) noexcept {
+HostLock::HostLock(HostMutex& mutex) noexcept {
   const auto place = static_cast<Place>(t_place);
   if (place == inside || all_refused.load(std::memory_order_relaxed)) return;
   set_place(inside);

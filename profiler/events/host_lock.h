@@ -10,7 +10,7 @@
 //
 // Who has a lock gives it back within microseconds, unless it waits for the very thread that waits here: a
 // fork whose next handler wants a lock of the application's, a signal's handler that waits for another
-// thread. So nobody waits for more than a second, and then is refused.
+// thread. So nobody waits for more than a second for a lock that stays in one hand, and then is refused.
 //
 // Threads of ours take these locks, too, and wait until they get them. One that the program's end
 // interrupted (exit() in a signal's handler) is never given back: from then on they wait for a moment only.
@@ -20,7 +20,7 @@
 // them.
 #pragma once
 
-#include <mutex>
+#include "profiler/events/host_mutex.h"
 
 namespace rangefinder {
 
@@ -28,7 +28,7 @@ class ForkLocks;
 
 class HostLock {
  public:
-  explicit HostLock(std::mutex& mutex) noexcept;
+  explicit HostLock(HostMutex& mutex) noexcept;
   ~HostLock();
   HostLock(const HostLock&) = delete;
   HostLock& operator=(const HostLock&) = delete;
@@ -37,13 +37,13 @@ class HostLock {
   explicit operator bool() const noexcept { return entered_; }
 
  private:
-  std::mutex* held_ = nullptr;
+  HostMutex* held_ = nullptr;
   bool entered_ = false;
   bool forking_ = false;
 };
 
 /// Waits for `mutex` as above; false: it did not come in time. For who is not inside of it.
-[[nodiscard]] bool lock_in_time(std::mutex& mutex) noexcept;
+[[nodiscard]] bool lock_in_time(HostMutex& mutex) noexcept;
 
 /// The process is about to end.
 void wait_no_longer_for_locks() noexcept;

@@ -13,10 +13,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
+#include "profiler/events/host_mutex.h"
 #include "schema/loss.h"
 
 namespace rangefinder {
@@ -50,7 +50,7 @@ class NameTable {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
 
   /// Held over fork() so that the child finds the table whole.
-  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+  [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:
   static constexpr std::uint32_t kChunk = 4096;
@@ -65,7 +65,7 @@ class NameTable {
   [[nodiscard]] char* store(std::string_view text);
 
   LossLedger& loss_;
-  std::mutex mutex_;
+  HostMutex mutex_;
   std::vector<std::uint32_t> index_;  // guarded by mutex_; open addressing, 0 = free
   std::vector<char*> blocks_;         // guarded by mutex_
   std::size_t block_used_ = 0;        // guarded by mutex_

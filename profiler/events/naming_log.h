@@ -14,11 +14,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "profiler/events/event.h"
+#include "profiler/events/host_mutex.h"
 
 namespace rangefinder {
 
@@ -45,7 +45,7 @@ class NamingLog {
   [[nodiscard]] std::vector<Entry> entries();
 
   /// For fork() alone.
-  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+  [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:
   struct Node {
@@ -67,7 +67,7 @@ class NamingLog {
   };
   [[nodiscard]] static Key key_of(const Event& event) noexcept;
 
-  std::mutex mutex_;
+  HostMutex mutex_;
   std::vector<Entry> names_;                              // guarded by mutex_
   std::unordered_map<Key, std::size_t, KeyHash> by_key_;  // guarded by mutex_; place in names_
   std::deque<Node> nodes_;                                // guarded by mutex_

@@ -9,9 +9,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "profiler/events/host_mutex.h"
 #include "schema/loss.h"
 
 namespace rangefinder {
@@ -44,7 +44,7 @@ class PathTable {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
 
   /// Held over fork() so that the child finds the table whole.
-  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+  [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:
   static constexpr std::uint32_t kChunk = 4096;
@@ -52,7 +52,7 @@ class PathTable {
   void grow_index();
 
   LossLedger& loss_;
-  std::mutex mutex_;
+  HostMutex mutex_;
   std::vector<std::uint32_t> index_;  // guarded by mutex_; open addressing, 0 = free
   std::atomic<PathNode*> chunks_[kMaxPaths / kChunk + 1]{};
   std::atomic<std::uint32_t> size_{0};

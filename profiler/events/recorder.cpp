@@ -15,7 +15,7 @@
 namespace rangefinder {
 
 Recorder::Recorder() noexcept {
-  for (std::mutex* const mutex :
+  for (HostMutex* const mutex :
        {&domain_mutex_, &naming.mutex(), &threads.mutex(), &paths.mutex(), &names.mutex()})
     fork_locks.add(*mutex);
 }

@@ -14,11 +14,11 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 
 #include <time.h>
 
 #include "profiler/events/fork_locks.h"
+#include "profiler/events/host_mutex.h"
 #include "profiler/events/name_table.h"
 #include "profiler/events/naming_log.h"
 #include "profiler/events/path_table.h"
@@ -92,7 +92,7 @@ class Recorder {
 
  private:
   std::atomic<std::uint64_t> next_range_{1};
-  std::mutex domain_mutex_;
+  HostMutex domain_mutex_;
   std::atomic<std::uint32_t> domains_{1};
   std::array<std::atomic<std::uint32_t>, kMaxDomains> domain_names_{};
 };

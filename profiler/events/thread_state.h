@@ -17,13 +17,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string_view>
 
 #include <pthread.h>
 
 #include "profiler/events/event_ring.h"
+#include "profiler/events/host_mutex.h"
 #include "profiler/nvtx/range_stack.h"
 
 namespace rangefinder {
@@ -247,7 +247,7 @@ class ThreadRegistry {
   /// In the child of fork(), mutex() free: every state becomes free, nothing is open, rings are empty.
   void forget_after_fork() noexcept;
 
-  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+  [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:
   [[nodiscard]] ThreadState* find_or_acquire() noexcept;
@@ -258,7 +258,7 @@ class ThreadRegistry {
   const std::uint64_t serial_;
   pthread_key_t key_{};
   bool key_made_ = false;
-  std::mutex mutex_;
+  HostMutex mutex_;
   std::uint32_t large_rings_ = 0;  // drain thread
   std::atomic<std::uint32_t> count_{0};
   std::array<std::atomic<ThreadState*>, kMaxThreads> states_{};

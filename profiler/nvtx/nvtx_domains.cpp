@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What NVTX names: domains, registered strings, categories, threads.
-#include <mutex>
 #include <new>
 
 #include "profiler/events/host_lock.h"
@@ -16,7 +15,7 @@ namespace {
 constexpr std::uint64_t kDomainTag = 0x52460001, kStringTag = 0x52460002;
 
 // Constant-initialised, trivial to destroy: usable at any time.
-std::mutex g_chained_mutex;  // of who inserts
+HostMutex g_chained_mutex;  // of who inserts
 IdMap g_chained_domains;
 IdMap g_chained_strings;
 
@@ -91,7 +90,7 @@ std::uint32_t name_of_string(nvtxStringHandle_t handle) noexcept {
   return name != 0 ? name : kOtherName;
 }
 
-std::mutex& handles_mutex() noexcept {
+HostMutex& handles_mutex() noexcept {
   return g_chained_mutex;
 }
 

@@ -12,8 +12,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
+#include "profiler/events/host_mutex.h"
 #include "profiler/nvtx/nvtx_headers.h"
 
 namespace rangefinder {
@@ -46,6 +46,6 @@ class IdMap {
 [[nodiscard]] nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t handle) noexcept;
 
 /// What fork() takes, too.
-[[nodiscard]] std::mutex& handles_mutex() noexcept;
+[[nodiscard]] HostMutex& handles_mutex() noexcept;
 
 }  // namespace rangefinder

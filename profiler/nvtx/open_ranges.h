@@ -12,10 +12,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include "profiler/events/fork_locks.h"
 #include "profiler/events/host_lock.h"
+#include "profiler/events/host_mutex.h"
 #include "profiler/nvtx/range_stack.h"
 
 namespace rangefinder {
@@ -74,7 +74,7 @@ class OpenRanges {
   static constexpr std::size_t kPartRanges = kMaxOpen / kParts + 1;
   static constexpr std::size_t kIndexSlots = 8192;
   struct Part {
-    std::mutex mutex;
+    HostMutex mutex;
     StartedRange* pool = nullptr;                    // guarded by mutex; kPartRanges, leaked
     std::uint16_t made = 0;                          // guarded by mutex; entries ever used
     std::uint16_t free_count = 0;                    // guarded by mutex

@@ -10,9 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
+#include "profiler/events/host_mutex.h"
 #include "profiler/nvtx/nvtx_handles.h"
 #include "profiler/nvtx/nvtx_headers.h"
 
@@ -47,7 +47,7 @@ class PayloadSchemas {
   /// The type sizes that the extension's initialisation brought.
   void set_types(const nvtxPayloadEntryTypeInfo_t* types) noexcept;
 
-  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+  [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:
   static constexpr std::uint32_t kChunk = 256;
@@ -58,7 +58,7 @@ class PayloadSchemas {
   [[nodiscard]] SchemaLayout layout_of(std::uint32_t domain,
                                        const nvtxPayloadSchemaAttr_t& schema) const noexcept;
 
-  std::mutex mutex_;
+  HostMutex mutex_;
   std::uint32_t used_ = 0;  // guarded by mutex_
   PayloadTypes types_{};    // guarded by mutex_
   IdMap ids_;               // inserts guarded by mutex_; (domain, schema id) ▶ layout + 1

@@ -16,7 +16,7 @@
 using namespace rangefinder;
 
 TEST_CASE("a thread that forks has all locks, and enters where its own handlers of fork() come back") {
-  std::mutex mutex;
+  HostMutex mutex;
   ForkLocks locks;
   locks.add(mutex);
   begin_fork(locks);

@@ -22,14 +22,14 @@ using namespace rangefinder;
 
 namespace {
 
-bool may_enter(std::mutex& mutex) {
+bool may_enter(HostMutex& mutex) {
   return static_cast<bool>(HostLock(mutex));
 }
 
 }  // namespace
 
 TEST_CASE("what interrupts a section is refused every lock, and gets them when it has ended") {
-  std::mutex own, other;
+  HostMutex own, other;
   bool own_entered = true, other_entered = true;
   {
     const HostLock section(own);
@@ -47,7 +47,7 @@ TEST_CASE("what interrupts a section is refused every lock, and gets them when i
 }
 
 TEST_CASE("another thread waits for a section to end") {
-  std::mutex mutex;
+  HostMutex mutex;
   bool ended = false, waited = false;
   std::thread other;
   {
@@ -63,8 +63,27 @@ TEST_CASE("another thread waits for a section to end") {
   CHECK(waited);
 }
 
+TEST_CASE("a lock that goes from hand to hand is waited for as long as it takes") {
+  HostMutex mutex;
+  std::atomic<bool> begun{false};
+  std::thread others([&] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1300);
+    while (std::chrono::steady_clock::now() < end) {
+      mutex.lock();
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      mutex.unlock();
+    }
+  });
+  while (!begun) std::this_thread::yield();
+  const bool entered = may_enter(mutex);
+  others.join();
+
+  CHECK(entered);
+}
+
 TEST_CASE("nobody waits for a lock for long, and where one did in vain the next waits for a moment only") {
-  std::mutex mutex;
+  HostMutex mutex;
   const std::lock_guard held(mutex);
   const auto tried_ms = [&mutex] {
     std::chrono::milliseconds took{};
@@ -91,7 +110,7 @@ TEST_CASE(
   std::uint32_t name = 0, path = 0, domain = 1;
   bool logged = true, added = true, taken = true;
   {
-    std::mutex any;
+    HostMutex any;
     const HostLock section(any);
     in_a_signal([&] {
       name = recorder->names.intern("known");
@@ -120,7 +139,7 @@ TEST_CASE(
 }
 
 TEST_CASE("threads of ours wait for a lock, and only for a moment once the process ends") {
-  static std::mutex mutex;
+  static HostMutex mutex;
   static std::atomic<int> entered;
   const auto try_on_own_thread = [] {
     entered = -1;
