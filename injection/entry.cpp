@@ -20,6 +20,7 @@
 #include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/session.h"
+#include "profiler/uncancelled.h"
 
 #define RANGEFINDER_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -45,6 +46,7 @@ bool has_memory() noexcept {
 }  // namespace
 
 RANGEFINDER_EXPORT int InitializeInjection() noexcept {
+  const rangefinder::Uncancelled uncancelled;
   constexpr int kLoaded = 1;  // also on failure: our trouble must never look like the application's
   if (!is_trusted())
     rangefinder::say_once("a setuid program is not recorded: its environment is that of another user");
@@ -65,18 +67,21 @@ RANGEFINDER_EXPORT int InitializeInjection() noexcept {
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) noexcept {
   if (!is_trusted()) return kRefused;
+  const rangefinder::Uncancelled uncancelled;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_v2(get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_export_table) noexcept {
   if (!is_trusted()) return kRefused;
+  const rangefinder::Uncancelled uncancelled;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_v1(get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) noexcept {
   if (!is_trusted()) return kRefused;
+  const rangefinder::Uncancelled uncancelled;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_extension(module);
 }

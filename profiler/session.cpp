@@ -14,6 +14,7 @@
 #include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/signals_blocked.h"
+#include "profiler/uncancelled.h"
 
 namespace rangefinder {
 namespace {
@@ -199,6 +200,7 @@ void Session::on_counters_refused(const std::string& reason) noexcept {
 
 void Session::stop(const char* reason) noexcept {
   if (getpid() != pid_) return;
+  const Uncancelled uncancelled;
   wait_no_longer_for_locks();
   if (control_) control_->close();
   const SessionState before = state_.exchange(SessionState::ended);

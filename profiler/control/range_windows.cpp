@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "profiler/uncancelled.h"
 #include "schema/path_glob.h"
 
 namespace rangefinder {
@@ -91,6 +92,7 @@ void RangeWindows::on_push(std::uint64_t range, std::uint32_t path, std::uint32_
 }
 
 void RangeWindows::open(const Wanted& wanted, std::uint64_t number, std::int64_t now_ns) {
+  const Uncancelled uncancelled;
   WindowRequest request = wanted.requests[std::min<std::size_t>(opened_.load(), wanted.requests.size() - 1)];
   request.begin_ns = now_ns;
   std::string error = target_.begin_window(request);
@@ -114,6 +116,7 @@ void RangeWindows::on_pop(std::uint64_t range, std::int64_t) noexcept {
   Phase open = Phase::open;
   if (!phase_.compare_exchange_strong(open, Phase::off)) return;
   last_range_.store(0);
+  const Uncancelled uncancelled;
   (void)target_.close_window("range");
   const std::uint64_t left = left_.load();
   const bool more = left > 1;

@@ -10,6 +10,7 @@
 
 #include "profiler/events/fork_locks.h"
 #include "profiler/own_thread.h"
+#include "profiler/uncancelled.h"
 
 namespace rangefinder {
 namespace {
@@ -50,6 +51,7 @@ steady_clock::duration patience_at(steady_clock::time_point now) noexcept {
 template <typename Duration, typename GiveUp>
 bool lock_by_trying(HostMutex& mutex, Duration step, const GiveUp& give_up) noexcept {
   constexpr int kYields = 50;  // a section's length, as a rule
+  const Uncancelled uncancelled;
   const int error = errno;
   bool locked = mutex.try_lock();
   for (int i = 0; !locked && !give_up(); ++i) {

@@ -5,6 +5,8 @@
 
 #include <span>
 
+#include "profiler/uncancelled.h"
+
 namespace rangefinder {
 namespace {
 
@@ -43,15 +45,18 @@ void LaunchCallbacks::on_callback(void* self, CUpti_CallbackDomain domain, CUpti
                                   const void* data) noexcept {
   auto& callbacks = *static_cast<LaunchCallbacks*>(self);
   if (callbacks.recorder_.silent.load(std::memory_order_relaxed)) {
+    const Uncancelled uncancelled;
     callbacks.wind_down(domain, cbid, data);
   } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
     const int index = find_driver_api(cbid);
     if (index >= 0) {
       callbacks.on_driver_call(*static_cast<const CUpti_CallbackData*>(data), index);
     } else {
+      const Uncancelled uncancelled;
       callbacks.on_profiler_call(*static_cast<const CUpti_CallbackData*>(data), cbid);
     }
   } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    const Uncancelled uncancelled;
     callbacks.on_resource(cbid, *static_cast<const CUpti_ResourceData*>(data));
   }
 }
@@ -71,11 +76,15 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
     (void)cupti_.EnableCallback(1, subscriber_.load(std::memory_order_relaxed), CUPTI_CB_DOMAIN_DRIVER_API,
                                 driver_apis()[on].cbid);
   });
-  if (finds_contexts_.load(std::memory_order_relaxed)) [[unlikely]]
+  if (finds_contexts_.load(std::memory_order_relaxed)) [[unlikely]] {
+    const Uncancelled uncancelled;
     find_context(call);
+  }
   if (PmSampler* const sampler = sampler_.load(std::memory_order_relaxed);
-      sampler != nullptr && is_gpu_work(api.kind) && sampler->is_new(call.context))
+      sampler != nullptr && is_gpu_work(api.kind) && sampler->is_new(call.context)) {
+    const Uncancelled uncancelled;
     sampler->begin(call.context);
+  }
   const std::int64_t now_ns = recorder_.clock.now_ns();
   // A window that ends now waits for this call's end (Session::finish_window).
   if (state != nullptr && is_gpu_work(api.kind)) {
@@ -86,6 +95,7 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
   }
   std::uint64_t entered = kNotExact;
   if (ExactProfiler* const exact = exact_.load(std::memory_order_acquire); exact != nullptr) {
+    const Uncancelled uncancelled;
     if (is_gpu_work(api.kind)) {
       entered = enter_exact(*exact, call, api, now_ns);
     } else {
@@ -120,6 +130,7 @@ void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call,
     event.range = state->stack().range();
   }
   if (entered != kNotExact) {
+    const Uncancelled uncancelled;
     emit_exact(use ? state : nullptr, call, api, event, static_cast<Unmeasured>(entered - 1));
   } else if (use && is_gpu_work(api.kind)) {
     emit_launch(*use, call, api, event);
@@ -130,6 +141,7 @@ void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call,
   if (state != nullptr && is_gpu_work(api.kind)) state->end_call();
   ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
   if (exact != nullptr && (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end)) {
+    const Uncancelled uncancelled;
     exact->capturing(capturing_.load(std::memory_order_relaxed) > 0);
   }
 }

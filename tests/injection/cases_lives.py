@@ -37,6 +37,12 @@ class LifeCases(InjectionCase):
     def test_a_stack_of_128_kib_is_enough(self):
         self.assert_lives("stack", kernels=10)
 
+    def test_a_thread_that_is_cancelled_ends_where_it_would_without_us(self):
+        # A real cuInit has places to end at, which is the driver's affair.
+        for how in ("cancel",) if Build.real else ("cancel", "cancel-all"):
+            self.assert_lives(how, kernels=10)
+            self.assert_lives(how, kernels=10, RANGEFINDER_CAPTURE="nvtx:work")
+
     def test_64_threads_launch_and_64_more_after_them(self):
         # 80 threads at a time have a ring; those of the second 64 may come before the first are read.
         self.assert_lives("threads", "64", kernels=1280, lost=("threads_without_ring", "record_without_launch"))

@@ -5,6 +5,7 @@
 //   contexts N       N contexts, one after the other           primary   the primary context, retained twice
 //   reset            the primary context, reset while in use, and again
 //   stack            on a thread with a stack of 128 KiB        threads N on N threads at a time, then N more
+//   cancel           on a thread that is cancelled before      cancel-all  the same, and it starts CUDA, too
 //   storm [FILE]     two threads launch as fast as a real driver lets them, without end; FILE holds when the
 //                    first and the last launch ended, ns since 1970, also after a SIGKILL
 //   modules N        N modules, each unloaded after a few launches of its kernel jit_0000, jit_0001, …
@@ -102,6 +103,25 @@ void work_on_threads(int count) {
     }
     for (std::thread& thread : threads) thread.join();
   }
+}
+
+// The thread goes on until something that it calls is a place to end at (pthreads(7)); here none is, but the
+// last.
+void work_on_a_cancelled_thread(bool starts_cuda) {
+  const Gpu* const ready = starts_cuda ? nullptr : new Gpu;
+  const auto run = [](void* given) -> void* {
+    pthread_cancel(pthread_self());
+    const auto* const gpu = given == nullptr ? new Gpu : static_cast<const Gpu*>(given);
+    gpu->use_on_this_thread();
+    gpu->work(kLaunches);
+    pthread_testcancel();
+    return nullptr;
+  };
+  pthread_t thread{};
+  if (pthread_create(&thread, nullptr, run, const_cast<Gpu*>(ready)) != 0) std::exit(3);
+  void* end = nullptr;
+  pthread_join(thread, &end);
+  std::printf("cancelled: %s\n", end == PTHREAD_CANCELED ? "yes" : "no");
 }
 
 /// When launches ended, ns since 1970.
@@ -229,6 +249,7 @@ int main(int argc, char** argv) {
   if (how == "primary" || how == "reset") use_primary(how == "reset");
   if (how == "stack") work_on_a_small_stack();
   if (how == "threads") work_on_threads(count);
+  if (how == "cancel" || how == "cancel-all") work_on_a_cancelled_thread(how == "cancel-all");
   if (how == "storm") storm(argc > 2 ? argv[2] : nullptr);
   if (how == "modules") use_modules(count);
   if (how == "graphs") use_modules_in_graphs(count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/events/host_lock.h"
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,22 @@ TEST_CASE("another thread waits for a section to end") {
   other.join();
 
   CHECK(waited);
+}
+
+TEST_CASE("a thread that is cancelled while it waits goes on until its next chance to end") {
+  HostMutex mutex;
+  mutex.lock();
+  bool entered = false;
+  std::thread waiting([&] {
+    pthread_cancel(pthread_self());
+    entered = may_enter(mutex);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  mutex.unlock();
+  waiting.join();
+
+  CHECK(entered);
 }
 
 TEST_CASE("a lock that goes from hand to hand is waited for as long as it takes") {
