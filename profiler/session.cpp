@@ -15,6 +15,7 @@
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/signals_blocked.h"
 #include "profiler/uncancelled.h"
+#include "schema/out_template.h"
 
 namespace rangefinder {
 namespace {
@@ -42,6 +43,19 @@ std::string own_path() {
   std::string path = absolute != nullptr ? absolute : info.dli_fname;
   std::free(absolute);
   return path;
+}
+
+/// The program may change its folder: a relative one is meant from where it is now.
+Options with_absolute_out(Options options) {
+  const auto lookup = [](const char* name) { return std::getenv(name); };
+  if (expand_out_template(options.out, {"0", "", ""}, lookup).text.starts_with('/')) return options;
+  char* const here = getcwd(nullptr, 0);
+  if (here == nullptr) return options;
+  std::string absolute;
+  out_template::append_value(absolute, here, true);
+  options.out = absolute + "/" + options.out;
+  std::free(here);
+  return options;
 }
 
 bool is_own_path(const char* path) {
@@ -73,7 +87,7 @@ void Session::prepare_nvtx() noexcept {
 }
 
 Session::Session(Options options)
-    : options_(std::move(options)),
+    : options_(with_absolute_out(std::move(options))),
       pid_(getpid()),
       collection_(options_, hooks()),
       counters_(options_.counters),

@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,31 +27,24 @@ ControlServer::~ControlServer() {
   disown(waker_);
 }
 
-ControlServer::Owned ControlServer::own(int file) noexcept {
-  struct stat status {};
-  if (file < 0 || fstat(file, &status) != 0) return {};
+OwnedFile ControlServer::own(int file) noexcept {
+  const OwnedFile owned = OwnedFile::of(file);
+  if (owned.file < 0) return {};
   for (std::atomic<int>& place : files_) {
     int free = -1;
-    if (place.compare_exchange_strong(free, file)) return {file, status.st_dev, status.st_ino};
+    if (place.compare_exchange_strong(free, file)) return owned;
   }
   ::close(file);
   return {};
 }
 
-bool ControlServer::is_ours(const Owned& owned) noexcept {
-  struct stat status {};
-  return owned.file >= 0 && fstat(owned.file, &status) == 0 && status.st_dev == owned.device &&
-         status.st_ino == owned.inode;
-}
-
-void ControlServer::disown(Owned& owned) noexcept {
+void ControlServer::disown(OwnedFile& owned) noexcept {
   if (owned.file < 0) return;
   for (std::atomic<int>& place : files_) {
     int file = owned.file;
     if (place.compare_exchange_strong(file, -1)) break;
   }
-  if (is_ours(owned)) ::close(owned.file);
-  owned.file = -1;
+  owned.close();
 }
 
 void ControlServer::close_in_child() noexcept {
@@ -85,7 +77,7 @@ void ControlServer::close() {
 
 void ControlServer::wake() noexcept {
   const char one = 1;
-  if (is_ours(waker_)) (void)!::send(waker_.file, &one, sizeof(one), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (waker_.is_ours()) (void)!::send(waker_.file, &one, sizeof(one), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 int ControlServer::timeout_ms(std::chrono::milliseconds wanted) const {
@@ -112,7 +104,7 @@ void ControlServer::poll(std::chrono::milliseconds timeout) {
     files.push_back({client->socket.file, static_cast<short>(POLLIN | (waits ? POLLOUT : 0)), 0});
   }
   (void)::poll(files.data(), files.size(), timeout_ms(timeout));
-  if (!is_ours(waked_) || (accepts && !is_ours(listener_))) {
+  if (!waked_.is_ours() || (accepts && !listener_.is_ours())) {
     lost_ = true;
     return close();
   }
@@ -123,7 +115,7 @@ void ControlServer::poll(std::chrono::milliseconds timeout) {
   for (std::size_t i = 0; i < known; ++i) {
     Client& client = *clients_[i];
     const short events = files[i + 2].revents;
-    if (events != 0 && !is_ours(client.socket)) {
+    if (events != 0 && !client.socket.is_ours()) {
       client.dead = true;
       continue;
     }

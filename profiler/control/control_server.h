@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "profiler/control/control_socket.h"
+#include "profiler/owned_file.h"
 
 namespace rangefinder {
 
@@ -79,15 +80,9 @@ class ControlServer {
   void remove_file() noexcept;
 
  private:
-  /// A file of ours, and how to know that it still is.
-  struct Owned {
-    int file = -1;
-    dev_t device = 0;
-    ino_t inode = 0;
-  };
   struct Client {
     ClientId id = 0;
-    Owned socket;
+    OwnedFile socket;
     std::string input, output;
     std::size_t sent = 0;  // of output
     std::chrono::steady_clock::time_point second_began{}, half_line_since{}, unfetched_since{};
@@ -96,9 +91,8 @@ class ControlServer {
   };
   static constexpr std::size_t kMostFiles = 24;
 
-  [[nodiscard]] Owned own(int file) noexcept;
-  [[nodiscard]] static bool is_ours(const Owned& owned) noexcept;
-  void disown(Owned& owned) noexcept;
+  [[nodiscard]] OwnedFile own(int file) noexcept;
+  void disown(OwnedFile& owned) noexcept;
   void accept_clients();
   void read(Client& client);
   void take_lines(Client& client);
@@ -111,9 +105,9 @@ class ControlServer {
   Handler& handler_;
   const ControlLimits limits_;
   ControlSocket socket_;
-  Owned listener_;
-  Owned waked_, waker_;  // two ends: what wake() sends to one ends the wait at the other
-  bool lost_ = false;    // the application closed our files
+  OwnedFile listener_;
+  OwnedFile waked_, waker_;  // two ends: what wake() sends to one ends the wait at the other
+  bool lost_ = false;        // the application closed our files
   std::chrono::steady_clock::time_point no_accept_until_{};
   std::vector<std::unique_ptr<Client>> clients_;
   ClientId next_id_ = 1;

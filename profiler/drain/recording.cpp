@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/recording.h"
 
+#include <stdio_ext.h>
+
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -46,12 +48,22 @@ RecordingWriter::RecordingWriter(const std::string& path, const Recorder& record
                                  const CuptiFunctions* cupti)
     : file_(std::fopen(path.c_str(), "wbe")), recorder_(recorder), cupti_(cupti) {
   if (file_ == nullptr) return;
+  descriptor_ = OwnedFile::of(fileno(file_.get()));
   FileHead head;
   if (cupti != nullptr) cupti->GetVersion(&head.cupti_version);
   put(&head, sizeof(head));
 }
 
+// Where the application has closed it, what the stream still holds would be written into a file of the
+// application's, by fclose() or at exit.
+void RecordingWriter::forget_closed() noexcept {
+  if (file_ == nullptr || descriptor_.is_ours()) return;
+  __fpurge(file_.get());
+  (void)file_.release();
+}
+
 void RecordingWriter::put(const void* data, std::size_t bytes) {
+  forget_closed();
   if (file_ != nullptr && bytes != 0 && std::fwrite(data, 1, bytes, file_.get()) != bytes) file_.reset();
 }
 

@@ -25,6 +25,7 @@
 #include "profiler/counters/sample_queue.h"
 #include "profiler/cupti/functions.h"
 #include "profiler/events/recorder.h"
+#include "profiler/owned_file.h"
 
 namespace rangefinder {
 
@@ -78,6 +79,9 @@ class RecordingWriter {
  public:
   /// `cupti`: nullptr where there is none.
   RecordingWriter(const std::string& path, const Recorder& recorder, const CuptiFunctions* cupti);
+  ~RecordingWriter() { forget_closed(); }
+  RecordingWriter(const RecordingWriter&) = delete;
+  RecordingWriter& operator=(const RecordingWriter&) = delete;
 
   [[nodiscard]] bool ok() const noexcept { return file_ != nullptr; }
   void about(std::string_view lines) { chunk(ChunkKind::about, lines.data(), lines.size()); }
@@ -93,6 +97,7 @@ class RecordingWriter {
  private:
   void chunk(ChunkKind kind, const void* data, std::size_t bytes);
   void put(const void* data, std::size_t bytes);
+  void forget_closed() noexcept;
   void tables();  // names, paths and domains that are new; before what refers to them
   void finish_events();
   void kernel_names(std::uint8_t* data, std::size_t bytes);
@@ -101,6 +106,7 @@ class RecordingWriter {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };
   std::unique_ptr<std::FILE, Close> file_;
+  OwnedFile descriptor_;  // of file_
   const Recorder& recorder_;
   const CuptiFunctions* const cupti_;
   std::uint32_t names_ = kOtherName, paths_ = kOtherPath,

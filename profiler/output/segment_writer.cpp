@@ -68,7 +68,7 @@ SegmentWriter::SegmentWriter(const SegmentLimits& limits, LossLedger& loss) noex
 
 SegmentWriter::~SegmentWriter() {
   drop_unwritten();
-  if (file_ >= 0) close(file_);
+  file_.close();
 }
 
 bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
@@ -94,16 +94,17 @@ bool SegmentWriter::open_segment() {
   segments_.push_back({folder_ + name, 0, 0});
   const std::string& path = segments_.back().path;
   unwritten_ = path + ".tmp";
-  file_ = open(unwritten_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
+  const int file =
+      open(unwritten_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
   int cause = errno;
   struct stat status {};
-  if (file_ >= 0 && lstat(path.c_str(), &status) == 0) {  // now that no other process can give it that name
-    close(file_);
-    file_ = -1;
+  file_ = OwnedFile::of(file);
+  if (file >= 0 && lstat(path.c_str(), &status) == 0) {  // now that no other process can give it that name
+    file_.close();
     unlink(unwritten_.c_str());
     cause = EEXIST;
   }
-  if (file_ >= 0) return true;
+  if (file_.file >= 0) return true;
   occupied_ = cause == EEXIST;
   error_ = "cannot write " + path + ": " + std::strerror(cause);
   segments_.pop_back();
@@ -114,14 +115,40 @@ bool SegmentWriter::name_segment() {
   const std::string& path = segments_.back().path;
   if (std::rename(unwritten_.c_str(), path.c_str()) == 0) return true;
   error_ = "cannot write " + path + ": " + std::strerror(errno);
-  (void)!ftruncate(file_, 0);
+  (void)!ftruncate(file_.file, 0);
+  return false;
+}
+
+bool SegmentWriter::has_segment() {
+  if (file_.file < 0) return open_segment();
+  if (file_.is_ours() || reopen_segment()) return true;
+  if (segments_.back().bytes == 0) {
+    file_ = {};
+    segments_.pop_back();
+  }
+  return false;
+}
+
+// The application has closed it, and may have one of its own there: that is not touched.
+bool SegmentWriter::reopen_segment() {
+  const Segment& segment = segments_.back();
+  const std::string& path = segment.bytes == 0 ? unwritten_ : segment.path;
+  const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_APPEND | O_CLOEXEC);
+  const int cause = errno;
+  OwnedFile found = OwnedFile::of(file);
+  if (found.file >= 0 && found.device == file_.device && found.inode == file_.inode) {
+    file_ = found;
+    return true;
+  }
+  found.close();
+  error_ = "cannot write " + path + ": the program has closed it, and " +
+           (file < 0 ? std::strerror(cause) : "there is another file");
   return false;
 }
 
 void SegmentWriter::drop_unwritten() noexcept {
-  if (file_ < 0 || segments_.back().bytes != 0) return;
-  close(file_);
-  file_ = -1;
+  if (file_.file < 0 || segments_.back().bytes != 0) return;
+  file_.close();
   unlink(unwritten_.c_str());
   segments_.pop_back();
 }
@@ -133,9 +160,8 @@ void SegmentWriter::remove_empty() {
 
 void SegmentWriter::end_segment() {
   begins_ = true;
-  if (file_ < 0 || segments_.back().bytes == 0) return;  // the next one is this one still
-  close(file_);
-  file_ = -1;
+  if (file_.file < 0 || segments_.back().bytes == 0) return;  // the next one is this one still
+  file_.close();
   ++segment_;
 }
 
@@ -185,7 +211,7 @@ bool SegmentWriter::flush() {
     lose_buffer(Loss::lines_over_max_size);
     return true;
   }
-  if ((file_ < 0 && !open_segment()) || !write_all(buffer_)) {
+  if (!has_segment() || !write_all(buffer_)) {
     lose_buffer(Loss::lines_not_written);
     return false;
   }
@@ -208,12 +234,12 @@ bool SegmentWriter::write_all(const std::string& text) {
   const off_t whole_lines = static_cast<off_t>(segments_.back().bytes);
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t n = write(file_, text.data() + done, text.size() - done);
+    const ssize_t n = write(file_.file, text.data() + done, text.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       const int cause = n == 0 ? ENOSPC : errno;
       // Half a line would spoil the file; if even this fails the reader tolerates a torn tail.
-      (void)!ftruncate(file_, whole_lines);
+      (void)!ftruncate(file_.file, whole_lines);
       error_ = "cannot write " + segments_.back().path + ": " + std::strerror(cause);
       return false;
     }

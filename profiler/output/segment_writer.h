@@ -9,8 +9,8 @@
 // is in the buffer. A write that fails is taken back to the last whole line; what it
 // held is counted, and the next write tries again. A segment is called
 // trace-00000.ndjson.tmp until its first lines are in it: none is ever seen without a
-// header. --max-size bounds all segments together: "first" stops writing, "last"
-// removes the oldest segments.
+// header. Where the application has closed our descriptor, the segment is opened again by its name.
+// --max-size bounds all segments together: "first" stops writing, "last" removes the oldest segments.
 //
 // Drain thread only. Never throws but bad_alloc.
 #pragma once
@@ -19,6 +19,7 @@
 #include <deque>
 #include <string>
 
+#include "profiler/owned_file.h"
 #include "schema/loss.h"
 
 namespace rangefinder {
@@ -76,6 +77,8 @@ class SegmentWriter {
   };
   [[nodiscard]] bool open_segment();
   [[nodiscard]] bool name_segment();
+  [[nodiscard]] bool has_segment();
+  [[nodiscard]] bool reopen_segment();
   void drop_unwritten() noexcept;
   void end_segment();
   [[nodiscard]] bool write_all(const std::string& text);
@@ -94,7 +97,7 @@ class SegmentWriter {
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t bytes_written_ = 0;
   std::uint32_t segment_ = 0;
-  int file_ = -1;
+  OwnedFile file_;
   bool begins_ = true;
   bool stopped_ = false;  // keep first, and the bound is reached
   bool limit_lifted_ = false;

@@ -43,6 +43,19 @@ class LifeCases(InjectionCase):
             self.assert_lives(how, kernels=10)
             self.assert_lives(how, kernels=10, RANGEFINDER_CAPTURE="nvtx:work")
 
+    def test_a_program_that_closes_our_files_and_opens_its_own_finds_nothing_of_ours_in_them(self):
+        if Build.real:
+            self.skipTest("the driver's files are closed, too")
+        self.assert_lives("closefrom", kernels=20, program="daemons", RANGEFINDER_RECORD="recording")
+        for own in self.place.glob("run-*/own-*"):
+            self.assertEqual(own.read_text(), own.name)
+
+    def test_a_program_that_changes_its_folder_has_one_trace_where_it_began(self):
+        self.assert_lives("chdir", kernels=20, program="daemons")
+        traces = list(self.place.glob("run-*/*/trace-*.ndjson"))
+        self.assertEqual(len(traces), 2)
+        self.assertTrue(all((trace.parent / "summary.json").exists() for trace in traces))
+
     def test_64_threads_launch_and_64_more_after_them(self):
         # 80 threads at a time have a ring; those of the second 64 may come before the first are read.
         self.assert_lives("threads", "64", kernels=1280, lost=("threads_without_ring", "record_without_launch"))

@@ -6,7 +6,9 @@
 //   reset            the primary context, reset while in use, and again
 //   stack            on a thread with a stack of 128 KiB        threads N on N threads at a time, then N more
 //   cancel           on a thread that is cancelled before      cancel-all  the same, and it starts CUDA, too
-//   storm [FILE]     two threads launch as fast as a real driver lets them, without end; FILE holds when the
+//   closefrom        closes all files that it does not know, as daemons do, and has its own with their
+//   numbers storm [FILE]     two threads launch as fast as a real driver lets them, without end; FILE holds
+//   when the
 //                    first and the last launch ended, ns since 1970, also after a SIGKILL
 //   modules N        N modules, each unloaded after a few launches of its kernel jit_0000, jit_0001, …
 //   graphs N         the same, with the launches captured into a graph that is launched twice
