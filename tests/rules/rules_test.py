@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import definitions
+import formatting
 import function_lengths
 import headers
 import includes
@@ -14,7 +15,7 @@ import repository
 import tables
 
 
-class Repository(unittest.TestCase):
+class InAFolder(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -29,6 +30,8 @@ class Repository(unittest.TestCase):
     def found(self, rule):
         return [path for path, _ in rule(self.files)]
 
+
+class Repository(InAFolder):
     def test_a_file_of_301_lines_is_too_long_and_one_of_300_is_not(self):
         self.write("profiler/long.cpp", "\n" * 301)
         self.write("profiler/short.cpp", "\n" * 300)
@@ -99,6 +102,22 @@ class Repository(unittest.TestCase):
         built = [{"file": f"{self.files.root}/schema/{name}.cpp"} for name in ("a", "c")]
 
         self.assertEqual(headers.shown_by_build(self.files, built), {"schema/a.h"})
+
+
+class Formatting(InAFolder):
+    @unittest.skipIf(formatting.clang_format_14() is None, "there is no clang-format 14")
+    def test_a_file_that_clang_format_would_write_otherwise_is_found_with_its_first_line(self):
+        self.write("profiler/other.cpp", "int f();\nint  g( );\n")
+        self.write("profiler/same.cpp", "int f();\n")
+
+        self.assertEqual(self.found(formatting.formatting), ["profiler/other.cpp"])
+        self.assertIn("at line 2", next(formatting.formatting(self.files))[1])
+
+    def test_a_program_that_fails_and_names_no_file_is_no_success(self):
+        self.write("profiler/same.cpp", "int f();\n")
+
+        with self.assertRaises(RuntimeError):
+            list(formatting.formatting(self.files, "false"))
 
 
 class FunctionLengths(unittest.TestCase):
