@@ -2,8 +2,8 @@
 #include "profiler/attribution/number_text.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace rangefinder {
 namespace {
@@ -23,6 +23,14 @@ std::string scaled(std::uint64_t amount, const std::array<std::string_view, N>& 
   return three_digits(value) + " " + std::string(units[unit]);
 }
 
+/// As printf's %.*f in the locale C, whatever the application's is: a comma stands between thousands here.
+std::string fixed_text(double value, int decimals) {
+  std::array<char, 336> text{};  // the largest number has 309 digits
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, decimals);
+  return {text.data(), end.ptr};
+}
+
 bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
@@ -32,16 +40,12 @@ bool is_continuation(char c) {
 std::string three_digits(double value) {
   if (value >= 999.5) return count_text(static_cast<std::uint64_t>(std::llround(value)));
   const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
+  return fixed_text(value, decimals);
 }
 
 std::string error_text(double percent) {
   if (percent > 999) return ">999 %";
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.*f %%", percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0, percent);
-  return text.data();
+  return fixed_text(percent, percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0) + " %";
 }
 
 std::string count_text(std::uint64_t n) {
@@ -65,9 +69,7 @@ std::string rate_text(double bytes_per_s) {
 }
 
 std::string percent_text(double part) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", part * 100);
-  return text.data();
+  return fixed_text(part * 100, 1) + " %";
 }
 
 std::string factor_text(double factor) {

@@ -48,6 +48,15 @@ class Sections(CommandLine):
                 rows = list(csv.reader(io.StringIO(self.call("report", trace, "--section", section, "--csv").stdout)))
                 self.assertTrue(all(len(row) == len(rows[0]) for row in rows if row), rows[:3])
 
+    def test_a_reader_is_told_that_kernels_overlap(self):
+        """Sums of durations count time twice there: an exact run of the same program has less of it."""
+        overlapping, apart = (self.call("report", replayed(name)).stdout for name in ("rtdetr_sampled", "rtdetr_exact"))
+        (line,) = [line for line in overlapping.splitlines() if line.startswith("Kernels overlap")]
+        (whole,) = json.loads(self.call("report", replayed("rtdetr_sampled"), "--json", "--depth", "1").stdout)["traces"]
+        summed_ms = sum(row["gpu_ns"] for row in whole["modules"]) / 1e6
+        self.assertRegex(line, f"with {summed_ms:.3g} ms of kernels")
+        self.assertNotIn("Kernels overlap", apart)
+
     def test_one_kernel_is_told_in_full(self):
         done = self.call("report", replayed("rtdetr_rotated"), "--section", "kernel", "--kernel", "attention")
         self.check_code(done, 0)

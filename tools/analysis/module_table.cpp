@@ -121,13 +121,6 @@ std::string row_title(const TraceTotals& trace, const PathTotals& row, bool flat
   return std::string(indent, ' ') + printable(trace.own_name(row.path)) + signs;
 }
 
-/// GPU time of all work: outermost paths and what ran outside of any.
-std::uint64_t all_gpu_ns(const TraceTotals& trace) {
-  std::uint64_t sum = 0;
-  for (const PathTotals& row : trace.totals.paths()) sum += row.path == 0 || row.depth == 1 ? row.gpu_ns : 0;
-  return sum;
-}
-
 /// What samples hold that no work of this process can have moved.
 void add_unattributed(Table& table, const RowValues& values) {
   if (values.sampled() == nullptr) return;
@@ -177,6 +170,12 @@ std::string remarks(const std::vector<Row>& rows) {
 }
 
 }  // namespace
+
+std::uint64_t all_gpu_ns(const TraceTotals& trace) {
+  std::uint64_t sum = 0;
+  for (const PathTotals& row : trace.totals.paths()) sum += row.path == 0 || row.depth == 1 ? row.gpu_ns : 0;
+  return sum;
+}
 
 Table module_rows(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
   Table table;

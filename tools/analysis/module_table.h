@@ -32,6 +32,9 @@ struct ModuleView {
 /// Names that ModuleView::sort takes.
 [[nodiscard]] const std::vector<std::string>& module_sort_columns();
 
+/// GPU time of all work: outermost paths and what ran outside of any. Kernels that overlap count twice.
+[[nodiscard]] std::uint64_t all_gpu_ns(const TraceTotals& trace);
+
 /// The rows of a view, in the order in which they are shown; row 0 last, if it has work.
 [[nodiscard]] std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
                                                      const ModuleView& view);

@@ -5,6 +5,7 @@
 
 #include "profiler/attribution/layer_report.h"
 #include "profiler/attribution/number_text.h"
+#include "tools/analysis/module_table.h"
 #include "tools/analysis/rows_json.h"
 
 namespace rangefinder {
@@ -34,6 +35,18 @@ std::string driver_line(const Header& header) {
            std::to_string(header.runtime_version % 1000 / 10);
   }
   return out + "\n";
+}
+
+/// Sums that count time twice are told: by them a program takes longer traced than with exact counters, which
+/// take launches apart.
+std::string overlap_line(const TraceTotals& trace) {
+  constexpr double kTold = 0.95;
+  const std::uint64_t summed_ns = all_gpu_ns(trace);
+  const std::uint64_t busy_ns = trace.totals.gpu_busy_ns();
+  if (static_cast<double>(busy_ns) > kTold * static_cast<double>(summed_ns)) return {};
+  return "Kernels overlap: " + std::string(trace.gpus.size() > 1 ? "GPUs were" : "the GPU was") +
+         " busy for " + duration_text(busy_ns) + ", with " + duration_text(summed_ns) +
+         " of kernels. One that waits for the one before it counts, too.\n";
 }
 
 }  // namespace
@@ -68,7 +81,7 @@ std::string report_footer(const TraceTotals& trace) {
   if (!trace.header.counters_reason.empty()) {
     out += "DRAM and L2 bytes were not measured: " + printable(trace.header.counters_reason) + "\n";
   }
-  return out + "Times are sums of kernel durations; 1 kB is 1000 B.\n";
+  return out + overlap_line(trace) + "Times are sums of kernel durations; 1 kB is 1000 B.\n";
 }
 
 std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
