@@ -105,7 +105,8 @@ inline constexpr std::array kOptions{
     OptionSpec{"RANGEFINDER_RECORD", "--record", "", false, "",
                "Also write a recording that `rangefinder-replay` turns into the trace again, to this file"},
     OptionSpec{"RANGEFINDER_FORCE", "", "off", false, "",
-               "on: write into a folder that holds a trace already (set by `run --force`)"},
+               "on: replace the trace that the folder holds already. `run --force` does so itself, before "
+               "the program starts"},
     OptionSpec{"RANGEFINDER_NVTX_CHAIN", "", "", false, "",
                "Another NVTX library that is to see the calls too (set by `run` where one was there before)"},
     OptionSpec{"RANGEFINDER_MANIFEST", "", "", false, "",

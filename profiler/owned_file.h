@@ -22,10 +22,15 @@ struct OwnedFile {
     if (file < 0 || fstat(file, &status) != 0) return {};
     return {file, status.st_dev, status.st_ino};
   }
-  [[nodiscard]] bool is_ours() const noexcept {
-    const OwnedFile now = of(file);
-    return now.file >= 0 && now.device == device && now.inode == inode;
+  /// How many it has in folders. 0: somebody has removed it, and what is written to it is gone when it is
+  /// closed; -1: it is not ours any more.
+  [[nodiscard]] int names() const noexcept {
+    struct stat status {};
+    const bool same =
+        file >= 0 && fstat(file, &status) == 0 && status.st_dev == device && status.st_ino == inode;
+    return same ? static_cast<int>(status.st_nlink) : -1;
   }
+  [[nodiscard]] bool is_ours() const noexcept { return names() >= 0; }
   /// Has none afterwards. Closes it where it is ours.
   void close() noexcept {
     if (is_ours()) ::close(file);

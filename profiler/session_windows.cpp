@@ -3,9 +3,7 @@
 // The session's windows: how one opens, how it closes, what is known of it meanwhile.
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
-#include <climits>
 #include <cstdlib>
 #include <thread>
 
@@ -36,11 +34,6 @@ void reset_loss(LossLedger& loss) noexcept {
 /// A window's end waits so many turns until all its callbacks are off.
 constexpr int kSettlingTurns = 5;
 
-std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
 std::uint64_t lost_in(const LossLedger& loss) noexcept {
   std::uint64_t sum = 0;
   for (const std::uint64_t count : loss.snapshot()) sum += count;
@@ -59,19 +52,15 @@ bool Session::is_child() const noexcept {
 }
 
 // The first window has the folder that was asked for; later ones have their number behind it. What
-// several processes would share is told apart as readers of partitioned data expect it.
+// several processes would share is told apart as readers of partitioned data expect it, here by rank, and
+// where a trace is already by process (DrainThread::open_trace).
 std::string Session::default_folder(std::uint64_t window) const {
   const auto lookup = [](const char* name) { return std::getenv(name); };
   std::string folder = options_.out;
   if (!names_process(folder)) {
     const std::string rank = rank_from(lookup);
     const bool names_rank = folder.find("%r") != std::string::npos || folder.find("%q{") != std::string::npos;
-    if (!rank.empty() && !names_rank) {
-      folder += "/host=%h/rank=%r/pid=%p";
-    } else if (is_child()) {
-      const std::string there = expand_out_template(folder, {"0", host_name(), rank}, lookup).text;
-      if (access((there + "/trace-00000.ndjson").c_str(), F_OK) == 0) folder += "/pid=%p";
-    }
+    if (!rank.empty() && !names_rank) folder += "/host=%h/rank=%r/pid=%p";
   }
   return window <= 1 ? folder : folder + "." + std::to_string(window);
 }

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <thread>
 
+#include "profiler/above_standard_streams.h"
+
 namespace rangefinder {
 namespace {
 
@@ -30,9 +32,13 @@ ControlServer::~ControlServer() {
 OwnedFile ControlServer::own(int file) noexcept {
   const OwnedFile owned = OwnedFile::of(file);
   if (owned.file < 0) return {};
-  for (std::atomic<int>& place : files_) {
-    int free = -1;
-    if (place.compare_exchange_strong(free, file)) return owned;
+  for (Place& place : files_) {
+    int free = kFree;
+    if (!place.file.compare_exchange_strong(free, kTaken)) continue;
+    place.device = owned.device;
+    place.inode = owned.inode;
+    place.file.store(file);
+    return owned;
   }
   ::close(file);
   return {};
@@ -40,16 +46,19 @@ OwnedFile ControlServer::own(int file) noexcept {
 
 void ControlServer::disown(OwnedFile& owned) noexcept {
   if (owned.file < 0) return;
-  for (std::atomic<int>& place : files_) {
+  for (Place& place : files_) {
     int file = owned.file;
-    if (place.compare_exchange_strong(file, -1)) break;
+    if (place.device == owned.device && place.inode == owned.inode &&
+        place.file.compare_exchange_strong(file, kFree))
+      break;
   }
   owned.close();
 }
 
 void ControlServer::close_in_child() noexcept {
-  for (std::atomic<int>& place : files_) {
-    if (const int file = place.exchange(-1); file >= 0) ::close(file);
+  for (Place& place : files_) {
+    const int file = place.file.exchange(kFree);
+    if (file >= 0) OwnedFile{file, place.device, place.inode}.close();
   }
 }
 
@@ -57,8 +66,8 @@ bool ControlServer::open(ControlSocket socket) {
   socket_ = std::move(socket);
   std::array<int, 2> ends{-1, -1};  // not an eventfd, which has no inode of its own to know it by
   if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
-  waked_ = own(ends[0]);
-  waker_ = own(ends[1]);
+  waked_ = own(above_standard_streams(ends[0]));
+  waker_ = own(above_standard_streams(ends[1]));
   listener_ = own(socket_.file);
   return waked_.file >= 0 && waker_.file >= 0 && (socket_.file < 0 || listener_.file >= 0);
 }
@@ -129,7 +138,8 @@ void ControlServer::poll(std::chrono::milliseconds timeout) {
 
 void ControlServer::accept_clients() {
   while (clients_.size() < limits_.clients) {
-    const int file = accept4(listener_.file, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int file =
+        above_standard_streams(accept4(listener_.file, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (file < 0) {
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
         no_accept_until_ = Clock::now() + kAcceptPause;

@@ -111,14 +111,15 @@ class ControlServer {
   std::chrono::steady_clock::time_point no_accept_until_{};
   std::vector<std::unique_ptr<Client>> clients_;
   ClientId next_id_ = 1;
-  /// For close_in_child(); -1: free.
-  std::array<std::atomic<int>, kMostFiles> files_ = make_files(std::make_index_sequence<kMostFiles>{});
+  /// For close_in_child(), which may come at any time.
+  static constexpr int kFree = -1, kTaken = -2;
+  struct Place {
+    std::atomic<int> file{kFree};  // written last
+    dev_t device = 0;
+    ino_t inode = 0;
+  };
+  std::array<Place, kMostFiles> files_;
   std::atomic<bool> file_removed_{false};
-
-  template <std::size_t... kIndex>
-  static std::array<std::atomic<int>, kMostFiles> make_files(std::index_sequence<kIndex...>) {
-    return {((void)kIndex, -1)...};
-  }
 };
 
 }  // namespace rangefinder

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "profiler/above_standard_streams.h"
+
 namespace rangefinder {
 namespace {
 
@@ -53,7 +55,7 @@ bool listens(const std::string& path) {
 bool listen_at(const std::string& path, ControlSocket& socket_of) {
   sockaddr_un address;
   if (!address_of(path, address)) return false;
-  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int file = above_standard_streams(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (file < 0) return false;
   // Before bind(), which gives the file these rights; the umask is the host's and stays as it is.
   if (fchmod(file, 0600) != 0 ||
@@ -82,7 +84,8 @@ std::vector<std::string> control_folders(const char* runtime_dir, uid_t user) {
 int connect_control_socket(const std::string& path, bool nonblocking) {
   sockaddr_un address;
   if (!address_of(path, address)) return -1;
-  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0), 0);
+  const int file = above_standard_streams(
+      socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0), 0));
   if (file < 0) return -1;
   if (connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return file;
   const int cause = errno;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/drain.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include "profiler/output/atomic_file.h"
 #include "profiler/output/summary.h"
 #include "schema/write_line.h"
@@ -25,7 +28,8 @@ Drain::Drain(Recorder& recorder, const Options& options, const CuptiFunctions* c
 bool Drain::open(const std::string& folder, const Header& header, const std::vector<GpuRecord>& gpus) {
   // First what may be too much memory: then no folder is left behind that holds nothing.
   builder_ = std::make_unique<TraceBuilder>(recorder_, kernels_, writer_, header.base_unix_ns);
-  if (!segments_.open_folder(folder, options_.force)) return false;
+  // `run` has seen to the folder: what is there now is of another process of the same run.
+  if (!segments_.open_folder(folder, options_.force && options_.run_pid == 0)) return false;
   bool begun = false;
   try {
     begun = begin(header, gpus);
@@ -147,7 +151,10 @@ void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) 
       .monitor = builder_->rates(),
   };
   summary_ = summary_json(input);
-  (void)write_atomically(segments_.folder() + "/summary.json", summary_);
+  const std::string path = segments_.folder() + "/summary.json";
+  summary_error_.clear();
+  if (!write_atomically(path, summary_))
+    summary_error_ = "cannot write " + path + ": " + std::strerror(errno);
 }
 
 void Drain::finish(const EndFacts& end, const std::string& reason) {

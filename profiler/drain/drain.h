@@ -66,6 +66,8 @@ class Drain {
   void finish(const EndFacts& end, const std::string& reason);
 
   [[nodiscard]] const std::string& error() const noexcept { return segments_.error(); }
+  /// Why the last summary is not on the disk; empty: it is.
+  [[nodiscard]] const std::string& summary_error() const noexcept { return summary_error_; }
   /// open() failed because another trace is there: it may be called again.
   [[nodiscard]] bool occupied() const noexcept { return segments_.occupied(); }
   [[nodiscard]] const std::string& folder() const noexcept { return segments_.folder(); }
@@ -91,7 +93,7 @@ class Drain {
   std::int64_t last_clock_ns_ = 0, last_flush_ns_ = 0, last_summary_ns_ = 0;
   std::uint32_t domains_ = 1;  // up to which the trace has them; 0 is the default domain
   std::uint64_t records_at_clock_ = 0, records_at_flush_ = 0, records_at_summary_ = 0;
-  std::string summary_;
+  std::string summary_, summary_error_;
 };
 
 }  // namespace rangefinder

@@ -97,15 +97,12 @@ bool DrainThread::open() {
     header.base_monotonic_ns -= header.base_unix_ns - begin_ns;
     header.base_unix_ns = begin_ns;
   }
-  const ExpandedOut out = expand_out_template(from_.out.empty() ? from_.options.out : from_.out, values,
-                                              [](const char* name) { return std::getenv(name); });
+  const std::string& asked_for = from_.out.empty() ? from_.options.out : from_.out;
+  const ExpandedOut out =
+      expand_out_template(asked_for, values, [](const char* name) { return std::getenv(name); });
   if (!out.problem.empty()) log_info(out.problem);
   const std::vector<GpuRecord> gpus = from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{};
-  bool opened = drain_.open(out.text, header, gpus);
-  // A process of the same run, parent or child, was there in the same moment: `run` has seen to the folder.
-  if (!opened && drain_.occupied() && from_.options.run_pid != 0)
-    opened = drain_.open(out.text + "/pid=" + values.pid, header, gpus);
-  if (!opened) {
+  if (!open_trace(out.text, names_process(asked_for), header, gpus)) {
     tell_failure(drain_.error());
     return false;
   }
@@ -266,6 +263,7 @@ void DrainThread::finish() {
   drain_.finish(end, reason_);
   written_ = asked_to_write_.load(std::memory_order_acquire);
   tell_progress();
+  if (!drain_.summary_error().empty()) say_once(drain_.summary_error() + ". The trace is without one.");
   report();
 }
 

@@ -86,6 +86,10 @@ class DrainThread {
   static constexpr std::int64_t kQuietAfterNs = 1'000'000'000;  // without events
   void run() noexcept;
   [[nodiscard]] bool open();
+  /// In `folder`, or beside or below it where that holds a trace. `names_process`: the folder is this
+  /// process's own.
+  [[nodiscard]] bool open_trace(const std::string& folder, bool names_process, const Header& header,
+                                const std::vector<GpuRecord>& gpus);
   void tell_failure(const std::string& reason);
   void admit_in_time();
   void announce();

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "profiler/above_standard_streams.h"
 #include "profiler/drain/drain_thread.h"
 #include "profiler/log.h"
 #include "profiler/output/process_facts.h"
@@ -15,9 +16,11 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::chrono::milliseconds kSettlingSleep{5};
+constexpr unsigned kMostOfOneNumber = 99;  // traces of processes that had one number, one after the other
 
 bool append_line(const std::string& path, const std::string& line) {
-  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int file = above_standard_streams(
+      open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file < 0) return false;
   const bool whole = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   close(file);
@@ -80,6 +83,20 @@ void DrainThread::admit() noexcept {
   if (!from_.admits_itself || !admitted) return;
   const std::lock_guard lock(mutex_);
   progress_.begin_ns = now_ns;
+}
+
+bool DrainThread::open_trace(const std::string& folder, bool names_process, const Header& header,
+                             const std::vector<GpuRecord>& gpus) {
+  bool opened = drain_.open(folder, header, gpus);
+  // A process of this number was there before: this one before an exec, or one of a container, where each has
+  // few.
+  for (unsigned number = 2; names_process && !opened && drain_.occupied() && number <= kMostOfOneNumber;
+       ++number)
+    opened = drain_.open(folder + "-" + std::to_string(number), header, gpus);
+  // A process of the same run, parent or child, was there in the same moment: `run` has seen to the folder.
+  if (!opened && drain_.occupied() && from_.options.run_pid != 0)
+    opened = drain_.open(folder + "/pid=" + std::to_string(header.pid), header, gpus);
+  return opened;
 }
 
 void DrainThread::tell_failure(const std::string& reason) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/recording.h"
 
+#include <fcntl.h>
 #include <stdio_ext.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
+#include "profiler/above_standard_streams.h"
 #include "profiler/drain/kernel_names.h"
 #include "schema/write_line.h"
 
@@ -42,11 +45,18 @@ struct Bytes {
   }
 };
 
+FILE* open_stream(const std::string& path) {
+  const int file = above_standard_streams(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  FILE* const stream = file < 0 ? nullptr : fdopen(file, "wb");
+  if (stream == nullptr && file >= 0) close(file);
+  return stream;
+}
+
 }  // namespace
 
 RecordingWriter::RecordingWriter(const std::string& path, const Recorder& recorder,
                                  const CuptiFunctions* cupti)
-    : file_(std::fopen(path.c_str(), "wbe")), recorder_(recorder), cupti_(cupti) {
+    : file_(open_stream(path)), recorder_(recorder), cupti_(cupti) {
   if (file_ == nullptr) return;
   descriptor_ = OwnedFile::of(fileno(file_.get()));
   FileHead head;

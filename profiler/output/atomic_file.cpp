@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "profiler/above_standard_streams.h"
+
 namespace rangefinder {
 namespace {
 
@@ -42,7 +44,8 @@ bool is_no_file(const std::string& path) noexcept {
 
 bool write_atomically(const std::string& path, std::string_view text) noexcept {
   if (is_no_file(path)) {
-    const int place = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const int place =
+        above_standard_streams(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     return place >= 0 && write_and_close(place, text);
   }
   std::string temporary;
@@ -54,7 +57,8 @@ bool write_atomically(const std::string& path, std::string_view text) noexcept {
   }
   // One that was left behind, or put there by somebody else, is not written through.
   if (::unlink(temporary.c_str()) != 0 && errno != ENOENT) return false;
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int file = above_standard_streams(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file < 0) return false;
   if (write_and_close(file, text) && std::rename(temporary.c_str(), path.c_str()) == 0) return true;
   const int cause = errno;

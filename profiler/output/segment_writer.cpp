@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/above_standard_streams.h"
 #include "profiler/reserve_large.h"
 
 namespace rangefinder {
@@ -85,29 +86,34 @@ bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
     occupied_ = true;
     return false;
   }
-  return open_segment();
+  return open_segment(segment_);
 }
 
-bool SegmentWriter::open_segment() {
+// What may throw comes first: afterwards the list of segments and the open file belong together.
+bool SegmentWriter::open_segment(std::uint32_t number) {
   char name[32];
-  std::snprintf(name, sizeof(name), "/trace-%05u.ndjson", segment_);
-  segments_.push_back({folder_ + name, 0, 0});
-  const std::string& path = segments_.back().path;
-  unwritten_ = path + ".tmp";
-  const int file =
-      open(unwritten_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
+  std::snprintf(name, sizeof(name), "/trace-%05u.ndjson", number);
+  const std::string path = folder_ + name;
+  std::string unwritten = path + ".tmp";
+  segments_.push_back({path, 0, 0});
+  const int file = above_standard_streams(
+      open(unwritten.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600));
   int cause = errno;
   struct stat status {};
-  file_ = OwnedFile::of(file);
+  OwnedFile opened = OwnedFile::of(file);
   if (file >= 0 && lstat(path.c_str(), &status) == 0) {  // now that no other process can give it that name
-    file_.close();
-    unlink(unwritten_.c_str());
+    opened.close();
+    unlink(unwritten.c_str());
     cause = EEXIST;
   }
-  if (file_.file >= 0) return true;
+  if (opened.file >= 0) {
+    file_ = opened;
+    unwritten_ = std::move(unwritten);
+    return true;
+  }
+  segments_.pop_back();
   occupied_ = cause == EEXIST;
   error_ = "cannot write " + path + ": " + std::strerror(cause);
-  segments_.pop_back();
   return false;
 }
 
@@ -119,11 +125,14 @@ bool SegmentWriter::name_segment() {
   return false;
 }
 
+// Names are in what has been removed: lines after it must stand alone, and those that wait are lost.
 bool SegmentWriter::has_segment() {
-  if (file_.file < 0) return open_segment();
-  if (file_.is_ours() || reopen_segment()) return true;
+  if (file_.file < 0) return open_segment(segment_);
+  const int names = file_.names();
+  if (names > 0 || (names < 0 && reopen_segment())) return true;
+  if (names == 0) error_ = "cannot write " + segments_.back().path + ": somebody has removed it";
   if (segments_.back().bytes == 0) {
-    file_ = {};
+    file_.close();
     segments_.pop_back();
   }
   return false;
@@ -133,7 +142,7 @@ bool SegmentWriter::has_segment() {
 bool SegmentWriter::reopen_segment() {
   const Segment& segment = segments_.back();
   const std::string& path = segment.bytes == 0 ? unwritten_ : segment.path;
-  const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_APPEND | O_CLOEXEC);
+  const int file = above_standard_streams(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_APPEND | O_CLOEXEC));
   const int cause = errno;
   OwnedFile found = OwnedFile::of(file);
   if (found.file >= 0 && found.device == file_.device && found.inode == file_.inode) {
@@ -158,18 +167,41 @@ void SegmentWriter::remove_empty() {
   if (segments_.empty()) rmdir(folder_.c_str());  // unless something else is in it
 }
 
+bool SegmentWriter::has_lines() const noexcept {
+  return file_.file >= 0 && segments_.back().bytes != 0;
+}
+
 void SegmentWriter::end_segment() {
   begins_ = true;
-  if (file_.file < 0 || segments_.back().bytes == 0) return;  // the next one is this one still
+  ends_ = false;
+  if (!has_lines()) return;  // the next one is this one still
   file_.close();
   ++segment_;
 }
 
 void SegmentWriter::rotate() {
-  if (flush()) end_segment();
+  if (!flush()) return;
+  (has_lines() ? ends_ : begins_) = true;  // without any the next one is this one still
 }
 
-bool SegmentWriter::begins_segment() noexcept {
+// The program may be out of descriptors, or have given up its rights, and then no other file can be made.
+void SegmentWriter::begin_next() {
+  ends_ = false;
+  std::string error = error_;
+  OwnedFile full = file_;
+  if (open_segment(segment_ + 1)) {
+    ++segment_;
+    full.close();
+    begins_ = true;
+    return;
+  }
+  if (file_.names() == 0) return end_segment();
+  error_ = std::move(error);
+  occupied_ = false;
+}
+
+bool SegmentWriter::begins_segment() {
+  if (ends_) begin_next();
   return std::exchange(begins_, false);
 }
 
@@ -196,7 +228,7 @@ void SegmentWriter::lift_limit() {
 void SegmentWriter::make_room() {
   while (over_limit() && segments_.size() > 1) {
     const Segment& oldest = segments_.front();
-    unlink(oldest.path.c_str());
+    if (unlink(oldest.path.c_str()) != 0 && errno != ENOENT) return;
     kept_bytes_ -= oldest.bytes;
     loss_.add(Loss::lines_over_max_size, oldest.lines);
     segments_.pop_front();
@@ -206,8 +238,8 @@ void SegmentWriter::make_room() {
 bool SegmentWriter::flush() {
   if (buffer_.empty()) return true;
   if (limits_.keep_last) make_room();
-  if (!limits_.keep_last && (over_limit() || (stopped_ && !limit_lifted_))) {
-    stopped_ = true;  // a smaller line that would still fit must not follow a lost one
+  if (over_limit() || (stopped_ && !limit_lifted_)) {
+    stopped_ = !limits_.keep_last;  // a smaller line that would still fit must not follow a lost one
     lose_buffer(Loss::lines_over_max_size);
     return true;
   }
@@ -226,7 +258,7 @@ bool SegmentWriter::flush() {
   const std::uint64_t full = limits_.max_bytes != 0 && limits_.keep_last
                                  ? std::min(limits_.segment_bytes, limits_.max_bytes / 4)
                                  : limits_.segment_bytes;
-  if (current.bytes >= full) end_segment();
+  if (current.bytes >= full) ends_ = true;
   return true;
 }
 

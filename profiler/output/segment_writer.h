@@ -3,13 +3,15 @@
 // Whole lines to disk: trace-00000.ndjson, trace-00001.ndjson, …
 //
 //   line() ─▶ buffer ── 256 KiB, or flush() ──▶ one write(2) of whole lines ─▶ segment
-//                                               full segment ─▶ the next file
+//                                               full segment ─▶ the next file, if it can be made; else on in
+//                                               this one
 //
 // The kernel keeps what was written when we are killed, so a trace lacks at most what
 // is in the buffer. A write that fails is taken back to the last whole line; what it
 // held is counted, and the next write tries again. A segment is called
 // trace-00000.ndjson.tmp until its first lines are in it: none is ever seen without a
-// header. Where the application has closed our descriptor, the segment is opened again by its name.
+// header. Where the application has closed our descriptor, the segment is opened again by its name;
+// where somebody has removed it, the next one begins.
 // --max-size bounds all segments together: "first" stops writing, "last" removes the oldest segments.
 //
 // Drain thread only. Never throws but bad_alloc.
@@ -48,12 +50,12 @@ class SegmentWriter {
   /// if there is enough to write. Only here may a new segment begin.
   void commit();
 
-  /// True once for every segment, before its first line: the caller writes the header, and every
-  /// name that its lines need, again.
-  [[nodiscard]] bool begins_segment() noexcept;
+  /// Before each line. True once for every segment, before its first line: the caller writes the header, and
+  /// every name that its lines need, again.
+  [[nodiscard]] bool begins_segment();
   [[nodiscard]] std::uint32_t segment() const noexcept { return segment_; }
 
-  /// Writes what is buffered and begins the next segment.
+  /// Writes what is buffered and begins the next segment, if it can be made, with the next line.
   void rotate();
   /// From now on the bound on all segments does not count: for the lines that end a trace.
   void lift_limit();
@@ -75,9 +77,11 @@ class SegmentWriter {
     std::uint64_t bytes = 0;
     std::uint64_t lines = 0;
   };
-  [[nodiscard]] bool open_segment();
+  [[nodiscard]] bool open_segment(std::uint32_t number);
+  void begin_next();
   [[nodiscard]] bool name_segment();
   [[nodiscard]] bool has_segment();
+  [[nodiscard]] bool has_lines() const noexcept;
   [[nodiscard]] bool reopen_segment();
   void drop_unwritten() noexcept;
   void end_segment();
@@ -99,6 +103,7 @@ class SegmentWriter {
   std::uint32_t segment_ = 0;
   OwnedFile file_;
   bool begins_ = true;
+  bool ends_ = false;     // the open segment is full: the next line begins another
   bool stopped_ = false;  // keep first, and the bound is reached
   bool limit_lifted_ = false;
 };

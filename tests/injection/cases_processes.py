@@ -42,6 +42,19 @@ class ProcessCases(InjectionCase):
 
         self.assertEqual(self.folders(), ["wrapped"])
 
+    def test_force_replaces_what_was_there_before_the_run_and_nothing_of_it(self):
+        (self.place / "all").mkdir()
+        (self.place / "all/trace-00000.ndjson").write_text("an old trace\n")
+        plain = Build.program("plain")
+        becomes_another = [Build.program("daemons"), "exec", plain, "8"]
+        for out, words, wanted in (("all", ["sh", "-c", f"{plain} 6; {plain} 7; exec {plain} 8"], [6, 7, 8]),
+                                   ("each-%p", becomes_another, [8, 10])):
+            with self.subTest(out=out):
+                self.run_by_command("--out", out, "--force", "--", *words)
+
+                traces = [Trace(self.place / folder) for folder in self.folders() if folder.startswith(out[:3])]
+                self.assertEqual(sorted(len(trace.of("kernel")) for trace in traces), wanted)
+
     def test_a_run_in_which_no_window_was_opened_says_so(self):
         command = [Build.rangefinder or "", "run", "--start", "off", "--", Build.program("plain"), "5"]
         if Build.rangefinder is None:

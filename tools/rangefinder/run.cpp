@@ -108,7 +108,6 @@ Environment child_environment(const Verb& verb, const RunOptions& options, const
   }
   if (verb.count("--cupti") != 0)
     environment.set("RANGEFINDER_CUPTI", absolute_path(environment.get("RANGEFINDER_CUPTI")));
-  if (options.force) environment.set("RANGEFINDER_FORCE", "on");
   environment.set("RANGEFINDER_MANIFEST", manifest.file());
   environment.set("RANGEFINDER_RUN_PID", std::to_string(getpid()));
   inject_library(environment, find_library());

@@ -20,6 +20,7 @@ namespace {
 constexpr SegmentLimits kOneMiB{1 << 20, 0, false};
 
 void put(SegmentWriter& writer, const std::string& text) {
+  (void)writer.begins_segment();
   writer.text() += text + "\n";
   writer.line_done();
 }

@@ -94,23 +94,88 @@ TEST_CASE("a disk that stays full does not fill up with empty segments") {
   CHECK(loss.get(Loss::lines_not_written) >= 50);
 }
 
-TEST_CASE("a segment that cannot be made costs its lines, and the next one begins with a header") {
+TEST_CASE("where the next segment cannot be made the one before goes on, until it can") {
+  const TemporaryFolder temporary;
+  LossLedger loss;
+  SegmentWriter writer({1 << 20, 0, false}, loss);
+  REQUIRE(writer.open_folder(temporary.path(), false));
+  const std::string mebibyte(1 << 20, '.');
+  put(writer, mebibyte);
+  REQUIRE(writer.flush());                                        // full
+  fs::create_directory(temporary.path() / "trace-00001.ndjson");  // stands where the segment would be
+  for (const char* const text : {"goes on", "and on"}) {
+    put(writer, text);
+    CHECK(writer.flush());
+  }
+  CHECK(writer.error().empty());
+
+  fs::remove(temporary.path() / "trace-00001.ndjson");
+  put(writer, "next");
+  CHECK(writer.flush());
+
+  CHECK(lines_of(temporary.path() / "trace-00000.ndjson") ==
+        Lines{"header 0", mebibyte, "goes on", "and on"});
+  CHECK(lines_of(temporary.path() / "trace-00001.ndjson") == Lines{"header 1", "next"});
+  CHECK(files_in(temporary.path()).size() == 2);
+  CHECK(loss.get(Loss::lines_not_written) == 0);
+}
+
+TEST_CASE("no bound is exceeded where no other segment can be made, nor any removed") {
+  const TemporaryFolder temporary;
+  LossLedger loss;
+  const SegmentLimits limits{256 << 20, 1 << 20, true};
+  SegmentWriter writer(limits, loss);
+  REQUIRE(writer.open_folder(temporary.path(), false));
+  fs::create_directory(temporary.path() / "trace-00001.ndjson");
+  const std::string kibibyte(1023, '.');
+  for (int i = 0; i < 4000; ++i) put(writer, kibibyte);
+  (void)writer.flush();
+
+  CHECK(fs::file_size(temporary.path() / "trace-00000.ndjson") <= limits.max_bytes);
+  CHECK(loss.get(Loss::lines_over_max_size) + loss.get(Loss::lines_not_written) > 2500);
+}
+
+TEST_CASE("a segment that somebody removes costs the lines that wait, whether it had any or not") {
   const TemporaryFolder temporary;
   LossLedger loss;
   SegmentWriter writer(kRoomy, loss);
   REQUIRE(writer.open_folder(temporary.path(), false));
+  put(writer, "lost");
+  fs::remove(temporary.path() / "trace-00000.ndjson.tmp");
+  CHECK_FALSE(writer.flush());
+  put(writer, "gone with it");
+  CHECK(writer.flush());
+  fs::remove(temporary.path() / "trace-00000.ndjson");
+  put(writer, "lost, too");
+  CHECK_FALSE(writer.flush());
+  CHECK(writer.error().find("somebody has removed it") != std::string::npos);
   put(writer, "kept");
-  fs::create_directory(temporary.path() / "trace-00001.ndjson");  // stands where the segment would be
+  CHECK(writer.flush());
+
+  CHECK(files_in(temporary.path()) == Lines{"trace-00001.ndjson"});
+  CHECK(lines_of(temporary.path() / "trace-00001.ndjson") == Lines{"header 1", "kept"});
+  CHECK(loss.get(Loss::lines_not_written) == 3);  // with the first header
+}
+
+TEST_CASE("a folder that is removed costs the lines, and one that is there again gets a header") {
+  const TemporaryFolder temporary;
+  const fs::path folder = temporary.path() / "trace";
+  LossLedger loss;
+  SegmentWriter writer(kRoomy, loss);
+  REQUIRE(writer.open_folder(folder, false));
+  put(writer, "gone with it");
+  REQUIRE(writer.flush());
+  fs::remove_all(folder);
   writer.rotate();
   put(writer, "lost");
   CHECK_FALSE(writer.flush());
-  CHECK(writer.error().find("File exists") != std::string::npos);
+  CHECK(writer.error().find("No such file") != std::string::npos);
 
-  fs::remove(temporary.path() / "trace-00001.ndjson");
+  fs::create_directory(folder);
   put(writer, "kept again");
   CHECK(writer.flush());
 
-  CHECK(lines_of(temporary.path() / "trace-00001.ndjson") == Lines{"header 1", "kept again"});
+  CHECK(lines_of(folder / "trace-00001.ndjson") == Lines{"header 1", "kept again"});
   CHECK(loss.get(Loss::lines_not_written) == 2);  // with the header that it began with
 }
 
@@ -124,11 +189,10 @@ TEST_CASE("a link that stands in a segment's place is not written through") {
   fs::create_symlink(temporary.path() / "victim", temporary.path() / "trace-00001.ndjson");
   writer.rotate();
 
-  put(writer, "lost");
-  CHECK_FALSE(writer.flush());
+  put(writer, "kept, too");
+  CHECK(writer.flush());
 
-  CHECK(writer.error().find("File exists") != std::string::npos);
   CHECK(lines_of(temporary.path() / "victim") == Lines{"mine"});
-  CHECK(lines_of(temporary.path() / "trace-00000.ndjson") == Lines{"header 0", "kept"});
-  CHECK(loss.get(Loss::lines_not_written) == 2);
+  CHECK(lines_of(temporary.path() / "trace-00000.ndjson") == Lines{"header 0", "kept", "kept, too"});
+  CHECK(loss.get(Loss::lines_not_written) == 0);
 }
