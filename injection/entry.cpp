@@ -15,10 +15,12 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <string>
 
 #include "profiler/events/recorder.h"
 #include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
+#include "profiler/sanitizer_runtime.h"
 #include "profiler/session.h"
 #include "profiler/uncancelled.h"
 
@@ -37,6 +39,23 @@ bool is_trusted() noexcept {
   return getauxval(AT_SECURE) == 0;
 }
 
+bool may_record() noexcept {
+  return is_trusted() && rangefinder::sanitizer_that_misjudges_us() == nullptr;
+}
+
+void say_why_not() noexcept {
+  if (!is_trusted()) {
+    rangefinder::say_once("a setuid program is not recorded: its environment is that of another user");
+    return;
+  }
+  try {
+    rangefinder::say_once("a program that is built with " +
+                          std::string(rangefinder::sanitizer_that_misjudges_us()) +
+                          " is not recorded: it would report faults where there are none");
+  } catch (...) {
+  }
+}
+
 bool has_memory() noexcept {
   void* const memory = std::malloc(kLeastMemoryBytes);
   std::free(memory);
@@ -48,9 +67,8 @@ bool has_memory() noexcept {
 RANGEFINDER_EXPORT int InitializeInjection() noexcept {
   const rangefinder::Uncancelled uncancelled;
   constexpr int kLoaded = 1;  // also on failure: our trouble must never look like the application's
-  if (!is_trusted())
-    rangefinder::say_once("a setuid program is not recorded: its environment is that of another user");
-  if (!is_trusted() || !has_memory()) {
+  if (!may_record()) say_why_not();
+  if (!may_record() || !has_memory()) {
     rangefinder::recorder().silent.store(true, std::memory_order_relaxed);
     return kLoaded;
   }
@@ -66,21 +84,21 @@ RANGEFINDER_EXPORT int InitializeInjection() noexcept {
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) noexcept {
-  if (!is_trusted()) return kRefused;
+  if (!may_record()) return kRefused;
   const rangefinder::Uncancelled uncancelled;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_v2(get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_export_table) noexcept {
-  if (!is_trusted()) return kRefused;
+  if (!may_record()) return kRefused;
   const rangefinder::Uncancelled uncancelled;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_v1(get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) noexcept {
-  if (!is_trusted()) return kRefused;
+  if (!may_record()) return kRefused;
   const rangefinder::Uncancelled uncancelled;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_extension(module);

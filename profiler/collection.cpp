@@ -124,10 +124,11 @@ bool Collection::enable(bool late, std::string& error) {
 }
 
 void Collection::use_counters(CounterMode counters, bool late) {
+  exact_on_ = sampler_on_ = false;  // also where there is no memory to make one
+  if (counters == CounterMode::exact) make_exact();
+  if (counters == CounterMode::sampled) make_sampler();
   exact_on_ = counters == CounterMode::exact;
   sampler_on_ = counters == CounterMode::sampled;
-  if (exact_on_) make_exact();
-  if (sampler_on_) make_sampler();
   if (late && exact_on_) {
     std::vector<ExactLaunch> too_late;
     exact_->take(too_late);

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "profiler/sanitizer_runtime.h"
+
 namespace rangefinder {
 namespace {
 
@@ -16,11 +18,10 @@ namespace {
 constexpr std::size_t kStackBytes = std::size_t{2} << 20;
 constexpr std::size_t kGuardBytes = 4096;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMaySwitch = false;  // they keep books of each thread's one stack
-#else
-constexpr bool kMaySwitch = true;
-#endif
+/// Sanitizers keep books of each thread's one stack, and say so where it is changed.
+bool may_switch() noexcept {
+  return sanitizer_that_ends_deep_binding() == nullptr && sanitizer_that_misjudges_us() == nullptr;
+}
 
 struct Switch {
   void (*work)(void*);
@@ -34,27 +35,35 @@ void enter(unsigned high, unsigned low) {
   self->work(self->argument);
 }
 
+/// False: it was not called.
+bool call_there(void (*work)(void*), void* argument) noexcept {
+  Switch self{work, argument, {}, {}};
+  void* const memory = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  (void)mprotect(memory, kGuardBytes, PROT_NONE);
+  bool called = getcontext(&self.large) == 0;
+  if (called) {
+    self.large.uc_stack.ss_sp = memory;
+    self.large.uc_stack.ss_size = kStackBytes;
+    self.large.uc_link = &self.before;
+    const auto address = reinterpret_cast<std::uintptr_t>(&self);
+    makecontext(&self.large, reinterpret_cast<void (*)()>(&enter), 2, static_cast<unsigned>(address >> 32),
+                static_cast<unsigned>(address));
+    called = swapcontext(&self.before, &self.large) == 0;
+  }
+  munmap(memory, kStackBytes);
+  return called;
+}
+
 }  // namespace
 
-void call_on_large_stack(void (*work)(void*), void* argument) noexcept {
-  Switch self{work, argument, {}, {}};
-  void* const memory = kMaySwitch ? mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
-                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0)
-                                  : MAP_FAILED;
-  if (memory == MAP_FAILED || getcontext(&self.large) != 0) {
-    if (memory != MAP_FAILED) munmap(memory, kStackBytes);
-    work(argument);
-    return;
-  }
-  (void)mprotect(memory, kGuardBytes, PROT_NONE);
-  self.large.uc_stack.ss_sp = memory;
-  self.large.uc_stack.ss_size = kStackBytes;
-  self.large.uc_link = &self.before;
-  const auto address = reinterpret_cast<std::uintptr_t>(&self);
-  makecontext(&self.large, reinterpret_cast<void (*)()>(&enter), 2, static_cast<unsigned>(address >> 32),
-              static_cast<unsigned>(address));
-  if (swapcontext(&self.before, &self.large) != 0) work(argument);
-  munmap(memory, kStackBytes);
+bool call_on_large_stack(void (*work)(void*), void* argument, WithoutLargeStack otherwise) noexcept {
+  const bool switches = may_switch();
+  if (switches && call_there(work, argument)) return true;
+  if (switches && otherwise == WithoutLargeStack::not_at_all) return false;
+  work(argument);
+  return true;
 }
 
 }  // namespace rangefinder

@@ -4,29 +4,36 @@
 // to begin counting takes more than 128 KiB (H200, CUPTI 13.0; docs/decisions.md).
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <type_traits>
 #include <utility>
 
 namespace rangefinder {
 
-/// Calls `work(argument)` on this thread, on a stack of 2 MiB that is mapped for the call; on the thread's
-/// own where none can be had. `work` must not throw. Two system calls and a mapping: not for every launch.
-void call_on_large_stack(void (*work)(void*), void* argument) noexcept;
+/// Where no large stack can be had: what must be done goes on the thread's own, what would overflow that is
+/// not done.
+enum class WithoutLargeStack : std::uint8_t { on_own, not_at_all };
 
-/// What `work` returns, if anything, or throws.
+/// Calls `work(argument)` on this thread, on a stack of 2 MiB that is mapped for the call. `work` must not
+/// throw. False: no such stack could be had, and it was not called. Two system calls and a mapping: not for
+/// every launch.
+bool call_on_large_stack(void (*work)(void*), void* argument, WithoutLargeStack otherwise) noexcept;
+
+/// What `work` returns, if anything, or throws; a `Result{}` where it was not called.
 template <typename Work>
-std::invoke_result_t<Work> on_large_stack(Work&& work) {
+std::invoke_result_t<Work> on_large_stack(Work&& work,
+                                          WithoutLargeStack otherwise = WithoutLargeStack::on_own) {
   using Result = std::invoke_result_t<Work>;
   if constexpr (std::is_void_v<Result>) {
-    (void)on_large_stack([&work] { return work(), true; });
+    (void)on_large_stack([&work] { return work(), true; }, otherwise);
   } else {
     struct Call {
       Work& work;
       Result result{};
       std::exception_ptr error;
     } call{work, {}, {}};
-    call_on_large_stack(
+    (void)call_on_large_stack(
         [](void* data) {
           auto& self = *static_cast<Call*>(data);
           try {
@@ -35,7 +42,7 @@ std::invoke_result_t<Work> on_large_stack(Work&& work) {
             self.error = std::current_exception();
           }
         },
-        &call);
+        &call, otherwise);
     if (call.error) std::rethrow_exception(call.error);
     return std::move(call.result);
   }

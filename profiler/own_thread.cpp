@@ -2,6 +2,7 @@
 #include "profiler/own_thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <cstddef>
@@ -21,8 +22,17 @@ struct Begin {
   void* self;
 };
 
+// A thread has the policy of the one that made it. At a real-time priority we would keep others of the
+// program, and of the machine, from a core: sampling takes most of one. What we do can wait.
+void leave_real_time() noexcept {
+  const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  constexpr sched_param kNone{};
+  if (policy == SCHED_FIFO || policy == SCHED_RR) (void)sched_setscheduler(0, SCHED_OTHER, &kNone);
+}
+
 void* enter(void* argument) noexcept {
   t_own = true;
+  leave_real_time();
   const std::unique_ptr<Begin> begin(static_cast<Begin*>(argument));
   pthread_setname_np(pthread_self(), begin->name);
   begin->run(begin->self);

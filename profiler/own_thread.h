@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A thread of ours inside the application: all signals blocked from its first
-// instruction, so that no handler of the application ever runs in it; detached, so that
-// an exiting program waits for it only where someone chooses to.
+// instruction, so that no handler of the application ever runs in it; without a real-time
+// priority of the thread that made it; detached, so that an exiting program waits for it
+// only where someone chooses to.
 #pragma once
 
 namespace rangefinder {

@@ -15,6 +15,10 @@ bool CounterConfig::fail(const char* step, CUptiResult result) {
 }
 
 bool CounterConfig::build(CUcontext context, std::uint32_t gpu, const std::string& request) {
+  if (!library_.no_counters.empty()) {
+    error_ = library_.no_counters;
+    return false;
+  }
   preload_counter_library(library_);
   if (!read_device(context, gpu)) return false;
   plan_ = plan_metrics(library_.functions, chip_, availability_, request);

@@ -85,7 +85,8 @@ Unmeasured ExactContext::enter(const ExactEntry& entry, const CounterConfig& con
   if (!running()) {
     group_ = choose_group(entry, config.groups());
     if (session_.state() == ExactSession::State::failed ||
-        !on_large_stack([&] { return session_.start(config, group_, batch_size_); }))
+        !on_large_stack([&] { return session_.start(config, group_, batch_size_); },
+                        WithoutLargeStack::not_at_all))
       return Unmeasured::not_started;
   }
   disturbed.store(false);  // what went by before the range opens is not in it

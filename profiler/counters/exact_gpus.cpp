@@ -51,10 +51,10 @@ void ExactGpus::build(std::uint32_t gpu) noexcept {
 }
 
 CounterConfig* ExactGpus::wait_for(std::uint32_t gpu) noexcept {
-  constexpr std::chrono::seconds kConfigPatience{2};
   if (CounterConfig* const ready = config(gpu); ready != nullptr) return ready;
   std::unique_lock wait(ready_mutex_);
-  ready_changed_.wait_for(wait, kConfigPatience, [&] { return config(gpu) != nullptr || building_ == 0; });
+  const auto is_over = [&] { return config(gpu) != nullptr || building_ == 0; };
+  if (!waited_in_vain_) waited_in_vain_ = !ready_changed_.wait_for(wait, kConfigPatience, is_over);
   return config(gpu);
 }
 

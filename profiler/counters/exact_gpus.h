@@ -32,6 +32,8 @@ class ExactGpus {
   /// A context that another one of its GPU waits for keeps the counters for so long at least:
   /// handing them over takes 0.9 s.
   static constexpr std::int64_t kTurnNs = 5'000'000'000;
+  /// A configuration takes 0.1 to 0.5 s; none comes while the thread that waits has the loader's lock.
+  static constexpr std::chrono::milliseconds kConfigPatience{1250};
 
   /// `request`: Options::metrics.
   ExactGpus(const CuptiLibrary& library, LossLedger& loss, std::string request)
@@ -41,7 +43,7 @@ class ExactGpus {
   /// `context`: one on it.
   void start_building(std::uint32_t gpu, CUcontext context) noexcept;
   /// The configuration, waited for for a while, if one is being built; nullptr: it was not ready in time, or
-  /// there was no memory for it.
+  /// there was no memory for it. Who has waited in vain once is not to wait again, whoever comes.
   [[nodiscard]] CounterConfig* wait_for(std::uint32_t gpu) noexcept;
   /// The configuration if it is ready, else nullptr.
   [[nodiscard]] CounterConfig* config(std::uint32_t gpu) noexcept;
@@ -70,7 +72,8 @@ class ExactGpus {
   std::array<Gpu, kMaxGpus> gpus_;
   std::mutex ready_mutex_;
   std::condition_variable ready_changed_;
-  std::uint32_t building_ = 0;  // threads that build a configuration; guarded by ready_mutex_
+  std::uint32_t building_ = 0;   // threads that build a configuration; guarded by ready_mutex_
+  bool waited_in_vain_ = false;  // guarded by ready_mutex_
 };
 
 }  // namespace rangefinder

@@ -36,8 +36,9 @@ class PmSampler {
   static constexpr std::uint32_t kMaxGpus = 64;
   /// A thread that ends the last context of a GPU waits so long for its counters to be free.
   static constexpr std::chrono::milliseconds kContextPatience{1000};
-  /// The first work of a context waits so long for its GPU to be sampled.
-  static constexpr std::chrono::milliseconds kBeginPatience{2000};
+  /// The first work of a context waits so long for its GPU to be sampled, until one has waited in vain: none
+  /// is while that thread has the loader's lock.
+  static constexpr std::chrono::milliseconds kBeginPatience{1250};
 
   /// `on_refused(user, reason)`: called once, on a sampling thread, when counters cannot be had, or
   /// not any more. `on_prepared(user)`: called once, there too, before counters are held: CUPTI has
@@ -96,6 +97,7 @@ class PmSampler {
   void (*const on_prepared_)(void*);
   void* const user_;
   std::atomic<bool> refused_{false}, prepared_{false}, finished_{false}, paused_{false};
+  std::atomic<bool> waited_in_vain_{false};
   // Set once, never freed: a sampling thread may outlive the session.
   std::array<std::atomic<PmThread*>, kMaxGpus> threads_{};
   std::mutex mutex_;  // for adding to threads_, and over contexts_

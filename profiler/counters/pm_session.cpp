@@ -61,6 +61,10 @@ bool PmSession::open(std::uint32_t interval_ns) {
 }
 
 bool PmSession::read_device(std::uint32_t interval_ns) {
+  if (!library_.no_counters.empty()) {
+    error_ = library_.no_counters;
+    return false;
+  }
   preload_counter_library(library_);
   auto init = RANGEFINDER_CUPTI_PARAMS(Profiler_Initialize);
   if (const CUptiResult r = cupti_.ProfilerInitialize(&init); r != CUPTI_SUCCESS)

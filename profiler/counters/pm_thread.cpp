@@ -116,9 +116,10 @@ void PmThread::wait_until_free(std::chrono::steady_clock::time_point deadline) n
   changed_.wait_until(lock, deadline, [this] { return !sampling_ || ended_; });
 }
 
-void PmThread::wait_until_begun(std::chrono::steady_clock::time_point deadline) noexcept {
+bool PmThread::wait_until_begun(std::chrono::steady_clock::time_point deadline) noexcept {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, deadline, [this] { return begun_ || ended_ || stopping_ || contexts_ == 0; });
+  return changed_.wait_until(lock, deadline,
+                             [this] { return begun_ || ended_ || stopping_ || contexts_ == 0; });
 }
 
 void PmThread::run() noexcept {

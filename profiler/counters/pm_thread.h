@@ -57,8 +57,8 @@ class PmThread {
   /// Any thread: no more sampling. wait_until_free() tells when it has ended.
   void stop() noexcept;
   void wait_until_free(std::chrono::steady_clock::time_point deadline) noexcept;
-  /// Any thread: returns when samples are taken, or turned out to be impossible, or at `deadline`.
-  void wait_until_begun(std::chrono::steady_clock::time_point deadline) noexcept;
+  /// Any thread: returns when samples are taken, or turned out to be impossible, or at `deadline`: false.
+  [[nodiscard]] bool wait_until_begun(std::chrono::steady_clock::time_point deadline) noexcept;
 
   /// Of this thread, so far.
   [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return cpu_ns_.load(std::memory_order_relaxed); }

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/sanitizer_runtime.h"
+
 namespace rangefinder {
 namespace {
 
@@ -156,6 +158,10 @@ bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFa
   if (const char* const missing = resolve(handle, library.functions); missing != nullptr) {
     failure.reason = library.path + " lacks " + missing;
     return false;
+  }
+  if (const char* const sanitizer = sanitizer_that_ends_deep_binding(); sanitizer != nullptr) {
+    library.no_counters = "the program is built with " + std::string(sanitizer) +
+                          ", which ends it when CUPTI loads its counter library (RTLD_DEEPBIND)";
   }
   return true;
 }

@@ -21,6 +21,7 @@ struct CuptiLibrary {
   std::string path;           ///< as mapped, symbolic links not resolved
   std::uint32_t version = 0;  ///< cuptiGetVersion: 130001 is CUDA 13.0 Update 1
   std::string remark;         ///< something the user should know although loading worked
+  std::string no_counters;    ///< why none of its counter functions may be called; empty: they may
 };
 
 /// Why there is no CUPTI, as one sentence with the cure.

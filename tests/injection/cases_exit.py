@@ -23,6 +23,16 @@ class ExitCases(InjectionCase):
                     wanted = 51 if how == "exit-in-range" else 50
                     self.assertEqual(len(trace.of("kernel" if counters == "off" else "exact")), wanted)
 
+    def test_work_in_an_exit_handler_after_the_traces_end_is_done_as_without_us(self):
+        for counters in ("off", "exact", "sampled"):
+            with self.subTest(counters=counters):
+                run = self.run_both("exits", "late", nvtx=True, RANGEFINDER_COUNTERS=counters)
+
+                self.assert_silent(run)
+                trace = run.trace()
+                self.assert_balanced(trace)
+                self.assertEqual(len(trace.of("exact" if counters == "exact" else "kernel")), 50)
+
     def test_a_sudden_end_leaves_whole_lines_of_all_but_the_last_second(self):
         for how in SUDDEN:
             for counters in ("off", "exact"):

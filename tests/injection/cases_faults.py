@@ -8,11 +8,10 @@ import itertools
 import os
 import random
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 
-from harness import DEADLINE_SECONDS, Build, InjectionCase, allowed_seconds
+from harness import Build, InjectionCase, allowed_seconds
 
 STRIDE = int(os.environ.get("RANGEFINDER_TEST_FAULTS", "12"))
 FIRST = int(os.environ.get("RANGEFINDER_TEST_FIRST", "0")) or random.randint(1, STRIDE)
@@ -48,9 +47,7 @@ class FaultCases(InjectionCase):
             run.found = run.folders()
             self.assertLessEqual(len(run.stderr.splitlines()), 1, run.stderr)
             for folder in run.found:
-                done = subprocess.run([str(Build.rangefinder), "validate", str(folder)], capture_output=True, text=True,
-                                      check=False, timeout=DEADLINE_SECONDS)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assert_valid(folder)
             return run
 
     def bare(self, program):
@@ -69,6 +66,18 @@ class FaultCases(InjectionCase):
             self.assertGreater(allocations, 100)
             for number, later in itertools.product(range(FIRST, allocations + 40, STRIDE), ("", "+")):
                 self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_ALLOCATION=f"{number}{later}", **variables)
+
+    def test_an_allocation_that_fails_harms_no_thread_with_a_small_stack(self):
+        program = ("lives", "stack")
+        allocations = self.counts(program, RANGEFINDER_COUNTERS="exact")["allocations"]
+        for number, later in itertools.product(range(FIRST, allocations + 40, STRIDE), ("", "+")):
+            self.assert_harmless(program, LD_PRELOAD=str(Build.faults()), FAULT_ALLOCATION=f"{number}{later}",
+                                 RANGEFINDER_COUNTERS="exact")
+
+    def test_memory_that_ends_early_harms_no_program_that_lives_on(self):
+        for mode, number in itertools.product(MODES, range(FIRST, 60, min(STRIDE, 5))):
+            self.assert_harmless(("exits", "return", "40"), LD_PRELOAD=str(Build.faults()),
+                                 FAULT_ALLOCATION=f"{number}+", RANGEFINDER_COUNTERS=mode)
 
     def test_a_launch_and_its_ranges_allocate_nothing(self):
         """What our code allocates on the program's threads does not grow with what they do. In exact mode a batch
@@ -134,6 +143,14 @@ class FaultCases(InjectionCase):
         self.assertEqual((run.status, run.stdout), self.bare(("launches", "2", "2000")))
         self.assert_one_line(run, "No space left on device", "lost are counted")
         self.assertGreater(len(run.trace().of("launch")), 100)
+
+    def test_a_limit_of_a_files_size_is_told_and_sends_no_signal(self):
+        program = ("launches", "2", "4000")
+        run = self.run_injected(*program, wrap=("prlimit", "--fsize=300000"))
+
+        self.assertEqual((run.status, run.stdout), self.bare(program))
+        self.assert_one_line(run, "File too large", "lost are counted")
+        self.assert_valid(run.trace().folder)
 
     def test_a_clock_that_is_set_an_hour_ahead_leaves_a_valid_trace(self):
         for mode, look in itertools.product(MODES, range(1, 60, STRIDE)):

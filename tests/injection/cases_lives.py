@@ -56,6 +56,52 @@ class LifeCases(InjectionCase):
         self.assertEqual(len(traces), 2)
         self.assertTrue(all((trace.parent / "summary.json").exists() for trace in traces))
 
+    def test_a_program_that_becomes_another_has_a_trace_of_each(self):
+        run = self.run_both("daemons", "exec", Build.program("plain"), "7")
+
+        self.assert_silent(run)
+        first, second = (Trace(folder) for folder in run.folders())
+        self.assertEqual([len(trace.of("kernel")) for trace in (first, second)], [10, 7])
+        self.assertEqual(first.headers[0]["pid"], second.headers[0]["pid"])
+        self.assertEqual(second.folder.name, first.folder.name + "-2")
+        self.assert_balanced(first, ended=False)
+        self.assert_balanced(second)
+
+    def test_a_program_that_gives_up_its_rights_is_told_what_is_not_written(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can give up rights")
+        # 10,000 launches are more than a segment holds.
+        for counters, launches in (("off", 10), ("exact", 10), ("sampled", 10), ("off", 5000)):
+            with self.subTest(counters=counters, launches=launches):
+                run = self.run_both("daemons", "setuid", str(launches), RANGEFINDER_COUNTERS=counters,
+                                    RANGEFINDER_SEGMENT_MB="1")
+
+                self.assert_one_line(run, "summary.json", "Permission denied", "without one")
+                trace = run.trace()
+                self.assert_valid(trace.folder)
+                self.assertEqual(len(trace.of("kernel")), 2 * launches)
+                self.assertNotIn("lines_not_written", trace.end["loss"])
+
+    def test_a_program_without_standard_streams_gets_none_of_ours_as_one(self):
+        if Build.real:
+            self.skipTest("a real driver's files are its standard streams")
+        self.assert_lives("streams", kernels=20, program="daemons")
+        self.assert_lives("streams", kernels=20, program="daemons", RANGEFINDER_CONTROL="off",
+                          RANGEFINDER_RECORD="recording")
+
+    def test_a_trace_that_is_removed_under_way_is_told_and_goes_on_if_its_folder_is_there(self):
+        for what, left in (("folder", []), ("file", ["trace-00001.ndjson"])):
+            with self.subTest(what=what):
+                run = self.run_both("daemons", "remove", what)
+
+                self.assert_one_line(run, "trace-00000.ndjson", "removed", "lost are counted")
+                segments = list(run.place.glob("*/trace-*"))
+                self.assertEqual([segment.name for segment in segments], left)
+                for segment in segments:
+                    trace = Trace(segment.parent)
+                    self.assertEqual(len(trace.of("kernel")), 10)
+                    self.assertGreater(trace.end["loss"]["lines_not_written"], 10)
+
     def test_64_threads_launch_and_64_more_after_them(self):
         # 80 threads at a time have a ring; those of the second 64 may come before the first are read.
         self.assert_lives("threads", "64", kernels=1280, lost=("threads_without_ring", "record_without_launch"))
@@ -73,6 +119,17 @@ class LifeCases(InjectionCase):
 
     def test_the_library_stays_where_a_program_loads_and_unloads_it(self):
         self.assert_lives("dlclose", str(Build.injection_library), kernels=10)
+
+    def test_a_library_may_use_cuda_while_it_is_loaded_and_unloaded(self):
+        library = str(Build.program("libcuda_at_load.so"))
+        lost = ("exact_unmeasured",)  # what counters need is loaded by another thread, which waits for this one
+        self.assert_lives("load", library, kernels=20, lost=lost)
+        self.assert_lives("load", library, kernels=10, lost=lost, RANGEFINDER_CAPTURE="nvtx:work")
+        for counters in ("exact", "sampled"):
+            run = self.run_both("lives", "load", library, nvtx=True, RANGEFINDER_COUNTERS=counters,
+                                RANGEFINDER_EXACT_AT="range")
+            self.assert_silent(run)
+            self.assert_balanced(run.trace())
 
     def test_a_sandbox_without_sockets_is_recorded_and_not_listened_to(self):
         self.assert_lives("sandbox", kernels=10)
@@ -96,6 +153,21 @@ class LifeCases(InjectionCase):
 
         self.assertEqual((run.status, run.stdout), (bare.status, bare.stdout))
         self.assert_balanced(run.trace())
+
+    def test_a_program_that_writes_numbers_as_its_country_does_changes_none_of_ours(self):
+        locales = self._new_place("locales")
+        if shutil.which("localedef") is None or subprocess.run(
+                ["localedef", "-i", "de_DE", "-f", "UTF-8", locales / "de_DE.UTF-8"], capture_output=True,
+                check=False).returncode != 0:
+            self.skipTest("no other locale can be made")
+        run = self.run_both("lives", "locale", fake={"LOCPATH": str(locales), "LC_ALL": "de_DE.UTF-8"},
+                            RANGEFINDER_REPORT="report.txt", RANGEFINDER_COUNTERS="sampled")
+
+        self.assert_silent(run)
+        self.assert_balanced(run.trace())
+        report = (run.place / "report.txt").read_text()
+        self.assertRegex(report, r"100[.]0 %")
+        self.assertNotRegex(report, r"\d,\d{1,2}\b")
 
     def test_a_program_has_an_operator_new_spdlog_and_libstdcxx_of_its_own(self):
         for program in ("foreign", "foreign_static"):

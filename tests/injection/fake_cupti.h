@@ -48,6 +48,8 @@ void node_records_disabled();
 [[nodiscard]] CUpti_ActivityGraphTrace2 whole_graph(const Work& work);
 
 // Counters.
+/// As the real library opens libnvperf_host: a program with AddressSanitizer is ended here.
+void open_counter_library();
 void count_work(const Work& work);
 void counters_context_destroyed(CUcontext context);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fake CUPTI's host side of counters: chips, metrics, configuration, evaluation.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -18,6 +20,10 @@ namespace {
 constexpr const char* kChip = "GH100";
 constexpr const char* kChips[] = {"GA100", kChip};
 }  // namespace
+
+void fake::open_counter_library() {
+  (void)dlopen("libm.so.6", RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
+}
 
 #define BEGIN(name)                                                               \
   FAKE_BEGIN(name, counters);                                                     \
@@ -61,6 +67,7 @@ FAKE_EXPORT CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initiali
                   sizeof(fake::kAvailabilityMagic)) != 0) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
+  fake::open_counter_library();
   params->pHostObject = new CUpti_Profiler_Host_Object;
   return CUPTI_SUCCESS;
 }
@@ -76,6 +83,7 @@ FAKE_EXPORT CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinit
 FAKE_EXPORT CUptiResult
 cuptiProfilerHostGetSupportedChips(CUpti_Profiler_Host_GetSupportedChips_Params* params) {
   BEGIN(ProfilerHostGetSupportedChips)
+  fake::open_counter_library();
   params->numChips = std::size(kChips);
   params->ppChipNames = kChips;
   return CUPTI_SUCCESS;

@@ -139,6 +139,7 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params* pa
   BEGIN(PmSamplingEnable)
   if (!fake::counters_initialized()) return CUPTI_ERROR_NOT_INITIALIZED;
   if (fake::counter_ranges_enabled()) return CUPTI_ERROR_HARDWARE_BUSY;
+  fake::open_counter_library();
   const std::unique_lock guard(fake::lock);
   if (!fake::is_gpu(params->deviceIndex)) return CUPTI_ERROR_INVALID_DEVICE;
   if (fake::samplers.contains(static_cast<std::uint32_t>(params->deviceIndex)))

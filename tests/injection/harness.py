@@ -117,9 +117,10 @@ class InjectionCase(unittest.TestCase):
         self.runtime.mkdir()
         self.runs = 0
 
-    def run_bare(self, program, *arguments, **variables):
+    def run_bare(self, program, *arguments, wrap=(), **variables):
         """The program without us, in a folder of its own."""
-        return execute([Build.program(program), *arguments], driver_environment(variables), self._new_place("bare"))
+        return execute([*wrap, Build.program(program), *arguments], driver_environment(variables),
+                       self._new_place("bare"))
 
     def run_injected(self, program, *arguments, nvtx=False, wrap=(), place=None, forgiven=(), **variables):
         """With us. `nvtx`: NVTX's variable is set from outside too; `wrap`: words before the program; a
@@ -141,7 +142,7 @@ class InjectionCase(unittest.TestCase):
         """With us, after a check that the program does the same and as fast without us. `fake`: variables
         that both get."""
         fake = fake or {}
-        bare = self.run_bare(program, *arguments, **fake)
+        bare = self.run_bare(program, *arguments, wrap=options.get("wrap", ()), **fake)
         if Build.real and bare.status in (FAILED_WITHOUT_US, CANNOT_BE_LOADED):
             self.skipTest(f"without us it does not run here: {bare.stdout}{bare.stderr}")
         injected = self.run_injected(program, *arguments, **fake, **options)
@@ -163,9 +164,13 @@ class InjectionCase(unittest.TestCase):
     def assert_balanced(self, trace, ended=True):
         self.assertEqual(trace.problems(), [])
         self.assertEqual(trace.end is not None, ended, "end line")
+        self.assert_valid(trace.folder)
+
+    def assert_valid(self, folder):
+        """By the command line's own opinion, where it is built."""
         if Build.rangefinder is not None:
-            command = [str(Build.rangefinder), "validate", str(trace.folder)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE_SECONDS)
+            done = subprocess.run([str(Build.rangefinder), "validate", str(folder)], capture_output=True, text=True,
+                                  check=False, timeout=DEADLINE_SECONDS)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def _new_place(self, kind):

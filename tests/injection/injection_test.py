@@ -32,6 +32,7 @@ from cases_messages import *  # noqa: F401,F403
 from cases_monitor import *  # noqa: F401,F403
 from cases_processes import *  # noqa: F401,F403
 from cases_sampling import *  # noqa: F401,F403
+from cases_sanitizers import *  # noqa: F401,F403
 from cases_search import *  # noqa: F401,F403
 from cases_security import *  # noqa: F401,F403
 from cases_socket import *  # noqa: F401,F403
@@ -40,7 +41,7 @@ from harness import Build
 
 # How programs end, and what fails under them: a busy machine makes that slower, not different.
 BESIDE = {"ExitCases", "FaultCases", "ForkCases", "KillCases", "LifeCases", "MessageCases", "ProcessLifeCases",
-          "SearchCases", "SecurityCases"}
+          "SanitizerCases", "SearchCases", "SecurityCases"}
 PARTS = {"beside": lambda name: name in BESIDE, "alone": lambda name: name not in BESIDE}
 
 

@@ -2,6 +2,7 @@
 #include "profiler/large_stack.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,3 +60,18 @@ TEST_CASE("what is thrown on the large stack arrives") {
 
   CHECK_THROWS_AS(on_large_stack(fail), std::runtime_error);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need memory, too
+TEST_CASE("without memory for it, what needs a large stack is done on the thread's own, or not at all") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  const rlimit none{1 << 20, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_AS, &none) == 0);
+  const int not_at_all = on_large_stack([] { return 7; }, WithoutLargeStack::not_at_all);
+  const int on_own = on_large_stack([] { return 8; });
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+
+  CHECK(not_at_all == 0);
+  CHECK(on_own == 8);
+}
+#endif

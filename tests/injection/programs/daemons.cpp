@@ -2,14 +2,21 @@
 //
 // What programs do that become daemons, between 10 launches in work/step and 10 more:
 //
-//   closefrom   they close all files that they do not know, and have their own with those numbers
+//   closefrom   they close all files that they do not know, have their own with those numbers, and fork
 //   chdir       they go to another folder
+//   exec PROGRAM ARGS…   they become another program; no 10 launches more
+//   streams     they have no standard streams, and go on having none
+//   remove folder|file   somebody clears away what there is of a trace; 10 launches a second later
+//   setuid N    root becomes a user who may write nowhere; N launches before and after
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -21,6 +28,7 @@ namespace {
 
 constexpr unsigned kLaunches = 10;
 constexpr std::chrono::milliseconds kSomeFlushes{600};
+constexpr std::chrono::milliseconds kWritten{1300};
 
 bool is_as_written(const std::string& name) {
   std::array<char, 64> text{};
@@ -42,6 +50,16 @@ void close_unknown_files() {
     const int file = open(names.back().c_str(), O_RDWR | O_CREAT | O_APPEND, 0600);
     if (write(file, names.back().data(), names.back().size()) < 0) std::exit(3);
   }
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    int closed = 0;
+    for (int file = 3; file < kFiles; ++file) closed += fcntl(file, F_GETFD) < 0 ? 1 : 0;
+    _exit(closed);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::printf("closed in a child: %d\n", WEXITSTATUS(status));
   gpu.work(kLaunches);
   std::this_thread::sleep_for(kSomeFlushes);
   std::printf("own files: %s\n",
@@ -56,6 +74,59 @@ void change_folder() {
   gpu.work(kLaunches);
 }
 
+void become(char* const* words) {
+  const Gpu gpu;
+  gpu.work(kLaunches);
+  must(cuCtxSynchronize(), "cuCtxSynchronize");
+  std::this_thread::sleep_for(kWritten);
+  execv(words[0], words);
+  std::exit(3);
+}
+
+void remove_trace(bool whole_folder) {
+  namespace fs = std::filesystem;
+  const Gpu gpu;
+  gpu.work(kLaunches);
+  std::this_thread::sleep_for(kSomeFlushes);
+  for (const auto& folder : fs::directory_iterator(".")) {
+    if (!folder.is_directory()) continue;
+    if (whole_folder) {
+      fs::remove_all(folder);
+    } else {
+      fs::remove(folder.path() / "trace-00000.ndjson");
+    }
+  }
+  gpu.work(kLaunches);
+  std::this_thread::sleep_for(kWritten);
+  gpu.work(kLaunches);
+}
+
+bool has_standard_stream() {
+  char byte = 0;
+  return read(STDIN_FILENO, &byte, 1) >= 0 || errno != EBADF || write(STDOUT_FILENO, "printed\n", 8) >= 0 ||
+         errno != EBADF || write(STDERR_FILENO, "printed\n", 8) >= 0 || errno != EBADF;
+}
+
+void close_streams() {
+  for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file) close(file);
+  const Gpu gpu;
+  for (int i = 0; i < 2; ++i) {
+    gpu.work(kLaunches);
+    std::this_thread::sleep_for(kSomeFlushes);
+    if (has_standard_stream()) std::exit(4);
+  }
+}
+
+void drop_rights(unsigned launches) {
+  constexpr uid_t kNobody = 65534;
+  const Gpu gpu;
+  gpu.work(launches);
+  std::this_thread::sleep_for(kSomeFlushes);
+  if (setgid(kNobody) != 0 || setuid(kNobody) != 0) std::exit(3);
+  gpu.work(launches);
+  must(cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,6 +134,10 @@ int main(int argc, char** argv) {
   const std::string_view how = argv[1];
   if (how == "closefrom") close_unknown_files();
   if (how == "chdir") change_folder();
+  if (how == "exec" && argc > 2) become(argv + 2);
+  if (how == "streams") close_streams();
+  if (how == "remove" && argc > 2) remove_trace(argv[2] == std::string_view("folder"));
+  if (how == "setuid" && argc > 2) drop_rights(static_cast<unsigned>(std::atoi(argv[2])));
   std::puts("done");
   return 0;
 }

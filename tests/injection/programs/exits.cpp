@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // exits HOW [ALIVE_MS]: 50 launches in work/step, then ALIVE_MS of host work, then the end.
-// inside-exit, inside-_exit and inside-fork do it in a signal handler that runs in a launch.
+// inside-exit, inside-_exit and inside-fork do it in a signal handler that runs in a launch;
+// late: after it, in a handler of exit() that was there before CUDA, 10 launches more.
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -14,7 +15,14 @@
 
 namespace {
 
+bool launches_at_exit = false;
+const Gpu* used_gpu = nullptr;
+
 void at_exit() {
+  if (launches_at_exit) {
+    used_gpu->work(10);
+    must(cuCtxSynchronize(), "cuCtxSynchronize");
+  }
   std::puts("the program's own exit handler ran");
 }
 
@@ -94,6 +102,8 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   std::atexit(at_exit);
   static const Gpu gpu;
+  used_gpu = &gpu;
+  launches_at_exit = std::strcmp(argv[1], "late") == 0;
   gpu.work(50);
   std::puts("50 launches");
   std::fflush(stdout);

@@ -6,13 +6,13 @@
 //   reset            the primary context, reset while in use, and again
 //   stack            on a thread with a stack of 128 KiB        threads N on N threads at a time, then N more
 //   cancel           on a thread that is cancelled before      cancel-all  the same, and it starts CUDA, too
-//   closefrom        closes all files that it does not know, as daemons do, and has its own with their
-//   numbers storm [FILE]     two threads launch as fast as a real driver lets them, without end; FILE holds
-//   when the
+//   storm [FILE]     two threads launch as fast as a real driver lets them, without end; FILE holds when the
 //                    first and the last launch ended, ns since 1970, also after a SIGKILL
 //   modules N        N modules, each unloaded after a few launches of its kernel jit_0000, jit_0001, …
 //   graphs N         the same, with the launches captured into a graph that is launched twice
+//   locale           in the locale that the environment names
 //   dlclose FILE     loads FILE before cuInit, unloads it after
+//   load FILE        loads and unloads FILE, which uses CUDA meanwhile (cuda_at_load.cpp)
 //   sandbox          no socket can be made (seccomp)            pipe      standard error is a pipe nobody
 //   reads
 #include <dlfcn.h>
@@ -28,6 +28,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <clocale>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -217,6 +218,12 @@ void load_and_unload(const char* file) {
   gpu.work(kLaunches / 2);
 }
 
+/// `file` uses CUDA in its constructors and destructors (cuda_at_load.cpp).
+void load_what_uses_cuda(const char* file) {
+  void* const library = dlopen(file, RTLD_NOW);
+  if (library == nullptr || dlclose(library) != 0) std::exit(3);
+}
+
 /// From now on socket() fails.
 void forbid_sockets() {
   sock_filter filter[] = {
@@ -246,6 +253,7 @@ int main(int argc, char** argv) {
   const std::string_view how = argv[1];
   const int count = argc > 2 ? std::atoi(argv[2]) : 0;
   if (how == "sandbox") forbid_sockets();
+  if (how == "locale" && std::setlocale(LC_ALL, "") == nullptr) return 3;
   if (how == "pipe") break_standard_error();
   if (how == "contexts") use_contexts(count);
   if (how == "primary" || how == "reset") use_primary(how == "reset");
@@ -256,7 +264,8 @@ int main(int argc, char** argv) {
   if (how == "modules") use_modules(count);
   if (how == "graphs") use_modules_in_graphs(count);
   if (how == "dlclose") load_and_unload(argv[2]);
-  if (how == "sandbox" || how == "pipe") Gpu().work(kLaunches);
+  if (how == "load") load_what_uses_cuda(argv[2]);
+  if (how == "sandbox" || how == "pipe" || how == "locale") Gpu().work(kLaunches);
   std::puts("done");
   return 0;
 }
