@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-#
-# rangefinder_target(name): our flags for one of our targets; nothing is set globally.
 
+# rangefinder_target(TARGET [APART REGEX]): our flags for one of our targets; nothing is set globally.
+#
+# With RANGEFINDER_UNITY eight files of a target are compiled as one, in about half the time. So two files of a target
+# must not define the same local name. APART: files that have to be compiled alone; the reason stands beside the call.
 function(rangefinder_target target)
+  cmake_parse_arguments(ARG "" "APART" "" ${ARGN})
   set(cxx_warnings -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
   if(RANGEFINDER_SANITIZE)
     # gcc 12 sees uninitialised reads inside libstdc++'s <regex> under the sanitizers.
@@ -16,20 +19,12 @@ function(rangefinder_target target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON CUDA_VISIBILITY_PRESET hidden)
-endfunction()
-
-# rangefinder_compile_together(TARGET [APART REGEX]): with sanitizers, eight of its files at a time are compiled as one,
-# in half the time: .ci/run builds everything three times. APART: files whose local names others have too, or whose
-# headers cannot be included twice; "redefinition of" in a unity_N_cxx.cxx says which.
-function(rangefinder_compile_together target)
-  if(NOT RANGEFINDER_SANITIZE)
-    return()
-  endif()
-  cmake_parse_arguments(ARG "" "APART" "" ${ARGN})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  if(ARG_APART)
-    get_target_property(files ${target} SOURCES)
-    list(FILTER files INCLUDE REGEX "${ARG_APART}")
-    set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(RANGEFINDER_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(ARG_APART)
+      get_target_property(files ${target} SOURCES)
+      list(FILTER files INCLUDE REGEX "${ARG_APART}")
+      set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
   endif()
 endfunction()

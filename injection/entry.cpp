@@ -18,11 +18,11 @@
 #include <string>
 
 #include "profiler/events/recorder.h"
-#include "profiler/log.h"
+#include "profiler/guest/log.h"
+#include "profiler/guest/sanitizer_runtime.h"
+#include "profiler/guest/scoped_cancel_disable.h"
 #include "profiler/nvtx/nvtx.h"
-#include "profiler/sanitizer_runtime.h"
-#include "profiler/session.h"
-#include "profiler/uncancelled.h"
+#include "profiler/session/session.h"
 
 #define RANGEFINDER_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -31,7 +31,7 @@ namespace {
 constexpr int kRefused = 0;  // NVTX goes on without a tool
 
 /// Where there is less than this, nothing begins: not even an exception could be thrown.
-constexpr std::size_t kLeastMemoryBytes = std::size_t{1} << 20;
+constexpr std::size_t kMinMemoryBytes = std::size_t{1} << 20;
 
 /// A program with rights that its user does not have (setuid, file capabilities): whoever started it wrote
 /// the environment, and would choose where we write.
@@ -57,7 +57,7 @@ void say_why_not() noexcept {
 }
 
 bool has_memory() noexcept {
-  void* const memory = std::malloc(kLeastMemoryBytes);
+  void* const memory = std::malloc(kMinMemoryBytes);
   std::free(memory);
   return memory != nullptr;
 }
@@ -65,7 +65,7 @@ bool has_memory() noexcept {
 }  // namespace
 
 RANGEFINDER_EXPORT int InitializeInjection() noexcept {
-  const rangefinder::Uncancelled uncancelled;
+  const rangefinder::ScopedCancelDisable no_cancel;
   constexpr int kLoaded = 1;  // also on failure: our trouble must never look like the application's
   if (!may_record()) say_why_not();
   if (!may_record() || !has_memory()) {
@@ -85,21 +85,21 @@ RANGEFINDER_EXPORT int InitializeInjection() noexcept {
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) noexcept {
   if (!may_record()) return kRefused;
-  const rangefinder::Uncancelled uncancelled;
+  const rangefinder::ScopedCancelDisable no_cancel;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_v2(get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_export_table) noexcept {
   if (!may_record()) return kRefused;
-  const rangefinder::Uncancelled uncancelled;
+  const rangefinder::ScopedCancelDisable no_cancel;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_v1(get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) noexcept {
   if (!may_record()) return kRefused;
-  const rangefinder::Uncancelled uncancelled;
+  const rangefinder::ScopedCancelDisable no_cancel;
   rangefinder::Session::prepare_nvtx();
   return rangefinder::nvtx_initialize_extension(module);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // This library's own operator new: large blocks from the kernel (large_blocks.h), and a reserve where
-// the process has no memory left (memory_reserve.h). While malloc works for us on a thread of the
+// the process has no memory left (emergency_pool.h). While malloc works for us on a thread of the
 // application, none of its signals' handlers runs there (signals_blocked.h).
 //
 // The version script keeps it inside: the application's operator new, of libstdc++ or of its own making, is
@@ -10,18 +10,18 @@
 #include <exception>
 #include <new>
 
-#include "profiler/large_blocks.h"
-#include "profiler/memory_reserve.h"
-#include "profiler/reserve_large.h"
-#include "profiler/signals_blocked.h"
+#include "profiler/guest/emergency_pool.h"
+#include "profiler/guest/large_blocks.h"
+#include "profiler/guest/reserve_large.h"
+#include "profiler/guest/signals_blocked.h"
 
 namespace {
 
 constinit rangefinder::LargeBlocks large_blocks;
-constinit rangefinder::MemoryReserve reserve;
+constinit rangefinder::EmergencyPool reserve;
 
 void* large_block(std::size_t bytes, std::size_t alignment) noexcept {
-  return bytes < rangefinder::LargeBlocks::kLeastBytes ? nullptr : large_blocks.allocate(bytes, alignment);
+  return bytes < rangefinder::LargeBlocks::kMinBytes ? nullptr : large_blocks.allocate(bytes, alignment);
 }
 
 // Not for a large block: one would leave nothing for those who cannot do without.

@@ -26,7 +26,7 @@ struct CopyTruth {
   std::uint64_t measured_bytes = 0;  ///< DRAM bytes read plus written, by the counters
 };
 /// Smaller copies are served by the L2 in part, and have no known truth.
-inline constexpr std::uint64_t kTruthLeastBytes = std::uint64_t{256} << 20;
+inline constexpr std::uint64_t kTruthMinBytes = std::uint64_t{256} << 20;
 
 /// What recording cost the application and the machine.
 struct OwnCost {

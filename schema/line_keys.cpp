@@ -110,8 +110,8 @@ void LineKeys::read(std::string_view key, simdjson::dom::element element, std::v
 }
 
 void LineKeys::read_time(std::string_view key, simdjson::dom::element element, TimeNs& ns) const {
-  if (element.get(ns) || ns > kMostNs || ns < -kMostNs) {
-    refuse_integer(key, std::to_string(-kMostNs), std::to_string(kMostNs));
+  if (element.get(ns) || ns > kMaxNs || ns < -kMaxNs) {
+    refuse_integer(key, std::to_string(-kMaxNs), std::to_string(kMaxNs));
   }
 }
 

@@ -76,7 +76,7 @@ class LineKeys {
   void need(std::string_view key, Enum& value, const std::array<std::string_view, N>& names) const {
     value = static_cast<Enum>(position(key, names.data(), N));
   }
-  /// Of what a clock said, at most kMostNs from 0, so that no difference of two overflows.
+  /// Of what a clock said, at most kMaxNs from 0, so that no difference of two overflows.
   void need_time(std::string_view key, TimeNs& ns) const { read_time(key, must_find(key), ns); }
   void read_time(std::string_view key, simdjson::dom::element element, TimeNs& ns) const;
   /// A signed 64-bit integer written as text.

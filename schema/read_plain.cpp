@@ -35,7 +35,7 @@ class Cursor {
     const char* const first = at;
     std::uint64_t magnitude = 0;
     for (; at != end_ && is_digit(*at); ++at) {
-      if (at - first == kMostDigits) return false;
+      if (at - first == kMaxDigits) return false;
       magnitude = magnitude * 10 + static_cast<unsigned char>(*at - '0');
     }
     if (at == first || (*first == '0' && (at - first > 1 || negative))) return false;
@@ -74,7 +74,7 @@ class Cursor {
   }
 
  private:
-  static constexpr std::ptrdiff_t kMostDigits = 18;
+  static constexpr std::ptrdiff_t kMaxDigits = 18;
   static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
   const char* at_;

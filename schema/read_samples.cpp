@@ -10,7 +10,7 @@ namespace rangefinder {
 namespace {
 
 /// Of one line. The writer ends a line at some hundred.
-constexpr std::uint64_t kMostSamples = 1'000'000;
+constexpr std::uint64_t kMaxSamples = 1'000'000;
 
 std::vector<SampleRun> read_runs(const LineKeys& keys) {
   static constexpr std::string_view kWhat = "an array of [start, end, samples]";
@@ -69,7 +69,7 @@ void read_record(const LineKeys& keys, SamplesRecord& record) {
   record.runs = read_runs(keys);
   std::uint64_t samples = 0;
   for (const SampleRun& run : record.runs) samples += run.count;
-  if (samples > kMostSamples) keys.refuse("runs", "runs of no more than a million samples");
+  if (samples > kMaxSamples) keys.refuse("runs", "runs of no more than a million samples");
   for (std::size_t i = 0; i < kSampleColumns; ++i) {
     read_column(keys, kSampleColumnNames[i], samples, record.columns[i]);
   }

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/duration.h"
 #include "schema/ledger_record.h"
 #include "schema/loss.h"
 #include "schema/monitor_record.h"
@@ -30,15 +31,6 @@
 #include "schema/sample_record.h"
 
 namespace rangefinder {
-
-/// Nanoseconds since the base of the trace. May be negative for what began before it.
-using TimeNs = std::int64_t;
-
-/// No value: a range never closed, a time that CUPTI could not give.
-inline constexpr TimeNs kNoTime = INT64_MIN;
-
-/// 146 years either way: readers take nothing beyond for a time.
-inline constexpr TimeNs kMostNs = (TimeNs{1} << 62) - 1;
 
 inline constexpr const char* kTraceSchema = "rangefinder.trace";
 inline constexpr const char* kSummarySchema = "rangefinder.summary";

@@ -27,11 +27,11 @@ cudaError_t launch_fp32(const AttentionArgs& args, cudaStream_t stream) {
 }
 
 template <typename Element, int kChannels, int kQueryTiles>
-cudaError_t launch_mma(const AttentionArgs& args, int most_shared_bytes, cudaStream_t stream) {
+cudaError_t launch_mma(const AttentionArgs& args, int max_shared_bytes, cudaStream_t stream) {
   using namespace attention_mma;
   int chunk_keys = (args.keys + kTile - 1) / kTile * kTile;
-  if (chunk_keys > kMostChunkKeys) chunk_keys = kMostChunkKeys;
-  while (shared_bytes<Element, kChannels, kQueryTiles>(chunk_keys) > most_shared_bytes) chunk_keys -= kTile;
+  if (chunk_keys > kMaxChunkKeys) chunk_keys = kMaxChunkKeys;
+  while (shared_bytes<Element, kChannels, kQueryTiles>(chunk_keys) > max_shared_bytes) chunk_keys -= kTile;
   if (chunk_keys <= 0) return cudaErrorInvalidValue;
   const int bytes = shared_bytes<Element, kChannels, kQueryTiles>(chunk_keys);
   unsigned blocks = 0;

@@ -15,7 +15,7 @@ constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kTile = 16;         // queries of a warp; keys of one step
 constexpr int kSplits = 4;        // warps that share the keys of a query tile
 constexpr int kTilesPerWarp = 7;  // key tiles of a warp in a chunk: their scores stay in registers
-constexpr int kMostChunkKeys = kTile * kSplits * kTilesPerWarp;  // 448
+constexpr int kMaxChunkKeys = kTile * kSplits * kTilesPerWarp;  // 448
 constexpr float kLog2E = 1.4426950408889634f;
 
 /// Elements from a row of keys or values to the next in shared memory: 16 bytes more than the row, so

@@ -206,9 +206,9 @@ std::size_t attention_scores_bytes(const AttentionArgs& args) {
 }
 
 cudaError_t launch_attention_unfused(const AttentionArgs& args, cudaStream_t stream) {
-  constexpr int kMostInGridZ = 65535;
+  constexpr int kMaxInGridZ = 65535;
   if (refusal(args) != nullptr || args.scores == nullptr || args.probabilities == nullptr ||
-      std::int64_t{args.images} * args.heads > kMostInGridZ)
+      std::int64_t{args.images} * args.heads > kMaxInGridZ)
     return cudaErrorInvalidValue;
   if (args.images == 0 || args.queries == 0) return cudaSuccess;
   return with_stored_type(args.element, [&](auto stored) {

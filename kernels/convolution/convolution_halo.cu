@@ -178,8 +178,8 @@ cudaError_t launch_halo(const ImplicitGemm& gemm, cudaStream_t stream) {
   const int across = (gemm.output_width + kTileWidth - 1) / kTileWidth;
   const int down = (gemm.input_height + Tile::kLines - 1) / Tile::kLines;
   const int tiles = gemm.rows / gemm.pixels * across * down;
-  const int most_blocks = 2 * gemm.multiprocessors;
-  const unsigned blocks = static_cast<unsigned>(tiles < most_blocks ? tiles : most_blocks);
+  const int max_blocks = 2 * gemm.multiprocessors;
+  const unsigned blocks = static_cast<unsigned>(tiles < max_blocks ? tiles : max_blocks);
   return launch_early(convolution_halo_kernel<Tile, kOutputs>, dim3(blocks), kThreads, Tile::kSharedBytes,
                       stream, gemm.may_start_early, gemm, tiles);
 }

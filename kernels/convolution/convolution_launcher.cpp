@@ -71,11 +71,11 @@ bool are_aligned(const ConvolutionArgs& args) {
 
 /// Offsets in chunks and rows are kept in 32 bits.
 bool is_small_enough(const ConvolutionArgs& args) {
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<int>::max();
   const std::int64_t load = elements_per_load(args.element);
-  return args.images * args.input.image_step() / load < kMost &&
-         args.images * args.second_input.image_step() / load < kMost &&
-         args.images * args.output.pixels() < kMost;
+  return args.images * args.input.image_step() / load < kMax &&
+         args.images * args.second_input.image_step() / load < kMax &&
+         args.images * args.output.pixels() < kMax;
 }
 
 }  // namespace

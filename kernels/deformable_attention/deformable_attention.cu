@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kThreads = 128;
 constexpr int kGroups = 4;  // of lanes that share the samples of a query and head
-constexpr int kMostOwned = kMostSamples / kGroups;
+constexpr int kMaxOwned = kMaxSamples / kGroups;
 
 template <typename Element>
 constexpr int kChannelLanes = kSampledHeadChannels / Packed<Element>::kCount;
@@ -69,11 +69,11 @@ __global__ void __launch_bounds__(kThreads)
   const Element* const logits = row + args.heads * samples * 2 + head * samples;
   const float4 box = reinterpret_cast<const float4*>(args.reference_boxes)[query];
   const float infinity = __int_as_float(0x7F800000);
-  float weight[kMostOwned];
-  float2 location[kMostOwned];
+  float weight[kMaxOwned];
+  float2 location[kMaxOwned];
   float greatest = -infinity;
 #pragma unroll
-  for (int i = 0; i < kMostOwned; ++i) {
+  for (int i = 0; i < kMaxOwned; ++i) {
     const int sample = i * kGroups + group;
     weight[i] = -infinity;
     if (sample >= samples) continue;
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kThreads)
   greatest = maximum_of_groups<Element>(greatest);
   float total = 0;
 #pragma unroll
-  for (int i = 0; i < kMostOwned; ++i) {
+  for (int i = 0; i < kMaxOwned; ++i) {
     weight[i] = i * kGroups + group < samples ? expf(weight[i] - greatest) : 0.0f;
     total += weight[i];
   }
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kThreads)
                                 channel;
   float sum[kCount] = {};
 #pragma unroll
-  for (int i = 0; i < kMostOwned; ++i) {
+  for (int i = 0; i < kMaxOwned; ++i) {
     const int sample = i * kGroups + group;
     if (sample >= samples) continue;
     const FeatureLevel level = args.level[args.points == kGroups ? i : sample / args.points];

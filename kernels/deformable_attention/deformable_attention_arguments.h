@@ -8,7 +8,7 @@
 namespace rangefinder::kernels {
 
 inline constexpr int kSampledHeadChannels = 32;
-inline constexpr int kMostSamples = 16;  ///< levels * points
+inline constexpr int kMaxSamples = 16;  ///< levels * points
 
 /// nullptr: accepted. Else what is wrong.
 inline const char* refusal(const DeformableAttentionArgs& args) {
@@ -17,7 +17,7 @@ inline const char* refusal(const DeformableAttentionArgs& args) {
   if (args.heads <= 0 || args.points <= 0) return "there are no heads or no points";
   if (args.head_channels != kSampledHeadChannels) return "a head has not 32 channels";
   if (args.levels <= 0 || args.levels > kMaxLevels) return "the levels are not 1 to 4";
-  if (args.levels * args.points > kMostSamples) return "a head has more than 16 samples";
+  if (args.levels * args.points > kMaxSamples) return "a head has more than 16 samples";
   for (int l = 0; l < args.levels; ++l) {
     const FeatureLevel& level = args.level[static_cast<std::size_t>(l)];
     if (level.height <= 0 || level.width <= 0 || level.start < 0) return "a level is empty";

@@ -19,8 +19,8 @@ struct Location {
 
 /// Of one query of one head: everything that does not depend on the channel.
 struct Samples {
-  std::array<Location, kMostSamples> location;
-  std::array<double, kMostSamples> weight;
+  std::array<Location, kMaxSamples> location;
+  std::array<double, kMaxSamples> weight;
 };
 
 Samples samples_of(const DeformableAttentionArgs& args, std::int64_t query, int head) {

@@ -249,11 +249,11 @@ std::size_t deformable_attention_unfused_bytes(const DeformableAttentionArgs& ar
 }
 
 cudaError_t launch_deformable_attention_unfused(const DeformableAttentionArgs& args, cudaStream_t stream) {
-  constexpr std::int64_t kMostInGridY = 65535;
+  constexpr std::int64_t kMaxInGridY = 65535;
   const std::int64_t rows = std::int64_t{args.images} * args.queries * args.heads;
   if (refusal(args) != nullptr || args.workspace == nullptr || !is_aligned(args.workspace, kAlignment) ||
-      !is_aligned(args.reference_boxes, 16) || std::int64_t{args.images} * args.heads > kMostInGridY ||
-      rows * kMostSamples * 2 > 0x7FFFFFFF)
+      !is_aligned(args.reference_boxes, 16) || std::int64_t{args.images} * args.heads > kMaxInGridY ||
+      rows * kMaxSamples * 2 > 0x7FFFFFFF)
     return cudaErrorInvalidValue;
   if (rows == 0) return cudaSuccess;
   const cudaError_t status = with_stored_type(args.element, [&](auto stored) {

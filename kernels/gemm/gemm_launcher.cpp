@@ -69,9 +69,9 @@ bool is_small_enough(const GemmArgs& args) {
   const std::int64_t load = elements_per_load(args.element);
   const std::int64_t row = stride_or(args.input_row_stride, args.depth);
   const std::int64_t last = (args.batches - 1) * args.input_batch_stride + (args.rows - 1) * row + args.depth;
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  return last / load < kMost && std::int64_t{args.rows} * args.batches < kMost &&
-         stride_or(args.weight_row_stride, args.depth) / load < kMost;
+  constexpr std::int64_t kMax = std::numeric_limits<int>::max();
+  return last / load < kMax && std::int64_t{args.rows} * args.batches < kMax &&
+         stride_or(args.weight_row_stride, args.depth) / load < kMax;
 }
 
 }  // namespace

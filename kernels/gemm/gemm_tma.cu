@@ -134,7 +134,7 @@ cudaError_t launch_tma(const ImplicitGemm& sized, cudaStream_t stream) {
   using Sizes = SharedSizes<Engine, kStages>;
   const auto kernel = gemm_tma_kernel<Engine, kStages, kBlocksPerSm>;
   cudaError_t status =
-      allow_shared_bytes(kernel, Sizes::template kMost<kBlocksPerSm> + kBarrierBytes, allowed);
+      allow_shared_bytes(kernel, Sizes::template kMax<kBlocksPerSm> + kBarrierBytes, allowed);
   if (status != cudaSuccess) return status;
   ImplicitGemm gemm = sized;
   const PatchGrid grid = patches_for(gemm, Engine::kTileRows);

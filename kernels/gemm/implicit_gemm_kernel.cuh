@@ -96,7 +96,7 @@ struct SharedSizes {
   static constexpr int kOfMultiprocessor = (Engine::kIsAsync ? 227 : 99) * 1024;
   /// What a launch may ask for. A residual may take what the ring leaves of a block's share.
   template <int kBlocksPerSm>
-  static constexpr int kMost =
+  static constexpr int kMax =
       kRingOrTile > kOfMultiprocessor / kBlocksPerSm - 2048 ? kRingOrTile
                                                             : kOfMultiprocessor / kBlocksPerSm - 2048;
 };
@@ -143,7 +143,7 @@ int place_in_shared(ImplicitGemm& gemm) {
   const int bytes = stages * Sizes::kStage > Sizes::kTile ? stages * Sizes::kStage : Sizes::kTile;
   gemm.residual_place = bytes;
   gemm.residual_in_shared = gemm.residual.data != nullptr && gemm.vectorised && gemm.splits_k == 1 &&
-                            bytes + kResidualBytes <= Sizes::template kMost<kBlocksPerSm>;
+                            bytes + kResidualBytes <= Sizes::template kMax<kBlocksPerSm>;
   return bytes + (gemm.residual_in_shared ? kResidualBytes : 0);
 }
 
@@ -152,7 +152,7 @@ cudaError_t launch_tile(const ImplicitGemm& sized, cudaStream_t stream) {
   static std::atomic<unsigned long long> allowed{0};
   const auto kernel = implicit_gemm_kernel<Engine, kStages, kBlocksPerSm>;
   const cudaError_t status =
-      allow_shared_bytes(kernel, SharedSizes<Engine, kStages>::template kMost<kBlocksPerSm>, allowed);
+      allow_shared_bytes(kernel, SharedSizes<Engine, kStages>::template kMax<kBlocksPerSm>, allowed);
   if (status != cudaSuccess) return status;
   ImplicitGemm gemm = sized;
   const int shared_bytes = place_in_shared<Engine, kStages, kBlocksPerSm>(gemm);

@@ -11,9 +11,9 @@
 namespace rangefinder::kernels {
 namespace {
 
-constexpr int kMostSplits = 16;
-constexpr int kLeastStagesOfSplit = 2;
-constexpr std::int64_t kMostSplitTiles = kWorkspaceCounterBytes / sizeof(unsigned);
+constexpr int kMaxSplits = 16;
+constexpr int kMinStagesOfSplit = 2;
+constexpr std::int64_t kMaxSplitTiles = kWorkspaceCounterBytes / sizeof(unsigned);
 constexpr float kSplitNs = 1700;           ///< counter and fences
 constexpr float kPartialBytesPerNs = 100;  ///< of one multiprocessor
 
@@ -90,7 +90,7 @@ struct PricedPlan {
 LaunchPlan choose(const TileLists& tiles, const ImplicitGemm& gemm, const LaunchChoice& asked,
                   const DeviceFacts& facts, bool any_workspace) {
   PricedPlan best;
-  const int most = std::clamp(gemm.blocks_k / kLeastStagesOfSplit, 1, kMostSplits);
+  const int most = std::clamp(gemm.blocks_k / kMinStagesOfSplit, 1, kMaxSplits);
   for (int index = 0; index < tiles.count(); ++index) {
     const Tile& tile = tiles[index];
     if ((asked.tile >= 0 && asked.tile != index) || !fits(gemm, tile, facts)) continue;
@@ -102,7 +102,7 @@ LaunchPlan choose(const TileLists& tiles, const ImplicitGemm& gemm, const Launch
       const bool has_room =
           any_workspace || (asked.workspace.data != nullptr &&
                             asked.workspace.bytes >= split_bytes(tile.shape, tiles_of_shape, splits));
-      if (splits > 1 && (tiles_of_shape > kMostSplitTiles || !has_room)) continue;
+      if (splits > 1 && (tiles_of_shape > kMaxSplitTiles || !has_room)) continue;
       const float cost = modelled_ns(gemm, tile.shape, tiles_of_shape, splits, facts.multiprocessors);
       if (best.plan.tile == nullptr || cost < best.cost_ns)
         best = {{&tile, splits, split_bytes(tile.shape, tiles_of_shape, splits)}, cost};

@@ -98,10 +98,10 @@ bool is_refused(const PoolArgs& args) {
 
 /// False: more rows or images than a grid has.
 bool grid_of(const PoolArgs& args, dim3& grid) {
-  constexpr int kMost = 65535;
+  constexpr int kMax = 65535;
   const std::int64_t packs =
       std::int64_t{args.output.width} * (args.output.channels / elements_per_load(args.element));
-  if (!blocks_for(packs, kThreads, grid.x) || args.output.height > kMost || args.images > kMost) return false;
+  if (!blocks_for(packs, kThreads, grid.x) || args.output.height > kMax || args.images > kMax) return false;
   grid.y = static_cast<unsigned>(args.output.height);
   grid.z = static_cast<unsigned>(args.images);
   return true;

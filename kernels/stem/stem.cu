@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kThreads) stem_mma_kernel(StemArgs args, int t
 // Checked  tests/kernels/stem_check.cpp: 5e-6 + 1e-6 relative.
 __global__ void __launch_bounds__(kThreads) stem_fp32_kernel(StemArgs args, int count) {
   wait_for_predecessor();
-  __shared__ __align__(16) float weight[kTaps][kStemMostChannels];
+  __shared__ __align__(16) float weight[kTaps][kStemMaxChannels];
   const int channels = args.output.channels;
   for (int i = static_cast<int>(threadIdx.x); i < kTaps * channels; i += kThreads)
     weight[i % kTaps][i / kTaps] = static_cast<const float*>(args.weight)[i];

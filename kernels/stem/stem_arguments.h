@@ -8,7 +8,7 @@
 namespace rangefinder::kernels {
 
 inline constexpr int kStemInputChannels = 3;
-inline constexpr int kStemMostChannels = 64;
+inline constexpr int kStemMaxChannels = 64;
 
 /// nullptr: accepted. Else what is wrong.
 inline const char* refusal(const StemArgs& args) {
@@ -25,7 +25,7 @@ inline const char* refusal(const StemArgs& args) {
     return "the input has not three channels, four elements apart";
   if (output.height != input.height / 2 || output.width != input.width / 2)
     return "the output has not half the size";
-  if (output.channels <= 0 || output.channels % 8 != 0 || output.channels > kStemMostChannels)
+  if (output.channels <= 0 || output.channels % 8 != 0 || output.channels > kStemMaxChannels)
     return "the output channels are no multiple of 8 up to 64";
   if (output.pixel_step() < output.channels || output.pixel_step() % multiple != 0 ||
       output.image_step() % multiple != 0)

@@ -23,7 +23,7 @@ __device__ __forceinline__ float unordered(unsigned key) {
 
 /// Key and row in 48 bits, greater is earlier. All different: nothing is left to scheduling.
 __device__ __forceinline__ unsigned long long composite(unsigned key, int row) {
-  return static_cast<unsigned long long>(key) << kRowBits | static_cast<unsigned>(kMostRows - 1 - row);
+  return static_cast<unsigned long long>(key) << kRowBits | static_cast<unsigned>(kMaxRows - 1 - row);
 }
 
 }  // namespace rangefinder::kernels

@@ -58,8 +58,8 @@ struct SelectionState {
   int collected;
   unsigned warp_least[kWarps];
   unsigned warp_greatest[kWarps];
-  unsigned long long row[kMostChosen];
-  int rank[kMostChosen];
+  unsigned long long row[kMaxChosen];
+  int rank[kMaxChosen];
 };
 
 /// Finds the bin, from the greatest down, in which the count reaches state.needed. All threads call it.
@@ -144,7 +144,7 @@ __device__ bool collect_by_range(SelectionState& state, const unsigned* keys, in
     atomicAdd(&state.histogram[(keys[row] - range.x) >> shift], 1);
   __syncthreads();
   find_bin(state);
-  if (state.above + state.in_bin > kMostChosen) return false;
+  if (state.above + state.in_bin > kMaxChosen) return false;
   const unsigned lowest = static_cast<unsigned>(state.bin);
   for (int row = static_cast<int>(threadIdx.x); row < rows; row += kThreads)
     if ((keys[row] - range.x) >> shift >= lowest)
@@ -165,7 +165,7 @@ __device__ void collect_by_digits(SelectionState& state, const unsigned* keys, i
 /// Writes the first k of the collected rows in order. The rank of a row is how many come before it.
 __device__ void write_in_order(SelectionState& state, const TopKArgs& args) {
   const int thread = static_cast<int>(threadIdx.x);
-  const int collected = state.collected;   // [k, kMostChosen]
+  const int collected = state.collected;   // [k, kMaxChosen]
   const int parts = kThreads / collected;  // threads that share the counting for a row
   const int part = thread / collected;
   const int length = (collected + parts - 1) / parts;
@@ -181,7 +181,7 @@ __device__ void write_in_order(SelectionState& state, const TopKArgs& args) {
   if (thread >= collected || state.rank[thread] >= args.k) return;
   const unsigned long long own = state.row[thread];
   const std::int64_t target = std::int64_t{blockIdx.x} * args.k + state.rank[thread];
-  args.indices[target] = kMostRows - 1 - static_cast<int>(own & (kMostRows - 1));
+  args.indices[target] = kMaxRows - 1 - static_cast<int>(own & (kMaxRows - 1));
   if (args.keys != nullptr) args.keys[target] = unordered(static_cast<unsigned>(own >> kRowBits));
 }
 

@@ -7,16 +7,16 @@
 
 namespace rangefinder::kernels {
 
-inline constexpr int kMostChosen = 1024;
-inline constexpr int kMostRows = 65536;
+inline constexpr int kMaxChosen = 1024;
+inline constexpr int kMaxRows = 65536;
 
 /// nullptr: accepted. Else what is wrong.
 inline const char* refusal(const TopKArgs& args) {
   if (args.images < 0 || args.rows < 0 || args.k < 0) return "a count is negative";
   if (args.columns <= 0) return "there are no columns";
   if (args.k > args.rows) return "k is greater than the number of rows";
-  if (args.k > kMostChosen) return "k is greater than 1024";
-  if (args.rows > kMostRows) return "there are more than 65536 rows";
+  if (args.k > kMaxChosen) return "k is greater than 1024";
+  if (args.rows > kMaxRows) return "there are more than 65536 rows";
   if (args.images > 0 && args.k > 0 && (args.scores == nullptr || args.indices == nullptr))
     return "scores or indices is absent";
   return nullptr;

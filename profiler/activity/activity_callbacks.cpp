@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "profiler/events/tick_clock.h"
-#include "profiler/output/process_facts.h"
+#include "profiler/base/monotonic_clock.h"
+#include "profiler/events/tsc_clock.h"
 
 namespace rangefinder {
 namespace {
@@ -22,8 +22,8 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                          CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
-                                  std::size_t* most_records) noexcept {
-  *most_records = 0;  // as many as fit
+                                  std::size_t* max_records) noexcept {
+  *max_records = 0;  // as many as fit
   const LentBuffer lent = buffer_pool.load(std::memory_order_acquire)->take();
   *buffer = lent.data;
   *bytes = lent.bytes;  // none: CUPTI drops the records and counts them

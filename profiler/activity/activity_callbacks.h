@@ -13,7 +13,7 @@
 
 #include "profiler/activity/buffer_pool.h"
 #include "profiler/cupti/loader.h"
-#include "profiler/options.h"
+#include "profiler/options/options.h"
 
 namespace rangefinder {
 

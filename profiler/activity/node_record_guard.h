@@ -20,14 +20,14 @@ namespace rangefinder {
 class NodeRecordGuard {
  public:
   /// Fewer happen for other reasons, where a context ends for example.
-  static constexpr std::uint64_t kLeastUntimed = 256;
+  static constexpr std::uint64_t kMinUntimed = 256;
   static constexpr std::int64_t kPauseNs = 10'000'000'000;
 
   explicit NodeRecordGuard(LossLedger& loss) noexcept : loss_(loss) {}
 
   /// Each turn; `untimed`: records of graphs that have come without times so far. True: it restarted.
   bool look(const CuptiFunctions& cupti, std::uint64_t untimed, std::int64_t now_ns) noexcept {
-    if (untimed - untimed_at_restart_ < kLeastUntimed) return false;
+    if (untimed - untimed_at_restart_ < kMinUntimed) return false;
     if (restarted_ns_ != 0 && now_ns - restarted_ns_ < kPauseNs) return false;
     restart_node_records(cupti);
     loss_.add(Loss::records_restarted);

@@ -126,8 +126,8 @@ std::uint64_t rounded(double value) noexcept {
 
 double estimate_error(const PathTotals& row, double bytes, double variance) noexcept {
   const auto missing = static_cast<double>(row.launches_without_bytes());
-  const double unmeasured = missing / (missing + static_cast<double>(row.counters.with_bytes));
-  return kStandardErrors * std::sqrt(variance) + kUnseen * unmeasured * bytes;
+  const double outcome = missing / (missing + static_cast<double>(row.counters.with_bytes));
+  return kStandardErrors * std::sqrt(variance) + kUnseen * outcome * bytes;
 }
 
 // What L2 may have carried over the borders of the path, into it and out of it (schema/README.md).

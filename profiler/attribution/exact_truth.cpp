@@ -6,13 +6,13 @@
 namespace rangefinder {
 
 void ExactTruth::add(const ExactRecord& exact) {
-  if (exact.kind != WorkKind::memcpy || exact.counter_range != 0 || exact.bytes < kTruthLeastBytes) return;
+  if (exact.kind != WorkKind::memcpy || exact.counter_range != 0 || exact.bytes < kTruthMinBytes) return;
   if (!exact.measured || !exact.has_bytes) return;
   join({exact.launch.correlation, true, exact.dram_read_bytes + exact.dram_write_bytes});
 }
 
 void ExactTruth::add(const MemcpyRecord& copy) {
-  if (copy.kind != CopyKind::DtoD || copy.count != 1 || copy.bytes < kTruthLeastBytes) return;
+  if (copy.kind != CopyKind::DtoD || copy.count != 1 || copy.bytes < kTruthMinBytes) return;
   if (copy.source != MemoryKind::device || copy.destination != MemoryKind::device) return;
   join({copy.work.correlation, false, 2 * copy.bytes});
 }

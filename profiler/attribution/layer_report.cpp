@@ -5,8 +5,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "profiler/attribution/number_text.h"
-#include "profiler/attribution/text_table.h"
+#include "profiler/base/number_text.h"
+#include "profiler/base/text_table.h"
 #include "schema/loss.h"
 
 namespace rangefinder {

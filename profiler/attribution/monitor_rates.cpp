@@ -7,7 +7,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kNsPerS = 1e9;
+constexpr double kNsPerSecond = 1e9;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ std::uint32_t MonitorRates::parent_of(std::uint32_t path) const {
 }
 
 void MonitorRates::fold(Sums& sums, std::uint64_t window_ns) noexcept {
-  const double rate = static_cast<double>(sums.now_ns) * kNsPerS / static_cast<double>(window_ns);
+  const double rate = static_cast<double>(sums.now_ns) * kNsPerSecond / static_cast<double>(window_ns);
   sums.rate_sum += rate;
   sums.rate_squares += rate * rate;
   sums.now_ns = 0;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/reserve_large.h"
-#include "schema/duration.h"
+#include "profiler/base/duration.h"
+#include "profiler/guest/reserve_large.h"
 
 namespace rangefinder {
 namespace {
@@ -25,7 +25,7 @@ bool is_kernel(const ExactRecord& exact) noexcept {
 void add_values(CounterTotals& totals, const ExactRecord& exact, std::uint64_t launches,
                 std::uint64_t kernels) noexcept {
   if (!exact.measured) {
-    totals.unmeasured += launches;
+    totals.outcome += launches;
     return;
   }
   totals.measured += launches;
@@ -50,6 +50,35 @@ void add_execution(KernelTotals& totals, std::uint64_t ns) noexcept {
   totals.min_ns = totals.timed == 0 ? ns : std::min(totals.min_ns, ns);
   totals.max_ns = std::max(totals.max_ns, ns);
   ++totals.timed;
+}
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+// What a parent's row includes of its child's.
+void add_inclusive(PathTotals& parent, const PathTotals& child) noexcept {
+  parent.kernels += child.kernels;
+  parent.timed_kernels += child.timed_kernels;
+  parent.graphs += child.graphs;
+  parent.timed_graphs += child.timed_graphs;
+  parent.gpu_ns += child.gpu_ns;
+  parent.counters += child.counters;
+  parent.records_without_exact += child.records_without_exact;
+  parent.nodes_launched_elsewhere += child.nodes_launched_elsewhere;
+  parent.nodes_made_elsewhere += child.nodes_made_elsewhere;
+  for (std::size_t i = 0; i < kCopyKinds; ++i) parent.memcpy_bytes[i] += child.memcpy_bytes[i];
+}
+
+// Over the sets that all groups of the path were measured with.
+bool differs(const double* ns, std::size_t sets, std::uint64_t missing, const std::vector<bool>& used) {
+  double least = 0, most = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < sets; ++i) {
+    if (!used[i] || (missing >> i & 1) != 0) continue;
+    least = any ? std::min(least, ns[i]) : ns[i];
+    most = std::max(most, ns[i]);
+    any = true;
+  }
+  return any && most > least * (1 + kUnstable);
 }
 
 }  // namespace
@@ -219,6 +248,162 @@ void TotalsBuilder::add(const RangeRecord& range) {
   const bool declared =
       std::find(declared_categories_.begin(), declared_categories_.end(), key) != declared_categories_.end();
   if (declared && range.extras.payload_type == PayloadType::u64) own.declared_bytes += range.extras.payload;
+}
+
+CounterTotals& CounterTotals::operator+=(const CounterTotals& other) noexcept {
+  launches += other.launches;
+  kernels += other.kernels;
+  measured += other.measured;
+  outcome += other.outcome;
+  gpu_ns += other.gpu_ns;
+  not_exclusive += other.not_exclusive;
+  with_bytes += other.with_bytes;
+  timed_kernels += other.timed_kernels;
+  timed_dram_bytes += other.timed_dram_bytes;
+  timed_l2_bytes += other.timed_l2_bytes;
+  timed_ns += other.timed_ns;
+  recorded_kernels += other.recorded_kernels;
+  recorded_ns += other.recorded_ns;
+  dram_read_bytes += other.dram_read_bytes;
+  dram_write_bytes += other.dram_write_bytes;
+  l2_bytes += other.l2_bytes;
+  return *this;
+}
+
+std::uint64_t PathTotals::launches_without_bytes() const noexcept {
+  const std::uint64_t in_windows = counters.launches - std::min(counters.launches, counters.with_bytes);
+  return in_windows + records_without_exact + nodes_without_bytes();
+}
+
+std::uint64_t PathTotals::nodes_without_bytes() const noexcept {
+  return nodes_launched_elsewhere - std::min(nodes_launched_elsewhere, nodes_made_elsewhere);
+}
+
+bool PathTotals::has_gpu_time() const noexcept {
+  if (timed_kernels != 0 || timed_graphs != 0) return true;
+  if (graphs != 0) return false;
+  // A graph launched here may have all its kernels at other paths.
+  return kernels == 0 && (counters.kernels == 0 || nodes_made_elsewhere != 0);
+}
+
+// Positions of all paths, each subtree in one piece; without [0].
+std::vector<std::uint32_t> TotalsBuilder::parents_first() const {
+  // Lists of children by their links. Filled from the back, so that they run forwards.
+  std::vector<std::uint32_t> first_child(nodes_.size(), kNone), next_sibling(nodes_.size(), kNone);
+  for (auto i = static_cast<std::uint32_t>(nodes_.size()); i-- > 1;) {
+    next_sibling[i] = first_child[nodes_[i].parent];
+    first_child[nodes_[i].parent] = i;
+  }
+  std::vector<std::uint32_t> order;
+  std::uint32_t at = first_child[0];
+  while (at != kNone) {
+    order.push_back(at);
+    if (first_child[at] != kNone) {
+      at = first_child[at];
+      continue;
+    }
+    while (at != 0 && next_sibling[at] == kNone) at = nodes_[at].parent;
+    at = at == 0 ? kNone : next_sibling[at];
+  }
+  return order;
+}
+
+std::vector<PathTotals> TotalsBuilder::paths() const {
+  const std::vector<std::uint32_t> order = parents_first();
+  std::vector<PathTotals> rows(nodes_.size());
+  std::vector<bool> used(nodes_.size());
+  for (const std::uint32_t i : order) {
+    rows[i] = nodes_[i].own;
+    rows[i].depth = rows[nodes_[i].parent].depth + 1;  // rows[0].depth stays 0
+    rows[i].gpu_ns_exclusive = rows[i].gpu_ns;
+    rows[i].gpu_busy_ns = nodes_[i].busy.length();
+  }
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {  // children first
+    const std::uint32_t parent = nodes_[*it].parent;
+    if (nodes_[*it].used) used[*it] = true;
+    if (parent == 0) continue;
+    add_inclusive(rows[parent], rows[*it]);
+    if (used[*it]) used[parent] = true;
+  }
+  rows[0] = nodes_[0].own;
+  rows[0].gpu_ns_exclusive = rows[0].gpu_ns;
+  rows[0].gpu_busy_ns = nodes_[0].busy.length();
+  if (groups_.rotating()) add_rotation(order, rows);
+
+  std::vector<PathTotals> result;
+  for (const std::uint32_t i : order) {
+    if (used[i]) result.push_back(rows[i]);
+  }
+  result.push_back(rows[0]);
+  return result;
+}
+
+// `order` is parents first, without [0]; rows[0] is what was launched outside of any range.
+void TotalsBuilder::add_rotation(const std::vector<std::uint32_t>& order,
+                                 std::vector<PathTotals>& rows) const {
+  const std::size_t sets = groups_.sets().size();
+  std::vector<BytesEstimate> estimates = groups_.estimates(nodes_.size());
+  MetricGroups::SetTimes times = groups_.set_times(nodes_.size());
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {  // children first
+    const std::uint32_t parent = nodes_[*it].parent;
+    if (parent == 0) continue;
+    estimates[parent] += estimates[*it];
+    times.missing[parent] |= times.missing[*it];
+    for (std::size_t set = 0; set < sets; ++set) {
+      times.ns[parent * sets + set] += times.ns[*it * sets + set];
+    }
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    PathTotals& row = rows[i];
+    if (row.counters.launches == 0) continue;
+    row.estimate = estimates[i];
+    // Work outside of exact windows is in no group.
+    row.has_estimate = estimates[i].complete && row.records_without_exact + row.nodes_without_bytes() == 0 &&
+                       row.counters.with_bytes < row.counters.launches;
+    row.missing_sets = times.missing[i];
+    row.unstable = differs(times.ns.data() + i * sets, sets, times.missing[i], groups_.used_sets());
+  }
+}
+
+std::unordered_map<std::uint32_t, std::vector<MetricValue>> TotalsBuilder::path_metrics() const {
+  std::unordered_map<std::uint32_t, std::vector<MetricValue>> out;
+  if (!groups_.any_metrics()) return out;
+  std::vector<std::vector<MetricValue>> metrics = groups_.metrics(nodes_.size());
+  const std::vector<std::uint32_t> order = parents_first();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const std::uint32_t parent = nodes_[*it].parent;
+    if (parent != 0) groups_.merge(metrics[parent], metrics[*it]);
+    // Complete now: nothing below it is left.
+    if (!metrics[*it].empty()) out.emplace(nodes_[*it].own.path, std::move(metrics[*it]));
+    metrics[*it] = {};
+  }
+  if (!metrics[0].empty()) out.emplace(0, std::move(metrics[0]));
+  return out;
+}
+
+std::vector<KernelTotals> TotalsBuilder::kernels() const {
+  std::vector<KernelTotals> rows;
+  rows.reserve(kernels_.size());
+  for (const auto& [name, totals] : kernels_) rows.emplace_back(totals).name = name;
+  std::sort(rows.begin(), rows.end(), [](const KernelTotals& a, const KernelTotals& b) {
+    if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+    if (a.count != b.count) return a.count > b.count;
+    return a.name < b.name;
+  });
+  return rows;
+}
+
+std::vector<MemcpyTotals> TotalsBuilder::copies() const {
+  std::vector<MemcpyTotals> rows;
+  rows.reserve(copies_.size());
+  for (const auto& [key, totals] : copies_) rows.push_back(totals);
+  std::sort(rows.begin(), rows.end(), [](const MemcpyTotals& a, const MemcpyTotals& b) {
+    if (a.bytes != b.bytes) return a.bytes > b.bytes;
+    if (a.kind != b.kind) return a.kind < b.kind;
+    if (a.source != b.source) return a.source < b.source;
+    return a.destination < b.destination;
+  });
+  return rows;
 }
 
 }  // namespace rangefinder

@@ -38,7 +38,7 @@ struct CounterTotals {
   std::uint64_t launches = 0;       ///< of exact windows, each once
   std::uint64_t kernels = 0;        ///< of these, kernels and graphs
   std::uint64_t measured = 0;       ///< launches with values
-  std::uint64_t unmeasured = 0;     ///< launches of an exact window without
+  std::uint64_t outcome = 0;        ///< launches of an exact window without
   std::uint64_t gpu_ns = 0;         ///< of measured kernels and graphs, by counters: rates and their check
   std::uint64_t not_exclusive = 0;  ///< counter ranges with work of another path, thread or stream in them
   std::uint64_t with_bytes = 0;     ///< of the measured, those whose metric set held the bytes below

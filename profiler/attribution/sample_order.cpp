@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/reserve_large.h"
+#include "profiler/guest/reserve_large.h"
 
 namespace rangefinder {
 namespace {
 
 /// GPUs that get room from the start. A damaged trace may name any number of them.
-constexpr std::size_t kMostRoomy = 16;
+constexpr std::size_t kMaxLargeRings = 16;
 
 /// Sorts what was added behind the first `sorted`, nearly in order as it is, and merges it in.
 /// Returns how many at the front stayed where they were.
@@ -60,9 +60,9 @@ void append_run(std::vector<OrderedSample>& out, const SamplesRecord& record, co
 
 /// Samples that a record can have: columns hold one value each, or none where all are 0. A damaged
 /// record may claim any number of those.
-std::size_t most_samples_of(const SamplesRecord& record) noexcept {
-  constexpr std::size_t kMostWithoutValues = std::size_t{1} << 16;
-  std::size_t most = kMostWithoutValues;
+std::size_t max_samples_of(const SamplesRecord& record) noexcept {
+  constexpr std::size_t kMaxWithoutValues = std::size_t{1} << 16;
+  std::size_t most = kMaxWithoutValues;
   for (const std::vector<std::uint32_t>& column : record.columns) most = std::max(most, column.size());
   return most;
 }
@@ -75,7 +75,7 @@ SampleOrder::Gpu& SampleOrder::gpu_at(std::uint32_t id) {
   }
   Gpu& added = gpus_.emplace_back();
   added.id = id;
-  if (gpus_.size() <= kMostRoomy) {
+  if (gpus_.size() <= kMaxLargeRings) {
     reserve_large(added.samples);
     reserve_large(added.work);
   }
@@ -93,7 +93,7 @@ bool SampleOrder::add(std::uint32_t gpu_id, const OrderedWork& work) {
 
 void SampleOrder::add(const SamplesRecord& record) {
   Gpu& gpu = gpu_at(record.gpu);
-  const std::size_t most = most_samples_of(record);
+  const std::size_t most = max_samples_of(record);
   std::size_t first = 0;
   for (SampleRun run : record.runs) {
     run.count = static_cast<std::uint32_t>(std::min<std::size_t>(run.count, most - first));
@@ -128,7 +128,7 @@ void SampleOrder::drop_done_work(Gpu& gpu) const {
   const TimeNs keep_from = time_before(gpu.settled_ns, kLongestSampleNs);
   const auto is_done = [&](const OrderedWork& w) { return w.end_ns <= keep_from; };
   while (gpu.done_work < gpu.work.size() && is_done(gpu.work[gpu.done_work])) ++gpu.done_work;
-  if (gpu.work.size() > most_pending_) {
+  if (gpu.work.size() > max_pending_) {
     std::erase_if(gpu.work, is_done);  // one that runs for long may hold up all behind it
   } else if (2 * gpu.done_work > gpu.work.size()) {
     gpu.work.erase(gpu.work.begin(), gpu.work.begin() + static_cast<std::ptrdiff_t>(gpu.done_work));
@@ -145,9 +145,9 @@ void SampleOrder::advance(TimeNs until_ns, const Sink& sink) {
 
 std::optional<TimeNs> SampleOrder::crowded_until() const {
   for (const Gpu& gpu : gpus_) {
-    if (gpu.work.size() <= most_pending_ && gpu.samples.size() <= most_pending_) continue;
+    if (gpu.work.size() <= max_pending_ && gpu.samples.size() <= max_pending_) continue;
     std::vector<TimeNs> ends;
-    if (gpu.samples.size() > most_pending_) {
+    if (gpu.samples.size() > max_pending_) {
       for (const OrderedSample& sample : gpu.samples) ends.push_back(sample.end_ns());
     } else {
       for (const OrderedWork& work : gpu.work) ends.push_back(work.end_ns);
@@ -155,7 +155,7 @@ std::optional<TimeNs> SampleOrder::crowded_until() const {
     const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(ends.size() / 2);
     std::nth_element(ends.begin(), middle, ends.end());
     // Work is let go kLongestSampleNs behind the settled time.
-    return gpu.samples.size() > most_pending_ ? *middle : *middle + kLongestSampleNs;
+    return gpu.samples.size() > max_pending_ ? *middle : *middle + kLongestSampleNs;
   }
   return std::nullopt;
 }

@@ -5,7 +5,7 @@
 //   add(work), add(samples) ─▶ pending, by GPU ─▶ advance(until) ─▶ SampleBatch: the samples that
 //                                                 end by then, and all work that may overlap them
 //
-// Work stays until no later sample can overlap it. Bounded memory: over `most_pending` pieces of
+// Work stays until no later sample can overlap it. Bounded memory: over `max_pending` pieces of
 // work or samples of a GPU, crowded_until() says up to when to advance. Not thread-safe.
 #pragma once
 
@@ -63,7 +63,7 @@ class SampleOrder {
  public:
   using Sink = std::function<void(const SampleBatch&)>;
 
-  explicit SampleOrder(std::size_t most_pending = std::size_t{1} << 18) : most_pending_(most_pending) {}
+  explicit SampleOrder(std::size_t max_pending = std::size_t{1} << 18) : max_pending_(max_pending) {}
 
   /// Empty and reversed work has no effect. True: it came in time; false: samples that it may
   /// overlap are settled already.
@@ -90,7 +90,7 @@ class SampleOrder {
   void settle(Gpu& gpu, TimeNs until_ns, const Sink& sink) const;
   void drop_done_work(Gpu& gpu) const;
 
-  std::size_t most_pending_;
+  std::size_t max_pending_;
   std::vector<Gpu> gpus_;
 };
 

@@ -8,11 +8,11 @@ namespace rangefinder {
 namespace {
 
 // Ids are dense, and fewer than this in every trace that we wrote: 65,536 paths, 262,144 names.
-constexpr std::uint32_t kMostIds = std::uint32_t{1} << 19;
+constexpr std::uint32_t kMaxIds = std::uint32_t{1} << 19;
 
 template <typename Row>
 std::uint32_t known_id(std::vector<Row>& rows, std::uint32_t id) {
-  if (id >= kMostIds) id = 0;
+  if (id >= kMaxIds) id = 0;
   if (id >= rows.size()) rows.resize(std::size_t{id} + 1);
   return id;
 }

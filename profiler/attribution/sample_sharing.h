@@ -9,7 +9,7 @@
 // In proportion to overlap: a sample that a kernel fills for 12 us and another for 3 us goes four
 // to one, kernels that run at once share by time too. One that only waits for what its stream ran before
 // does not run yet (stream_order.h). A light kernel beside a heavy one gets too
-// much that way: the tools unmix them (tools/analysis/unmix.h), live totals do not. A sample in
+// much that way: the tools unmix them (tools/analysis/sampling/unmix.h), live totals do not. A sample in
 // which no work runs is `unattributed`. Bytes are conserved to the last one.
 //
 // Pure: no thread, no file. Bounded memory (sample_order.h). Not thread-safe.

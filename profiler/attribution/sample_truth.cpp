@@ -7,16 +7,16 @@ namespace rangefinder {
 namespace {
 
 // Times of copies and samples meet to about this part of a copy.
-constexpr double kLeastCovered = 0.999;
+constexpr double kMinCovered = 0.999;
 // More than can wait two seconds for their samples: a copy of 256 MiB takes 0.1 ms at least.
-constexpr std::size_t kMostOpen = 65'536;
+constexpr std::size_t kMaxOpen = 65'536;
 
 }  // namespace
 
 void TruthCopies::add(const MemcpyRecord& copy) {
-  const bool known = copy.kind == CopyKind::DtoD && copy.bytes >= kTruthLeastBytes &&
+  const bool known = copy.kind == CopyKind::DtoD && copy.bytes >= kTruthMinBytes &&
                      copy.work.start_ns != kNoTime && copy.work.end_ns > copy.work.start_ns;
-  if (!known || open_.size() >= kMostOpen) return;
+  if (!known || open_.size() >= kMaxOpen) return;
   Copy added;
   added.gpu = copy.work.gpu;
   added.start_ns = copy.work.start_ns;
@@ -67,7 +67,7 @@ void TruthCopies::settle(TimeNs until_ns) {
 
 void TruthCopies::judge(const Copy& copy) {
   const auto duration = static_cast<double>(copy.end_ns - copy.start_ns);
-  if (!copy.alone || static_cast<double>(copy.covered_ns) < kLeastCovered * duration) return;
+  if (!copy.alone || static_cast<double>(copy.covered_ns) < kMinCovered * duration) return;
   ++truth_.copies;
   truth_.known_bytes += 2 * copy.bytes;
   truth_.measured_bytes += copy.units * kSampleUnitBytes;

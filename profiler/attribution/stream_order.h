@@ -23,13 +23,13 @@ namespace rangefinder {
 class StreamOrder {
  public:
   /// Streams that are followed; work of others begins when its record says.
-  static constexpr std::size_t kMostStreams = std::size_t{1} << 16;
+  static constexpr std::size_t kMaxStreams = std::size_t{1} << 16;
 
   /// In the order of a stream's records. Never after the work's end, never before its start.
   [[nodiscard]] TimeNs begin_of(const GpuWork& work) {
     if (work.graph != 0 || work.start_ns == kNoTime || work.end_ns <= work.start_ns) return work.start_ns;
     const Key key{work.gpu, work.context, work.stream};
-    if (last_.size() >= kMostStreams && last_.find(key) == last_.end()) return work.start_ns;
+    if (last_.size() >= kMaxStreams && last_.find(key) == last_.end()) return work.start_ns;
     Last& last = last_[key];
     // Records that come out of order say nothing about each other.
     const bool waits = last.start_ns <= work.start_ns && work.start_ns < last.end_ns;

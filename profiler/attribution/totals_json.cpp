@@ -10,19 +10,19 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 double to_decimals(double value, double scale) {
   return std::round(value * scale) / scale;
 }
 
-void add_error(Json& out, const char* key, std::optional<double> error, std::uint64_t bytes) {
+void add_error(OrderedJson& out, const char* key, std::optional<double> error, std::uint64_t bytes) {
   if (!error || *error <= 0 || bytes == 0) return;
   out[key] = to_decimals(100 * *error / static_cast<double>(bytes), 100);
 }
 
 // Absent unless something was measured: a sum over nothing is no zero.
-void add_bytes(Json& out, const RowBytes& bytes) {
+void add_bytes(OrderedJson& out, const RowBytes& bytes) {
   if (bytes.source == RowBytes::Source::none) return;
   out["dram_read_bytes"] = bytes.read;
   out["dram_write_bytes"] = bytes.write;
@@ -43,15 +43,15 @@ void add_bytes(Json& out, const RowBytes& bytes) {
   if (bytes.estimated) out["bytes_estimated"] = true;
 }
 
-void add_rate(Json& out, const char* key, std::optional<double> per_s) {
+void add_rate(OrderedJson& out, const char* key, std::optional<double> per_s) {
   if (per_s) out[key] = static_cast<std::uint64_t>(std::llround(*per_s));
 }
 
-void add_ratio(Json& out, const char* key, std::optional<double> ratio) {
+void add_ratio(OrderedJson& out, const char* key, std::optional<double> ratio) {
   if (ratio && std::isfinite(*ratio)) out[key] = to_decimals(*ratio, 1e4);
 }
 
-void add_derived(Json& out, const Derived& derived) {
+void add_derived(OrderedJson& out, const Derived& derived) {
   add_rate(out, "dram_bytes_per_s", derived.dram_bytes_per_s);
   add_ratio(out, "dram_peak_share", derived.dram_peak_share);
   add_rate(out, "l2_bytes_per_s", derived.l2_bytes_per_s);
@@ -63,16 +63,16 @@ void add_derived(Json& out, const Derived& derived) {
   add_ratio(out, "l2_amplification", derived.l2_amplification);
 }
 
-void add_rotation(Json& out, const PathTotals& row, const MetricGroups& groups) {
+void add_rotation(OrderedJson& out, const PathTotals& row, const MetricGroups& groups) {
   if (row.unstable) out["unstable"] = true;
   for (std::size_t i = 0; i < groups.sets().size(); ++i) {
     if ((row.missing_sets >> i & 1) != 0) out["missing_sets"].push_back(groups.sets()[i].name);
   }
 }
 
-void add_metrics(Json& out, const MetricsByName& metrics) {
+void add_metrics(OrderedJson& out, const MetricsByName& metrics) {
   for (const auto& [name, value] : metrics.all()) {
-    Json& metric = out["metrics"][name];
+    OrderedJson& metric = out["metrics"][name];
     metric["value"] = value.value;
     metric["n"] = value.launches.n;
     metric["mean"] = value.launches.mean;
@@ -87,7 +87,7 @@ MetricsByName RowContext::metrics_of(std::uint32_t path) const {
   return at == metrics.end() ? MetricsByName() : MetricsByName(at->second, *groups);
 }
 
-void add_totals(Json& out, const PathTotals& row, const RowBytes& bytes, const RowContext& context) {
+void add_totals(OrderedJson& out, const PathTotals& row, const RowBytes& bytes, const RowContext& context) {
   out["kernels"] = row.kernels;
   if (row.graphs != 0) out["graphs"] = row.graphs;
   const bool timed = row.timed_kernels != 0 || row.timed_graphs != 0;
@@ -101,7 +101,7 @@ void add_totals(Json& out, const PathTotals& row, const RowBytes& bytes, const R
   if (timed) out["time_source"] = "activity";
   const MetricsByName metrics = context.metrics_of(row.path);
   add_bytes(out, bytes);
-  if (row.counters.unmeasured != 0) out["unmeasured_launches"] = row.counters.unmeasured;
+  if (row.counters.outcome != 0) out["unmeasured_launches"] = row.counters.outcome;
   if (row.counters.not_exclusive != 0) out["not_exclusive_ranges"] = row.counters.not_exclusive;
   if (row.declared_bytes != 0) out["declared_bytes"] = row.declared_bytes;
   for (std::size_t kind = 0; kind < kCopyKinds; ++kind) {
@@ -113,7 +113,7 @@ void add_totals(Json& out, const PathTotals& row, const RowBytes& bytes, const R
   add_metrics(out, metrics);
 }
 
-void add_kernel_counters(Json& out, const CounterTotals& counters) {
+void add_kernel_counters(OrderedJson& out, const CounterTotals& counters) {
   if (counters.with_bytes != 0) {
     out["dram_read_bytes"] = counters.dram_read_bytes;
     out["dram_write_bytes"] = counters.dram_write_bytes;
@@ -121,17 +121,17 @@ void add_kernel_counters(Json& out, const CounterTotals& counters) {
     out["bytes_source"] = "exact";
     out["measured_launches"] = counters.with_bytes;
   }
-  if (counters.unmeasured != 0) out["unmeasured_launches"] = counters.unmeasured;
+  if (counters.outcome != 0) out["unmeasured_launches"] = counters.outcome;
 }
 
-Json truth_object(const CopyTruth& truth) {
+OrderedJson truth_object(const CopyTruth& truth) {
   if (truth.copies == 0) return nullptr;
-  Json out;
+  OrderedJson out;
   for (const auto& [key, member] : kTruthKeys) out[std::string(key)] = truth.*member;
   return out;
 }
 
-Json monitor_row(const MonitorRow& row) {
+OrderedJson monitor_row(const MonitorRow& row) {
   return {{"depth", row.depth},
           {"launches", row.launches},
           {"ranges", row.ranges},
@@ -143,13 +143,13 @@ Json monitor_row(const MonitorRow& row) {
           {"gpu_ns_per_s_sd", row.gpu_ns_per_s_sd}};
 }
 
-Json monitor_object(const MonitorRates& rates) {
+OrderedJson monitor_object(const MonitorRates& rates) {
   return {
       {"windows", rates.windows()}, {"window_ns", rates.window_ns()}, {"observed_ns", rates.observed_ns()}};
 }
 
-Json metric_sets_array(const MetricGroups& groups) {
-  Json out = Json::array();
+OrderedJson metric_sets_array(const MetricGroups& groups) {
+  OrderedJson out = OrderedJson::array();
   for (const MetricSetRecord& set : groups.sets()) {
     if (!set.metrics.empty()) out.push_back({{"id", set.id}, {"name", set.name}, {"metrics", set.metrics}});
   }

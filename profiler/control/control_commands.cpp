@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/control/control_commands.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
+#include "profiler/base/duration.h"
 #include "profiler/control/control_request.h"
 #include "profiler/events/recorder.h"
 
@@ -12,11 +14,19 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
 /// What a command waits for, before it is answered that it took too long.
 constexpr std::int64_t kOpenPatienceNs = 10'000 * kNsPerMs;
 constexpr std::int64_t kWritePatienceNs = 10'000 * kNsPerMs;
-constexpr std::size_t kMostPending = 64;
+constexpr std::size_t kMaxPending = 64;
+
+/// A larger summary is in its file only.
+constexpr std::size_t kMaxSummaryBytes = std::size_t{4} << 20;
+/// While something is on the way.
+constexpr std::int64_t kLookMs = 5;
+
+Json parse(const std::string& text) {
+  return Json::parse(text, nullptr, false);
+}
 
 }  // namespace
 
@@ -28,7 +38,7 @@ void ControlCommands::on_line(ControlServer::ClientId client, std::string_view l
   try {
     if (request.value("v", Json(kControlVersion)) != kControlVersion)
       return fail(client, id, "this process speaks version " + std::to_string(kControlVersion));
-    if (pending_.size() + subscriptions_.size() >= kMostPending)
+    if (pending_.size() + subscriptions_.size() >= kMaxPending)
       return fail(client, id, "too much is under way");
     serve(client, request);
   } catch (const BadRequest& error) {
@@ -56,7 +66,7 @@ void ControlCommands::serve(ControlServer::ClientId client, const Json& request)
   }
   if (command == "yield") return yield(client, request);
   if (command == "resume") {
-    const std::string error = target_.take_cupti_back();
+    const std::string error = target_.reclaim_cupti();
     return error.empty() ? succeed(client, id, status_json(target_.status())) : fail(client, id, error);
   }
   throw BadRequest("there is no command \"" + command +
@@ -107,7 +117,7 @@ void ControlCommands::write(ControlServer::ClientId client, const Json& request,
   Pending pending{client, request.value("id", Json()), Until::written};
   const SessionStatus status = target_.status();
   pending.window = status.window.number;
-  pending.written = target_.ask_to_write();
+  pending.written = target_.request_write();
   pending.with_summary = with_summary;
   pending.give_up_ns = clock_now_ns() + kWritePatienceNs;
   if (pending.written == 0) return fail(client, pending.id, "no window is open");
@@ -186,6 +196,99 @@ void ControlCommands::fail(ControlServer::ClientId client, const Json& id, const
   Json answer = {{"v", kControlVersion}, {"ok", false}, {"error", error}};
   if (!id.is_null()) answer["id"] = id;
   server_->send(client, answer.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+bool ControlCommands::settle(const Pending& pending, const SessionStatus& status, std::int64_t now_ns) {
+  const WindowProgress& window = status.window;
+  const bool same = window.number == pending.window;
+  const bool idle = status.state == SessionState::idle;
+  if (window.number >= pending.window && !window.error.empty()) {
+    fail(pending.client, pending.id, window.error);
+    return true;
+  }
+  if (pending.until == Until::complete && window.number < pending.window && !schedule_.busy() && idle) {
+    fail(pending.client, pending.id, schedule_.error().empty() ? "no window was opened" : schedule_.error());
+    return true;
+  }
+  bool done = false;
+  switch (pending.until) {
+    case Until::opened:
+      done = window.opened;
+      break;
+    case Until::complete:
+      done = window.number >= pending.window && idle && !schedule_.busy();
+      break;
+    case Until::written:
+      done = !same || window.written >= pending.written || idle;
+      break;
+  }
+  if (done) {
+    Json answer = {{"window", window_json(window, idle)}};
+    if (pending.with_summary) {
+      const std::string text = target_.summary();
+      answer["file"] = window.folder + "/summary.json";
+      if (text.size() <= kMaxSummaryBytes) answer["summary"] = parse(text);
+    }
+    succeed(pending.client, pending.id, std::move(answer));
+    return true;
+  }
+  if (pending.give_up_ns == 0 || now_ns < pending.give_up_ns) return false;
+  fail(pending.client, pending.id, "this takes too long: status tells how it is going");
+  return true;
+}
+
+void ControlCommands::serve_subscription(Subscription& subscription, const SessionStatus& status,
+                                         std::int64_t now_ns) {
+  if (status.window.number != subscription.window) {
+    subscription.window = status.window.number;
+    subscription.written = 0;
+    subscription.delta.reset();
+  }
+  const bool there = subscription.written != 0 && status.window.written >= subscription.written;
+  if (there) {
+    subscription.written = 0;
+    const Json summary = parse(target_.summary());
+    if (summary.is_object()) {
+      Json event = subscription.delta.next(summary);
+      event["event"] = "delta";
+      event["state"] = state_text(status.state);
+      event["window"] = window_json(status.window, false);
+      succeed(subscription.client, subscription.id, std::move(event));
+    }
+  }
+  if (now_ns < subscription.due_ns || subscription.written != 0) return;
+  subscription.due_ns = now_ns + subscription.every_ns;
+  subscription.written = target_.request_write();
+  if (subscription.written == 0) {
+    Json event = status_json(status);
+    event["event"] = "state";
+    succeed(subscription.client, subscription.id, std::move(event));
+  }
+}
+
+void ControlCommands::tick(std::int64_t now_ns) {
+  if (pending_.empty() && subscriptions_.empty()) return;
+  const SessionStatus status = target_.status();
+  std::vector<Pending> waiting;
+  for (Pending& pending : std::exchange(pending_, {})) {
+    if (!settle(pending, status, now_ns)) waiting.push_back(std::move(pending));
+  }
+  pending_.insert(pending_.begin(), std::make_move_iterator(waiting.begin()),
+                  std::make_move_iterator(waiting.end()));
+  // A client that is cut off while it is served leaves the list afterwards, with on_gone().
+  for (Subscription& subscription : subscriptions_) serve_subscription(subscription, status, now_ns);
+}
+
+std::int64_t ControlCommands::next_tick_ms(std::int64_t now_ns) const {
+  if (!pending_.empty()) return kLookMs;
+  std::int64_t soonest = -1;
+  for (const Subscription& subscription : subscriptions_) {
+    const std::int64_t wait = subscription.written != 0
+                                  ? kLookMs
+                                  : std::max<std::int64_t>(1, (subscription.due_ns - now_ns) / kNsPerMs);
+    soonest = soonest < 0 ? wait : std::min(soonest, wait);
+  }
+  return soonest;
 }
 
 }  // namespace rangefinder

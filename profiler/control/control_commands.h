@@ -50,7 +50,7 @@ class ControlCommands final : public ControlServer::Handler {
     Json id;
     Until until = Until::opened;
     std::uint64_t window = 0;   ///< 0: the one that the schedule opens
-    std::uint64_t written = 0;  ///< of ask_to_write()
+    std::uint64_t written = 0;  ///< of request_write()
     std::int64_t give_up_ns = 0;
     bool with_summary = false;
   };

@@ -11,9 +11,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kMostSeconds = 30.0 * 24 * 3600;
-constexpr double kMostCount = 1e15;
-constexpr std::size_t kMostModes = 16;
+constexpr double kMaxSeconds = 30.0 * 24 * 3600;
+constexpr double kMaxCount = 1e15;
+constexpr std::size_t kMaxModes = 16;
 
 /// A point in time, ns since 1970: a string, since it exceeds 2^53.
 std::int64_t read_time(const Json& request, const char* key) {
@@ -26,7 +26,7 @@ std::int64_t read_time(const Json& request, const char* key) {
 }
 
 std::uint64_t read_count(const Json& request, const char* key, double least, double fallback) {
-  const double number = read_number(request, key, least, kMostCount, fallback);
+  const double number = read_number(request, key, least, kMaxCount, fallback);
   if (number != std::floor(number)) throw BadRequest(std::string(key) + " is a whole number");
   return static_cast<std::uint64_t>(number);
 }
@@ -72,7 +72,7 @@ WindowPlan read_window_plan(const Json& request) {
   WindowPlan plan;
   plan.request = read_window_request(request);
   plan.at_ns = read_time(request, "at_unix_ns");
-  plan.for_ns = static_cast<std::int64_t>(read_number(request, "seconds", 0.001, kMostSeconds, 0) * 1e9);
+  plan.for_ns = static_cast<std::int64_t>(read_number(request, "seconds", 0.001, kMaxSeconds, 0) * 1e9);
   plan.launches = read_count(request, "launches", 1, 0);
   if (request.contains("range") || request.contains("occurrences")) {
     RangeCount ranges;
@@ -83,7 +83,7 @@ WindowPlan read_window_plan(const Json& request) {
     plan.ranges = ranges;
     const auto counters = request.find("counters");
     if (counters != request.end() && counters->is_array()) {
-      if (counters->empty() || counters->size() > kMostModes)
+      if (counters->empty() || counters->size() > kMaxModes)
         throw BadRequest("counters is one mode, or 1 to 16");
       for (const Json& mode : *counters) plan.counters.push_back(read_counter_mode(mode));
     }

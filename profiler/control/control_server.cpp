@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "profiler/above_standard_streams.h"
+#include "profiler/guest/above_standard_streams.h"
 
 namespace rangefinder {
 namespace {

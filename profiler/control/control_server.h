@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "profiler/control/control_socket.h"
-#include "profiler/owned_file.h"
+#include "profiler/guest/owned_file.h"
 
 namespace rangefinder {
 
@@ -89,7 +89,7 @@ class ControlServer {
     std::uint32_t lines_this_second = 0;
     bool dead = false;
   };
-  static constexpr std::size_t kMostFiles = 24;
+  static constexpr std::size_t kMaxFiles = 24;
 
   [[nodiscard]] OwnedFile own(int file) noexcept;
   void disown(OwnedFile& owned) noexcept;
@@ -118,7 +118,7 @@ class ControlServer {
     dev_t device = 0;
     ino_t inode = 0;
   };
-  std::array<Place, kMostFiles> files_;
+  std::array<Place, kMaxFiles> files_;
   std::atomic<bool> file_removed_{false};
 };
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "profiler/above_standard_streams.h"
+#include "profiler/guest/above_standard_streams.h"
 
 namespace rangefinder {
 namespace {

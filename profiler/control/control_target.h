@@ -5,7 +5,7 @@
 //
 //   idle ── begin_window ──▶ recording ── close_window ──▶ closing ── finish_window, often ──▶ idle
 //    │ ▲
-//    └─┴── give_up_cupti, take_cupti_back
+//    └─┴── give_up_cupti, reclaim_cupti
 //
 // begin_window and close_window: any thread, without waiting for the GPU. All others: the
 // control thread only. What comes at the wrong time is refused with a sentence.
@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "profiler/options.h"
+#include "profiler/options/options.h"
 
 namespace rangefinder {
 
@@ -56,12 +56,12 @@ struct WindowProgress {
   std::string error;         ///< why nothing is written
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint64_t records = 0, bytes_written = 0, lost = 0;
-  std::uint64_t written = 0;  ///< requests of ask_to_write() that have been met
+  std::uint64_t written = 0;  ///< requests of request_write() that have been met
 };
 
 struct SessionStatus {
   SessionState state = SessionState::idle;
-  bool yielded = false;  ///< CUPTI was given up until take_cupti_back()
+  bool yielded = false;  ///< CUPTI was given up until reclaim_cupti()
   bool holds_cupti = false;
   bool settling = false;  ///< the last window's callbacks are not all off yet: ask finish_window() again
   CounterMode counters = CounterMode::off;  ///< of the open window, else of the next
@@ -85,14 +85,14 @@ class ControlTarget {
   [[nodiscard]] virtual bool finish_window() = 0;
 
   [[nodiscard]] virtual std::string give_up_cupti() = 0;
-  [[nodiscard]] virtual std::string take_cupti_back() = 0;
+  [[nodiscard]] virtual std::string reclaim_cupti() = 0;
 
   [[nodiscard]] virtual SessionStatus status() = 0;
   /// Of windows that begin from now on.
   virtual void set_counters(CounterMode counters) = 0;
   [[nodiscard]] virtual std::string set_metrics(const std::string& metrics) = 0;
   /// Everything to the disk soon; done when WindowProgress::written has reached the result. 0: no window.
-  [[nodiscard]] virtual std::uint64_t ask_to_write() = 0;
+  [[nodiscard]] virtual std::uint64_t request_write() = 0;
   /// summary.json as it was written last in the window; empty: not yet.
   [[nodiscard]] virtual std::string summary() = 0;
 };

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "profiler/events/recorder.h"
-#include "profiler/log.h"
+#include "profiler/guest/log.h"
+#include "profiler/guest/own_thread.h"
 #include "profiler/output/process_facts.h"
-#include "profiler/own_thread.h"
 
 namespace rangefinder {
 namespace {
@@ -69,17 +69,17 @@ bool ControlThread::start() {
 
 void ControlThread::close() noexcept {
   if (closing_.exchange(true)) return;
-  tell_capture_error();
+  report_capture_error();
   server_.remove_file();
 }
 
-void ControlThread::tell_capture_error() noexcept {
+void ControlThread::report_capture_error() noexcept {
   try {
     if (options_.capture.by == CaptureBy::ranges && ranges_.windows_left() == 0 && !ranges_.error().empty() &&
-        !told_capture_error_.exchange(true))
+        !capture_error_reported_.exchange(true))
       say_once("--capture opened no window: " + ranges_.error());
     if (options_.capture.by == CaptureBy::time && !schedule_.error().empty() &&
-        !told_capture_error_.exchange(true))
+        !capture_error_reported_.exchange(true))
       say_once("--capture opened no window: " + schedule_.error());
   } catch (...) {
     recorder().loss.add(Loss::record_sink_errors);
@@ -98,7 +98,7 @@ void ControlThread::begin_capture() {
 // Windows by time begin one behind the other; those of ranges need nobody but to tell of errors.
 void ControlThread::watch_capture(std::int64_t now_ns) {
   const CaptureRequest& capture = options_.capture;
-  if (!closing_.load()) tell_capture_error();
+  if (!closing_.load()) report_capture_error();
   if (capture.by != CaptureBy::time || schedule_.busy() || timed_captures_ >= capture.windows) return;
   ++timed_captures_;
   WindowPlan plan;

@@ -20,7 +20,7 @@
 #include "profiler/control/control_target.h"
 #include "profiler/control/range_windows.h"
 #include "profiler/control/window_schedule.h"
-#include "profiler/options.h"
+#include "profiler/options/options.h"
 
 namespace rangefinder {
 
@@ -45,7 +45,7 @@ class ControlThread {
   void open_socket();
   void begin_capture();
   void watch_capture(std::int64_t now_ns);
-  void tell_capture_error() noexcept;
+  void report_capture_error() noexcept;
   [[nodiscard]] std::int64_t wait_ms(std::int64_t now_ns, bool finishing) const;
 
   ControlTarget& target_;
@@ -57,7 +57,7 @@ class ControlThread {
   std::atomic<bool> closing_{false};
   std::atomic<std::uint64_t> captures_left_{0};  // of cudaProfilerApi and of time
   std::uint64_t timed_captures_ = 0;
-  std::atomic<bool> told_capture_error_{false};
+  std::atomic<bool> capture_error_reported_{false};
 };
 
 }  // namespace rangefinder

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <new>
 
-#include "profiler/uncancelled.h"
-#include "schema/path_glob.h"
+#include "profiler/base/path_glob.h"
+#include "profiler/guest/scoped_cancel_disable.h"
 
 namespace rangefinder {
 
@@ -48,9 +48,9 @@ void RangeWindows::disarm() noexcept {
 std::string RangeWindows::path_text(std::uint32_t path) const {
   const PathNode node = recorder_.paths.node(path);
   std::string text = node.parent == 0 ? std::string() : path_text(node.parent) + "/";
-  for (const char letter : recorder_.names.text(node.name)) {
-    if (letter == '/' || letter == '\\') text += '\\';
-    text += letter;
+  for (const char character : recorder_.names.text(node.name)) {
+    if (character == '/' || character == '\\') text += '\\';
+    text += character;
   }
   return text;
 }
@@ -92,7 +92,7 @@ void RangeWindows::on_push(std::uint64_t range, std::uint32_t path, std::uint32_
 }
 
 void RangeWindows::open(const Wanted& wanted, std::uint64_t number, std::int64_t now_ns) {
-  const Uncancelled uncancelled;
+  const ScopedCancelDisable no_cancel;
   WindowRequest request = wanted.requests[std::min<std::size_t>(opened_.load(), wanted.requests.size() - 1)];
   request.begin_ns = now_ns;
   std::string error = target_.begin_window(request);
@@ -116,7 +116,7 @@ void RangeWindows::on_pop(std::uint64_t range, std::int64_t) noexcept {
   Phase open = Phase::open;
   if (!phase_.compare_exchange_strong(open, Phase::off)) return;
   last_range_.store(0);
-  const Uncancelled uncancelled;
+  const ScopedCancelDisable no_cancel;
   (void)target_.close_window("range");
   const std::uint64_t left = left_.load();
   const bool more = left > 1;

@@ -28,7 +28,8 @@ namespace rangefinder {
 
 /// Which ranges, and how many.
 struct RangeCount {
-  std::string glob{};    ///< schema/path_glob.h; without a '/', at any level; empty: every outermost range
+  std::string
+      glob{};  ///< profiler/base/path_glob.h; without a '/', at any level; empty: every outermost range
   std::string domain{};  ///< empty: any
   std::uint64_t after = 0;
   std::uint64_t count = 1;

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "profiler/base/duration.h"
+
 namespace rangefinder {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
 /// The window before may take so long to be complete.
 constexpr std::int64_t kBeginPatienceNs = 10'000 * kNsPerMs;
 /// Between two looks at launches.

@@ -59,17 +59,16 @@ constexpr std::array kCures{
 
 }  // namespace
 
-std::string_view counter_error_cure(CUptiResult result) noexcept {
-  for (const Cure& cure : kCures) {
-    if (cure.result == result) return cure.text;
+std::string_view counter_error_fix(CUptiResult result) noexcept {
+  for (const Cure& fix : kCures) {
+    if (fix.result == result) return fix.text;
   }
   return {};
 }
 
 std::string counter_error_text(const CuptiFunctions& cupti, const char* step, CUptiResult result) {
   std::string text = std::string(step) + " failed with " + cupti_result_text(cupti, result);
-  if (const std::string_view cure = counter_error_cure(result); !cure.empty())
-    text += ": " + std::string(cure);
+  if (const std::string_view fix = counter_error_fix(result); !fix.empty()) text += ": " + std::string(fix);
   return text;
 }
 

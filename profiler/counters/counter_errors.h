@@ -13,7 +13,7 @@
 namespace rangefinder {
 
 /// What is wrong and what to do about it; empty for a code that has no entry of its own.
-[[nodiscard]] std::string_view counter_error_cure(CUptiResult result) noexcept;
+[[nodiscard]] std::string_view counter_error_fix(CUptiResult result) noexcept;
 
 /// "cuptiFoo failed with CUPTI_ERROR_BAR (26): the cure".
 [[nodiscard]] std::string counter_error_text(const CuptiFunctions& cupti, const char* step,

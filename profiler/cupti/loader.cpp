@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/sanitizer_runtime.h"
+#include "profiler/guest/sanitizer_runtime.h"
 
 namespace rangefinder {
 namespace {

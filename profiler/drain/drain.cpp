@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profiler/base/duration.h"
 #include "profiler/output/atomic_file.h"
 #include "profiler/output/summary.h"
 #include "schema/write_line.h"
@@ -12,7 +13,6 @@ namespace rangefinder {
 namespace {
 
 constexpr std::int64_t kClockNs = 1'000'000'000;
-constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kFirstFlushNs = 100 * kNsPerMs;
 
 }  // namespace

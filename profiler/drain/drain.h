@@ -15,11 +15,11 @@
 #include <span>
 #include <string>
 
-#include "profiler/counters/sample_queue.h"
-#include "profiler/drain/kernel_names.h"
+#include "profiler/counters/sampling/sample_queue.h"
 #include "profiler/drain/recording.h"
 #include "profiler/drain/trace_builder.h"
-#include "profiler/options.h"
+#include "profiler/options/options.h"
+#include "profiler/output/kernel_names.h"
 #include "profiler/output/segment_writer.h"
 #include "profiler/output/trace_writer.h"
 

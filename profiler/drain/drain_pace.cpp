@@ -5,16 +5,16 @@
 #include <string>
 
 #include "profiler/activity/activity_callbacks.h"
+#include "profiler/base/duration.h"
+#include "profiler/base/monotonic_clock.h"
 #include "profiler/drain/drain_thread.h"
-#include "profiler/log.h"
-#include "profiler/output/process_facts.h"
+#include "profiler/guest/log.h"
 
 namespace rangefinder {
 namespace {
 
 constexpr std::chrono::milliseconds kBusySleep{10};
 constexpr std::chrono::milliseconds kQuietSleep{100};
-constexpr std::int64_t kNsPerMs = 1'000'000;
 /// A quiet program is asked for late records this often.
 constexpr std::int64_t kQuietAskNs = 5'000'000'000;
 
@@ -28,12 +28,12 @@ std::chrono::milliseconds DrainThread::time_to_sleep() const {
   return std::clamp(left, std::chrono::milliseconds(1), longest);
 }
 
-void DrainThread::ask_for_records(std::int64_t now_ns) {
+void DrainThread::request_records(std::int64_t now_ns) {
   if (from_.cupti == nullptr) return;
   const bool quiet = now_ns - last_input_ns_ > kQuietAfterNs;
-  const bool asked = asked_to_write_.load(std::memory_order_relaxed) != written_;
-  if (!asked && now_ns - last_ask_ns_ < (quiet ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
-  last_ask_ns_ = now_ns;
+  const bool asked = write_requested_.load(std::memory_order_relaxed) != written_;
+  if (!asked && now_ns - last_request_ns_ < (quiet ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
+  last_request_ns_ = now_ns;
   // Hands back what is complete, into the pool's queue, on this thread; waits for no GPU work.
   const std::int64_t begin_ns = monotonic_now_ns();
   from_.cupti->functions.ActivityFlushAll(0);
@@ -51,21 +51,21 @@ void DrainThread::flush_the_rest() {
   log_info("the last records handed back in " + std::to_string((monotonic_now_ns() - begin_ns) / 1000) +
            " us");
   // What rings got meanwhile is of no window: nothing that is lost for its length.
-  looked_ns_ = 0;
+  checked_ns_ = 0;
 }
 
-void DrainThread::look_again(std::int64_t now_ns) noexcept {
-  if (looked_ns_ != 0) longest_away_ns_ = std::max(longest_away_ns_, now_ns - looked_ns_);
-  looked_ns_ = now_ns;
+void DrainThread::recheck(std::int64_t now_ns) noexcept {
+  if (checked_ns_ != 0) longest_away_ns_ = std::max(longest_away_ns_, now_ns - checked_ns_);
+  checked_ns_ = now_ns;
 }
 
 void DrainThread::sleep() {
   const std::chrono::nanoseconds limit = time_to_sleep();
   const std::int64_t begin_ns = monotonic_now_ns();
-  look_again(begin_ns);
+  recheck(begin_ns);
   from_.recorder.sleep_until_woken(limit);
   // Where the machine let us sleep for longer, that is time in which rings fill up.
-  looked_ns_ = std::min(monotonic_now_ns(), begin_ns + limit.count());
+  checked_ns_ = std::min(monotonic_now_ns(), begin_ns + limit.count());
 }
 
 void DrainThread::begin_cycle() {

@@ -10,20 +10,21 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/attribution/layer_report.h"
+#include "profiler/base/duration.h"
+#include "profiler/base/monotonic_clock.h"
+#include "profiler/base/out_template.h"
+#include "profiler/guest/log.h"
+#include "profiler/guest/own_thread.h"
+#include "profiler/guest/thread_cpu.h"
 #include "profiler/launch/gpu_query.h"
-#include "profiler/log.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/output/atomic_file.h"
 #include "profiler/output/process_facts.h"
 #include "profiler/output/summary.h"
-#include "profiler/own_thread.h"
-#include "profiler/thread_cpu.h"
-#include "schema/out_template.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
 /// A thread that emits so much between two looks would fill its first ring while a disk or CUPTI takes 80 ms.
 constexpr std::size_t kBusyEvents = EventRing::kSlots / 8;
 constexpr std::int64_t kFirstAskNs = 100 * kNsPerMs;  // in a window that somebody waits for
@@ -55,7 +56,7 @@ void DrainThread::run() noexcept {
   LossLedger& loss = from_.recorder.loss;
   bool opened = false;
   if (!guarded(loss, [&] { opened = open(); }))
-    (void)guarded(loss, [this] { tell_failure("out of memory"); });
+    (void)guarded(loss, [this] { report_failure("out of memory"); });
   if (opened) {
     while (!stopping_.load(std::memory_order_acquire)) {
       sleep();
@@ -103,14 +104,14 @@ bool DrainThread::open() {
   if (!out.problem.empty()) log_info(out.problem);
   const std::vector<GpuRecord> gpus = from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{};
   if (!open_trace(out.text, names_process(asked_for), header, gpus)) {
-    tell_failure(drain_.error());
+    report_failure(drain_.error());
     return false;
   }
-  last_input_ns_ = last_ask_ns_ = header.base_unix_ns;
+  last_input_ns_ = last_request_ns_ = header.base_unix_ns;
   if (header.monitor_period_ns != 0) begin_cycle();
   if (from_.late) {
     drain_.begin_late();
-    last_ask_ns_ -= from_.options.flush_ms * kNsPerMs - kFirstAskNs;
+    last_request_ns_ -= from_.options.flush_ms * kNsPerMs - kFirstAskNs;
     for (NamingLog::Entry& entry : from_.recorder.naming.entries()) {
       entry.event.range = 0;  // of another window: this trace has no line of it
       drain_.on_event(entry.thread, entry.event, {});
@@ -130,9 +131,9 @@ void DrainThread::turn(std::int64_t now_ns) {
     }
     drain_.on_counters_refused(reason);
   }
-  tell_chain_problem();
+  report_chain_problem();
   from_.recorder.clock.calibrate();
-  ask_for_records(now_ns);
+  request_records(now_ns);
   if (read_rings() != 0) last_input_ns_ = now_ns;
   read_exact();
   read_samples();
@@ -141,21 +142,21 @@ void DrainThread::turn(std::int64_t now_ns) {
     node_records_.look(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
   if (cycle_ && !stopping_.load(std::memory_order_relaxed)) follow_cycle(false);
   from_.recorder.threads.recycle();
-  const std::uint64_t asked = asked_to_write_.load(std::memory_order_acquire);
+  const std::uint64_t asked = write_requested_.load(std::memory_order_acquire);
   const TickChunk tick{clock_now_ns(), monotonic_now_ns()};
   drain_.end_turn(tick, cost());
   if (asked != written_) {
     written_ = asked;
     drain_.flush_now(tick, cost());
   }
-  tell_progress();
+  notify_progress();
 }
 
-void DrainThread::tell_chain_problem() {
+void DrainThread::report_chain_problem() {
   // The tool is loaded at the first NVTX call, where nothing may be printed.
-  const char* const problem = told_chain_problem_ ? nullptr : nvtx_chain_problem();
+  const char* const problem = chain_problem_reported_ ? nullptr : nvtx_chain_problem();
   if (problem == nullptr) return;
-  told_chain_problem_ = true;
+  chain_problem_reported_ = true;
   say_once(problem);
 }
 
@@ -163,7 +164,7 @@ std::size_t DrainThread::read_rings() {
   const std::int64_t from_ns = admitted_ns_.load(std::memory_order_acquire);
   if (from_.late && from_ns == 0) return 0;
   std::size_t events = 0;
-  look_again(monotonic_now_ns());
+  recheck(monotonic_now_ns());
   from_.recorder.threads.for_each([&](ThreadState& state) {
     EventRing& ring = state.ring();
     if (ring.empty()) return;
@@ -252,7 +253,7 @@ void DrainThread::finish() {
   from_.recorder.threads.for_each([&](ThreadState& state) { state.close_all(now_ns); });
   nvtx_close_all(now_ns);
   if (from_.cupti != nullptr) flush_the_rest();
-  last_ask_ns_ = 0;
+  last_request_ns_ = 0;
   turn(clock_now_ns());
   if (cycle_) follow_cycle(true);
   EndFacts end;
@@ -261,8 +262,8 @@ void DrainThread::finish() {
   const auto loss = from_.recorder.loss.snapshot();
   std::copy_n(loss.begin(), end.loss.size(), end.loss.begin());
   drain_.finish(end, reason_);
-  written_ = asked_to_write_.load(std::memory_order_acquire);
-  tell_progress();
+  written_ = write_requested_.load(std::memory_order_acquire);
+  notify_progress();
   if (!drain_.summary_error().empty()) say_once(drain_.summary_error() + ". The trace is without one.");
   report();
 }

@@ -23,11 +23,11 @@
 
 #include "profiler/activity/buffer_pool.h"
 #include "profiler/activity/node_record_guard.h"
-#include "profiler/counters/exact_profiler.h"
-#include "profiler/counters/pm_sampler.h"
+#include "profiler/counters/exact/exact_profiler.h"
+#include "profiler/counters/sampling/pm_sampler.h"
 #include "profiler/cupti/loader.h"
 #include "profiler/drain/drain.h"
-#include "profiler/options.h"
+#include "profiler/options/options.h"
 
 namespace rangefinder {
 
@@ -71,16 +71,16 @@ class DrainThread {
     std::string folder;         ///< absolute, once opened
     std::string error;          ///< why it could not be opened
     std::uint64_t records = 0, bytes_written = 0;
-    std::uint64_t written = 0;  ///< requests of ask_to_write() that have been met
+    std::uint64_t written = 0;  ///< requests of request_write() that have been met
     std::string summary;        ///< the text written last
   };
   [[nodiscard]] Progress progress(bool with_summary) const;
   /// Everything to the disk, and a summary, in the next turn. Returns the number that Progress::written
   /// will have reached then. Any thread.
-  std::uint64_t ask_to_write() noexcept;
+  std::uint64_t request_write() noexcept;
 
   /// Counters were refused: any thread.
-  void tell_refusal(const std::string& reason) noexcept;
+  void report_refusal(const std::string& reason) noexcept;
 
  private:
   static constexpr std::int64_t kQuietAfterNs = 1'000'000'000;  // without events
@@ -90,24 +90,24 @@ class DrainThread {
   /// process's own.
   [[nodiscard]] bool open_trace(const std::string& folder, bool names_process, const Header& header,
                                 const std::vector<GpuRecord>& gpus);
-  void tell_failure(const std::string& reason);
+  void report_failure(const std::string& reason);
   void admit_in_time();
   void announce();
   void turn(std::int64_t now_ns);
-  void tell_chain_problem();
+  void report_chain_problem();
   /// Monitor mode: switches records on and off, and ends periods. `last`: the trace ends.
   void begin_cycle();
   void follow_cycle(bool last);
   [[nodiscard]] std::chrono::milliseconds time_to_sleep() const;
   void sleep();
-  void look_again(std::int64_t now_ns) noexcept;
+  void recheck(std::int64_t now_ns) noexcept;
   std::size_t read_rings();
   [[nodiscard]] bool is_of_window(const Event& event, std::int64_t from_ns) const noexcept;
   void read_exact();
   void announce_metric_sets();
   void read_samples();
   void read_buffers();
-  void ask_for_records(std::int64_t now_ns);
+  void request_records(std::int64_t now_ns);
   void flush_the_rest();  // at the end of the window
   /// Other windows may follow, so that nothing may be switched off for good.
   [[nodiscard]] bool more_windows() const noexcept {
@@ -115,7 +115,7 @@ class DrainThread {
   }
   void settle();
   void finish();
-  void tell_progress();
+  void notify_progress();
   void report();
   [[nodiscard]] OwnCost cost() const;
   [[nodiscard]] OwnCost cost_of_all_windows() const;
@@ -130,20 +130,20 @@ class DrainThread {
   std::vector<ExactLaunch> exact_;
   std::vector<std::uint32_t> named_threads_;
   std::vector<std::uint32_t> gpus_with_sets_;
-  std::int64_t last_ask_ns_ = 0, last_input_ns_ = 0;
-  std::int64_t looked_ns_ = 0;  // CLOCK_MONOTONIC: begin of the last look at the rings, or when one is due
+  std::int64_t last_request_ns_ = 0, last_input_ns_ = 0;
+  std::int64_t checked_ns_ = 0;  // CLOCK_MONOTONIC: begin of the last look at the rings, or when one is due
   std::int64_t longest_away_ns_ = 0, longest_flush_ns_ = 0;
   std::atomic<std::int64_t> admitted_ns_{0};       // late: what began before is no part of the window
   std::int64_t drop_from_ns_ = Recorder::kAlways;  // nor is what began later
   std::uint64_t written_ = 0;
-  bool told_chain_problem_ = false, told_write_error_ = false;
+  bool chain_problem_reported_ = false, write_error_reported_ = false;
   std::atomic<bool> stopping_{false};
   const char* reason_ = "exit";  // written before stopping_
   // Written before stopping_; 0: the process ends.
   std::int64_t window_end_ns_ = 0;
   std::uint32_t patience_ms_ = 0;
   std::atomic<bool> hurry_{false};  // do not wait for records any more
-  std::atomic<std::uint64_t> asked_to_write_{0};
+  std::atomic<std::uint64_t> write_requested_{0};
   mutable std::mutex mutex_;
   Progress progress_;  // guarded by mutex_
   std::condition_variable ended_changed_;

@@ -6,17 +6,17 @@
 
 #include <cstdlib>
 
-#include "profiler/above_standard_streams.h"
+#include "profiler/base/duration.h"
+#include "profiler/base/monotonic_clock.h"
 #include "profiler/drain/drain_thread.h"
-#include "profiler/log.h"
-#include "profiler/output/process_facts.h"
+#include "profiler/guest/above_standard_streams.h"
+#include "profiler/guest/log.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::chrono::milliseconds kSettlingSleep{5};
-constexpr unsigned kMostOfOneNumber = 99;  // traces of processes that had one number, one after the other
+constexpr unsigned kMaxTracesPerPid = 99;  // traces of processes that had one number, one after the other
 
 bool append_line(const std::string& path, const std::string& line) {
   const int file = above_standard_streams(
@@ -29,9 +29,9 @@ bool append_line(const std::string& path, const std::string& line) {
 
 }  // namespace
 
-void DrainThread::tell_progress() {
-  if (!told_write_error_ && !drain_.error().empty()) {
-    told_write_error_ = true;
+void DrainThread::notify_progress() {
+  if (!write_error_reported_ && !drain_.error().empty()) {
+    write_error_reported_ = true;
     say_once(drain_.error() + ". The program runs on; the lines that are lost are counted.");
   }
   const std::lock_guard lock(mutex_);
@@ -50,8 +50,8 @@ DrainThread::Progress DrainThread::progress(bool with_summary) const {
   return without;
 }
 
-std::uint64_t DrainThread::ask_to_write() noexcept {
-  const std::uint64_t number = asked_to_write_.fetch_add(1, std::memory_order_acq_rel) + 1;
+std::uint64_t DrainThread::request_write() noexcept {
+  const std::uint64_t number = write_requested_.fetch_add(1, std::memory_order_acq_rel) + 1;
   from_.recorder.wake_drain();
   return number;
 }
@@ -90,7 +90,7 @@ bool DrainThread::open_trace(const std::string& folder, bool names_process, cons
   bool opened = drain_.open(folder, header, gpus);
   // A process of this number was there before: this one before an exec, or one of a container, where each has
   // few.
-  for (unsigned number = 2; names_process && !opened && drain_.occupied() && number <= kMostOfOneNumber;
+  for (unsigned number = 2; names_process && !opened && drain_.occupied() && number <= kMaxTracesPerPid;
        ++number)
     opened = drain_.open(folder + "-" + std::to_string(number), header, gpus);
   // A process of the same run, parent or child, was there in the same moment: `run` has seen to the folder.
@@ -99,7 +99,7 @@ bool DrainThread::open_trace(const std::string& folder, bool names_process, cons
   return opened;
 }
 
-void DrainThread::tell_failure(const std::string& reason) {
+void DrainThread::report_failure(const std::string& reason) {
   if (!from_.late) say_once(reason + ". The program runs on without being recorded.");
   const std::lock_guard lock(mutex_);
   progress_.error = reason;
@@ -130,7 +130,7 @@ void DrainThread::settle() {
   for (int turns = 0; turns < 2 || (!drain_.settled() && monotonic_now_ns() < deadline_ns); ++turns) {
     if (hurry_.load(std::memory_order_acquire)) return;
     from_.recorder.sleep_until_woken(kSettlingSleep);
-    last_ask_ns_ = 0;
+    last_request_ns_ = 0;
     turn(clock_now_ns());
   }
 }
@@ -163,7 +163,7 @@ void DrainThread::announce() {
   progress_.opened = true;
 }
 
-void DrainThread::tell_refusal(const std::string& reason) noexcept {
+void DrainThread::report_refusal(const std::string& reason) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     refusal_ = reason;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "schema/duration.h"
+#include "profiler/base/duration.h"
 
 namespace rangefinder {
 void MonitorCounts::add_kernel(const GpuWork& work) {

@@ -6,7 +6,7 @@
 //   |<----- period ---------->|<------ period -------->|
 //
 // Only records are switched: callbacks stay on, since they count, and since switching those is another matter
-// (launch/calls_under_way.h). A launch that was under way while records went on or off may have one or not:
+// (launch/calls_in_progress.h). A launch that was under way while records went on or off may have one or not:
 // it is at the edge. Drain thread only.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <functional>
 #include <limits>
 
-#include "profiler/options.h"
+#include "profiler/options/options.h"
 
 namespace rangefinder {
 

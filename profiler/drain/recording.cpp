@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "profiler/above_standard_streams.h"
-#include "profiler/drain/kernel_names.h"
+#include "profiler/guest/above_standard_streams.h"
+#include "profiler/output/kernel_names.h"
 #include "schema/write_line.h"
 
 namespace rangefinder {
@@ -199,8 +199,8 @@ RecordingReader::RecordingReader(File file, const std::string& name) : file_(std
 bool RecordingReader::next(Chunk& chunk) {
   ChunkHead head;
   if (std::fread(&head, sizeof(head), 1, file_.get()) != 1) return false;
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
-  if (head.bytes > kMostBytes) throw std::runtime_error("the recording is damaged: a chunk of over 1 GiB");
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
+  if (head.bytes > kMaxBytes) throw std::runtime_error("the recording is damaged: a chunk of over 1 GiB");
   chunk.kind = static_cast<ChunkKind>(head.kind);
   chunk.bytes.resize(head.bytes);
   return head.bytes == 0 || std::fread(chunk.bytes.data(), head.bytes, 1, file_.get()) == 1;

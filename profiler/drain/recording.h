@@ -21,11 +21,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profiler/counters/exact_launch.h"
-#include "profiler/counters/sample_queue.h"
+#include "profiler/counters/exact/exact_launch.h"
+#include "profiler/counters/sampling/sample_queue.h"
 #include "profiler/cupti/functions.h"
 #include "profiler/events/recorder.h"
-#include "profiler/owned_file.h"
+#include "profiler/guest/owned_file.h"
 
 namespace rangefinder {
 

@@ -25,14 +25,14 @@
 #include "profiler/attribution/monitor_rates.h"
 #include "profiler/attribution/path_totals.h"
 #include "profiler/attribution/sample_sharing.h"
-#include "profiler/contiguous_queue.h"
-#include "profiler/counters/exact_launch.h"
+#include "profiler/counters/exact/exact_launch.h"
+#include "profiler/drain/contiguous_queue.h"
 #include "profiler/drain/graph_nodes.h"
-#include "profiler/drain/kernel_names.h"
 #include "profiler/drain/launch_table.h"
 #include "profiler/drain/monitor_counts.h"
 #include "profiler/drain/monitor_cycle.h"
 #include "profiler/events/recorder.h"
+#include "profiler/output/kernel_names.h"
 #include "profiler/output/trace_writer.h"
 
 namespace rangefinder {

@@ -70,8 +70,8 @@ void TraceBuilder::on_exact(const ExactLaunch& launch) {
   record.launches = launch.launches;
   record.kernels = launch.kernels;
   record.exclusive = launch.exclusive;
-  record.measured = launch.unmeasured == Unmeasured::no && !shares_counter_range(record);
-  record.reason = unmeasured_text(launch.unmeasured);
+  record.measured = launch.outcome == CounterOutcome::measured && !shares_counter_range(record);
+  record.reason = counter_outcome_text(launch.outcome);
   if (record.measured) read_values(launch, record);
   learn_path(record.launch.host.path);
   // Known before its line is written: out of memory a line may be lost, and no line may be without its

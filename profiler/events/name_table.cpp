@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "profiler/events/host_lock.h"
+#include "profiler/guest/host_lock.h"
 
 namespace rangefinder {
 namespace {

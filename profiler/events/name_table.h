@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/events/host_mutex.h"
+#include "profiler/guest/host_mutex.h"
 #include "schema/loss.h"
 
 namespace rangefinder {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/events/naming_log.h"
 
-#include "profiler/events/host_lock.h"
+#include "profiler/guest/host_lock.h"
 
 namespace rangefinder {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "profiler/events/event.h"
-#include "profiler/events/host_mutex.h"
+#include "profiler/guest/host_mutex.h"
 
 namespace rangefinder {
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <new>
 
-#include "profiler/events/host_lock.h"
 #include "profiler/events/name_table.h"
+#include "profiler/guest/host_lock.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr std::size_t kFirstIndex = 1024;
+constexpr std::size_t kFirstPathIndex = 1024;
 
 std::size_t hash_node(const PathNode& node) noexcept {
   std::uint64_t hash = (std::uint64_t{node.parent} << 32 | node.name) * 0x9E3779B97F4A7C15;
@@ -75,7 +75,7 @@ void PathTable::add(std::uint32_t id, const PathNode& added, std::size_t hash) {
 }
 
 void PathTable::grow_index() {
-  std::vector<std::uint32_t> bigger(std::max(kFirstIndex, index_.size() * 2));
+  std::vector<std::uint32_t> bigger(std::max(kFirstPathIndex, index_.size() * 2));
   for (const std::uint32_t id : index_) {
     if (id == 0) continue;
     std::size_t i = hash_node(node(id));

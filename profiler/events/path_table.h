@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "profiler/events/host_mutex.h"
+#include "profiler/guest/host_mutex.h"
 #include "schema/loss.h"
 
 namespace rangefinder {

@@ -9,8 +9,8 @@
 
 #include <initializer_list>
 
-#include "profiler/events/host_lock.h"
-#include "profiler/immortal.h"
+#include "profiler/guest/host_lock.h"
+#include "profiler/guest/never_destroyed.h"
 
 namespace rangefinder {
 
@@ -71,7 +71,7 @@ struct RecorderOfTheProcess : Recorder {
 }  // namespace
 
 Recorder& recorder() noexcept {
-  return immortal<RecorderOfTheProcess>();
+  return never_destroyed<RecorderOfTheProcess>();
 }
 
 }  // namespace rangefinder

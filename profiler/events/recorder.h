@@ -17,14 +17,14 @@
 
 #include <time.h>
 
-#include "profiler/events/fork_locks.h"
-#include "profiler/events/host_mutex.h"
 #include "profiler/events/name_table.h"
 #include "profiler/events/naming_log.h"
 #include "profiler/events/path_table.h"
 #include "profiler/events/range_trigger.h"
 #include "profiler/events/thread_state.h"
-#include "profiler/events/tick_clock.h"
+#include "profiler/events/tsc_clock.h"
+#include "profiler/guest/fork_locks.h"
+#include "profiler/guest/host_mutex.h"
 #include "schema/loss.h"
 
 namespace rangefinder {
@@ -38,7 +38,7 @@ class Recorder {
   PathTable paths{loss};
   ThreadRegistry threads{*this};
   /// What events of the application's threads are stamped with; calibrated by the drain thread.
-  TickClock clock;
+  TscClock clock;
   NamingLog naming;
 
   /// NVTX domains: id ▶ NameTable id of the domain's name; id 0 is the default domain.

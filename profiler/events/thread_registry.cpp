@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// ThreadRegistry, and of ThreadState all but its ranges (nvtx/thread_ranges.cpp).
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <new>
 
-#include "profiler/events/host_lock.h"
 #include "profiler/events/recorder.h"
 #include "profiler/events/thread_state.h"
+#include "profiler/guest/host_lock.h"
 
 namespace rangefinder {
 namespace {
@@ -25,8 +20,6 @@ struct ThreadCache {
 };
 thread_local ThreadCache t_cache;
 
-constexpr auto kRelaxed = std::memory_order_relaxed;
-
 std::atomic<std::uint64_t> g_next_serial{1};
 
 // A refused thread asks again now and then: states come back when other threads end.
@@ -34,57 +27,8 @@ constexpr std::uint32_t kAskAgainAfter = 1024;
 
 }  // namespace
 
-std::uint64_t ThreadState::next_range_id() noexcept {
-  if (next_range_ == last_range_) {
-    next_range_ = recorder_.take_range_ids();
-    last_range_ = next_range_ + Recorder::kRangeIdBlock;
-  }
-  return next_range_++;
-}
-
-void ThreadState::emit_extended(Event event, const NvtxPayload& payload) noexcept {
-  std::byte extra[sizeof payload.schema + kMaxPayloadBytes];
-  const std::size_t data_bytes = std::min<std::size_t>(payload.bytes, kMaxPayloadBytes);
-  if (data_bytes < payload.bytes) recorder_.loss.add(Loss::payloads_truncated);
-  const std::size_t bytes = sizeof payload.schema + data_bytes;
-  std::memcpy(extra, &payload.schema, sizeof payload.schema);
-  if (data_bytes != 0) std::memcpy(extra + sizeof payload.schema, payload.data, data_bytes);
-  event.extra_bytes = static_cast<std::uint16_t>(bytes);
-  event.extra_slots = static_cast<std::uint8_t>((bytes + sizeof(Event) - 1) / sizeof(Event));
-  emit(event, {extra, bytes});
-}
-
-void ThreadState::emit(const Event& event, std::span<const std::byte> extra) noexcept {
-  if (names_something(event.kind) && !recorder_.naming.add(thread(), event)) [[unlikely]]
-    recorder_.loss.add(Loss::record_sink_errors);
-  if (!recorder_.admits(event.start_ns)) return;  // between two windows
-  finish_emit(ring_.push(event, extra));
-}
-
-void ThreadState::finish_emit(bool pushed) noexcept {
-  if (!pushed) [[unlikely]]
-    recorder_.loss.add(Loss::events_dropped);
-  if (ring_.half_full()) [[unlikely]]
-    recorder_.wake_drain();
-}
-
-// With the registry's mutex held. The caches stay: they are of the same tables.
-void ThreadState::reset(std::uint32_t thread) noexcept {
-  status_ = Status::owned;
-  in_use_ = false;
-  thread_.store(thread, kRelaxed);
-  call_since_ns_.store(kNoCall, kRelaxed);
-  prctl(PR_GET_NAME, first_comm_.data());
-  stack_.depth_.store(0, std::memory_order_release);
-  stack_.path_ = 0;
-  stack_.range_ = 0;
-  stack_.too_deep_total_ = 0;
-  stack_.too_deep_ = {};
-  payloads_used_ = 0;
-}
-
 ThreadRegistry::ThreadRegistry(Recorder& recorder) noexcept
-    : recorder_(recorder), serial_(g_next_serial.fetch_add(1, kRelaxed)) {
+    : recorder_(recorder), serial_(g_next_serial.fetch_add(1, std::memory_order_relaxed)) {
   const auto on_thread_exit = [](void* value) {
     ThreadState& state = *static_cast<ThreadState*>(value);
     t_cache = {};
@@ -96,11 +40,11 @@ ThreadRegistry::ThreadRegistry(Recorder& recorder) noexcept
 
 ThreadRegistry::~ThreadRegistry() {
   if (key_made_) pthread_key_delete(key_);
-  for (auto& state : states_) delete state.load(kRelaxed);
+  for (auto& state : states_) delete state.load(std::memory_order_relaxed);
 }
 
 ThreadState* ThreadRegistry::current() noexcept {
-  if (recorder_.silent.load(kRelaxed)) return nullptr;
+  if (recorder_.silent.load(std::memory_order_relaxed)) return nullptr;
   const ThreadCache& cache = t_cache;
   if (cache.serial == serial_) [[likely]]
     return cache.state;
@@ -133,9 +77,9 @@ ThreadState* ThreadRegistry::acquire() noexcept {
   const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
   const HostLock lock(mutex_);
   if (!lock) return nullptr;
-  const std::uint32_t count = count_.load(kRelaxed);
+  const std::uint32_t count = count_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
-    ThreadState* const state = states_[i].load(kRelaxed);
+    ThreadState* const state = states_[i].load(std::memory_order_relaxed);
     // Between windows nobody reads rings, and nobody recycles.
     const bool unread =
         state->status_ == ThreadState::Status::ending && !recorder_.admits(Recorder::kNever + 1);
@@ -162,9 +106,9 @@ void ThreadRegistry::release(ThreadState& state) noexcept {
 
 void ThreadRegistry::recycle() noexcept {
   const HostLock lock(mutex_);
-  const std::uint32_t count = lock ? count_.load(kRelaxed) : 0;
+  const std::uint32_t count = lock ? count_.load(std::memory_order_relaxed) : 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    ThreadState& state = *states_[i].load(kRelaxed);
+    ThreadState& state = *states_[i].load(std::memory_order_relaxed);
     if (state.status_ == ThreadState::Status::ending && state.ring_.empty()) {
       state.status_ = ThreadState::Status::free;
     }
@@ -180,9 +124,9 @@ void ThreadRegistry::discard_events() noexcept {
 void ThreadRegistry::forget_after_fork() noexcept {
   t_cache = {};
   if (key_made_) pthread_setspecific(key_, nullptr);
-  const std::uint32_t count = count_.load(kRelaxed);
+  const std::uint32_t count = count_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
-    ThreadState& state = *states_[i].load(kRelaxed);
+    ThreadState& state = *states_[i].load(std::memory_order_relaxed);
     state.reset(0);
     state.ring_.clear();
     state.status_ = ThreadState::Status::free;

@@ -23,8 +23,8 @@
 #include <pthread.h>
 
 #include "profiler/events/event_ring.h"
-#include "profiler/events/host_mutex.h"
-#include "profiler/nvtx/range_stack.h"
+#include "profiler/events/range_stack.h"
+#include "profiler/guest/host_mutex.h"
 
 namespace rangefinder {
 
@@ -77,16 +77,16 @@ class ThreadState {
   void enter_call(std::uint16_t call) noexcept {
     calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     last_call_.store(call, std::memory_order_relaxed);
-    call_under_way_.store(call, std::memory_order_seq_cst);
+    call_in_progress_.store(call, std::memory_order_seq_cst);
   }
-  void leave_call() noexcept { call_under_way_.store(0, std::memory_order_release); }
+  void leave_call() noexcept { call_in_progress_.store(0, std::memory_order_release); }
   /// Any thread: how many calls it has entered; wraps around.
   [[nodiscard]] std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
   /// Any thread: the call that it entered last, or 0.
   [[nodiscard]] std::uint16_t last_call() const noexcept {
     return last_call_.load(std::memory_order_relaxed);
   }
-  /// Of CallsUnderWay, with its lock: the number of calls when it last looked, and since when it has been
+  /// Of CallsInProgress, with its lock: the number of calls when it last looked, and since when it has been
   /// that.
   struct CallsSeen {
     std::uint32_t calls = 0;
@@ -94,8 +94,8 @@ class ThreadState {
   };
   [[nodiscard]] CallsSeen& calls_seen() const noexcept { return calls_seen_; }
   /// Any thread: the call that it is in, or 0.
-  [[nodiscard]] std::uint16_t call_under_way() const noexcept {
-    return call_under_way_.load(std::memory_order_seq_cst);
+  [[nodiscard]] std::uint16_t call_in_progress() const noexcept {
+    return call_in_progress_.load(std::memory_order_seq_cst);
   }
 
   [[nodiscard]] const RangeStack& stack() const noexcept { return stack_; }
@@ -146,7 +146,7 @@ class ThreadState {
   volatile bool in_use_ = false;  // owner and what interrupts it: ThreadUse
   static constexpr std::int64_t kNoCall = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> call_since_ns_{kNoCall};
-  std::atomic<std::uint16_t> call_under_way_{0};
+  std::atomic<std::uint16_t> call_in_progress_{0};
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<std::uint16_t> last_call_{0};
   mutable CallsSeen calls_seen_;

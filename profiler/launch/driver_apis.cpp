@@ -212,7 +212,7 @@ constexpr std::array kDriverApis{
     A(cuStreamDestroy, stream_destroy),
 };
 
-static_assert(kDriverApis.size() <= kMostDriverApis);
+static_assert(kDriverApis.size() <= kMaxDriverApis);
 
 #undef A
 #undef M
@@ -234,6 +234,24 @@ std::span<const DriverApi> driver_apis() noexcept {
 
 int find_driver_api(CUpti_CallbackId cbid) noexcept {
   return cbid < kIndexByCbid.size() ? kIndexByCbid[cbid] : -1;
+}
+
+bool is_wanted(ApiClass api, bool memory, bool events, bool exact) noexcept {
+  switch (api) {
+    case ApiClass::alloc:
+    case ApiClass::free:
+      return memory;
+    case ApiClass::sync:
+    case ApiClass::event_record:
+    case ApiClass::event_wait:
+      return events;
+    case ApiClass::value_wait:
+    case ApiClass::stream_create:
+    case ApiClass::stream_destroy:
+      return exact;
+    default:
+      return true;
+  }
 }
 
 }  // namespace rangefinder

@@ -64,12 +64,16 @@ struct DriverApi {
   void (*read)(const void* params, bool after, ApiArguments& out);
 };
 
-inline constexpr std::size_t kMostDriverApis = 256;
+inline constexpr std::size_t kMaxDriverApis = 256;
 
 /// All of them. Event::api is an index into this span.
 [[nodiscard]] std::span<const DriverApi> driver_apis() noexcept;
 
 /// Index of the entry for a cbid; -1 for one that we do not listen to.
 [[nodiscard]] int find_driver_api(CUpti_CallbackId cbid) noexcept;
+
+/// Whether a recording needs the callback of a function of this class. `memory`, `events`: Options' members
+/// of these names; `exact`: launches have counter ranges.
+[[nodiscard]] bool is_wanted(ApiClass api, bool memory, bool events, bool exact) noexcept;
 
 }  // namespace rangefinder

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/launch/launch_callbacks.h"
 
+#include <cupti_driver_cbid.h>
 #include <unistd.h>
 
 #include <span>
 
-#include "profiler/uncancelled.h"
+#include "profiler/guest/scoped_cancel_disable.h"
 
 namespace rangefinder {
 namespace {
@@ -33,6 +34,15 @@ EventKind event_kind(ApiClass api) noexcept {
   }
 }
 
+constexpr CUpti_CallbackId kResourceCallbacks[] = {
+    CUPTI_CBID_RESOURCE_CONTEXT_CREATED,        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+    CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+    CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+};
+
+constexpr CUpti_CallbackId kProfilerCalls[] = {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart,
+                                               CUPTI_DRIVER_TRACE_CBID_cuProfilerStop};
+
 }  // namespace
 
 std::int32_t LaunchCallbacks::result_of(const CUpti_CallbackData& call) noexcept {
@@ -45,18 +55,18 @@ void LaunchCallbacks::on_callback(void* self, CUpti_CallbackDomain domain, CUpti
                                   const void* data) noexcept {
   auto& callbacks = *static_cast<LaunchCallbacks*>(self);
   if (callbacks.recorder_.silent.load(std::memory_order_relaxed)) {
-    const Uncancelled uncancelled;
+    const ScopedCancelDisable no_cancel;
     callbacks.wind_down(domain, cbid, data);
   } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
     const int index = find_driver_api(cbid);
     if (index >= 0) {
       callbacks.on_driver_call(*static_cast<const CUpti_CallbackData*>(data), index);
     } else {
-      const Uncancelled uncancelled;
+      const ScopedCancelDisable no_cancel;
       callbacks.on_profiler_call(*static_cast<const CUpti_CallbackData*>(data), cbid);
     }
   } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-    const Uncancelled uncancelled;
+    const ScopedCancelDisable no_cancel;
     callbacks.on_resource(cbid, *static_cast<const CUpti_ResourceData*>(data));
   }
 }
@@ -72,17 +82,17 @@ void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, int index) 
 
 void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
   ThreadState* const state = recorder_.threads.current();
-  calls_under_way_.begin(state, static_cast<std::size_t>(index), [this](std::size_t on) {
+  calls_in_progress_.begin(state, static_cast<std::size_t>(index), [this](std::size_t on) {
     (void)cupti_.EnableCallback(1, subscriber_.load(std::memory_order_relaxed), CUPTI_CB_DOMAIN_DRIVER_API,
                                 driver_apis()[on].cbid);
   });
   if (finds_contexts_.load(std::memory_order_relaxed)) [[unlikely]] {
-    const Uncancelled uncancelled;
+    const ScopedCancelDisable no_cancel;
     find_context(call);
   }
   if (PmSampler* const sampler = sampler_.load(std::memory_order_relaxed);
       sampler != nullptr && is_gpu_work(api.kind) && sampler->is_new(call.context)) {
-    const Uncancelled uncancelled;
+    const ScopedCancelDisable no_cancel;
     sampler->begin(call.context);
   }
   const std::int64_t now_ns = recorder_.clock.now_ns();
@@ -95,11 +105,11 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
   }
   std::uint64_t entered = kNotExact;
   if (ExactProfiler* const exact = exact_.load(std::memory_order_acquire); exact != nullptr) {
-    const Uncancelled uncancelled;
+    const ScopedCancelDisable no_cancel;
     if (is_gpu_work(api.kind)) {
       entered = enter_exact(*exact, call, api, now_ns);
     } else {
-      tell_exact(*exact, call, api, now_ns);
+      notify_exact(*exact, call, api, now_ns);
     }
   }
   if (call.correlationData != nullptr) *call.correlationData = word_of(now_ns, entered);
@@ -109,7 +119,7 @@ void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& a
   if (call.correlationData == nullptr || entered_of(*call.correlationData) == 0) return;  // enter not seen
   const ThreadUse use = recorder_.threads.use();
   if (api.kind < ApiClass::value_wait) emit(use, call, api, index);  // nothing of the others is in the trace
-  calls_under_way_.end(use.state());
+  calls_in_progress_.end(use.state());
 }
 
 void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api,
@@ -130,8 +140,8 @@ void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call,
     event.range = state->stack().range();
   }
   if (entered != kNotExact) {
-    const Uncancelled uncancelled;
-    emit_exact(use ? state : nullptr, call, api, event, static_cast<Unmeasured>(entered - 1));
+    const ScopedCancelDisable no_cancel;
+    emit_exact(use ? state : nullptr, call, api, event, static_cast<CounterOutcome>(entered - 1));
   } else if (use && is_gpu_work(api.kind)) {
     emit_launch(*use, call, api, event);
     if (call.correlationId % kTimedEvery == 0) cost_.add(recorder_.clock.now_ns() - now_ns);
@@ -141,7 +151,7 @@ void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call,
   if (state != nullptr && is_gpu_work(api.kind)) state->end_call();
   ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
   if (exact != nullptr && (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end)) {
-    const Uncancelled uncancelled;
+    const ScopedCancelDisable no_cancel;
     exact->capturing(capturing_.load(std::memory_order_relaxed) > 0);
   }
 }
@@ -254,6 +264,181 @@ void LaunchCallbacks::on_resource(CUpti_CallbackId cbid, const CUpti_ResourceDat
     on_graph_node(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor),
                   cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
   }
+}
+
+void LaunchCallbacks::wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                                const void* data) noexcept {
+  ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
+  if (exact == nullptr || getpid() != pid_) return;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    exact->context_destroyed(static_cast<const CUpti_ResourceData*>(data)->context);
+  }
+  const int index = domain == CUPTI_CB_DOMAIN_DRIVER_API ? find_driver_api(cbid) : -1;
+  if (index < 0) return;
+  const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (!is_gpu_work(api.kind) || call.correlationData == nullptr) return;
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    *call.correlationData = kNotExact;
+  } else if (entered_of(*call.correlationData) == static_cast<std::uint64_t>(CounterOutcome::measured) + 1) {
+    on_exit(call, api, index);
+  }
+}
+
+void LaunchCallbacks::notify_exact(ExactProfiler& exact, const CUpti_CallbackData& call, const DriverApi& api,
+                                   std::int64_t now_ns) noexcept {
+  switch (api.kind) {
+    case ApiClass::capture_begin:
+      return exact.capture_begins(exact_entry(call, api, now_ns));
+    case ApiClass::value_wait:
+      return exact.note_wait(exact_entry(call, api, now_ns));
+    case ApiClass::stream_create:
+      return exact.stream_created(call.context);
+    case ApiClass::stream_destroy:
+      return exact.stream_destroyed(call.context, exact_entry(call, api, now_ns).stream);
+    default:
+      return exact.note_context(call.context);
+  }
+}
+
+ExactEntry LaunchCallbacks::exact_entry(const CUpti_CallbackData& call, const DriverApi& api,
+                                        std::int64_t now_ns) noexcept {
+  ExactEntry entry;
+  entry.context = call.context;
+  entry.now_ns = now_ns;
+  if (api.has_stream && api.read != nullptr) {
+    ApiArguments arguments;
+    api.read(call.functionParams, false, arguments);
+    entry.stream = arguments.stream;
+  }
+  if (entry.stream == nullptr && api.per_thread_stream) entry.stream = CU_STREAM_PER_THREAD;
+  if (api.kind == ApiClass::kernel && call.symbolName != nullptr) {
+    entry.name = recorder_.names.intern(call.symbolName);
+  }
+  if (ThreadState* const state = recorder_.threads.current(); state != nullptr) {
+    entry.path = state->stack().path();
+    entry.range = state->stack().range();
+    entry.thread = state->thread();
+  } else {
+    entry.thread = static_cast<std::uint32_t>(gettid());
+  }
+  return entry;
+}
+
+std::uint64_t LaunchCallbacks::enter_exact(ExactProfiler& exact, const CUpti_CallbackData& call,
+                                           const DriverApi& api, std::int64_t now_ns) noexcept {
+  // A range inside a capture would put CUPTI's own work into the graph.
+  if (capturing_.load(std::memory_order_relaxed) > 0) {
+    exact.skip();
+    return static_cast<std::uint64_t>(CounterOutcome::capturing) + 1;
+  }
+  if (exact.refused()) return kNotExact;
+  if (!recorder_.admits(now_ns)) {
+    exact.exclude(exact_entry(call, api, now_ns));
+    return kNotExact;
+  }
+  const CounterOutcome entered = exact.enter(exact_entry(call, api, now_ns));
+  if (entered == CounterOutcome::not_wanted || exact.refused()) return kNotExact;
+  return static_cast<std::uint64_t>(entered) + 1;
+}
+
+void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
+                                 Event& event, CounterOutcome entered) noexcept {
+  cost_.count();
+  event.kind = EventKind::launch;
+  event.c = static_cast<std::uint32_t>(result_of(call));
+  if (entered == CounterOutcome::capturing) {  // it went into a graph: the graph's launch is measured
+    event.flags |= kLaunchWhileCapturing;
+    if (state != nullptr) state->emit(event);
+    return;
+  }
+  ApiArguments arguments;
+  if (api.read != nullptr) api.read(call.functionParams, true, arguments);
+  ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
+  if (exact == nullptr) return;
+  const ExactEntry entry = exact_entry(call, api, event.end_ns);
+  ExactLaunch launch;
+  launch.event = event;
+  if (handles_used_again_.load(std::memory_order_relaxed)) launch.event.b = entry.name;
+  launch.thread = entry.thread;
+  launch.kind = static_cast<WorkKind>(api.kind);
+  launch.name = entry.name;
+  launch.bytes = arguments.bytes;
+  launch.grid = arguments.grid;
+  launch.block = arguments.block;
+  if (entered == CounterOutcome::measured) {
+    exact->leave(entry, launch);
+    return;
+  }
+  launch.outcome = entered;
+  exact->pass(launch);
+}
+
+void LaunchCallbacks::set_counters(ExactProfiler* exact, PmSampler* sampler, bool late) noexcept {
+  if (exact != nullptr) ever_exact_.store(exact, std::memory_order_release);
+  found_contexts_.store(0, std::memory_order_relaxed);
+  finds_contexts_.store(late && sampler != nullptr, std::memory_order_relaxed);
+  sampler_.store(sampler, std::memory_order_release);
+  exact_.store(exact, std::memory_order_release);
+}
+
+bool LaunchCallbacks::enable_resources(CUpti_SubscriberHandle subscriber) noexcept {
+  if (enabled_before_) handles_used_again_.store(true);  // nobody told of modules in between
+  enabled_before_ = true;
+  for (const CUpti_CallbackId cbid : kResourceCallbacks) {
+    if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, cbid) != CUPTI_SUCCESS) return false;
+  }
+  return true;
+}
+
+bool LaunchCallbacks::enable_profiler_calls(CUpti_SubscriberHandle subscriber) noexcept {
+  for (const CUpti_CallbackId cbid : kProfilerCalls) {
+    if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, cbid) != CUPTI_SUCCESS) return false;
+  }
+  return true;
+}
+
+bool LaunchCallbacks::enable_calls(CUpti_SubscriberHandle subscriber, const Options& options,
+                                   bool exact) noexcept {
+  subscriber_.store(subscriber, std::memory_order_relaxed);
+  const auto apis = driver_apis();
+  for (std::size_t i = 0; i < apis.size(); ++i) {
+    const DriverApi& api = apis[i];
+    if (!is_wanted(api.kind, options.memory, options.events, exact)) continue;
+    enabled_calls_.set(i);
+    calls_in_progress_.switching_on(i);
+    if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, api.cbid) != CUPTI_SUCCESS)
+      return false;
+  }
+  return true;
+}
+
+bool LaunchCallbacks::disable_calls(CUpti_SubscriberHandle subscriber) noexcept {
+  const auto apis = driver_apis();
+  bool switched_off = false;
+  enabled_calls_ =
+      calls_in_progress_.switch_off(enabled_calls_, recorder_.clock.now_ns(), [&](std::size_t api) {
+        (void)cupti_.EnableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, apis[api].cbid);
+        switched_off = true;
+      });
+  if (switched_off) capturing_.store(0, std::memory_order_relaxed);  // nobody tells when captures end
+  return !switched_off && enabled_calls_.none();
+}
+
+void LaunchCallbacks::on_profiler_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept {
+  const bool start = cbid == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
+  const bool stop = cbid == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop;
+  if (hooks_.profiler_call == nullptr || (!start && !stop)) return;
+  const auto site = start ? CUPTI_API_EXIT : CUPTI_API_ENTER;
+  if (call.callbackSite == site) hooks_.profiler_call(hooks_.user, start);
+}
+
+void LaunchCallbacks::find_context(const CUpti_CallbackData& call) noexcept {
+  const std::uint64_t bit = std::uint64_t{1} << call.contextUid % 64;
+  if ((found_contexts_.load(std::memory_order_relaxed) & bit) != 0 || call.context == nullptr) return;
+  if ((found_contexts_.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
+  if (PmSampler* const sampler = sampler_.load(std::memory_order_acquire); sampler != nullptr)
+    sampler->context_created(call.context);
 }
 
 }  // namespace rangefinder

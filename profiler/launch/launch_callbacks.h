@@ -16,14 +16,14 @@
 #include <atomic>
 #include <cstdint>
 
-#include "profiler/counters/exact_profiler.h"
-#include "profiler/counters/pm_sampler.h"
+#include "profiler/counters/exact/exact_profiler.h"
+#include "profiler/counters/sampling/pm_sampler.h"
 #include "profiler/cupti/loader.h"
 #include "profiler/events/recorder.h"
 #include "profiler/launch/callback_cost.h"
-#include "profiler/launch/calls_under_way.h"
+#include "profiler/launch/calls_in_progress.h"
 #include "profiler/launch/driver_apis.h"
-#include "profiler/options.h"
+#include "profiler/options/options.h"
 
 namespace rangefinder {
 
@@ -38,7 +38,7 @@ class LaunchCallbacks {
   };
 
   LaunchCallbacks(const CuptiFunctions& cupti, Recorder& recorder, const Hooks& hooks) noexcept
-      : cupti_(cupti), recorder_(recorder), hooks_(hooks), calls_under_way_(recorder.threads) {}
+      : cupti_(cupti), recorder_(recorder), hooks_(hooks), calls_in_progress_(recorder.threads) {}
 
   /// Who measures what is launched from now on; nullptr: nobody. An object that was once given here is
   /// never destroyed: a call may be under way. `late`: contexts may exist that nobody was told of.
@@ -64,7 +64,7 @@ class LaunchCallbacks {
 
  private:
   // CUPTI keeps one 64-bit word from a call's enter to its exit: the time of the enter since
-  // base_ns_, and in its lowest four bits how the enter went: an Unmeasured and 1, or that counters
+  // base_ns_, and in its lowest four bits how the enter went: an CounterOutcome and 1, or that counters
   // are not in play, or 0, which is no enter of ours: callbacks were switched on during the call.
   static constexpr int kEnteredBits = 4;
   static constexpr std::uint64_t kNotExact = 15;
@@ -93,14 +93,14 @@ class LaunchCallbacks {
   /// What exact mode keeps of a call's enter in the low bits of its start time.
   [[nodiscard]] std::uint64_t enter_exact(ExactProfiler& exact, const CUpti_CallbackData& call,
                                           const DriverApi& api, std::int64_t now_ns) noexcept;
-  void tell_exact(ExactProfiler& exact, const CUpti_CallbackData& call, const DriverApi& api,
-                  std::int64_t now_ns) noexcept;
+  void notify_exact(ExactProfiler& exact, const CUpti_CallbackData& call, const DriverApi& api,
+                    std::int64_t now_ns) noexcept;
   /// In a window that began late: tells the counters of contexts that were there before.
   void find_context(const CUpti_CallbackData& call) noexcept;
   [[nodiscard]] ExactEntry exact_entry(const CUpti_CallbackData& call, const DriverApi& api,
                                        std::int64_t now_ns) noexcept;
   void emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api, Event& event,
-                  Unmeasured entered) noexcept;
+                  CounterOutcome entered) noexcept;
   void emit_memory(ThreadState& state, const DriverApi& api, Event& event,
                    const ApiArguments& arguments) noexcept;
   void emit_other(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
@@ -112,9 +112,9 @@ class LaunchCallbacks {
   Recorder& recorder_;
   const Hooks hooks_;
   const std::int64_t base_ns_ = clock_now_ns();
-  CallsUnderWay calls_under_way_;
+  CallsInProgress calls_in_progress_;
   std::atomic<CUpti_SubscriberHandle> subscriber_{nullptr};
-  CallsUnderWay::Calls enabled_calls_;               // one thread at a time
+  CallsInProgress::Calls enabled_calls_;             // one thread at a time
   std::atomic<ExactProfiler*> exact_{nullptr};       // of this window
   std::atomic<ExactProfiler*> ever_exact_{nullptr};  // whom a call that is under way may have entered
   std::atomic<PmSampler*> sampler_{nullptr};

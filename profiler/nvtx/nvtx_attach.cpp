@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "profiler/events/recorder.h"
-#include "profiler/immortal.h"
+#include "profiler/guest/never_destroyed.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/nvtx/nvtx_chain.h"
 #include "profiler/nvtx/nvtx_handlers.h"
@@ -27,7 +27,7 @@ struct Handlers : HandlerTables {
 };
 
 const HandlerTables& handlers() noexcept {
-  return immortal<Handlers>();
+  return never_destroyed<Handlers>();
 }
 
 // Before NVTX has a pointer of ours, so that no handler of a signal finds anything half made.

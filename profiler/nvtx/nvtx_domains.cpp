@@ -3,8 +3,8 @@
 // What NVTX names: domains, registered strings, categories, threads.
 #include <new>
 
-#include "profiler/events/host_lock.h"
 #include "profiler/events/recorder.h"
+#include "profiler/guest/host_lock.h"
 #include "profiler/nvtx/nvtx_chain.h"
 #include "profiler/nvtx/nvtx_handlers.h"
 #include "profiler/nvtx/nvtx_handles.h"
@@ -218,24 +218,24 @@ void on_domain_destroy(nvtxDomainHandle_t domain) noexcept {
 }
 
 template <typename Function>
-NvtxFunctionPointer slot(Function* function) noexcept {
+NvtxFunctionPointer domain_slot(Function* function) noexcept {
   return reinterpret_cast<NvtxFunctionPointer>(function);
 }
 
 }  // namespace
 
 void add_domain_handlers(HandlerTables& tables) noexcept {
-  tables.core[NVTX_CBID_CORE_NameCategoryA] = slot(on_name_category_a);
-  tables.core[NVTX_CBID_CORE_NameCategoryW] = slot(on_name_category_w);
-  tables.core[NVTX_CBID_CORE_NameOsThreadA] = slot(on_name_thread_a);
-  tables.core[NVTX_CBID_CORE_NameOsThreadW] = slot(on_name_thread_w);
-  tables.core2[NVTX_CBID_CORE2_DomainNameCategoryA] = slot(on_domain_name_category_a);
-  tables.core2[NVTX_CBID_CORE2_DomainNameCategoryW] = slot(on_domain_name_category_w);
-  tables.core2[NVTX_CBID_CORE2_DomainRegisterStringA] = slot(on_register_string_a);
-  tables.core2[NVTX_CBID_CORE2_DomainRegisterStringW] = slot(on_register_string_w);
-  tables.core2[NVTX_CBID_CORE2_DomainCreateA] = slot(on_domain_create_a);
-  tables.core2[NVTX_CBID_CORE2_DomainCreateW] = slot(on_domain_create_w);
-  tables.core2[NVTX_CBID_CORE2_DomainDestroy] = slot(on_domain_destroy);
+  tables.core[NVTX_CBID_CORE_NameCategoryA] = domain_slot(on_name_category_a);
+  tables.core[NVTX_CBID_CORE_NameCategoryW] = domain_slot(on_name_category_w);
+  tables.core[NVTX_CBID_CORE_NameOsThreadA] = domain_slot(on_name_thread_a);
+  tables.core[NVTX_CBID_CORE_NameOsThreadW] = domain_slot(on_name_thread_w);
+  tables.core2[NVTX_CBID_CORE2_DomainNameCategoryA] = domain_slot(on_domain_name_category_a);
+  tables.core2[NVTX_CBID_CORE2_DomainNameCategoryW] = domain_slot(on_domain_name_category_w);
+  tables.core2[NVTX_CBID_CORE2_DomainRegisterStringA] = domain_slot(on_register_string_a);
+  tables.core2[NVTX_CBID_CORE2_DomainRegisterStringW] = domain_slot(on_register_string_w);
+  tables.core2[NVTX_CBID_CORE2_DomainCreateA] = domain_slot(on_domain_create_a);
+  tables.core2[NVTX_CBID_CORE2_DomainCreateW] = domain_slot(on_domain_create_w);
+  tables.core2[NVTX_CBID_CORE2_DomainDestroy] = domain_slot(on_domain_destroy);
 }
 
 }  // namespace rangefinder

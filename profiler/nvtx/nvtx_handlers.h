@@ -9,9 +9,9 @@
 #include <span>
 #include <string_view>
 
+#include "profiler/events/range_stack.h"
 #include "profiler/events/thread_state.h"
 #include "profiler/nvtx/nvtx_headers.h"
-#include "profiler/nvtx/range_stack.h"
 
 namespace rangefinder {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "profiler/events/host_mutex.h"
+#include "profiler/guest/host_mutex.h"
 #include "profiler/nvtx/nvtx_headers.h"
 
 namespace rangefinder {

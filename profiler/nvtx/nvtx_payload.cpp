@@ -212,7 +212,7 @@ std::int64_t on_timestamp_get() noexcept {
 }
 
 template <typename Function>
-std::intptr_t slot(Function* function) noexcept {
+std::intptr_t payload_slot(Function* function) noexcept {
   return reinterpret_cast<std::intptr_t>(function);
 }
 
@@ -221,27 +221,27 @@ std::intptr_t slot(Function* function) noexcept {
 std::intptr_t payload_handler(unsigned id) noexcept {
   switch (id) {
     case NVTX3EXT_CBID_nvtxPayloadSchemaRegister:
-      return slot(on_schema_register);
+      return payload_slot(on_schema_register);
     case NVTX3EXT_CBID_nvtxPayloadEnumRegister:
-      return slot(on_enum_register);
+      return payload_slot(on_enum_register);
     case NVTX3EXT_CBID_nvtxMarkPayload:
-      return slot(on_mark);
+      return payload_slot(on_mark);
     case NVTX3EXT_CBID_nvtxRangePushPayload:
-      return slot(on_push);
+      return payload_slot(on_push);
     case NVTX3EXT_CBID_nvtxRangePopPayload:
-      return slot(on_pop);
+      return payload_slot(on_pop);
     case NVTX3EXT_CBID_nvtxRangeStartPayload:
-      return slot(on_start);
+      return payload_slot(on_start);
     case NVTX3EXT_CBID_nvtxRangeEndPayload:
-      return slot(on_end);
+      return payload_slot(on_end);
     case NVTX3EXT_CBID_nvtxDomainIsEnabled:
-      return slot(on_is_enabled);
+      return payload_slot(on_is_enabled);
     case NVTX3EXT_CBID_nvtxScopeRegister:
-      return slot(on_scope_register);
+      return payload_slot(on_scope_register);
     case NVTX3EXT_CBID_nvtxTimeDomainRegister:
-      return slot(on_time_domain_register);
+      return payload_slot(on_time_domain_register);
     case NVTX3EXT_CBID_nvtxTimestampGet:
-      return slot(on_timestamp_get);
+      return payload_slot(on_timestamp_get);
     default:
       return 0;
   }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "profiler/immortal.h"
+#include "profiler/guest/never_destroyed.h"
 namespace rangefinder {
 
 std::size_t OpenRanges::home(std::uint64_t key) noexcept {
@@ -97,12 +97,12 @@ void OpenRanges::free_payload(StartedRange& range) noexcept {
 }
 
 void OpenRanges::add_to(ForkLocks& locks) noexcept {
-  static_assert(kParts + 8 <= ForkLocks::kMost);  // there are a few others
+  static_assert(kParts + 8 <= ForkLocks::kMax);  // there are a few others
   for (Part& part : parts_) locks.add(part.mutex);
 }
 
 OpenRanges& open_ranges() noexcept {
-  return immortal<OpenRanges>();
+  return never_destroyed<OpenRanges>();
 }
 
 }  // namespace rangefinder

@@ -13,10 +13,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "profiler/events/fork_locks.h"
-#include "profiler/events/host_lock.h"
-#include "profiler/events/host_mutex.h"
-#include "profiler/nvtx/range_stack.h"
+#include "profiler/events/range_stack.h"
+#include "profiler/guest/fork_locks.h"
+#include "profiler/guest/host_lock.h"
+#include "profiler/guest/host_mutex.h"
 
 namespace rangefinder {
 

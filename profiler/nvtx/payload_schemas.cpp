@@ -6,14 +6,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/events/host_lock.h"
 #include "profiler/events/name_table.h"
-#include "profiler/immortal.h"
+#include "profiler/guest/host_lock.h"
+#include "profiler/guest/never_destroyed.h"
 
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // More entries than this cannot fit into a definition's 16 KiB anyway.
 constexpr std::size_t kMaxEntries = 1024;
@@ -90,29 +90,29 @@ bool is_string(std::uint64_t type) noexcept {
 }
 
 // A type's name, or the number of the schema that is nested here.
-Json type_name(std::uint64_t type) {
+OrderedJson type_name(std::uint64_t type) {
   if (type < std::size(kTypeNames)) return std::string(kTypeNames[type]);
   const TypeName* const other = other_type(type);
-  return other != nullptr ? Json(std::string(other->name)) : Json(type);
+  return other != nullptr ? OrderedJson(std::string(other->name)) : OrderedJson(type);
 }
 
-Json text_of(const char* text) {
+OrderedJson text_of(const char* text) {
   return std::string(text == nullptr ? "" : text, text == nullptr ? 0 : strnlen(text, 1024));
 }
 
 // As JSON of at most a name's length: the last entries go until it fits.
-std::string shortened(Json definition) {
+std::string shortened(OrderedJson definition) {
   for (;;) {
-    std::string text = definition.dump(-1, ' ', false, Json::error_handler_t::replace);
-    Json& entries = definition["entries"];
+    std::string text = definition.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+    OrderedJson& entries = definition["entries"];
     if (text.size() <= NameTable::kMaxNameBytes || entries.empty()) return text;
     entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(entries.size() / 2), entries.end());
     definition["truncated"] = true;
   }
 }
 
-Json entry_of(const nvtxPayloadSchemaEntry_t& entry) {
-  Json json{{"name", text_of(entry.name)}, {"type", type_name(entry.type)}};
+OrderedJson entry_of(const nvtxPayloadSchemaEntry_t& entry) {
+  OrderedJson json{{"name", text_of(entry.name)}, {"type", type_name(entry.type)}};
   if (entry.flags != 0) json["flags"] = entry.flags;
   if (entry.description != nullptr) json["description"] = text_of(entry.description);
   if (entry.arrayOrUnionDetail != 0) json["array_length"] = entry.arrayOrUnionDetail;
@@ -137,11 +137,11 @@ std::string definition_of(const nvtxPayloadSchemaAttr_t& schema) {
                                           "union_with_internal_selector"};
   const std::uint64_t mask = schema.fieldMask;
   const std::uint64_t type = has(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? schema.type : 0;
-  Json json{{"kind", "schema"}};
+  OrderedJson json{{"kind", "schema"}};
   json["name"] = text_of(has(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME) ? schema.name : nullptr);
-  json["type"] = type < std::size(kSchemaTypes) ? Json(kSchemaTypes[type]) : Json(type);
+  json["type"] = type < std::size(kSchemaTypes) ? OrderedJson(kSchemaTypes[type]) : OrderedJson(type);
   if (has(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) && schema.flags != 0) json["flags"] = schema.flags;
-  json["entries"] = Json::array();
+  json["entries"] = OrderedJson::array();
   for (std::size_t i = 0; i < entries_of(schema); ++i) json["entries"].push_back(entry_of(schema.entries[i]));
   if (has(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE)) json["size"] = schema.payloadStaticSize;
   if (has(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT)) json["align"] = schema.packAlign;
@@ -150,14 +150,14 @@ std::string definition_of(const nvtxPayloadSchemaAttr_t& schema) {
 
 std::string definition_of(const nvtxPayloadEnumAttr_t& enumeration) {
   const std::uint64_t mask = enumeration.fieldMask;
-  Json json{{"kind", "enum"}};
+  OrderedJson json{{"kind", "enum"}};
   json["name"] = text_of(has(mask, NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME) ? enumeration.name : nullptr);
-  json["entries"] = Json::array();
+  json["entries"] = OrderedJson::array();
   const bool given = has(mask, NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) &&
                      has(mask, NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES) && enumeration.entries != nullptr;
   for (std::size_t i = 0; i < (given ? std::min(enumeration.numEntries, kMaxEntries) : 0); ++i) {
     const nvtxPayloadEnum_t& entry = enumeration.entries[i];
-    Json value{{"name", text_of(entry.name)}, {"value", entry.value}};
+    OrderedJson value{{"name", text_of(entry.name)}, {"value", entry.value}};
     if (entry.isFlag != 0) value["flag"] = true;
     json["entries"].push_back(std::move(value));
   }
@@ -199,13 +199,13 @@ SchemaLayout PayloadSchemas::layout_of(std::uint32_t domain,
   if (has(schema.fieldMask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE))
     layout.static_bytes = schema.payloadStaticSize;
   const bool packs = has(schema.fieldMask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) && schema.packAlign != 0;
-  const std::uint64_t most_align = packs ? schema.packAlign : UINT64_MAX;
+  const std::uint64_t max_align = packs ? schema.packAlign : UINT64_MAX;
   std::uint64_t at = 0;
   bool known = true;  // `at` holds
   for (std::size_t i = 0; i < entries_of(schema); ++i) {
     const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
     const Extent extent = extent_of(domain, entry);
-    const std::uint64_t align = std::min(extent.align, most_align);
+    const std::uint64_t align = std::min(extent.align, max_align);
     at = entry.offset != 0 ? entry.offset : (at + align - 1) / align * align;
     known = known || entry.offset != 0;
     if (has(entry.flags, NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE) && known) {
@@ -267,7 +267,7 @@ void PayloadSchemas::set_types(const nvtxPayloadEntryTypeInfo_t* types) noexcept
 }
 
 PayloadSchemas& payload_schemas() noexcept {
-  return immortal<PayloadSchemas>();
+  return never_destroyed<PayloadSchemas>();
 }
 
 }  // namespace rangefinder

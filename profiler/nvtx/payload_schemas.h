@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-#include "profiler/events/host_mutex.h"
+#include "profiler/guest/host_mutex.h"
 #include "profiler/nvtx/nvtx_handles.h"
 #include "profiler/nvtx/nvtx_headers.h"
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "profiler/above_standard_streams.h"
+#include "profiler/guest/above_standard_streams.h"
 
 namespace rangefinder {
 namespace {

@@ -10,19 +10,20 @@
 #include <climits>
 #include <cstdlib>
 
+#include "profiler/base/monotonic_clock.h"
+#include "profiler/base/out_template.h"
 #include "profiler/events/recorder.h"
-#include "schema/out_template.h"
 
 namespace rangefinder {
 namespace {
 
-std::string read_file(const std::string& path, std::size_t most_bytes) {
+std::string read_file(const std::string& path, std::size_t max_bytes) {
   std::string text;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return text;
   std::array<char, 4096> part;
   ssize_t n = 0;
-  while (text.size() < most_bytes && (n = read(file, part.data(), part.size())) > 0) {
+  while (text.size() < max_bytes && (n = read(file, part.data(), part.size())) > 0) {
     text.append(part.data(), static_cast<std::size_t>(n));
   }
   close(file);
@@ -30,9 +31,9 @@ std::string read_file(const std::string& path, std::size_t most_bytes) {
 }
 
 std::vector<std::string> read_command() {
-  constexpr std::size_t kMostBytes = 65'536;
+  constexpr std::size_t kMaxBytes = 65'536;
   std::vector<std::string> words;
-  const std::string text = read_file("/proc/self/cmdline", kMostBytes);
+  const std::string text = read_file("/proc/self/cmdline", kMaxBytes);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\0', at), text.size());
     words.push_back(text.substr(at, end - at));
@@ -75,12 +76,6 @@ std::string driver_release_in(std::string_view text) {
 
 std::string read_driver_release() {
   return driver_release_in(read_file("/proc/driver/nvidia/version", 4096));
-}
-
-std::int64_t monotonic_now_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 Header read_process_facts(bool redact) {

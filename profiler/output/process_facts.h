@@ -20,9 +20,6 @@ namespace rangefinder {
 /// The same of this machine; empty where no such module is loaded, or the file is hidden.
 [[nodiscard]] std::string read_driver_release();
 
-/// CLOCK_MONOTONIC_RAW in ns.
-[[nodiscard]] std::int64_t monotonic_now_ns() noexcept;
-
 /// The kernel's name of a thread of this process; empty if it has ended.
 [[nodiscard]] std::string thread_comm(std::uint32_t thread);
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <utility>
 
-#include "profiler/above_standard_streams.h"
-#include "profiler/reserve_large.h"
+#include "profiler/guest/above_standard_streams.h"
+#include "profiler/guest/reserve_large.h"
 
 namespace rangefinder {
 namespace {

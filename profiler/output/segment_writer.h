@@ -21,7 +21,7 @@
 #include <deque>
 #include <string>
 
-#include "profiler/owned_file.h"
+#include "profiler/guest/owned_file.h"
 #include "schema/loss.h"
 
 namespace rangefinder {

@@ -8,7 +8,7 @@
 
 #include "profiler/attribution/sampled_rows.h"
 #include "profiler/attribution/totals_json.h"
-#include "profiler/reserve_large.h"
+#include "profiler/guest/reserve_large.h"
 #include "schema/json_text.h"
 #include "schema/key_names.h"
 #include "schema/write_line.h"
@@ -16,7 +16,7 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // The same replacement for broken bytes as in the trace, so that names can be compared.
 std::string valid(std::string_view text) {
@@ -25,8 +25,8 @@ std::string valid(std::string_view text) {
   return out;
 }
 
-void append(std::string& out, const Json& value) {
-  out += value.dump(-1, ' ', false, Json::error_handler_t::replace);
+void append(std::string& out, const OrderedJson& value) {
+  out += value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 /// Members of the outermost object and elements of its arrays, one a line.
@@ -34,7 +34,7 @@ class Document {
  public:
   explicit Document(std::string& out) : out_(out) {}
 
-  void member(const char* key, const Json& value) {
+  void member(const char* key, const OrderedJson& value) {
     begin(key);
     append(out_, value);
   }
@@ -63,27 +63,27 @@ class Document {
   bool first_ = true;
 };
 
-// The keys of a line of the trace, without `leave_out`: defined once, in write_line.
+// The keys of a line of the trace, without `exclude`: defined once, in write_line.
 template <typename Record>
-Json line_keys(const Record& record, std::initializer_list<const char*> leave_out) {
+OrderedJson line_keys(const Record& record, std::initializer_list<const char*> exclude) {
   std::string line;
   write_line(line, record);
-  Json keys = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  for (const char* const key : leave_out) keys.erase(key);
+  OrderedJson keys = OrderedJson::parse(line, nullptr, /*allow_exceptions=*/false);
+  for (const char* const key : exclude) keys.erase(key);
   return keys;
 }
 
-Json totals_row(const PathTotals& totals, const RowBytes& bytes, const RowContext& context) {
-  Json row;
+OrderedJson totals_row(const PathTotals& totals, const RowBytes& bytes, const RowContext& context) {
+  OrderedJson row;
   row["depth"] = totals.depth;
   row["calls"] = totals.calls;
   add_totals(row, totals, bytes, context);
   return row;
 }
 
-Json module_row(const SummaryInput& input, const PathTotals& totals, const RowBytes& bytes,
-                const RowContext& context) {
-  Json row;
+OrderedJson module_row(const SummaryInput& input, const PathTotals& totals, const RowBytes& bytes,
+                       const RowContext& context) {
+  OrderedJson row;
   row["path"] = valid(join_path(totals.path, input.path_name, input.path_parent));
   row.update(totals_row(totals, bytes, context));
   return row;
@@ -107,14 +107,14 @@ CopyTruth truth_of(const SummaryInput& input) {
 }
 
 // All that was sampled, and what of it is nobody's. Shared by time: only `run` does better.
-Json samples_object(const SampleSharing& samples) {
+OrderedJson samples_object(const SampleSharing& samples) {
   const SampleTotals& totals = samples.totals();
   const auto columns = [](const std::array<std::uint64_t, kSharedColumns>& bytes) {
-    return Json{{"dram_read_bytes", bytes[kSharedDramRead]},
-                {"dram_write_bytes", bytes[kSharedDramWrite]},
-                {"l2_bytes", bytes[kSharedL2]}};
+    return OrderedJson{{"dram_read_bytes", bytes[kSharedDramRead]},
+                       {"dram_write_bytes", bytes[kSharedDramWrite]},
+                       {"l2_bytes", bytes[kSharedL2]}};
   };
-  Json method;
+  OrderedJson method;
   for (const char* const key : {"dram_read_bytes", "dram_write_bytes", "l2_bytes"})
     method[key] = "time_shared";
   return {{"method", std::move(method)},
@@ -124,11 +124,11 @@ Json samples_object(const SampleSharing& samples) {
           {"unattributed", columns(totals.unattributed)}};
 }
 
-Json monitor_of(const SummaryInput& input) {
-  Json out = monitor_object(*input.monitor);
-  Json& paths = out["paths"] = Json::array();
+OrderedJson monitor_of(const SummaryInput& input) {
+  OrderedJson out = monitor_object(*input.monitor);
+  OrderedJson& paths = out["paths"] = OrderedJson::array();
   for (const MonitorRow& rates : input.monitor->rows()) {
-    Json row;
+    OrderedJson row;
     row["path"] = rates.path == 0 ? "" : valid(join_path(rates.path, input.path_name, input.path_parent));
     row.update(monitor_row(rates));
     paths.push_back(std::move(row));
@@ -136,8 +136,8 @@ Json monitor_of(const SummaryInput& input) {
   return out;
 }
 
-Json kernel_row(const KernelTotals& totals, std::string_view name, std::string_view library) {
-  Json row;
+OrderedJson kernel_row(const KernelTotals& totals, std::string_view name, std::string_view library) {
+  OrderedJson row;
   row["name"] = valid(name);
   row["library"] = valid(library);
   row["count"] = totals.count;
@@ -150,8 +150,8 @@ Json kernel_row(const KernelTotals& totals, std::string_view name, std::string_v
   return row;
 }
 
-Json copy_row(const MemcpyTotals& totals) {
-  Json row;
+OrderedJson copy_row(const MemcpyTotals& totals) {
+  OrderedJson row;
   row["kind"] = to_text(totals.kind);
   row["src"] = to_text(totals.source);
   row["dst"] = to_text(totals.destination);
@@ -196,7 +196,7 @@ void add_kernels(Document& document, const SummaryInput& input) {
 }  // namespace
 
 std::string summary_json(const SummaryInput& input) {
-  Json loss = Json::object(), cost = Json::object();
+  OrderedJson loss = OrderedJson::object(), cost = OrderedJson::object();
   for (std::size_t i = 0; i < input.loss.size(); ++i) {
     if (input.loss[i] != 0) loss[kLossCauses[i].name] = input.loss[i];
   }
@@ -220,7 +220,7 @@ std::string summary_json(const SummaryInput& input) {
   document.array("modules", modules,
                  [&](std::size_t i) { return module_row(input, paths[i], bytes[i], context); });
   document.member("outside", totals_row(paths.back(), bytes.back(), context));
-  if (const Json sets = metric_sets_array(input.totals.groups()); !sets.empty()) {
+  if (const OrderedJson sets = metric_sets_array(input.totals.groups()); !sets.empty()) {
     document.member("metric_sets", sets);
   }
   if (input.samples != nullptr && input.samples->any()) {
@@ -229,8 +229,9 @@ std::string summary_json(const SummaryInput& input) {
   if (input.monitor != nullptr) document.member("monitor", monitor_of(input));
   add_kernels(document, input);
   document.array("memcpy", input.totals.copies(), copy_row);
-  document.member("findings", Json::array());
-  if (const Json truth = truth_object(truth_of(input)); !truth.is_null()) document.member("truth", truth);
+  document.member("findings", OrderedJson::array());
+  if (const OrderedJson truth = truth_object(truth_of(input)); !truth.is_null())
+    document.member("truth", truth);
   document.member("loss", loss);
   document.member("own_cost", cost);
   document.close();

@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profiler/drain/kernel_names.h"
 #include "profiler/events/recorder.h"
 #include "profiler/output/id_set.h"
+#include "profiler/output/kernel_names.h"
 #include "profiler/output/segment_writer.h"
 #include "schema/record.h"
 

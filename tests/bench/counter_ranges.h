@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/counters/metric_config.h"
+#include "profiler/counters/metrics/metric_config.h"
 #include "profiler/cupti/loader.h"
 
 namespace rangefinder::bench {
@@ -43,8 +43,8 @@ inline double median(std::vector<double> values) {
 /// One range of CUPTI's Range Profiler at a time.
 class CounterRanges {
  public:
-  CounterRanges(const CuptiLibrary& library, Metrics metrics, std::size_t most_ranges)
-      : library_(library), most_ranges_(most_ranges) {
+  CounterRanges(const CuptiLibrary& library, Metrics metrics, std::size_t max_ranges)
+      : library_(library), max_ranges_(max_ranges) {
     CUpti_Profiler_Initialize_Params init{CUpti_Profiler_Initialize_Params_STRUCT_SIZE, nullptr};
     check(cupti().ProfilerInitialize(&init), "cuptiProfilerInitialize");
     CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE, nullptr, 0, nullptr};
@@ -78,8 +78,8 @@ class CounterRanges {
     size.pRangeProfilerObject = profiler_;
     size.pMetricNames = metrics_.data();
     size.numMetrics = metrics_.size();
-    size.maxNumOfRanges = most_ranges_;
-    size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_ranges_);
+    size.maxNumOfRanges = max_ranges_;
+    size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(max_ranges_);
     check(cupti().RangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
     data_.resize(size.counterDataSize);
   }
@@ -121,7 +121,7 @@ class CounterRanges {
     params.pCounterDataImage = data_.data();
     params.range = CUPTI_UserRange;
     params.replayMode = CUPTI_UserReplay;
-    params.maxRangesPerPass = most_ranges_;
+    params.maxRangesPerPass = max_ranges_;
     params.numNestingLevels = 1;
     params.minNestingLevel = 1;
     params.targetNestingLevel = 1;
@@ -200,7 +200,7 @@ class CounterRanges {
   std::string chip_;
   std::vector<std::unique_ptr<MetricConfig>> configs_;
   Metrics metrics_;
-  const std::size_t most_ranges_;
+  const std::size_t max_ranges_;
   CUpti_RangeProfiler_Object* profiler_ = nullptr;
   std::vector<std::uint8_t> data_;
 };

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/counters/metric_plan.h"
-#include "profiler/counters/metric_sets.h"
+#include "profiler/counters/metrics/metric_plan.h"
+#include "profiler/counters/metrics/metric_sets.h"
 #include "tests/bench/bench_cupti.h"
 #include "tests/bench/counter_ranges.h"
 #include "tests/bench/exact_time_kernels.h"

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "profiler/counters/cupti_params.h"
-#include "profiler/counters/metric_config.h"
+#include "profiler/counters/metrics/metric_config.h"
 #include "tests/bench/bench_cupti.h"
 #include "tests/bench/counter_ranges.h"
 #include "tests/pm_image_metrics.h"

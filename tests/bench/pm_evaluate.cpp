@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/counters/metric_config.h"
-#include "profiler/counters/pm_values.h"
-#include "profiler/counters/prepared_metrics.h"
+#include "profiler/counters/metrics/metric_config.h"
+#include "profiler/counters/metrics/prepared_metrics.h"
+#include "profiler/counters/sampling/pm_values.h"
 #include "tests/bench/bench_cupti.h"
 #include "tests/pm_image.h"
 

@@ -20,7 +20,7 @@
 #include <string_view>
 
 #include "tests/bench/machine_speed.h"
-#include "tools/analysis/trace_reader.h"
+#include "tools/analysis/read/trace_reader.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <functional>
 
 #include "profiler/attribution/sample_sharing.h"
-#include "tools/analysis/sampled_bytes.h"
+#include "tools/analysis/sampling/sampled_bytes.h"
 
 using namespace rangefinder;
 

@@ -24,16 +24,16 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/sampled_bytes.h"
-#include "tools/analysis/selection.h"
-#include "tools/analysis/trace_totals.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/selection.h"
+#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/sampling/sampled_bytes.h"
 
 using namespace rangefinder;
 
 namespace {
 
-constexpr double kHeavyPart = 0.05, kMostHeavyPercent = 2, kLeastCovered = 0.95;
+constexpr double kHeavyPart = 0.05, kMaxHeavyPercent = 2, kMinCovered = 0.95;
 constexpr const char* kColumns[kSharedColumns] = {"read", "written", "L2"};
 
 /// Bytes a call, by column, in the run that had fewest and in the one that had most.
@@ -82,8 +82,7 @@ Warm load_warm(const char* folder, std::uint64_t skip) {
 /// By text of the path. Only paths all of whose launches were measured.
 void add_exact_paths(std::map<std::string, ExactPath>& out, const TraceTotals& trace) {
   for (const PathTotals& row : trace.totals.paths()) {
-    if (row.path == 0 || row.calls == 0 || row.counters.measured == 0 || row.counters.unmeasured != 0)
-      continue;
+    if (row.path == 0 || row.calls == 0 || row.counters.measured == 0 || row.counters.outcome != 0) continue;
     const std::array<std::uint64_t, kSharedColumns> bytes{
         row.counters.dram_read_bytes, row.counters.dram_write_bytes, row.counters.l2_bytes};
     ExactPath& path = out[trace.path_text(row.path)];
@@ -175,7 +174,7 @@ bool print_summary(const std::vector<Comparison>& rows, std::size_t column) {
   std::printf("%-8s %4zu paths %6.1f %% %9.2f %% %9.2f %% | %4zu paths %7.2f %% %7.2f %% %7.2f %%\n",
               kColumns[column], off.size(), 100 * part, at_part(off, 0.5), at_part(stated, 0.5),
               heavy_off.size(), at_part(heavy_off, 0.5), at_part(heavy_off, 1), at_part(heavy_stated, 0.5));
-  return part >= kLeastCovered && at_part(heavy_off, 1) <= kMostHeavyPercent;
+  return part >= kMinCovered && at_part(heavy_off, 1) <= kMaxHeavyPercent;
 }
 
 struct Arguments {

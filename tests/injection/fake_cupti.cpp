@@ -38,7 +38,7 @@ thread_local int callback_depth = 0;
 // not counted, and every later call of the thread is taken for a part of that one: it has its id. The call
 // lasts until CUPTI has done its own part of the exit, behind the callback.
 thread_local std::uint32_t outer_calls = 0, outer_correlation = 0;
-thread_local std::uint32_t under_way = 0;  // correlation id of the driver call that this thread is in
+thread_local std::uint32_t in_progress = 0;  // correlation id of the driver call that this thread is in
 
 /// The code that FAKE_CUPTI_FAIL has for `function`, and the call from which on it applies.
 bool find_fault(std::string_view function, int& code, int& from) {
@@ -106,7 +106,7 @@ void on_call(Call& call, CUpti_ApiCallbackSite site) {
   if (driver_ended.load()) return;
   const bool enabled = is_on(call);
   if (site == CUPTI_API_ENTER) count_enter(call, enabled);
-  under_way = call.correlation;
+  in_progress = call.correlation;
   if (!enabled) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
@@ -156,7 +156,7 @@ constexpr Hooks kHooks{
     [](Call& call) { on_call(call, CUPTI_API_ENTER); },
     [](Call& call) {
       on_call(call, CUPTI_API_EXIT);
-      under_way = 0;
+      in_progress = 0;
     },
     [](const Work& work) {
       if (!driver_ended.load()) count_work(work);
@@ -185,8 +185,8 @@ constexpr Hooks kHooks{
 
 }  // namespace
 
-std::uint32_t correlation_under_way() {
-  return under_way;
+std::uint32_t correlation_in_progress() {
+  return in_progress;
 }
 
 CUptiResult begin(const char* function, Needs needs) {

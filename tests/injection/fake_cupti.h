@@ -39,7 +39,7 @@ void record_context(CUcontext context);
 [[nodiscard]] std::size_t size_of(CUpti_ActivityKind kind);
 void record_stream(CUcontext context, std::uint32_t stream);
 /// Correlation id of the driver call that this thread is in; 0: none.
-[[nodiscard]] std::uint32_t correlation_under_way();
+[[nodiscard]] std::uint32_t correlation_in_progress();
 
 // Records of graphs (fake_cupti_graphs.cpp).
 [[nodiscard]] bool node_has_times();  ///< a node of a graph is about to be recorded

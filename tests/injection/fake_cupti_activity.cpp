@@ -29,7 +29,7 @@ namespace {
 
 struct Buffer {
   std::uint8_t* data = nullptr;
-  std::size_t bytes = 0, used = 0, most_records = 0, records = 0;
+  std::size_t bytes = 0, used = 0, max_records = 0, records = 0;
   std::int64_t complete_ns = 0;  ///< when its last record is complete
 };
 
@@ -51,7 +51,7 @@ void deliver(const Buffer& buffer) {
 
 bool ask_for_buffer(Buffer& current) {
   current = {};
-  request(&current.data, &current.bytes, &current.most_records);
+  request(&current.data, &current.bytes, &current.max_records);
   if (current.data == nullptr) {
     current = {};
     return false;
@@ -84,7 +84,7 @@ void append(const Record& record, std::int64_t complete_ns) {
   std::memcpy(current.data + current.used, &record, sizeof(record));
   current.used += sizeof(record);
   current.complete_ns = std::max(current.complete_ns, complete_ns);
-  if (++current.records == current.most_records) {
+  if (++current.records == current.max_records) {
     full.push_back(current);
     current = {};
   }

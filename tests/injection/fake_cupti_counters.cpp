@@ -22,7 +22,7 @@ struct CUpti_RangeProfiler_Object {
   bool has_started;                ///< since it was enabled: it holds the GPU's counters
   std::uint32_t open_correlation;  ///< the launch that the open range holds; 0: none yet
   std::uint8_t* image;             ///< of SetConfig: must outlive us
-  std::size_t image_bytes, most_ranges;
+  std::size_t image_bytes, max_ranges;
   std::uint64_t first_config, config;      ///< serials: the first of the session, and the last
   std::vector<fake::CounterRange> ranges;  ///< since the last decode
 };
@@ -58,7 +58,7 @@ void record_end_of_range(CUcontext context) {
   work.kind = WorkClass::kernel;
   work.context = context;
   work.stream = kOwnStream;
-  work.correlation = correlation_under_way();
+  work.correlation = correlation_in_progress();
   work.start_ns = now_ns();
   work.end_ns = work.start_ns + kTakesNs;
   work.symbol = "WaitNs";
@@ -183,7 +183,7 @@ cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Para
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
     if (!fake::is_metric(params->pMetricNames[i])) return CUPTI_ERROR_INVALID_METRIC_NAME;
   }
-  object->most_ranges = params->maxNumOfRanges;
+  object->max_ranges = params->maxNumOfRanges;
   params->counterDataSize = sizeof(fake::CounterImage) + params->maxNumOfRanges * sizeof(fake::CounterRange);
   return CUPTI_SUCCESS;
 }
@@ -191,10 +191,10 @@ cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Para
 FAKE_EXPORT CUptiResult
 cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
   BEGIN_OBJECT(RangeProfilerCounterDataImageInitialize);
-  const std::size_t needed = sizeof(fake::CounterImage) + object->most_ranges * sizeof(fake::CounterRange);
+  const std::size_t needed = sizeof(fake::CounterImage) + object->max_ranges * sizeof(fake::CounterRange);
   if (params->pCounterData == nullptr || params->counterDataSize < needed)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  const fake::CounterImage empty{fake::kCounterMagic, object->most_ranges, 0};
+  const fake::CounterImage empty{fake::kCounterMagic, object->max_ranges, 0};
   std::memcpy(params->pCounterData, &empty, sizeof(empty));
   return CUPTI_SUCCESS;
 }
@@ -206,7 +206,7 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfi
       fake::counter_image(params->pCounterDataImage, params->counterDataImageSize) == nullptr ||
       params->range != CUPTI_UserRange || params->replayMode != CUPTI_UserReplay ||
       params->numNestingLevels != 1 || params->minNestingLevel != 1 ||
-      params->maxRangesPerPass > object->most_ranges) {
+      params->maxRangesPerPass > object->max_ranges) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   object->config = fake::config_image(params->pConfig, params->configSize)->serial;
@@ -245,7 +245,7 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRang
   BEGIN_OBJECT(RangeProfilerPushRange);
   if (!object->started || object->open || params->pRangeName == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   fake::drain(*object, "RangeProfilerPushRange");
-  if (object->ranges.size() == object->most_ranges)
+  if (object->ranges.size() == object->max_ranges)
     fake::violation("more counter ranges than the image holds");
   fake::CounterRange range{};
   std::strncpy(range.name, params->pRangeName, sizeof(range.name) - 1);
@@ -272,7 +272,7 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeD
   auto* const image = reinterpret_cast<fake::CounterImage*>(object->image);
   if (image->magic != fake::kCounterMagic) return CUPTI_ERROR_INVALID_PARAMETER;
   auto* const slots = reinterpret_cast<fake::CounterRange*>(image + 1);
-  const std::size_t room = static_cast<std::size_t>(image->most_ranges - image->ranges);
+  const std::size_t room = static_cast<std::size_t>(image->max_ranges - image->ranges);
   const std::size_t kept = std::min(room, object->ranges.size());
   std::copy_n(object->ranges.begin(), kept, slots + image->ranges);
   image->ranges += kept;

@@ -38,7 +38,7 @@ struct CounterRange {
 };
 
 struct CounterImage {
-  std::uint64_t magic, most_ranges, ranges;  // CounterRange[most_ranges] follow
+  std::uint64_t magic, max_ranges, ranges;  // CounterRange[max_ranges] follow
 };
 
 /// The metrics there are; the value of range n is base + n, or base alone where the step is 0.
@@ -81,7 +81,7 @@ inline const ConfigImage* config_image(const std::uint8_t* data, std::size_t byt
 inline const CounterImage* counter_image(const std::uint8_t* data, std::size_t bytes) {
   const auto* const image = reinterpret_cast<const CounterImage*>(data);
   const bool whole = data != nullptr && bytes >= sizeof(*image) && image->magic == kCounterMagic &&
-                     bytes >= sizeof(*image) + image->most_ranges * sizeof(CounterRange);
+                     bytes >= sizeof(*image) + image->max_ranges * sizeof(CounterRange);
   return whole ? image : nullptr;
 }
 

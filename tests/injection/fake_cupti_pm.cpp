@@ -30,7 +30,7 @@ struct CUpti_PmSampling_Object {
   std::uint32_t gpu;
   bool enabled, started, overflowed;
   const std::uint8_t* config;  ///< of SetConfig: must outlive us
-  std::size_t config_bytes, most_samples;
+  std::size_t config_bytes, max_samples;
   std::uint64_t interval_ns;
   std::int64_t next_ns;  ///< when the next sample begins
   int left;              ///< samples to come after a stop; -1: without end
@@ -41,7 +41,7 @@ namespace {
 
 constexpr int kBatch = 10;
 /// Below, the hardware's buffer holds less than a second of samples at 20 us.
-constexpr std::size_t kLeastBuffer = std::size_t{256} << 20;
+constexpr std::size_t kMinBuffer = std::size_t{256} << 20;
 
 std::mutex lock;  // guards all below
 std::condition_variable changed;
@@ -167,7 +167,7 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Para
                     params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL &&
                     params->hwBufferAppendMode == CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
   if (!fine) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (params->samplingInterval <= 20'000 && params->hardwareBufferSize < fake::kLeastBuffer)
+  if (params->samplingInterval <= 20'000 && params->hardwareBufferSize < fake::kMinBuffer)
     fake::violation("the hardware's buffer holds less than a second");
   object->config = params->pConfig;
   object->config_bytes = params->configSize;
@@ -181,7 +181,7 @@ cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params* pa
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
     if (!fake::is_metric(params->pMetricNames[i])) return CUPTI_ERROR_INVALID_METRIC_NAME;
   }
-  object->most_samples = params->maxSamples;
+  object->max_samples = params->maxSamples;
   params->counterDataSize = sizeof(fake::CounterImage) + params->maxSamples * sizeof(fake::CounterRange);
   return CUPTI_SUCCESS;
 }
@@ -189,10 +189,10 @@ cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params* pa
 FAKE_EXPORT CUptiResult
 cuptiPmSamplingCounterDataImageInitialize(CUpti_PmSampling_CounterDataImage_Initialize_Params* params) {
   BEGIN_OBJECT(PmSamplingCounterDataImageInitialize);
-  const std::size_t needed = sizeof(fake::CounterImage) + object->most_samples * sizeof(fake::CounterRange);
+  const std::size_t needed = sizeof(fake::CounterImage) + object->max_samples * sizeof(fake::CounterRange);
   if (params->pCounterData == nullptr || params->counterDataSize < needed)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  const fake::CounterImage empty{fake::kCounterMagic, object->most_samples, 0};
+  const fake::CounterImage empty{fake::kCounterMagic, object->max_samples, 0};
   std::memcpy(params->pCounterData, &empty, sizeof(empty));
   return CUPTI_SUCCESS;
 }
@@ -233,7 +233,7 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Pa
   std::int64_t found = late != 0 ? late : fake::kBatch;
   if (late == 0 && object->left >= 0) found = std::exchange(object->left, 0);
   for (std::int64_t i = 0; i < found; ++i) {
-    if (image->ranges < image->most_ranges) {
+    if (image->ranges < image->max_ranges) {
       fake::decode_sample(*object, *image);
     } else {
       object->next_ns += static_cast<std::int64_t>(object->interval_ns);
@@ -249,7 +249,7 @@ cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params* pa
   const fake::CounterImage* const image =
       fake::counter_image(params->pCounterDataImage, params->counterDataImageSize);
   if (image == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  params->numTotalSamples = static_cast<std::size_t>(image->most_ranges);
+  params->numTotalSamples = static_cast<std::size_t>(image->max_ranges);
   params->numPopulatedSamples = params->numCompletedSamples = static_cast<std::size_t>(image->ranges);
   return CUPTI_SUCCESS;
 }

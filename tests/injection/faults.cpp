@@ -233,7 +233,7 @@ FAULT_EXPORT int clock_gettime(clockid_t clock, timespec* time) {
 }
 
 // Written when the process ends by exit(); a killed one was asked for nothing that a test counts.
-__attribute__((destructor)) static void tell_counts() {
+__attribute__((destructor)) static void report_counts() {
   const char* const path = getenv("FAULT_COUNTS");
   FILE* const file = path != nullptr ? std::fopen(path, "w") : nullptr;
   if (file == nullptr) return;

@@ -4,12 +4,12 @@
 //
 //   op_bench [fp16|bf16|tf32|fp32] [BATCH]
 //
-// How is in launch_timing.h; the least bytes of least_bytes.h over the time stand beside it.
+// How is in launch_timing.h; the least bytes of min_bytes.h over the time stand beside it.
 // Exit codes: 0; 1 a call failed; 77 no GPU.
 #include <cstring>
 #include <string>
 
-#include "kernels/least_bytes.h"
+#include "kernels/min_bytes.h"
 #include "tests/kernels/launch_timing.h"
 
 namespace rangefinder::kernel_bench {
@@ -49,16 +49,16 @@ void bench_backbone(const Bench& bench) {
                 random_memory(bench.element, 32 * 27, 1, 0),
                 random_floats(32, 1, 0),
                 bench.output(320, 32)};
-  measure("stem 640x640x3 -> 32", least_bytes(stem), [&](cudaStream_t s) { return launch_stem(stem, s); });
+  measure("stem 640x640x3 -> 32", min_bytes(stem), [&](cudaStream_t s) { return launch_stem(stem, s); });
   PoolArgs maximum{bench.element, bench.batch, bench.input(320, 64), bench.output(160, 64)};
-  measure("max_pool 320x320x64", least_bytes(maximum),
+  measure("max_pool 320x320x64", min_bytes(maximum),
           [&](cudaStream_t s) { return launch_max_pool(maximum, s); });
   PoolArgs mean{bench.element, bench.batch, bench.input(160, 256), bench.output(80, 256)};
-  measure("average_pool 160x160x256", least_bytes(mean),
+  measure("average_pool 160x160x256", min_bytes(mean),
           [&](cudaStream_t s) { return launch_average_pool(mean, s); });
   UpsampleConcatArgs concat{bench.element, bench.batch, bench.input(40, 256), bench.input(80, 256),
                             bench.output(80, 512)};
-  measure("upsample_concat 80x80x512", least_bytes(concat),
+  measure("upsample_concat 80x80x512", min_bytes(concat),
           [&](cudaStream_t s) { return launch_upsample_concat(concat, s); });
 }
 
@@ -80,8 +80,8 @@ void bench_attention(const Bench& bench, int rows) {
   args.scores = memory(attention_scores_bytes(args));
   args.probabilities = memory(attention_scores_bytes(args));
   const std::string name = "attention " + std::to_string(rows);
-  measure(name.c_str(), least_bytes(args), [&](cudaStream_t s) { return launch_attention(args, s); });
-  measure((name + " unfused (4 kernels)").c_str(), least_bytes(args),
+  measure(name.c_str(), min_bytes(args), [&](cudaStream_t s) { return launch_attention(args, s); });
+  measure((name + " unfused (4 kernels)").c_str(), min_bytes(args),
           [&](cudaStream_t s) { return launch_attention_unfused(args, s); });
 }
 
@@ -103,9 +103,9 @@ void bench_deformable_attention(const Bench& bench) {
   args.reference_boxes = random_floats(bench.images() * 1200, 0.4F, 0.5F);
   args.output = memory(bench.images() * 300 * 256 * element_bytes(bench.element));
   args.workspace = memory(deformable_attention_unfused_bytes(args));
-  measure("deformable_attention 300", least_bytes(args),
+  measure("deformable_attention 300", min_bytes(args),
           [&](cudaStream_t s) { return launch_deformable_attention(args, s); });
-  measure("deformable_attention 300 unfused", least_bytes(args),
+  measure("deformable_attention 300 unfused", min_bytes(args),
           [&](cudaStream_t s) { return launch_deformable_attention_unfused(args, s); });
 }
 
@@ -125,7 +125,7 @@ void bench_layer_norm(const Bench& bench, int rows) {
     args.position_rows = args.rows;
     args.output_with_position = memory(count * element_bytes(bench.element));
   }
-  measure(("layer_norm " + std::to_string(rows) + "x256").c_str(), least_bytes(args),
+  measure(("layer_norm " + std::to_string(rows) + "x256").c_str(), min_bytes(args),
           [&](cudaStream_t s) { return launch_layer_norm(args, s); });
 }
 
@@ -134,7 +134,7 @@ void bench_top_k(const Bench& bench, int rows, int columns) {
   args.scores = random_floats(bench.images() * static_cast<std::size_t>(rows * columns), 4, -5);
   args.indices = static_cast<std::int32_t*>(memory(bench.images() * 300 * sizeof(std::int32_t)));
   args.workspace = memory(top_k_workspace_bytes(args));
-  measure(("top_k " + std::to_string(rows) + "x" + std::to_string(columns)).c_str(), least_bytes(args),
+  measure(("top_k " + std::to_string(rows) + "x" + std::to_string(columns)).c_str(), min_bytes(args),
           [&](cudaStream_t s) { return launch_top_k(args, s); });
 }
 
@@ -148,7 +148,7 @@ void bench_boxes(const Bench& bench) {
   boxes.previous = random_floats(rows * 4, 0.4F, 0.5F);
   boxes.boxes = static_cast<float*>(memory(rows * 16));
   boxes.query_input = memory(rows * kQueryInputColumns * element_bytes(bench.element));
-  measure("box_refinement 300", least_bytes(boxes),
+  measure("box_refinement 300", min_bytes(boxes),
           [&](cudaStream_t s) { return launch_box_refinement(boxes, s); });
   GatherArgs gather;
   gather.images = bench.batch;
@@ -158,7 +158,7 @@ void bench_boxes(const Bench& bench) {
   gather.source = memory(bench.images() * 8400 * static_cast<std::size_t>(gather.row_bytes));
   gather.indices = static_cast<const std::int32_t*>(memory(rows * sizeof(std::int32_t)));
   gather.output = memory(rows * static_cast<std::size_t>(gather.row_bytes));
-  measure("gather 300 of 8400 x 256", least_bytes(gather),
+  measure("gather 300 of 8400 x 256", min_bytes(gather),
           [&](cudaStream_t s) { return launch_gather(gather, s); });
   const PostprocessArgs post{bench.batch,
                              300,
@@ -169,7 +169,7 @@ void bench_boxes(const Bench& bench) {
                              gather.indices,
                              static_cast<const ImageSize*>(memory(bench.images() * 8)),
                              static_cast<Detection*>(memory(rows * sizeof(Detection)))};
-  measure("postprocess 300", least_bytes(post), [&](cudaStream_t s) { return launch_postprocess(post, s); });
+  measure("postprocess 300", min_bytes(post), [&](cudaStream_t s) { return launch_postprocess(post, s); });
 }
 
 void bench_preprocess(const Bench& bench) {
@@ -181,7 +181,7 @@ void bench_preprocess(const Bench& bench) {
   args.image = static_cast<const std::uint8_t*>(memory(720 * 1280 * 3));
   args.workspace = static_cast<std::uint8_t*>(memory(preprocess_workspace_bytes(args)));
   args.output = memory(640 * 640 * 4 * element_bytes(bench.element));
-  measure("preprocess 1280x720 (2 kernels)", least_bytes(args),
+  measure("preprocess 1280x720 (2 kernels)", min_bytes(args),
           [&](cudaStream_t s) { return launch_preprocess(args, s); });
 }
 

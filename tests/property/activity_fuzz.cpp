@@ -87,7 +87,7 @@ class Bytes {
  public:
   explicit Bytes(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
 
-  void spoil(Random& random) {
+  void corrupt(Random& random) {
     if (bytes_.empty()) return;
     static constexpr std::uint32_t kExtremes[] = {0, 1, 0x7fff'ffff, 0x8000'0000, 0xffff'ffff};
     const std::size_t word = random.below(bytes_.size() / 4) * 4;
@@ -157,7 +157,7 @@ Bytes any_buffer(Random& random, const Buffers& recorded) {
 /// False: something is wrong with this case.
 bool check_case(const CuptiFunctions& cupti, Random& random, const Buffers& recorded) {
   Bytes bytes = any_buffer(random, recorded);
-  for (std::size_t i = random.below(8); i > 0; --i) bytes.spoil(random);
+  for (std::size_t i = random.below(8); i > 0; --i) bytes.corrupt(random);
 
   const auto data = bytes.exact_copy();
   auto* const start = reinterpret_cast<std::uint8_t*>(data.get());

@@ -67,7 +67,7 @@ class Fuzzed {
     std::string bytes;
     for (std::size_t lines = 1 + random.below(4); lines > 0; --lines) {
       std::string line = kRequests[random.below(kRequests.size())];
-      if (!random.one_in(4)) property::spoil(line, random);
+      if (!random.one_in(4)) property::corrupt(line, random);
       bytes += line;
       if (!random.one_in(8)) bytes += '\n';
     }

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
     property::Random random(cases.seed, number);
     // The photograph takes longest.
     std::string text = valid[random.one_in(50) ? valid.size() - 1 : random.below(valid.size() - 1)];
-    property::spoil(text, random);
+    property::corrupt(text, random);
     std::ofstream(path, std::ios::binary) << text;
     if (reads_well(path)) continue;
     std::printf("case %llu fails\n", static_cast<unsigned long long>(number));

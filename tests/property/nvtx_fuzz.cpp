@@ -175,13 +175,13 @@ class Caller {
   std::string text() {
     if (!random_.one_in(20)) return "name " + std::to_string(random_.below(200));
     std::string any(random_.one_in(30) ? random_.below(40'000) : random_.below(40), '\0');
-    for (char& letter : any) letter = static_cast<char>(1 + random_.below(255));
+    for (char& character : any) character = static_cast<char>(1 + random_.below(255));
     return any;
   }
   std::wstring wide() {
     std::wstring any(random_.below(20), L'w');
-    for (wchar_t& letter : any)
-      letter = static_cast<wchar_t>(1 + random_.below(random_.one_in(4) ? 0x120000 : 500));
+    for (wchar_t& character : any)
+      character = static_cast<wchar_t>(1 + random_.below(random_.one_in(4) ? 0x120000 : 500));
     return any;
   }
   const char* keep(std::string text) { return kept_.emplace_back(std::move(text)).c_str(); }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/options.h"
-#include "schema/out_template.h"
-#include "schema/path_glob.h"
+#include "profiler/base/out_template.h"
+#include "profiler/base/path_glob.h"
+#include "profiler/options/options.h"
 #include "tests/property/cases.h"
 #include "tests/property/spoiled_text.h"
 
@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, 24> kValues{"on",
 std::string value(Random& random) {
   std::string text(kValues[random.below(kValues.size())]);
   if (random.one_in(5)) text = property::kExtremes[random.below(property::kExtremes.size())];
-  if (!random.one_in(3)) property::spoil(text, random);
+  if (!random.one_in(3)) property::corrupt(text, random);
   if (random.one_in(200)) text.append(random.below(70'000), static_cast<char>('(' + random.below(90)));
   std::erase(text, '\0');
   return text;
@@ -53,7 +53,7 @@ std::string value(Random& random) {
 
 std::string variable(Random& random) {
   std::string text = kOptions[random.below(kOptions.size())].variable;
-  if (random.one_in(10)) property::spoil(text, random);
+  if (random.one_in(10)) property::corrupt(text, random);
   std::erase(text, '\0');
   return text;
 }

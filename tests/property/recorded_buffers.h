@@ -43,16 +43,16 @@ inline RecordingReader::File decompressed(const std::filesystem::path& path) {
 
 /// The beginnings (up to 8 KiB) of up to 64 buffers of each *.zst below `folder`; none if there is no folder.
 inline std::vector<std::vector<std::uint8_t>> recorded_buffers(const std::filesystem::path& folder) {
-  constexpr std::size_t kMostBytes = 8192, kMostBuffers = 64;
+  constexpr std::size_t kMaxBytes = 8192, kMaxBuffers = 64;
   std::vector<std::vector<std::uint8_t>> out;
   if (!std::filesystem::is_directory(folder)) return out;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().filename() != "recording.zst") continue;
     RecordingReader reader(decompressed(entry.path()), entry.path());
     RecordingReader::Chunk chunk;
-    for (std::size_t taken = 0; taken < kMostBuffers && reader.next(chunk);) {
+    for (std::size_t taken = 0; taken < kMaxBuffers && reader.next(chunk);) {
       if (chunk.kind != ChunkKind::activity) continue;
-      chunk.bytes.resize(std::min(chunk.bytes.size() / 8 * 8, kMostBytes));
+      chunk.bytes.resize(std::min(chunk.bytes.size() / 8 * 8, kMaxBytes));
       out.push_back(chunk.bytes);
       ++taken;
     }

@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   for (std::uint64_t number = 0; number < cases.count && result == 0; ++number) {
     property::Random random(cases.seed, number);
     std::string text = valid;
-    property::spoil(text, random);
+    property::corrupt(text, random);
     if (random.one_in(4)) {  // the length of the header
       const std::uint64_t length = random.one_in(2) ? random.any() : random.below(text.size() + 20);
       if (text.size() >= sizeof(length)) std::memcpy(text.data(), &length, sizeof(length));

@@ -2,7 +2,7 @@
 //
 // Random programs on a made GPU: the stated error of sampled bytes must hold for 95 % of all paths,
 // and stay of use for those that take a twentieth of the GPU's time. Kernels have uneven rates,
-// launches differ, times are off, columns lag: see tests/unit/tools/made_samples.h.
+// launches differ, times are off, columns lag: see tests/unit/analysis/sampling/made_samples.h.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/property/cases.h"
-#include "tests/unit/tools/made_samples.h"
+#include "tests/unit/analysis/sampling/made_samples.h"
 
 using namespace rangefinder;
 using namespace rangefinder::property;

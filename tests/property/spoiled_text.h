@@ -41,7 +41,7 @@ inline void replace_number(std::string& text, Random& random) {
 }
 
 /// One to eight of these, in place.
-inline void spoil(std::string& text, Random& random) {
+inline void corrupt(std::string& text, Random& random) {
   for (std::size_t times = 1 + random.below(8); times > 0; --times) {
     const std::size_t at = random.below(text.size() + 1);
     const std::size_t length = random.below(std::min<std::size_t>(text.size() - at, 64) + 1);

@@ -19,11 +19,11 @@
 #include "tests/property/cases.h"
 #include "tests/property/recorded_buffers.h"
 #include "tests/property/trace_mutations.h"
-#include "tests/unit/tools/trace_on_disk.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/module_table.h"
-#include "tools/analysis/salvage.h"
-#include "tools/analysis/trace_totals.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/validate/salvage.h"
 #include "tools/replay/recording_player.h"
 
 using namespace rangefinder;
@@ -35,9 +35,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kMostSeconds = 20;  // of a case; under sanitizers and on a busy machine too
-constexpr long kMostKib = 3L << 20;
-constexpr std::size_t kMostLines = 120;
+constexpr double kMaxSeconds = 20;  // of a case; under sanitizers and on a busy machine too
+constexpr long kMaxKib = 3L << 20;
+constexpr std::size_t kMaxLines = 120;
 
 struct Recorded {
   std::string name;
@@ -99,9 +99,9 @@ void write_trace(const fs::path& folder, const Lines& lines, const std::string& 
                property::text_of(second, random));
   }
   if (!random.one_in(8)) return;
-  std::string spoiled = summary;
-  for (std::size_t n = random.below(4); n > 0; --n) property::spoil_line(spoiled, random);
-  write_file(folder / "summary.json", spoiled);
+  std::string corrupted = summary;
+  for (std::size_t n = random.below(4); n > 0; --n) property::corrupt_line(corrupted, random);
+  write_file(folder / "summary.json", corrupted);
 }
 
 template <typename Action>
@@ -128,8 +128,8 @@ void read_all(const fs::path& folder, Random& random) {
 /// What is wrong with this case; empty if nothing is.
 std::string complaint(const std::vector<Recorded>& recorded, const fs::path& folder, Random& random) {
   const Recorded& from = recorded[random.below(recorded.size())];
-  Lines lines = property::part_of(from.lines, 1 + random.below(kMostLines), random);
-  for (std::size_t n = random.below(6); n > 0; --n) property::spoil(lines, random);
+  Lines lines = property::part_of(from.lines, 1 + random.below(kMaxLines), random);
+  for (std::size_t n = random.below(6); n > 0; --n) property::corrupt(lines, random);
   LineReader reader;
   for (const std::string& line : lines) {
     if (line.find('\n') == std::string::npos && !reads_alike(line, reader))
@@ -147,7 +147,7 @@ std::string complaint(const std::vector<Recorded>& recorded, const fs::path& fol
     if (there && !valid) return "salvaged " + from.name + " is not valid";
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return seconds < kMostSeconds ? "" : "takes " + std::to_string(seconds) + " s";
+  return seconds < kMaxSeconds ? "" : "takes " + std::to_string(seconds) + " s";
 }
 
 int run(const property::Cases& cases, const std::vector<Recorded>& recorded, const fs::path& folder) {
@@ -168,7 +168,7 @@ int run(const property::Cases& cases, const std::vector<Recorded>& recorded, con
   getrusage(RUSAGE_SELF, &usage);
   std::printf("%llu cases, at most %ld MiB\n", static_cast<unsigned long long>(cases.count),
               usage.ru_maxrss >> 10);
-  return usage.ru_maxrss < kMostKib ? 0 : 1;
+  return usage.ru_maxrss < kMaxKib ? 0 : 1;
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ inline void change_text(std::string& line, Random& random) {
   }
 }
 
-inline void spoil_line(std::string& line, Random& random) {
+inline void corrupt_line(std::string& line, Random& random) {
   if (line.empty()) return;
   switch (random.below(5)) {
     case 0:
@@ -119,7 +119,7 @@ inline void spoil_line(std::string& line, Random& random) {
   }
 }
 
-inline void spoil(Lines& lines, Random& random) {
+inline void corrupt(Lines& lines, Random& random) {
   if (lines.empty()) return;
   const std::size_t at = random.below(lines.size()), other = random.below(lines.size());
   switch (random.below(8)) {
@@ -136,7 +136,7 @@ inline void spoil(Lines& lines, Random& random) {
       for (std::size_t n = random.below(64); n > 0; --n) lines.push_back(lines[at]);
       break;
     default:
-      spoil_line(lines[at], random);
+      corrupt_line(lines[at], random);
   }
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_tiny_expected.py [--out DIR]: the data of tests/kernels/rtdetr/tiny_expected_test.cpp, from the library.
+"""make_tiny_expected.py [--out DIR]: the data of tests/rtdetr/tiny_expected_test.cpp, from the library.
 
   tiny.safetensors            calibrated weights of `tiny`, as F16: their fp16 values are the weights
   tiny_expected.safetensors   pixel_values (F16, exact: bytes over 256) and what the library makes of them,
@@ -26,7 +26,7 @@ from reference_dumps import record
 SIZE = (64, 128)
 SEED = 3
 LEFT_OUT = {"stem0", "stem1", "stem2", "stage0_block0"}
-DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../kernels/rtdetr/data")
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 MOST_BYTES = 2_000_000
 
 

@@ -14,12 +14,12 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The longest folder that fits a file decides. What a file may include: folders and single headers.
 ALLOWED = {
     "schema/": ["schema/"],
-    "profiler/attribution/": ["schema/", "profiler/attribution/", "profiler/reserve_large.h"],
+    "profiler/attribution/": ["schema/", "profiler/attribution/", "profiler/guest/reserve_large.h"],
     "profiler/": ["schema/", "profiler/"],
     "injection/": ["profiler/"],
     "injection/mpi/": ["injection/mpi/"],
     "tools/": ["schema/", "tools/", "profiler/attribution/", "profiler/cupti/", "profiler/counters/metric_",
-               "profiler/options.h", "profiler/capture_request.h", "profiler/control/control_socket.h",
+               "profiler/options/options.h", "profiler/options/capture_request.h", "profiler/control/control_socket.h",
                "profiler/output/process_facts.h"],
     "tools/analysis/": ["schema/", "tools/analysis/", "profiler/attribution/"],
     "tools/replay/": ["schema/", "tools/replay/", "tools/command_line/", "profiler/"],

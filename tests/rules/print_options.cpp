@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// profiler/options.h as the Markdown table of README.md (tables.py compares).
+// profiler/options/options.h as the Markdown table of README.md (tables.py compares).
 #include <cstdio>
 #include <string>
 #include <string_view>
 
-#include "profiler/options.h"
+#include "profiler/options/options.h"
 
 namespace {
 

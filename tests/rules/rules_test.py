@@ -78,13 +78,13 @@ class Repository(InAFolder):
         self.assertEqual(self.found(definitions.unique_types), ["tools/c.h"])
 
     def test_the_schema_may_not_know_the_profiler(self):
-        self.write("schema/record.h", '#include "profiler/session.h"\n#include "schema/loss.h"\n')
+        self.write("schema/record.h", '#include "profiler/session/session.h"\n#include "schema/loss.h"\n')
 
         self.assertEqual(self.found(includes.include_direction), ["schema/record.h"])
 
     def test_a_tool_may_know_options_but_not_the_session_and_replay_may(self):
         for path in ("tools/rangefinder/run.cpp", "tools/replay/main.cpp"):
-            self.write(path, '#include "profiler/options.h"\n  #  include "profiler/session.h"\n')
+            self.write(path, '#include "profiler/options/options.h"\n  #  include "profiler/session/session.h"\n')
 
         self.assertEqual(self.found(includes.include_direction), ["tools/rangefinder/run.cpp"])
 

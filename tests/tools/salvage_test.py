@@ -4,7 +4,7 @@
 
     salvage_test.py PATH_OF_RANGEFINDER REPOSITORY
 
-Needs no GPU. tests/unit/tools/salvage_test.cpp looks at what is in the result.
+Needs no GPU. tests/unit/analysis/validate/salvage_test.cpp looks at what is in the result.
 """
 import json
 import pathlib

@@ -57,9 +57,9 @@ KeyPress RawTerminal::read_key() const {
 
 void RawTerminal::draw(const std::string& text) const {
   std::string out = "\033[H";
-  for (const char letter : text) {
-    if (letter == '\n') out += "\033[K";
-    out += letter;
+  for (const char character : text) {
+    if (character == '\n') out += "\033[K";
+    out += character;
   }
   write_all(out + "\033[J");
 }

@@ -14,7 +14,7 @@ enum class Key { none, up, down, enter, back, other };
 
 struct KeyPress {
   Key key = Key::none;
-  char letter = 0;  ///< of Key::other
+  char character = 0;  ///< of Key::other
 };
 
 class RawTerminal {

@@ -27,7 +27,7 @@ class ChromeHost {
  private:
   /// False: it has no times.
   [[nodiscard]] bool begin_call(const HostWork& host, std::string_view api);
-  void launch_slice(const LaunchRecord& launch, std::string_view unmeasured);
+  void launch_slice(const LaunchRecord& launch, std::string_view outcome);
   void counter_range(const ExactRecord& exact);
 
   ChromeContext& context_;

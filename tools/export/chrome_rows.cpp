@@ -34,7 +34,7 @@ ChromeRows::Lane* ChromeRows::free_lane(const RowKey& key, TimeNs start_ns) {
   const auto is_free = [&](const Lane& known) { return known.last_end_ns <= start_ns; };
   const auto lane = std::find_if(last_->begin(), last_->end(), is_free);
   if (lane != last_->end()) return &*lane;
-  return last_->size() == kMostLanes ? &last_->back() : nullptr;
+  return last_->size() == kMaxLanes ? &last_->back() : nullptr;
 }
 
 ChromeRows::Lane& ChromeRows::add_lane(const RowKey& key, std::uint32_t wanted_tid, const std::string& name) {
@@ -44,7 +44,7 @@ ChromeRows::Lane& ChromeRows::add_lane(const RowKey& key, std::uint32_t wanted_t
   // Streams by number, under each its lanes, then the modules that its kernels belong to.
   if (key.kind == RowKind::stream || key.kind == RowKind::annotation) {
     const std::uint32_t below =
-        key.kind == RowKind::annotation ? static_cast<std::uint32_t>(kMostLanes) + key.level : at;
+        key.kind == RowKind::annotation ? static_cast<std::uint32_t>(kMaxLanes) + key.level : at;
     events_.sort_index(last_->back().row, "thread_sort_index", key.number % 65'536 * 512 + below);
   }
   return last_->back();

@@ -53,7 +53,7 @@ class ChromeRows {
 
  private:
   // More at once than this overlap in the last lane; a GPU runs 128 grids at most.
-  static constexpr std::size_t kMostLanes = 128;
+  static constexpr std::size_t kMaxLanes = 128;
   // Above PID_MAX_LIMIT (2^22): no thread has such an id.
   static constexpr std::uint32_t kFirstOwnTid = 1u << 23;
 

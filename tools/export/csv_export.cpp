@@ -6,7 +6,7 @@
 
 #include "profiler/attribution/path_totals.h"
 #include "schema/key_names.h"
-#include "tools/analysis/path_names.h"
+#include "tools/analysis/read/path_names.h"
 #include "tools/export/csv_rows.h"
 #include "tools/export/csv_tables.h"
 #include "tools/export/export_format.h"

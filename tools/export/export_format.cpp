@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 
 namespace rangefinder {
 namespace {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/analysis/trace_files.h"
+#include "tools/analysis/read/trace_files.h"
 #include "tools/export/output_file.h"
 #include "tools/export/trace_outline.h"
 
@@ -25,8 +25,8 @@ struct ExportRequest {
   std::vector<TraceFolder> traces;
   std::filesystem::path out;  ///< file, or folder for formats of several files; "-": standard output
   Overwrite overwrite = Overwrite::no;
-  std::string step_range;          ///< kineto: becomes ProfilerStep#n
-  std::size_t most_modules = 200;  ///< prometheus: rows of modules; the rest is summed as (other)
+  std::string step_range;         ///< kineto: becomes ProfilerStep#n
+  std::size_t max_modules = 200;  ///< prometheus: rows of modules; the rest is summed as (other)
 };
 
 struct ExportResult {

@@ -16,13 +16,13 @@ namespace rangefinder {
 namespace {
 
 // GPUs are processes 0, 1, … here. In a container a host's process may have such a number.
-constexpr std::int64_t kLeastHostPid = 64;
-constexpr std::int64_t kMostHostPid = std::int64_t{1} << 22;
-constexpr std::uint32_t kFirstOwnPid = 5'000'000;
+constexpr std::int64_t kMinHostPid = 64;
+constexpr std::int64_t kMaxHostPid = std::int64_t{1} << 22;
+constexpr std::uint32_t kFirstReplacementPid = 5'000'000;
 
 std::uint32_t host_pid(std::int64_t pid) {
-  if (pid >= kLeastHostPid && pid <= kMostHostPid) return static_cast<std::uint32_t>(pid);
-  return kFirstOwnPid + static_cast<std::uint32_t>(pid & 63);
+  if (pid >= kMinHostPid && pid <= kMaxHostPid) return static_cast<std::uint32_t>(pid);
+  return kFirstReplacementPid + static_cast<std::uint32_t>(pid & 63);
 }
 
 bool is_number(const std::string& text) {

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/export/unfinished_files.h"
 
 namespace rangefinder {

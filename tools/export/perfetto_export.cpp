@@ -15,7 +15,7 @@ namespace rangefinder {
 namespace {
 
 // Process ids of Linux end at 2^22 (PID_MAX_LIMIT); those above are ours.
-constexpr std::uint32_t kMostPid = 1u << 22;
+constexpr std::uint32_t kMaxPid = 1u << 22;
 constexpr std::uint32_t kFirstOwnPid = 5'000'000;
 constexpr std::uint32_t kFirstGpuPid = 10'000'000;
 constexpr std::uint32_t kGpuPidsATrace = 1'000;
@@ -31,7 +31,7 @@ TimeNs sum(TimeNs a, TimeNs b) {
 /// Ranks on several hosts may have the same process id.
 ChromeProcess process_of(const TraceOutline& trace, std::uint32_t number, std::set<std::uint32_t>& taken) {
   ChromeProcess out;
-  const bool is_pid = trace.header.pid > 0 && trace.header.pid <= std::int64_t{kMostPid};
+  const bool is_pid = trace.header.pid > 0 && trace.header.pid <= std::int64_t{kMaxPid};
   out.host_pid = is_pid ? static_cast<std::uint32_t>(trace.header.pid) : kFirstOwnPid + number;
   if (!taken.insert(out.host_pid).second) out.host_pid = kFirstOwnPid + number;
   out.first_gpu_pid = kFirstGpuPid + number * kGpuPidsATrace;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "schema/key_names.h"
-#include "tools/analysis/sampled_bytes.h"
+#include "tools/analysis/sampling/sampled_bytes.h"
 #include "tools/export/export_format.h"
 #include "tools/export/prometheus_families.h"
 #include "tools/export/work_totals.h"
@@ -41,7 +41,7 @@ using Weight = std::pair<std::uint64_t, std::uint64_t>;
 /// Names that have rows of their own, and how many have none.
 struct KeptNames {
   std::set<std::string> names;
-  std::size_t left_out = 0;
+  std::size_t omitted = 0;
 
   /// The name itself, or that of all the others.
   [[nodiscard]] std::string row_of(std::string name) const {
@@ -57,7 +57,7 @@ KeptNames heaviest(std::unordered_map<std::string, Weight>&& weights, std::size_
   });
   KeptNames out;
   if (order.size() > most) {
-    out.left_out = order.size() - most;
+    out.omitted = order.size() - most;
     order.resize(most);
   }
   for (auto& [weight, name] : order) out.names.insert(std::move(name));
@@ -215,8 +215,8 @@ PrometheusFamilies trace_families(const std::vector<TraceFolder>& traces, const 
   const KeptNames kernels = kept_kernels(processes, limits.kernels);
   PrometheusFamilies out;
   for (const Process& process : processes) Writer(process, modules, kernels, out).add();
-  out.modules_left_out.set({}, modules.left_out);
-  if (limits.kernels != 0) out.kernels_left_out.set({}, kernels.left_out);
+  out.modules_omitted.set({}, modules.omitted);
+  if (limits.kernels != 0) out.kernels_omitted.set({}, kernels.omitted);
   if (notes != nullptr) *notes = std::move(result.notes);
   return out;
 }
@@ -225,7 +225,7 @@ ExportResult export_prometheus(const ExportRequest& request) {
   OutputFile file(request.out, request.overwrite);
   ExportResult result;
   PrometheusLimits limits;
-  limits.modules = request.most_modules;
+  limits.modules = request.max_modules;
   trace_families(request.traces, limits, &result.notes).append(file.text());
   file.commit();
   result.files.push_back(request.out);

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/trace_files.h"
+#include "tools/analysis/read/trace_files.h"
 #include "tools/export/prometheus_text.h"
 
 namespace rangefinder {
@@ -67,12 +67,12 @@ struct PrometheusFamilies {
                         "counter", Unit::one};
   PrometheusFamily overhead{"rangefinder_overhead_seconds_total", "Time that recording took.", "counter",
                             Unit::nanosecond};
-  PrometheusFamily modules_left_out{"rangefinder_modules_left_out",
-                                    "Modules without rows of their own, summed as (other).", "gauge",
-                                    Unit::one};
-  PrometheusFamily kernels_left_out{"rangefinder_kernel_names_left_out",
-                                    "Kernel names without rows of their own, summed as (other).", "gauge",
-                                    Unit::one};
+  PrometheusFamily modules_omitted{"rangefinder_modules_left_out",
+                                   "Modules without rows of their own, summed as (other).", "gauge",
+                                   Unit::one};
+  PrometheusFamily kernels_omitted{"rangefinder_kernel_names_left_out",
+                                   "Kernel names without rows of their own, summed as (other).", "gauge",
+                                   Unit::one};
 
   /// In the order in which they are written.
   static constexpr std::array kAll{&PrometheusFamilies::build,
@@ -91,8 +91,8 @@ struct PrometheusFamilies {
                                    &PrometheusFamilies::kernel_name_time,
                                    &PrometheusFamilies::lost,
                                    &PrometheusFamilies::overhead,
-                                   &PrometheusFamilies::modules_left_out,
-                                   &PrometheusFamilies::kernels_left_out};
+                                   &PrometheusFamilies::modules_omitted,
+                                   &PrometheusFamilies::kernels_omitted};
 
   void append(std::string& out) const {
     for (const auto family : kAll) (this->*family).append(out);

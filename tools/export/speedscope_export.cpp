@@ -15,7 +15,7 @@
 
 #include "schema/json_text.h"
 #include "schema/key_names.h"
-#include "tools/analysis/sampled_bytes.h"
+#include "tools/analysis/sampling/sampled_bytes.h"
 #include "tools/export/export_format.h"
 #include "tools/export/plain_text.h"
 #include "tools/export/work_totals.h"

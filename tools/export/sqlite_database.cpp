@@ -6,7 +6,7 @@
 #include <cassert>
 #include <utility>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/export/plain_text.h"
 
 namespace rangefinder {

@@ -55,7 +55,7 @@ CREATE TABLE paths (id INTEGER PRIMARY KEY, parent INTEGER, depth INTEGER NOT NU
   domain TEXT NOT NULL, path TEXT NOT NULL);
 CREATE TABLE exact (correlationId INTEGER, counterRange INTEGER, kind TEXT NOT NULL, deviceId INTEGER NOT NULL,
   pathId INTEGER, rangeId INTEGER, launches INTEGER, kernels INTEGER, isExclusive INTEGER, gpuNs INTEGER,
-  dramReadBytes INTEGER, dramWriteBytes INTEGER, l2Bytes INTEGER, metricSet TEXT, unmeasured TEXT);
+  dramReadBytes INTEGER, dramWriteBytes INTEGER, l2Bytes INTEGER, metricSet TEXT, outcome TEXT);
 CREATE TABLE metrics (correlationId INTEGER, counterRange INTEGER, metricSet TEXT NOT NULL, metricId INTEGER NOT NULL,
   value REAL);
 CREATE TABLE syncs (start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER, contextId INTEGER,

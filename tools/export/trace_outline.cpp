@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "tools/analysis/missing.h"
-#include "tools/analysis/path_names.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/path_names.h"
 
 namespace rangefinder {
 namespace {

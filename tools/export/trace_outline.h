@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "schema/record.h"
-#include "tools/analysis/id_bitmap.h"
-#include "tools/analysis/trace_reader.h"
+#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/timeline/id_bitmap.h"
 
 namespace rangefinder {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 
 namespace rangefinder {
 namespace {
@@ -21,7 +21,7 @@ struct Slot {
   std::array<char, PATH_MAX> path{};
 };
 // In .bss, never freed: a signal may come at any time.
-std::array<Slot, kMostUnfinished> slots;
+std::array<Slot, kMaxUnfinished> slots;
 
 void remove_all(SlotUse use) noexcept {
   for (const Slot& slot : slots) {

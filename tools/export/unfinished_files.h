@@ -5,7 +5,7 @@
 //   remember(path) ─▶ a slot ─▶ forget(slot), once the file has its name
 //                        └────▶ SIGINT, SIGTERM, SIGHUP: unlink, then die of the signal as before
 //
-// Slots are plain memory, so that a signal handler may read them; at most kMostUnfinished at once.
+// Slots are plain memory, so that a signal handler may read them; at most kMaxUnfinished at once.
 // For tools only: the injected library installs no handler. SIGKILL leaves the files behind.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace rangefinder {
 
-inline constexpr std::size_t kMostUnfinished = 64;
+inline constexpr std::size_t kMaxUnfinished = 64;
 
 /// Installs the handlers with the first file. Throws Missing when there is no slot, or the path is
 /// longer than the system allows. Not thread-safe.

@@ -12,7 +12,7 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Longest in total first, `most` of them.
 template <typename Map>
@@ -27,10 +27,11 @@ std::vector<typename Map::const_iterator> heaviest(const Map& sums, std::size_t 
   return out;
 }
 
-Json kernel_modules(const WorkBreakdown& all, const PageLimits& limits, const PageIndices& indices,
-                    Json& left_out) {
-  Json out{{"kernel", Json::array()},   {"module", Json::array()}, {"count", Json::array()},
-           {"total_ns", Json::array()}, {"min_ns", Json::array()}, {"max_ns", Json::array()}};
+OrderedJson kernel_modules(const WorkBreakdown& all, const PageLimits& limits, const PageIndices& indices,
+                           OrderedJson& omitted) {
+  OrderedJson out{{"kernel", OrderedJson::array()}, {"module", OrderedJson::array()},
+                  {"count", OrderedJson::array()},  {"total_ns", OrderedJson::array()},
+                  {"min_ns", OrderedJson::array()}, {"max_ns", OrderedJson::array()}};
   const auto rows = heaviest(all.by_path, limits.kernel_modules);
   for (const auto& row : rows) {
     out["kernel"].push_back(indices.kernel(row->first.first));
@@ -40,16 +41,16 @@ Json kernel_modules(const WorkBreakdown& all, const PageLimits& limits, const Pa
     out["min_ns"].push_back(row->second.min_ns);
     out["max_ns"].push_back(row->second.max_ns);
   }
-  left_out["kernel_modules"] = all.by_path.size() - rows.size();
+  omitted["kernel_modules"] = all.by_path.size() - rows.size();
   return out;
 }
 
-Json dim(const Dim3& size) {
+OrderedJson dim(const Dim3& size) {
   return {size.x, size.y, size.z};
 }
 
-Json config_json(const LaunchConfigRecord& config) {
-  Json out{{"grid", dim(config.grid)}, {"block", dim(config.block)}};
+OrderedJson config_json(const LaunchConfigRecord& config) {
+  OrderedJson out{{"grid", dim(config.grid)}, {"block", dim(config.block)}};
   if (config.cluster.x != 0) out["cluster"] = dim(config.cluster);
   out["registers"] = config.registers;
   out["static_shared_bytes"] = config.static_shared_bytes;
@@ -58,28 +59,28 @@ Json config_json(const LaunchConfigRecord& config) {
   return out;
 }
 
-Json kernel_configs(const PageCounts& counts, const PageLimits& limits, const PageIndices& indices,
-                    Json& left_out) {
-  Json out = Json::array();
+OrderedJson kernel_configs(const PageCounts& counts, const PageLimits& limits, const PageIndices& indices,
+                           OrderedJson& omitted) {
+  OrderedJson out = OrderedJson::array();
   const auto rows = heaviest(counts.breakdown.by_config, limits.configs);
   for (const auto& row : rows) {
     const auto config = counts.configs.find(row->first.second);
     if (config == counts.configs.end()) continue;
-    Json object{{"kernel", indices.kernel(row->first.first)}, {"id", config->first}};
+    OrderedJson object{{"kernel", indices.kernel(row->first.first)}, {"id", config->first}};
     object.update(config_json(config->second));
     object["count"] = row->second.count;
     object["total_ns"] = row->second.total_ns;
     out.push_back(std::move(object));
   }
-  left_out["kernel_configs"] = counts.breakdown.by_config.size() - rows.size();
+  omitted["kernel_configs"] = counts.breakdown.by_config.size() - rows.size();
   return out;
 }
 
-Json copy_key(const WorkBreakdown::CopyKey& key) {
+OrderedJson copy_key(const WorkBreakdown::CopyKey& key) {
   return {{"kind", to_text(key.kind)}, {"src", to_text(key.source)}, {"dst", to_text(key.destination)}};
 }
 
-void add_sum(Json& out, const BreakdownSum& sum) {
+void add_sum(OrderedJson& out, const BreakdownSum& sum) {
   out["count"] = sum.count;
   out["bytes"] = sum.bytes;
   out["total_ns"] = sum.total_ns;
@@ -87,38 +88,38 @@ void add_sum(Json& out, const BreakdownSum& sum) {
 
 }  // namespace
 
-void add_breakdown_tables(Json& out, const PageCounts& counts, const PageLimits& limits,
-                          const PageIndices& indices, Json& left_out) {
+void add_breakdown_tables(OrderedJson& out, const PageCounts& counts, const PageLimits& limits,
+                          const PageIndices& indices, OrderedJson& omitted) {
   const WorkBreakdown& all = counts.breakdown;
-  out["kernel_modules"] = kernel_modules(all, limits, indices, left_out);
-  out["kernel_configs"] = kernel_configs(counts, limits, indices, left_out);
+  out["kernel_modules"] = kernel_modules(all, limits, indices, omitted);
+  out["kernel_configs"] = kernel_configs(counts, limits, indices, omitted);
   const auto by_path = heaviest(all.copies_by_path, limits.kernel_modules);
-  out["copy_modules"] = Json::array();
+  out["copy_modules"] = OrderedJson::array();
   for (const auto& row : by_path) {
-    Json object = copy_key(row->first);
+    OrderedJson object = copy_key(row->first);
     object["module"] = indices.module(row->first.detail);
     add_sum(object, row->second);
     out["copy_modules"].push_back(std::move(object));
   }
-  left_out["copy_modules"] = all.copies_by_path.size() - by_path.size();
-  out["copy_sizes"] = Json::array();
+  omitted["copy_modules"] = all.copies_by_path.size() - by_path.size();
+  out["copy_sizes"] = OrderedJson::array();
   for (const auto& [key, sum] : all.copies_by_size) {
-    Json object = copy_key(key);
+    OrderedJson object = copy_key(key);
     object["below_bytes"] = key.detail >= 53 ? 9007199254740992ULL : 1ULL << key.detail;
     add_sum(object, sum);
     out["copy_sizes"].push_back(std::move(object));
   }
 }
 
-Json iteration_table(const IterationRows& all, Json& left_out) {
+OrderedJson iteration_table(const IterationRows& all, OrderedJson& omitted) {
   if (all.rows().empty()) return nullptr;
-  Json columns = Json::object();
+  OrderedJson columns = OrderedJson::object();
   for (const IterationRow& row : all.rows()) {
     columns["start_ns"].push_back(row.start_ns);
     columns["host_ns"].push_back(row.host_ns);
     const bool on_gpu = row.gpu_start_ns != kNoTime;
-    columns["gpu_start_ns"].push_back(on_gpu ? Json(row.gpu_start_ns) : Json());
-    columns["gpu_end_ns"].push_back(on_gpu ? Json(row.gpu_end_ns) : Json());
+    columns["gpu_start_ns"].push_back(on_gpu ? OrderedJson(row.gpu_start_ns) : OrderedJson());
+    columns["gpu_end_ns"].push_back(on_gpu ? OrderedJson(row.gpu_end_ns) : OrderedJson());
     columns["kernels"].push_back(row.kernels);
     columns["gpu_ns"].push_back(row.gpu_ns);
     columns["gpu_busy_ns"].push_back(row.busy.length());
@@ -128,10 +129,10 @@ Json iteration_table(const IterationRows& all, Json& left_out) {
     columns["syncs"].push_back(row.syncs);
     columns["sync_ns"].push_back(row.sync_ns);
     columns["exact_launches"].push_back(row.exact_launches);
-    columns["dram_bytes"].push_back(row.exact_launches != 0 ? Json(row.dram_bytes) : Json());
-    columns["l2_bytes"].push_back(row.exact_launches != 0 ? Json(row.l2_bytes) : Json());
+    columns["dram_bytes"].push_back(row.exact_launches != 0 ? OrderedJson(row.dram_bytes) : OrderedJson());
+    columns["l2_bytes"].push_back(row.exact_launches != 0 ? OrderedJson(row.l2_bytes) : OrderedJson());
   }
-  left_out["iterations"] = all.iterations().instances.size() - all.rows().size();
+  omitted["iterations"] = all.iterations().instances.size() - all.rows().size();
   return {{"path", all.iterations().path}, {"columns", std::move(columns)}};
 }
 

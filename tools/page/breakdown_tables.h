@@ -12,10 +12,10 @@ namespace rangefinder {
 
 /// Adds "kernel_modules", "kernel_configs", "copy_modules" and "copy_sizes".
 void add_breakdown_tables(nlohmann::ordered_json& out, const PageCounts& counts, const PageLimits& limits,
-                          const PageIndices& indices, nlohmann::ordered_json& left_out);
+                          const PageIndices& indices, nlohmann::ordered_json& omitted);
 
 /// {path, columns}; null where the trace has no ranges.
 [[nodiscard]] nlohmann::ordered_json iteration_table(const IterationRows& rows,
-                                                     nlohmann::ordered_json& left_out);
+                                                     nlohmann::ordered_json& omitted);
 
 }  // namespace rangefinder

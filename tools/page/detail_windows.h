@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/analysis/iterations.h"
+#include "tools/analysis/read/iterations.h"
 #include "tools/page/time_bins.h"
 
 namespace rangefinder {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "profiler/attribution/interval_union.h"
-#include "tools/analysis/iterations.h"
+#include "tools/analysis/read/iterations.h"
 
 namespace rangefinder {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/analysis/rows_json.h"
+#include "tools/analysis/tables/rows_json.h"
 #include "tools/page/packed_text.h"
 #include "tools/page/page_tables.h"
 #include "tools/page/page_template.h"
@@ -16,7 +16,7 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // What the template has in the place of data. The tables come apart from the timeline: the page shows
 // them before it has unpacked the rest.
@@ -24,7 +24,7 @@ constexpr std::string_view kTablesMark = "@rangefinder-tables@";
 constexpr std::string_view kTimelineMark = "@rangefinder-timeline@";
 
 struct PageData {
-  Json tables, timeline;
+  OrderedJson tables, timeline;
 };
 
 PageData page_data(const TraceFolder& files, const PageLimits& limits) {
@@ -40,8 +40,8 @@ PageData page_data(const TraceFolder& files, const PageLimits& limits) {
   return out;
 }
 
-std::string compact(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string compact(const OrderedJson& value) {
+  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 /// Everything up to `mark`, which goes from `rest`.
@@ -57,8 +57,8 @@ std::string_view until(std::string_view& rest, std::string_view mark) {
 
 void write_page(const std::vector<TraceFolder>& traces, std::ostream& out) {
   const PageLimits limits = PageLimits{}.shared_by(traces.size());
-  Json tables{{"schema", "rangefinder.page"}, {"version", "1.0"}, {"traces", Json::array()}};
-  Json timelines{{"traces", Json::array()}};
+  OrderedJson tables{{"schema", "rangefinder.page"}, {"version", "1.0"}, {"traces", OrderedJson::array()}};
+  OrderedJson timelines{{"traces", OrderedJson::array()}};
   for (const TraceFolder& files : traces) {
     PageData data = page_data(files, limits);
     tables["traces"].push_back(std::move(data.tables));

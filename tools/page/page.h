@@ -13,7 +13,7 @@
 #include <ostream>
 #include <vector>
 
-#include "tools/analysis/trace_files.h"
+#include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "tools/analysis/findings/findings.h"
-#include "tools/analysis/gpu_timeline.h"
-#include "tools/analysis/sections/section.h"
+#include "tools/analysis/tables/section.h"
+#include "tools/analysis/timeline/gpu_timeline.h"
 #include "tools/page/iteration_rows.h"
 #include "tools/page/longest_items.h"
 #include "tools/page/page_limits.h"

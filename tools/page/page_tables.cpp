@@ -5,44 +5,44 @@
 #include <utility>
 
 #include "schema/key_names.h"
-#include "tools/analysis/kernel_table.h"
-#include "tools/analysis/kernel_text.h"
-#include "tools/analysis/module_table.h"
-#include "tools/analysis/rows_json.h"
+#include "tools/analysis/tables/kernel_table.h"
+#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/tables/rows_json.h"
 #include "tools/page/breakdown_tables.h"
 
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json module_rows_json(const TraceTotals& trace, const RowValues& values, const PageLimits& limits,
-                      PageIndices& indices, Json& left_out) {
+OrderedJson module_rows_json(const TraceTotals& trace, const RowValues& values, const PageLimits& limits,
+                             PageIndices& indices, OrderedJson& omitted) {
   const std::vector<PathTotals> all = trace.totals.paths();
   const bool too_many = all.size() > limits.modules + 1;
   ModuleView view;
   if (too_many) view.top = limits.modules;
-  Json out = Json::array();
+  OrderedJson out = OrderedJson::array();
   for (const PathTotals& row : too_many ? select_modules(trace, values, view) : all) {
     if (row.path == 0) continue;
-    Json object = module_row(row, trace.path_text(row.path), values);
+    OrderedJson object = module_row(row, trace.path_text(row.path), values);
     object["name"] = trace.own_name(row.path);
     object["parent"] = indices.module(trace.parent_of(row.path));
     indices.add_module(row.path);
     out.push_back(std::move(object));
   }
-  left_out["modules"] = all.size() - 1 - std::min(all.size() - 1, out.size());
+  omitted["modules"] = all.size() - 1 - std::min(all.size() - 1, out.size());
   return out;
 }
 
-Json kernel_rows_json(const SectionInput& input, PageCounts& counts, const PageLimits& limits,
-                      PageIndices& indices, Json& left_out) {
-  Json rows = counts.kernel_rows(input);
+OrderedJson kernel_rows_json(const SectionInput& input, PageCounts& counts, const PageLimits& limits,
+                             PageIndices& indices, OrderedJson& omitted) {
+  OrderedJson rows = counts.kernel_rows(input);
   const std::vector<KernelTotals> order = select_kernels(input.trace, input.values, {});
-  Json out = Json::array();
+  OrderedJson out = OrderedJson::array();
   for (std::size_t i = 0; i < rows.size() && i < order.size() && i < limits.kernels; ++i) {
     indices.add_kernel(order[i].name);
-    Json buckets = Json::array();
+    OrderedJson buckets = OrderedJson::array();
     for (const auto& [bucket, count] : counts.breakdown.durations[order[i].name]) {
       buckets.push_back({bucket, count});
     }
@@ -51,20 +51,20 @@ Json kernel_rows_json(const SectionInput& input, PageCounts& counts, const PageL
     rows[i]["durations"] = std::move(buckets);
     out.push_back(std::move(rows[i]));
   }
-  left_out["kernels"] = rows.size() - out.size();
+  omitted["kernels"] = rows.size() - out.size();
   return out;
 }
 
-Json gpu_json(const GpuRecord& gpu) {
-  Json out = gpu_object(gpu);
+OrderedJson gpu_json(const GpuRecord& gpu) {
+  OrderedJson out = gpu_object(gpu);
   for (const auto& [type, flops] : gpu.peak_flops) out["peak_flops"][type] = flops;
   if (gpu.sm_clock_khz != 0) out["sm_clock_khz"] = gpu.sm_clock_khz;
   if (gpu.memory_clock_khz != 0) out["memory_clock_khz"] = gpu.memory_clock_khz;
   return out;
 }
 
-Json end_json(const EndRecord& end) {
-  Json cost = Json::object(), launches = Json::object();
+OrderedJson end_json(const EndRecord& end) {
+  OrderedJson cost = OrderedJson::object(), launches = OrderedJson::object();
   for (const auto& [key, member] : kOwnCostKeys) cost[std::string(key)] = end.own_cost.*member;
   for (std::size_t i = 0; i < end.balance.size(); ++i) {
     const LaunchBalance& kind = end.balance[i];
@@ -74,25 +74,25 @@ Json end_json(const EndRecord& end) {
   return {{"reason", end.reason}, {"own_cost", std::move(cost)}, {"launches", std::move(launches)}};
 }
 
-Json head(const TraceTotals& trace, const RowValues& values) {
-  Json out{{"folder", trace.files.folder.string()},
-           {"process", process_object(trace.header)},
-           {"started_unix_ns", std::to_string(trace.header.base_unix_ns)},
-           {"cupti_version", trace.header.cupti_version},
-           {"duration_ns", trace.last_ns},
-           {"gpus", Json::array()},
-           {"counts",
-            {{"kernels", trace.kernels},
-             {"copies", trace.copies},
-             {"memsets", trace.memsets},
-             {"ranges", trace.ranges},
-             {"lines", trace.read.lines}}},
-           {"gpu_busy_ns", trace.totals.gpu_busy_ns()}};
+OrderedJson head(const TraceTotals& trace, const RowValues& values) {
+  OrderedJson out{{"folder", trace.files.folder.string()},
+                  {"process", process_object(trace.header)},
+                  {"started_unix_ns", std::to_string(trace.header.base_unix_ns)},
+                  {"cupti_version", trace.header.cupti_version},
+                  {"duration_ns", trace.last_ns},
+                  {"gpus", OrderedJson::array()},
+                  {"counts",
+                   {{"kernels", trace.kernels},
+                    {"copies", trace.copies},
+                    {"memsets", trace.memsets},
+                    {"ranges", trace.ranges},
+                    {"lines", trace.read.lines}}},
+                  {"gpu_busy_ns", trace.totals.gpu_busy_ns()}};
   for (const GpuRecord& gpu : trace.gpus) out["gpus"].push_back(gpu_json(gpu));
-  out["sample_intervals_ns"] = Json::array();
+  out["sample_intervals_ns"] = OrderedJson::array();
   for (const std::uint32_t ns : trace.sample_intervals_ns) out["sample_intervals_ns"].push_back(ns);
   if (values.sampled() != nullptr) out["samples"] = samples_object(*values.sampled());
-  if (Json truth = truth_object(values.truth()); !truth.is_null()) out["truth"] = std::move(truth);
+  if (OrderedJson truth = truth_object(values.truth()); !truth.is_null()) out["truth"] = std::move(truth);
   out["loss"] = loss_object(trace.loss);
   if (trace.end) out["end"] = end_json(*trace.end);
   out["torn"] = trace.read.torn;
@@ -103,22 +103,22 @@ Json head(const TraceTotals& trace, const RowValues& values) {
 
 }  // namespace
 
-Json page_tables(const TraceTotals& trace, const RowValues& values, PageCounts& counts,
-                 const PageLimits& limits, PageIndices& indices) {
+OrderedJson page_tables(const TraceTotals& trace, const RowValues& values, PageCounts& counts,
+                        const PageLimits& limits, PageIndices& indices) {
   const SectionView view;
   const SectionInput input{trace, values, view};
-  Json left_out = Json::object();
-  Json out = head(trace, values);
-  out["modules"] = module_rows_json(trace, values, limits, indices, left_out);
+  OrderedJson omitted = OrderedJson::object();
+  OrderedJson out = head(trace, values);
+  out["modules"] = module_rows_json(trace, values, limits, indices, omitted);
   out["outside"] = module_row(trace.totals.paths().back(), "", values);
-  if (Json sets = metric_sets_array(trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
-  out["kernels"] = kernel_rows_json(input, counts, limits, indices, left_out);
-  out["memcpy"] = Json::array();
+  if (OrderedJson sets = metric_sets_array(trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
+  out["kernels"] = kernel_rows_json(input, counts, limits, indices, omitted);
+  out["memcpy"] = OrderedJson::array();
   for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
-  add_breakdown_tables(out, counts, limits, indices, left_out);
-  out["iterations"] = iteration_table(counts.iterations, left_out);
+  add_breakdown_tables(out, counts, limits, indices, omitted);
+  out["iterations"] = iteration_table(counts.iterations, omitted);
   out["findings"] = findings_json(counts.rules.findings(input));
-  out["left_out"] = std::move(left_out);
+  out["left_out"] = std::move(omitted);
   return out;
 }
 

@@ -3,12 +3,12 @@
 // The page's tables as JSON: the rows of `report --json`, and where kernels and copies ran.
 //
 // Rows of modules and kernels are made by the same functions as the report's, so their numbers are the
-// same. What goes beyond a limit is left out, lightest first, and counted in "left_out".
+// same. What goes beyond a limit is left out, lightest first, and counted in "omitted".
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tools/analysis/row_values.h"
+#include "tools/analysis/tables/row_values.h"
 #include "tools/page/page_counts.h"
 #include "tools/page/page_indices.h"
 

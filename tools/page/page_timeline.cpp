@@ -10,7 +10,7 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Column = std::vector<std::int64_t>;
 
 /// Differences to the value before; the first one to 0.
@@ -29,7 +29,7 @@ Column column(const Rows& rows, Get&& get) {
 }
 
 /// Left out where it says nothing.
-void put(Json& out, const char* key, Column values, std::int64_t nothing) {
+void put(OrderedJson& out, const char* key, Column values, std::int64_t nothing) {
   if (std::any_of(values.begin(), values.end(), [&](std::int64_t value) { return value != nothing; })) {
     out[key] = std::move(values);
   }
@@ -41,8 +41,8 @@ struct WorkSlice {
   [[nodiscard]] auto end() const { return last; }
 };
 
-Json work_json(const WorkSlice& all, const PageIndices& indices) {
-  Json out = Json::object();
+OrderedJson work_json(const WorkSlice& all, const PageIndices& indices) {
+  OrderedJson out = OrderedJson::object();
   out["start"] = deltas(column(all, [](const KeptWork& w) { return w.start_ns; }));
   out["ns"] = column(all, [](const KeptWork& w) { return w.end_ns - w.start_ns; });
   put(out, "kind", column(all, [](const KeptWork& w) { return w.kind; }), 0);
@@ -73,12 +73,12 @@ Json work_json(const WorkSlice& all, const PageIndices& indices) {
   return out;
 }
 
-Json lanes_json(const Timeline& timeline, const PageCounts& counts, const PageIndices& indices) {
-  Json out = Json::array();
+OrderedJson lanes_json(const Timeline& timeline, const PageCounts& counts, const PageIndices& indices) {
+  OrderedJson out = OrderedJson::array();
   auto at = timeline.work.cbegin();
   const std::size_t lanes = timeline.lanes.size() + (timeline.others ? 1 : 0);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
-    Json object = Json::object();
+    OrderedJson object = OrderedJson::object();
     if (lane < timeline.lanes.size()) {
       const StreamKey& key = timeline.lanes[lane];
       const auto null_stream = counts.null_streams.find(key.context);
@@ -124,8 +124,8 @@ class Texts {
   std::unordered_map<std::uint32_t, std::int64_t> places_;
 };
 
-Json ranges_json(const std::vector<KeptRange>& all, const PageIndices& indices, Texts& texts) {
-  Json out = Json::object();
+OrderedJson ranges_json(const std::vector<KeptRange>& all, const PageIndices& indices, Texts& texts) {
+  OrderedJson out = OrderedJson::object();
   out["start"] = deltas(column(all, [](const KeptRange& r) { return r.start_ns; }));
   out["ns"] = column(all, [](const KeptRange& r) { return r.end_ns - r.start_ns; });
   out["thread"] = column(all, [](const KeptRange& r) { return r.thread; });
@@ -148,11 +148,11 @@ Json ranges_json(const std::vector<KeptRange>& all, const PageIndices& indices, 
   return out;
 }
 
-Json samples_json(const Timeline& timeline) {
-  Json out = Json::array();
+OrderedJson samples_json(const Timeline& timeline) {
+  OrderedJson out = OrderedJson::array();
   for (const auto& [gpu, samples] : timeline.samples) {
     const std::vector<SamplePoint>& points = samples.points();
-    Json object{{"gpu", gpu}, {"merged", samples.merged()}};
+    OrderedJson object{{"gpu", gpu}, {"merged", samples.merged()}};
     object["start"] = deltas(column(points, [](const SamplePoint& p) { return p.start_ns; }));
     object["ns"] = column(points, [](const SamplePoint& p) { return p.end_ns - p.start_ns; });
     object["count"] = column(points, [](const SamplePoint& p) { return p.samples; });
@@ -167,10 +167,11 @@ Json samples_json(const Timeline& timeline) {
 
 }  // namespace
 
-Json page_timeline(Timeline& timeline, const PageCounts& counts, const PageIndices& indices) {
+OrderedJson page_timeline(Timeline& timeline, const PageCounts& counts, const PageIndices& indices) {
   Texts texts(counts);
-  Json out{{"first_ns", counts.first_ns}, {"last_ns", counts.last_ns}, {"whole", timeline.detail.whole}};
-  out["windows"] = Json::array();
+  OrderedJson out{
+      {"first_ns", counts.first_ns}, {"last_ns", counts.last_ns}, {"whole", timeline.detail.whole}};
+  out["windows"] = OrderedJson::array();
   if (!timeline.detail.whole) {
     for (const TimeWindow& window : timeline.detail.windows) {
       out["windows"].push_back(
@@ -180,7 +181,7 @@ Json page_timeline(Timeline& timeline, const PageCounts& counts, const PageIndic
   }
   out["work"] = counts.work.total();
   out["apis"] = counts.apis;
-  out["threads"] = Json::array();
+  out["threads"] = OrderedJson::array();
   for (const auto& [id, name] : counts.threads) out["threads"].push_back({{"id", id}, {"name", name}});
   out["lanes"] = lanes_json(timeline, counts, indices);
   out["ranges"] = ranges_json(timeline.ranges, indices, texts);

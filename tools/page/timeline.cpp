@@ -7,7 +7,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::size_t kMostMarks = 4'000;
+constexpr std::size_t kMaxMarks = 4'000;
 
 std::vector<StreamKey> busiest(const std::map<StreamKey, std::uint64_t>& streams, std::size_t most) {
   std::vector<std::pair<StreamKey, std::uint64_t>> order(streams.begin(), streams.end());
@@ -142,7 +142,7 @@ void Timeline::take(const RangeRecord& range) {
 }
 
 void Timeline::take(const MarkRecord& mark) {
-  if (marks.size() < kMostMarks) marks.push_back({mark.at_ns, mark.thread, mark.name});
+  if (marks.size() < kMaxMarks) marks.push_back({mark.at_ns, mark.thread, mark.name});
 }
 
 void Timeline::take(const SamplesRecord& line) {

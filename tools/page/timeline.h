@@ -16,7 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tools/analysis/trace_reader.h"
+#include "tools/analysis/read/trace_reader.h"
 #include "tools/page/detail_windows.h"
 #include "tools/page/memory_points.h"
 #include "tools/page/page_counts.h"

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "profiler/capture_request.h"
-#include "tools/analysis/missing.h"
+#include "profiler/base/number_text.h"
+#include "profiler/options/capture_request.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/attach/control_client.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/attach_request.h"

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "profiler/capture_request.h"
-#include "schema/out_template.h"
+#include "profiler/base/out_template.h"
+#include "profiler/options/capture_request.h"
 #include "tools/rangefinder/verb.h"
 
 namespace rangefinder {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 
 namespace rangefinder {
 namespace {

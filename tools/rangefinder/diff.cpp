@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 #include "tools/analysis/diff/kernel_comparison.h"
 #include "tools/analysis/diff/trace_diff.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/rows_json.h"
-#include "tools/analysis/table_render.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/tables/table_render.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
@@ -26,7 +26,7 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct DiffVerb {
   std::vector<std::string> places;
@@ -65,7 +65,7 @@ std::string side_text(const char* name, const IterationSeries& series) {
          counted_text(series.batch_sizes.size(), "batch", "batches") + "\n";
 }
 
-Json side_json(const IterationSeries& series) {
+OrderedJson side_json(const IterationSeries& series) {
   return {{"trace", series.title},
           {"iteration_path", series.iteration_path},
           {"iterations", series.iterations},
@@ -121,7 +121,8 @@ int diff_traces(const DiffVerb& verb) {
   for (Table& table : tables) keep_first(table, verb.top);
   const std::vector<const Change*> worse = diff.worse_than(over);
   if (verb.json) {
-    Json out{{"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
+    OrderedJson out{
+        {"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
     for (const Table& table : tables) out[table.name] = render_rows(table);
     if (!verb.fail_over.empty()) out["failed"] = !worse.empty();
     std::cout << dump_json(out) << "\n";
@@ -138,7 +139,7 @@ int diff_kernels(const DiffVerb& verb) {
   const std::vector<Table> tables{
       compare_kernels(one_trace(verb.places[0]), verb.kernels[0], verb.kernels[1])};
   if (verb.json) {
-    Json out{{"schema", "rangefinder.diff"}, {"version", "1.0"}};
+    OrderedJson out{{"schema", "rangefinder.diff"}, {"version", "1.0"}};
     out[tables[0].name] = render_rows(tables[0]);
     std::cout << dump_json(out) << "\n";
   } else {

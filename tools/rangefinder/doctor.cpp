@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "profiler/options.h"
-#include "tools/analysis/rows_json.h"
+#include "profiler/base/number_text.h"
+#include "profiler/options/options.h"
+#include "tools/analysis/tables/rows_json.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/doctor_checks.h"
 #include "tools/rangefinder/doctor_probe.h"
@@ -24,7 +24,7 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 const char* word(Health health) {
   return health == Health::ok ? "ok" : health == Health::warn ? "warn" : "no";
@@ -78,19 +78,19 @@ std::string as_text(const std::vector<HealthFinding>& findings) {
     name.resize(std::max<std::size_t>(name.size() + 1, 15), ' ');
     out += coloured ? colour(finding.health) + health + "\033[0m" : health;
     out += name + printable(finding.text) + "\n";
-    if (!finding.cure.empty()) out += std::string(20, ' ') + "→ " + printable(finding.cure) + "\n";
+    if (!finding.fix.empty()) out += std::string(20, ' ') + "→ " + printable(finding.fix) + "\n";
   }
   return out;
 }
 
-Json as_json(const std::vector<HealthFinding>& findings, bool can_trace) {
-  Json out{{"schema", "rangefinder.doctor"},
-           {"version", "1.0"},
-           {"can_trace", can_trace},
-           {"checks", Json::array()}};
+OrderedJson as_json(const std::vector<HealthFinding>& findings, bool can_trace) {
+  OrderedJson out{{"schema", "rangefinder.doctor"},
+                  {"version", "1.0"},
+                  {"can_trace", can_trace},
+                  {"checks", OrderedJson::array()}};
   for (const HealthFinding& finding : findings) {
-    Json row{{"check", finding.check}, {"health", word(finding.health)}, {"text", finding.text}};
-    if (!finding.cure.empty()) row["cure"] = finding.cure;
+    OrderedJson row{{"check", finding.check}, {"health", word(finding.health)}, {"text", finding.text}};
+    if (!finding.fix.empty()) row["cure"] = finding.fix;
     row["needed"] = finding.needed;
     out["checks"].push_back(std::move(row));
   }

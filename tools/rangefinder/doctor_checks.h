@@ -17,7 +17,7 @@ struct HealthFinding {
   std::string check;  ///< one word or two, stable
   Health health = Health::ok;
   std::string text;    ///< what is there, or what is not
-  std::string cure;    ///< what to do; empty where nothing is to be done
+  std::string fix;     ///< what to do; empty where nothing is to be done
   bool needed = true;  ///< tracing cannot work while this is `no`
 };
 

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 #include "profiler/cupti/loader.h"
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/rangefinder/doctor_checks.h"
 #include "tools/rangefinder/forked_question.h"
 #include "tools/rangefinder/installation.h"

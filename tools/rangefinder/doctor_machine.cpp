@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 #include "tools/rangefinder/doctor_checks.h"
 
 namespace rangefinder {

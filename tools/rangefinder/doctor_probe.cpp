@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/rows_json.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/tables/rows_json.h"
 #include "tools/rangefinder/child_process.h"
 #include "tools/rangefinder/installation.h"
 #include "tools/rangefinder/probe_program.h"
@@ -26,7 +26,7 @@ namespace {
 using nlohmann::json;
 
 /// Of what is known: memsets leave part of their last bytes in the L2.
-constexpr double kMostOff = 0.05;
+constexpr double kMaxOff = 0.05;
 
 class TemporaryPlace {
  public:
@@ -123,7 +123,7 @@ HealthFinding measured(const char* check, const char* mode, const ProbeRun& run)
   const auto bytes = row["dram_write_bytes"].get<std::uint64_t>();
   const double off = static_cast<double>(bytes) / static_cast<double>(kProbeBytes) - 1;
   const std::string text = bytes_text(bytes) + " of " + bytes_text(kProbeBytes) + " written";
-  if (off < kMostOff && off > -kMostOff) return {check, Health::ok, text, "", false};
+  if (off < kMaxOff && off > -kMaxOff) return {check, Health::ok, text, "", false};
   return {check, Health::warn, text + ": others use this GPU, or the counters are not right",
           "Try again while nobody else works on it.", false};
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 #include "tools/command_line/command_line.h"
 #include "tools/export/export_format.h"
 #include "tools/rangefinder/verb.h"
@@ -22,7 +22,7 @@ struct ExportOptions {
   std::string to;
   std::string out;
   std::string step_range;
-  std::size_t most_modules = ExportRequest{}.most_modules;
+  std::size_t max_modules = ExportRequest{}.max_modules;
   bool force = false;
 };
 
@@ -70,7 +70,7 @@ int export_traces(const ExportOptions& options) {
   ExportRequest request;
   request.overwrite = options.force ? Overwrite::yes : Overwrite::no;
   request.step_range = options.step_range;
-  request.most_modules = options.most_modules;
+  request.max_modules = options.max_modules;
   for (const std::string& place : options.places) {
     for (TraceFolder& trace : find_traces(place)) request.traces.push_back(std::move(trace));
   }
@@ -103,7 +103,7 @@ void add_export(CommandLine& line, Action& action) {
   verb.flag("--force", options->force, "Overwrite what is there");
   verb.option("--step-range", options->step_range,
               "kineto, perfetto: call ranges of this name or path ProfilerStep#0, #1, …");
-  verb.option("--modules", options->most_modules,
+  verb.option("--modules", options->max_modules,
               "prometheus: most modules with rows of their own; others are summed as (other) [200]")
       .positive();
   verb.footer(format_help());

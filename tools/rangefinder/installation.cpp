@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 
 namespace rangefinder {
 namespace fs = std::filesystem;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/read_damage.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/read_damage.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/progress_bar.h"
 #include "tools/rangefinder/verb.h"

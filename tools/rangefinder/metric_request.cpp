@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 
-#include "profiler/counters/metric_catalog.h"
-#include "profiler/counters/metric_plan.h"
-#include "tools/analysis/missing.h"
+#include "profiler/counters/metrics/metric_catalog.h"
+#include "profiler/counters/metrics/metric_plan.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/rangefinder/forked_question.h"
 #include "tools/rangefinder/verb.h"
 

@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "profiler/counters/metric_catalog.h"
-#include "profiler/counters/metric_config.h"
-#include "profiler/counters/metric_plan.h"
-#include "profiler/counters/metric_sets.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/rows_json.h"
+#include "profiler/base/number_text.h"
+#include "profiler/counters/metrics/metric_catalog.h"
+#include "profiler/counters/metrics/metric_config.h"
+#include "profiler/counters/metrics/metric_plan.h"
+#include "profiler/counters/metrics/metric_sets.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/tables/rows_json.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/metric_request.h"
 #include "tools/rangefinder/terminal.h"
@@ -27,7 +27,7 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "rangefinder.metrics";
 constexpr const char* kVersion = "1.1";
@@ -112,7 +112,7 @@ std::vector<PlannedSet> planned_sets(const CuptiFunctions& cupti, const std::str
   return out;
 }
 
-Json metric_row(const std::string& name, const MetricCatalog& catalog) {
+OrderedJson metric_row(const std::string& name, const MetricCatalog& catalog) {
   MetricInfo info;
   if (!catalog.describe(name, info)) return {{"name", name}, {"available", false}};
   return {{"name", name},
@@ -122,16 +122,16 @@ Json metric_row(const std::string& name, const MetricCatalog& catalog) {
           {"available", true}};
 }
 
-Json set_object(const PlannedSet& set, const MetricCatalog& catalog) {
-  Json groups = Json::array();
-  Json metrics = Json::array();
+OrderedJson set_object(const PlannedSet& set, const MetricCatalog& catalog) {
+  OrderedJson groups = OrderedJson::array();
+  OrderedJson metrics = OrderedJson::array();
   for (const MetricGroup& group : set.plan.groups) {
     groups.push_back({{"name", group.name}, {"metrics", group.metrics}});
     // The sentinels begin every group; they are rows once.
     for (std::size_t i = metrics.empty() ? 0 : kSentinelMetrics; i < group.metrics.size(); ++i)
       metrics.push_back(metric_row(group.metrics[i], catalog));
   }
-  Json impossible = Json::array();
+  OrderedJson impossible = OrderedJson::array();
   for (const ImpossibleMetric& metric : set.plan.impossible) {
     impossible.push_back({{"name", metric.name}, {"passes", metric.passes}});
     metrics.push_back(metric_row(metric.name, catalog));
@@ -144,7 +144,7 @@ Json set_object(const PlannedSet& set, const MetricCatalog& catalog) {
 
 void print_json(const std::vector<PlannedSet>& sets, const MetricCatalog& catalog, const std::string& chip,
                 const std::vector<std::string>& chips, std::uint32_t cupti_version) {
-  Json objects = Json::array();
+  OrderedJson objects = OrderedJson::array();
   for (const PlannedSet& set : sets) objects.push_back(set_object(set, catalog));
   std::cout << dump_json({{"schema", kSchema},
                           {"version", kVersion},

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "schema/out_template.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/trace_files.h"
+#include "profiler/base/out_template.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/trace_files.h"
 #include "tools/rangefinder/verb.h"
 
 namespace rangefinder {

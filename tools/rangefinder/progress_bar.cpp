@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/read_progress.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/read_progress.h"
 
 namespace rangefinder {
 namespace {

@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/rows_json.h"
-#include "tools/analysis/sections/section.h"
-#include "tools/analysis/selection.h"
-#include "tools/analysis/table_render.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/selection.h"
+#include "tools/analysis/sections/section_kinds.h"
+#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/tables/section.h"
+#include "tools/analysis/tables/table_render.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/report_html.h"
 #include "tools/rangefinder/report_ranks.h"
@@ -26,7 +27,7 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct ReportOptions {
   std::vector<std::string> places;
@@ -64,21 +65,21 @@ struct Loaded {
   RowValues values;
 };
 
-Json trace_json(const Loaded& loaded, const ReportOptions& options) {
+OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
   const TraceTotals& trace = loaded.trace;
-  Json out{{"folder", trace.files.folder.string()},
-           {"process", process_object(trace.header)},
-           {"duration_ns", trace.last_ns},
-           {"gpus", Json::array()}};
+  OrderedJson out{{"folder", trace.files.folder.string()},
+                  {"process", process_object(trace.header)},
+                  {"duration_ns", trace.last_ns},
+                  {"gpus", OrderedJson::array()}};
   for (const GpuRecord& gpu : trace.gpus) out["gpus"].push_back(gpu_object(gpu));
   if (!loaded.selection.everything()) out["selection"] = loaded.selection.text();
   out.update(loaded.section->json(loaded.input(options)));
   if (!out.contains("memcpy")) {
-    out["memcpy"] = Json::array();
+    out["memcpy"] = OrderedJson::array();
     for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
   }
   if (loaded.values.sampled() != nullptr) out["samples"] = samples_object(*loaded.values.sampled());
-  if (Json truth = truth_object(loaded.values.truth()); !truth.is_null()) out["truth"] = truth;
+  if (OrderedJson truth = truth_object(loaded.values.truth()); !truth.is_null()) out["truth"] = truth;
   out["loss"] = loss_object(trace.loss);
   out["ended"] = trace.end.has_value();
   out["torn"] = trace.read.torn;
@@ -161,10 +162,10 @@ std::string one_report(const Loaded& loaded, const ReportOptions& options) {
 }
 
 int print_json(const AllLoaded& all, const ReportOptions& options) {
-  Json out{{"schema", "rangefinder.report"},
-           {"version", "1.0"},
-           {"section", options.section},
-           {"traces", Json::array()}};
+  OrderedJson out{{"schema", "rangefinder.report"},
+                  {"version", "1.0"},
+                  {"section", options.section},
+                  {"traces", OrderedJson::array()}};
   for (const auto& loaded : all) out["traces"].push_back(trace_json(*loaded, options));
   if (all.size() > 1) together(all).put(out, options.view.depth);
   std::cout << dump_json(out) << "\n";

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <iostream>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/missing.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/page/page.h"
 
 namespace rangefinder {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/trace_files.h"
+#include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 

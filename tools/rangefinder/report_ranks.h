@@ -14,9 +14,9 @@
 
 #include "tools/analysis/communication/rank_tables.h"
 #include "tools/analysis/findings/rank_imbalance.h"
-#include "tools/analysis/rank_merge.h"
-#include "tools/analysis/sections/section.h"
-#include "tools/analysis/table_render.h"
+#include "tools/analysis/ranks/rank_merge.h"
+#include "tools/analysis/tables/section.h"
+#include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
 

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/attribution/layer_report.h"
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/module_table.h"
-#include "tools/analysis/rows_json.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/tables/rows_json.h"
 
 namespace rangefinder {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "tools/analysis/row_values.h"
-#include "tools/analysis/trace_totals.h"
+#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/tables/row_values.h"
 
 namespace rangefinder {
 

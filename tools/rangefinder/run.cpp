@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "profiler/options.h"
-#include "tools/analysis/missing.h"
+#include "profiler/base/number_text.h"
+#include "profiler/options/options.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/child_process.h"
 #include "tools/rangefinder/installation.h"
@@ -76,8 +76,8 @@ std::map<std::string, std::string> given_variables(const Verb& verb, const RunOp
         text = std::string(spec.flag) + " " + text.substr(std::strlen(spec.variable) + 1);
       }
     }
-    const std::size_t cure = text.find(" The default is used.");
-    throw WrongUse(text.substr(0, cure));
+    const std::size_t fix = text.find(" The default is used.");
+    throw WrongUse(text.substr(0, fix));
   }
   return given;
 }

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 
 namespace rangefinder {
 

@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "profiler/attribution/number_text.h"
-#include "profiler/options.h"
-#include "schema/out_template.h"
-#include "tools/analysis/missing.h"
+#include "profiler/base/number_text.h"
+#include "profiler/base/out_template.h"
+#include "profiler/options/options.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/rangefinder/report_ranks.h"
 #include "tools/rangefinder/verb.h"
 

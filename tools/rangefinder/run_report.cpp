@@ -6,14 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/summary_rewrite.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/validate/summary_rewrite.h"
 
 namespace rangefinder {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kMostReports = 4;
+constexpr std::size_t kMaxReports = 4;
 
 struct Traced {
   std::string folder;  ///< as the user would type it
@@ -99,17 +99,17 @@ std::string run_report(const std::vector<fs::path>& folders, const std::string& 
   if (folders.empty()) return nothing_written(program);
   std::string out;
   const std::vector<Traced> traced = read_summaries(folders, out);
-  for (std::size_t i = 0; i < std::min(traced.size(), kMostReports); ++i) {
+  for (std::size_t i = 0; i < std::min(traced.size(), kMaxReports); ++i) {
     LayerReportStyle own = style;
     own.folder = traced[i].folder;
     out += "\n";
     if (folders.size() > 1) out += process_title(traced[i].summary) + "\n";
     out += layer_report(traced[i].summary, own) + findings_line(traced[i]);
   }
-  if (traced.size() > kMostReports) {
-    out += "\n" + counted_text(traced.size() - kMostReports, "more process was", "more processes were") +
+  if (traced.size() > kMaxReports) {
+    out += "\n" + counted_text(traced.size() - kMaxReports, "more process was", "more processes were") +
            " traced:\n";
-    for (std::size_t i = kMostReports; i < traced.size(); ++i) {
+    for (std::size_t i = kMaxReports; i < traced.size(); ++i) {
       out += "  " + traced[i].folder + "  " + duration_text(traced[i].gpu_ns) + " of GPU time\n";
     }
   }

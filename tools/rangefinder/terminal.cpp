@@ -12,7 +12,7 @@ namespace rangefinder {
 namespace {
 
 constexpr std::size_t kDefaultWidth = 120;
-constexpr std::size_t kLeastWidth = 40;
+constexpr std::size_t kMinWidth = 40;
 
 std::string_view variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -33,7 +33,7 @@ std::size_t line_width(int file) {
   winsize size{};
   if (width == 0 && ioctl(file, TIOCGWINSZ, &size) == 0) width = size.ws_col;
   if (width == 0) return kDefaultWidth;
-  return width < kLeastWidth ? kLeastWidth : width;
+  return width < kMinWidth ? kMinWidth : width;
 }
 
 }  // namespace rangefinder

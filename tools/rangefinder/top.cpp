@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "profiler/attribution/text_table.h"
-#include "tools/analysis/missing.h"
+#include "profiler/base/number_text.h"
+#include "profiler/base/text_table.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/attach/control_client.h"
 #include "tools/attach/live_rates.h"
 #include "tools/attach/raw_terminal.h"
@@ -136,17 +136,17 @@ class Top {
         go_to(shown_[selected_].path);
       if (press.key == Key::back) go_to(parent_path(under_));
       if (press.key != Key::other) continue;
-      if (press.letter == 'q') return false;
-      act(press.letter);
+      if (press.character == 'q') return false;
+      act(press.character);
     }
     return true;
   }
 
-  void act(char letter) {
-    if (letter == 's') order_ = static_cast<LiveOrder>((static_cast<int>(order_) + 1) % 4);
-    if (letter == 'p') paused_ = !paused_;
-    if (letter == 'r') record_or_stop();
-    if (letter == 'e' && selected_ < shown_.size() && !shown_[selected_].path.empty())
+  void act(char character) {
+    if (character == 's') order_ = static_cast<LiveOrder>((static_cast<int>(order_) + 1) % 4);
+    if (character == 'p') paused_ = !paused_;
+    if (character == 'r') record_or_stop();
+    if (character == 'e' && selected_ < shown_.size() && !shown_[selected_].path.empty())
       measure(shown_[selected_].path);
   }
 

@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/rows_json.h"
-#include "tools/analysis/salvage.h"
-#include "tools/analysis/validation.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/validate/salvage.h"
+#include "tools/analysis/validate/validation.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/verb.h"
 
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct ValidateOptions {
   std::vector<std::string> places;
@@ -55,18 +55,18 @@ std::string as_text(const Validation& result) {
   return out + ")\n";
 }
 
-Json as_json(const Validation& result) {
-  Json out{{"place", result.place},
-           {"valid", result.valid()},
-           {"segments", result.segments},
-           {"lines", result.lines},
-           {"problem_count", result.problems.count()},
-           {"problems_by_kind", Json::object()},
-           {"problems", Json::array()},
-           {"notes", result.notes}};
+OrderedJson as_json(const Validation& result) {
+  OrderedJson out{{"place", result.place},
+                  {"valid", result.valid()},
+                  {"segments", result.segments},
+                  {"lines", result.lines},
+                  {"problem_count", result.problems.count()},
+                  {"problems_by_kind", OrderedJson::object()},
+                  {"problems", OrderedJson::array()},
+                  {"notes", result.notes}};
   for (const auto& [kind, n] : result.problems.by_kind()) out["problems_by_kind"][kind] = n;
   for (const Problem& problem : result.problems.first()) {
-    Json row{{"kind", problem.kind}, {"file", problem.file}, {"text", problem.text}};
+    OrderedJson row{{"kind", problem.kind}, {"file", problem.file}, {"text", problem.text}};
     if (problem.line != 0) row["line"] = problem.line;
     out["problems"].push_back(std::move(row));
   }
@@ -106,7 +106,7 @@ Validation judge(const TraceFolder& trace, bool strict) {
 }
 
 int validate(const ValidateOptions& options) {
-  Json all{{"schema", "rangefinder.validation"}, {"version", "1.0"}, {"traces", Json::array()}};
+  OrderedJson all{{"schema", "rangefinder.validation"}, {"version", "1.0"}, {"traces", OrderedJson::array()}};
   bool valid = true;
   for_each_trace(options.places, [&](const TraceFolder* trace, const Validation& fault) {
     const Validation result = trace == nullptr ? fault : judge(*trace, options.strict);
@@ -133,8 +133,8 @@ std::string as_text(const Salvage& result) {
          " dropped and an end line that says so\n";
 }
 
-Json as_json(const Salvage& result) {
-  Json out{{"needed", result.needed}, {"done", result.done}, {"before", as_json(result.before)}};
+OrderedJson as_json(const Salvage& result) {
+  OrderedJson out{{"needed", result.needed}, {"done", result.done}, {"before", as_json(result.before)}};
   if (!result.needed) return out;
   out["place"] = result.place.string();
   out["kept"] = result.kept;
@@ -151,7 +151,7 @@ int fix(const ValidateOptions& options) {
   if (!options.out.empty() && traces.size() != 1) {
     throw WrongUse("--out names one folder, and there are " + std::to_string(traces.size()) + " traces");
   }
-  Json all{{"schema", "rangefinder.salvage"}, {"version", "1.0"}, {"traces", Json::array()}};
+  OrderedJson all{{"schema", "rangefinder.salvage"}, {"version", "1.0"}, {"traces", OrderedJson::array()}};
   bool good = true;
   for (const TraceFolder& trace : traces) {
     std::filesystem::path to = options.out;

@@ -11,9 +11,9 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-void add(Json& out, const std::string& key, const Json& value) {
+void add(OrderedJson& out, const std::string& key, const OrderedJson& value) {
   if (value.is_object()) {
     for (const auto& [inner, part] : value.items()) add(out, key + "_" + inner, part);
     return;
@@ -25,7 +25,7 @@ void add(Json& out, const std::string& key, const Json& value) {
     return;
   }
   std::string text;
-  for (const Json& part : value) {
+  for (const OrderedJson& part : value) {
     text += (text.empty() ? "" : ", ") + (part.is_string() ? part.get<std::string>() : part.dump());
   }
   out[name] = std::move(text);
@@ -33,30 +33,30 @@ void add(Json& out, const std::string& key, const Json& value) {
 
 }  // namespace
 
-Json flat_row(const Json& row) {
-  Json out = Json::object();
+OrderedJson flat_row(const OrderedJson& row) {
+  OrderedJson out = OrderedJson::object();
   for (const auto& [key, value] : row.items()) add(out, key, value);
   return out;
 }
 
-Json flat_rows(const Json& rows) {
-  Json out = Json::array();
-  for (const Json& row : rows) out.push_back(flat_row(row));
+OrderedJson flat_rows(const OrderedJson& rows) {
+  OrderedJson out = OrderedJson::array();
+  for (const OrderedJson& row : rows) out.push_back(flat_row(row));
   return out;
 }
 
-Json flat_modules(const Json& document) {
-  Json out = flat_rows(document.value("modules", Json::array()));
+OrderedJson flat_modules(const OrderedJson& document) {
+  OrderedJson out = flat_rows(document.value("modules", OrderedJson::array()));
   if (const auto outside = document.find("outside"); outside != document.end()) {
-    Json row{{"path", kOutsideModule}, {"depth", 0}, {"calls", 0}};
+    OrderedJson row{{"path", kOutsideModule}, {"depth", 0}, {"calls", 0}};
     row.update(flat_row(*outside));
     out.push_back(std::move(row));
   }
   return out;
 }
 
-std::string compact_json(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string compact_json(const OrderedJson& value) {
+  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace rangefinder

@@ -6,21 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/serve/flat_rows.h"
 
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kHeartbeatMs = 1'000;
 
-Json row_of(const LiveRow& row) {
-  Json out{{"path", row.path},
-           {"gpu_ms_per_s", row.gpu_ms_per_s},
-           {"share", row.share},
-           {"launches_per_s", row.launches_per_s}};
+OrderedJson row_of(const LiveRow& row) {
+  OrderedJson out{{"path", row.path},
+                  {"gpu_ms_per_s", row.gpu_ms_per_s},
+                  {"share", row.share},
+                  {"launches_per_s", row.launches_per_s}};
   if (row.dram_gb_per_s) out["dram_gb_per_s"] = *row.dram_gb_per_s;
   if (row.l2_gb_per_s) out["l2_gb_per_s"] = *row.l2_gb_per_s;
   if (row.peak_share) out["peak_share"] = *row.peak_share;
@@ -30,8 +30,8 @@ Json row_of(const LiveRow& row) {
 }  // namespace
 
 LiveStream::LiveStream(const TracedProcess& process, int every_ms, std::shared_ptr<std::atomic<int>> open,
-                       int most, std::size_t most_rows)
-    : pid_(process.pid), most_rows_(most_rows), open_(std::move(open)) {
+                       int most, std::size_t max_rows)
+    : pid_(process.pid), max_rows_(max_rows), open_(std::move(open)) {
   if (open_->fetch_add(1) >= most) {
     open_->fetch_sub(1);
     throw Missing("too many live pages are open: close one");
@@ -51,18 +51,18 @@ LiveStream::~LiveStream() {
 
 std::string LiveStream::message(const nlohmann::json& event) {
   std::vector<LiveRow> rows = rates_.all_rows(LiveOrder::gpu_time);
-  Json out{{"event", event.value("event", "")},
-           {"state", event.value("state", "")},
-           {"seconds", rates_.seconds()},
-           {"lost", rates_.lost()},
-           {"left_out", rows.size() - std::min(rows.size(), most_rows_)}};
+  OrderedJson out{{"event", event.value("event", "")},
+                  {"state", event.value("state", "")},
+                  {"seconds", rates_.seconds()},
+                  {"lost", rates_.lost()},
+                  {"left_out", rows.size() - std::min(rows.size(), max_rows_)}};
   if (const auto window = event.find("window"); window != event.end() && window->is_object()) {
     out["window"] = window->value("number", std::uint64_t{0});
     out["folder"] = window->value("folder", "");
     out["window_lost"] = window->value("lost", std::uint64_t{0});
   }
-  rows.resize(std::min(rows.size(), most_rows_));
-  out["rows"] = Json::array();
+  rows.resize(std::min(rows.size(), max_rows_));
+  out["rows"] = OrderedJson::array();
   for (const LiveRow& row : rows) out["rows"].push_back(row_of(row));
   rates_.clear();
   return "data: " + compact_json(out) + "\n\n";

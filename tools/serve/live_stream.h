@@ -23,7 +23,7 @@ class LiveStream {
  public:
   /// Throws Missing where `most` are open already, or the program does not answer.
   LiveStream(const TracedProcess& process, int every_ms, std::shared_ptr<std::atomic<int>> open, int most,
-             std::size_t most_rows);
+             std::size_t max_rows);
   ~LiveStream();
   LiveStream(const LiveStream&) = delete;
   LiveStream& operator=(const LiveStream&) = delete;
@@ -35,7 +35,7 @@ class LiveStream {
   [[nodiscard]] std::string message(const nlohmann::json& event);
 
   const int pid_;
-  const std::size_t most_rows_;
+  const std::size_t max_rows_;
   std::shared_ptr<std::atomic<int>> open_;
   std::unique_ptr<ControlClient> client_;
   LiveRates rates_;

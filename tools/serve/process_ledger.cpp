@@ -181,7 +181,7 @@ const std::string& StickyNames::row_of(const std::string& name) {
   static const std::string other = kOtherRows;
   if (kept_.contains(name)) return *kept_.find(name);
   if (kept_.size() < most_) return *kept_.insert(name).first;
-  if (others_.size() < kMostOthers) others_.insert(name);
+  if (others_.size() < kMaxOthers) others_.insert(name);
   return other;
 }
 
@@ -233,8 +233,8 @@ PrometheusFamilies ProcessLedger::families() const {
     add_sums(out, program.before);
     add_sums(out, program.now);
   }
-  out.modules_left_out.set({}, modules_.left_out());
-  if (by_kernel_) out.kernels_left_out.set({}, kernels_.left_out());
+  out.modules_omitted.set({}, modules_.omitted());
+  if (by_kernel_) out.kernels_omitted.set({}, kernels_.omitted());
   return out;
 }
 

@@ -29,10 +29,10 @@ class StickyNames {
   explicit StickyNames(std::size_t most) : most_(most) {}
   /// The name, or that of all the others.
   [[nodiscard]] const std::string& row_of(const std::string& name);
-  [[nodiscard]] std::size_t left_out() const noexcept { return others_.size(); }
+  [[nodiscard]] std::size_t omitted() const noexcept { return others_.size(); }
 
  private:
-  static constexpr std::size_t kMostOthers = 65'536;  // whose names are kept, to be counted once
+  static constexpr std::size_t kMaxOthers = 65'536;  // whose names are kept, to be counted once
   std::size_t most_;
   std::set<std::string> kept_, others_;
 };

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/attach/control_client.h"
 #include "tools/serve/live_stream.h"
 
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int kAnswerPatienceMs = 5'000;
-constexpr std::uintmax_t kMostSummaryBytes = std::uintmax_t{128} << 20;
+constexpr std::uintmax_t kMaxSummaryBytes = std::uintmax_t{128} << 20;
 
 TracedProcess process_of(pid_t pid) {
   return select_processes(std::to_string(pid)).front();
@@ -34,7 +34,7 @@ Json summary_file(const std::string& folder, pid_t pid) {
   const fs::path file = fs::path(folder) / "summary.json";
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(file, error);
-  if (folder.empty() || error || bytes > kMostSummaryBytes) return nullptr;
+  if (folder.empty() || error || bytes > kMaxSummaryBytes) return nullptr;
   std::ifstream in(file, std::ios::binary);
   Json out = Json::parse(in, nullptr, false);
   if (!out.is_object() || out.value("process", Json::object()).value("pid", std::int64_t{0}) != pid)
@@ -117,7 +117,7 @@ IndexedTrace RunningPrograms::trace(pid_t pid) {
 
 HttpParts RunningPrograms::live(pid_t pid, int every_ms) {
   const TracedProcess process = process_of(pid);
-  auto stream = std::make_shared<LiveStream>(process, every_ms, streams_, kMostStreams, kMostLiveRows);
+  auto stream = std::make_shared<LiveStream>(process, every_ms, streams_, kMaxStreams, kMaxLiveRows);
   return [stream = std::move(stream), &stopping = stopping_]() -> std::optional<std::string> {
     if (stopping.load(std::memory_order_relaxed)) return std::nullopt;
     return stream->next();
@@ -149,7 +149,7 @@ void RunningPrograms::forget_some(ProcessLedger& ledger, const std::map<std::str
   // One that was too busy to answer may come back: its sums are added to those of the dead only where many
   // are.
   std::erase_if(absent_, [&there](const std::string& key) { return there.contains(key); });
-  for (; absent_.size() > kMostAbsent; absent_.pop_front()) ledger.close(absent_.front());
+  for (; absent_.size() > kMaxAbsent; absent_.pop_front()) ledger.close(absent_.front());
 }
 
 void RunningPrograms::feed(ProcessLedger& ledger) {

@@ -30,8 +30,8 @@ namespace rangefinder {
 class RunningPrograms {
  public:
   /// A program serves 16 clients at a time: some are left to others.
-  static constexpr int kMostStreams = 12;
-  static constexpr std::size_t kMostLiveRows = 400;
+  static constexpr int kMaxStreams = 12;
+  static constexpr std::size_t kMaxLiveRows = 400;
 
   explicit RunningPrograms(const std::atomic<bool>& stopping) : stopping_(stopping) {}
 
@@ -51,7 +51,7 @@ class RunningPrograms {
   [[nodiscard]] std::size_t running() const noexcept { return folders_.size(); }
 
  private:
-  static constexpr std::size_t kMostAbsent = 256;
+  static constexpr std::size_t kMaxAbsent = 256;
 
   /// Tells programs apart, also those that have one process id after the other.
   [[nodiscard]] std::string key_of(pid_t pid) const;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/page/page_template.h"
 #include "tools/serve/flat_rows.h"
 #include "tools/serve/live_page.h"
@@ -14,9 +14,9 @@
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr int kBadRequest = 400, kNotFound = 404, kOurFault = 500;
+constexpr int kStatusBadRequest = 400, kNotFound = 404, kOurFault = 500;
 constexpr std::size_t kStretches = 600;
 
 /// What the request should have said.
@@ -85,10 +85,10 @@ HttpResponse Site::rows(const HttpRequest& request, TraceAnswers::Rows which) {
   const auto pid = pid_of(request);
   // The program has these sums at hand: its trace need not be read.
   if (pid && which != TraceAnswers::Rows::findings) {
-    const Json summary(RunningPrograms::summary(*pid));
+    const OrderedJson summary(RunningPrograms::summary(*pid));
     return json_answer(compact_json(which == TraceAnswers::Rows::modules
                                         ? flat_modules(summary)
-                                        : flat_rows(summary.value("kernels", Json::array()))));
+                                        : flat_rows(summary.value("kernels", OrderedJson::array()))));
   }
   return json_answer(*answers_.rows(trace(request), which));
 }
@@ -135,7 +135,7 @@ HttpResponse Site::answer(const HttpRequest& request) noexcept {
   try {
     return route(request);
   } catch (const BadQuery& error) {
-    return error_answer(kBadRequest, error.what());
+    return error_answer(kStatusBadRequest, error.what());
   } catch (const Missing& error) {
     return error_answer(kNotFound, error.what());
   } catch (const std::exception& error) {

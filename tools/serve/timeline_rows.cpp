@@ -8,15 +8,15 @@
 #include <utility>
 #include <variant>
 
+#include "profiler/base/duration.h"
 #include "tools/export/trace_outline.h"
 
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::uint64_t kSectorBytes = 32;
-constexpr TimeNs kNsPerMs = 1'000'000;
 
 struct Stretch {
   std::uint64_t kernels = 0, graphs = 0, gpu_ns = 0, copies = 0, memcpy_ns = 0, memcpy_bytes = 0, samples = 0;
@@ -35,21 +35,21 @@ class TimelineVisitor final : public TraceVisitor {
   }
   void broken(std::string_view, const LinePlace&) override {}  // the outline has counted it
 
-  [[nodiscard]] Json rows(TimeNs base_unix_ns) const {
-    Json out = Json::array();
+  [[nodiscard]] OrderedJson rows(TimeNs base_unix_ns) const {
+    OrderedJson out = OrderedJson::array();
     for (const auto& [place, sum] : stretches_) {
       const auto& [at, gpu] = place;
       const TimeNs start = first_ + at * width_;
-      Json row{{"time_unix_ms", (base_unix_ns + start) / kNsPerMs},
-               {"start_ns", start},
-               {"duration_ns", width_},
-               {"gpu", gpu},
-               {"kernels", sum.kernels},
-               {"graphs", sum.graphs},
-               {"gpu_ns", sum.gpu_ns},
-               {"copies", sum.copies},
-               {"memcpy_ns", sum.memcpy_ns},
-               {"memcpy_bytes", sum.memcpy_bytes}};
+      OrderedJson row{{"time_unix_ms", (base_unix_ns + start) / kNsPerMs},
+                      {"start_ns", start},
+                      {"duration_ns", width_},
+                      {"gpu", gpu},
+                      {"kernels", sum.kernels},
+                      {"graphs", sum.graphs},
+                      {"gpu_ns", sum.gpu_ns},
+                      {"copies", sum.copies},
+                      {"memcpy_ns", sum.memcpy_ns},
+                      {"memcpy_bytes", sum.memcpy_bytes}};
       for (std::size_t i = 0; i < kSampleColumns && sum.samples != 0; ++i) {
         if (is_byte_column(i))
           row[std::string(kSampleColumnNames[i]) + "_bytes"] = sum.units[i] * kSectorBytes;
@@ -116,9 +116,9 @@ class TimelineVisitor final : public TraceVisitor {
 
 }  // namespace
 
-Json timeline_rows(const TraceFolder& files, std::size_t stretches) {
+OrderedJson timeline_rows(const TraceFolder& files, std::size_t stretches) {
   const TraceOutline trace = read_outline(files);
-  TimelineVisitor visitor(trace, std::clamp<std::size_t>(stretches, 1, kMostStretches));
+  TimelineVisitor visitor(trace, std::clamp<std::size_t>(stretches, 1, kMaxStretches));
   LineReader reader;
   (void)read_trace(files, reader, visitor);
   return visitor.rows(trace.header.base_unix_ns);

@@ -14,11 +14,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tools/analysis/trace_files.h"
+#include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 
-inline constexpr std::size_t kMostStretches = 5'000;
+inline constexpr std::size_t kMaxStretches = 5'000;
 
 /// [{time_unix_ms, start_ns, duration_ns, gpu, kernels, graphs, gpu_ns, copies, memcpy_ns, memcpy_bytes,
 /// dram_read_bytes, …}] by time. Throws Missing where the trace cannot be read.

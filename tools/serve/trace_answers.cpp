@@ -14,8 +14,9 @@
 #include <sstream>
 #include <utility>
 
-#include "tools/analysis/missing.h"
-#include "tools/analysis/sections/section.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/sections/section_kinds.h"
+#include "tools/analysis/tables/section.h"
 #include "tools/export/export_format.h"
 #include "tools/export/prometheus_families.h"
 #include "tools/page/page.h"
@@ -26,10 +27,10 @@ namespace rangefinder {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t kMostKept = 32;
-constexpr std::size_t kMostKeptBytes = std::size_t{128} << 20;
+constexpr std::size_t kMaxKept = 32;
+constexpr std::size_t kMaxKeptBytes = std::size_t{128} << 20;
 constexpr std::array kSections{"modules", "kernels", "findings"};
 
 /// Several sections that see the same lines, in one pass.
@@ -45,8 +46,8 @@ class SectionsTogether final : public Section {
     for (const auto& section : all_) section->line(line);
   }
   [[nodiscard]] std::vector<Table> tables(const SectionInput&) override { return {}; }
-  [[nodiscard]] Json json(const SectionInput& input) override {
-    Json out = Json::object();
+  [[nodiscard]] OrderedJson json(const SectionInput& input) override {
+    OrderedJson out = OrderedJson::object();
     for (const auto& section : all_) out.update(section->json(input));
     return out;
   }
@@ -106,7 +107,7 @@ TraceAnswers::Text TraceAnswers::keep(const std::string& key, std::string text) 
   std::size_t bytes = 0, n = 0;
   for (auto at = kept_.begin(); at != kept_.end(); ++at) {
     bytes += at->text->size();
-    if (++n == 1 || (n <= kMostKept && bytes <= kMostKeptBytes)) continue;
+    if (++n == 1 || (n <= kMaxKept && bytes <= kMaxKeptBytes)) continue;
     const Text front = kept_.front().text;
     kept_.erase(at, kept_.end());
     return front;
@@ -130,10 +131,10 @@ TraceAnswers::Text TraceAnswers::rows(const IndexedTrace& trace, Rows which) {
   SectionsTogether sections(view);
   const TraceTotals totals = load_trace(trace.files, nullptr, &sections);
   const RowValues values = load_row_values(totals);
-  const Json report = sections.json({totals, values, view});
+  const OrderedJson report = sections.json({totals, values, view});
   keep(key(Rows::modules), compact_json(flat_modules(report)));
-  keep(key(Rows::kernels), compact_json(flat_rows(report.value("kernels", Json::array()))));
-  keep(key(Rows::findings), compact_json(flat_rows(report.value("findings", Json::array()))));
+  keep(key(Rows::kernels), compact_json(flat_rows(report.value("kernels", OrderedJson::array()))));
+  keep(key(Rows::findings), compact_json(flat_rows(report.value("findings", OrderedJson::array()))));
   return kept(key(which));
 }
 

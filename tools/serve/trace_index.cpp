@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analysis/missing.h"
+#include "tools/analysis/read/missing.h"
 
 namespace rangefinder {
 namespace {
@@ -83,9 +83,9 @@ void TraceIndex::look() {
       std::error_code ignored;
       if (at->is_symlink(ignored) || !at->is_directory(ignored)) continue;
       const bool hidden = at->path().filename().string().starts_with('.');
-      if (hidden || at.depth() + 1 >= kMostLevels) at.disable_recursion_pending();
+      if (hidden || at.depth() + 1 >= kMaxLevels) at.disable_recursion_pending();
       if (hidden) continue;
-      if (++folders > kMostFolders) {
+      if (++folders > kMaxFolders) {
         cut_ = true;
         break;
       }
@@ -94,9 +94,9 @@ void TraceIndex::look() {
   }
   std::stable_sort(traces_.begin(), traces_.end(),
                    [](const IndexedTrace& a, const IndexedTrace& b) { return a.changed > b.changed; });
-  if (traces_.size() > kMostTraces) {
+  if (traces_.size() > kMaxTraces) {
     cut_ = true;
-    traces_.resize(kMostTraces);
+    traces_.resize(kMaxTraces);
   }
 }
 

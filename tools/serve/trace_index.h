@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/trace_files.h"
+#include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 
@@ -31,9 +31,9 @@ struct IndexedTrace {
 /// Any thread.
 class TraceIndex {
  public:
-  static constexpr std::size_t kMostTraces = 1'000;
-  static constexpr std::size_t kMostFolders = 20'000;
-  static constexpr int kMostLevels = 8;
+  static constexpr std::size_t kMaxTraces = 1'000;
+  static constexpr std::size_t kMaxFolders = 20'000;
+  static constexpr int kMaxLevels = 8;
 
   /// Throws Missing where one is no folder.
   explicit TraceIndex(const std::vector<std::string>& places);

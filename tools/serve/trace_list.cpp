@@ -8,17 +8,17 @@
 #include <utility>
 #include <variant>
 
+#include "profiler/base/duration.h"
 #include "schema/read_line.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/segment_lines.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/segment_lines.h"
 
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t kMostHeaders = 4 * TraceIndex::kMostTraces;
-constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::size_t kMaxHeaders = 4 * TraceIndex::kMaxTraces;
 
 std::int64_t unix_ms(std::filesystem::file_time_type time) {
   const auto system = std::chrono::file_clock::to_sys(time);
@@ -34,45 +34,45 @@ std::string command_text(const std::vector<std::string>& words) {
   return out.substr(0, 500);
 }
 
-Json read_header(const std::filesystem::path& file) {
+OrderedJson read_header(const std::filesystem::path& file) {
   try {
     SegmentLines lines(file);
     LineReader reader;
     std::string_view text;
     Line line;
-    if (!lines.next(text) || !reader.read(text, line)) return Json::object();
+    if (!lines.next(text) || !reader.read(text, line)) return OrderedJson::object();
     const auto* const header = std::get_if<Header>(&line);
-    if (header == nullptr) return Json::object();
-    Json out{{"executable", header->executable},
-             {"command", command_text(header->command)},
-             {"host", header->host},
-             {"pid", header->pid},
-             {"counters", header->counters},
-             {"started_unix_ms", header->base_unix_ns / kNsPerMs}};
+    if (header == nullptr) return OrderedJson::object();
+    OrderedJson out{{"executable", header->executable},
+                    {"command", command_text(header->command)},
+                    {"host", header->host},
+                    {"pid", header->pid},
+                    {"counters", header->counters},
+                    {"started_unix_ms", header->base_unix_ns / kNsPerMs}};
     if (!header->rank.empty()) out["rank"] = header->rank;
     return out;
   } catch (const Missing&) {
-    return Json::object();
+    return OrderedJson::object();
   }
 }
 
 }  // namespace
 
-Json TraceList::header_of(const IndexedTrace& trace) {
+OrderedJson TraceList::header_of(const IndexedTrace& trace) {
   const std::filesystem::path& file = trace.files.segments.front().path;
   const std::string key = file.string();
   const std::lock_guard lock(mutex_);
   if (const auto known = headers_.find(key); known != headers_.end()) return known->second;
-  Json header = read_header(file);
+  OrderedJson header = read_header(file);
   if (header.empty()) return header;
-  if (headers_.size() >= kMostHeaders) headers_.clear();
+  if (headers_.size() >= kMaxHeaders) headers_.clear();
   return headers_[key] = std::move(header);
 }
 
-Json TraceList::rows(const std::vector<IndexedTrace>& traces) {
-  Json out = Json::array();
+OrderedJson TraceList::rows(const std::vector<IndexedTrace>& traces) {
+  OrderedJson out = OrderedJson::array();
   for (const IndexedTrace& trace : traces) {
-    Json row{{"trace", trace.id}};
+    OrderedJson row{{"trace", trace.id}};
     row.update(header_of(trace));
     row["changed_unix_ms"] = unix_ms(trace.changed);
     row["bytes"] = trace.bytes;

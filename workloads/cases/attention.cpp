@@ -31,7 +31,7 @@ struct Options {
   unsigned iterations = 10;
 };
 constexpr int kHeadChannels = 32;
-constexpr double kMostDifference =
+constexpr double kMaxDifference =
     0.01;  // of results below 1, in fp16: probabilities are rounded in one of them
 
 void* allocate(std::size_t bytes) {
@@ -115,7 +115,7 @@ int run(const Options& options) {
   double difference = 0;
   for (std::size_t i = 0; i < results; ++i)
     difference = std::max(difference, static_cast<double>(std::abs(found[0][i] - found[1][i])));
-  const bool same = difference <= kMostDifference;  // false for a NaN as well
+  const bool same = difference <= kMaxDifference;  // false for a NaN as well
   probe::print(probe::Object()
                    .add("case", "attention")
                    .add("largest_difference", difference)

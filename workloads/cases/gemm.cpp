@@ -102,11 +102,11 @@ bool run_one(const Run& run, const kernels::Workspace& workspace, probe::Array& 
   args.workspace = workspace;
   const std::size_t operand_bytes =
       (count(size.m, size.k) + count(size.n, size.k)) * kernels::element_bytes(run.element);
-  const std::size_t least_bytes = operand_bytes + count(size.m, size.n) * sizeof(float);
+  const std::size_t min_bytes = operand_bytes + count(size.m, size.n) * sizeof(float);
   {
     const probe::Range of_type(kernels::name_of(run.element));
     for (unsigned i = 0; i < run.iterations; ++i) {
-      const probe::Range inner(size.name, least_bytes);
+      const probe::Range inner(size.name, min_bytes);
       check(kernels::launch_gemm(args, nullptr), size.name.c_str());
     }
     check(cudaDeviceSynchronize(), size.name.c_str());
@@ -118,7 +118,7 @@ bool run_one(const Run& run, const kernels::Workspace& workspace, probe::Array& 
                    .add("type", kernels::name_of(run.element))
                    .add("calls", run.iterations)
                    .add("flop", 2 * count(size.m, size.k) * static_cast<std::size_t>(size.n))
-                   .add("least_bytes", least_bytes)
+                   .add("min_bytes", min_bytes)
                    .add("right", right));
   check(cudaFree(input_memory), "cudaFree");
   check(cudaFree(weight_memory), "cudaFree");

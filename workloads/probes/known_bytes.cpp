@@ -24,7 +24,7 @@ namespace rangefinder::probe {
 namespace {
 
 constexpr std::uint64_t kMiB = 1ull << 20;
-constexpr std::uint64_t kLeastArenaBytes = 512 * kMiB;  // eight times the L2 of an H200
+constexpr std::uint64_t kMinArenaBytes = 512 * kMiB;  // eight times the L2 of an H200
 
 struct Options {
   std::vector<std::string> sizes{"1MiB", "4MiB", "16MiB", "64MiB", "256MiB", "1GiB"};
@@ -100,7 +100,7 @@ void run(const Options& options, const std::vector<std::uint64_t>& sizes) {
   require_gpu();
   name_bytes_category();
   const std::uint64_t arena_bytes =
-      std::max(kLeastArenaBytes, 2 * *std::max_element(sizes.begin(), sizes.end()));
+      std::max(kMinArenaBytes, 2 * *std::max_element(sizes.begin(), sizes.end()));
   std::byte *source = nullptr, *target = nullptr;
   std::uint64_t* result = nullptr;
   {

@@ -22,7 +22,7 @@
 namespace rangefinder::probe {
 namespace {
 
-constexpr unsigned kMostLaunches = 7;
+constexpr unsigned kMaxLaunches = 7;
 
 struct Options {
   unsigned rounds = 4, modules = 100;
@@ -72,7 +72,7 @@ int run(const Options& options) {
     const Range range("round");
     for (unsigned module = 0; module < options.modules; ++module) {
       const std::string name = name_of(options.reload ? 0 : round, module);
-      const unsigned count = module % kMostLaunches + 1;
+      const unsigned count = module % kMaxLaunches + 1;
       use_module(cuda, name, (options.reload ? round : module) % 3, count, options);
       launches += count;
       if (options.reload && round + 1 < options.rounds) continue;

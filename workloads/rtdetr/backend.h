@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-#include "kernels/least_bytes.h"  // brings the arguments of every op
+#include "kernels/min_bytes.h"  // brings the arguments of every op
 #include "kernels/workspace.h"
 
 namespace rangefinder::rtdetr {

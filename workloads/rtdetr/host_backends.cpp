@@ -79,7 +79,7 @@ class MeasuringBackend final : public Backend {
  private:
   template <typename Args>
   void add(const Args& args) {
-    ledger_.add_bytes(kernels::least_bytes(args));
+    ledger_.add_bytes(kernels::min_bytes(args));
   }
 
   ModuleLedger& ledger_;

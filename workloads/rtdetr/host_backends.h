@@ -15,7 +15,7 @@ namespace rangefinder::rtdetr {
 /// Unfused variants give the same values here; their buffers stay untouched.
 std::unique_ptr<Backend> make_reference_backend();
 
-/// Computes nothing; adds least_bytes() of every op to `ledger`;
+/// Computes nothing; adds min_bytes() of every op to `ledger`;
 /// `allocate` gives addresses that must not be followed; download throws std::logic_error.
 std::unique_ptr<Backend> make_measuring_backend(ModuleLedger& ledger);
 

@@ -17,7 +17,7 @@ namespace rangefinder::rtdetr {
 namespace {
 
 constexpr int kChannels = 3;
-constexpr std::int64_t kMostPixels = 100'000'000;  // a damaged header asks for any memory
+constexpr std::int64_t kMaxPixels = 100'000'000;  // a damaged header asks for any memory
 
 struct StbFree {
   void operator()(stbi_uc* data) const { stbi_image_free(data); }
@@ -36,8 +36,8 @@ bool is_unsound_pnm(const std::string& bytes) {
   if (file.get() != 'P') return false;
   (void)file.get();
   constexpr int kNumbers = 3;  // width, height, greatest value
-  constexpr long kMost[kNumbers] = {999'999, 999'999, 255};
-  for (const long most : kMost) {
+  constexpr long kMax[kNumbers] = {999'999, 999'999, 255};
+  for (const long most : kMax) {
     while ((file >> std::ws).peek() == '#') file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
     long number = 0;
     if (!(file >> number) || number < 0 || number > most) return true;
@@ -52,13 +52,13 @@ bool has_long_table(const std::string& bytes) {
   const auto byte = [&](std::size_t at) {
     return at < bytes.size() ? std::size_t{static_cast<unsigned char>(bytes[at])} : 0;
   };
-  constexpr std::size_t kCounts = 16, kMostCodes = 256;
+  constexpr std::size_t kCounts = 16, kMaxCodes = 256;
   for (std::size_t at = 0; (at = bytes.find("\xff\xc4", at)) != std::string::npos; at += 2) {
     const std::size_t end = at + 2 + byte(at + 2) * 256 + byte(at + 3);
     for (std::size_t table = at + 4; table < end;) {
       std::size_t codes = 0;
       for (std::size_t i = 1; i <= kCounts; ++i) codes += byte(table + i);
-      if (codes > kMostCodes) return true;
+      if (codes > kMaxCodes) return true;
       table += 1 + kCounts + codes;
     }
   }
@@ -80,7 +80,7 @@ Image read_image(const std::string& path) {
   Image image;
   int channels_in_file = 0;
   if (stbi_info_from_memory(begin, size, &image.width, &image.height, &channels_in_file) != 0 &&
-      std::int64_t{image.width} * image.height > kMostPixels)
+      std::int64_t{image.width} * image.height > kMaxPixels)
     throw std::runtime_error("cannot read " + path + ": it has more than 100 million pixels");
   const std::unique_ptr<stbi_uc, StbFree> data(
       stbi_load_from_memory(begin, size, &image.width, &image.height, &channels_in_file, kChannels));

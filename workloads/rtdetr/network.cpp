@@ -193,7 +193,7 @@ void Network::load_image(int slot, std::span<const std::uint8_t> image, int heig
   args.target_width = state.options.width;
   args.output = static_cast<std::byte*>(state.pixels.view.data) +
                 bytes_of(args.element, slot * state.pixels.view.image_step());
-  const probe::Range range("preprocess", kernels::least_bytes(args));
+  const probe::Range range("preprocess", kernels::min_bytes(args));
   state.backend.run(args);
 }
 

@@ -9,8 +9,8 @@ namespace rangefinder::rtdetr {
 namespace {
 
 constexpr int kWrongUse = 2;
-constexpr int kMostImages = 1024;
-constexpr int kMostPixels = 4096;  // of a side
+constexpr int kMaxImages = 1024;
+constexpr int kMaxPixels = 4096;  // of a side
 
 /// Reads all of `text` as a number.
 bool read_number(std::string_view text, int& number) {
@@ -25,9 +25,9 @@ std::string read_size(const std::string& text, int& height, int& width) {
       !read_number(std::string_view(text).substr(cross + 1), width))
     return text + " is not of the form HEIGHTxWIDTH";
   for (const int side : {height, width})
-    if (side <= 0 || side > kMostPixels || side % kSizeMultiple != 0)
+    if (side <= 0 || side > kMaxPixels || side % kSizeMultiple != 0)
       return text + ": height and width must be multiples of " + std::to_string(kSizeMultiple) + " up to " +
-             std::to_string(kMostPixels);
+             std::to_string(kMaxPixels);
   return {};
 }
 
@@ -111,7 +111,7 @@ Parsed parse_options(int argc, char** argv, Options& options, int& exit_code) {
   add_run_options(app, options);
   app.add_option("--batch", batch,
                  "images of one pass; more than --image gives repeats them [1 or all images]")
-      ->check(CLI::Range(1, kMostImages));
+      ->check(CLI::Range(1, kMaxImages));
   app.add_option("--size", size, "of the network's input, HEIGHTxWIDTH")
       ->check([](const std::string& text) {
         int height = 0;

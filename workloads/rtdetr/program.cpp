@@ -140,16 +140,16 @@ void print_image(const Options& options, const ImageDetections& image, int label
   }
   std::printf("%s: %dx%d, %zu detections above %.2f\n", image.source.c_str(), image.height, image.width,
               image.detections.size(), static_cast<double>(options.threshold));
-  constexpr std::size_t kMostLines = 20;
-  for (std::size_t i = 0; i < std::min(image.detections.size(), kMostLines); ++i) {
+  constexpr std::size_t kMaxLines = 20;
+  for (std::size_t i = 0; i < std::min(image.detections.size(), kMaxLines); ++i) {
     const kernels::Detection& one = image.detections[i];
     std::printf("  %-16s %5.1f %%  (%.1f, %.1f) to (%.1f, %.1f)\n", label_name(one.label, labels).c_str(),
                 100.0 * static_cast<double>(one.score), static_cast<double>(one.left),
                 static_cast<double>(one.top), static_cast<double>(one.right),
                 static_cast<double>(one.bottom));
   }
-  if (image.detections.size() > kMostLines)
-    std::printf("  and %zu more: --json lists all\n", image.detections.size() - kMostLines);
+  if (image.detections.size() > kMaxLines)
+    std::printf("  and %zu more: --json lists all\n", image.detections.size() - kMaxLines);
 }
 
 void print_timing(const Options& options, const Network& network, const Timing& timing) {

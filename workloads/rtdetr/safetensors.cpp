@@ -26,7 +26,7 @@ namespace rangefinder::rtdetr {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // as the format's own library
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // as the format's own library
 
 struct Dtype {
   std::string_view name;
@@ -182,7 +182,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : content_(std::make_u
   if (bytes.size() < kLengthBytes) refuse(path, "is too short for a .safetensors file");
   std::uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, bytes.data(), kLengthBytes);
-  if (header_bytes > kMostHeaderBytes || header_bytes > bytes.size() - kLengthBytes)
+  if (header_bytes > kMaxHeaderBytes || header_bytes > bytes.size() - kLengthBytes)
     refuse(path, "its header is said to have " + std::to_string(header_bytes) + " bytes, the file has " +
                      std::to_string(bytes.size()));
   const auto* const text = reinterpret_cast<const char*>(bytes.data()) + kLengthBytes;

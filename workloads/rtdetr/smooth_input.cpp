@@ -11,7 +11,7 @@ namespace rangefinder::rtdetr {
 namespace {
 
 constexpr int kWaves = 8;
-constexpr double kMostCycles = 12;  // over the image
+constexpr double kMaxCycles = 12;  // over the image
 
 /// A plane wave along one axis is a table of its values; two axes need no more.
 struct Wave {
@@ -50,7 +50,7 @@ std::vector<float> make_smooth_input(int images, int height, int width, std::uin
     float* const first = values.data() + static_cast<std::size_t>(image) * image_values;
     for (int channel = 0; channel < 3; ++channel) {
       for (int i = 0; i < kWaves; ++i) {
-        const Wave wave{kMostCycles * random.uniform(), kMostCycles * random.uniform(), random.uniform(),
+        const Wave wave{kMaxCycles * random.uniform(), kMaxCycles * random.uniform(), random.uniform(),
                         random.uniform(), 0.25 * random.uniform()};
         add_wave(wave, height, width, first + channel);
       }

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "profiler/large_stack.h"
+#include "profiler/guest/large_stack.h"
 
 namespace {
 

@@ -39,7 +39,7 @@ TEST_CASE("some records without times are no reason to restart") {
   LossLedger loss;
   NodeRecordGuard guard(loss);
 
-  CHECK_FALSE(guard.look(counting_functions(), NodeRecordGuard::kLeastUntimed - 1, kNow));
+  CHECK_FALSE(guard.look(counting_functions(), NodeRecordGuard::kMinUntimed - 1, kNow));
 
   CHECK(calls.empty());
   CHECK(loss.get(Loss::records_restarted) == 0);
@@ -49,7 +49,7 @@ TEST_CASE("many records without times switch records off, flush what there is, a
   LossLedger loss;
   NodeRecordGuard guard(loss);
 
-  CHECK(guard.look(counting_functions(), NodeRecordGuard::kLeastUntimed, kNow));
+  CHECK(guard.look(counting_functions(), NodeRecordGuard::kMinUntimed, kNow));
 
   CHECK(calls == "-10-1-2f+10+1+2");
   CHECK(loss.get(Loss::records_restarted) == 1);

@@ -183,7 +183,7 @@ TEST_CASE("launches of a counter range without values are unmeasured, each") {
   totals.add(lost);
   for (int i = 0; i < 3; ++i) totals.add(sharing(2, i < 2 ? WorkKind::kernel : WorkKind::memset, 1));
 
-  CHECK(row_of(totals, 2).counters.unmeasured == 3);
+  CHECK(row_of(totals, 2).counters.outcome == 3);
   CHECK(row_of(totals, 2).counters.measured == 0);
   CHECK(row_of(totals, 2).launches_without_bytes() == 3);
 }
@@ -223,22 +223,22 @@ TEST_CASE("large device copies alone in their range are compared with what was m
     record.source = record.destination = MemoryKind::device;
     return record;
   };
-  totals.add(measured(1, kTruthLeastBytes));
-  totals.add(known(1, CopyKind::DtoD, kTruthLeastBytes));
-  totals.add(known(2, CopyKind::DtoD, 2 * kTruthLeastBytes));
-  totals.add(measured(2, 2 * kTruthLeastBytes));
-  totals.add(measured(3, kTruthLeastBytes));  // to the host: not all of it is DRAM
-  totals.add(known(3, CopyKind::DtoH, kTruthLeastBytes));
-  totals.add(measured(4, kTruthLeastBytes - 1));
-  totals.add(known(4, CopyKind::DtoD, kTruthLeastBytes - 1));
-  ExactRecord shared = measured(5, kTruthLeastBytes);
+  totals.add(measured(1, kTruthMinBytes));
+  totals.add(known(1, CopyKind::DtoD, kTruthMinBytes));
+  totals.add(known(2, CopyKind::DtoD, 2 * kTruthMinBytes));
+  totals.add(measured(2, 2 * kTruthMinBytes));
+  totals.add(measured(3, kTruthMinBytes));  // to the host: not all of it is DRAM
+  totals.add(known(3, CopyKind::DtoH, kTruthMinBytes));
+  totals.add(measured(4, kTruthMinBytes - 1));
+  totals.add(known(4, CopyKind::DtoD, kTruthMinBytes - 1));
+  ExactRecord shared = measured(5, kTruthMinBytes);
   shared.counter_range = 9;
   totals.add(shared);
-  totals.add(known(5, CopyKind::DtoD, kTruthLeastBytes));
+  totals.add(known(5, CopyKind::DtoD, kTruthMinBytes));
 
   CHECK(totals.truth().copies == 2);
-  CHECK(totals.truth().known_bytes == 6 * kTruthLeastBytes);
-  CHECK(totals.truth().measured_bytes == 9 * kTruthLeastBytes / 2);
+  CHECK(totals.truth().known_bytes == 6 * kTruthMinBytes);
+  CHECK(totals.truth().measured_bytes == 9 * kTruthMinBytes / 2);
 }
 
 TEST_CASE("unmeasured exact launches are counted, and their kernels lack bytes") {
@@ -252,7 +252,7 @@ TEST_CASE("unmeasured exact launches are counted, and their kernels lack bytes")
   CHECK(model.kernels == 1);
   CHECK(model.gpu_ns == 10);
   CHECK(model.launches_without_bytes() == 1);
-  CHECK(model.counters.unmeasured == 1);
+  CHECK(model.counters.outcome == 1);
   CHECK(model.counters.measured == 0);
   CHECK(model.counters.dram_read_bytes == 0);
 }

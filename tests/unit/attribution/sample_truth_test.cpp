@@ -9,7 +9,7 @@ using namespace rangefinder::sample_records;
 
 namespace {
 
-constexpr std::uint64_t kBytes = kTruthLeastBytes;
+constexpr std::uint64_t kBytes = kTruthMinBytes;
 constexpr std::uint64_t kUnits = kBytes / kSampleUnitBytes;
 
 // 100 us of copy, in the samples from 100 to 200 us; `units` read and half as many written in each.

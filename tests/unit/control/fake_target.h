@@ -33,7 +33,7 @@ class FakeTarget final : public ControlTarget {
     now.yielded = now.state == SessionState::idle;
     return now.yielded ? "" : "a window is open";
   }
-  std::string take_cupti_back() override {
+  std::string reclaim_cupti() override {
     now.yielded = false;
     return {};
   }
@@ -43,7 +43,7 @@ class FakeTarget final : public ControlTarget {
     now.metrics = metrics;
     return {};
   }
-  std::uint64_t ask_to_write() override { return now.state == SessionState::recording ? ++asked : 0; }
+  std::uint64_t request_write() override { return now.state == SessionState::recording ? ++asked : 0; }
   std::string summary() override { return text; }
 
   SessionStatus now;

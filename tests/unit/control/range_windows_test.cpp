@@ -27,11 +27,11 @@ class CountingTarget final : public ControlTarget {
   }
   bool finish_window() override { return false; }
   std::string give_up_cupti() override { return {}; }
-  std::string take_cupti_back() override { return {}; }
+  std::string reclaim_cupti() override { return {}; }
   SessionStatus status() override { return {}; }
   void set_counters(CounterMode) override {}
   std::string set_metrics(const std::string&) override { return {}; }
-  std::uint64_t ask_to_write() override { return 0; }
+  std::uint64_t request_write() override { return 0; }
   std::string summary() override { return {}; }
 
   int begun = 0, closed = 0;

@@ -91,10 +91,10 @@ class ControlPeer {
   /// Until a newline, or the end of the connection.
   std::string receive() {
     std::string line;
-    char letter = 0;
-    while (recv(file_, &letter, 1, 0) == 1) {
-      if (letter == '\n') return line;
-      line.push_back(letter);
+    char character = 0;
+    while (recv(file_, &character, 1, 0) == 1) {
+      if (character == '\n') return line;
+      line.push_back(character);
     }
     ended_ = true;
     return line;

@@ -6,7 +6,7 @@
 
 #include "tests/catch.h"
 
-using rangefinder::counter_error_cure;
+using rangefinder::counter_error_fix;
 
 namespace {
 
@@ -30,7 +30,7 @@ constexpr CUptiResult kRefusals[] = {
 };
 
 bool says(CUptiResult result, const char* what) {
-  return std::string(counter_error_cure(result)).find(what) != std::string::npos;
+  return std::string(counter_error_fix(result)).find(what) != std::string::npos;
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ TEST_CASE("every refusal that can be met in the field has a sentence of its own"
   std::set<std::string> sentences;
   for (const CUptiResult result : kRefusals) {
     INFO("CUptiResult " << static_cast<int>(result));
-    const std::string sentence(counter_error_cure(result));
+    const std::string sentence(counter_error_fix(result));
 
     CHECK_FALSE(sentence.empty());
     CHECK(sentence.find('\n') == std::string::npos);
@@ -57,7 +57,7 @@ TEST_CASE("the cure is exact where there is one") {
 }
 
 TEST_CASE("a code without an entry gives nothing, so that CUPTI's own words are used") {
-  CHECK(counter_error_cure(CUPTI_SUCCESS).empty());
-  CHECK(counter_error_cure(CUPTI_ERROR_UNKNOWN).empty());
-  CHECK(counter_error_cure(static_cast<CUptiResult>(123456)).empty());
+  CHECK(counter_error_fix(CUPTI_SUCCESS).empty());
+  CHECK(counter_error_fix(CUPTI_ERROR_UNKNOWN).empty());
+  CHECK(counter_error_fix(static_cast<CUptiResult>(123456)).empty());
 }

@@ -181,19 +181,19 @@ TEST_CASE("plain records and records of graphs do not see each other's launches"
 
 TEST_CASE("graph launches are bounded: the oldest goes, lost if it had no record") {
   LaunchTable table;
-  constexpr auto kMost = static_cast<std::uint32_t>(LaunchTable::kGraphLaunches);
-  for (std::uint32_t id = 1; id <= kMost; ++id) table.put(id, WorkKind::graph, {id, id}, true);
+  constexpr auto kMax = static_cast<std::uint32_t>(LaunchTable::kGraphLaunches);
+  for (std::uint32_t id = 1; id <= kMax; ++id) table.put(id, WorkKind::graph, {id, id}, true);
   REQUIRE(table.find(1, true));
 
-  table.put(kMost + 1, WorkKind::graph, {1, 1}, true);
-  table.put(kMost + 2, WorkKind::graph, {1, 1}, true);
+  table.put(kMax + 1, WorkKind::graph, {1, 1}, true);
+  table.put(kMax + 2, WorkKind::graph, {1, 1}, true);
 
   CHECK_FALSE(table.find(1, true));
   CHECK_FALSE(table.find(2, true));
   CHECK(table.find(3, true));
   CHECK(table.overwritten() == 1);  // 1 had its record
   table.close();
-  check(balance(table, WorkKind::graph), kMost + 2, 2, 0, kMost);
+  check(balance(table, WorkKind::graph), kMax + 2, 2, 0, kMax);
 }
 
 TEST_CASE("a graph launch whose id comes again, 2^32 launches later, is lost and not forgotten") {

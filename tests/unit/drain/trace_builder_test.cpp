@@ -127,12 +127,12 @@ TEST_CASE("records that wait at the end are joined if they can be, and written e
 
 TEST_CASE("no more than 65,536 records wait: the oldest is written first") {
   BuiltTrace trace;
-  constexpr auto kMost = static_cast<std::uint32_t>(TraceBuilder::kMaxPending);
-  for (std::uint32_t id = 1; id <= kMost; ++id)
+  constexpr auto kMax = static_cast<std::uint32_t>(TraceBuilder::kMaxPending);
+  for (std::uint32_t id = 1; id <= kMax; ++id)
     trace.builder.on_memset({gpu_work(id), 0, 4, MemoryKind::device});
   CHECK(trace.loss(Loss::record_without_launch) == 0);
 
-  trace.builder.on_memset({gpu_work(kMost + 1), 0, 4, MemoryKind::device});
+  trace.builder.on_memset({gpu_work(kMax + 1), 0, 4, MemoryKind::device});
 
   CHECK(trace.read().only<MemsetRecord>().work.correlation == 1);
   CHECK(trace.loss(Loss::record_without_launch) == 1);

@@ -27,7 +27,7 @@ ExactLaunch exact_launch(std::uint32_t correlation, std::string_view api, std::u
   launch.event = launch_event(correlation, api, path);
   launch.thread = kThread;
   launch.kind = kind;
-  launch.unmeasured = Unmeasured::no;
+  launch.outcome = CounterOutcome::measured;
   launch.values = {1e6, 1e9, 4096, 2048, 8192};  // a million cycles at 1 GHz
   return launch;
 }
@@ -75,14 +75,14 @@ TEST_CASE("an exact launch has its counters and its kernel, and counts as exact 
 TEST_CASE("an exact launch without values says why, and one that failed is a plain launch line") {
   ExactTrace trace;
   ExactLaunch launch = exact_launch(5, "cuLaunchKernel", trace.layer);
-  launch.unmeasured = Unmeasured::busy;
+  launch.outcome = CounterOutcome::busy;
   trace.builder.on_exact(launch);
   launch.event.c = 1;
   trace.builder.on_exact(launch);
 
   const WrittenTrace written = trace.read();
   CHECK_FALSE(written.only<ExactRecord>().measured);
-  CHECK(written.only<ExactRecord>().reason == unmeasured_text(Unmeasured::busy));
+  CHECK(written.only<ExactRecord>().reason == counter_outcome_text(CounterOutcome::busy));
   CHECK(written.only<LaunchRecord>().result == 1);
   CHECK(trace.balance(WorkKind::kernel).launched == 1);
 }

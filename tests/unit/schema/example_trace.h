@@ -122,12 +122,12 @@ inline void add_gpu_work(std::vector<Line>& lines) {
   exact.l2_bytes = 4194304;
   lines.emplace_back(exact);
   lines.emplace_back(KernelRecord{work(31000, 40700, 17, 2), 1, 1});
-  ExactRecord unmeasured;
-  unmeasured.launch = {host(80500, 81000, 2, 2), "cuMemcpyDtoDAsync", 18, 1, 0};
-  unmeasured.kind = WorkKind::memcpy;
-  unmeasured.bytes = 512;
-  unmeasured.reason = "the batch was cut off";
-  lines.emplace_back(unmeasured);
+  ExactRecord outcome;
+  outcome.launch = {host(80500, 81000, 2, 2), "cuMemcpyDtoDAsync", 18, 1, 0};
+  outcome.kind = WorkKind::memcpy;
+  outcome.bytes = 512;
+  outcome.reason = "the batch was cut off";
+  lines.emplace_back(outcome);
   lines.emplace_back(MemcpyRecord{work(80900, 81000, 18, 2), CopyKind::DtoD, MemoryKind::device,
                                   MemoryKind::device, 512, true, 1, 0, 0});
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/tools/trace_on_disk.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 
 using namespace rangefinder;
 using test::line_of;

@@ -14,7 +14,7 @@
 
 namespace rangefinder::round_trip {
 
-inline constexpr TimeNs kFirst = -kMostNs, kLast = kMostNs;
+inline constexpr TimeNs kFirst = -kMaxNs, kLast = kMaxNs;
 
 inline Line read_back(LineReader& reader, const std::string& text) {
   Line line;

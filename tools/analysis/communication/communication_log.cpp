@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "tools/analysis/sections/cells.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {

@@ -22,7 +22,7 @@
 
 #include "schema/read_line.h"
 #include "tools/analysis/communication/extended_payload.h"
-#include "tools/analysis/gpu_timeline.h"
+#include "tools/analysis/timeline/gpu_timeline.h"
 
 namespace rangefinder {
 

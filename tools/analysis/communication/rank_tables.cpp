@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/sections/cells.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {
@@ -88,8 +88,8 @@ Table wait_rows(const std::vector<RankLog>& ranks, const RankWaits& waits) {
   }
   drop_empty_columns(table);
   table.remarks = straggler_text(ranks, waits);
-  if (waits.left_out != 0) {
-    table.remarks += counted_text(waits.left_out, "kernel", "kernels") +
+  if (waits.omitted != 0) {
+    table.remarks += counted_text(waits.omitted, "kernel", "kernels") +
                      " of communication could not be compared: sends and receives, or not the same on all "
                      "ranks.\n";
   }

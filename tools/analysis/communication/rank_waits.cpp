@@ -93,13 +93,13 @@ RankWaits compare_collectives(const std::vector<const CommunicationLog*>& logs,
     for (const auto& [communicator, collectives] : ranks[r]) members[communicator].push_back(r);
     for (const auto& [gpu, overlap] : logs[r]->overlaps())
       out.ranks[r].communication_ns += overlap.communication_ns;
-    out.left_out += logs[r]->collectives().size();
+    out.omitted += logs[r]->collectives().size();
   }
   Comparison comparison(clocks, out);
   for (const auto& [communicator, with] : members) {
     std::vector<const std::vector<const Collective*>*> all;
     for (const std::size_t r : with) all.push_back(&ranks[r].at(communicator));
-    if (comparison.add(with, all)) out.left_out -= all[0]->size() * all.size();
+    if (comparison.add(with, all)) out.omitted -= all[0]->size() * all.size();
   }
   return out;
 }

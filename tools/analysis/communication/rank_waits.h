@@ -30,7 +30,7 @@ struct RankWait {
 struct RankWaits {
   std::vector<RankWait> ranks;
   std::uint64_t collectives = 0;  ///< that were compared
-  std::uint64_t left_out = 0;     ///< kernels of communication that were not
+  std::uint64_t omitted = 0;      ///< kernels of communication that were not
   /// A collective in which each rank needs all others ended on one before it began on another: clocks are
   /// off by this much at least.
   std::uint64_t clocks_off_ns = 0;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "tools/analysis/diff/trace_diff.h"
-#include "tools/analysis/kernel_text.h"
-#include "tools/analysis/table_render.h"
+#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
 namespace {

@@ -5,17 +5,17 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/iterations.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/path_names.h"
-#include "tools/analysis/row_values.h"
-#include "tools/analysis/trace_reader.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/path_names.h"
+#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/tables/row_values.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr std::uint64_t kLeastToDropFirst = 3;
+constexpr std::uint64_t kMinToDropFirst = 3;
 
 /// With the names of iterations without their numbers.
 template <typename Paths>
@@ -34,7 +34,7 @@ struct Batches {
     const std::uint64_t all = iterations.instances.size();
     if (all == 0) return;
     everything = false;
-    first = std::min(all, wanted.first.value_or(all >= kLeastToDropFirst ? 1 : 0));
+    first = std::min(all, wanted.first.value_or(all >= kMinToDropFirst ? 1 : 0));
     last = std::min(all, wanted.last.value_or(all));
     if (first >= last) throw Missing("no iteration is left: " + iterations.path + " has " + count_text(all));
     count = static_cast<std::size_t>(std::min<std::uint64_t>(last - first, IterationSeries::kBatches));

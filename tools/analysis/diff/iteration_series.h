@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "tools/analysis/diff/welch.h"
-#include "tools/analysis/selection.h"
-#include "tools/analysis/trace_files.h"
+#include "tools/analysis/read/selection.h"
+#include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 

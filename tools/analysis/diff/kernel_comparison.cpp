@@ -5,13 +5,13 @@
 #include <regex>
 #include <unordered_map>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 #include "tools/analysis/diff/welch.h"
-#include "tools/analysis/duration_histogram.h"
-#include "tools/analysis/kernel_text.h"
-#include "tools/analysis/missing.h"
-#include "tools/analysis/table_render.h"
-#include "tools/analysis/trace_reader.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/tables/table_render.h"
+#include "tools/analysis/timeline/duration_histogram.h"
 
 namespace rangefinder {
 namespace {

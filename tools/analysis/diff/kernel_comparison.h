@@ -9,8 +9,8 @@
 
 #include <string>
 
-#include "tools/analysis/table.h"
-#include "tools/analysis/trace_files.h"
+#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/tables/table.h"
 
 namespace rangefinder {
 

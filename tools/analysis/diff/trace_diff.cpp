@@ -9,11 +9,11 @@ namespace rangefinder {
 namespace {
 
 /// What is lighter than this in an iteration is not worth a verdict: GPU clocks count in 32 ns.
-constexpr double kLeastNs = 200;
-constexpr double kLeastBytes = 4096;
+constexpr double kMinNs = 200;
+constexpr double kMinBytes = 4096;
 
-double least_of(Quantity quantity) {
-  return quantity == Quantity::gpu_ns ? kLeastNs : kLeastBytes;
+double min_of(Quantity quantity) {
+  return quantity == Quantity::gpu_ns ? kMinNs : kMinBytes;
 }
 
 std::optional<double> mean(const Moments& moments) {
@@ -60,7 +60,7 @@ Change sampled(const std::string& key, const std::string& shown, Quantity quanti
 
 bool large_enough(const Change& change, double least) {
   const double difference = std::abs(*change.b - *change.a);
-  return difference >= least * *change.a && difference >= least_of(change.quantity);
+  return difference >= least * *change.a && difference >= min_of(change.quantity);
 }
 
 /// Verdicts of the rows of one kind and quantity, which are tested together.

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "tools/analysis/diff/iteration_series.h"
-#include "tools/analysis/table.h"
+#include "tools/analysis/tables/table.h"
 
 namespace rangefinder {
 

@@ -13,10 +13,10 @@ namespace {
 /// (Abramowitz and Stegun, 26.5.8).
 double beta_fraction(double a, double b, double x) {
   constexpr double kTiny = 1e-300;
-  constexpr int kMostSteps = 300;
+  constexpr int kMaxSteps = 300;
   const auto kept = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
   double c = 1, d = 1 / kept(1 - (a + b) * x / (a + 1)), value = d;
-  for (int m = 1; m <= kMostSteps; ++m) {
+  for (int m = 1; m <= kMaxSteps; ++m) {
     const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
     d = 1 / kept(1 + even * d);
     c = kept(1 + even / c);

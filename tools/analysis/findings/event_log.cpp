@@ -10,7 +10,7 @@ std::uint16_t EventLog::api_id(std::string_view api) {
 }
 
 void EventLog::line(const Line& line) {
-  if (calls_.size() == kMost) return;
+  if (calls_.size() == kMax) return;
   LoggedCall call;
   const HostWork* host = nullptr;
   if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
@@ -32,7 +32,7 @@ void EventLog::line(const Line& line) {
 }
 
 void EventLog::work(const WorkEvent& event) {
-  if (event.kind == WorkKind::memcpy && copies_.size() < kMost) copies_.push_back({event});
+  if (event.kind == WorkKind::memcpy && copies_.size() < kMax) copies_.push_back({event});
 }
 
 }  // namespace rangefinder

@@ -45,7 +45,7 @@ struct LoggedCopy {
 
 class EventLog {
  public:
-  static constexpr std::size_t kMost = 1'000'000;
+  static constexpr std::size_t kMax = 1'000'000;
 
   void line(const Line& line);
   void work(const WorkEvent& event);
@@ -53,7 +53,7 @@ class EventLog {
   [[nodiscard]] const std::vector<LoggedCall>& calls() const noexcept { return calls_; }
   [[nodiscard]] const std::vector<LoggedCopy>& copies() const noexcept { return copies_; }
   [[nodiscard]] const std::string& api(std::uint16_t id) const { return apis_[id]; }
-  [[nodiscard]] bool full() const noexcept { return calls_.size() == kMost || copies_.size() == kMost; }
+  [[nodiscard]] bool full() const noexcept { return calls_.size() == kMax || copies_.size() == kMax; }
 
  private:
   [[nodiscard]] std::uint16_t api_id(std::string_view api);

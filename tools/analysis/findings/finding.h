@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/table.h"
+#include "tools/analysis/tables/table.h"
 
 namespace rangefinder {
 
@@ -26,6 +26,9 @@ struct Evidence {
   Unit unit = Unit::text;
 };
 
+/// A rule reports its most valuable findings only.
+inline constexpr std::size_t kMaxFindings = 3;
+
 struct Finding {
   std::string id;     ///< of the rule, as in "launch_bound"
   std::string title;  ///< one sentence without a full stop
@@ -33,7 +36,7 @@ struct Finding {
   Severity severity = Severity::info;
   /// What fixing it could save at most, over all of the trace; the evidence says how it was computed.
   /// Absent: the trace does not tell.
-  std::optional<std::uint64_t> prize_ns;
+  std::optional<std::uint64_t> saving_ns;
   std::vector<Evidence> evidence;  ///< never empty
   std::string next_step;           ///< one sentence
 };

@@ -10,7 +10,7 @@ namespace rangefinder {
 namespace {
 
 /// Repetitions below this are no loop.
-constexpr std::size_t kLeastRepetitions = 3;
+constexpr std::size_t kMinRepetitions = 3;
 
 /// "ProfilerStep#12" ─▶ "ProfilerStep#*", as Iterations::path is written.
 std::string digits_folded(const std::string& text) {
@@ -44,7 +44,7 @@ std::unordered_set<std::uint32_t> paths_of_loop(const TraceTotals& trace, const 
 
 Loop find_loop(const TraceTotals& trace, const Iterations& iterations) {
   Loop loop;
-  if (iterations.instances.size() < kLeastRepetitions) return loop;
+  if (iterations.instances.size() < kMinRepetitions) return loop;
   loop.path = iterations.path;
   loop.count = iterations.instances.size() - 1;
   loop.start_ns = iterations.instances[1].start_ns;
@@ -56,8 +56,8 @@ Loop find_loop(const TraceTotals& trace, const Iterations& iterations) {
 }
 
 bool heavier(const Finding& a, const Finding& b) {
-  if (a.prize_ns.has_value() != b.prize_ns.has_value()) return a.prize_ns.has_value();
-  if (a.prize_ns != b.prize_ns) return *a.prize_ns > *b.prize_ns;
+  if (a.saving_ns.has_value() != b.saving_ns.has_value()) return a.saving_ns.has_value();
+  if (a.saving_ns != b.saving_ns) return *a.saving_ns > *b.saving_ns;
   return a.severity > b.severity;
 }
 

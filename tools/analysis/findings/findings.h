@@ -17,8 +17,8 @@
 
 #include "schema/read_line.h"
 #include "tools/analysis/findings/finding.h"
-#include "tools/analysis/sections/section.h"
-#include "tools/analysis/table_render.h"
+#include "tools/analysis/tables/section.h"
+#include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
 
@@ -42,7 +42,7 @@ class FindingRules {
   std::unique_ptr<Impl> impl_;
 };
 
-/// [{id, severity, title, where, prize_ns, evidence {key: value}, next_step}]
+/// [{id, severity, title, where, saving_ns, evidence {key: value}, next_step}]
 [[nodiscard]] nlohmann::ordered_json findings_json(const std::vector<Finding>& findings);
 
 /// A paragraph a finding; one line that says so where there is none.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/findings.h"
 
 namespace rangefinder {
@@ -23,7 +23,7 @@ class FindingsSection final : public Section {
                      {"prize_ns", "saves at most", Unit::ns, kAlwaysShown},
                      {"id", "rule", Unit::text, 1}};
     const std::vector<Finding>& found = findings(input);
-    for (const Finding& finding : found) table.add({cell(finding.title), prize(finding), cell(finding.id)});
+    for (const Finding& finding : found) table.add({cell(finding.title), saving(finding), cell(finding.id)});
     if (!found.empty()) table.remarks = "\n" + findings_text(found, TextStyle{});
     return {std::move(table)};
   }
@@ -34,7 +34,8 @@ class FindingsSection final : public Section {
       table.columns.push_back({key, key, std::string_view(key) == "prize_ns" ? Unit::ns : Unit::text, 0});
     for (const Finding& finding : findings(input)) {
       table.add({cell(finding.id), cell(std::string(severity_name(finding.severity))), cell(finding.title),
-                 cell(finding.where), prize(finding), cell(evidence_text(finding)), cell(finding.next_step)});
+                 cell(finding.where), saving(finding), cell(evidence_text(finding)),
+                 cell(finding.next_step)});
     }
     return {std::move(table)};
   }
@@ -60,8 +61,8 @@ class FindingsSection final : public Section {
     return table;
   }
   static Cell cell(const std::string& value) { return Cell(CellValue(value)); }
-  static Cell prize(const Finding& finding) {
-    return finding.prize_ns ? Cell(CellValue(*finding.prize_ns)) : Cell();
+  static Cell saving(const Finding& finding) {
+    return finding.saving_ns ? Cell(CellValue(*finding.saving_ns)) : Cell();
   }
   static std::string evidence_text(const Finding& finding) {
     std::string out;

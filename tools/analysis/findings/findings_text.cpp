@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/findings.h"
 
 namespace rangefinder {
@@ -43,9 +43,9 @@ std::string wrapped(std::string_view text, std::size_t width, const std::string&
   return out;
 }
 
-std::string prize_text(const Finding& finding, bool raw) {
-  if (!finding.prize_ns) return "";
-  return "; could save at most " + cell_text(Cell(CellValue(*finding.prize_ns)), Unit::ns, raw);
+std::string saving_text(const Finding& finding, bool raw) {
+  if (!finding.saving_ns) return "";
+  return "; could save at most " + cell_text(Cell(CellValue(*finding.saving_ns)), Unit::ns, raw);
 }
 
 std::string evidence_line(const Finding& finding, bool raw) {
@@ -77,7 +77,7 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
     nlohmann::ordered_json object{
         {"id", finding.id}, {"severity", severity_name(finding.severity)}, {"title", finding.title}};
     if (!finding.where.empty()) object["where"] = finding.where;
-    if (finding.prize_ns) object["prize_ns"] = *finding.prize_ns;
+    if (finding.saving_ns) object["prize_ns"] = *finding.saving_ns;
     nlohmann::ordered_json evidence = nlohmann::ordered_json::object();
     for (const Evidence& one : finding.evidence) evidence[one.key] = json_value(one.value);
     object["evidence"] = std::move(evidence);
@@ -95,7 +95,7 @@ std::string findings_text(const std::vector<Finding>& findings, const TextStyle&
   for (const Finding& finding : findings) {
     if (!out.empty()) out += '\n';
     out += bold + std::to_string(++number) + ". " + printable(finding.title) + plain +
-           prize_text(finding, style.raw) + "  [" + finding.id + "]\n";
+           saving_text(finding, style.raw) + "  [" + finding.id + "]\n";
     if (!finding.where.empty()) out += wrapped("Where: " + printable(finding.where), style.width, "   ");
     out += wrapped("Why: " + evidence_line(finding, style.raw) + ".", style.width, "   ");
     out += wrapped("Next: " + finding.next_step + ".", style.width, "   ");

@@ -18,7 +18,7 @@
 
 #include "schema/read_line.h"
 #include "schema/record.h"
-#include "tools/analysis/time_order.h"
+#include "tools/analysis/timeline/time_order.h"
 
 namespace rangefinder {
 

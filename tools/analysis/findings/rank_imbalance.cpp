@@ -9,9 +9,8 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastSpread = 0.10;  // slowest over median, less 1
-constexpr double kLeastOfRank = 0.02;  // of the rank's GPU time
-constexpr std::size_t kMostFindings = 3;
+constexpr double kMinSpread = 0.10;  // slowest over median, less 1
+constexpr double kMinOfRank = 0.02;  // of the rank's GPU time
 
 struct Times {
   std::uint64_t gpu_ns = 0;
@@ -51,8 +50,8 @@ Finding finding_of(const std::vector<RankTrace>& ranks, const std::string& path,
   finding.id = "rank_imbalance";
   finding.title = ranks[slowest.rank].name + " takes longer on the GPU in " + path + " than the others";
   finding.where = path;
-  finding.prize_ns = slowest.gpu_ns - median;
-  finding.severity = severity_of(*finding.prize_ns, busy_ns);
+  finding.saving_ns = slowest.gpu_ns - median;
+  finding.severity = severity_of(*finding.saving_ns, busy_ns);
   finding.evidence = {evidence_text("slowest_rank", "slowest", ranks[slowest.rank].name),
                       evidence_ns("slowest_ns", "its GPU time", slowest.gpu_ns),
                       evidence_ns("median_ns", "median of the ranks", median),
@@ -78,14 +77,14 @@ std::vector<Finding> find_rank_imbalance(const std::vector<RankTrace>& ranks) {
     std::sort(times.begin(), times.end(), [](const Times& a, const Times& b) { return a.gpu_ns < b.gpu_ns; });
     const std::uint64_t busy_ns = ranks[times.back().rank].trace->totals.gpu_busy_ns();
     const auto excess = static_cast<double>(times.back().gpu_ns - median_of(times));
-    const bool uneven = excess > kLeastSpread * static_cast<double>(median_of(times));
-    if (!uneven || excess < kLeastOfRank * static_cast<double>(busy_ns)) continue;
+    const bool uneven = excess > kMinSpread * static_cast<double>(median_of(times));
+    if (!uneven || excess < kMinOfRank * static_cast<double>(busy_ns)) continue;
     out.push_back(finding_of(ranks, path, times, busy_ns));
   }
   std::sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
-    return a.prize_ns.value_or(0) > b.prize_ns.value_or(0);
+    return a.saving_ns.value_or(0) > b.saving_ns.value_or(0);
   });
-  if (out.size() > kMostFindings) out.resize(kMostFindings);
+  if (out.size() > kMaxFindings) out.resize(kMaxFindings);
   return out;
 }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/analysis/kernel_text.h"
+#include "tools/analysis/tables/kernel_text.h"
 
 namespace rangefinder {
 
@@ -46,17 +46,16 @@ const GpuRecord* FindingContext::gpu() const {
 }
 
 void KernelRule::find(const FindingContext& context, std::vector<Finding>& out) {
-  constexpr std::size_t kMostFindings = 3;
   std::size_t found = 0;
   for (const KernelUse& use : context.kernels.uses()) {
-    if (found == kMostFindings) return;
+    if (found == kMaxFindings) return;
     found += find_in(use, context, out) ? 1 : 0;
   }
 }
 
-Severity severity_of(std::uint64_t prize_ns, std::uint64_t span_ns) {
+Severity severity_of(std::uint64_t saving_ns, std::uint64_t span_ns) {
   if (span_ns == 0) return Severity::info;
-  const double share = static_cast<double>(prize_ns) / static_cast<double>(span_ns);
+  const double share = static_cast<double>(saving_ns) / static_cast<double>(span_ns);
   return share >= 0.10 ? Severity::serious : share >= 0.03 ? Severity::notable : Severity::info;
 }
 

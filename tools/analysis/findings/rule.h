@@ -21,8 +21,8 @@
 #include "tools/analysis/findings/gpu_gaps.h"
 #include "tools/analysis/findings/joined_work.h"
 #include "tools/analysis/findings/kernel_facts.h"
-#include "tools/analysis/iterations.h"
-#include "tools/analysis/sections/section.h"
+#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/tables/section.h"
 
 namespace rangefinder {
 
@@ -107,7 +107,7 @@ class KernelRule : public FindingRule {
 [[nodiscard]] std::vector<std::unique_ptr<FindingRule>> make_finding_rules();
 
 /// 3 % and 10 % of the span.
-[[nodiscard]] Severity severity_of(std::uint64_t prize_ns, std::uint64_t span_ns);
+[[nodiscard]] Severity severity_of(std::uint64_t saving_ns, std::uint64_t span_ns);
 
 // Evidence in one line.
 [[nodiscard]] Evidence evidence_ns(std::string key, std::string text, std::uint64_t ns);

@@ -7,8 +7,8 @@
 //   communicating  ───────[ AllReduce ]──────────
 //                         |ov|exposed|ov            overlapped and exposed make up communication
 #include "tools/analysis/communication/communication_log.h"
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "tools/analysis/sections/section.h"
+#include "tools/analysis/tables/section.h"
 
 namespace rangefinder {
 

@@ -4,9 +4,9 @@
 // copied, did both or nothing. Kernels that overlap count once, as copies do; a memset is a copy.
 #include <map>
 
-#include "tools/analysis/gpu_timeline.h"
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/timeline/gpu_timeline.h"
 
 namespace rangefinder {
 namespace {

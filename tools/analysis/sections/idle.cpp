@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/gpu_timeline.h"
-#include "tools/analysis/host_timeline.h"
-#include "tools/analysis/sections/cells.h"
+#include "profiler/base/number_text.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/line_parts.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/timeline/gpu_timeline.h"
+#include "tools/analysis/timeline/host_timeline.h"
 
 namespace rangefinder {
 namespace {
@@ -57,7 +57,7 @@ class GapSearch {
  private:
   const std::deque<Gap>* gaps_;
   std::deque<Gap>::const_iterator at_;
-  TimeNs last_ns_ = kMostNs;  // the first is looked for
+  TimeNs last_ns_ = kMaxNs;  // the first is looked for
 };
 
 struct Part {
@@ -106,7 +106,7 @@ class IdleSection final : public Section {
     std::set<std::uint32_t> launched_into;
     for (const auto& [context, gpu] : gpu_of_context_) launched_into.insert(gpu);
     for (const auto& [key, launches] : launches_) launched_into.insert(gpu_of(key.first));
-    TimeNs until = kMostNs;
+    TimeNs until = kMaxNs;
     for (const std::uint32_t id : launched_into) {
       const auto gpu = gpus_.find(id);
       if (gpu == gpus_.end()) return;

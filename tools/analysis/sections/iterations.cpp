@@ -13,11 +13,11 @@
 #include <optional>
 
 #include "profiler/attribution/interval_union.h"
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/iterations.h"
-#include "tools/analysis/sections/cells.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/iterations.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/line_parts.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {
@@ -26,7 +26,7 @@ struct Repetition {
   bool seen = false;  // some line of it was selected
   std::uint64_t kernels = 0, copy_bytes = 0, launches = 0;
   std::uint64_t gpu_ns = 0, sync_ns = 0;
-  std::uint64_t measured = 0, unmeasured = 0;  // launches of exact windows, with bytes and without
+  std::uint64_t measured = 0, outcome = 0;  // launches of exact windows, with bytes and without
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
   IntervalUnion busy;  // kernels and copies
 };
@@ -72,7 +72,7 @@ std::optional<double> number(std::uint64_t value) {
 }
 std::optional<double> measured(const Repetition& row, std::uint64_t bytes) {
   // Bytes of some launches only would not compare with those of other repetitions.
-  return row.measured == 0 || row.unmeasured != 0 ? std::nullopt : number(bytes);
+  return row.measured == 0 || row.outcome != 0 ? std::nullopt : number(bytes);
 }
 
 /// Of fewer values the median distance says next to nothing.
@@ -174,7 +174,7 @@ class IterationsSection final : public Section {
     const auto* const exact = std::get_if<ExactRecord>(&line);
     if (exact == nullptr || shares_counter_range(*exact)) return;
     const bool known = exact->measured && exact->has_bytes;
-    ++(known ? row.measured : row.unmeasured);
+    ++(known ? row.measured : row.outcome);
     if (!known) return;
     row.dram_read_bytes += exact->dram_read_bytes;
     row.dram_write_bytes += exact->dram_write_bytes;

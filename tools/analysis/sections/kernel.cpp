@@ -12,9 +12,9 @@
 #include <optional>
 #include <regex>
 
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/kernel_details.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {

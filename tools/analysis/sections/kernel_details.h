@@ -16,8 +16,8 @@
 
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/metric_groups.h"
-#include "tools/analysis/duration_histogram.h"
-#include "tools/analysis/sections/section.h"
+#include "tools/analysis/tables/section.h"
+#include "tools/analysis/timeline/duration_histogram.h"
 
 namespace rangefinder {
 

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string_view>
 
-#include "profiler/attribution/number_text.h"
-#include "tools/analysis/kernel_text.h"
-#include "tools/analysis/occupancy.h"
-#include "tools/analysis/sections/cells.h"
+#include "profiler/base/number_text.h"
 #include "tools/analysis/sections/kernel_details.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/timeline/occupancy.h"
 
 namespace rangefinder {
 namespace {

@@ -7,15 +7,15 @@
 #include <unordered_map>
 #include <utility>
 
-#include "tools/analysis/duration_histogram.h"
-#include "tools/analysis/kernel_table.h"
-#include "tools/analysis/rows_json.h"
 #include "tools/analysis/sections/table_sections.h"
+#include "tools/analysis/tables/kernel_table.h"
+#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/timeline/duration_histogram.h"
 
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 class KernelsSection final : public Section {
  public:
@@ -36,12 +36,12 @@ class KernelsSection final : public Section {
     return {kernel_rows(input.trace, input.values, kernel_view(input.view), spreads(input.trace))};
   }
 
-  Json json(const SectionInput& input) override {
+  OrderedJson json(const SectionInput& input) override {
     const KernelSpreads known = spreads(input.trace);
-    Json rows = Json::array();
+    OrderedJson rows = OrderedJson::array();
     for (const KernelTotals& row : select_kernels(input.trace, input.values, kernel_view(input.view))) {
       const auto name = input.trace.kernel_names.find(row.name);
-      Json object =
+      OrderedJson object =
           kernel_row(row, name == input.trace.kernel_names.end() ? nullptr : &name->second, input.values);
       if (const auto at = known.find(row.name); at != known.end()) {
         object["median_ns"] = at->second.median_ns;

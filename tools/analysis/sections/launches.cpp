@@ -15,9 +15,9 @@
 #include <optional>
 #include <unordered_map>
 
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/line_parts.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {

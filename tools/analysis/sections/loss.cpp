@@ -4,8 +4,8 @@
 // launches recorded; lines that could not be read. All of the trace, whatever was selected.
 #include "schema/loss.h"
 #include "schema/key_names.h"
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "schema/key_names.h"
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {

@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <set>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 #include "schema/key_names.h"
-#include "tools/analysis/iterations.h"
-#include "tools/analysis/memory_use.h"
-#include "tools/analysis/path_names.h"
-#include "tools/analysis/sections/cells.h"
+#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/read/path_names.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/line_parts.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/timeline/memory_use.h"
 
 namespace rangefinder {
 namespace {

@@ -4,14 +4,14 @@
 #include <string>
 #include <utility>
 
-#include "tools/analysis/module_table.h"
-#include "tools/analysis/rows_json.h"
 #include "tools/analysis/sections/table_sections.h"
+#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/tables/rows_json.h"
 
 namespace rangefinder {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 ModuleView module_view(const SectionView& view) {
   return {view.top, view.depth, view.sort, view.flat};
@@ -26,13 +26,14 @@ class ModulesSection final : public Section {
     return out;
   }
 
-  Json json(const SectionInput& input) override {
-    Json out{{"modules", rows(input)},
-             {"outside", module_row(input.trace.totals.paths().back(), "", input.values)}};
+  OrderedJson json(const SectionInput& input) override {
+    OrderedJson out{{"modules", rows(input)},
+                    {"outside", module_row(input.trace.totals.paths().back(), "", input.values)}};
     if (const Table threads = outside_by_thread(input); !threads.rows.empty()) {
       out["outside_by_thread"] = render_rows(threads);
     }
-    if (Json sets = metric_sets_array(input.trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
+    if (OrderedJson sets = metric_sets_array(input.trace.totals.groups()); !sets.empty())
+      out["metric_sets"] = sets;
     return out;
   }
 
@@ -60,8 +61,8 @@ class ModulesSection final : public Section {
     std::uint64_t launches = 0;
   };
 
-  [[nodiscard]] static Json rows(const SectionInput& input) {
-    Json out = Json::array();
+  [[nodiscard]] static OrderedJson rows(const SectionInput& input) {
+    OrderedJson out = OrderedJson::array();
     for (const PathTotals& row : select_modules(input.trace, input.values, module_view(input.view))) {
       if (row.path != 0) out.push_back(module_row(row, input.trace.path_text(row.path), input.values));
     }

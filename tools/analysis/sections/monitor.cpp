@@ -8,14 +8,14 @@
 #include <cmath>
 
 #include "profiler/attribution/monitor_rates.h"
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
-#include "tools/analysis/table_render.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr double kNsPerS = 1e9;
+constexpr double kNsPerSecond = 1e9;
 constexpr double kErrorsOfMean = 1.96;
 
 class MonitorSection final : public Section {
@@ -59,19 +59,19 @@ class MonitorSection final : public Section {
   }
 
   [[nodiscard]] std::vector<Cell> cells(const TraceTotals& trace, const MonitorRow& row) const {
-    const double seconds = static_cast<double>(rates_.observed_ns()) / kNsPerS;
+    const double seconds = static_cast<double>(rates_.observed_ns()) / kNsPerSecond;
     const auto windows = static_cast<double>(rates_.windows());
     const bool known = windows > 0, has_error = windows > 1;
-    return {
-        text_cell(path_title(trace, row.path)),
-        known ? number_cell(row.gpu_ns_per_s / kNsPerS) : Cell(),
-        has_error ? number_cell(kErrorsOfMean * row.gpu_ns_per_s_sd / std::sqrt(windows) / kNsPerS) : Cell(),
-        number_cell(row.launches),
-        ratio_cell(static_cast<double>(row.launches), seconds),
-        row.ranges == 0 ? Cell() : ratio_cell(static_cast<double>(row.ranges), seconds),
-        row.ranges == 0 ? Cell() : number_cell(row.range_ns / row.ranges),
-        number_cell(row.kernels),
-        number_cell(row.gpu_ns)};
+    return {text_cell(path_title(trace, row.path)),
+            known ? number_cell(row.gpu_ns_per_s / kNsPerSecond) : Cell(),
+            has_error ? number_cell(kErrorsOfMean * row.gpu_ns_per_s_sd / std::sqrt(windows) / kNsPerSecond)
+                      : Cell(),
+            number_cell(row.launches),
+            ratio_cell(static_cast<double>(row.launches), seconds),
+            row.ranges == 0 ? Cell() : ratio_cell(static_cast<double>(row.ranges), seconds),
+            row.ranges == 0 ? Cell() : number_cell(row.range_ns / row.ranges),
+            number_cell(row.kernels),
+            number_cell(row.gpu_ns)};
   }
 
   MonitorRates rates_;

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {

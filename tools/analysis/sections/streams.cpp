@@ -6,11 +6,11 @@
 #include <map>
 #include <tuple>
 
-#include "tools/analysis/gpu_timeline.h"
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/line_parts.h"
-#include "tools/analysis/stream_waits.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/timeline/gpu_timeline.h"
+#include "tools/analysis/timeline/stream_waits.h"
 
 namespace rangefinder {
 namespace {

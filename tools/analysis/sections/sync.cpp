@@ -10,9 +10,9 @@
 #include <map>
 #include <tuple>
 
-#include "tools/analysis/sections/cells.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/line_parts.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {

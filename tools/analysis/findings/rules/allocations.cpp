@@ -9,8 +9,6 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastShare = 0.01;
-
 class Allocations final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
@@ -24,12 +22,12 @@ class Allocations final : public FindingRule {
       ns += call.duration();
     }
     const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
-    if (allocs + frees < context.loop.count || share < kLeastShare) return;
+    if (allocs + frees < context.loop.count || share < kMinShare) return;
     Finding finding;
     finding.id = "allocations_in_loop";
     finding.title = "Memory is allocated and freed in every repetition";
     finding.where = context.loop.path;
-    finding.prize_ns = ns;
+    finding.saving_ns = ns;
     finding.severity = severity_of(ns, context.span_ns);
     const auto per_repetition = [&context](std::uint64_t n) {
       return static_cast<double>(n) / static_cast<double>(context.loop.count);
@@ -49,6 +47,9 @@ class Allocations final : public FindingRule {
               "(cudaMallocAsync; PyTorch's allocator does so unless its cache is emptied)";
     out.push_back(std::move(finding));
   }
+
+ private:
+  static constexpr double kMinShare = 0.01;
 };
 
 }  // namespace

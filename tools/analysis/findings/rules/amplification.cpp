@@ -12,9 +12,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kMost = 2.0;
-constexpr double kLeastOfTime = 0.01;
-constexpr std::size_t kMostFindings = 3;
+constexpr double kMax = 2.0;
 
 struct Amplified {
   std::uint64_t gpu_ns = 0, modules = 0, declared = 0, dram = 0, l2 = 0;
@@ -30,7 +28,7 @@ class Amplification final : public FindingRule {
       if (bytes.source == RowBytes::Source::none) continue;
       const double least =
           static_cast<double>(bytes.dram()) - bytes.read_error.value_or(0) - bytes.write_error.value_or(0);
-      if (least <= kMost * static_cast<double>(row.declared_bytes)) continue;
+      if (least <= kMax * static_cast<double>(row.declared_bytes)) continue;
       Amplified& place = places[numbers_folded(context.path_text(row.path))];
       place.gpu_ns += row.gpu_ns;
       place.declared += row.declared_bytes;
@@ -41,23 +39,24 @@ class Amplification final : public FindingRule {
     std::vector<std::pair<std::string, Amplified>> heavy(places.begin(), places.end());
     std::sort(heavy.begin(), heavy.end(),
               [](const auto& a, const auto& b) { return a.second.gpu_ns > b.second.gpu_ns; });
-    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
     for (const auto& [place, amplified] : heavy) report(context, place, amplified, out);
   }
 
  private:
+  static constexpr double kMinOfTime = 0.01;
   static void report(const FindingContext& context, const std::string& place, const Amplified& amplified,
                      std::vector<Finding>& out) {
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
     const double factor = static_cast<double>(amplified.dram) / static_cast<double>(amplified.declared);
-    const auto prize = static_cast<std::uint64_t>(static_cast<double>(amplified.gpu_ns) * (1 - 1 / factor));
-    if (static_cast<double>(amplified.gpu_ns) < kLeastOfTime * all_ns) return;
+    const auto saving = static_cast<std::uint64_t>(static_cast<double>(amplified.gpu_ns) * (1 - 1 / factor));
+    if (static_cast<double>(amplified.gpu_ns) < kMinOfTime * all_ns) return;
     Finding finding;
     finding.id = "amplification";
     finding.title = place + " moves more than twice the bytes that it must";
     finding.where = place;
-    finding.prize_ns = prize;
-    finding.severity = severity_of(prize, context.span_ns);
+    finding.saving_ns = saving;
+    finding.severity = severity_of(saving, context.span_ns);
     finding.evidence = {
         evidence_factor("dram_amplification", "DRAM bytes over declared bytes", factor),
         evidence_bytes("dram_bytes", "DRAM bytes", amplified.dram),

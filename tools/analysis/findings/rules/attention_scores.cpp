@@ -16,9 +16,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::uint32_t kMostBetween = 4;  // kernels between a product and the softmax, on either side
-constexpr double kLeastOfTime = 0.005;
-constexpr std::size_t kMostFindings = 3;
+constexpr std::uint32_t kMaxBetween = 4;  // kernels between a product and the softmax, on either side
 
 /// How far a stream has come along the pattern.
 struct Progress {
@@ -53,7 +51,7 @@ class AttentionScores final : public FindingRule {
     if (new_softmax && stream.path == event.work.path) {
       stream.softmax = true;
       stream.kernels = 0;
-    } else if (++stream.kernels > kMostBetween || sort == KernelSort::softmax) {
+    } else if (++stream.kernels > kMaxBetween || sort == KernelSort::softmax) {
       stream = {};
       return;
     }
@@ -72,11 +70,12 @@ class AttentionScores final : public FindingRule {
     std::vector<std::pair<std::string, Sum>> heavy(places.begin(), places.end());
     std::sort(heavy.begin(), heavy.end(),
               [](const auto& a, const auto& b) { return a.second.between_ns > b.second.between_ns; });
-    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
     for (const auto& [place, sum] : heavy) report(context, place, sum, out);
   }
 
  private:
+  static constexpr double kMinOfTime = 0.005;
   void add(const Progress& stream) {
     Sum& sum = sums_[stream.path];
     ++sum.times;
@@ -88,12 +87,12 @@ class AttentionScores final : public FindingRule {
                      std::vector<Finding>& out) {
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
     const double of_time = static_cast<double>(sum.between_ns) / all_ns;
-    if (of_time < kLeastOfTime) return;
+    if (of_time < kMinOfTime) return;
     Finding finding;
     finding.id = "attention_scores";
     finding.title = "Attention in " + place + " writes its scores to memory and reads them back";
     finding.where = place;
-    finding.prize_ns = sum.between_ns;
+    finding.saving_ns = sum.between_ns;
     finding.severity = severity_of(sum.between_ns, context.span_ns);
     finding.evidence = {
         evidence_count("times", "times", sum.times),

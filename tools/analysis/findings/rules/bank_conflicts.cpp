@@ -12,8 +12,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastOfKernel = 0.10;
-constexpr double kLeastOfTime = 0.01;
+constexpr double kMinOfKernel = 0.10;
 
 class BankConflicts final : public FindingRule {
  public:
@@ -24,26 +23,26 @@ class BankConflicts final : public FindingRule {
   }
 
  private:
+  static constexpr double kMinOfTime = 0.01;
   static void find(const FindingContext& context, const GpuRecord& gpu, const KernelTotals& kernel,
                    std::vector<Finding>& out) {
     const auto conflicts =
         context.kernels.metric_sum(kernel.name, {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
                                                  "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"});
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
-    if (!conflicts || kernel.timed == 0 || static_cast<double>(kernel.total_ns) < kLeastOfTime * all_ns)
-      return;
+    if (!conflicts || kernel.timed == 0 || static_cast<double>(kernel.total_ns) < kMinOfTime * all_ns) return;
     const double cycles_per_ns = static_cast<double>(gpu.sm_clock_khz) * 1e-6;
     const double conflict_ns = *conflicts / gpu.sm_count / cycles_per_ns;
     const double kernel_ns = static_cast<double>(kernel.total_ns) / static_cast<double>(kernel.timed);
     const double share = conflict_ns / kernel_ns;
-    if (share < kLeastOfKernel) return;
+    if (share < kMinOfKernel) return;
     Finding finding;
     finding.id = "bank_conflicts";
     finding.where = context.kernel_text(kernel.name);
     finding.title = "Threads of a warp meet in the same banks of shared memory in " + finding.where;
-    finding.prize_ns =
+    finding.saving_ns =
         static_cast<std::uint64_t>(std::min(1.0, share) * static_cast<double>(kernel.total_ns));
-    finding.severity = severity_of(*finding.prize_ns, context.span_ns);
+    finding.severity = severity_of(*finding.saving_ns, context.span_ns);
     finding.evidence = {
         evidence_number("conflicts_per_launch", "conflicts a launch", *conflicts),
         evidence_share("share_of_kernel",

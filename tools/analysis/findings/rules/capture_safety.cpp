@@ -14,8 +14,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::uint64_t kLeastKernels = 50;  // a repetition, for a graph to be worth it
-constexpr double kLeastShare = 0.05;         // of the time in gaps that a graph would close
+constexpr std::uint64_t kMinKernels = 50;  // a repetition, for a graph to be worth it
 
 std::string names_text(const std::map<std::string, std::uint64_t>& names) {
   std::string out;
@@ -65,6 +64,7 @@ class CaptureSafety final : public FindingRule {
   }
 
  private:
+  static constexpr double kMinShare = 0.05;  // of the time in gaps that a graph would close
   void take(const CaptureRecord& capture) {
     const std::uint32_t thread = capture.host.thread;
     if (capture.step == CaptureStep::begin) {
@@ -120,7 +120,7 @@ class CaptureSafety final : public FindingRule {
     const std::uint64_t repetitions = loop.count + 1;
     const double share = static_cast<double>(gap_ns / repetitions * loop.count / context.gaps.gpus()) /
                          static_cast<double>(context.span_ns);
-    if (kernels < kLeastKernels * repetitions || share < kLeastShare) return;
+    if (kernels < kMinKernels * repetitions || share < kMinShare) return;
     std::map<std::string, std::uint64_t> obstacles;
     for (const LoggedCall& call : context.log.calls()) {
       const bool pool = call.memory == AllocKind::async || call.memory == AllocKind::pool;

@@ -9,14 +9,12 @@
 #include <utility>
 
 #include "tools/analysis/findings/rule.h"
-#include "tools/analysis/stream_waits.h"
+#include "tools/analysis/timeline/stream_waits.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastShare = 0.02;
-constexpr std::uint64_t kLeastExposedNs = 5'000;  // a wait costs some microseconds of itself
-constexpr std::size_t kMostFindings = 3;
+constexpr std::uint64_t kMinExposedNs = 5'000;  // a wait costs some microseconds of itself
 
 /// Producer and consumer: context, stream.
 using Streams = std::pair<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint32_t, std::uint32_t>>;
@@ -52,7 +50,7 @@ class ExposedWait final : public FindingRule {
     if (!any_wait_ || !context.host_times_hold || context.span_ns == 0) return;
     std::map<Streams, Exposed> pairs;
     for (const StreamWait& wait : waits_.waits()) {
-      if (!wait.has_work || wait.exposed_ns < kLeastExposedNs || !context.in_loop(wait.at_ns)) continue;
+      if (!wait.has_work || wait.exposed_ns < kMinExposedNs || !context.in_loop(wait.at_ns)) continue;
       Exposed& exposed = pairs[{wait.producer, wait.consumer}];
       ++exposed.waits;
       exposed.ns += wait.exposed_ns;
@@ -63,22 +61,23 @@ class ExposedWait final : public FindingRule {
     std::vector<std::pair<Streams, Exposed>> heavy(pairs.begin(), pairs.end());
     std::sort(heavy.begin(), heavy.end(),
               [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
     for (const auto& [streams, exposed] : heavy) report(context, streams, exposed, out);
   }
 
  private:
+  static constexpr double kMinShare = 0.02;
   static void report(const FindingContext& context, const Streams& streams, const Exposed& exposed,
                      std::vector<Finding>& out) {
     const double share = static_cast<double>(exposed.ns) / static_cast<double>(context.span_ns);
-    if (share < kLeastShare) return;
+    if (share < kMinShare) return;
     const std::string producer = std::to_string(streams.first.second);
     const std::string consumer = std::to_string(streams.second.second);
     Finding finding;
     finding.id = "exposed_stream_wait";
     finding.title = "Stream " + consumer + " stands still until stream " + producer + " has done its work";
     finding.where = context.path_text(exposed.path);
-    finding.prize_ns = exposed.ns;
+    finding.saving_ns = exposed.ns;
     finding.severity = severity_of(exposed.ns, context.span_ns);
     finding.evidence = {evidence_count("waits", "waits", exposed.waits),
                         evidence_ns("exposed_ns", "stood still", exposed.ns),

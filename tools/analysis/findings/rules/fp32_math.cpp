@@ -12,8 +12,6 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastOfTime = 0.02;
-
 double peak_of(const GpuRecord& gpu, const std::string& type) {
   const auto at = std::find_if(gpu.peak_flops.begin(), gpu.peak_flops.end(),
                                [&type](const auto& peak) { return peak.first == type; });
@@ -38,13 +36,13 @@ class Fp32Math final : public FindingRule {
       heaviest = context.kernel_text(use.name);
     }
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
-    if (static_cast<double>(ns) < kLeastOfTime * all_ns) return;
+    if (static_cast<double>(ns) < kMinOfTime * all_ns) return;
     Finding finding;
     finding.id = "fp32_math";
     finding.title = "Matrix products run in FP32 where tensor cores could serve";
     finding.where = heaviest;
-    finding.prize_ns = static_cast<std::uint64_t>(static_cast<double>(ns) * (1 - fp32 / tf32));
-    finding.severity = severity_of(*finding.prize_ns, context.span_ns);
+    finding.saving_ns = static_cast<std::uint64_t>(static_cast<double>(ns) * (1 - fp32 / tf32));
+    finding.severity = severity_of(*finding.saving_ns, context.span_ns);
     finding.evidence = {
         evidence_ns("gpu_ns", "GPU time of such kernels", ns),
         evidence_count("kernels", "kernels", count),
@@ -58,6 +56,9 @@ class Fp32Math final : public FindingRule {
         "compute in FP16 or BF16, and check the result against FP32";
     out.push_back(std::move(finding));
   }
+
+ private:
+  static constexpr double kMinOfTime = 0.02;
 };
 
 }  // namespace

@@ -11,16 +11,14 @@
 #include <utility>
 
 #include "tools/analysis/findings/rule.h"
-#include "tools/analysis/host_timeline.h"
+#include "tools/analysis/timeline/host_timeline.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastShare = 0.03;  // of the repetitions' time
 // Without a loop much is done once: only what stands out, in a program that runs for a while.
-constexpr double kLeastShareOnce = 0.20;
-constexpr std::uint64_t kLeastSpanOnceNs = 10'000'000;
-constexpr std::size_t kMostFindings = 3;
+constexpr double kMinShareOnce = 0.20;
+constexpr std::uint64_t kMinSpanOnceNs = 10'000'000;
 
 constexpr std::uint64_t kLongCallNs =
     20'000;  // shorter launches are too many to keep, and do not make long gaps
@@ -57,11 +55,12 @@ class IdleInRange final : public FindingRule {
     std::vector<std::pair<std::string, Idle>> heavy(places.begin(), places.end());
     std::sort(heavy.begin(), heavy.end(),
               [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
     for (const auto& [place, idle] : heavy) report(context, idle, place, out);
   }
 
  private:
+  static constexpr double kMinShare = 0.03;  // of the repetitions' time
   /// "": outside of any range.
   void blame(const FindingContext& context, const LongGap& gap, std::map<std::string, Idle>& places) const {
     const auto thread = threads_.find(gap.thread);
@@ -96,14 +95,14 @@ class IdleInRange final : public FindingRule {
     const std::uint64_t ns = idle.ns / context.gaps.gpus();
     const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
     const bool once = !context.loop.found();
-    if (share < (once ? kLeastShareOnce : kLeastShare)) return;
-    if (once && context.span_ns < kLeastSpanOnceNs) return;
+    if (share < (once ? kMinShareOnce : kMinShare)) return;
+    if (once && context.span_ns < kMinSpanOnceNs) return;
     Finding finding;
     finding.id = "idle_in_range";
     finding.title = place.empty() ? "The GPU is idle while the host is outside of any range"
                                   : "The GPU is idle while the host is in " + place;
     finding.where = place;
-    finding.prize_ns = ns;
+    finding.saving_ns = ns;
     finding.severity = severity_of(ns, context.span_ns);
     finding.evidence = {
         evidence_ns("idle_ns", "GPU idle there", ns),

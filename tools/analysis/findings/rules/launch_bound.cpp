@@ -9,8 +9,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastShare = 0.05;
-constexpr std::uint64_t kLeastGaps = 20;  // a repetition
+constexpr std::uint64_t kMinGaps = 20;  // a repetition
 
 /// Over all repetitions, the first included.
 struct Sums {
@@ -44,20 +43,20 @@ class LaunchBound final : public FindingRule {
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     if (!context.host_times_hold || context.span_ns == 0) return;
     const Sums sums = sums_of(context);
-    if (sums.gaps < kLeastGaps * sums.repetitions || sums.kernels == 0) return;
+    if (sums.gaps < kMinGaps * sums.repetitions || sums.kernels == 0) return;
     const std::uint64_t looked_at = context.loop.found() ? context.loop.count : 1;
     const std::uint64_t saved = sums.gap_ns - sums.gaps * GpuGaps::kShortestNs;
-    const std::uint64_t prize = saved / sums.repetitions * looked_at / context.gaps.gpus();
-    const double share = static_cast<double>(prize) / static_cast<double>(context.span_ns);
+    const std::uint64_t saving = saved / sums.repetitions * looked_at / context.gaps.gpus();
+    const double share = static_cast<double>(saving) / static_cast<double>(context.span_ns);
     const std::uint64_t mean_kernel = sums.kernel_ns / sums.kernels;
     const std::uint64_t per_kernel = context.span_ns / looked_at / (sums.kernels / sums.repetitions + 1);
-    if (share < kLeastShare || mean_kernel >= per_kernel) return;
+    if (share < kMinShare || mean_kernel >= per_kernel) return;
     Finding finding;
     finding.id = "launch_bound";
     finding.title = "Kernels are shorter than the time the host takes to launch the next one";
     finding.where = context.loop.path;
-    finding.prize_ns = prize;
-    finding.severity = severity_of(prize, context.span_ns);
+    finding.saving_ns = saving;
+    finding.severity = severity_of(saving, context.span_ns);
     finding.evidence = {
         evidence_count("kernels_per_repetition", "kernels a repetition", sums.kernels / sums.repetitions),
         evidence_ns("mean_kernel_ns", "mean kernel", mean_kernel),
@@ -72,6 +71,9 @@ class LaunchBound final : public FindingRule {
         "mode=\"reduce-overhead\"), or make fewer and larger kernels: fuse them, or use larger batches";
     out.push_back(std::move(finding));
   }
+
+ private:
+  static constexpr double kMinShare = 0.05;
 };
 
 }  // namespace

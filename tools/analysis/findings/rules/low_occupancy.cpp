@@ -9,13 +9,12 @@
 
 #include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
-#include "tools/analysis/occupancy.h"
+#include "tools/analysis/timeline/occupancy.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastOccupancy = 0.25;
-constexpr double kLeastOfTime = 0.05;
+constexpr double kMinOccupancy = 0.25;
 constexpr double kBusyIssue = 60;  // percent of the cycles
 
 class LowOccupancy final : public KernelRule {
@@ -23,9 +22,9 @@ class LowOccupancy final : public KernelRule {
     const LaunchConfigRecord* const config = context.kernels.config(use.config);
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
     const double of_time = static_cast<double>(use.total_ns) / all_ns;
-    if (config == nullptr || context.gpu() == nullptr || of_time < kLeastOfTime) return false;
+    if (config == nullptr || context.gpu() == nullptr || of_time < kMinOfTime) return false;
     const auto occupancy = occupancy_of(*context.gpu(), *config);
-    if (!occupancy || occupancy->waves < 1 || occupancy->share() >= kLeastOccupancy) return false;
+    if (!occupancy || occupancy->waves < 1 || occupancy->share() >= kMinOccupancy) return false;
     if (keeps_few_warps(context.kernel_name(use.name))) return false;
     const auto issue = context.kernels.metric(use.name, "sm__issue_active.avg.pct_of_peak_sustained_active");
     if (issue && *issue >= kBusyIssue) return false;
@@ -55,6 +54,9 @@ class LowOccupancy final : public KernelRule {
     out.push_back(std::move(finding));
     return true;
   }
+
+ private:
+  static constexpr double kMinOfTime = 0.05;
 };
 
 }  // namespace

@@ -11,9 +11,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastOfTime = 0.02;  // of the GPU time of all kernels
-constexpr double kPossible = 1.05;     // a share above is a fault of measurement
-constexpr std::size_t kMostFindings = 3;
+constexpr double kPossible = 1.05;  // a share above is a fault of measurement
 
 struct Bound {
   std::uint64_t gpu_ns = 0, modules = 0;
@@ -33,11 +31,12 @@ class MemoryBound final : public FindingRule {
     std::vector<std::pair<std::string, Bound>> heavy(places.begin(), places.end());
     std::sort(heavy.begin(), heavy.end(),
               [](const auto& a, const auto& b) { return a.second.gpu_ns > b.second.gpu_ns; });
-    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
     for (const auto& [place, bound] : heavy) report(context, place, bound, out);
   }
 
  private:
+  static constexpr double kMinOfTime = 0.02;  // of the GPU time of all kernels
   static void add(const FindingContext& context, const PathTotals& row,
                   std::map<std::string, Bound>& places) {
     const Derived derived = context.input.values.derived(row);
@@ -62,7 +61,7 @@ class MemoryBound final : public FindingRule {
                      std::vector<Finding>& out) {
     const std::uint64_t all_ns = std::max<std::uint64_t>(1, context.kernels.total_ns());
     const double of_time = static_cast<double>(bound.gpu_ns) / static_cast<double>(all_ns);
-    if (of_time < kLeastOfTime) return;
+    if (of_time < kMinOfTime) return;
     const bool dram = bound.dram_share >= bound.l2_share;
     Finding finding;
     finding.id = "memory_bound";

@@ -10,8 +10,6 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastShare = 0.01;
-
 bool crosses_the_bus(const WorkEvent& copy) {
   return copy.copy == CopyKind::HtoD || copy.copy == CopyKind::DtoH;
 }
@@ -37,13 +35,13 @@ class SlowCopies final : public FindingRule {
     }
     if (context.span_ns == 0 || gpu_ns == 0) return;
     const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
-    if (share < kLeastShare) return;
+    if (share < kMinShare) return;
     Finding finding;
     finding.id = "pageable_or_synchronous_copies";
     finding.title = pageable != 0 ? "Copies use pageable memory, and so wait and cannot overlap with kernels"
                                   : "Copies are synchronous, and so cannot overlap with kernels";
     finding.where = context.loop.path;
-    finding.prize_ns = ns;
+    finding.saving_ns = ns;
     finding.severity = severity_of(ns, context.span_ns);
     finding.evidence = {evidence_count("copies", "copies", copies),
                         evidence_count("pageable", "of these pageable", pageable),
@@ -64,6 +62,7 @@ class SlowCopies final : public FindingRule {
   }
 
  private:
+  static constexpr double kMinShare = 0.01;
   static double rate(std::uint64_t bytes, std::uint64_t ns) {
     return static_cast<double>(bytes) / (static_cast<double>(ns) * 1e-9);
   }

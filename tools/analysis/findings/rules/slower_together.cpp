@@ -7,7 +7,7 @@
 //   └──── cluster ──────┘      against the sum of the mean times of A and B where each ran alone
 //
 // A kernel is its name and configuration. Clusters with a kernel that never ran alone are left out.
-// Keeps at most kMostClusters kinds of clusters.
+// Keeps at most kMaxClusters kinds of clusters.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -17,12 +17,10 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::size_t kMostClusters = 4096;
-constexpr std::size_t kMostOfCluster = 64;  // longer chains are no cluster but a habit of the program
-constexpr std::uint64_t kLeastAlone = 3;
-constexpr double kLeastSlower = 1.10;
-constexpr double kLeastShare = 0.02;
-constexpr std::size_t kMostFindings = 3;
+constexpr std::size_t kMaxClusters = 4096;
+constexpr std::size_t kMaxOfCluster = 64;  // longer chains are no cluster but a habit of the program
+constexpr std::uint64_t kMinAlone = 3;
+constexpr double kMinSlower = 1.10;
 
 using KernelKey = std::uint64_t;  // name and configuration
 
@@ -48,7 +46,7 @@ class SlowerTogether final : public FindingRule {
       cluster.end_ns = event.work.end_ns;
     }
     cluster.end_ns = std::max(cluster.end_ns, event.work.end_ns);
-    if (cluster.kernels.size() > kMostOfCluster) return;
+    if (cluster.kernels.size() > kMaxOfCluster) return;
     cluster.kernels.push_back(KernelKey{event.name} << 32 | event.config);
     cluster.durations.push_back(event.duration());
   }
@@ -58,22 +56,23 @@ class SlowerTogether final : public FindingRule {
     std::vector<Finding> found;
     for (const auto& [kernels, together] : together_) add(context, kernels, together, found);
     std::sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) {
-      return a.prize_ns.value_or(0) > b.prize_ns.value_or(0);
+      return a.saving_ns.value_or(0) > b.saving_ns.value_or(0);
     });
-    if (found.size() > kMostFindings) found.resize(kMostFindings);
+    if (found.size() > kMaxFindings) found.resize(kMaxFindings);
     for (Finding& finding : found) out.push_back(std::move(finding));
   }
 
  private:
+  static constexpr double kMinShare = 0.02;
   void close(Cluster& cluster) {
     if (cluster.kernels.size() == 1) {
       Times& alone = alone_[cluster.kernels.front()];
       ++alone.count;
       alone.ns += cluster.durations.front();
-    } else if (!cluster.kernels.empty() && cluster.kernels.size() <= kMostOfCluster) {
+    } else if (!cluster.kernels.empty() && cluster.kernels.size() <= kMaxOfCluster) {
       std::sort(cluster.kernels.begin(), cluster.kernels.end());
       const bool known = together_.count(cluster.kernels) != 0;
-      if (known || together_.size() < kMostClusters) {
+      if (known || together_.size() < kMaxClusters) {
         Times& together = together_[cluster.kernels];
         ++together.count;
         together.ns += elapsed_ns(cluster.start_ns, cluster.end_ns);
@@ -89,17 +88,17 @@ class SlowerTogether final : public FindingRule {
     std::map<std::string, std::uint64_t> names;
     for (const KernelKey kernel : kernels) {
       const auto alone = alone_.find(kernel);
-      if (alone == alone_.end() || alone->second.count < kLeastAlone) return;
+      if (alone == alone_.end() || alone->second.count < kMinAlone) return;
       one_by_one += alone->second.ns / alone->second.count;
       ++names[context.kernel_text(static_cast<std::uint32_t>(kernel >> 32))];
     }
     if (one_by_one == 0) return;
     const std::uint64_t mean = together.ns / together.count;
     const double factor = static_cast<double>(mean) / static_cast<double>(one_by_one);
-    const std::uint64_t prize = mean > one_by_one ? (mean - one_by_one) * together.count : 0;
+    const std::uint64_t saving = mean > one_by_one ? (mean - one_by_one) * together.count : 0;
     const double share =
-        static_cast<double>(prize) / static_cast<double>(std::max<std::uint64_t>(1, context.span_ns));
-    if (factor < kLeastSlower || share < kLeastShare) return;
+        static_cast<double>(saving) / static_cast<double>(std::max<std::uint64_t>(1, context.span_ns));
+    if (factor < kMinSlower || share < kMinShare) return;
     std::string where;
     for (const auto& [name, count] : names) {
       where += (where.empty() ? "" : " with ") + name + (count == 1 ? "" : " x " + std::to_string(count));
@@ -108,8 +107,8 @@ class SlowerTogether final : public FindingRule {
     finding.id = "slower_together";
     finding.title = "Kernels that run at the same time take longer than one after the other";
     finding.where = where;
-    finding.prize_ns = prize;
-    finding.severity = severity_of(prize, context.span_ns);
+    finding.saving_ns = saving;
+    finding.severity = severity_of(saving, context.span_ns);
     finding.evidence = {evidence_count("times", "times together", together.count),
                         evidence_count("kernels", "kernels at a time", kernels.size()),
                         evidence_ns("together_ns", "together, mean", mean),

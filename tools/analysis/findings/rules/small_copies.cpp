@@ -12,8 +12,7 @@ namespace rangefinder {
 namespace {
 
 constexpr std::uint64_t kSmallBytes = 64 * 1024;
-constexpr std::uint64_t kLeastCopies = 10;  // a repetition
-constexpr double kLeastShare = 0.01;
+constexpr std::uint64_t kMinCopies = 10;  // a repetition
 
 class SmallCopies final : public FindingRule {
  public:
@@ -30,17 +29,17 @@ class SmallCopies final : public FindingRule {
       call_ns += context.host_times_hold ? copy.call_ns() : 0;
       copy_ns += event.duration();
     }
-    if (copies < kLeastCopies * repetitions || context.span_ns == 0) return;
+    if (copies < kMinCopies * repetitions || context.span_ns == 0) return;
     const std::uint64_t total = std::max(call_ns, copy_ns);
-    const std::uint64_t prize = total - total / copies * repetitions;
-    const double share = static_cast<double>(prize) / static_cast<double>(context.span_ns);
-    if (share < kLeastShare) return;
+    const std::uint64_t saving = total - total / copies * repetitions;
+    const double share = static_cast<double>(saving) / static_cast<double>(context.span_ns);
+    if (share < kMinShare) return;
     Finding finding;
     finding.id = "small_copies";
     finding.title = "Many small copies: their fixed cost exceeds that of their bytes";
     finding.where = context.loop.path;
-    finding.prize_ns = prize;
-    finding.severity = severity_of(prize, context.span_ns);
+    finding.saving_ns = saving;
+    finding.severity = severity_of(saving, context.span_ns);
     finding.evidence = {
         evidence_count("copies", "copies under 64 KiB", copies),
         evidence_number("copies_per_repetition", "a repetition",
@@ -54,6 +53,9 @@ class SmallCopies final : public FindingRule {
         "gather the data in one pinned buffer and copy it once, or batch the copies (cudaMemcpyBatchAsync)";
     out.push_back(std::move(finding));
   }
+
+ private:
+  static constexpr double kMinShare = 0.01;
 };
 
 }  // namespace

@@ -11,19 +11,18 @@
 #include <algorithm>
 
 #include "tools/analysis/findings/rule.h"
-#include "tools/analysis/occupancy.h"
+#include "tools/analysis/timeline/occupancy.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastOfTime = 0.20;
-constexpr std::uint64_t kLeastGpuNs = 1'000'000;  // of all kernels: less is no program worth tuning
+constexpr std::uint64_t kMinGpuNs = 1'000'000;  // of all kernels: less is no program worth tuning
 
 class SmallGrid final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     const GpuRecord* const gpu = context.gpu();
-    if (gpu == nullptr || gpu->sm_count == 0 || context.kernels.total_ns() < kLeastGpuNs) return;
+    if (gpu == nullptr || gpu->sm_count == 0 || context.kernels.total_ns() < kMinGpuNs) return;
     Small under_sms, under_wave;
     for (const KernelUse& use : context.kernels.uses()) {
       const LaunchConfigRecord* const config = context.kernels.config(use.config);
@@ -36,7 +35,7 @@ class SmallGrid final : public FindingRule {
     }
     const auto all_ns = static_cast<double>(context.kernels.total_ns());
     const double wave_share = static_cast<double>(under_wave.ns) / all_ns;
-    if (wave_share < kLeastOfTime) return;
+    if (wave_share < kMinOfTime) return;
     Finding finding;
     finding.id = "grid_under_one_wave";
     finding.title = "Grids do not fill the GPU once: low throughput is structural there";
@@ -61,6 +60,7 @@ class SmallGrid final : public FindingRule {
   }
 
  private:
+  static constexpr double kMinOfTime = 0.20;
   struct Small {
     std::uint64_t ns = 0, launches = 0;
     double fill_ns = 0;  // part of a wave times time

@@ -12,21 +12,20 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastOfTime = 0.02;
 constexpr double kSectorBytes = 32;
-constexpr std::uint32_t kMostRegisters = 255;  // a thread can have
+constexpr std::uint32_t kMaxRegisters = 255;  // a thread can have
 
 class Spills final : public KernelRule {
   bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) override {
     const LaunchConfigRecord* const config = context.kernels.config(use.config);
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
     if (config == nullptr || config->local_bytes_per_thread == 0) return false;
-    if (static_cast<double>(use.total_ns) < kLeastOfTime * all_ns) return false;
+    if (static_cast<double>(use.total_ns) < kMinOfTime * all_ns) return false;
     const auto sectors = context.kernels.metric_sum(
         use.name,
         {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"});
     if (sectors && *sectors == 0) return false;
-    const bool full = config->registers >= kMostRegisters;
+    const bool full = config->registers >= kMaxRegisters;
     Finding finding;
     finding.id = "local_memory";
     finding.where = context.kernel_text(use.name);
@@ -52,6 +51,9 @@ class Spills final : public KernelRule {
     out.push_back(std::move(finding));
     return true;
   }
+
+ private:
+  static constexpr double kMinOfTime = 0.02;
 };
 
 }  // namespace

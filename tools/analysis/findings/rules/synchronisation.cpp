@@ -11,7 +11,6 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastShare = 0.01;
 constexpr double kOfRepetitions = 0.9;  // that have one: else it is not the loop's habit
 
 class Synchronisation final : public FindingRule {
@@ -24,9 +23,9 @@ class Synchronisation final : public FindingRule {
       gaps += of_path.sync_count;
       gap_ns += of_path.sync_ns;
     }
-    const std::uint64_t prize = gap_ns / (context.loop.count + 1) * context.loop.count / context.gaps.gpus();
-    const double share = static_cast<double>(prize) / static_cast<double>(context.span_ns);
-    if (share < kLeastShare) return;
+    const std::uint64_t saving = gap_ns / (context.loop.count + 1) * context.loop.count / context.gaps.gpus();
+    const double share = static_cast<double>(saving) / static_cast<double>(context.span_ns);
+    if (share < kMinShare) return;
 
     std::map<std::string, std::uint64_t> apis;
     std::map<std::size_t, std::uint64_t> by_repetition;
@@ -44,8 +43,8 @@ class Synchronisation final : public FindingRule {
     finding.id = "sync_each_iteration";
     finding.title = "The host waits for the GPU in every repetition, and the GPU then waits for the host";
     finding.where = context.loop.path;
-    finding.prize_ns = prize;
-    finding.severity = severity_of(prize, context.span_ns);
+    finding.saving_ns = saving;
+    finding.severity = severity_of(saving, context.span_ns);
     finding.evidence = {evidence_number("syncs_per_repetition", "synchronisations a repetition",
                                         static_cast<double>(calls) / static_cast<double>(context.loop.count)),
                         evidence_text("apis", "by", names(apis)),
@@ -60,6 +59,7 @@ class Synchronisation final : public FindingRule {
   }
 
  private:
+  static constexpr double kMinShare = 0.01;
   static std::string names(const std::map<std::string, std::uint64_t>& apis) {
     std::string out;
     for (const auto& [api, count] : apis)

@@ -3,23 +3,23 @@
 // Rule: over the modules of a program, GPU time is proportional to the bytes that they move.
 //
 // Least squares of GPU time a call over DRAM bytes a call, and over L2 bytes; the better fit is told if
-// r is at least kLeastR. The slope, turned over, is the bandwidth that the program gets out of its
+// r is at least kMinR. The slope, turned over, is the bandwidth that the program gets out of its
 // bytes; outliers take longer than their bytes explain. Modules are those with nothing below them.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <unordered_set>
 
-#include "profiler/attribution/number_text.h"
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr double kLeastR = 0.90;
-constexpr std::size_t kLeastModules = 8;
-constexpr std::uint64_t kMostTold = 3;  // outliers
-constexpr double kFarAway = 3;          // root mean squares of the residuals
+constexpr double kMinR = 0.90;
+constexpr std::size_t kMinModules = 8;
+constexpr std::uint64_t kMaxReported = 3;  // outliers
+constexpr double kFarAway = 3;             // root mean squares of the residuals
 
 struct Point {
   double bytes = 0, ns = 0;  // a call
@@ -55,7 +55,7 @@ std::string outliers(const FindingContext& context, std::vector<Point> points, c
   std::sort(points.begin(), points.end(),
             [&](const Point& a, const Point& b) { return above(a) > above(b); });
   std::string out;
-  for (std::size_t i = 0; i < std::min<std::size_t>(points.size(), kMostTold); ++i) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(points.size(), kMaxReported); ++i) {
     if (above(points[i]) < far) break;
     const double by_bytes = std::max(0.0, points[i].ns - above(points[i]));
     out += (out.empty() ? "" : "; ") + context.path_text(points[i].path) + ": " +
@@ -85,7 +85,7 @@ class TimeFollowsBytes final : public FindingRule {
       points[0].push_back({static_cast<double>(bytes.dram()) / calls, ns, row.path});
       points[1].push_back({static_cast<double>(bytes.l2) / calls, ns, row.path});
     }
-    if (points[0].size() < kLeastModules) return;
+    if (points[0].size() < kMinModules) return;
     const StraightLine dram = fit(points[0]), l2 = fit(points[1]);
     const bool by_dram = dram.r >= l2.r;
     report(context, by_dram ? points[0] : points[1], by_dram ? dram : l2, by_dram ? "DRAM" : "L2", out);
@@ -94,7 +94,7 @@ class TimeFollowsBytes final : public FindingRule {
  private:
   static void report(const FindingContext& context, const std::vector<Point>& points,
                      const StraightLine& line, const std::string& level, std::vector<Finding>& out) {
-    if (line.r < kLeastR || line.slope <= 0) return;
+    if (line.r < kMinR || line.slope <= 0) return;
     Finding finding;
     finding.id = "time_follows_bytes";
     finding.title = "The GPU time of modules follows the bytes they move through " + level;

@@ -12,9 +12,8 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kMostOfNeighbours = 16;
-constexpr double kOfWords = 4;  // neighbouring words of 4 bytes
-constexpr double kLeastOfTime = 0.01;
+constexpr double kMaxOfNeighbours = 16;
+constexpr double kOfWords = 4;               // neighbouring words of 4 bytes
 constexpr std::uint32_t kWideAccesses = 10;  // compute capability
 
 struct Access {
@@ -44,23 +43,23 @@ class Uncoalesced final : public FindingRule {
   }
 
  private:
+  static constexpr double kMinOfTime = 0.01;
   static void find(const FindingContext& context, const KernelTotals& kernel, const Access& access,
                    std::vector<Finding>& out) {
     const auto sectors = context.kernels.metric(kernel.name, access.sectors);
     const auto requests = context.kernels.metric_sum(kernel.name, {access.global, access.generic});
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
-    if (!sectors || !requests || *requests <= 0 ||
-        static_cast<double>(kernel.total_ns) < kLeastOfTime * all_ns)
+    if (!sectors || !requests || *requests <= 0 || static_cast<double>(kernel.total_ns) < kMinOfTime * all_ns)
       return;
     const double each = *sectors / *requests;
-    if (each <= kMostOfNeighbours) return;
+    if (each <= kMaxOfNeighbours) return;
     Finding finding;
     finding.id = access.id;
     finding.where = context.kernel_text(kernel.name);
     finding.title = access.title + finding.where;
-    finding.prize_ns =
+    finding.saving_ns =
         static_cast<std::uint64_t>(static_cast<double>(kernel.total_ns) * (1 - kOfWords / each));
-    finding.severity = severity_of(*finding.prize_ns, context.span_ns);
+    finding.severity = severity_of(*finding.saving_ns, context.span_ns);
     finding.evidence = {
         evidence_number("sectors_per_request", "sectors for each request of a warp", each),
         evidence_number("sectors_of_neighbours", "neighbouring 4-byte words need", kOfWords),

@@ -7,7 +7,7 @@
 // That they pass the same bytes is judged by their L2 bytes (within a factor of two) where they were
 // measured, else by their number of threads (within a factor of eight: kernels differ in elements a
 // thread). The prize is what a chain takes beyond its longest kernel. What is elementwise is told by
-// names (kernel_kinds.h). Keeps at most kMostChains kinds of chains.
+// names (kernel_kinds.h). Keeps at most kMaxChains kinds of chains.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -15,15 +15,13 @@
 
 #include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
-#include "tools/analysis/kernel_text.h"
+#include "tools/analysis/tables/kernel_text.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr std::size_t kMostChains = 65'536;
+constexpr std::size_t kMaxChains = 65'536;
 constexpr std::size_t kLongest = 64;
-constexpr double kLeastOfTime = 0.01;
-constexpr std::size_t kMostFindings = 3;
 
 struct Chain {
   std::vector<std::uint32_t> names;
@@ -98,11 +96,12 @@ class UnfusedChain final : public FindingRule {
     std::vector<std::pair<std::string, Place>> heavy(places.begin(), places.end());
     std::sort(heavy.begin(), heavy.end(),
               [](const auto& a, const auto& b) { return a.second.sum.saved_ns > b.second.sum.saved_ns; });
-    if (heavy.size() > kMostFindings) heavy.resize(kMostFindings);
+    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
     for (const auto& [where, place] : heavy) report(context, where, place, all, out);
   }
 
  private:
+  static constexpr double kMinOfTime = 0.01;
   std::uint64_t threads_of(std::uint32_t config) const {
     const auto at = threads_.find(config);
     return at == threads_.end() ? 0 : at->second;
@@ -127,7 +126,7 @@ class UnfusedChain final : public FindingRule {
   void close(Chain& chain) {
     if (chain.names.size() > 1) {
       auto key = std::make_pair(chain.path, chain.names);
-      if (sums_.size() < kMostChains || sums_.count(key) != 0) {
+      if (sums_.size() < kMaxChains || sums_.count(key) != 0) {
         sums_[std::move(key)] += {1, chain.total_ns, chain.total_ns - chain.longest_ns, chain.total_l2};
       }
     }
@@ -169,12 +168,12 @@ class UnfusedChain final : public FindingRule {
                      const Sum& all, std::vector<Finding>& out) {
     const Sum& sum = place.sum;
     const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
-    if (static_cast<double>(sum.saved_ns) < kLeastOfTime * all_ns) return;
+    if (static_cast<double>(sum.saved_ns) < kMinOfTime * all_ns) return;
     Finding finding;
     finding.id = "unfused_chain";
     finding.title = "Elementwise kernels one behind the other in " + where + " could be one kernel";
     finding.where = where;
-    finding.prize_ns = sum.saved_ns;
+    finding.saving_ns = sum.saved_ns;
     finding.severity = severity_of(sum.saved_ns, context.span_ns);
     finding.evidence = {evidence_text("kernels", "heaviest chain:", place.heaviest()),
                         evidence_count("kinds", "kinds of chains there", place.kinds.size()),

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The template of --out: `rangefinder-%p`, `/data/%h/rank-%r`, `run-%q{SLURM_JOB_ID}`.
+//
+//   %p process id   %h host   %q{ENV} a variable   %r rank   %% a percent sign
+//
+// Two users share it: `rangefinder run`, which knows host, rank and environment but not
+// the process that will be traced (it may be a child), and the library inside that
+// process. So `run` expands partly: what it fills in has its percent signs doubled, %p
+// and %% stay, and the library's own expansion of the result gives the final folder.
+//
+// Standard library only. Never fails: what cannot be expanded leaves a text that is
+// still usable and a `problem`; the tool refuses then, the library logs and goes on.
+#pragma once
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace rangefinder {
+
+/// What stands for %p, %h and %r. An empty `pid`: expand partly, leave %p and %% alone.
+struct OutTemplateValues {
+  std::string pid;
+  std::string host;
+  std::string rank;
+};
+
+struct ExpandedOut {
+  std::string text;
+  std::string problem;  ///< first thing that could not be expanded, as a sentence; empty: none
+};
+
+/// In the order they are asked. The first that is set names the rank.
+inline constexpr std::array kRankVariables{
+    "RANK",         "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+    "SLURM_PROCID", "JOB_COMPLETION_INDEX"};
+
+/// Rank of a distributed run; empty when no variable says one. `lookup(name)` as getenv.
+template <typename Lookup>
+[[nodiscard]] std::string rank_from(Lookup&& lookup) {
+  for (const char* const name : kRankVariables) {
+    if (const char* const value = lookup(name); value != nullptr && *value != '\0') return value;
+  }
+  return {};
+}
+
+namespace out_template {
+
+/// Appends a value; in a partial expansion it is going to be read as a template again.
+inline void append_value(std::string& out, std::string_view value, bool partial) {
+  for (const char c : value) {
+    if (c == '%' && partial) out += '%';
+    out += c;
+  }
+}
+
+/// `text` begins with "q{". Returns how much of it was taken; 0: there is no closing brace.
+template <typename Lookup>
+std::size_t append_variable(std::string_view text, bool partial, Lookup&& lookup, ExpandedOut& out) {
+  const std::size_t close = text.find('}');
+  if (text.size() < 2 || text[1] != '{' || close == std::string_view::npos) return 0;
+  const std::string name(text.substr(2, close - 2));
+  const char* const value = lookup(name.c_str());
+  if (value == nullptr && out.problem.empty()) {
+    out.problem = "%q{" + name + "} needs the variable " + name + ", which is not set";
+  }
+  append_value(out.text, value == nullptr ? "unset" : value, partial);
+  return close + 1;
+}
+
+}  // namespace out_template
+
+/// Expands `text`. `lookup(name)` as getenv. Without a rank variable %r is 0.
+template <typename Lookup>
+[[nodiscard]] ExpandedOut expand_out_template(std::string_view text, const OutTemplateValues& values,
+                                              Lookup&& lookup) {
+  const bool partial = values.pid.empty();
+  ExpandedOut out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char character = i + 1 < text.size() ? text[i + 1] : '\0';
+    std::size_t taken = 1;
+    if (text[i] != '%') {
+      out.text += text[i];
+      continue;
+    }
+    if (character == 'p') {
+      out.text += partial ? "%p" : values.pid;
+    } else if (character == '%') {
+      out.text += partial ? "%%" : "%";
+    } else if (character == 'h') {
+      out_template::append_value(out.text, values.host, partial);
+    } else if (character == 'r') {
+      out_template::append_value(out.text, values.rank.empty() ? "0" : values.rank, partial);
+    } else if (character == 'q') {
+      taken = out_template::append_variable(text.substr(i + 1), partial, lookup, out);
+    } else {
+      taken = 0;
+    }
+    if (taken == 0) {
+      if (out.problem.empty()) {
+        out.problem = "\"" + std::string(text.substr(i, 2)) + "\" in \"" + std::string(text) +
+                      "\" is none of %p, %h, %r, %q{NAME} and %%";
+      }
+      out_template::append_value(out.text, "%", partial);
+    }
+    i += taken;
+  }
+  return out;
+}
+
+/// True if the folder depends on the process that is traced.
+[[nodiscard]] inline bool names_process(std::string_view text) {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] != '%') continue;
+    if (text[i + 1] == 'p') return true;
+    ++i;
+  }
+  return false;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the counters of one GPU are asked for: the request's metrics as groups of one pass,
+// each with CUPTI's configuration image, and the way back from counter images to values.
+//
+//   request, chip, what the GPU offers ─▶ build() ─▶ groups ─▶ ExactSession::start
+//                                    decoded image ─▶ evaluate() ─▶ values
+//
+// Takes 0.1 to 0.5 s and is built on the drain thread, never on one of the application's.
+// Not thread-safe but for what is const; after build() only the drain thread evaluates.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiler/counters/exact/exact_launch.h"
+#include "profiler/counters/metrics/metric_config.h"
+#include "profiler/counters/metrics/metric_plan.h"
+#include "profiler/cupti/loader.h"
+
+namespace rangefinder {
+
+class CounterConfig {
+ public:
+  explicit CounterConfig(const CuptiLibrary& library) noexcept : library_(library) {}
+
+  /// `context`: one on `gpu`. False: error() says why.
+  [[nodiscard]] bool build(CUcontext context, std::uint32_t gpu, const std::string& request);
+  [[nodiscard]] const std::string& error() const noexcept { return error_; }
+
+  [[nodiscard]] const MetricPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] std::size_t groups() const noexcept { return plan_.groups.size(); }
+  [[nodiscard]] const MetricConfig& config(std::size_t group) const noexcept { return *configs_[group]; }
+
+  /// Values of range `range` of a decoded image that was collected with `group`. False: none.
+  [[nodiscard]] bool evaluate(std::size_t group, std::span<const std::uint8_t> image, std::size_t range,
+                              std::span<double, kMaxRangeMetrics> values);
+
+ private:
+  [[nodiscard]] bool fail(const char* step, CUptiResult result);
+  [[nodiscard]] bool read_device(CUcontext context, std::uint32_t gpu);
+  [[nodiscard]] bool build_groups();
+
+  const CuptiLibrary& library_;
+  std::string chip_;
+  std::vector<std::uint8_t> availability_;
+  MetricPlan plan_;
+  std::vector<std::unique_ptr<MetricConfig>> configs_;  // by group
+  std::string error_;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/counters/exact/exact_context.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "profiler/events/path_table.h"
+#include "profiler/guest/large_stack.h"
+
+namespace rangefinder {
+
+ExactContext::ExactContext(const CuptiLibrary& library, CUcontext of, std::uint32_t on,
+                           const Options& options, ExactBatches& batches)
+    : context(of),
+      gpu(on),
+      at_(options.exact_at),
+      batch_size_(options.exact_batch),
+      batches_(batches),
+      session_(library, of),
+      in_flight_(find_stream_query()) {}
+
+bool ExactContext::joins_open_range(const ExactEntry& entry) const noexcept {
+  if (!open_ || at_ != ExactAt::range || entry.range == 0) return false;
+  const ExactLaunch& range = ranges_.back();
+  return range.event.range == entry.range && range.thread == entry.thread;
+}
+
+bool ExactContext::batch_due(std::int64_t now_ns) const noexcept {
+  return !ranges_.empty() && (ranges_.size() == batch_size_ || now_ns - batch_began_ns_ > kBatchNs);
+}
+
+// The kernel that was waited for in vain is to be known as one that may wait, if it is not already.
+void ExactContext::name_waiter(bool waited) noexcept {
+  if (waited && waiter_ == 0) waiter_ = in_flight_.unfinished();
+}
+
+std::uint32_t ExactContext::take_waiter() noexcept {
+  return std::exchange(waiter_, 0);
+}
+
+// Whether a drain would come to an end. In a context of one stream it always does: what comes
+// later is behind it.
+bool ExactContext::may_drain(std::int64_t patience_ns) noexcept {
+  if (blind_) return false;
+  if (!many_streams.load(std::memory_order_relaxed)) return true;
+  return wait_for_gpu(patience_ns);
+}
+
+bool ExactContext::wait_for_gpu(std::int64_t patience_ns) noexcept {
+  if (impatient_) patience_ns = 0;
+  if (in_flight_.has_waiter()) patience_ns = std::min(patience_ns, kShortPatienceNs);
+  const bool idle = in_flight_.wait(patience_ns);
+  if (!idle) name_waiter(patience_ns >= kPatienceNs);
+  impatient_ = !idle && (impatient_ || patience_ns > 0);
+  return idle;
+}
+
+// False: the range must stay open.
+bool ExactContext::close_range(std::int64_t patience_ns) {
+  if (!open_) return true;
+  if (!may_drain(patience_ns)) {
+    stuck_ |= patience_ns >= kPatienceNs;
+    return false;
+  }
+  open_ = false;
+  ExactLaunch& range = ranges_.back();
+  if (disturbed.exchange(false)) {
+    range.exclusive = false;
+    if (!range.is_counter_range) range.outcome = CounterOutcome::shared;
+  }
+  if (std::exchange(stuck_, false)) range.outcome = CounterOutcome::may_wait;
+  return session_.pop();
+}
+
+CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig& config) {
+  if (entry.stream != nullptr && entry.stream != CU_STREAM_LEGACY) many_streams.store(true);
+  if (joins_open_range(entry) && !stuck_) return CounterOutcome::measured;
+  // Work outside of ranges must have ended as well as what is in the last one.
+  if (!close_range(kPatienceNs) || !may_drain(kPatienceNs)) {
+    return session_.state() == ExactSession::State::failed ? CounterOutcome::not_started
+                                                           : CounterOutcome::waiting;
+  }
+  if (batch_due(entry.now_ns) && !end_batch(kPatienceNs, false)) return CounterOutcome::waiting;
+  if (batch_size_ == 0) batch_size_ = config.groups() == 1 ? kBatch : kBatchInTurns;
+  if (!running()) {
+    group_ = choose_group(entry, config.groups());
+    if (session_.state() == ExactSession::State::failed ||
+        !on_large_stack([&] { return session_.start(config, group_, batch_size_); },
+                        WithoutLargeStack::not_at_all))
+      return CounterOutcome::not_started;
+  }
+  disturbed.store(false);  // what went by before the range opens is not in it
+  if (!session_.push(ranges_.size())) return CounterOutcome::not_started;
+  if (ranges_.empty()) batch_began_ns_ = entry.now_ns;
+  ExactLaunch& range = ranges_.emplace_back();
+  range.event.range = entry.range;
+  range.event.path = entry.path;
+  range.thread = entry.thread;
+  open_ = true;
+  open_stream_ = entry.stream;
+  count_range(entry.path);
+  return CounterOutcome::measured;
+}
+
+bool ExactContext::leave(const ExactEntry& entry, ExactLaunch& launch, std::uint64_t next_number) {
+  last_ns_ = launch.event.end_ns;
+  if (!in_flight_.add(entry.stream, launch.name, false)) blind_ = true;
+  ExactLaunch& range = ranges_.back();
+  const bool is_kernel = launch.kind == WorkKind::kernel || launch.kind == WorkKind::graph;
+  launch.gpu = gpu;
+  launch.group = static_cast<std::uint16_t>(group_);
+  if (at_ == ExactAt::launch || entry.range == 0) {
+    range = launch;
+    range.outcome = CounterOutcome::lost;  // until its values are there
+    // In a context of one stream nothing launched later can be waited for.
+    if (!many_streams.load(std::memory_order_relaxed)) {
+      open_ = false;
+      if (disturbed.exchange(false)) range.outcome = CounterOutcome::shared;
+      (void)session_.pop();
+    }
+    return false;
+  }
+  if (range.launches == 0) {
+    range.event = launch.event;
+    range.event.correlation = 0;
+    range.event.c = 0;
+    range.gpu = gpu;
+    range.group = launch.group;
+    range.is_counter_range = true;
+    range.counter_range = next_number;
+  }
+  if (entry.stream != open_stream_) range.exclusive = false;
+  range.event.end_ns = launch.event.end_ns;
+  ++range.launches;
+  if (is_kernel) ++range.kernels;
+  launch.counter_range = range.counter_range;
+  return true;
+}
+
+void ExactContext::pass(const ExactEntry& entry, bool may_wait) {
+  if (open_) (void)close_range(may_wait ? kShortPatienceNs : kPatienceNs);
+  if (open_) disturbed.store(true);
+  if (!in_flight_.add(entry.stream, entry.name, may_wait)) blind_ = true;
+}
+
+void ExactContext::finish_range() {
+  if (open_) (void)close_range(kPatienceNs);
+}
+
+void ExactContext::end_stream(CUstream stream, bool may_ask) {
+  // Its handle may not be asked for any more. Work that does not end now is not waited for: the
+  // range it is in stays open, and what it yields is thrown away.
+  if (may_ask && !wait_for_gpu(kPatienceNs) && open_) stuck_ = true;
+  in_flight_.forget(stream);
+}
+
+bool ExactContext::end_batch(std::int64_t patience_ns, bool disable) {
+  // Also with one stream: the calling thread will wait for the GPU, and what the GPU does may wait
+  // for that thread.
+  if (blind_ || !wait_for_gpu(patience_ns) || !close_range(patience_ns)) return false;
+  if (running() && (disable || !ranges_.empty())) {
+    const bool decoded = on_large_stack([&] { return session_.end_batch(); });
+    batches_.give(gpu, static_cast<std::uint16_t>(group_), ranges_,
+                  decoded ? session_.image() : std::span<const std::uint8_t>{});
+    ranges_.clear();
+  }
+  if (disable) on_large_stack([this] { session_.disable(); });
+  return true;
+}
+
+void ExactContext::give_up() {
+  if (!ranges_.empty()) batches_.give(gpu, static_cast<std::uint16_t>(group_), ranges_, {});
+  ranges_.clear();
+  open_ = stuck_ = false;
+  if (may_drain(0)) on_large_stack([this] { session_.abandon(); });
+}
+
+// The group that this path was measured with least: over its repetitions all have their turn. To change
+// takes as long as to start, so a group stays until it is ahead by as much again: few changes in a long run,
+// and in a short one each group comes early.
+std::size_t ExactContext::choose_group(const ExactEntry& entry, std::size_t groups) {
+  if (groups == 1) return 0;
+  if (seen_.empty()) seen_.resize((std::size_t{PathTable::kMaxPaths} + 1) * groups);
+  const std::span<const std::uint32_t> seen(seen_.data() + entry.path * groups, groups);
+  const auto least = std::min_element(seen.begin(), seen.end());
+  const bool stays = seen[group_] <= std::uint64_t{2} * *least;
+  return stays ? group_ : static_cast<std::size_t>(least - seen.begin());
+}
+
+void ExactContext::count_range(std::uint32_t path) {
+  if (seen_.empty()) return;
+  const std::size_t groups = seen_.size() / (std::size_t{PathTable::kMaxPaths} + 1);
+  ++seen_[path * groups + group_];
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/counters/exact/exact_filter.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "profiler/base/path_glob.h"
+#include "profiler/output/demangle.h"
+
+namespace rangefinder {
+namespace {
+
+/// Parts of names of kernels that wait for a peer, a signal or a host: NCCL, NVSHMEM, MSCCL++,
+/// Transformer Engine's user buffers, DeepEP, PyTorch's symmetric memory, stream-ordered flags.
+constexpr std::array<std::string_view, 14> kWaiters{
+    "nccl",        "nvshmem",   "mscclpp",       "msccl_",        "userbuffers",
+    "deep_ep",     "symm_mem",  "one_shot_all_", "two_shot_all_", "cross_device_reduce",
+    "all_reduce_", "wait_flag", "wait_signal",   "spin_wait"};
+
+/// A regular expression's stack grows with what it is matched against.
+constexpr std::size_t kMaxMatched = 2048;
+
+/// As reports show it: a '/' or '\\' inside of a name has a '\\' before it.
+void append_escaped(std::string& text, std::string_view name) {
+  for (const char c : name) {
+    if (c == '/' || c == '\\') text += '\\';
+    text += c;
+  }
+}
+
+}  // namespace
+
+bool is_known_waiter(std::string_view name) noexcept {
+  return std::any_of(kWaiters.begin(), kWaiters.end(),
+                     [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
+ExactFilter::ExactFilter(const Options& options, const Recorder& recorder)
+    : recorder_(recorder),
+      glob_(options.exact_range),
+      by_kernel_(!options.exact_kernel.empty()),
+      by_skip_(!options.exact_skip.empty()),
+      kernel_(options.exact_kernel),
+      skip_(options.exact_skip),
+      names_(std::make_unique<std::atomic<ExactChoice>[]>(NameTable::kMaxNames + 1)),
+      paths_(std::make_unique<std::atomic<ExactChoice>[]>(PathTable::kMaxPaths + 1)) {}
+
+ExactChoice ExactFilter::choose(std::uint32_t name, std::uint32_t path) noexcept {
+  try {
+    std::atomic<ExactChoice>& known_path = paths_[std::min(path, PathTable::kMaxPaths)];
+    ExactChoice of_path = known_path.load(std::memory_order_relaxed);
+    if (of_path == ExactChoice::unknown) {
+      of_path = path_wanted(path) ? ExactChoice::measure : ExactChoice::not_wanted;
+      known_path.store(of_path, std::memory_order_relaxed);
+    }
+    std::atomic<ExactChoice>& known_name = names_[std::min(name, NameTable::kMaxNames)];
+    ExactChoice of_name = known_name.load(std::memory_order_relaxed);
+    if (of_name == ExactChoice::unknown) {
+      of_name = choose_name(name);
+      known_name.store(of_name, std::memory_order_relaxed);
+    }
+    // One that may wait matters also where nobody asked for its bytes: nothing may drain behind it.
+    if (of_name == ExactChoice::may_wait || of_path == ExactChoice::measure) return of_name;
+    return ExactChoice::not_wanted;
+  } catch (...) {
+    return ExactChoice::not_wanted;
+  }
+}
+
+void ExactFilter::add_waiter(std::uint32_t name) noexcept {
+  if (name != 0)
+    names_[std::min(name, NameTable::kMaxNames)].store(ExactChoice::may_wait, std::memory_order_relaxed);
+}
+
+ExactChoice ExactFilter::choose_name(std::uint32_t name) {
+  if (name == 0) return by_kernel_ ? ExactChoice::not_wanted : ExactChoice::measure;
+  const std::string whole = demangle(recorder_.names.text(name));
+  const std::string text = whole.substr(0, kMaxMatched);
+  if (is_known_waiter(text) || (by_skip_ && std::regex_search(text, skip_))) return ExactChoice::may_wait;
+  if (by_kernel_ && !std::regex_search(text, kernel_)) return ExactChoice::not_wanted;
+  return ExactChoice::measure;
+}
+
+bool ExactFilter::path_wanted(std::uint32_t path) {
+  return glob_.empty() || (path != 0 && matches_glob(glob_, path_text(path)));
+}
+
+std::string ExactFilter::path_text(std::uint32_t path) const {
+  std::vector<std::string_view> names;  // innermost first
+  for (std::uint32_t at = path; at != 0;) {
+    const PathNode node = recorder_.paths.node(at);
+    names.push_back(recorder_.names.text(node.name));
+    at = node.parent;
+  }
+  std::string text;
+  for (auto it = names.rbegin(); it != names.rend(); ++it) {
+    if (!text.empty()) text += '/';
+    append_escaped(text, *it);
+  }
+  return text;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/counters/sampling/pm_image.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rangefinder {
+
+EmptyPmImage::EmptyPmImage(std::vector<std::uint8_t> empty, std::size_t bytes_of_one,
+                           std::size_t bytes_of_two)
+    : empty_(std::move(empty)) {
+  if (bytes_of_two <= bytes_of_one || bytes_of_two - bytes_of_one > bytes_of_one) return;
+  sample_bytes_ = bytes_of_two - bytes_of_one;
+  head_bytes_ = bytes_of_one - sample_bytes_;
+}
+
+void EmptyPmImage::copy_to(PmImage& image) noexcept {
+  const std::size_t all = std::min(empty_.size(), image.data.size());
+  std::size_t used = is_partial() ? std::min(head_bytes_ + image.populated * sample_bytes_, all) : all;
+  if (used < all && looked_at_ < kLookedAt) {
+    ++looked_at_;
+    const auto from = static_cast<std::ptrdiff_t>(used), to = static_cast<std::ptrdiff_t>(all);
+    if (!std::equal(empty_.begin() + from, empty_.begin() + to, image.data.begin() + from)) {
+      sample_bytes_ = 0;
+      used = all;
+    }
+  }
+  std::copy_n(empty_.begin(), used, image.data.begin());
+  image.times.clear();
+  image.populated = 0;
+}
+
+}  // namespace rangefinder

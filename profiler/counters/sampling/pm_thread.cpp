@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/counters/sampling/pm_thread.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "profiler/base/monotonic_clock.h"
+#include "profiler/counters/sampling/pm_evaluator.h"
+#include "profiler/events/recorder.h"
+#include "profiler/guest/own_thread.h"
+#include "profiler/guest/thread_cpu.h"
+
+namespace rangefinder {
+
+/// What goes on between an open and its close: images from hand to hand. Ends idle.
+class PmThread::Reading {
+ public:
+  Reading(PmThread& owner, PmEncoder& encoder)
+      : owner_(owner),
+        encoder_(encoder),
+        image_(&owner.session_.image(0)),
+        evaluator_(owner.session_.image(1), [this](PmImage& image) { evaluate(image); }) {}
+
+  PmSession::Decoded decode() {
+    const PmSession::Decoded decoded = decode_once();
+    // Where evaluation is not done with the one before, this image takes the next samples too.
+    if (!image_->empty()) (void)evaluator_.exchange(image_);
+    return decoded;
+  }
+
+  [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return evaluator_.cpu_ns(); }
+
+  /// After the session's stop: what is there still. False: samples are missing at the end.
+  bool finish() {
+    PmSession::Decoded decoded = PmSession::Decoded::part;
+    for (int i = 0; i < kMaxRounds && decoded == PmSession::Decoded::part; ++i) {
+      decoded = decode_once();
+      give_all();
+    }
+    return decoded == PmSession::Decoded::all && !dropped_;
+  }
+
+  /// Evaluates what has been decoded, and waits for it.
+  void give_all() {
+    evaluator_.wait_until_idle();
+    if (!image_->empty()) (void)evaluator_.exchange(image_);
+    evaluator_.wait_until_idle();
+  }
+
+ private:
+  /// Images that are decoded after the end: a program that ends does not wait for more.
+  static constexpr int kMaxRounds = 16;
+
+  PmSession::Decoded decode_once() {
+    const std::size_t before = image_->times.size();
+    const PmSession::Decoded decoded = owner_.session_.decode(*image_);
+    // What is missing before a sample its time tells.
+    dropped_ = decoded == PmSession::Decoded::part || (dropped_ && image_->times.size() == before);
+    return decoded;
+  }
+
+  void evaluate(PmImage& image) {
+    try {
+      owner_.session_.evaluate(image, [this](const PmSample& sample) { owner_.take(encoder_, sample); });
+      encoder_.advance(clock_now_ns());
+    } catch (...) {
+      owner_.loss_.add(Loss::record_sink_errors);
+    }
+  }
+
+  PmThread& owner_;
+  PmEncoder& encoder_;
+  PmImage* image_;
+  bool dropped_ = false;  // samples after the last one are missing
+  PmEvaluator evaluator_;
+};
+
+PmThread::PmThread(const CuptiLibrary& library, LossLedger& loss, std::uint32_t gpu, const Wanted& wanted,
+                   const Hooks& hooks)
+    : loss_(loss),
+      gpu_(gpu),
+      hooks_(hooks),
+      session_(library, gpu),
+      interval_ns_(wanted.interval_ns),
+      pace_(wanted.max_cpu_percent) {}
+
+void PmThread::context_added() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++contexts_;
+  if (!std::exchange(started_, true)) {
+    ended_ = !start_own_thread(
+        "rangefinder-pm", [](void* self) { static_cast<PmThread*>(self)->run(); }, this);
+    if (ended_) loss_.add(Loss::record_sink_errors);
+  }
+  changed_.notify_all();
+}
+
+void PmThread::context_removed(std::chrono::milliseconds patience) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (contexts_ == 0 || --contexts_ != 0) return;
+    changed_.notify_all();
+  }
+  wait_until_free(std::chrono::steady_clock::now() + patience);
+}
+
+void PmThread::stop() noexcept {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+}
+
+void PmThread::wait_until_free(std::chrono::steady_clock::time_point deadline) noexcept {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline, [this] { return !sampling_ || ended_; });
+}
+
+bool PmThread::wait_until_begun(std::chrono::steady_clock::time_point deadline) noexcept {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, deadline,
+                             [this] { return begun_ || ended_ || stopping_ || contexts_ == 0; });
+}
+
+void PmThread::run() noexcept {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return contexts_ != 0 || stopping_; });
+    if (stopping_) break;
+    sampling_ = true;
+    lock.unlock();
+    bool again = false;
+    try {
+      again = sample();
+    } catch (...) {
+      loss_.add(Loss::record_sink_errors);
+      session_.close();
+    }
+    cpu_ns_.store(evaluation_ns_ + thread_cpu_ns(), std::memory_order_relaxed);
+    lock.lock();
+    sampling_ = begun_ = false;
+    changed_.notify_all();
+    if (!again) break;
+  }
+  ended_ = true;
+  changed_.notify_all();
+}
+
+bool PmThread::wait_period() {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, kPeriod, [this] { return contexts_ == 0 || stopping_; });
+}
+
+bool PmThread::open() {
+  bool held = session_.prepare(interval_ns_);
+  if (held) {
+    hooks_.prepared(hooks_.user);
+    held = session_.open(interval_ns_);
+  }
+  if (!held) refuse(session_.error());
+  return held;
+}
+
+bool PmThread::sample() {
+  if (!open()) return false;
+  tell(interval_ns_, "start");
+  last_end_ns_ = 0;  // what was between two sessions nobody wanted
+  {
+    const std::lock_guard lock(mutex_);
+    begun_ = true;
+    changed_.notify_all();
+  }
+  PmEncoder encoder(gpu_, session_.columns(),
+                    [this](const SamplesRecord& record) { hooks_.samples(hooks_.user, record); });
+  bool healthy = true;
+  for (bool again = true; again;) {
+    again = false;
+    Reading reading(*this, encoder);
+    PmSession::Decoded decoded = PmSession::Decoded::all;
+    std::optional<PmPace::Change> change;
+    pace_.begin(monotonic_now_ns());
+    while (decoded <= PmSession::Decoded::part && !change && wait_period()) {
+      decoded = reading.decode();
+      cpu_ns_.store(evaluation_ns_ + thread_cpu_ns() + reading.cpu_ns(), std::memory_order_relaxed);
+      change = pace_.look({monotonic_now_ns(), cpu_ns(), samples(), lost_.load(std::memory_order_relaxed)},
+                          interval_ns_);
+    }
+    healthy = decoded != PmSession::Decoded::failed;
+    reading.give_all();
+    if (decoded == PmSession::Decoded::overflow) {
+      // Nothing more comes out of a buffer that ran over, the samples in it included.
+      healthy = again = reopen(2 * interval_ns_, "overflow");
+    } else if (healthy) {
+      gap_ = !(session_.stop() && reading.finish()) || gap_;
+      if (change) healthy = again = reopen(change->interval_ns, change->reason);
+    }
+    evaluation_ns_ += reading.cpu_ns();
+  }
+  session_.close();
+  if (gap_) count_gap(clock_now_ns());
+  count_lost(session_.take_lost());
+  encoder.flush();
+  if (healthy) {
+    tell(0, "stop");
+  } else {
+    refuse(session_.error());
+  }
+  return healthy;
+}
+
+bool PmThread::reopen(std::uint32_t interval_ns, const char* reason) {
+  session_.close();
+  gap_ = true;
+  interval_ns_ = std::min(interval_ns, kLongestIntervalNs);
+  if (!session_.open(interval_ns_)) return false;
+  tell(interval_ns_, reason);
+  return true;
+}
+
+void PmThread::take(PmEncoder& encoder, const PmSample& sample) {
+  // CUPTI may leave samples out without a word; the clock tells.
+  const bool hole = last_end_ns_ != 0 && sample.start_ns - last_end_ns_ > last_length_ns_ / 2;
+  if (gap_ || hole) count_gap(sample.start_ns);
+  last_end_ns_ = sample.end_ns;
+  last_length_ns_ = sample.end_ns - sample.start_ns;
+  samples_.fetch_add(1, std::memory_order_relaxed);
+  encoder.add(sample);
+}
+
+void PmThread::count_gap(std::int64_t until_ns) {
+  const std::uint64_t known = session_.take_lost();  // that had no values: they lie in this gap
+  const std::int64_t length = last_length_ns_ > 0 ? last_length_ns_ : interval_ns_;
+  std::int64_t missing = std::exchange(gap_, false) ? 1 : 0;
+  if (last_end_ns_ != 0) missing = std::max(missing, (until_ns - last_end_ns_ + length / 2) / length);
+  count_lost(std::max(known, static_cast<std::uint64_t>(missing)));
+}
+
+void PmThread::count_lost(std::uint64_t samples) noexcept {
+  loss_.add(Loss::samples_lost, samples);
+  lost_.fetch_add(samples, std::memory_order_relaxed);
+}
+
+void PmThread::tell(std::uint32_t interval_ns, const std::string& reason) {
+  SamplingRecord record;
+  record.at_ns = clock_now_ns();
+  record.gpu = gpu_;
+  record.interval_ns = interval_ns;
+  if (interval_ns != 0) record.columns = column_names(session_.columns());
+  record.reason = reason;
+  hooks_.change(hooks_.user, std::move(record));
+}
+
+void PmThread::refuse(const std::string& reason) {
+  tell(0, reason);
+  hooks_.refused(hooks_.user, reason);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/guest/signals_blocked.h"
+
+#include <cerrno>
+#include <initializer_list>
+
+#include "profiler/guest/own_thread.h"
+
+namespace rangefinder {
+namespace {
+
+sigset_t of_others() noexcept {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&signals, own);
+  return signals;
+}
+
+}  // namespace
+
+SignalsBlocked::SignalsBlocked() noexcept : blocked_(!on_own_thread()) {
+  if (!blocked_) return;
+  const sigset_t signals = of_others();
+  blocked_ = pthread_sigmask(SIG_BLOCK, &signals, &before_) == 0;
+}
+
+SignalsBlocked::~SignalsBlocked() {
+  if (!blocked_) return;
+  const int error = errno;  // of what was done meanwhile
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = error;
+}
+
+}  // namespace rangefinder

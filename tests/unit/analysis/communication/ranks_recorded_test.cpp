@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What two ranks of PyTorch said of NCCL on two H200s: operations, clocks, who waited.
+#include "tests/catch.h"
+#include "tests/unit/analysis/sections/section_run.h"
+#include "tools/analysis/communication/rank_tables.h"
+#include "tools/analysis/findings/rank_imbalance.h"
+
+namespace rangefinder {
+namespace {
+using namespace test;
+
+/// collectives.py of tests/gpu under torchrun on two H200s, NCCL 2.28.9, 2026-11-21.
+std::filesystem::path recorded_rank(int rank) {
+  return std::filesystem::path(RANGEFINDER_TEST_RANKS) / ("rank=" + std::to_string(rank));
+}
+
+/// Shows all lines to a log.
+class LogSection final : public Section {
+ public:
+  explicit LogSection(CommunicationLog& log) : log_(log) {}
+  void line(const Line& line) override { log_.line(line); }
+  std::vector<Table> tables(const SectionInput&) override { return {}; }
+
+ private:
+  CommunicationLog& log_;
+};
+
+struct RecordedRanks {
+  struct One {
+    explicit One(int rank)
+        : lines(log), trace(load_trace(open_trace_folder(recorded_rank(rank)), nullptr, &lines)) {
+      log.finish();
+    }
+    CommunicationLog log;
+    LogSection lines;
+    TraceTotals trace;
+  };
+  One first{0}, second{1};
+};
+
+TEST_CASE("operations of a recorded rank have the bytes that PyTorch asked NCCL for") {
+  const SectionRun run("communication", recorded_rank(0));
+
+  constexpr double kBytes = 5 * 4.0 * (1 << 22);  // five steps of 16 MiB
+  for (const char* const operation : {"AllGather", "ReduceScatter", "Broadcast", "Send", "Recv"}) {
+    INFO(operation);
+    CHECK(run.number("communication", {{"operation", operation}}, "bytes") == kBytes);
+    CHECK(run.number("communication", {{"operation", operation}}, "calls") == 5);
+  }
+  CHECK(run.number("communication", {{"operation", "AllReduce"}}, "bytes") == kBytes + 4);  // and the barrier
+  CHECK(run.number("communication", {{"operation", "Recv+Send"}}, "kernels") == 5);
+  const double both = run.number("overlap", 0, "overlapped_ns"),
+               alone = run.number("overlap", 0, "exposed_ns");
+  CHECK(run.number("overlap", 0, "communication_ns") == both + alone);
+  CHECK(both > 0);
+}
+
+TEST_CASE("recorded ranks are put on one time line, on which no collective ends before it begins") {
+  const RecordedRanks ranks;
+  const auto clocks = align_clocks({&ranks.first.trace.header, &ranks.second.trace.header});
+
+  const RankWaits waits = compare_collectives({&ranks.first.log, &ranks.second.log}, clocks);
+
+  CHECK(clocks[1].agree_within_ns == 28u);
+  CHECK(waits.collectives == 21);
+  CHECK(waits.omitted == 2 * 5);  // sends and receives
+  CHECK(waits.clocks_off_ns == 0);
+  CHECK(waits.ranks[0].last_in + waits.ranks[1].last_in == 21);
+  CHECK(waits.ranks[1].waited_ns == waits.ranks[0].made_wait_ns);
+}
+
+TEST_CASE("a rank that waits in collectives is no imbalance: the other one is late") {
+  const RecordedRanks ranks;
+
+  for (const Finding& finding :
+       find_rank_imbalance({{"rank 0", &ranks.first.trace}, {"rank 1", &ranks.second.trace}})) {
+    INFO(finding.where);
+    CHECK(finding.where.find("nccl") == std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace rangefinder

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <random>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tools/analysis/diff/kernel_comparison.h"
+#include "tools/analysis/diff/trace_diff.h"
+#include "tools/analysis/read/missing.h"
+
+namespace rangefinder {
+namespace {
+using namespace test;
+
+struct Program {
+  unsigned seed = 1;
+  std::uint64_t iterations = 64;
+  double attention_ns = 20'000;  ///< mean of model/attention's kernel
+  double noise = 0.03;           ///< standard deviation of each kernel's time, of its mean
+  std::string mlp_kernel = "relu(int)";
+  double dram_bytes = 0;  ///< of each attention kernel; 0: no exact lines
+};
+
+/// iteration ─ model ─ { attention: gemm, mlp: relu }, every kernel as noisy as the program says.
+struct NoisyRun : TraceOnDisk {
+  explicit NoisyRun(const Program& program) : random(program.seed) {
+    lines = {line_of(header()),
+             line_of(gpu()),
+             line_of(path(1, 0, "iteration")),
+             line_of(path(2, 1, "model")),
+             line_of(path(3, 2, "attention")),
+             line_of(path(4, 2, "mlp")),
+             line_of(kernel_name(1, "void gemm<float>(float*, int)")),
+             line_of(kernel_name(2, program.mlp_kernel)),
+             line_of(config(1))};
+    TimeNs now = 1'000;
+    for (std::uint64_t i = 0; i < program.iterations; ++i) {
+      const TimeNs start = now;
+      now = add(program, 3, 1, program.attention_ns, now);
+      now = add(program, 4, 2, 10'000, now);
+      lines.push_back(line_of(range(i + 1, 1, start, now)));
+      now += 100;
+    }
+    write();
+  }
+
+  TimeNs add(const Program& program, std::uint32_t in_path, std::uint32_t name, double mean_ns,
+             TimeNs start) {
+    std::normal_distribution<double> noise(1, program.noise);
+    const auto end = start + static_cast<TimeNs>(mean_ns * noise(random));
+    KernelRecord record = kernel(++correlation, in_path, start, end);
+    record.name = name;
+    lines.push_back(line_of(record));
+    if (program.dram_bytes > 0 && name == 1) {
+      ExactRecord exact;
+      exact.launch = launch(correlation, in_path);
+      exact.launch.host.start_ns = start;
+      exact.launch.host.end_ns = start + 5;
+      exact.name = name;
+      exact.measured = true;
+      exact.gpu_ns = 1;
+      exact.dram_read_bytes = static_cast<std::uint64_t>(program.dram_bytes * noise(random));
+      lines.push_back(line_of(exact));
+    }
+    return end + 10;
+  }
+
+  [[nodiscard]] IterationSeries series() const {
+    return IterationSeries::load(open_trace_folder(folder.path()), "", {});
+  }
+
+  std::mt19937 random;
+  std::uint32_t correlation = 0;
+};
+
+TraceDiff diff_of(const Program& a, const Program& b) {
+  return compare(NoisyRun(a).series(), NoisyRun(b).series(), {});
+}
+
+const Change& row(const std::vector<Change>& changes, const std::string& key,
+                  Quantity quantity = Quantity::gpu_ns) {
+  for (const Change& change : changes) {
+    if (change.key == key && change.quantity == quantity) return change;
+  }
+  throw std::runtime_error("no row " + key);
+}
+
+TEST_CASE("Student's t has the values of the tables") {
+  CHECK(student_t(0.05, 1) == Approx(12.7062).epsilon(1e-5));
+  CHECK(student_t(0.05, 10) == Approx(2.22814).epsilon(1e-5));
+  CHECK(student_t(0.01, 30) == Approx(2.75000).epsilon(1e-5));
+  CHECK(student_p(2.22814, 10) == Approx(0.05).epsilon(1e-4));
+  CHECK(student_p(0, 5) == Approx(1));
+}
+
+TEST_CASE("Welch's test gives the published example's result") {
+  // 27.5 21.0 19.0 23.6 17.0 17.9 16.9 20.1 21.9 22.6 23.1 19.6 19.0 21.7 21.4 against
+  // 27.1 22.0 20.8 23.4 23.4 23.5 25.8 22.0 24.8 20.2 21.9 22.1 22.9 20.5 24.4: t = 2.46, p = 0.021
+  Moments a, b;
+  for (const double x :
+       {27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4}) {
+    a.add(x);
+  }
+  for (const double x :
+       {27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4}) {
+    b.add(x);
+  }
+  const auto result = welch(a, b);
+  REQUIRE(result);
+  CHECK(result->p == Approx(0.021).margin(0.0005));
+}
+
+TEST_CASE("Holm's correction believes a row by what is left to test") {
+  CHECK(holm({0.001, 0.02, 0.03}, 0.05) == std::vector<bool>{true, true, true});
+  CHECK(holm({0.001, 0.03, 0.04}, 0.05) == std::vector<bool>{true, false, false});
+}
+
+TEST_CASE("runs of the same program show no change, whatever the seed") {
+  for (unsigned seed = 1; seed <= 40; seed += 2) {
+    const TraceDiff diff = diff_of({.seed = seed}, {.seed = seed + 1});
+    for (const auto* changes : {&diff.modules, &diff.kernels}) {
+      for (const Change& change : *changes) CHECK(change.verdict == Verdict::same);
+    }
+  }
+}
+
+TEST_CASE("a module that got 10 % slower is found, with its parents, and its sibling is not") {
+  const TraceDiff diff = diff_of({.seed = 1}, {.seed = 2, .attention_ns = 22'000});
+  CHECK(row(diff.modules, "iteration/model/attention").verdict == Verdict::worse);
+  CHECK(row(diff.modules, "iteration/model").verdict == Verdict::worse);
+  CHECK(row(diff.modules, "iteration/model/mlp").verdict == Verdict::same);
+  const auto relative = row(diff.modules, "iteration/model/attention").relative();
+  REQUIRE(relative);
+  CHECK(*relative == Approx(0.10).margin(0.03));
+  CHECK(diff.worse_than(0.05).size() == 3);  // iteration and model by 6.7 %
+  CHECK(diff.worse_than(0.08).size() == 1);
+}
+
+TEST_CASE("a change below the least counts as none, however sure it is") {
+  const TraceDiff diff =
+      diff_of({.seed = 1, .noise = 1e-6}, {.seed = 2, .attention_ns = 20'200, .noise = 1e-6});
+  const Change& change = row(diff.modules, "iteration/model/attention");
+  REQUIRE(change.test);
+  CHECK(change.test->p < 1e-6);
+  CHECK(change.verdict == Verdict::same);
+}
+
+TEST_CASE("a renamed kernel is one gone and one new, and its module's row compares") {
+  const TraceDiff diff = diff_of({.seed = 1}, {.seed = 2, .mlp_kernel = "fused_relu(int)"});
+  CHECK(row(diff.kernels, "relu(int)").verdict == Verdict::gone);
+  CHECK(row(diff.kernels, "fused_relu(int)").verdict == Verdict::appeared);
+  CHECK(row(diff.kernels, "fused_relu(int)").where == "iteration/model/mlp");
+  CHECK(row(diff.modules, "iteration/model/mlp").verdict == Verdict::same);
+}
+
+TEST_CASE("exact bytes are tested like time") {
+  const TraceDiff diff = diff_of({.seed = 1, .dram_bytes = 1e6}, {.seed = 2, .dram_bytes = 5e6});
+  const Change& change = row(diff.modules, "iteration/model/attention", Quantity::dram_bytes);
+  CHECK(change.verdict == Verdict::worse);
+  CHECK(*change.relative() == Approx(4).margin(0.3));
+}
+
+TEST_CASE("one iteration cannot be tested, and says so") {
+  const TraceDiff diff =
+      diff_of({.seed = 1, .iterations = 1}, {.seed = 2, .iterations = 1, .attention_ns = 90'000});
+  CHECK(row(diff.modules, "iteration/model/attention").verdict == Verdict::untested);
+  CHECK(diff.worse_than(0.05).empty());
+}
+
+TEST_CASE("different numbers of iterations compare by the mean of one") {
+  const TraceDiff diff = diff_of({.seed = 1, .iterations = 64}, {.seed = 2, .iterations = 200});
+  for (const Change& change : diff.modules) CHECK(change.verdict == Verdict::same);
+}
+
+TEST_CASE("two kernels of one trace stand side by side") {
+  const NoisyRun run({.seed = 3});
+  const Table table = compare_kernels(open_trace_folder(run.folder.path()), "gemm", "^relu");
+  CHECK(std::get<double>(table.rows[1][1].value) == Approx(20'000).epsilon(0.02));
+  CHECK(std::get<double>(table.rows[1][2].value) == Approx(10'000).epsilon(0.02));
+  CHECK(std::get<std::string>(table.rows[1][4].value) == "differ");
+  CHECK_THROWS_AS(compare_kernels(open_trace_folder(run.folder.path()), "nobody", "relu"), Missing);
+  CHECK_THROWS_AS(compare_kernels(open_trace_folder(run.folder.path()), "int", "relu"), Missing);
+}
+
+}  // namespace
+}  // namespace rangefinder

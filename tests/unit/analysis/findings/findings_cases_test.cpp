@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cases of workloads/cases, recorded on an H200: each shows the finding that it is there to show, and the
+// version beside it does not.
+#include <algorithm>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/findings/findings_trace.h"
+
+namespace rangefinder {
+namespace {
+using namespace test;
+
+using Ids = std::set<std::string>;
+
+std::ptrdiff_t count(const std::vector<Finding>& findings, std::string_view id) {
+  return std::count_if(findings.begin(), findings.end(), [id](const Finding& f) { return f.id == id; });
+}
+
+/// Of the time, when the GPU computes for 3 ms and copies for `copy_ms` a step, and loads 8 images of 6 ms.
+double idle_share(double workers, double copy_ms) {
+  return 1 - (3 + copy_ms) / (8 * 6 / workers);
+}
+
+TEST_CASE("of the transposes the naive one scatters its stores, 32 sectors where 4 would do") {
+  const auto found = recorded("case_transpose");
+
+  // Sectors were counted of the naive one and of the one through a tile, which does not scatter.
+  REQUIRE(count(found, "uncoalesced_stores") == 1);
+  const Finding& stores = *find(found, "uncoalesced_stores");
+  CHECK(stores.where == "rangefinder::cases::(anonymous namespace)::transpose_naive");
+  CHECK(number(stores, "sectors_per_request") == Approx(32).epsilon(0.001));
+  CHECK(number(stores, "sectors_of_neighbours") == 4);
+  CHECK(number(stores, "launches") == 30);
+  CHECK(static_cast<double>(*stores.saving_ns) == Approx(number(stores, "gpu_ns") * 7 / 8).epsilon(0.001));
+}
+
+TEST_CASE("of the transposes the padded one has no conflicts, and DRAM is what bounds it") {
+  const auto found = recorded("case_transpose");
+
+  // Conflicts were counted of the padded one. Loads are neighbours in all of them.
+  REQUIRE(ids(found) == Ids{"memory_bound", "pageable_or_synchronous_copies", "uncoalesced_stores"});
+  REQUIRE(count(found, "memory_bound") == 1);
+  const Finding& bound = *find(found, "memory_bound");
+  CHECK(bound.where == "transpose/padded");
+  CHECK(number(bound, "dram_peak_share") == Approx(0.763).margin(0.005));
+  // 30 times 8192 x 4096 floats, read and written.
+  CHECK(number(bound, "dram_bytes") == Approx(30.0 * 2 * 8192 * 4096 * 4).epsilon(0.01));
+}
+
+TEST_CASE("products in FP32 are found with what tensor cores would save") {
+  const auto found = recorded("case_gemm_fp32");
+
+  const Finding* const math = find(found, "fp32_math");
+  REQUIRE(math != nullptr);
+  CHECK(math->where.find("SimtEngine") != std::string::npos);
+  CHECK(number(*math, "kernels") == 40);
+  CHECK(number(*math, "share_of_gpu_time") == 1);
+  CHECK(text(*math, "basis") == "arithmetic");
+  const double peaks = number(*math, "fp32_peak_tflops") / number(*math, "tf32_peak_tflops");
+  CHECK(static_cast<double>(*math->saving_ns) == Approx(number(*math, "gpu_ns") * (1 - peaks)).epsilon(1e-4));
+}
+
+TEST_CASE("a product of 1024 cubed does not fill an H200 once") {
+  const auto found = recorded("case_gemm_fp32");
+
+  const Finding* const grid = find(found, "grid_under_one_wave");
+  REQUIRE(grid != nullptr);
+  CHECK(number(*grid, "under_one_wave_share") == 1);
+  CHECK(number(*grid, "launches") == 40);
+  CHECK(number(*grid, "heaviest_blocks") == 128);
+  CHECK(number(*grid, "multiprocessors") == 132);
+  CHECK_FALSE(grid->saving_ns);
+}
+
+TEST_CASE("products on tensor cores, most of their time at 8192 cubed, are neither FP32 nor under one wave") {
+  const auto found = recorded("case_gemm_tensor");
+
+  // The host checks the products while the GPU waits, and fetches them into pageable memory.
+  REQUIRE(ids(found) == Ids{"idle_in_range", "pageable_or_synchronous_copies"});
+  CHECK(find(found, "idle_in_range")->where == "gemm");
+}
+
+TEST_CASE("a GPU with one loader is idle for what the formula says") {
+  const auto found = recorded("case_starved_one");
+
+  REQUIRE(ids(found) == Ids{"idle_in_range", "pageable_or_synchronous_copies", "grid_under_one_wave"});
+  const Finding& copies = *find(found, "pageable_or_synchronous_copies");
+  const double copy_ms = number(copies, "copy_ns") / number(copies, "copies") / 1e6;
+  REQUIRE(found.front().id == "idle_in_range");
+  const Finding& idle = found.front();
+  CHECK(idle.where == "iteration/load");
+  CHECK(number(idle, "repetitions") == 59);
+  CHECK(number(idle, "gaps") == 59);
+  CHECK(number(idle, "share_of_time") == Approx(idle_share(1, copy_ms)).margin(0.01));
+}
+
+TEST_CASE("batches from pageable memory are found, batches from pinned memory are not") {
+  const auto pageable = recorded("case_starved_one"), pinned = recorded("case_starved_pinned");
+
+  const Finding* const copies = find(pageable, "pageable_or_synchronous_copies");
+  REQUIRE(copies != nullptr);
+  CHECK(number(*copies, "pageable") == 59);  // the first repetition warms up
+  CHECK(number(*copies, "bytes") == 59 * 39'321'600.0);
+  CHECK(number(*copies, "bytes_per_s") == Approx(8.86e9).epsilon(0.01));
+  CHECK(find(pinned, "pageable_or_synchronous_copies") == nullptr);
+}
+
+TEST_CASE("eight loaders leave the GPU idle for the smaller share that the formula says") {
+  const auto found = recorded("case_starved_pinned");
+
+  REQUIRE(ids(found) == Ids{"idle_in_range", "grid_under_one_wave"});
+  const Finding& idle = *find(found, "idle_in_range");
+  CHECK(idle.where == "iteration/load");
+  // 39.3 MB at the 55 GB/s of pinned memory are 0.71 ms.
+  CHECK(number(idle, "share_of_time") == Approx(idle_share(8, 0.71)).margin(0.01));
+}
+
+TEST_CASE("attention that writes its scores is found with their bytes, the fused one is not") {
+  const auto found = recorded("case_attention");
+
+  REQUIRE(ids(found) == Ids{"amplification", "attention_scores", "pageable_or_synchronous_copies"});
+  REQUIRE(count(found, "attention_scores") == 1);
+  const Finding& scores = *find(found, "attention_scores");
+  CHECK(scores.where == "attention/unfused");
+  CHECK(number(scores, "times") == 10);
+  CHECK(number(scores, "share_of_gpu_time") == Approx(0.348).margin(0.005));
+  // The case has 201,326,592 bytes of scores; what lies between the products passes the L2 with them.
+  CHECK(number(scores, "l2_bytes") > 10 * 2 * 201'326'592.0);
+}
+
+TEST_CASE(
+    "scores in memory are many times the declared bytes, the fused version moves less than it declares") {
+  const auto found = recorded("case_attention");
+
+  REQUIRE(count(found, "amplification") == 1);
+  const Finding& bytes = *find(found, "amplification");
+  CHECK(bytes.where == "attention/unfused");
+  CHECK(number(bytes, "declared_bytes") == 10 * 25'165'824.0);
+  CHECK(number(bytes, "dram_amplification") == Approx(49.1).margin(0.1));
+}
+
+TEST_CASE("RT-DETR with unfused attention writes scores in its decoder and its encoder") {
+  const auto found = recorded("rtdetr_unfused");
+
+  REQUIRE(ids(found) == Ids{"attention_scores", "grid_under_one_wave"});
+  REQUIRE(count(found, "attention_scores") == 3);
+  CHECK(found[0].where == "iteration/model/decoder/layers/*/self_attn");
+  CHECK(number(found[0], "times") == 12);  // 4 iterations of 3 layers
+  CHECK(number(found[0], "between_ns") == 85'985);
+  CHECK(found[1].where == "warmup/model/decoder/layers/*/self_attn");
+  CHECK(number(found[1], "times") == 6);
+  CHECK(found[2].where == "iteration/model/encoder/aifi/*/layers/*/self_attn");
+  CHECK(number(found[2], "times") == 4);
+}
+
+TEST_CASE("RT-DETR with fused attention, measured with two metric sets in turn, writes no scores") {
+  CHECK(ids(recorded("rtdetr_rotated")) == Ids{"grid_under_one_wave"});
+}
+
+}  // namespace
+}  // namespace rangefinder

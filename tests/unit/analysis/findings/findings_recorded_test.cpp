@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs recorded on an H200: what the rules say of them, and above all what they do not say.
+#include "tests/catch.h"
+#include "tests/unit/analysis/findings/findings_trace.h"
+
+namespace rangefinder {
+namespace {
+using namespace test;
+
+TEST_CASE("RT-DETR in PyTorch is bound by launches, unfused, and has calls in the way of a graph") {
+  const auto found = recorded("hf_rtdetr_trace");
+
+  CHECK(ids(found) ==
+        std::set<std::string>{"launch_bound", "unfused_chain", "grid_under_one_wave", "capture_obstacles"});
+  REQUIRE(found.front().id == "launch_bound");
+  CHECK(number(found.front(), "kernels_per_repetition") == 1204);
+  CHECK(number(found.front(), "share_of_time") == Approx(0.739).margin(0.01));
+}
+
+TEST_CASE("the chains of RT-DETR in PyTorch are its frozen batch normalisations and activations") {
+  const auto found = recorded("hf_rtdetr_trace");
+
+  const Finding* const chain = find(found, "unfused_chain");
+  REQUIRE(chain != nullptr);
+  CHECK(chain->where == "model/backbone/model/encoder/stages/*/layers/*/layer/*/normalization");
+  CHECK(text(*chain, "kernels") == "add, rsqrt, MulFunctor x 2, add");
+  CHECK(number(*chain, "chains") == 192);
+}
+
+TEST_CASE("sampling changes nothing in what is found") {
+  CHECK(ids(recorded("hf_rtdetr_sampled")) == ids(recorded("hf_rtdetr_trace")));
+}
+
+TEST_CASE("of RT-DETR with kernels of its own only the small grids remain") {
+  const auto exact = recorded("rtdetr_exact"), sampled = recorded("rtdetr_sampled");
+
+  CHECK(ids(exact) == std::set<std::string>{"grid_under_one_wave"});
+  CHECK(ids(sampled) == std::set<std::string>{"grid_under_one_wave"});
+  CHECK(number(sampled.front(), "under_one_wave_share") == Approx(0.901).margin(0.01));
+  CHECK(number(sampled.front(), "multiprocessors") == 132);
+}
+
+TEST_CASE("streams that wait for each other are found with producer and consumer") {
+  const auto found = recorded("multi_stream");
+
+  const Finding* const wait = find(found, "exposed_stream_wait");
+  REQUIRE(wait != nullptr);
+  CHECK(text(*wait, "producer_stream") == "15");
+  CHECK(text(*wait, "consumer_stream") == "16");
+  CHECK(number(*wait, "waits") == 2);
+  REQUIRE(find(found, "allocations_in_loop") != nullptr);
+  CHECK(number(*find(found, "allocations_in_loop"), "pool_calls") == 192);
+}
+
+TEST_CASE("in exact windows the profiler's own gaps and waits are nobody's fault") {
+  const auto found = ids(recorded("multi_stream_ranges"));
+
+  CHECK(found.count("exposed_stream_wait") == 0);
+  CHECK(found.count("launch_bound") == 0);
+  CHECK(found.count("idle_in_range") == 0);
+}
+
+TEST_CASE("copies with pageable memory are found among pinned ones") {
+  const auto found = recorded("copy_storm");
+
+  const Finding* const copies = find(found, "pageable_or_synchronous_copies");
+  REQUIRE(copies != nullptr);
+  CHECK(number(*copies, "pageable") == 9);
+  CHECK(find(found, "idle_in_range") == nullptr);
+}
+
+TEST_CASE("a GPU that takes turns with the host is idle in the host's range") {
+  const auto found = recorded("managed_memory");
+
+  REQUIRE(find(found, "idle_in_range") != nullptr);
+  CHECK(find(found, "idle_in_range")->where == "managed_memory/host turn");
+}
+
+TEST_CASE("kernels that do nothing but move bytes are bound by DRAM, at the bandwidth it has") {
+  const auto found = recorded("known_bytes_exact");
+
+  const Finding* const bound = find(found, "memory_bound");
+  REQUIRE(bound != nullptr);
+  CHECK(bound->where == "known_bytes/copy_kernel/1GiB");
+  CHECK(number(*bound, "dram_peak_share") == Approx(0.833).margin(0.01));
+  const Finding* const line = find(found, "time_follows_bytes");
+  REQUIRE(line != nullptr);
+  CHECK(number(*line, "r") > 0.99);
+  CHECK(number(*line, "effective_bytes_per_s") == Approx(4.244e12).epsilon(0.02));
+  CHECK(find(found, "amplification") == nullptr);  // the declared bytes are what it moves
+}
+
+TEST_CASE("graphs that are replayed, with a clean capture, are no finding") {
+  CHECK(ids(recorded("graph_replay")).empty());
+}
+
+TEST_CASE("a probe of NVTX with empty kernels is no finding") {
+  CHECK(ids(recorded("nvtx_shapes")).empty());
+}
+
+}  // namespace
+}  // namespace rangefinder

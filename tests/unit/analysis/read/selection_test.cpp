@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tools/analysis/ranks/rank_merge.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/selection.h"
+#include "tools/analysis/read/trace_totals.h"
+
+namespace rangefinder {
+namespace {
+using namespace test;
+
+/// Three iterations of 1,000 ns, each with a kernel of `iteration/forward` and one of `iteration/loss`
+/// whose time grows; a copy's worth of work before them belongs to none.
+struct ThreeIterations : TraceOnDisk {
+  explicit ThreeIterations(std::uint32_t scale = 1) {
+    lines = {line_of(header()),
+             line_of(gpu()),
+             line_of(path(1, 0, "iteration")),
+             line_of(path(2, 1, "forward")),
+             line_of(path(3, 1, "loss")),
+             line_of(kernel_name(1, "void gemm<float>(float*, int)")),
+             line_of(kernel_name(2, "relu(int)")),
+             line_of(config(1))};
+    std::uint32_t correlation = 1;
+    lines.push_back(line_of(kernel(correlation++, 0, 10, 20)));
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      const auto start = static_cast<TimeNs>(1'000 * (i + 1));
+      const std::uint64_t id = 10 * (i + 1);
+      const TimeNs width = static_cast<TimeNs>(100 * scale * (i + 1));
+      // The work ends long after the range that launched it, as on a GPU.
+      lines.push_back(line_of(kernel(correlation++, 2, start + 950, start + 950 + width, id + 1)));
+      KernelRecord loss = kernel(correlation++, 3, start + 1'000 + width, start + 1'010 + width, id + 2);
+      loss.name = 2;
+      lines.push_back(line_of(loss));
+      lines.push_back(line_of(range(id + 1, 2, start + 10, start + 40)));
+      lines.push_back(line_of(range(id + 2, 3, start + 50, start + 60)));
+      lines.push_back(line_of(range(id, 1, start, start + 100)));
+    }
+    write();
+  }
+};
+
+TraceTotals totals_of(const TraceOnDisk& trace, const SelectionOptions& options) {
+  const TraceFolder files = open_trace_folder(trace.folder.path());
+  Selection selection(options, files);
+  return load_trace(files, &selection);
+}
+
+TEST_CASE("the range named iteration is found, and work belongs to the one that launched it") {
+  const ThreeIterations trace;
+  const Iterations found = find_iterations(open_trace_folder(trace.folder.path()), "");
+  CHECK(found.path == "iteration");
+  REQUIRE(found.instances.size() == 3);
+  CHECK(found.of_range(21) == 1);
+  CHECK(found.of_range(99) == Iterations::kNone);
+  CHECK(found.at(500) == Iterations::kNone);
+  // Starts in the third iteration's time, but was launched in the second.
+  CHECK(found.of(kernel(9, 2, 3'005, 3'020, 21).work) == 1);
+}
+
+TEST_CASE("a step whose name counts up is one range that repeats") {
+  TraceOnDisk trace;
+  trace.lines = {line_of(header()), line_of(gpu())};
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    trace.lines.push_back(line_of(path(i, 0, "ProfilerStep#" + std::to_string(i))));
+    trace.lines.push_back(line_of(range(i, i, 100 * i, 100 * i + 50)));
+  }
+  trace.write();
+  const Iterations found = find_iterations(open_trace_folder(trace.folder.path()), "");
+  CHECK(found.path == "ProfilerStep#*");
+  CHECK(found.instances.size() == 3);
+}
+
+TEST_CASE("a glob names the range itself, not what is below it") {
+  const ThreeIterations trace;
+  const TraceFolder files = open_trace_folder(trace.folder.path());
+  CHECK(find_iterations(files, "*/loss").path == "iteration/loss");
+  CHECK(find_iterations(files, "iteration").path == "iteration");
+  CHECK_THROWS_AS(find_iterations(files, "nobody"), Missing);
+}
+
+TEST_CASE("only the chosen iterations count") {
+  SelectionOptions options;
+  options.iterations = parse_iterations("1:3");
+  const TraceTotals totals = totals_of(ThreeIterations(), options);
+  CHECK(totals.kernels == 4);
+  CHECK(totals.ranges == 6);
+}
+
+TEST_CASE("only the chosen paths, and what is below them, count") {
+  SelectionOptions options;
+  options.range = "**/forward";
+  const TraceTotals totals = totals_of(ThreeIterations(), options);
+  CHECK(totals.kernels == 3);
+  CHECK(totals.ranges == 3);
+}
+
+TEST_CASE("only the chosen kernels count, by a part of their names") {
+  SelectionOptions options;
+  options.kernel = "^relu";
+  CHECK(totals_of(ThreeIterations(), options).kernels == 3);
+}
+
+TEST_CASE("only work that starts in the window counts") {
+  SelectionOptions options;
+  options.window = parse_window("2us:3us");
+  CHECK(totals_of(ThreeIterations(), options).kernels == 2);
+}
+
+TEST_CASE("without options everything counts") {
+  CHECK(totals_of(ThreeIterations(), {}).kernels == 7);
+  CHECK(Selection().everything());
+}
+
+TEST_CASE("spans are read as they are typed, and nonsense is refused with a sentence") {
+  CHECK(parse_iterations("10:").first == 10u);
+  CHECK_FALSE(parse_iterations(":20").first);
+  CHECK(parse_window("1.5s:2000ms").first == 1'500'000'000);
+  CHECK(parse_window("0.5:").first == 500'000'000);
+  for (const char* const text : {"", ":", "5", "a:b", "3:3", "5:2", "1e400:"}) {
+    CHECK_THROWS_AS(parse_iterations(text), std::invalid_argument);
+    CHECK_THROWS_AS(parse_window(text), std::invalid_argument);
+  }
+}
+
+TEST_CASE("of two ranks the slower is named, module by module and in all") {
+  const ThreeIterations fast(1), slow(2);
+  RankMerge merge;
+  merge.add(load_trace(open_trace_folder(fast.folder.path())));
+  merge.add(load_trace(open_trace_folder(slow.folder.path())));
+  CHECK(merge.straggler() == slow.folder.path().string());
+  const Table modules = merge.modules(0);
+  REQUIRE(modules.rows.size() == 4);
+  const auto& forward = modules.rows[1];
+  CHECK(std::get<std::string>(forward[0].value) == "iteration/forward");
+  CHECK(std::get<std::uint64_t>(forward[1].value) == 900);    // mean of 600 and 1,200
+  CHECK(std::get<std::uint64_t>(forward[3].value) == 1'200);  // most
+  CHECK(std::get<std::string>(forward[5].value) == slow.folder.path().string());
+  CHECK(modules.rows[2][5].empty());  // the loss takes as long on both
+}
+
+TEST_CASE("where waits are known the table of work names no straggler") {
+  const ThreeIterations fast(1), slow(2);
+  RankMerge merge;
+  merge.add(load_trace(open_trace_folder(fast.folder.path())));
+  merge.add(load_trace(open_trace_folder(slow.folder.path())));
+  CHECK(merge.ranks().remarks.starts_with("Straggler: "));
+  CHECK(merge.ranks(true).remarks.starts_with("Most work of its own: "));
+}
+
+TEST_CASE("ranks that do the same have no straggler") {
+  const ThreeIterations one, other;
+  RankMerge merge;
+  merge.add(load_trace(open_trace_folder(one.folder.path())));
+  merge.add(load_trace(open_trace_folder(other.folder.path())));
+  CHECK(merge.straggler().empty());
+}
+
+}  // namespace
+}  // namespace rangefinder

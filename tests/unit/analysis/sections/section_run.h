@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A section of a report over a trace, and its cells by key.
+//
+//   SectionRun run("memcpy", recorded("copy_storm"));
+//   run.number("memcpy", {{"kind", "HtoD"}}, "bytes")
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tools/analysis/read/selection.h"
+#include "tools/analysis/sections/section_kinds.h"
+#include "tools/analysis/tables/section.h"
+#include "tools/analysis/tables/table_render.h"
+
+namespace rangefinder::test {
+
+/// Folder of a run that was recorded on an H200 (tests/replay/).
+inline std::filesystem::path recorded(const std::string& name) {
+  return std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / name;
+}
+
+/// Plain value of a cell as text; "" where it is empty.
+inline std::string plain(const Cell& cell) {
+  return cell_text(Cell(cell.value), Unit::text, true);
+}
+
+class SectionRun {
+ public:
+  using Where = std::vector<std::pair<std::string, std::string>>;  // key, plain value
+
+  SectionRun(const std::string& section, const std::filesystem::path& folder, const SectionView& wanted = {},
+             const SelectionOptions& selected = {})
+      : view(wanted), made(find_section(section)->make(view)) {
+    const TraceFolder files = open_trace_folder(folder);
+    Selection selection(selected, files);
+    trace.emplace(load_trace(files, &selection, made.get()));
+    values.emplace(load_row_values(*trace));
+    tables = made->tables({*trace, *values, view});
+  }
+
+  const Table& table(const std::string& name) const {
+    for (const Table& table : tables) {
+      if (table.name == name) return table;
+    }
+    throw std::runtime_error("no table " + name);
+  }
+
+  /// The first row in which all of `where` holds; a column that is not there holds "".
+  std::optional<std::size_t> find(const std::string& name, const Where& where) const {
+    const Table& in = table(name);
+    for (std::size_t row = 0; row < in.rows.size(); ++row) {
+      bool all = true;
+      for (const auto& [key, value] : where) all = all && text(name, row, key) == value;
+      if (all) return row;
+    }
+    return std::nullopt;
+  }
+
+  std::string text(const std::string& name, std::size_t row, const std::string& key) const {
+    const Table& in = table(name);
+    for (std::size_t i = 0; i < in.columns.size(); ++i) {
+      if (in.columns[i].key == key) return plain(in.rows.at(row).at(i));
+    }
+    return "";
+  }
+  std::string text(const std::string& name, const Where& where, const std::string& key) const {
+    const auto row = find(name, where);
+    return row ? text(name, *row, key) : "(no such row)";
+  }
+  /// Throws where the cell is empty or no number.
+  double number(const std::string& name, std::size_t row, const std::string& key) const {
+    return std::stod(text(name, row, key));
+  }
+  double number(const std::string& name, const Where& where, const std::string& key) const {
+    return std::stod(text(name, where, key));
+  }
+
+  /// All of it, as people see it.
+  std::string shown() const {
+    std::string out;
+    for (const Table& table : tables) out += render_text(table, {0, false, false});
+    return out;
+  }
+
+  SectionView view;
+  std::unique_ptr<Section> made;
+  std::optional<TraceTotals> trace;
+  std::optional<RowValues> values;
+  std::vector<Table> tables;
+};
+
+/// A trace of these lines, behind a header, one GPU and one context.
+inline void write_trace(TraceOnDisk& trace, const std::vector<std::string>& lines) {
+  ContextRecord context;
+  context.id = 1;
+  context.null_stream = 7;
+  trace.lines = {line_of(header()), line_of(gpu()), line_of(context)};
+  trace.lines.insert(trace.lines.end(), lines.begin(), lines.end());
+  trace.write();
+}
+
+inline LaunchRecord call(const char* api, std::uint32_t correlation, TimeNs start, TimeNs end,
+                         std::uint32_t in_path = 0) {
+  LaunchRecord out;
+  out.host = {start, end, 4711, in_path, 0};
+  out.api = api;
+  out.correlation = correlation;
+  out.context = 1;
+  return out;
+}
+
+inline KernelRecord kernel_on(std::uint32_t stream, std::uint32_t correlation, TimeNs start, TimeNs end,
+                              std::uint32_t in_path = 0) {
+  KernelRecord out = kernel(correlation, in_path, start, end);
+  out.work.stream = stream;
+  return out;
+}
+
+inline MemcpyRecord copy_on(std::uint32_t stream, std::uint32_t correlation, TimeNs start, TimeNs end,
+                            std::uint64_t bytes) {
+  MemcpyRecord out;
+  out.work = kernel_on(stream, correlation, start, end).work;
+  out.kind = CopyKind::HtoD;
+  out.source = MemoryKind::pinned;
+  out.destination = MemoryKind::device;
+  out.bytes = bytes;
+  out.async = true;
+  return out;
+}
+
+}  // namespace rangefinder::test

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sections over more lines than they keep, shown to them one by one.
+#include "tests/catch.h"
+#include "tests/unit/analysis/sections/section_run.h"
+#include "tools/analysis/sections/section_kinds.h"
+
+using namespace rangefinder;
+
+TEST_CASE("idle: calls of a host that is ahead are forgotten, those in a gap are not") {
+  // Each microsecond a kernel of 900 ns. A launch reaches 50 ns into the gap behind it, a wait into none.
+  constexpr TimeNs kKernels = 400'000;
+  SectionView view;
+  const auto section = find_section("idle")->make(view);
+  for (TimeNs i = 0; i < kKernels; ++i) {
+    const TimeNs start = 1'000 * i;
+    SyncRecord wait;
+    wait.host = {start + 100, start + 200, 4711, 0, 0};
+    section->line(wait);
+    LaunchRecord launch = test::launch(static_cast<std::uint32_t>(i + 1), 0);
+    launch.host.start_ns = start + 850;
+    launch.host.end_ns = start + 950;
+    section->line(launch);
+    section->line(test::kernel(static_cast<std::uint32_t>(i + 1), 0, start, start + 900));
+  }
+
+  const TraceTotals trace;
+  const RowValues values(trace);
+  const Table table = section->tables({trace, values, view}).front();
+
+  REQUIRE(table.rows.size() == 1);
+  const auto number = [&table](const std::string& key) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].key == key) return std::stoll(test::plain(table.rows.front()[i]));
+    }
+    return -1LL;
+  };
+  CHECK(number("gaps") == kKernels - 1);
+  CHECK(number("idle_ns") == 100 * (kKernels - 1));
+  CHECK(number("in_launch_ns") == 50 * (kKernels - 1));
+  CHECK(number("in_sync_ns") == 0);
+}

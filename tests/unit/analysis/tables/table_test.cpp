@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/catch.h"
+
+#include <nlohmann/json.hpp>
+#include "tools/analysis/tables/table_render.h"
+
+namespace rangefinder {
+namespace {
+
+Table sample() {
+  Table table;
+  table.name = "sample";
+  table.columns = {
+      {"name", "what", Unit::text}, {"gpu_ns", "GPU time", Unit::ns}, {"bytes", "size", Unit::bytes}};
+  table.add({Cell("a,b"), Cell(std::uint64_t{1'500'000}), Cell(std::uint64_t{2'000})});
+  table.add({Cell("=1+1|x"), Cell(std::uint64_t{3'000}), Cell()});
+  return table;
+}
+
+std::uint64_t number(const Cell& cell) {
+  return std::get<std::uint64_t>(cell.value);
+}
+
+TEST_CASE("people read units, and plain numbers where they ask for them") {
+  const Table table = sample();
+  CHECK(render_text(table, {}).find("1.50 ms") != std::string::npos);
+  CHECK(render_text(table, {0, false, true}).find("1500000") != std::string::npos);
+  CHECK(render_text(table, {0, false, true}).find("ms") == std::string::npos);
+}
+
+TEST_CASE("CSV has keys, plain numbers, empty fields, and quotes what needs it") {
+  CHECK(render_csv(sample()) == "name,gpu_ns,bytes\r\n\"a,b\",1500000,2000\r\n\"=1+1|x\",3000,\r\n");
+  CHECK(csv_field("say \"hi\"\n") == "\"say \"\"hi\"\"\n\"");
+}
+
+TEST_CASE("Markdown escapes what would end a cell or begin markup") {
+  CHECK(render_markdown(sample(), false).find("=1+1\\|x") != std::string::npos);
+  CHECK(render_markdown(sample(), false).find("|---|---:|---:|") != std::string::npos);
+}
+
+TEST_CASE("JSON rows leave out what was not measured") {
+  const auto rows = render_rows(sample());
+  CHECK(rows[0]["bytes"] == 2'000);
+  CHECK_FALSE(rows[1].contains("bytes"));
+}
+
+TEST_CASE("rows sort by a number from the largest, with unknown values last") {
+  Table table = sample();
+  table.add({Cell("c"), Cell(std::uint64_t{9'000}), Cell(std::uint64_t{5'000})});
+  REQUIRE(sort_rows(table, "bytes"));
+  CHECK(number(table.rows[0][2]) == 5'000);
+  CHECK(table.rows[2][2].empty());
+  CHECK_FALSE(sort_rows(table, "nothing"));
+}
+
+TEST_CASE("a column that nobody measured is not shown, the first always is") {
+  Table table = sample();
+  for (auto& row : table.rows) row[2] = Cell();
+  for (auto& row : table.rows) row[0] = Cell();
+  drop_empty_columns(table);
+  REQUIRE(table.columns.size() == 2);
+  CHECK(table.columns[0].key == "name");
+}
+
+TEST_CASE("a negative number keeps its sign and its unit") {
+  CHECK(cell_text(Cell(CellValue(std::int64_t{-1'500'000})), Unit::ns, false) == "-1.50 ms");
+  CHECK(cell_text(Cell(CellValue(-0.25)), Unit::share, false) == "-25.0 %");
+}
+
+TEST_CASE("JSON rows become one CSV column a value, objects and arrays too") {
+  const auto rows =
+      nlohmann::ordered_json::parse(R"([{"a":1,"b":{"c":2.5}},{"a":2,"d":["x","y"],"e":true}])");
+  CHECK(render_csv(table_of_rows("t", rows)) == "a,b.c,d,e\r\n1,2.5,,\r\n2,,x;y,yes\r\n");
+}
+
+TEST_CASE("a terminal cannot be driven by a name") {
+  Table table = sample();
+  table.rows[0][0] = Cell(CellValue(std::string("\033[2Jx")));
+  CHECK(render_text(table, {}).find('\033') == std::string::npos);
+}
+
+}  // namespace
+}  // namespace rangefinder

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <random>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tools/analysis/timeline/gpu_timeline.h"
+
+using namespace rangefinder;
+
+namespace {
+
+/// from, to, kernels, copies, streams
+using Span = std::tuple<TimeNs, TimeNs, std::uint32_t, std::uint32_t, std::size_t>;
+
+struct Seen {
+  std::vector<Span> spans;
+  GpuTimeline timeline{[this](const GpuSpan& span) {
+    spans.emplace_back(span.from_ns, span.to_ns, span.kernels, span.copies, span.streams->size());
+  }};
+};
+
+GpuWork work(TimeNs start, TimeNs end, std::uint32_t stream = 7, std::uint32_t gpu = 0) {
+  GpuWork out;
+  out.start_ns = start;
+  out.end_ns = end;
+  out.stream = stream;
+  out.gpu = gpu;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("spans change where work begins or ends, and leave no gap between first and last") {
+  Seen seen;
+  seen.timeline.add(work(100, 200), true);
+  seen.timeline.add(work(150, 300, 13), false);
+  seen.timeline.add(work(400, 500), true);
+  seen.timeline.finish();
+
+  CHECK(seen.spans == std::vector<Span>{{100, 150, 1, 0, 1},
+                                        {150, 200, 1, 1, 2},
+                                        {200, 300, 0, 1, 1},
+                                        {300, 400, 0, 0, 0},
+                                        {400, 500, 1, 0, 1}});
+  CHECK(seen.timeline.late_ns() == 0);
+}
+
+TEST_CASE("two works on one stream are two works and one stream") {
+  Seen seen;
+  seen.timeline.add(work(0, 10), true);
+  seen.timeline.add(work(0, 10), true);
+  seen.timeline.finish();
+
+  CHECK(seen.spans == std::vector<Span>{{0, 10, 2, 0, 1}});
+}
+
+TEST_CASE("work that arrives out of order gives the same spans") {
+  std::mt19937 random(3);
+  std::vector<GpuWork> works;
+  for (TimeNs i = 0; i < 500; ++i) {
+    works.push_back(work(i * 10, i * 10 + 1 + static_cast<TimeNs>(random() % 40),
+                         7 + static_cast<std::uint32_t>(random() % 4)));
+  }
+  Seen ordered, shuffled;
+  for (const GpuWork& one : works) ordered.timeline.add(one, true);
+  std::shuffle(works.begin(), works.end(), random);
+  for (const GpuWork& one : works) shuffled.timeline.add(one, true);
+  ordered.timeline.finish();
+  shuffled.timeline.finish();
+
+  REQUIRE(ordered.spans.size() > 500);
+  CHECK(shuffled.spans == ordered.spans);
+}
+
+TEST_CASE("busy time, counted nanosecond by nanosecond, is that of the spans") {
+  std::mt19937 random(11);
+  Seen seen;
+  std::vector<bool> busy(3'000);
+  for (int i = 0; i < 150; ++i) {
+    const auto start = static_cast<TimeNs>(random() % 2'900);
+    const auto end = start + static_cast<TimeNs>(random() % 60);
+    seen.timeline.add(work(start, end, static_cast<std::uint32_t>(random() % 3)), true);
+    for (TimeNs t = start; t < end; ++t) busy[static_cast<std::size_t>(t)] = true;
+  }
+  seen.timeline.finish();
+
+  TimeNs busy_ns = 0;
+  for (const auto& [from, to, kernels, copies, streams] : seen.spans) busy_ns += kernels != 0 ? to - from : 0;
+  CHECK(busy_ns == std::count(busy.begin(), busy.end(), true));
+}
+
+TEST_CASE("GPUs have time lines of their own") {
+  Seen seen;
+  seen.timeline.add(work(0, 10, 7, 0), true);
+  seen.timeline.add(work(5, 20, 7, 1), true);
+  seen.timeline.finish();
+
+  CHECK(std::multiset<Span>(seen.spans.begin(), seen.spans.end()) ==
+        std::multiset<Span>{{0, 10, 1, 0, 1}, {5, 20, 1, 0, 1}});
+}
+
+TEST_CASE("work that comes after its time was shown counts as late, and only its rest is shown") {
+  Seen seen;
+  seen.timeline.add(work(100, 200), true);
+  seen.timeline.finish();
+  seen.timeline.add(work(150, 260), true);
+  seen.timeline.add(work(20, 90), true);
+  seen.timeline.finish();
+
+  CHECK(seen.spans == std::vector<Span>{{100, 200, 1, 0, 1}, {200, 260, 1, 0, 1}});
+  CHECK(seen.timeline.late_ns() == 50 + 70);
+}
+
+TEST_CASE("work without times, or of no length, has no effect") {
+  Seen seen;
+  seen.timeline.add(work(kNoTime, kNoTime), true);
+  seen.timeline.add(work(10, 10), true);
+  seen.timeline.add(work(20, 10), true);
+  seen.timeline.finish();
+
+  CHECK(seen.spans.empty());
+}
+
+TEST_CASE("more work than is held back comes in order as long as it is out of order by less") {
+  Seen seen;
+  constexpr TimeNs kWorks = 3 * static_cast<TimeNs>(TimeOrder<GpuWork>::kPlaces);
+  // Pairs change places all along.
+  for (TimeNs i = 0; i < kWorks; i += 2) {
+    seen.timeline.add(work((i + 1) * 10, (i + 1) * 10 + 5), true);
+    seen.timeline.add(work(i * 10, i * 10 + 5), true);
+  }
+  seen.timeline.finish();
+
+  CHECK(seen.timeline.late_ns() == 0);
+  CHECK(seen.spans.size() == static_cast<std::size_t>(2 * kWorks - 1));
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/timeline/memory_use.h"
+#include "tests/catch.h"
+
+using namespace rangefinder;
+
+namespace {
+
+AllocRecord alloc(std::uint64_t address, std::uint64_t bytes, TimeNs end, std::uint32_t path = 0,
+                  AllocKind kind = AllocKind::device) {
+  AllocRecord out;
+  out.host = {end - 5, end, 4711, path, 0};
+  out.api = "cuMemAlloc";
+  out.kind = kind;
+  out.address = address;
+  out.bytes = bytes;
+  return out;
+}
+
+AllocRecord free_of(std::uint64_t address, TimeNs start, std::uint32_t path = 0) {
+  AllocRecord out;
+  out.host = {start, start + 5, 4711, path, 0};
+  out.api = "cuMemFree";
+  out.is_free = true;
+  out.address = address;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the peak is what was live at once, not what was allocated in all") {
+  MemoryUse use;
+  use.add(alloc(1, 100, 10));
+  use.add(free_of(1, 20));
+  use.add(alloc(2, 60, 30));
+  use.add(alloc(3, 30, 40));
+  use.finish();
+
+  const MemoryTotals& all = use.paths().at(0);
+  CHECK(all.gpu.peak == 100);
+  CHECK(all.gpu.now == 90);
+  CHECK(all.bytes == 190);
+  CHECK(all.allocations == 3);
+  CHECK(all.frees == 1);
+  CHECK(all.call_ns == 20);
+}
+
+TEST_CASE("memory belongs to the path that allocated it and those above, wherever it is freed") {
+  MemoryUse use;
+  use.add(PathRecord{1, 0, 0, "model"});
+  use.add(PathRecord{2, 1, 0, "layer"});
+  use.add(PathRecord{3, 0, 0, "clean up"});
+  use.add(alloc(1, 100, 10, 2));
+  use.add(alloc(2, 50, 20, 1));
+  use.add(free_of(1, 30, 3));
+  use.finish();
+
+  CHECK(use.paths().at(2).gpu.peak == 100);
+  CHECK(use.paths().at(2).gpu.now == 0);
+  CHECK(use.paths().at(2).frees == 1);
+  CHECK(use.paths().at(1).gpu.peak == 150);
+  CHECK(use.paths().at(1).gpu.now == 50);
+  CHECK(use.paths().count(3) == 0);
+}
+
+TEST_CASE("lines that come out of order are put in order before the peak is taken") {
+  MemoryUse use;
+  use.add(alloc(2, 100, 30));
+  use.add(alloc(1, 100, 10));
+  use.add(free_of(1, 20));
+  use.finish();
+
+  CHECK(use.paths().at(0).gpu.peak == 100);
+}
+
+TEST_CASE("an allocation exists from the end of its call, a free ends it at its begin") {
+  MemoryUse use;
+  AllocRecord slow = alloc(2, 100, 40);
+  slow.host.start_ns = 5;  // began before the free, ended after it
+  use.add(alloc(1, 100, 10));
+  use.add(slow);
+  use.add(free_of(1, 20));
+  use.finish();
+
+  CHECK(use.paths().at(0).gpu.peak == 100);
+}
+
+TEST_CASE("memory of the host is an account of its own") {
+  MemoryUse use;
+  use.add(alloc(1, 100, 10, 0, AllocKind::host));
+  use.add(alloc(2, 70, 20, 0, AllocKind::async));
+  use.finish();
+
+  CHECK(use.paths().at(0).host.peak == 100);
+  CHECK(use.paths().at(0).gpu.peak == 70);
+  CHECK(use.kinds()[static_cast<std::size_t>(AllocKind::async)].gpu.peak == 70);
+  CHECK(use.kinds()[static_cast<std::size_t>(AllocKind::device)].allocations == 0);
+}
+
+TEST_CASE("a free of what was there before recording is counted and changes nothing") {
+  MemoryUse use;
+  use.add(free_of(9, 5));
+  use.add(alloc(1, 100, 10));
+  use.finish();
+
+  CHECK(use.unknown_frees() == 1);
+  CHECK(use.paths().at(0).gpu.now == 100);
+}
+
+TEST_CASE("an address that is given out again was freed unseen") {
+  MemoryUse use;
+  use.add(alloc(1, 100, 10));
+  use.add(alloc(1, 30, 20));
+  use.finish();
+
+  CHECK(use.paths().at(0).gpu.now == 30);
+  CHECK(use.paths().at(0).gpu.peak == 100);
+}
+
+TEST_CASE("what was never freed is told by path and kind, with its oldest") {
+  MemoryUse use;
+  use.add(alloc(1, 100, 10, 4));
+  use.add(alloc(2, 50, 20, 4));
+  use.add(alloc(3, 10, 30, 4, AllocKind::managed));
+  use.finish();
+
+  const auto live = use.live();
+  REQUIRE(live.size() == 2);
+  const LiveMemory& device = live.at({4, AllocKind::device});
+  CHECK(device.count == 2);
+  CHECK(device.bytes == 150);
+  CHECK(device.oldest_ns == 10);
+}
+
+TEST_CASE("the peak over time stays in a few slices and none of them misses the peak") {
+  MemoryUse use;
+  for (std::uint64_t i = 1; i <= 1'000; ++i) {
+    const auto at = static_cast<TimeNs>(i * 100);
+    use.add(alloc(i, i == 700 ? 5'000 : 10, at));
+    use.add(free_of(i, at + 50));
+  }
+  use.finish();
+
+  const auto& slices = use.slices();
+  REQUIRE(slices.size() > 8);
+  CHECK(slices.size() <= 33);
+  std::size_t with_peak = 0;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    const bool holds =
+        slices[i].from_ns <= 70'000 && (i + 1 == slices.size() || slices[i + 1].from_ns > 70'000);
+    CHECK(slices[i].gpu_peak == (holds ? 5'000 : 10));
+    with_peak += holds ? 1 : 0;
+  }
+  CHECK(with_peak == 1);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Against cuda_occupancy.h, the calculator that the CUDA Toolkit carries, and by hand.
+#include <climits>
+#include <cstring>
+
+#include <cuda_occupancy.h>
+
+#include "tests/catch.h"
+#include "tools/analysis/timeline/occupancy.h"
+
+using namespace rangefinder;
+
+namespace {
+
+/// CUDA Programming Guide, table of compute capabilities; KiB of an SM and of a block.
+struct Chip {
+  std::uint32_t major, minor, warps;
+  std::uint32_t shared_kib, block_kib;
+};
+constexpr Chip kChips[] = {{7, 5, 32, 64, 64},    {8, 0, 64, 164, 163},  {8, 6, 48, 100, 99},
+                           {8, 7, 48, 164, 163},  {8, 9, 48, 100, 99},   {9, 0, 64, 228, 227},
+                           {10, 0, 64, 228, 227}, {10, 3, 64, 228, 227}, {11, 0, 48, 228, 227},
+                           {12, 0, 48, 100, 99},  {12, 1, 48, 100, 99}};
+
+GpuRecord gpu_of(const Chip& chip) {
+  GpuRecord out;
+  out.compute_major = chip.major;
+  out.compute_minor = chip.minor;
+  out.warps_per_sm = chip.warps;
+  out.registers_per_sm = 65'536;
+  out.shared_bytes_per_sm = std::uint64_t{chip.shared_kib} * 1'024;
+  out.sm_count = 100;
+  return out;
+}
+
+LaunchConfigRecord launch(std::uint32_t threads, std::uint32_t registers, std::uint32_t shared_bytes) {
+  LaunchConfigRecord out;
+  out.grid = {1'000, 1, 1};
+  out.block = {threads, 1, 1};
+  out.registers = registers;
+  out.dynamic_shared_bytes = shared_bytes;
+  return out;
+}
+
+int cuda_blocks(const Chip& chip, int threads, int registers, std::size_t shared_bytes) {
+  cudaOccDeviceProp device;
+  device.computeMajor = static_cast<int>(chip.major);
+  device.computeMinor = static_cast<int>(chip.minor);
+  device.maxThreadsPerBlock = 1'024;
+  device.maxThreadsPerMultiprocessor = static_cast<int>(chip.warps) * 32;
+  device.regsPerBlock = device.regsPerMultiprocessor = 65'536;
+  device.warpSize = 32;
+  device.sharedMemPerBlock = 48 * 1'024;
+  device.sharedMemPerMultiprocessor = std::size_t{chip.shared_kib} * 1'024;
+  device.sharedMemPerBlockOptin = std::size_t{chip.block_kib} * 1'024;
+  device.reservedSharedMemPerBlock = chip.major < 8 ? 0 : 1'024;
+  device.numSms = 100;
+  cudaOccFuncAttributes kernel;
+  kernel.maxThreadsPerBlock = 1'024;
+  kernel.numRegs = registers;
+  kernel.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+  kernel.maxDynamicSharedSizeBytes = device.sharedMemPerBlockOptin;
+  kernel.numBlockBarriers = 1;
+  const cudaOccDeviceState state;
+  cudaOccResult result;
+  const cudaOccError error =
+      cudaOccMaxActiveBlocksPerMultiprocessor(&result, &device, &kernel, &state, threads, shared_bytes);
+  return error == CUDA_OCC_SUCCESS ? result.activeBlocksPerMultiprocessor : -1;
+}
+
+}  // namespace
+
+TEST_CASE("as many blocks fit as CUDA's own calculator says") {
+  std::size_t compared = 0, different = 0;
+  for (const Chip& chip : kChips) {
+    const GpuRecord gpu = gpu_of(chip);
+    for (std::uint32_t threads = 1; threads <= 1'024; threads += threads < 64 ? 21 : 60) {
+      for (std::uint32_t registers = 0; registers <= 255; registers += 5) {
+        for (std::uint32_t shared = 0; shared <= chip.block_kib * 1'024; shared += 9'973) {
+          const int expected =
+              cuda_blocks(chip, static_cast<int>(threads), static_cast<int>(registers), shared);
+          const auto found = occupancy_of(gpu, launch(threads, registers, shared));
+          ++compared;
+          if (!found || static_cast<int>(found->blocks_per_sm) != expected) ++different;
+        }
+      }
+    }
+  }
+  CHECK(compared > 50'000);
+  CHECK(different == 0);
+}
+
+TEST_CASE("an H100 runs eight blocks of 256 threads with 32 registers: every warp is in use") {
+  const auto found = occupancy_of(gpu_of({9, 0, 64, 228, 227}), launch(256, 32, 0));
+
+  REQUIRE(found);
+  CHECK(found->blocks_per_sm == 8);
+  CHECK(found->share() == 1.0);
+  CHECK(found->limiter().empty());
+}
+
+TEST_CASE("64 registers a thread halve the occupancy of a block of 1024 threads") {
+  const auto found = occupancy_of(gpu_of({8, 0, 64, 164, 163}), launch(1'024, 64, 0));
+
+  REQUIRE(found);
+  CHECK(found->blocks_per_sm == 1);
+  CHECK(found->share() == 0.5);
+  CHECK(found->limiter() == "registers");
+}
+
+TEST_CASE("small blocks run into the chip's number of blocks") {
+  CHECK(occupancy_of(gpu_of({8, 6, 48, 100, 99}), launch(32, 16, 0))->limiter() == "blocks");
+  CHECK(occupancy_of(gpu_of({8, 6, 48, 100, 99}), launch(32, 16, 0))->blocks_per_sm == 16);
+  CHECK(occupancy_of(gpu_of({8, 9, 48, 100, 99}), launch(32, 16, 0))->blocks_per_sm == 24);
+  CHECK(occupancy_of(gpu_of({10, 0, 64, 228, 227}), launch(32, 16, 0))->blocks_per_sm == 32);
+}
+
+TEST_CASE("resources that limit equally are all named") {
+  // 171 registers: 8 warps an SM, one block of 8. 68 KiB of the 100 set aside: one block too.
+  LaunchConfigRecord config = launch(256, 171, 68'000);
+  config.shared_bytes_executed = 102'400;
+
+  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->limiter() == "registers, shared memory");
+}
+
+TEST_CASE("a launch that asks for no shared memory is limited by it only where nothing else is as tight") {
+  LaunchConfigRecord config = launch(32, 16, 0);
+  config.shared_bytes_executed = 32'768;  // 32 blocks with the driver's KiB each, as many as there may be
+  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->limiter() == "blocks");
+
+  config.shared_bytes_executed = 16'384;
+  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->limiter() == "shared memory");
+}
+
+TEST_CASE("shared memory counts by what the driver set aside for the launch, where that is known") {
+  LaunchConfigRecord config = launch(128, 32, 32'768);
+
+  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->blocks_per_sm == 6);
+  config.shared_bytes_executed = 102'400;
+  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->blocks_per_sm == 3);
+}
+
+TEST_CASE("waves are the grid over the blocks of the whole GPU at once") {
+  LaunchConfigRecord config = launch(256, 32, 0);
+  config.grid = {10, 10, 6};
+
+  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->waves == 0.75);  // 600 of 8 x 100
+}
+
+TEST_CASE("an unknown chip, a line without limits and a launch of no threads have no occupancy") {
+  GpuRecord lacking = gpu_of({9, 0, 64, 228, 227});
+  lacking.registers_per_sm = 0;
+
+  CHECK_FALSE(occupancy_of(gpu_of({99, 9, 64, 228, 227}), launch(256, 32, 0)));
+  CHECK_FALSE(occupancy_of(lacking, launch(256, 32, 0)));
+  CHECK_FALSE(occupancy_of(gpu_of({9, 0, 64, 228, 227}), launch(0, 32, 0)));
+}

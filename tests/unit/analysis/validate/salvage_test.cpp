@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/validate/salvage.h"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/validate/validated.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/trace_totals.h"
+
+using namespace rangefinder;
+using test::content;
+using test::line_of;
+using test::shown;
+using test::TraceOnDisk;
+namespace fs = std::filesystem;
+
+namespace {
+
+TraceFolder files_of(const TraceOnDisk& trace) {
+  return open_trace_folder(trace.folder.path());
+}
+
+/// Into a folder of its own beside the trace.
+struct Salvaged {
+  test::TemporaryFolder beside;
+  fs::path place = beside.path() / "whole";
+  Salvage result;
+
+  explicit Salvaged(const TraceOnDisk& trace) {
+    trace.write();
+    result = salvage_trace(files_of(trace), place);
+    INFO(shown(result.after));
+    CHECK(result.done);
+  }
+  [[nodiscard]] TraceTotals totals() const { return load_trace(open_trace_folder(place)); }
+  [[nodiscard]] std::uint64_t lost(Loss cause) const {
+    return totals().loss[static_cast<std::size_t>(cause)];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a cut trace keeps its whole lines byte for byte and gets an end that is valid") {
+  TraceOnDisk trace;
+  trace.lines[TraceOnDisk::kEnd].resize(30);
+
+  const Salvaged salvaged(trace);
+
+  CHECK(salvaged.result.kept == trace.lines.size() - 1);
+  CHECK(salvaged.result.dropped == 1);
+  std::string whole;
+  for (std::size_t i = 0; i + 1 < trace.lines.size(); ++i) whole += trace.lines[i];
+  const std::string text = content(salvaged.place / "trace-00000.ndjson");
+  CHECK(text.substr(0, whole.size()) == whole);
+  CHECK(validate_trace(open_trace_folder(salvaged.place), true).valid());
+  const TraceTotals totals = salvaged.totals();
+  REQUIRE(totals.end);
+  CHECK(totals.end->reason == "salvaged");
+  CHECK(totals.end->balance[0].recorded == 2);
+  CHECK(salvaged.lost(Loss::lines_not_written) == 1);
+}
+
+TEST_CASE("a launch whose record was cut off is lost, and the ledger adds up") {
+  TraceOnDisk trace;
+  trace.lines.resize(TraceOnDisk::kKernel2);
+
+  const Salvaged salvaged(trace);
+
+  const TraceTotals totals = salvaged.totals();
+  const LaunchBalance& kernels = totals.end->balance[0];
+  CHECK((kernels.launched == 2 && kernels.recorded == 1 && kernels.lost == 1));
+  CHECK(salvaged.lost(Loss::launch_without_record) == 1);
+  CHECK(salvaged.lost(Loss::nvtx_unclosed) == 2);
+  CHECK(salvaged.lost(Loss::lines_not_written) == 0);
+}
+
+TEST_CASE("a name that cannot be read takes the lines that refer to it along") {
+  TraceOnDisk trace;
+  trace.lines[TraceOnDisk::kInner][5] = '\0';
+
+  const Salvaged salvaged(trace);
+
+  CHECK(salvaged.result.dropped == 4);  // the path, a launch, its kernel and their range
+  CHECK(salvaged.totals().kernels == 1);
+}
+
+TEST_CASE("a launch made while its thread captured is no launch") {
+  TraceOnDisk trace;
+  CaptureRecord begin;
+  begin.host = {100, 101, 4711, 0, 0};
+  CaptureRecord end = begin;
+  end.step = CaptureStep::end;
+  LaunchRecord captured = test::launch(9, 1, 1);
+  trace.lines[TraceOnDisk::kConfig] += line_of(begin) + line_of(captured) + line_of(end);
+  trace.lines.pop_back();
+
+  const Salvaged salvaged(trace);
+
+  CHECK(salvaged.totals().end->balance[0].launched == 2);
+  CHECK(salvaged.lost(Loss::launch_without_record) == 0);
+}
+
+TEST_CASE("a summary that tells of more than is left is no longer final") {
+  TraceOnDisk trace;
+  trace.lines.pop_back();
+  std::ofstream(trace.folder.path() / "summary.json")
+      << R"({"schema":"rangefinder.summary","final":true,"modules":[{"path":"more","calls":9}]})";
+
+  const Salvaged salvaged(trace);
+
+  CHECK(content(salvaged.place / "summary.json").find("\"final\":false") != std::string::npos);
+}
+
+TEST_CASE("in place the damaged segment is replaced, and nothing is left beside it") {
+  TraceOnDisk trace;
+  trace.lines[TraceOnDisk::kEnd].resize(30);
+  trace.write();
+
+  const Salvage result = salvage_trace(files_of(trace), {});
+
+  CHECK(result.done);
+  CHECK(validate_trace(files_of(trace), true).valid());
+  CHECK_FALSE(fs::exists(trace.folder.path().string() + ".salvage"));
+}
+
+TEST_CASE("in place a trace whose program may still write is refused") {
+  TraceOnDisk trace;
+  Header living = test::header();
+  char host[256] = {};
+  REQUIRE(gethostname(host, sizeof host - 1) == 0);
+  living.host = host;
+  living.pid = static_cast<std::uint32_t>(getpid());
+  trace.lines[TraceOnDisk::kHeader] = line_of(living);
+  trace.lines.pop_back();
+  trace.write();
+
+  CHECK_THROWS_AS(salvage_trace(files_of(trace), {}), Missing);
+}
+
+TEST_CASE("of a valid trace nothing is written") {
+  const TraceOnDisk trace;
+  trace.write();
+  const fs::path place = trace.folder.path().string() + "-whole";
+
+  const Salvage result = salvage_trace(files_of(trace), place);
+
+  CHECK_FALSE(result.needed);
+  CHECK_FALSE(fs::exists(place));
+}
+
+TEST_CASE("a place that is taken is not written to") {
+  TraceOnDisk trace;
+  trace.lines.pop_back();
+  trace.write();
+
+  CHECK_THROWS_AS(salvage_trace(files_of(trace), trace.folder.path()), Missing);
+}
+
+TEST_CASE("what cannot be made valid is refused, and nothing is left of it") {
+  TraceOnDisk trace;
+  trace.lines[TraceOnDisk::kGpu].clear();
+  trace.write();
+  const test::TemporaryFolder beside;
+
+  const Salvage result = salvage_trace(files_of(trace), beside.path() / "whole");
+
+  CHECK_FALSE(result.done);
+  CHECK_FALSE(result.after.valid());
+  CHECK(fs::is_empty(beside.path()));
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sampled bytes in the table and in the summary that `run` writes again.
+#include <fstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/validate/validated.h"
+#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/validate/summary_rewrite.h"
+
+using namespace rangefinder;
+using test::line_of;
+using test::TraceOnDisk;
+using Json = nlohmann::json;
+
+namespace {
+
+// Kernels of `model` (1000 to 3000 ns) and of `model/layer/0` (3000 to 4000 ns), a sample a 1000 ns from
+// 0 on: the first lies before all work.
+struct SampledOnDisk : TraceOnDisk {
+  SampledOnDisk() {
+    SamplesRecord samples;
+    samples.runs = {{0, 4'000, 4}};
+    samples.columns[kSampleDramRead] = {100, 2'000, 2'000, 1'000};
+    samples.columns[kSampleDramWrite] = {10, 20, 20, 5};
+    samples.columns[kSampleL2] = {200, 4'000, 4'000, 2'000};
+    lines[kFlush] = line_of(samples);
+    EndRecord end = test::end_record();
+    end.records.emplace_back("samples", 1);
+    lines[kEnd] = line_of(end);
+  }
+  void write_summary(const char* counters) const {
+    write();
+    const Json summary{
+        {"schema", "rangefinder.summary"},
+        {"version", "1.0"},
+        {"final", true},
+        {"process", {{"counters", counters}}},
+        {"modules", Json::array()},
+        {"outside", Json::object()},
+        {"kernels", {{{"name", "void gemm<float>(float*, int)"}, {"library", "own"}, {"count", 2}}}},
+        {"findings", Json::array()}};
+    std::ofstream(folder.path() / "summary.json") << summary;
+  }
+  [[nodiscard]] Json summary() const {
+    std::ifstream stream(folder.path() / "summary.json");
+    return Json::parse(stream);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("sampled bytes of modules, nobody's beside them, none lost") {
+  const SampledOnDisk trace;
+  trace.write();
+  const TraceTotals totals = load_trace(open_trace_folder(trace.folder.path()));
+  const RowValues values = load_row_values(totals);
+
+  REQUIRE(values.sampled() != nullptr);
+  const std::vector<PathTotals> rows = totals.totals.paths();
+  const RowBytes model = values.bytes(rows[0]), layer = values.bytes(rows[1]);
+  CHECK(model.source == RowBytes::Source::sampled);
+  CHECK(model.read + values.sampled()->samples.unattributed[kSharedDramRead] == 32 * 5'100);
+  CHECK(model.l2 + values.sampled()->samples.unattributed[kSharedL2] == 32 * 10'200);
+  CHECK(layer.read < model.read);
+  CHECK(model.error_pct().has_value());
+
+  const std::string text = module_table(totals, values, {}, {0, false});
+  INFO(text);
+  CHECK(text.find("DRAM read") != std::string::npos);
+  CHECK(text.find("DRAM ±") != std::string::npos);
+  CHECK(text.find("(bytes of nobody)") != std::string::npos);
+}
+
+TEST_CASE("a summary gets the sampled bytes of its trace, and agrees with it afterwards") {
+  const SampledOnDisk trace;
+  trace.write_summary("sampled");
+
+  CHECK(complete_summary(trace.folder.path()).empty());
+
+  const Json summary = trace.summary();
+  REQUIRE(summary["modules"].size() == 2);
+  CHECK(summary["modules"][0]["path"] == "model");
+  CHECK(summary["modules"][0]["bytes_source"] == "sampled");
+  CHECK(summary["modules"][0].contains("bytes_error_pct"));
+  const auto all = summary["samples"]["all"]["dram_read_bytes"].get<std::uint64_t>();
+  CHECK(all == 32 * 5'100);
+  CHECK(summary["modules"][0]["dram_read_bytes"].get<std::uint64_t>() +
+            summary["samples"]["unattributed"]["dram_read_bytes"].get<std::uint64_t>() ==
+        all);
+  CHECK(summary["outside"]["kernels"] == 0);
+  CHECK(summary["kernels"][0]["bytes_source"] == "sampled");
+  CHECK_FALSE(std::filesystem::exists(trace.folder.path() / "summary.json.tmp"));
+}
+
+TEST_CASE("bytes of work while samples were lost stand beside those of the samples") {
+  SampledOnDisk trace;
+  SamplesRecord before, after;
+  before.runs = {{0, 2'000, 2}};
+  before.columns[kSampleL2] = {200, 4'000};
+  after.runs = {{3'000, 4'000, 1}};  // the one before it is missing
+  after.columns[kSampleL2] = {2'000};
+  trace.lines[TraceOnDisk::kFlush] = line_of(before) + line_of(after);
+  EndRecord end = test::end_record();
+  end.records.emplace_back("samples", 2);
+  trace.lines[TraceOnDisk::kEnd] = line_of(end);
+  trace.write_summary("sampled");
+  REQUIRE(complete_summary(trace.folder.path()).empty());
+  Json summary = trace.summary();
+
+  CHECK(summary["samples"]["all"]["l2_bytes"] == 32 * 6'200);
+  const auto estimated = summary["samples"]["estimated"]["l2_bytes"].get<std::uint64_t>();
+  CHECK(estimated == 32 * 4'000);  // half of `model` was seen
+  CHECK(summary["modules"][0]["bytes_estimated"] == true);
+  CHECK(summary["modules"][0]["sampled_share"] == 0.6667);
+  CHECK(summary["modules"][0]["l2_bytes"].get<std::uint64_t>() +
+            summary["samples"]["unattributed"]["l2_bytes"].get<std::uint64_t>() ==
+        32 * 6'200 + estimated);
+  const std::string text =
+      module_table(load_trace(open_trace_folder(trace.folder.path())),
+                   load_row_values(load_trace(open_trace_folder(trace.folder.path()))), {}, {0, false});
+  CHECK(text.find("Samples were lost") != std::string::npos);
+  CHECK(text.find("+: at least") == std::string::npos);
+
+  summary["kernels"][0]["total_ns"] = 3'000;
+  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  CHECK(test::shown(test::check(trace)).empty());
+  summary["samples"]["estimated"]["l2_bytes"] = estimated + 1;
+  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  CHECK(test::only_kind(test::check(trace)) == "summary");
+}
+
+TEST_CASE("a summary that cannot be made better stays as it is, and the reason is told") {
+  SampledOnDisk trace;
+  const char* counters = "sampled";
+  std::uint64_t max_bytes = kMaxBytesToRead;
+  bool told = true;
+  SECTION("a trace of counters without samples") {
+    trace.lines[TraceOnDisk::kFlush].clear();
+    counters = "exact";
+    told = false;
+  }
+  SECTION("too large a trace") {
+    max_bytes = 100;
+  }
+  SECTION("a program that was killed") {
+    trace.lines[TraceOnDisk::kEnd].clear();
+  }
+  SECTION("lines that are missing") {
+    EndRecord end = test::end_record();
+    end.loss[static_cast<std::size_t>(Loss::lines_over_max_size)] = 1;
+    trace.lines[TraceOnDisk::kEnd] = line_of(end);
+  }
+  SECTION("a trace that is none") {
+    trace.lines = {"{}\n"};
+  }
+  trace.write_summary(counters);
+  const Json before = trace.summary();
+
+  CHECK(complete_summary(trace.folder.path(), max_bytes).empty() != told);
+
+  CHECK(trace.summary() == before);
+}
+
+TEST_CASE("a folder without a summary is left alone") {
+  const SampledOnDisk trace;
+  trace.write();
+  CHECK(complete_summary(trace.folder.path()).empty());
+  CHECK_FALSE(std::filesystem::exists(trace.folder.path() / "summary.json"));
+}
+
+TEST_CASE("a byte of samples that nobody got, or that no sample held, is found") {
+  const SampledOnDisk trace;
+  trace.write_summary("sampled");
+  REQUIRE(complete_summary(trace.folder.path()).empty());
+  Json summary = trace.summary();
+  summary["kernels"][0]["total_ns"] = 3'000;
+  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  REQUIRE(test::shown(test::check(trace)).empty());
+  Json* place = nullptr;
+  SECTION("in a module") {
+    place = &summary["modules"][0]["dram_read_bytes"];
+  }
+  SECTION("unattributed") {
+    place = &summary["samples"]["unattributed"]["l2_bytes"];
+  }
+  SECTION("in all") {
+    place = &summary["samples"]["all"]["dram_write_bytes"];
+  }
+  SECTION("in the number of samples") {
+    place = &summary["samples"]["count"];
+  }
+  *place = place->get<std::uint64_t>() + 1;
+  std::ofstream(trace.folder.path() / "summary.json") << summary;
+
+  CHECK(test::only_kind(test::check(trace)) == "summary");
+}

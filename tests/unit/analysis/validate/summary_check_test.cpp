@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/validate/summary_check.h"
+
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/validate/validated.h"
+
+using namespace rangefinder;
+using test::check;
+using test::only_kind;
+using test::shown;
+using test::TraceOnDisk;
+
+namespace {
+
+nlohmann::json true_summary() {
+  return {{"schema", "rangefinder.summary"},
+          {"version", "1.0"},
+          {"final", true},
+          {"modules",
+           {{{"path", "model"},
+             {"calls", 1},
+             {"kernels", 2},
+             {"gpu_ns", 3000},
+             {"gpu_ns_exclusive", 2000},
+             {"host_ns", 450}},
+            {{"path", "model/layer\\/0"},
+             {"calls", 1},
+             {"kernels", 1},
+             {"gpu_ns", 1000},
+             {"gpu_ns_exclusive", 1000},
+             {"host_ns", 250}}}},
+          {"outside", {{"kernels", 0}}},
+          {"kernels", {{{"name", "void gemm<float>(float*, int)"}, {"count", 2}, {"total_ns", 3000}}}}};
+}
+
+void write_summary(const TraceOnDisk& trace, const nlohmann::json& summary) {
+  std::ofstream(trace.folder.path() / "summary.json") << summary;
+}
+
+}  // namespace
+
+TEST_CASE("a true summary agrees with its trace") {
+  const TraceOnDisk trace;
+  write_summary(trace, true_summary());
+
+  const Validation result = check(trace);
+
+  INFO(shown(result));
+  CHECK(result.valid());
+  CHECK(result.notes.empty());
+}
+
+TEST_CASE("a summary that differs from its trace is found") {
+  const TraceOnDisk trace;
+  nlohmann::json summary = true_summary();
+  SECTION("another time") {
+    summary["modules"][1]["gpu_ns"] = 1001;
+  }
+  SECTION("another number of kernels") {
+    summary["modules"][0]["kernels"] = 3;
+  }
+  SECTION("a path that is not there") {
+    summary["modules"][1]["path"] = "model/other";
+  }
+  SECTION("bytes that nobody measured") {
+    summary["outside"]["dram_read_bytes"] = 5;
+  }
+  SECTION("another kernel time") {
+    summary["kernels"][0]["total_ns"] = 1;
+  }
+  SECTION("copies that the trace does not have") {
+    summary["memcpy"] = {{{"kind", "HtoD"},
+                          {"src", "pinned"},
+                          {"dst", "device"},
+                          {"count", 1},
+                          {"bytes", 64},
+                          {"total_ns", 9}}};
+  }
+  SECTION("a loss that the end line does not have") {
+    summary["loss"] = {{"events_dropped", 3}};
+  }
+  SECTION("samples that the trace does not have") {
+    summary["samples"] = {{"count", 10}, {"idle", 0}};
+  }
+  SECTION("no summary at all") {
+    summary = nlohmann::json::array();
+  }
+  write_summary(trace, summary);
+
+  CHECK(only_kind(check(trace)) == "summary");
+}
+
+TEST_CASE("a summary from before the end is not compared") {
+  const TraceOnDisk trace;
+  nlohmann::json summary = true_summary();
+  summary["final"] = false;
+  summary["modules"][0]["kernels"] = 1;
+  write_summary(trace, summary);
+
+  const Validation result = check(trace);
+
+  CHECK(result.valid());
+  CHECK(result.notes.size() == 1);
+}

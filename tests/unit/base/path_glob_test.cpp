@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/base/path_glob.h"
+
+#include <random>
+#include <string>
+
+#include "tests/catch.h"
+
+using rangefinder::matches_glob;
+
+namespace {
+
+/// The same question as its definition reads, every way a star can go tried. `p`: where in `pattern` we are.
+bool matches_by_definition(std::string_view pattern, std::size_t p, std::string_view path) {
+  const std::string_view rest = pattern.substr(p);
+  if (rest.empty()) return path.empty() || path.front() == '/';
+  const bool two = rest.starts_with("**");
+  if (two || rest.front() == '*') {
+    const bool levels = rest.starts_with("**/") && (p == 0 || pattern[p - 1] == '/');
+    for (std::size_t i = 0; i <= path.size(); ++i) {
+      const bool may_end_here = !levels || i == 0 || path[i - 1] == '/';
+      if (may_end_here && matches_by_definition(pattern, p + (levels ? 3 : two ? 2 : 1), path.substr(i)))
+        return true;
+      if (!two && i < path.size() && path[i] == '/') return false;
+    }
+    return false;
+  }
+  if (path.empty() || (rest.front() == '?' ? path.front() == '/' : rest.front() != path.front()))
+    return false;
+  return matches_by_definition(pattern, p + 1, path.substr(1));
+}
+
+std::string random_text(std::mt19937& random, std::string_view characters, std::size_t longest) {
+  std::string text;
+  for (std::size_t left = random() % (longest + 1); left > 0; --left)
+    text += characters[random() % characters.size()];
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a pattern names a path and all below it") {
+  CHECK(matches_glob("model/decoder", "model/decoder"));
+  CHECK(matches_glob("model/decoder", "model/decoder/layers/0"));
+  CHECK_FALSE(matches_glob("model/decoder", "model"));
+  CHECK_FALSE(matches_glob("model/decoder", "model/decoder_head"));
+  CHECK_FALSE(matches_glob("decoder", "model/decoder"));
+}
+
+TEST_CASE("a star is any text within one level") {
+  CHECK(matches_glob("model/*/self_attn", "model/0/self_attn"));
+  CHECK(matches_glob("model/layer*", "model/layer"));
+  CHECK(matches_glob("model/l*r*3", "model/layer_33"));
+  CHECK(matches_glob("*", "model/decoder"));
+  CHECK_FALSE(matches_glob("model/*/self_attn", "model/layers/0/self_attn"));
+  CHECK_FALSE(matches_glob("model/*x", "model/layer"));
+}
+
+TEST_CASE("two stars are any levels, none too") {
+  CHECK(matches_glob("**/fpn_blocks/1", "fpn_blocks/1"));
+  CHECK(matches_glob("**/fpn_blocks/1", "model/encoder/fpn_blocks/1/conv"));
+  CHECK(matches_glob("model/**/conv", "model/conv"));
+  CHECK(matches_glob("model/**/conv", "model/a/b/conv"));
+  CHECK(matches_glob("model/**", "model/a"));
+  CHECK_FALSE(matches_glob("**/fpn_blocks/1", "model/fpn_blocks/10"));
+}
+
+TEST_CASE("a question mark is one letter and no slash") {
+  CHECK(matches_glob("layers/?", "layers/3"));
+  CHECK_FALSE(matches_glob("layers/?", "layers/33"));
+  CHECK_FALSE(matches_glob("a?b", "a/b"));
+  CHECK_FALSE(matches_glob("a?", "a"));
+}
+
+TEST_CASE("an empty pattern matches the empty path alone") {
+  CHECK(matches_glob("", ""));
+  CHECK_FALSE(matches_glob("", "model"));
+}
+
+TEST_CASE("two stars and a slash hold no level only where a level begins") {
+  CHECK(matches_glob("model/**/**/conv", "model/conv"));
+  CHECK(matches_glob("a**/b", "axx/b"));
+  CHECK_FALSE(matches_glob("a**/b", "ab"));
+}
+
+TEST_CASE("a pattern matches what its definition says") {
+  std::mt19937 random(20'261'122);
+  int matched = 0;
+  for (int round = 0; round < 200'000; ++round) {
+    std::string pattern = random_text(random, "ab/*?*", 8);
+    if (random() % 3 == 0) pattern.insert(random() % (pattern.size() + 1), "/**/");
+    if (random() % 9 == 0) pattern.insert(0, "**/");
+    const std::string path = random_text(random, "ab/", 11);
+    const bool expected = matches_by_definition(pattern, 0, path);
+    if (matches_glob(pattern, path) != expected) FAIL(pattern << " over " << path << ": " << expected);
+    matched += expected ? 1 : 0;
+  }
+  CHECK(matched > 20'000);
+}
+
+TEST_CASE("a pattern of any length needs no stack and little time") {
+  CHECK(matches_glob(std::string(1'000'000, '*'), "model/decoder"));
+  CHECK_FALSE(matches_glob(std::string(1'000'001, '*') + "x", "model/decoder"));
+  std::string many;
+  for (int i = 0; i < 30; ++i) many += "**a*";
+  CHECK_FALSE(matches_glob(many + "b", std::string(200, 'a')));
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Launches wait for a configuration as long as one may come.
+#include "profiler/counters/exact/exact_gpus.h"
+
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <thread>
+
+#include "tests/catch.h"
+
+using namespace rangefinder;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kShort{1};  // less than a launch waits for a configuration
+
+CUcontext some_context() {
+  static int place = 0;
+  return reinterpret_cast<CUcontext>(&place);
+}
+
+CuptiLibrary library_without_memory() {
+  CuptiLibrary library;
+  library.functions.ProfilerInitialize = [](CUpti_Profiler_Initialize_Params*) -> CUptiResult {
+    throw std::bad_alloc();
+  };
+  return library;
+}
+
+CuptiLibrary library_that_refuses() {
+  CuptiLibrary library;
+  library.functions.ProfilerInitialize = [](CUpti_Profiler_Initialize_Params*) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return CUPTI_ERROR_NOT_SUPPORTED;
+  };
+  return library;
+}
+
+std::atomic<bool> loading{false};  // as a thread that waits for the loader's lock
+
+CuptiLibrary library_that_is_being_loaded() {
+  CuptiLibrary library;
+  library.functions.ProfilerInitialize = [](CUpti_Profiler_Initialize_Params*) {
+    while (loading.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return CUPTI_ERROR_NOT_SUPPORTED;
+  };
+  return library;
+}
+
+}  // namespace
+
+TEST_CASE("no launch waits for a configuration that there is no memory for") {
+  const CuptiLibrary library = library_without_memory();
+  LossLedger loss;
+  ExactGpus gpus(library, loss, "bytes");
+  gpus.start_building(0, some_context());
+  const auto begin = Clock::now();
+
+  CHECK(gpus.wait_for(0) == nullptr);
+
+  CHECK(Clock::now() - begin < kShort);
+  CHECK(loss.get(Loss::record_sink_errors) == 1);
+}
+
+TEST_CASE("nor for one that nobody builds") {
+  const CuptiLibrary library = library_that_refuses();
+  LossLedger loss;
+  ExactGpus gpus(library, loss, "bytes");
+  const auto begin = Clock::now();
+
+  CHECK(gpus.wait_for(0) == nullptr);
+  CHECK(gpus.wait_for(ExactGpus::kMaxGpus) == nullptr);
+
+  CHECK(Clock::now() - begin < kShort);
+}
+
+TEST_CASE("it waits for one that is being built, also if that says why there are no counters") {
+  const CuptiLibrary library = library_that_refuses();
+  LossLedger loss;
+  ExactGpus gpus(library, loss, "bytes");
+  gpus.start_building(0, some_context());
+
+  const CounterConfig* const config = gpus.wait_for(0);
+
+  REQUIRE(config != nullptr);
+  CHECK_FALSE(config->error().empty());
+  CHECK(gpus.wait_until_built(kShort));
+}
+
+TEST_CASE("after one launch has waited in vain no other waits, on any GPU, and what comes late is there") {
+  const CuptiLibrary library = library_that_is_being_loaded();
+  LossLedger loss;
+  ExactGpus gpus(library, loss, "bytes");
+  loading = true;
+  for (const std::uint32_t gpu : {0U, 1U}) gpus.start_building(gpu, some_context());
+  const auto begin = Clock::now();
+  CHECK(gpus.wait_for(0) == nullptr);
+  const auto waited = Clock::now() - begin;
+  for (int launch = 0; launch < 1000; ++launch) CHECK(gpus.wait_for(launch % 2) == nullptr);
+  const auto in_all = Clock::now() - begin;
+  loading = false;
+
+  CHECK(waited >= ExactGpus::kConfigPatience);
+  CHECK(in_all - waited < kShort);
+  CHECK(gpus.wait_until_built(kShort));
+  CHECK(gpus.wait_for(0) != nullptr);
+}
+
+TEST_CASE("a library whose counters may not be asked for is not asked, and says why") {
+  CuptiLibrary library = library_without_memory();
+  library.no_counters = "the program is built with AddressSanitizer";
+  LossLedger loss;
+  ExactGpus gpus(library, loss, "bytes");
+  gpus.start_building(0, some_context());
+
+  const CounterConfig* const config = gpus.wait_for(0);
+
+  REQUIRE(config != nullptr);
+  CHECK(config->error() == library.no_counters);
+}

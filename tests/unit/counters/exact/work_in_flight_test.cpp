@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which work has not ended, with a driver that says what a test wants.
+#include "profiler/counters/exact/work_in_flight.h"
+
+#include <cstdint>
+#include <set>
+
+#include "tests/catch.h"
+
+using namespace rangefinder;
+
+namespace {
+
+constexpr std::int64_t kNoPatience = 0;
+constexpr std::int64_t kSomeNs = 5'000'000;
+
+std::set<CUstream> busy;  // streams that are not idle
+int queries = 0;
+int busy_for = 0;  // queries until everything is idle; 0: as `busy` says
+
+CUresult query(CUstream stream) {
+  ++queries;
+  if (busy_for != 0 && --busy_for == 0) busy.clear();
+  return busy.count(stream) != 0 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+CUresult failing_query(CUstream) {
+  return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+CUstream stream(std::uintptr_t number) {
+  return reinterpret_cast<CUstream>(number);
+}
+
+WorkInFlight fresh() {
+  busy.clear();
+  queries = busy_for = 0;
+  return WorkInFlight(&query);
+}
+
+}  // namespace
+
+TEST_CASE("nothing launched is idle, and nobody is asked") {
+  WorkInFlight work = fresh();
+
+  CHECK(work.idle());
+  CHECK(work.wait(kNoPatience));
+  CHECK(queries == 0);
+}
+
+TEST_CASE("only streams that had work since they were idle are asked about") {
+  WorkInFlight work = fresh();
+  busy = {stream(1)};
+  REQUIRE(work.add(stream(1), 7, false));
+  REQUIRE(work.add(stream(2), 8, false));
+
+  CHECK_FALSE(work.idle());
+  queries = 0;
+  CHECK_FALSE(work.idle());
+  CHECK(queries == 1);  // stream 2 has ended
+
+  busy.clear();
+  CHECK(work.idle());
+  queries = 0;
+  CHECK(work.idle());
+  CHECK(queries == 0);
+}
+
+TEST_CASE("waiting ends with the work, or with the patience") {
+  WorkInFlight work = fresh();
+  busy = {stream(1)};
+  REQUIRE(work.add(stream(1), 7, false));
+
+  CHECK_FALSE(work.wait(kSomeNs));
+  busy_for = 100;
+  CHECK(work.wait(std::int64_t{60'000'000'000}));
+}
+
+TEST_CASE("the kernel launched last into a stream that is not idle is the one to name") {
+  WorkInFlight work = fresh();
+  busy = {stream(2)};
+  REQUIRE(work.add(stream(1), 5, false));
+  REQUIRE(work.add(stream(2), 6, false));
+  REQUIRE(work.add(stream(2), 7, false));
+
+  CHECK_FALSE(work.idle());
+
+  CHECK(work.unfinished() == 7);
+  CHECK_FALSE(work.has_waiter());
+}
+
+TEST_CASE("work that is known to wait is no news, and copies have no name") {
+  WorkInFlight work = fresh();
+  busy = {stream(1), stream(2)};
+  REQUIRE(work.add(stream(1), 5, true));
+  REQUIRE(work.add(stream(2), 0, false));
+
+  CHECK_FALSE(work.idle());
+
+  CHECK(work.has_waiter());
+  CHECK(work.unfinished() == 0);
+}
+
+TEST_CASE("a stream stays one that waits until it is idle") {
+  WorkInFlight work = fresh();
+  busy = {stream(1)};
+  REQUIRE(work.add(stream(1), 5, true));
+  REQUIRE(work.add(stream(1), 6, false));
+
+  CHECK(work.has_waiter());
+  busy.clear();
+  CHECK(work.idle());
+  CHECK_FALSE(work.has_waiter());
+}
+
+TEST_CASE("a stream that ends to exist is not asked about") {
+  WorkInFlight work = fresh();
+  busy = {stream(1)};
+  REQUIRE(work.add(stream(1), 5, false));
+  REQUIRE(work.add(stream(2), 6, false));
+
+  work.forget(stream(1));
+
+  CHECK(work.idle());
+  CHECK(queries == 1);
+}
+
+TEST_CASE("more busy streams than can be followed are refused, idle ones make room") {
+  WorkInFlight work = fresh();
+  for (std::uintptr_t i = 1; i <= WorkInFlight::kMaxStreams; ++i) {
+    busy.insert(stream(i));
+    REQUIRE(work.add(stream(i), 1, false));
+  }
+
+  CHECK_FALSE(work.add(stream(1000), 1, false));
+  CHECK(work.add(stream(1), 2, false));  // one that is followed already
+  busy.erase(stream(9));
+  CHECK(work.add(stream(1000), 1, false));
+}
+
+TEST_CASE("an error of the driver tells nothing of the work, and holds nothing up") {
+  WorkInFlight broken(&failing_query);
+  REQUIRE(broken.add(stream(1), 5, false));
+  CHECK(broken.wait(kNoPatience));
+
+  WorkInFlight without_driver(nullptr);
+  REQUIRE(without_driver.add(stream(1), 5, false));
+  CHECK(without_driver.idle());
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUPTI's own host API, which needs no GPU: it knows every chip's counters.
+#include "profiler/counters/metrics/metric_config.h"
+
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/unit/counters/counters_loaded.h"
+
+using namespace rangefinder;
+
+namespace {
+
+CUptiResult build(MetricConfig& config, const char* chip, const std::vector<const char*>& metrics) {
+  return config.build(chip, {}, metrics);
+}
+
+const std::vector<const char*> kExact(std::begin(kExactMetricNames), std::end(kExactMetricNames));
+
+}  // namespace
+
+TEST_CASE("the counters of exact mode fit into one pass on every data-centre chip we name") {
+  COUNTERS_OR_SKIP(cupti);
+  for (const char* chip : {"GA100", "AD102", "GH100", "GB100"}) {
+    INFO(chip);
+    MetricConfig config(cupti);
+
+    REQUIRE(build(config, chip, kExact) == CUPTI_SUCCESS);
+
+    CHECK(config.passes() == 1);
+    CHECK_FALSE(config.image().empty());
+    CHECK(config.host() != nullptr);
+  }
+}
+
+TEST_CASE("the same counters give the same configuration") {
+  COUNTERS_OR_SKIP(cupti);
+  MetricConfig first(cupti), second(cupti);
+
+  REQUIRE(build(first, "GH100", kExact) == CUPTI_SUCCESS);
+  REQUIRE(build(second, "GH100", kExact) == CUPTI_SUCCESS);
+
+  CHECK(std::vector(first.image().begin(), first.image().end()) ==
+        std::vector(second.image().begin(), second.image().end()));
+}
+
+TEST_CASE("more counters than the hardware has at once need more passes") {
+  COUNTERS_OR_SKIP(cupti);
+  MetricConfig config(cupti);
+  std::vector<const char*> many = kExact;
+  many.push_back("l1tex__t_requests.sum");
+
+  REQUIRE(build(config, "GH100", many) == CUPTI_SUCCESS);
+
+  CHECK(config.passes() > 1);
+}
+
+TEST_CASE("a counter that a chip does not have is an error, not an empty configuration") {
+  COUNTERS_OR_SKIP(cupti);
+  MetricConfig config(cupti);
+
+  CHECK(build(config, "GH100", {"gpu__time_duration.sum", "dram__bytes_dreamt.sum"}) != CUPTI_SUCCESS);
+
+  CHECK(config.image().empty());
+  CHECK(config.passes() == 0);
+}
+
+TEST_CASE("a chip that libcupti has never heard of is an error, and nothing is held") {
+  COUNTERS_OR_SKIP(cupti);
+  MetricConfig config(cupti);
+
+  CHECK(build(config, "GX999", kExact) != CUPTI_SUCCESS);
+
+  CHECK(config.host() == nullptr);
+  CHECK(config.passes() == 0);
+}
+
+TEST_CASE("a value that is no number is an error, so that it becomes no bytes") {
+  CuptiFunctions fake;
+  fake.ProfilerHostEvaluateToGpuValues = [](CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
+    for (std::size_t i = 0; i < params->numMetrics; ++i) params->pMetricValues[i] = 4096.0;
+    if (params->rangeIndex == 1) params->pMetricValues[params->numMetrics - 1] = std::nan("");
+    return CUPTI_SUCCESS;
+  };
+  fake.ProfilerHostInitialize = [](CUpti_Profiler_Host_Initialize_Params*) {
+    return CUPTI_ERROR_NOT_SUPPORTED;
+  };
+  MetricConfig config(fake);
+  REQUIRE(build(config, "GH100", kExact) == CUPTI_ERROR_NOT_SUPPORTED);  // now it knows the metrics' names
+  const std::vector<std::uint8_t> counter_data(16);
+  std::vector<double> values(kExactMetrics);
+
+  CHECK(config.evaluate(counter_data, 0, values) == CUPTI_SUCCESS);
+  CHECK(values == std::vector<double>(kExactMetrics, 4096.0));
+  CHECK(config.evaluate(counter_data, 1, values) == CUPTI_ERROR_INVALID_METRIC_VALUE);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/counters/metrics/metric_names.h"
+
+#include <set>
+#include <string>
+
+#include "profiler/base/edit_distance.h"
+#include "profiler/counters/metrics/metric_plan.h"
+#include "profiler/counters/metrics/metric_sets.h"
+#include "tests/catch.h"
+#include "tests/unit/counters/counters_loaded.h"
+
+using namespace rangefinder;
+
+namespace {
+
+struct Mistyped {
+  const char* request;
+  const char* nearest;  ///< that the error must name
+};
+constexpr Mistyped kMistyped[] = {
+    {"byts", "the set bytes"},
+    {"bytes,memry", "the set memory"},
+    {"rooflines", "the set roofline"},
+    {"dram_bytes_read.sum", "dram__bytes_read.sum"},
+    {"dram__byte_read.sum", "dram__bytes_read.sum"},
+    {"lts__t_sector_op_read.avg", "lts__t_sectors_op_read.avg"},
+    {"dram__bytes_read", "needs a suffix, as in dram__bytes_read.sum"},
+    {"dram__bytes_read.summ", ".sum"},
+    {"smsp__warps_issue_stalled_wait.ratio", "has no .ratio"},
+    {"nonsense", "bytes, memory, compute"},
+};
+
+}  // namespace
+
+TEST_CASE("the base of a metric ends at its suffix, also where the base has dots") {
+  CHECK(base_of("dram__bytes_read.sum") == "dram__bytes_read");
+  CHECK(base_of("lts__t_bytes.sum.pct_of_peak_sustained_elapsed") == "lts__t_bytes");
+  CHECK(base_of("TPC.TriageCompute.sm__inst_executed_realtime.sum") ==
+        "TPC.TriageCompute.sm__inst_executed_realtime");
+  CHECK(base_of("dram__bytes_read") == "dram__bytes_read");
+  CHECK(base_of("bytes.sum") == "bytes");
+  CHECK(base_of("").empty());
+}
+
+TEST_CASE("edit distance counts letters inserted, removed and replaced") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("bytes", "") == 5);
+  CHECK(edit_distance("byts", "bytes") == 1);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+}
+
+TEST_CASE("a name that nothing has is an error that names the nearest one, and nothing is planned") {
+  COUNTERS_OR_SKIP(cupti);
+  for (const Mistyped& mistyped : kMistyped) {
+    const MetricPlan plan = plan_metrics(cupti, "GH100", {}, mistyped.request);
+    INFO(mistyped.request << ": " << plan.error);
+
+    CHECK(plan.wrong_name);
+    CHECK(plan.error.find(mistyped.nearest) != std::string::npos);
+    CHECK(plan.groups.empty());
+  }
+}
+
+TEST_CASE("a request without a name is an error that lists the sets") {
+  COUNTERS_OR_SKIP(cupti);
+  for (const char* const request : {"", ",", "  , "}) {
+    const MetricPlan plan = plan_metrics(cupti, "GH100", {}, request);
+
+    CHECK(plan.wrong_name);
+    CHECK(plan.error.find(metric_set_names()) != std::string::npos);
+  }
+}
+
+TEST_CASE("sets have names of their own, and none names a metric twice") {
+  std::set<std::string> names;
+  for (const MetricSet& set : metric_sets()) {
+    INFO(set.name);
+    CHECK(names.insert(set.name).second);
+    CHECK(find_metric_set(set.name) == &set);
+    const std::set<std::string> metrics(set.metrics.begin(), set.metrics.end());
+    CHECK(metrics.size() == set.metrics.size());
+  }
+  CHECK(find_metric_set("byte") == nullptr);
+  CHECK(metric_set_names() == "bytes, memory, compute, roofline, stalls, coalescing");
+}
+
+TEST_CASE("sums of counters add up over launches, percents and ratios do not") {
+  CHECK(adds_up("dram__bytes_read.sum"));
+  CHECK_FALSE(adds_up("lts__t_bytes.sum.pct_of_peak_sustained_elapsed"));
+  CHECK_FALSE(adds_up("smsp__thread_inst_executed_per_inst_executed.ratio"));
+  CHECK_FALSE(adds_up("sm__warps_active.avg.pct_of_peak_sustained_active"));
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/export/output_file.h"
+
+using namespace rangefinder;
+using rangefinder::test::content;
+using rangefinder::test::TemporaryFolder;
+
+namespace {
+
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> out;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    out.push_back(entry.path().filename());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a file has its name only once it is committed") {
+  const TemporaryFolder folder;
+  const auto target = folder.path() / "out.json";
+  OutputFile file(target, Overwrite::no);
+  file.text() += "[]";
+
+  CHECK_FALSE(std::filesystem::exists(target));
+  file.commit();
+
+  CHECK(content(target) == "[]");
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"out.json"});
+}
+
+TEST_CASE("a file that is given up leaves nothing behind") {
+  const TemporaryFolder folder;
+  {
+    OutputFile file(folder.path() / "out.json", Overwrite::no);
+    file.text().assign(OutputFile::kBufferBytes, 'x');
+    file.drain();
+    REQUIRE(file.bytes_written() == OutputFile::kBufferBytes);
+  }
+
+  CHECK(names_in(folder.path()).empty());
+}
+
+TEST_CASE("a target that exists is refused and keeps its content") {
+  const TemporaryFolder folder;
+  const auto target = folder.path() / "out.json";
+  std::ofstream(target) << "old";
+
+  CHECK_THROWS_AS(OutputFile(target, Overwrite::no), TargetExists);
+
+  CHECK(content(target) == "old");
+  CHECK(names_in(folder.path()).size() == 1);
+}
+
+TEST_CASE("a target that somebody else makes meanwhile is not overwritten") {
+  const TemporaryFolder folder;
+  const auto target = folder.path() / "out.json";
+  {
+    OutputFile file(target, Overwrite::no);
+    file.text() += "new";
+    std::ofstream(target) << "theirs";
+
+    CHECK_THROWS_AS(file.commit(), TargetExists);
+  }
+
+  CHECK(content(target) == "theirs");
+  CHECK(names_in(folder.path()).size() == 1);
+}
+
+TEST_CASE("a target that exists is replaced where that was asked for") {
+  const TemporaryFolder folder;
+  const auto target = folder.path() / "out.json";
+  std::ofstream(target) << "old";
+  OutputFile file(target, Overwrite::yes);
+  file.text() += "new";
+  CHECK(content(target) == "old");
+
+  file.commit();
+
+  CHECK(content(target) == "new");
+}
+
+TEST_CASE("a folder that is not there, or is a file, is told as missing") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "file") << "x";
+
+  CHECK_THROWS_AS(OutputFile(folder.path() / "no" / "out.json", Overwrite::no), Missing);
+  CHECK_THROWS_AS(OutputFile(folder.path() / "file" / "out.json", Overwrite::no), Missing);
+  CHECK_THROWS_AS(OutputFile(folder.path(), Overwrite::yes), Missing);
+  CHECK_THROWS_AS(OutputFolder(folder.path() / "file"), Missing);
+}
+
+TEST_CASE("a full disk is told with the system's words") {
+  OutputFile file("/dev/full", Overwrite::no);
+  file.text() += "x";
+
+  CHECK_THROWS_WITH(file.commit(),
+                    "cannot write /dev/full: No space left on device\n  Name another place with --out.");
+}
+
+TEST_CASE("a folder that was made for results goes away with them") {
+  const TemporaryFolder folder;
+  { OutputFolder results(folder.path() / "results"); }
+  CHECK(names_in(folder.path()).empty());
+  {
+    OutputFolder results(folder.path() / "results");
+    results.commit();
+  }
+
+  CHECK(names_in(folder.path()).size() == 1);
+}
+
+TEST_CASE("more files at once than there are slots are refused, and slots come back") {
+  const TemporaryFolder folder;
+  const auto open_many = [&] {
+    std::vector<std::unique_ptr<TemporaryTarget>> files;
+    for (int i = 0; i < 100; ++i) {
+      files.push_back(std::make_unique<TemporaryTarget>(folder.path() / std::to_string(i), Overwrite::no));
+    }
+  };
+
+  CHECK_THROWS_AS(open_many(), Missing);
+  CHECK_THROWS_AS(open_many(), Missing);
+
+  CHECK(names_in(folder.path()).empty());
+}
+
+TEST_CASE("a signal removes unfinished files and folders and ends the process as it would have") {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    // Catch's own handlers are not ours to test.
+    std::signal(SIGTERM, SIG_DFL);
+    const OutputFolder results(folder.path() / "results");
+    const OutputFile file(folder.path() / "results" / "out.json", Overwrite::no);
+    std::raise(SIGTERM);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGTERM);
+  CHECK(names_in(folder.path()).empty());
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/options/options.h"
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/catch.h"
+
+using namespace rangefinder;
+
+namespace {
+
+Options read(const std::vector<std::string>& variables) {
+  std::vector<const char*> environment;
+  for (const std::string& variable : variables) environment.push_back(variable.c_str());
+  environment.push_back(nullptr);
+  return read_options(environment.data());
+}
+
+/// All that is read, but for the complaints.
+auto values(const Options& o) {
+  return std::tie(o.out, o.counters, o.counters_requested, o.sample_interval_us, o.sample_cpu_percent,
+                  o.metrics, o.exact_at, o.exact_range, o.exact_kernel, o.exact_skip, o.exact_batch, o.start,
+                  o.capture.by, o.monitor.window_ns, o.monitor.period_ns, o.control, o.children, o.run_pid,
+                  o.memory, o.events, o.redact, o.fold_digits, o.segment_bytes, o.max_bytes, o.keep_last,
+                  o.buffers, o.flush_ms, o.summary_ms, o.report, o.log, o.cupti, o.record, o.force,
+                  o.nvtx_chain, o.manifest);
+}
+
+std::string assignment(const OptionSpec& option, const std::string& value) {
+  return std::string(option.variable) + "=" + value;
+}
+
+}  // namespace
+
+TEST_CASE("without variables every option has its default and there is nothing to complain about") {
+  const Options options = read({"PATH=/bin", "CUDA_VISIBLE_DEVICES=0"});
+
+  CHECK(values(options) == values(Options{}));
+  CHECK(options.problems.empty());
+}
+
+TEST_CASE("an environment that is not there is an empty one") {
+  CHECK(values(read_options(nullptr)) == values(Options{}));
+}
+
+TEST_CASE("the default that the table shows is the default in use") {
+  for (const OptionSpec& option : kOptions) {
+    INFO(option.variable);
+    const Options options = read({assignment(option, option.fallback)});
+
+    CHECK(values(options) == values(Options{}));
+    CHECK(options.problems.empty());
+  }
+}
+
+TEST_CASE("what a switch of run sets is understood and changes something") {
+  for (const OptionSpec& option : kOptions) {
+    if (!option.is_switch || std::string(option.variable) == "RANGEFINDER_TORCH_MODULES") continue;
+    INFO(option.variable);
+    const Options options = read({assignment(option, option.switch_value)});
+
+    CHECK(values(options) != values(Options{}));
+    CHECK(options.problems.empty());
+  }
+}
+
+TEST_CASE("every text goes to its own option") {
+  const Options options = read({"RANGEFINDER_OUT=/tmp/a=b", "RANGEFINDER_REPORT=stderr",
+                                "RANGEFINDER_LOG=debug", "RANGEFINDER_CUPTI=c", "RANGEFINDER_RECORD=r",
+                                "RANGEFINDER_NVTX_CHAIN=n", "RANGEFINDER_MANIFEST=m"});
+
+  CHECK(options.out == "/tmp/a=b");  // the first '=' ends the name
+  CHECK(options.report == "stderr");
+  CHECK(options.log == "debug");
+  CHECK(options.cupti == "c");
+  CHECK(options.record == "r");
+  CHECK(options.nvtx_chain == "n");
+  CHECK(options.manifest == "m");
+  CHECK(options.problems.empty());
+}
+
+TEST_CASE("choices are what their words say") {
+  const Options options =
+      read({"RANGEFINDER_COUNTERS=exact", "RANGEFINDER_EXACT_AT=range", "RANGEFINDER_MEMORY=off",
+            "RANGEFINDER_EVENTS=off", "RANGEFINDER_FOLD_DIGITS=on", "RANGEFINDER_KEEP=last",
+            "RANGEFINDER_FORCE=on"});
+
+  CHECK(options.counters == CounterMode::exact);
+  CHECK(options.exact_at == ExactAt::range);
+  CHECK_FALSE(options.memory);
+  CHECK_FALSE(options.events);
+  CHECK(options.fold_digits);
+  CHECK(options.keep_last);
+  CHECK(options.force);
+}
+
+TEST_CASE("counters are sampled on request, or by themselves where nobody would miss them") {
+  const Options asked = read({"RANGEFINDER_COUNTERS=sampled"});
+  CHECK(asked.counters == CounterMode::sampled);
+  CHECK(asked.counters_requested);
+
+  const Options automatic = read({"RANGEFINDER_COUNTERS=auto"});
+  CHECK(automatic.counters == CounterMode::sampled);
+  CHECK_FALSE(automatic.counters_requested);
+  CHECK(automatic.problems.empty());
+}
+
+TEST_CASE("expressions that are none are refused") {
+  const Options options = read({"RANGEFINDER_EXACT_KERNEL=gemm.*", "RANGEFINDER_EXACT_SKIP=("});
+
+  CHECK(options.exact_kernel == "gemm.*");
+  CHECK(options.exact_skip.empty());
+  REQUIRE(options.problems.size() == 1);
+  CHECK(options.problems[0].find("RANGEFINDER_EXACT_SKIP=( is not understood") == 0);
+}
+
+TEST_CASE("sizes given in MiB are kept in bytes") {
+  const Options options = read({"RANGEFINDER_SEGMENT_MB=3", "RANGEFINDER_MAX_SIZE_MB=10000"});
+
+  CHECK(options.segment_bytes == 3 * 1024 * 1024);
+  CHECK(options.max_bytes == std::uint64_t{10'000} * 1024 * 1024);
+}
+
+TEST_CASE("numbers are taken from the least to the most that the help names, and no others") {
+  struct Bounds {
+    const char* variable;
+    const char* taken[2];
+    const char* refused[2];
+  };
+  const Bounds all[] = {
+      {"RANGEFINDER_SAMPLE_INTERVAL", {"5", "10000"}, {"4", "10001"}},
+      {"RANGEFINDER_SAMPLE_CPU", {"0", "400"}, {"-1", "401"}},
+      {"RANGEFINDER_EXACT_BATCH", {"1", "1024"}, {"0", "1025"}},
+      {"RANGEFINDER_SEGMENT_MB", {"1", "4096"}, {"0", "4097"}},
+      {"RANGEFINDER_BUFFERS", {"4", "512"}, {"3", "513"}},
+      {"RANGEFINDER_FLUSH_MS", {"50", "60000"}, {"49", "60001"}},
+      {"RANGEFINDER_SUMMARY_MS", {"200", "3600000"}, {"199", "3600001"}},
+  };
+  for (const Bounds& bounds : all) {
+    INFO(bounds.variable);
+    const std::string name = std::string(bounds.variable) + "=";
+    for (const char* text : bounds.taken) {
+      const Options options = read({name + text});
+      CHECK(values(options) != values(Options{}));
+      CHECK(options.problems.empty());
+    }
+    for (const char* text : bounds.refused) {
+      const Options options = read({name + text});
+      CHECK(values(options) == values(Options{}));
+      CHECK(options.problems.size() == 1);
+    }
+  }
+}
+
+TEST_CASE("a summary every 0 ms is one at the end only") {
+  const Options options = read({"RANGEFINDER_SUMMARY_MS=0"});
+
+  CHECK(options.summary_ms == 0);
+  CHECK(options.problems.empty());
+}
+
+TEST_CASE("what is no whole number is refused with the variable, the value and what is wanted") {
+  for (const char* text : {"many", "-1", "+8", " 8", "8 ", "8.5", "0x10", "99999999999999999999"}) {
+    INFO(text);
+    const Options options = read({std::string("RANGEFINDER_BUFFERS=") + text});
+
+    CHECK(options.buffers == 32);
+    REQUIRE(options.problems.size() == 1);
+    CHECK(options.problems[0] ==
+          std::string("RANGEFINDER_BUFFERS=") + text +
+              " is not understood: a whole number from 4 to 512. The default is used.");
+  }
+}
+
+TEST_CASE("a word that is no choice is refused and the default stays") {
+  const Options options = read({"RANGEFINDER_COUNTERS=Exact", "RANGEFINDER_KEEP=newest"});
+
+  CHECK(options.counters == CounterMode::off);
+  CHECK_FALSE(options.keep_last);
+  REQUIRE(options.problems.size() == 2);
+  CHECK(options.problems[0] ==
+        "RANGEFINDER_COUNTERS=Exact is not understood: off, sampled or exact. The default is used.");
+  CHECK(options.problems[1].find("last or first") != std::string::npos);
+}
+
+TEST_CASE("a level of the log that does not exist is told") {
+  const Options options = read({"RANGEFINDER_LOG=loud"});
+
+  REQUIRE(options.problems.size() == 1);
+  CHECK(options.problems[0].find("RANGEFINDER_LOG=loud") == 0);
+}
+
+TEST_CASE("an unknown variable is named with the nearest known one") {
+  const Options options = read({"RANGEFINDER_COUNTER=exact", "RANGEFINDER_OUTPUT=/tmp/x"});
+
+  CHECK(options.counters == CounterMode::off);
+  REQUIRE(options.problems.size() == 2);
+  CHECK(options.problems[0] ==
+        "RANGEFINDER_COUNTER is no variable of Rangefinder; did you mean RANGEFINDER_COUNTERS?");
+  CHECK(options.problems[1].find("RANGEFINDER_OUT?") != std::string::npos);
+}
+
+TEST_CASE("a name that only begins like an option does not set it") {
+  const Options options = read({"RANGEFINDER_OUTER=/tmp/x", "RANGEFINDER_BUFFERS2=64"});
+
+  CHECK(options.out == "rangefinder-%p");
+  CHECK(options.buffers == 32);
+  CHECK(options.problems.size() == 2);
+}
+
+TEST_CASE("of a variable that stands there twice the first counts, as in getenv") {
+  CHECK(read({"RANGEFINDER_OUT=first", "RANGEFINDER_OUT=second"}).out == "first");
+}
+
+TEST_CASE("start and capture decide together whether the first window opens by itself") {
+  CHECK(read({"RANGEFINDER_START=ready"}).start == StartMode::ready);
+  CHECK(starts_recording(nullptr, nullptr));
+  CHECK(starts_recording("on", ""));
+  CHECK_FALSE(starts_recording("off", nullptr));
+  CHECK_FALSE(starts_recording("ready", nullptr));
+  CHECK_FALSE(starts_recording(nullptr, "cudaProfilerApi"));
+}
+
+TEST_CASE("a capture that is not understood is refused with what would be") {
+  const Options text = read({"RANGEFINDER_CAPTURE=now"});
+  const Options end = read({"RANGEFINDER_CAPTURE=nvtx:a", "RANGEFINDER_CAPTURE_END=soon"});
+
+  CHECK(text.capture.empty());
+  REQUIRE(text.problems.size() == 1);
+  CHECK(text.problems[0].find("cudaProfilerApi") != std::string::npos);
+  CHECK(end.capture.by == CaptureBy::ranges);
+  REQUIRE(end.problems.size() == 1);
+  CHECK(end.problems[0].find("repeat:N") != std::string::npos);
+}
+
+TEST_CASE("monitor mode is a window and a period, and costs little unless told otherwise") {
+  const Options options = read({"RANGEFINDER_MONITOR=50ms/2s", "RANGEFINDER_EVENTS=on"});
+
+  CHECK(options.monitor.window_ns == 50'000'000);
+  CHECK(options.monitor.period_ns == 2'000'000'000);
+  CHECK(options.sample_interval_us == 10'000);
+  CHECK((!options.memory && options.events));
+  CHECK(options.problems.empty());
+  CHECK(read({"RANGEFINDER_MONITOR=on"}).monitor.period_ns == 10'000'000'000);
+}
+
+TEST_CASE("a monitor window of more than half a period is refused, and so are exact counters") {
+  for (const char* const wrong : {"2s/3s", "1ms/10s", "100ms", "often"}) {
+    INFO(wrong);
+    const Options options = read({std::string("RANGEFINDER_MONITOR=") + wrong});
+    CHECK(!options.monitor.on());
+    CHECK(options.problems.size() == 1);
+  }
+  const Options exact = read({"RANGEFINDER_MONITOR=on", "RANGEFINDER_COUNTERS=exact"});
+  CHECK(exact.counters == CounterMode::off);
+  CHECK(exact.problems.size() == 1);
+}

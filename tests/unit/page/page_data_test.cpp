@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What of a trace gets into the page: small traces on disk, looked at as JSON before it is packed.
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tools/analysis/tables/rows_json.h"
+#include "tools/page/page.h"
+#include "tools/page/page_tables.h"
+#include "tools/page/page_template.h"
+#include "tools/page/page_timeline.h"
+
+namespace rangefinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Made {
+  Json tables, timeline;
+};
+
+Made made(const test::TraceOnDisk& on_disk, const PageLimits& limits = {}) {
+  on_disk.write();
+  const TraceFolder files = find_traces(on_disk.folder.path()).at(0);
+  PageCounts counts(find_iterations(files, ""), limits);
+  const TraceTotals trace = load_trace(files, nullptr, &counts);
+  const RowValues values = load_row_values(trace);
+  PageIndices indices(trace);
+  Made out;
+  out.tables = page_tables(trace, values, counts, limits, indices);
+  Timeline timeline(trace, counts, limits);
+  read_timeline(timeline, trace);
+  out.timeline = page_timeline(timeline, counts, indices);
+  return out;
+}
+
+/// A trace of `n` kernels of 1 us, each in a range of its own, one every 10 us.
+void make_many_kernels(test::TraceOnDisk& out, std::uint32_t n) {
+  using namespace test;
+  out.lines = {line_of(header()), line_of(gpu()), line_of(path(1, 0, "step")),
+               line_of(kernel_name(1, "void gemm<float>(float*, int)")), line_of(config(1))};
+  for (std::uint32_t i = 1; i <= n; ++i) {
+    const TimeNs at = TimeNs{i} * 10'000;
+    LaunchRecord call = launch(i, 1, i);
+    call.host.start_ns = at + 100;
+    call.host.end_ns = at + 200;
+    out.lines.push_back(line_of(call));
+    out.lines.push_back(line_of(kernel(i, 1, at + 1'000, at + 2'000, i)));
+    out.lines.push_back(line_of(range(i, 1, at, at + 500)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a module's row in the page is the row of report --json, with its name and parent") {
+  const test::TraceOnDisk on_disk;
+  const Json modules = made(on_disk).tables["modules"];
+  const TraceTotals trace = load_trace(find_traces(on_disk.folder.path()).at(0));
+  const RowValues values = load_row_values(trace);
+
+  REQUIRE(modules.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const PathTotals row = trace.totals.paths()[i];
+    const Json report = module_row(row, trace.path_text(row.path), values);
+    for (const auto& [key, value] : report.items()) CHECK(modules[i][key] == value);
+  }
+  CHECK(modules[1]["name"] == "layer/0");
+  CHECK(modules[1]["path"] == "model/layer\\/0");
+  CHECK(modules[1]["parent"] == 0);
+  CHECK(modules[0]["parent"] == -1);
+}
+
+TEST_CASE("a range spans on the GPU what was launched inside of it and below it") {
+  test::TraceOnDisk on_disk;
+  LaunchRecord outer = test::launch(1, 1, 1), inner = test::launch(2, 2, 2);
+  inner.host.start_ns = 200;
+  inner.host.end_ns = 210;
+  on_disk.lines[test::TraceOnDisk::kLaunch1] = test::line_of(outer);
+  on_disk.lines[test::TraceOnDisk::kLaunch2] = test::line_of(inner);
+
+  const Json ranges = made(on_disk).timeline["ranges"];
+
+  // By start: the outer one from 50 to 500, the inner one from 150 to 400.
+  CHECK(ranges["start"] == Json({50, 100}));
+  CHECK(ranges["gpu_start"] == Json({1'000, 2'000}));
+  CHECK(ranges["gpu_ns"] == Json({3'000, 1'000}));
+}
+
+TEST_CASE("a record that comes before its launch gets its arrow all the same") {
+  test::TraceOnDisk on_disk;
+  const LaunchRecord on_launch = test::launch(1, 1, 1);
+  on_disk.lines[test::TraceOnDisk::kLaunch1] = test::line_of(on_launch);
+  std::swap(on_disk.lines[test::TraceOnDisk::kLaunch1], on_disk.lines[test::TraceOnDisk::kKernel1]);
+
+  const Json pieces = made(on_disk).timeline["lanes"][0]["pieces"];
+
+  CHECK(pieces["launch"][0] == on_launch.host.start_ns);
+  CHECK(pieces["launch_thread"][0] == 4711);
+}
+
+TEST_CASE("a whole graph stands in the lane of its stream, with its launch") {
+  test::TraceOnDisk on_disk;
+  LaunchRecord call = test::launch(7, 1, 1);
+  call.api = "cuGraphLaunch";
+  GraphRecord graph;
+  graph.work = test::kernel(7, 1, 9'000, 9'500, 1).work;
+  graph.work.graph = 4;
+  on_disk.lines = {test::line_of(test::header()), test::line_of(test::gpu()),
+                   test::line_of(test::path(1, 0, "step")), test::line_of(call), test::line_of(graph)};
+
+  const Json pieces = made(on_disk).timeline["lanes"][0]["pieces"];
+
+  CHECK(pieces["kind"] == Json({3}));
+  CHECK(pieces["graph"] == Json({4}));
+  CHECK(pieces["start"] == Json({9'000}));
+  CHECK(pieces["ns"] == Json({500}));
+  CHECK(pieces["launch_thread"] == Json({4711}));
+}
+
+TEST_CASE("kernels beyond the limit are left out one by one and stay in the busy time of their stream") {
+  PageLimits limits;
+  limits.work = 400;
+  limits.ranges = 100;
+  limits.bins = 1024;
+  test::TraceOnDisk on_disk;
+  make_many_kernels(on_disk, 10'000);
+
+  const Made page = made(on_disk, limits);
+
+  CHECK(page.timeline["whole"] == false);
+  CHECK(page.timeline["work"] == 10'000);
+  const Json& lane = page.timeline["lanes"][0];
+  CHECK(lane["pieces"]["start"].size() <= 400);
+  CHECK(lane["pieces"]["start"].size() > 100);
+  double busy = 0;
+  for (const Json& part : lane["busy"]) busy += part.get<double>() / 1000;
+  const double busy_ns = busy * page.timeline["bin_ns"].get<double>();
+  CHECK(busy_ns >= 10'000'000.0);  // rounded up in each bin
+  CHECK(busy_ns < 11'000'000.0);
+  CHECK(page.timeline["ranges_left_out"].get<std::uint64_t>() >= 10'000 - 200);
+  CHECK(page.tables["kernels"][0]["count"] == 10'000);
+}
+
+TEST_CASE("modules beyond the limit are counted, and their kernels stand at the module above") {
+  test::TraceOnDisk on_disk;
+  PageLimits limits;
+  limits.modules = 1;
+
+  const Made page = made(on_disk, limits);
+
+  CHECK(page.tables["modules"].size() == 1);
+  CHECK(page.tables["left_out"]["modules"] == 1);
+  // The only module left is "model": both kernels stand there.
+  for (const Json& module : page.timeline["lanes"][0]["pieces"]["module"]) CHECK(module == 0);
+}
+
+TEST_CASE("a page holds its data as text that cannot end the script it is in") {
+  test::TraceOnDisk on_disk;
+  on_disk.lines[test::TraceOnDisk::kOuter] = test::line_of(test::path(1, 0, "</script><script>alert(1)"));
+  on_disk.write();
+  std::ostringstream out;
+  write_page(find_traces(on_disk.folder.path()), out);
+
+  const std::string page = out.str();
+
+  CHECK(page.find("alert(1)") == std::string::npos);
+  CHECK(page.find("@rangefinder-") == std::string::npos);
+  CHECK(page.size() > page_template().size());
+}
+
+TEST_CASE("two traces share one page's limits") {
+  const PageLimits half = PageLimits{}.shared_by(2);
+
+  CHECK(half.work == PageLimits{}.work / 2);
+  CHECK(half.bins == PageLimits{}.bins / 2);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/read/iterations.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "profiler/base/path_glob.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/path_names.h"
+#include "tools/analysis/read/trace_reader.h"
+
+namespace rangefinder {
+namespace {
+
+/// A range id beyond this is damage: ids are dense.
+constexpr std::uint64_t kMaxRanges = 400'000'000;
+
+/// "ProfilerStep#12" ─▶ "ProfilerStep#*": one range a step is one range all the same.
+std::string folded(std::string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) {
+      out += name[i];
+    } else if (out.empty() || out.back() != '*') {
+      out += '*';
+    }
+  }
+  return out;
+}
+
+bool sounds_like_iteration(std::string_view name) {
+  std::string lower;
+  for (const char c : folded(name)) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  while (!lower.empty() && (lower.back() == '*' || lower.back() == '#' || lower.back() == ' '))
+    lower.pop_back();
+  constexpr std::array<std::string_view, 8> kNames{"iteration",     "step",  "profilerstep", "train_step",
+                                                   "training_step", "batch", "frame",        "epoch"};
+  return std::find(kNames.begin(), kNames.end(), lower) != kNames.end();
+}
+
+}  // namespace
+
+std::string folded_iteration_name(const std::string& name) {
+  return sounds_like_iteration(name) ? folded(name) : name;
+}
+
+void IterationFinder::line(const Line& line) {
+  if (const auto* const path = std::get_if<PathRecord>(&line)) paths_.emplace(path->id, *path);
+  if (const auto* const range = std::get_if<RangeRecord>(&line)) add(*range);
+}
+
+Iterations IterationFinder::result() {
+  Iterations out;
+  const std::string chosen = glob_.empty() ? guess() : named();
+  if (const auto at = groups_.find(chosen); at != groups_.end()) {
+    out.path = chosen;
+    out.instances = std::move(at->second.instances);
+    std::sort(out.instances.begin(), out.instances.end(),
+              [](const Iteration& a, const Iteration& b) { return a.start_ns < b.start_ns; });
+  }
+  out.range_starts_ = std::move(starts_);
+  return out;
+}
+
+void IterationFinder::add(const RangeRecord& range) {
+  if (range.id < kMaxRanges && range.start_ns != kNoTime) {
+    if (range.id >= starts_.size()) starts_.resize(range.id + 1, kNoTime);
+    starts_[range.id] = range.start_ns;
+  }
+  if (range.path == 0 || range.name != 0 || range.end_ns == kNoTime) return;
+  Group* const group = group_of(range.path);
+  if (group != nullptr) group->instances.push_back({range.start_ns, range.end_ns, range.thread, range.id});
+}
+
+IterationFinder::Group* IterationFinder::group_of(std::uint32_t path) {
+  const auto [at, fresh] = by_path_.emplace(path, nullptr);
+  if (!fresh) return at->second;
+  const auto record = paths_.find(path);
+  if (record == paths_.end()) return nullptr;
+  const std::string& name = record->second.name;
+  const bool called = sounds_like_iteration(name);
+  const std::string full = path_text(paths_, path);
+  const std::string text_of_group = called ? full.substr(0, full.size() - name.size()) + folded(name) : full;
+  const bool wanted = glob_.empty() ? called || record->second.parent == 0 : names_exactly(full);
+  if (!wanted) return nullptr;
+  Group& group = groups_[text_of_group];
+  group.called_iteration = called;
+  group.depth = path_depth(paths_, path);
+  return at->second = &group;
+}
+
+/// A glob names a path and all below it: here only the path itself counts.
+bool IterationFinder::names_exactly(const std::string& full) const {
+  if (!matches_glob(glob_, full)) return false;
+  const std::size_t slash = full.rfind('/');
+  return slash == std::string::npos || !matches_glob(glob_, std::string_view(full).substr(0, slash));
+}
+
+/// By name, else by how often; of equals the outermost.
+std::string IterationFinder::guess() const {
+  const auto rank = [](const Group& group) {
+    return std::make_tuple(group.called_iteration, group.called_iteration ? -std::int64_t{group.depth} : 0,
+                           group.instances.size());
+  };
+  const auto best = std::max_element(groups_.begin(), groups_.end(), [&rank](const auto& a, const auto& b) {
+    return rank(a.second) < rank(b.second);
+  });
+  return best == groups_.end() ? "" : best->first;
+}
+
+std::string IterationFinder::named() const {
+  if (groups_.empty()) throw Missing("no range of the trace has the path " + glob_);
+  return std::max_element(groups_.begin(), groups_.end(),
+                          [](const auto& a, const auto& b) {
+                            return a.second.instances.size() < b.second.instances.size();
+                          })
+      ->first;
+}
+
+std::size_t Iterations::at(TimeNs time) const noexcept {
+  if (time == kNoTime) return kNone;
+  const auto after = std::upper_bound(instances.begin(), instances.end(), time,
+                                      [](TimeNs t, const Iteration& i) { return t < i.start_ns; });
+  return after == instances.begin() ? kNone : static_cast<std::size_t>(after - instances.begin()) - 1;
+}
+
+std::size_t Iterations::of_range(std::uint64_t range) const noexcept {
+  return range == 0 || range >= range_starts_.size() ? kNone : at(range_starts_[range]);
+}
+
+std::size_t Iterations::of(const GpuWork& work) const noexcept {
+  const std::size_t by_range = work.captured ? kNone : of_range(work.range);
+  return by_range != kNone ? by_range : at(work.start_ns);
+}
+
+Iterations find_iterations(const TraceFolder& trace, const std::string& glob) {
+  struct Visitor final : TraceVisitor {
+    explicit Visitor(IterationFinder& to) : finder(to) {}
+    void line(const Line& line, const LinePlace&) override { finder.line(line); }
+    void broken(std::string_view, const LinePlace&) override {}
+    IterationFinder& finder;
+  };
+  IterationFinder finder(glob);
+  Visitor visitor(finder);
+  LineReader reader;
+  static_cast<void>(read_trace(trace, reader, visitor));
+  return finder.result();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/read/trace_files.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "tools/analysis/read/missing.h"
+
+namespace rangefinder {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kPrefix = "trace-";
+constexpr const char* kSummaryFile = "summary.json";
+
+void collect(const fs::path& folder, std::vector<TraceFolder>& out) {
+  TraceFolder trace = open_trace_folder(folder);
+  if (!trace.segments.empty() || trace.has_summary) out.push_back(std::move(trace));
+  std::vector<fs::path> below;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
+    // Not through symbolic links: they may lead back up.
+    if (entry.is_directory() && !entry.is_symlink()) below.push_back(entry.path());
+  }
+  std::sort(below.begin(), below.end());
+  for (const fs::path& path : below) collect(path, out);
+}
+
+}  // namespace
+
+bool segment_number(const fs::path& file, std::uint32_t& number) {
+  const std::string name = file.filename().string();
+  std::string_view text = name;
+  if (!text.starts_with(kPrefix)) return false;
+  text.remove_prefix(kPrefix.size());
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end == text.data()) return false;
+  const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  return suffix == ".ndjson" || suffix == ".ndjson.zst";
+}
+
+bool is_trace_file(const fs::path& file) {
+  std::uint32_t number = 0;
+  return segment_number(file, number) || file.filename() == kSummaryFile;
+}
+
+TraceFolder open_trace_folder(const fs::path& folder) {
+  TraceFolder out;
+  out.folder = folder;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    SegmentFile segment{entry.path(), 0};
+    if (segment_number(segment.path, segment.number)) out.segments.push_back(std::move(segment));
+    if (entry.path().filename() == kSummaryFile) out.has_summary = true;
+  }
+  if (error) throw Missing("cannot read the folder " + folder.string() + ": " + error.message());
+  std::sort(out.segments.begin(), out.segments.end(), [](const SegmentFile& a, const SegmentFile& b) {
+    return a.number != b.number ? a.number < b.number : a.path.native().size() < b.path.native().size();
+  });
+  // Both forms of a segment: the compressor has not removed the plain one yet.
+  const auto same = [](const SegmentFile& a, const SegmentFile& b) { return a.number == b.number; };
+  out.segments.erase(std::unique(out.segments.begin(), out.segments.end(), same), out.segments.end());
+  return out;
+}
+
+std::vector<TraceFolder> find_traces(const fs::path& place) {
+  if (!fs::exists(place)) {
+    throw Missing(
+        "there is no " + place.string() +
+        "\n  Name the folder that `rangefinder run` wrote, as in: rangefinder report rangefinder-4711");
+  }
+  std::vector<TraceFolder> out;
+  if (fs::is_directory(place)) {
+    collect(place, out);
+  } else {
+    TraceFolder single;
+    single.folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
+    SegmentFile segment{place, 0};
+    if (!segment_number(place, segment.number)) segment.number = 0;  // any name will do
+    single.whole = false;
+    single.segments.push_back(std::move(segment));
+    out.push_back(std::move(single));
+  }
+  if (out.empty()) {
+    throw Missing("no trace in " + place.string() +
+                  ": neither trace-*.ndjson nor summary.json there or below\n"
+                  "  Name the folder that `rangefinder run` wrote.");
+  }
+  return out;
+}
+
+}  // namespace rangefinder

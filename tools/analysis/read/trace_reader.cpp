@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/read/trace_reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/read_damage.h"
+#include "tools/analysis/read/read_progress.h"
+#include "tools/analysis/read/segment_lines.h"
+
+namespace rangefinder {
+namespace {
+
+std::string at(const LinePlace& place) {
+  return place.file->string() + ":" + std::to_string(place.number) + ": ";
+}
+
+/// Start and end of what a line tells of; both kNoTime where it has none.
+struct TimesOf {
+  TimeNs start_ns = kNoTime, end_ns = kNoTime;
+
+  template <typename Record>
+  void operator()(const Record& record) {
+    if constexpr (requires { record.work.start_ns; }) {
+      set(record.work);
+    } else if constexpr (requires { record.host.start_ns; }) {
+      set(record.host);
+    } else if constexpr (requires { record.launch.host; }) {
+      set(record.launch.host);
+    } else if constexpr (requires { record.start_ns; }) {
+      set(record);
+    }
+  }
+  template <typename Times>
+  void set(const Times& times) {
+    start_ns = times.start_ns;
+    end_ns = times.end_ns;
+  }
+};
+
+/// Whether the files belong together and are all there.
+class FilesWatch {
+ public:
+  FilesWatch(const TraceFolder& trace, bool throws) : trace_(trace), throws_(throws) {}
+
+  void segment(const SegmentFile& segment) {
+    const std::uint32_t expected = last_ ? *last_ + 1 : 0;
+    if (gap_.empty() && trace_.whole && segment.number != expected) {
+      gap_ = trace_.folder.string() + " lacks segment " + std::to_string(expected) + ", which comes before " +
+             segment.path.filename().string();
+    }
+    last_ = segment.number;
+  }
+
+  void line(const Line& line, const LinePlace& place) {
+    if (const auto* const header = std::get_if<Header>(&line)) return check(*header, place);
+    if (const auto* const flush = std::get_if<FlushRecord>(&line)) dropped_ = dropped(flush->loss);
+    if (const auto* const end = std::get_if<EndRecord>(&line)) dropped_ = dropped(end->loss);
+  }
+
+  /// Segments are dropped on purpose to stay within --max-size.
+  [[nodiscard]] std::string gap() const { return dropped_ ? std::string() : gap_; }
+
+ private:
+  static bool dropped(const std::array<std::uint64_t, kLossCauses.size()>& loss) {
+    return loss[static_cast<std::size_t>(Loss::lines_over_max_size)] != 0;
+  }
+
+  void check(const Header& header, const LinePlace& place) {
+    if (!first_) first_ = header;
+    const bool same = header.pid == first_->pid && header.host == first_->host &&
+                      header.base_unix_ns == first_->base_unix_ns;
+    if (same || !throws_) return;
+    throw Missing(at(place) + "this segment is of process " + std::to_string(header.pid) + " on " +
+                  header.host + ", those before of " + std::to_string(first_->pid) + " on " + first_->host +
+                  ": two traces are in one folder\n  Put each into a folder of its own.");
+  }
+
+  const TraceFolder& trace_;
+  bool throws_;
+  std::optional<std::uint32_t> last_;
+  std::optional<Header> first_;
+  std::string gap_;
+  bool dropped_ = false;
+};
+
+class Reading {
+ public:
+  Reading(const TraceFolder& trace, LineReader& reader, TraceVisitor& visitor)
+      : trace_(trace),
+        reader_(reader),
+        visitor_(visitor),
+        judges_(visitor.judges()),
+        watch_(trace, !judges_) {}
+
+  ReadSummary read() {
+    begin_progress();
+    for (const SegmentFile& segment : trace_.segments) read(segment);
+    if (broken_ > 1) summary_.damage += " (and " + std::to_string(broken_ - 1) + " more)";
+    if (summary_.damage.empty()) summary_.damage = watch_.gap();
+    if (!judges_ && !summary_.damage.empty()) read_damage.note(summary_.damage);
+    return summary_;
+  }
+
+ private:
+  void begin_progress() const {
+    std::uint64_t bytes = 0;
+    for (const SegmentFile& segment : trace_.segments) {
+      std::error_code error;
+      const std::uintmax_t size = std::filesystem::file_size(segment.path, error);
+      if (!error) bytes += size;
+    }
+    read_progress.begin(bytes);
+  }
+
+  void read(const SegmentFile& segment) {
+    SegmentLines lines(segment.path);
+    LinePlace place{&segment.path, 0};
+    std::string_view text;
+    visitor_.segment(segment);
+    watch_.segment(segment);
+    while (lines.next(text)) {
+      place.number = lines.number();
+      if (!reader_.read(text, line_)) {
+        if (!lines.torn()) give_broken(reader_.error(), place);
+      } else if (TimeNs start = 0, end = 0; !judges_ && ends_before_start(line_, start, end)) {
+        give_broken(std::string(line_kind(line_)) + ": ends at " + std::to_string(end) +
+                        " ns, before its start at " + std::to_string(start) + " ns",
+                    place);
+      } else {
+        ++summary_.lines;
+        watch_.line(line_, place);
+        visitor_.line(line_, place);
+      }
+    }
+    if (lines.torn()) note_torn(segment, lines.number());
+  }
+
+  void give_broken(const std::string& error, const LinePlace& place) {
+    ++summary_.broken;
+    damage(at(place) + error);
+    visitor_.broken(error, place);
+  }
+
+  void note_torn(const SegmentFile& segment, std::uint64_t line) {
+    summary_.torn = true;
+    summary_.torn_file = segment.path;
+    summary_.torn_line = line;
+    if (&segment == &trace_.segments.back()) return;  // as killed programs leave it
+    summary_.torn_inside = true;
+    damage(at({&segment.path, line}) + "the segment is cut here, and others follow");
+  }
+
+  void damage(std::string text) {
+    if (++broken_ == 1) summary_.damage = std::move(text);
+  }
+
+  const TraceFolder& trace_;
+  LineReader& reader_;
+  TraceVisitor& visitor_;
+  bool judges_;
+  FilesWatch watch_;
+  Line line_;
+  ReadSummary summary_;
+  std::uint64_t broken_ = 0;
+};
+
+}  // namespace
+
+ReadSummary read_trace(const TraceFolder& trace, LineReader& reader, TraceVisitor& visitor) {
+  return Reading(trace, reader, visitor).read();
+}
+
+void TraceBeginning::first(const Line& line, const LinePlace& place) {
+  has_header_ = std::holds_alternative<Header>(line);
+  if (has_header_) return;
+  throw Missing(place.file->string() + " does not begin with the header of a trace\n" +
+                "  Name the folder that `rangefinder run` wrote.");
+}
+
+void TraceBeginning::broken(std::string_view error, const LinePlace& place) const {
+  if (!has_header_) throw Missing("no trace that this version can read: " + at(place) + std::string(error));
+}
+
+void TraceBeginning::end(const TraceFolder& trace, const ReadSummary& read) {
+  if (read.lines != 0) return;
+  throw Missing(trace.segments.front().path.string() + " holds no whole line: the program ended too early");
+}
+
+bool ends_before_start(const Line& line, TimeNs& start_ns, TimeNs& end_ns) {
+  TimesOf times;
+  std::visit(times, line);
+  if (times.start_ns == kNoTime || times.end_ns == kNoTime || times.end_ns >= times.start_ns) return false;
+  start_ns = times.start_ns;
+  end_ns = times.end_ns;
+  return true;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/read/trace_totals.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "tools/analysis/read/line_observer.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/path_names.h"
+#include "tools/analysis/read/selection.h"
+
+namespace rangefinder {
+namespace {
+
+class TotalsVisitor final : public TraceVisitor {
+ public:
+  TotalsVisitor(TraceTotals& out, Selection* selection, LineObserver* observer)
+      : out_(out), selection_(selection), observer_(observer) {}
+
+  void line(const Line& line, const LinePlace& place) override {
+    beginning_.line(line, place);
+    if (selection_ != nullptr && !selection_->takes(line)) return;
+    std::visit([this](const auto& record) { take(record); }, line);
+    if (observer_ != nullptr) observer_->line(line);
+  }
+
+  void broken(std::string_view error, const LinePlace& place) override {
+    beginning_.broken(error, place);
+    if (!out_.first_broken.empty()) return;
+    out_.first_broken = place.file->string() + ":" + std::to_string(place.number) + ": " + std::string(error);
+  }
+
+ private:
+  template <typename Other>
+  void take(const Other&) {}
+
+  void take(const Header& header) {
+    if (!std::exchange(has_header_, true)) out_.header = header;
+  }
+  void take(const GpuRecord& gpu) {
+    const auto same = [&](const GpuRecord& known) { return known.id == gpu.id; };
+    if (std::none_of(out_.gpus.begin(), out_.gpus.end(), same)) out_.gpus.push_back(gpu);
+  }
+  void take(const PathRecord& path) {
+    // Every segment names the paths again.
+    if (out_.paths.emplace(path.id, path).second) out_.totals.add_path(path);
+  }
+  void take(const DomainRecord& domain) { out_.domains.emplace(domain.id, domain.name); }
+  void take(const CategoryRecord& category) {
+    if (categories_.emplace(category.domain, category.id).second) out_.totals.add_category(category);
+  }
+  void take(const KernelNameRecord& name) { out_.kernel_names.emplace(name.id, name); }
+  void take(const KernelRecord& kernel) {
+    ++out_.kernels;
+    see(kernel.work.end_ns);
+    out_.totals.add(kernel);
+  }
+  void take(const MemcpyRecord& copy) {
+    out_.copies += copy.count;
+    see(copy.work.end_ns);
+    out_.totals.add(copy);
+  }
+  void take(const MemsetRecord& memset) {
+    ++out_.memsets;
+    see(memset.work.end_ns);
+    out_.totals.add(memset);
+  }
+  void take(const GraphRecord& graph) {
+    see(graph.work.end_ns);
+    out_.totals.add(graph);
+  }
+  void take(const ExactRecord& exact) {
+    // Its kernel, copy or memset has a line of its own as well, which is counted.
+    see(exact.launch.host.end_ns);
+    out_.totals.add(exact);
+  }
+  void take(const MetricSetRecord& set) { out_.totals.add(set); }
+  void take(const SamplesRecord&) { ++out_.samples_lines; }
+  void take(const SamplingRecord& sampling) {
+    if (sampling.interval_ns != 0) out_.sample_intervals_ns.insert(sampling.interval_ns);
+  }
+  void take(const RangeRecord& range) {
+    ++out_.ranges;
+    see(range.end_ns);
+    out_.totals.add(range);
+  }
+  void take(const FlushRecord& flush) {
+    see(flush.at_ns);
+    out_.loss = flush.loss;
+  }
+  void take(const EndRecord& end) {
+    see(end.at_ns);
+    out_.end = end;
+  }
+
+  void see(TimeNs time) { out_.last_ns = std::max(out_.last_ns, time); }
+
+  TraceTotals& out_;
+  Selection* selection_;
+  LineObserver* observer_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> categories_;
+  TraceBeginning beginning_;
+  bool has_header_ = false;
+};
+
+}  // namespace
+
+const std::string& TraceTotals::own_name(std::uint32_t path) const {
+  return path_name(paths, path);
+}
+
+std::uint32_t TraceTotals::parent_of(std::uint32_t path) const {
+  return path_parent(paths, path);
+}
+
+std::string TraceTotals::path_text(std::uint32_t path) const {
+  return rangefinder::path_text(paths, path);
+}
+
+TraceTotals load_trace(const TraceFolder& files, Selection* selection, LineObserver* observer) {
+  TraceTotals out;
+  out.files = files;
+  if (files.segments.empty()) {
+    throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
+                  "  The report is made from the trace: copy its files next to the summary.");
+  }
+  if (observer != nullptr) observer->begin(files);
+  LineReader reader;
+  TotalsVisitor visitor(out, selection, observer);
+  out.read = read_trace(files, reader, visitor);
+  TraceBeginning::end(files, out.read);
+  if (out.end) out.loss = out.end->loss;
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whose work is whose: records of GPU work as numbers that the unmixing counts by.
+//
+//   KernelRecord, MemcpyRecord, MemsetRecord ─▶ OrderedWork { path: owner, kind: group }
+//
+// An owner is a (path, kernel name): who gets bytes. A group is what has one byte rate: a (GPU,
+// path, kernel name, launch configuration), for copies kind and size, and of these the first, second,
+// … launch within one range, because one kernel may read other tensors each time. Bounded: from the
+// ninth launch in a range, or the ninth configuration on, one group; kMaxGroups in all.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/attribution/sample_order.h"
+#include "profiler/attribution/stream_order.h"
+#include "schema/record.h"
+
+namespace rangefinder {
+
+class WorkGroups {
+ public:
+  static constexpr std::size_t kMaxGroups = 65'536;
+  static constexpr std::uint32_t kMaxPlaces = 9;
+
+  struct Owner {
+    std::uint32_t path = 0;  ///< position in paths()
+    std::uint32_t name = 0;  ///< KernelNameRecord; 0: a copy or memset
+  };
+
+  WorkGroups();
+  /// Before a trace is read again: its records get the numbers that they got first.
+  void start_again() noexcept;
+  /// Before the first record of that path.
+  void add(const PathRecord& path);
+  /// In the order of the trace. Work begins when what its stream ran before has ended (StreamOrder).
+  [[nodiscard]] OrderedWork number(const KernelRecord& kernel);
+  [[nodiscard]] OrderedWork number(const MemcpyRecord& copy);
+  [[nodiscard]] OrderedWork number(const MemsetRecord& memset);
+  [[nodiscard]] OrderedWork number(const GraphRecord& graph);
+
+  [[nodiscard]] std::size_t groups() const noexcept { return groups_; }
+  [[nodiscard]] const std::vector<Owner>& owners() const noexcept { return owners_; }
+  /// Ids of paths that have work, and of all paths above them. The first is 0.
+  [[nodiscard]] const std::vector<std::uint32_t>& paths() const noexcept { return paths_; }
+  /// By position in paths(): the position of the parent; 0: outermost.
+  [[nodiscard]] const std::vector<std::uint32_t>& parents() const noexcept { return parents_; }
+
+ private:
+  using GroupKey = std::array<std::uint32_t, 4>;  // GPU, path, name, what of it
+  struct KeyHash {
+    std::size_t operator()(const GroupKey& key) const noexcept;
+  };
+  struct Repeated {
+    std::uint64_t range = 0;                         // that it was launched in last
+    std::uint32_t launches = 0;                      // in that range
+    std::array<std::uint32_t, kMaxPlaces> groups{};  // by place in a range; 0: none yet
+  };
+  OrderedWork number(const GpuWork& work, std::uint32_t name, std::uint32_t what);
+  std::uint32_t path_at(std::uint32_t path);
+  std::uint32_t owner_at(std::uint32_t path, std::uint32_t name);
+  Repeated& repeated_at(GroupKey key);
+  std::uint32_t group_of(Repeated& repeated, std::uint64_t range);
+  std::uint32_t new_group();
+
+  std::unordered_map<std::uint32_t, std::uint32_t> parent_ids_, path_positions_;
+  std::vector<std::uint32_t> paths_, parents_;
+  std::unordered_map<std::uint64_t, std::uint32_t> owner_positions_;
+  std::vector<Owner> owners_;
+  std::unordered_map<GroupKey, Repeated, KeyHash> repeated_;
+  std::unordered_map<GroupKey, std::uint32_t, KeyHash> configurations_;  // that a kernel of a path has
+  std::size_t groups_ = 1;  // group 0: all that is beyond the bounds
+  StreamOrder streams_;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A trace read once: its blocks held for the fit, and for sharing if all of them fit in memory.
+//
+//   RecordReader ─▶ SampledSource ─▶ blocks ─▶ background_of ─▶ unmix ─▶ rates
+//
+// Over kMaxHeld samples, or twice as many pieces of work, every second block goes, again and
+// again: rates come from what is left, spread over the whole trace, and sharing reads it anew.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tools/analysis/sampling/sampled_bytes.h"
+#include "tools/analysis/sampling/sampled_bytes_source.h"
+#include "tools/analysis/sampling/unmix.h"
+
+namespace rangefinder {
+
+class HeldTrace {
+ public:
+  static constexpr std::size_t kMaxHeld = std::size_t{1} << 21;
+
+  explicit HeldTrace(RecordReader reader, std::size_t max_held = kMaxHeld);
+
+  [[nodiscard]] bool any_samples() const noexcept { return !lines_.empty(); }
+  [[nodiscard]] const WorkGroups& groups() const noexcept { return *groups_; }
+  [[nodiscard]] const UnmixedRates& rates() const noexcept { return rates_; }
+  [[nodiscard]] const CopyTruth& truth() const noexcept { return truth_; }
+  void for_each_block(const std::function<void(const SampleBlock&)>& see) const;
+  /// Work by owner, or the part of its durations in the window and what begins there.
+  [[nodiscard]] std::vector<OwnerWork> owner_work(const SampleWindow& window) const;
+  /// Adds what lines sum up: idle samples, links; by the part of a line's time in the window.
+  void add_lines(const SampleWindow& window, SampleTotals& totals) const;
+
+ private:
+  void hold(SampleBlock&& block, SampledSource& source);
+
+  RecordReader reader_;
+  std::size_t max_held_;
+  std::unique_ptr<WorkGroups> groups_;  // sources refer to it while this moves
+  std::vector<SampleBlock> blocks_;
+  std::size_t held_ = 0;    // samples and half the pieces of work in blocks_
+  std::size_t stride_ = 1;  // of all blocks, one in so many is held
+  std::size_t seen_ = 0;    // blocks so far
+  std::vector<LineSums> lines_;
+  std::vector<SampledSource::Work> work_;
+  SampleGaps gaps_;
+  std::vector<OwnerWork> owner_work_;
+  CopyTruth truth_;
+  std::uint64_t late_work_ = 0;
+  UnmixedRates rates_;
+};
+
+/// Every record of a trace that a SampledSource takes.
+void visit_records(const TraceFolder& trace, const RecordVisitor& visit);
+
+}  // namespace rangefinder

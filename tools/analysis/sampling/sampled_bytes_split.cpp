@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/sampling/sampled_bytes_split.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/analysis/sampling/unmix_draw.h"
+
+namespace rangefinder {
+namespace {
+
+// Records and samples of a GPU agree on the time to about this much, all through a trace.
+constexpr double kClockDeviationNs = 150;
+constexpr TimeNs kReachNs = 1'500;
+constexpr double kUnit = static_cast<double>(kSampleUnitBytes);
+
+}  // namespace
+
+SampleSplit::SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, const SampleWindow& window)
+    : rates_(rates),
+      groups_(groups),
+      window_(window),
+      paths_(groups.paths().size()),
+      last_samples_(groups.paths().size()) {
+  for (const WorkGroups::Owner& owner : groups.owners()) kernel_of_owner_.push_back(&kernels_[owner.name]);
+}
+
+void SampleSplit::add(const SampleBlock& block) {
+  if (block.samples.empty() || block.samples.front().start_ns >= window_.to_ns ||
+      block.samples.back().end_ns() <= window_.from_ns) {
+    return;
+  }
+  count(block);
+  for (std::size_t c = 0; c < kSharedColumns; ++c) split(c, block);
+}
+
+double SampleSplit::part_inside(TimeNs start, TimeNs end) const noexcept {
+  if (start >= window_.from_ns && end <= window_.to_ns) return 1;
+  const TimeNs ns = std::min(end, window_.to_ns) - std::max(start, window_.from_ns);
+  return ns <= 0 || end <= start ? 0 : static_cast<double>(ns) / static_cast<double>(end - start);
+}
+
+void SampleSplit::count(const SampleBlock& block) {
+  const SampleBatch batch = block.batch();
+  sweep_.run(batch, 0, 0, [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
+    if (part_inside(sample.start_ns, sample.end_ns()) <= 0) return;
+    const std::uint64_t number = ++totals_.samples;
+    for (const SampleOverlap& overlap : overlaps) {
+      const OrderedWork& work = batch.work[overlap.work];
+      const TimeNs start = std::max(work.start_ns, sample.start_ns);
+      const auto ns =
+          static_cast<std::uint64_t>(std::llround(overlap.ns * part_inside(start, start + overlap.ns)));
+      const std::uint32_t position = groups_.owners()[work.path].path;
+      paths_[position].overlap_ns += ns;
+      kernel_of_owner_[work.path]->overlap_ns += ns;
+      if (std::exchange(last_samples_[position], number) != number) ++paths_[position].samples;
+    }
+  });
+}
+
+void SampleSplit::split(std::size_t column, const SampleBlock& block) {
+  const SampleBatch batch = block.batch();
+  const double background = rates_.background.of(block.gpu)[column];
+  sweep_.run(batch, rates_.columns[column].lag_ns, kReachNs,
+             [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
+               if (part_inside(sample.start_ns, sample.end_ns()) <= 0) return;
+               split_sample(column, batch, sample, overlaps, background * sample.length_ns);
+             });
+}
+
+void SampleSplit::gather(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
+                         const std::vector<SampleOverlap>& overlaps) {
+  const ColumnRates& rates = rates_.columns[column];
+  pieces_.clear();
+  for (const SampleOverlap& overlap : overlaps) {
+    const OrderedWork& work = batch.work[overlap.work];
+    Piece piece;
+    piece.owner = work.path;
+    piece.path = groups_.owners()[work.path].path;
+    piece.group = work.kind;
+    piece.start_ns = work.start_ns;
+    piece.end_ns = work.end_ns;
+    piece.ns = overlap.ns;
+    const TimeNs start = std::max(work.start_ns, sample.start_ns + rates.lag_ns);
+    piece.weight = weight_of(piece, rates.rates, start, start + overlap.ns);
+    piece.inside = part_inside(start, start + std::max(0, overlap.ns));
+    pieces_.push_back(piece);
+  }
+}
+
+void SampleSplit::split_sample(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
+                               const std::vector<SampleOverlap>& overlaps, double background_units) {
+  gather(column, batch, sample, overlaps);
+  double all = 0, all_ns = 0;
+  for (const Piece& piece : pieces_) {
+    all += piece.weight;
+    all_ns += std::max(0.0, piece.ns);
+  }
+  if (all_ns <= 0) {
+    const double inside = part_inside(sample.start_ns, sample.end_ns());
+    const auto units = static_cast<std::uint64_t>(std::llround(sample.units[column] * inside));
+    totals_.bytes[column] += units * kSampleUnitBytes;
+    totals_.unattributed[column] += units * kSampleUnitBytes;
+    return;
+  }
+  // No rate says whose these bytes are.
+  if (all <= 0) {
+    for (Piece& piece : pieces_) piece.weight = std::max(0.0, piece.ns);
+    all = all_ns;
+  }
+  // Weights in units where rates are; where all rates are 1, a background has no measure.
+  const double background = rates_.columns[column].unmixed ? background_units : 0;
+  give_bytes(column, sample, background, all + background);
+  give_replicas(column, sample, background, all + background);
+}
+
+void SampleSplit::give_bytes(std::size_t column, const OrderedSample& sample, double background, double all) {
+  UnitShares shares(sample.units[column]);
+  double reached = 0;
+  std::size_t left = pieces_.size();
+  for (const Piece& piece : pieces_) {
+    reached += piece.weight;
+    const bool last = --left == 0 && background <= 0;
+    const std::uint64_t units = shares.until(last ? 1.0 : std::min(reached / all, 1.0));
+    const auto bytes =
+        kSampleUnitBytes *
+        (piece.inside >= 1
+             ? units
+             : static_cast<std::uint64_t>(std::llround(static_cast<double>(units) * piece.inside)));
+    paths_[piece.path].bytes[column] += bytes;
+    kernel_of_owner_[piece.owner]->bytes[column] += bytes;
+    totals_.bytes[column] += bytes;
+  }
+  const double inside = part_inside(sample.start_ns, sample.end_ns());
+  const auto rest = static_cast<std::uint64_t>(std::llround(static_cast<double>(shares.until(1.0)) * inside));
+  totals_.bytes[column] += rest * kSampleUnitBytes;
+  totals_.unattributed[column] += rest * kSampleUnitBytes;
+}
+
+bool SampleSplit::one_path() const noexcept {
+  return std::all_of(pieces_.begin(), pieces_.end(),
+                     [&](const Piece& piece) { return piece.path == pieces_.front().path; });
+}
+
+/// Of the piece's work, what is in [from, to).
+double SampleSplit::weight_of(const Piece& piece, const std::vector<double>& rates, TimeNs from,
+                              TimeNs to) noexcept {
+  if (to <= from) return 0;
+  const auto length = static_cast<double>(piece.end_ns - piece.start_ns);
+  const double centre = 0.5 * static_cast<double>(from - piece.start_ns + to - piece.start_ns) / length;
+  return static_cast<double>(to - from) *
+         (rates[head_of(piece.group)] * (1 - centre) + rates[tail_of(piece.group)] * centre);
+}
+
+// Weights of the pieces by one replica.
+void SampleSplit::shake(const ColumnRates& rates, std::size_t replica, const OrderedSample& sample) {
+  shaken_.clear();
+  const bool drawn = replica != kJitterReplica;
+  const std::uint64_t key = drawn_bits(static_cast<std::uint64_t>(sample.start_ns) * kReplicas + replica);
+  const double clock_ns = drawn ? kClockDeviationNs * drawn_normal(drawn_bits(replica + 1)) : 0;
+  const double edge_ns = drawn ? rates.noise.edge_ns : 0, spread = drawn ? rates.noise.spread : 0;
+  const TimeNs lag_ns = rates.lag_ns + std::llround(clock_ns);
+  const TimeNs start = sample.start_ns + lag_ns + std::llround(edge_ns * drawn_normal(key));
+  const TimeNs end = sample.end_ns() + lag_ns + std::llround(edge_ns * drawn_normal(drawn_bits(key)));
+  for (const Piece& piece : pieces_) {
+    const double weight = weight_of(piece, rates.replicas[replica], std::max(piece.start_ns, start),
+                                    std::min(piece.end_ns, end));
+    shaken_.push_back(weight * std::max(0.05, 1 + spread * drawn_normal(drawn_bits(key ^ piece.owner))));
+  }
+}
+
+void SampleSplit::give_replicas(std::size_t column, const OrderedSample& sample, double background,
+                                double all) {
+  const ColumnRates& rates = rates_.columns[column];
+  const double bytes = sample.units[column] * kUnit;
+  if (bytes <= 0) return;
+  double all_ns = 0;
+  for (const Piece& piece : pieces_) all_ns += std::max(0.0, piece.ns);
+  for (const Piece& piece : pieces_) {
+    SharedSum& sum = paths_[piece.path].sums[column];
+    sum.bytes += bytes * piece.inside * piece.weight / all;
+    sum.time_shared += bytes * piece.inside * std::max(0.0, piece.ns) / all_ns;
+  }
+  const bool settled = background <= 0 && one_path();
+  for (std::size_t k = 0; k < kReplicas; ++k) {
+    if (settled) {
+      for (const Piece& piece : pieces_) {
+        paths_[piece.path].sums[column].replicas[k] += bytes * piece.inside * piece.weight / all;
+      }
+      continue;
+    }
+    double shaken_all = background;
+    shake(rates, k, sample);
+    for (const double weight : shaken_) shaken_all += weight;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const double part = shaken_all > 0 ? shaken_[i] / shaken_all : pieces_[i].weight / all;
+      paths_[pieces_[i].path].sums[column].replicas[k] += bytes * pieces_[i].inside * part;
+    }
+  }
+}
+
+}  // namespace rangefinder

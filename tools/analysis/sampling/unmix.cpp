@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/sampling/unmix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tools/analysis/sampling/unmix_fit.h"
+#include "tools/analysis/sampling/unmix_replicas.h"
+
+namespace rangefinder {
+namespace {
+
+// With fewer there is nothing to hold back.
+constexpr std::size_t kMinSamples = 8 * kChunkSamples;
+constexpr int kRounds = 4;
+// Rates must predict better by this part: where nothing repeats, they predict as well as time does.
+constexpr double kMaxErrorRatio = 0.98;
+// Lags are looked for in this many blocks, spread over the trace.
+constexpr std::size_t kLagBlocks = 400;
+constexpr TimeNs kMaxLagNs = 2'000, kFirstLagStepNs = 500, kLastLagStepNs = 100;
+// A lag must predict better by this part: noise always prefers some lag.
+constexpr double kMinLagGain = 0.002;
+
+std::vector<SampleBlock> every_nth(std::span<const SampleBlock> blocks, std::size_t most) {
+  std::vector<SampleBlock> some;
+  const std::size_t step = (blocks.size() + most - 1) / most;
+  for (std::size_t i = 0; i < blocks.size(); i += step) some.push_back(blocks[i]);
+  return some;
+}
+
+/// Finds the lag at which rates fit best, and asks the samples held back whether they agree.
+class LagSearch {
+ public:
+  LagSearch(const FitData& data, const RateFit& scale) : data_(data), scale_(scale) {}
+
+  TimeNs find() {
+    TimeNs best = 0;
+    double least = error_at(0, SampleSet::fitted);
+    for (TimeNs step = kFirstLagStepNs; step >= kLastLagStepNs; step /= 2) {
+      const TimeNs reach = step == kFirstLagStepNs ? kMaxLagNs : step;
+      const TimeNs centre = best;
+      for (TimeNs lag = std::max(centre - reach, -kMaxLagNs); lag <= std::min(centre + reach, kMaxLagNs);
+           lag += step) {
+        if (lag == centre) continue;
+        const double error = error_at(lag, SampleSet::fitted);
+        if (error >= least) continue;
+        least = error;
+        best = lag;
+      }
+    }
+    if (best == 0) return 0;
+    const double gain = 1 - error_at(best, SampleSet::held_back) / error_at(0, SampleSet::held_back);
+    return gain > kMinLagGain ? best : 0;
+  }
+
+ private:
+  double error_at(TimeNs lag_ns, SampleSet set) const {
+    const std::vector<double> shared = time_shared_rates(data_, SampleSet::fitted, lag_ns);
+    const RateFit fit = fit_rates(data_, SampleSet::fitted, lag_ns, shared, 1);
+    return prediction_error(data_, set, lag_ns, fit.rates, scale_);
+  }
+
+  const FitData& data_;
+  const RateFit& scale_;
+};
+
+/// What the samples held back say of rates that were fitted without them.
+struct Trial {
+  bool valid = false;
+  TimeNs lag_ns = 0;
+  double ratio = 1;
+};
+
+Trial try_unmixing(const FitData& data) {
+  const std::vector<double> shared = time_shared_rates(data, SampleSet::fitted, 0);
+  const RateFit fit = fit_rates(data, SampleSet::fitted, 0, shared, kRounds);
+  if (!fit.valid) return {};
+
+  const std::vector<SampleBlock> some = every_nth(data.blocks, kLagBlocks);
+  const FitData lag_data{some, data.groups, data.background, data.column};
+  const TimeNs lag_ns = LagSearch(lag_data, fit).find();
+  const double time_shared_error = prediction_error(data, SampleSet::held_back, 0, shared, fit);
+  if (time_shared_error <= 0) return {};
+
+  Trial trial{true, lag_ns, 1};
+  if (lag_ns == 0) {
+    trial.ratio = prediction_error(data, SampleSet::held_back, 0, fit.rates, fit) / time_shared_error;
+  } else {
+    const std::vector<double> lagging = time_shared_rates(data, SampleSet::fitted, lag_ns);
+    const RateFit better = fit_rates(data, SampleSet::fitted, lag_ns, lagging, kRounds);
+    trial.ratio = prediction_error(data, SampleSet::held_back, lag_ns, better.rates, fit) / time_shared_error;
+  }
+  return trial;
+}
+
+// Times that are a little off pull rates of neighbours towards each other. Moving them about as
+// much again pulls as much again, which says how much to take back. The jitter replica then holds
+// the rates as they were fitted.
+void take_back_jitter(ColumnRates& column) {
+  for (std::size_t i = 0; i < column.rates.size(); ++i) {
+    const double pulled = column.replicas[kJitterReplica][i] - column.rates[i];
+    column.rates[i] = std::max(0.0, column.rates[i] - pulled);
+    for (std::vector<double>& replica : column.replicas) replica[i] = std::max(0.0, replica[i] - pulled);
+  }
+}
+
+std::size_t samples_with_work(const FitData& data) {
+  std::size_t samples = 0;
+  for_each_row(data, SampleSet::all, 0, [&](const UnmixRow&, double, std::size_t) { ++samples; });
+  return samples;
+}
+
+ColumnRates column_rates(const FitData& data) {
+  ColumnRates column;
+  const Trial trial = samples_with_work(data) < kMinSamples ? Trial{} : try_unmixing(data);
+  if (trial.valid) column.held_back_ratio = trial.ratio;
+  column.unmixed = trial.valid && trial.ratio < kMaxErrorRatio;
+  if (!column.unmixed) {
+    column.rates.assign(2 * data.groups, 1.0);
+    column.replicas = time_shared_replicas(time_shared_rates(data, SampleSet::all, 0));
+    return column;
+  }
+  column.lag_ns = static_cast<std::int32_t>(trial.lag_ns);
+  const std::vector<double> shared = time_shared_rates(data, SampleSet::all, trial.lag_ns);
+  RateFit fit = fit_rates(data, SampleSet::all, trial.lag_ns, shared, kRounds);
+  column.replicas = unmixed_replicas(data, trial.lag_ns, fit, prior_of(shared));
+  column.rates = std::move(fit.rates);
+  column.noise = fit.noise;
+  take_back_jitter(column);
+  return column;
+}
+
+}  // namespace
+
+UnmixedRates unmix(std::span<const SampleBlock> blocks, std::size_t groups, BackgroundRates background) {
+  UnmixedRates out;
+  out.background = std::move(background);
+  for (std::size_t c = 0; c < kSharedColumns; ++c) {
+    out.columns[c] = column_rates({blocks, groups, out.background, c});
+  }
+  return out;
+}
+
+}  // namespace rangefinder

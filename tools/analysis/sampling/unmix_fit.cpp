@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/sampling/unmix_fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/analysis/sampling/unmix_draw.h"
+
+namespace rangefinder {
+namespace {
+
+// Beyond this many deviations a residual pulls no harder.
+constexpr double kHuberDeviations = 3;
+constexpr double kMaxSquaredError = 25;
+// A group that moves next to nothing may still move this part of the mean rate.
+constexpr double kMinPriorPart = 0.02;
+
+double mean_of(const std::vector<double>& rates) noexcept {
+  double sum = 0;
+  for (const double rate : rates) sum += rate;
+  return rates.empty() ? 0 : sum / static_cast<double>(rates.size());
+}
+
+NoiseModel first_noise(const std::vector<double>& rates) noexcept {
+  NoiseModel noise;
+  noise.floor_units += mean_of(rates) * noise.edge_ns;
+  return noise;
+}
+
+}  // namespace
+
+SampleBlock jittered(const SampleBlock& block, double jitter_ns) {
+  SampleBlock moved = block;
+  for (OrderedWork& work : moved.work) {
+    // By its times alone, so that a launch in two blocks moves alike in both.
+    const std::uint64_t key =
+        drawn_bits(static_cast<std::uint64_t>(work.start_ns) ^ std::uint64_t{work.kind} << 48);
+    const TimeNs start = work.start_ns + std::llround(jitter_ns * drawn_normal(key));
+    const TimeNs end = work.end_ns + std::llround(jitter_ns * drawn_normal(drawn_bits(key)));
+    work.start_ns = std::min(start, end);
+    work.end_ns = std::max(start, end) + 1;
+  }
+  std::sort(moved.work.begin(), moved.work.end(),
+            [](const OrderedWork& a, const OrderedWork& b) { return a.start_ns < b.start_ns; });
+  return moved;
+}
+
+double predicted_units(const UnmixRow& row, std::span<const double> rates) noexcept {
+  double units = 0;
+  for (const RowEntry& entry : row.entries) units += entry.units(rates);
+  return units;
+}
+
+std::vector<double> time_shared_rates(const FitData& data, SampleSet set, TimeNs lag_ns) {
+  std::vector<double> units(data.groups), ns(data.groups);
+  double all_units = 0, all_ns = 0;
+  for_each_row(data, set, lag_ns, [&](const UnmixRow& row, double sample_units, std::size_t) {
+    double row_ns = 0;
+    for (const RowEntry& entry : row.entries) row_ns += entry.ns();
+    for (const RowEntry& entry : row.entries) {
+      units[entry.group] += std::max(0.0, sample_units) * entry.ns() / row_ns;
+      ns[entry.group] += entry.ns();
+    }
+    all_units += std::max(0.0, sample_units);
+    all_ns += row_ns;
+  });
+  const double mean = all_ns > 0 ? all_units / all_ns : 0;
+  std::vector<double> rates(2 * data.groups);
+  for (std::uint32_t g = 0; g < data.groups; ++g) {
+    rates[head_of(g)] = rates[tail_of(g)] = ns[g] > 0 ? units[g] / ns[g] : mean;
+  }
+  return rates;
+}
+
+PriorRates prior_of(const std::vector<double>& time_shared) {
+  const double least = std::max(kMinPriorPart * mean_of(time_shared), 1e-9);
+  PriorRates prior{time_shared, std::vector<double>(time_shared.size())};
+  for (std::size_t g = 0; g < time_shared.size(); ++g) {
+    const double deviation = std::max(time_shared[g], least);
+    prior.precision[g] = 1 / (deviation * deviation);
+  }
+  return prior;
+}
+
+RateFit fit_rates(const FitData& data, SampleSet set, TimeNs lag_ns, const std::vector<double>& time_shared,
+                  int rounds) {
+  const PriorRates prior = prior_of(time_shared);
+  RateFit fit{time_shared, first_noise(time_shared), true};
+  for (int round = 0; round < rounds && fit.valid; ++round) {
+    NormalEquations equations(data.groups);
+    for_each_row(data, set, lag_ns, [&](const UnmixRow& row, double units, std::size_t) {
+      const double variance = fit.noise.variance(row, fit.rates);
+      const double deviations = std::abs(units - predicted_units(row, fit.rates)) / std::sqrt(variance);
+      // The first rates are those shared by time: what they think an outlier is means nothing.
+      const double trust = round == 0 ? 1 : std::min(1.0, kHuberDeviations / std::max(deviations, 1e-9));
+      equations.add_row(row.entries, units, trust / variance);
+    });
+    fit.valid = !equations.overfull();
+    if (!fit.valid) break;
+    NonNegativeSolver(equations).solve(equations.right_side(), prior, fit.rates);
+
+    NoiseFit noise(fit.noise);
+    for_each_row(data, set, lag_ns, [&](const UnmixRow& row, double units, std::size_t) {
+      noise.add(row, fit.rates, units - predicted_units(row, fit.rates));
+    });
+    fit.noise = noise.model();
+  }
+  return fit;
+}
+
+double prediction_error(const FitData& data, SampleSet set, TimeNs lag_ns, std::span<const double> rates,
+                        const RateFit& scale) {
+  double sum = 0;
+  std::uint64_t rows = 0;
+  for_each_row(data, set, lag_ns, [&](const UnmixRow& row, double units, std::size_t) {
+    const double residual = units - predicted_units(row, rates);
+    const double variance = scale.noise.variance(row, scale.rates);
+    sum += std::min(kMaxSquaredError, residual * residual / variance);
+    ++rows;
+  });
+  return rows == 0 ? 0 : sum / static_cast<double>(rows);
+}
+
+}  // namespace rangefinder

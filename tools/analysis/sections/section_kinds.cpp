@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/sections/section_kinds.h"
+
+#include <algorithm>
+
+#include "tools/analysis/findings/findings.h"
+#include "tools/analysis/sections/factories.h"
+#include "tools/analysis/sections/table_sections.h"
+
+namespace rangefinder {
+
+const std::vector<SectionKind>& section_kinds() {
+  static const std::vector<SectionKind> kKinds{
+      {"modules", "time and bytes of every NVTX range, as a tree", make_modules_section, true},
+      {"kernels", "time and bytes by kernel name", make_kernels_section, true},
+      {"kernel", "all that is known of one kernel, named by --kernel", make_kernel_section, true},
+      {"findings", "what is slow and why, with the evidence and the next step", make_findings_section, true},
+      {"memcpy", "copies by direction and memory, memsets", make_memcpy_section},
+      {"memory", "peak and live bytes by path, what was never freed", make_memory_section},
+      {"launches", "what launching costs, and how long launches wait", make_launches_section},
+      {"sync", "where host threads waited for a GPU", make_sync_section},
+      {"streams", "what each stream did, and which waited for which", make_streams_section},
+      {"gpu", "share of the time that each GPU computed, copied, did both or nothing", make_gpu_section},
+      {"communication", "operations of NCCL and MPI with their bytes, and how much of it nothing else hid",
+       make_communication_section},
+      {"idle", "gaps on the GPU, by where the host was meanwhile", make_idle_section},
+      {"iterations", "time of each repetition, outliers marked", make_iterations_section},
+      {"graphs", "executable graphs and captures", make_graphs_section},
+      {"monitor", "rates of a trace made with --monitor, and how sure they are", make_monitor_section},
+      {"overhead", "what CUDA, CUPTI and recording took for themselves", make_overhead_section},
+      {"loss", "what happened and is not in the trace", make_loss_section},
+  };
+  return kKinds;
+}
+
+const SectionKind* find_section(std::string_view name) {
+  const auto& kinds = section_kinds();
+  const auto at =
+      std::find_if(kinds.begin(), kinds.end(), [name](const SectionKind& kind) { return kind.name == name; });
+  return at == kinds.end() ? nullptr : &*at;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/tables/kernel_table.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/tables/kernel_text.h"
+
+namespace rangefinder {
+namespace {
+
+using SortKey = std::uint64_t (*)(const KernelTotals&);
+
+std::uint64_t mean_ns(const KernelTotals& row) {
+  return row.timed == 0 ? 0 : row.total_ns / row.timed;
+}
+
+const std::map<std::string, SortKey>& sort_keys() {
+  static const std::map<std::string, SortKey> kKeys{
+      {"count", [](const KernelTotals& row) { return row.count; }},
+      {"total", [](const KernelTotals& row) { return row.total_ns; }},
+      {"mean", mean_ns},
+      {"min", [](const KernelTotals& row) { return row.min_ns; }},
+      {"max", [](const KernelTotals& row) { return row.max_ns; }},
+      {"read", [](const KernelTotals& row) { return row.counters.dram_read_bytes; }},
+      {"write", [](const KernelTotals& row) { return row.counters.dram_write_bytes; }},
+      {"l2", [](const KernelTotals& row) { return row.counters.l2_bytes; }},
+  };
+  return kKeys;
+}
+
+const KernelNameRecord* name_of(const TraceTotals& trace, std::uint32_t id) {
+  const auto it = trace.kernel_names.find(id);
+  return it == trace.kernel_names.end() ? nullptr : &it->second;
+}
+
+std::string short_name(const TraceTotals& trace, std::uint32_t id) {
+  const KernelNameRecord* const name = name_of(trace, id);
+  return name != nullptr ? printable(short_kernel_name(name->demangled)) : "(unknown)";
+}
+
+/// Instances of one template get numbers, heaviest first, so that rows can be told apart.
+std::vector<std::string> distinct_names(const TraceTotals& trace, const std::vector<KernelTotals>& rows,
+                                        bool& numbered) {
+  std::map<std::string, std::size_t> uses;
+  for (const KernelTotals& row : rows) ++uses[short_name(trace, row.name)];
+  std::map<std::string, std::size_t> next;
+  std::vector<std::string> out;
+  for (const KernelTotals& row : rows) {
+    std::string name = short_name(trace, row.name);
+    if (uses[name] > 1) {
+      numbered = true;
+      name += " #" + std::to_string(++next[name]);
+    }
+    out.push_back(std::move(name));
+  }
+  return out;
+}
+
+/// Of counters, or of samples, which can only be told from none by not being 0.
+bool has_bytes(const KernelTotals& row) {
+  const CounterTotals& counters = row.counters;
+  return counters.with_bytes != 0 ||
+         counters.dram_read_bytes + counters.dram_write_bytes + counters.l2_bytes != 0;
+}
+
+bool partly_measured(const KernelTotals& row) {
+  return row.counters.with_bytes != 0 && row.counters.with_bytes < row.count;
+}
+
+Cell bytes_cell(const KernelTotals& row, std::uint64_t bytes) {
+  if (!has_bytes(row)) return {};
+  Cell out{CellValue(bytes)};
+  if (partly_measured(row)) out.sign = "+";
+  return out;
+}
+
+std::vector<Cell> cells(const KernelTotals& row, Cell title, double all_ns, const KernelSpreads& spreads) {
+  std::vector<Cell> out{std::move(title), Cell(row.count)};
+  if (row.timed > 0) {
+    const auto spread = spreads.find(row.name);
+    const bool known = spread != spreads.end();
+    out.insert(out.end(), {Cell(row.total_ns), Cell(static_cast<double>(row.total_ns) / all_ns),
+                           Cell(mean_ns(row)), known ? Cell(spread->second.median_ns) : Cell(),
+                           known ? Cell(spread->second.p95_ns) : Cell(), Cell(row.min_ns), Cell(row.max_ns)});
+  } else {
+    out.resize(out.size() + 7);  // no time is known
+  }
+  out.push_back(bytes_cell(row, row.counters.dram_read_bytes));
+  out.push_back(bytes_cell(row, row.counters.dram_write_bytes));
+  out.push_back(bytes_cell(row, row.counters.l2_bytes));
+  return out;
+}
+
+/// Theoretical: what fits on a multiprocessor at once, and how often the grid fills the GPU.
+void add_occupancy(std::vector<Cell>& row, const KernelSpreads& spreads, std::uint32_t name) {
+  const auto at = spreads.find(name);
+  if (at == spreads.end() || !at->second.occupancy) {
+    row.resize(row.size() + 3);
+    return;
+  }
+  const Occupancy& occupancy = *at->second.occupancy;
+  const std::string limiter = occupancy.limiter();
+  row.insert(row.end(), {Cell(occupancy.share()), limiter.empty() ? Cell() : Cell(CellValue(limiter)),
+                         Cell(occupancy.waves)});
+}
+
+}  // namespace
+
+const std::vector<std::string>& kernel_sort_columns() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const auto& [name, key] : sort_keys()) names.push_back(name);
+    return names;
+  }();
+  return kNames;
+}
+
+std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValues& values,
+                                         const KernelView& view) {
+  std::vector<KernelTotals> rows = trace.totals.kernels();
+  for (KernelTotals& row : rows) {
+    const SampledKernel* const sampled = values.sampled_kernel(row.name);
+    if (sampled == nullptr || row.counters.with_bytes != 0) continue;
+    row.counters.dram_read_bytes = sampled->bytes[kSharedDramRead];
+    row.counters.dram_write_bytes = sampled->bytes[kSharedDramWrite];
+    row.counters.l2_bytes = sampled->bytes[kSharedL2];
+  }
+  const SortKey key = sort_keys().at(view.sort.empty() ? "total" : view.sort);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [key](const KernelTotals& a, const KernelTotals& b) { return key(a) > key(b); });
+  if (view.top != 0 && rows.size() > view.top) rows.resize(view.top);
+  return rows;
+}
+
+Table kernel_rows(const TraceTotals& trace, const RowValues& values, const KernelView& view,
+                  const KernelSpreads& spreads) {
+  Table table;
+  table.name = "kernels";
+  table.empty = "No kernel in this trace.";
+  table.arranged = true;
+  table.columns = {{"name", "kernel", Unit::text},
+                   {"count", "count", Unit::count},
+                   {"total_ns", "total", Unit::ns},
+                   {"share", "share", Unit::share, 60},
+                   {"mean_ns", "mean", Unit::ns, 50},
+                   {"median_ns", "median", Unit::ns, 46},
+                   {"p95_ns", "p95", Unit::ns, 47},
+                   {"min_ns", "min", Unit::ns, 20},
+                   {"max_ns", "max", Unit::ns, 30},
+                   {"dram_read_bytes", "DRAM read", Unit::bytes, 45},
+                   {"dram_write_bytes", "DRAM write", Unit::bytes, 44},
+                   {"l2_bytes", "L2", Unit::bytes, 40},
+                   {"occupancy", "occupancy", Unit::share, 25},
+                   {"occupancy_limiter", "limited by", Unit::text, 5},
+                   {"waves", "waves", Unit::number, 15},
+                   {"library", "library", Unit::text, 10}};
+  const std::vector<KernelTotals> rows = select_kernels(trace, values, view);
+  std::uint64_t all_ns = 0;
+  for (const KernelTotals& row : trace.totals.kernels()) all_ns += row.total_ns;
+  bool numbered = false;
+  const std::vector<std::string> names = distinct_names(trace, rows, numbered);
+  const double total = static_cast<double>(std::max<std::uint64_t>(all_ns, 1));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const KernelNameRecord* const name = name_of(trace, rows[i].name);
+    Cell title(CellValue(name == nullptr ? std::string("(unknown)") : name->demangled), names[i]);
+    std::vector<Cell> row = cells(rows[i], std::move(title), total, spreads);
+    add_occupancy(row, spreads, rows[i].name);
+    row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->from_library)));
+    table.add(std::move(row));
+  }
+  if (rows.empty()) return table;
+  drop_empty_columns(table);
+  if (std::any_of(rows.begin(), rows.end(), partly_measured)) {
+    table.remarks = "+: at least; some launches of that kernel have no bytes of their own.\n";
+  }
+  if (numbered) table.remarks += "#n: instances of one template; --json has the full names.\n";
+  return table;
+}
+
+std::string kernel_table(const TraceTotals& trace, const RowValues& values, const KernelView& view,
+                         const TextStyle& style) {
+  return render_text(kernel_rows(trace, values, view), style);
+}
+
+}  // namespace rangefinder

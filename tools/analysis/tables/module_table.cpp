@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/tables/module_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "profiler/base/number_text.h"
+
+namespace rangefinder {
+namespace {
+
+/// A row and what is known of it.
+struct Row {
+  PathTotals totals;
+  RowBytes bytes;
+  Derived derived;
+};
+
+/// A column, and what it holds of a row; nothing where the row has no such value.
+struct RowColumn {
+  TableColumn column;
+  std::function<Cell(const Row&)> cell;
+};
+
+bool measured(const Row& row) {
+  return row.bytes.source != RowBytes::Source::none;
+}
+
+std::uint64_t copied_bytes(const Row& row) {
+  const auto& copied = row.totals.memcpy_bytes;
+  return std::accumulate(copied.begin(), copied.end(), std::uint64_t{0});
+}
+
+/// "+" where some work has no values: the sum is a lower bound.
+Cell at_least(const Row& row, std::uint64_t bytes) {
+  if (!measured(row)) return {};
+  Cell out{CellValue(bytes)};
+  if (row.bytes.partial() || row.bytes.partly_sampled()) out.sign = "+";
+  return out;
+}
+
+Cell when(bool there, CellValue value) {
+  return there ? Cell(std::move(value)) : Cell();
+}
+
+template <typename Value>
+Cell known(const std::optional<Value>& value) {
+  return value ? Cell(CellValue(*value)) : Cell();
+}
+
+std::vector<RowColumn> time_columns(std::uint64_t total_ns) {
+  // Kernels that nothing timed have an unknown duration, not none.
+  const auto timed = [](const Row& row, CellValue value) {
+    return when(row.totals.has_gpu_time(), std::move(value));
+  };
+  const auto of_path = [](const Row& row, CellValue value) {
+    return when(row.totals.path != 0, std::move(value));
+  };
+  const double all = static_cast<double>(std::max<std::uint64_t>(total_ns, 1));
+  return {
+      {{"calls", "calls", Unit::count, 60}, [=](const Row& row) { return of_path(row, row.totals.calls); }},
+      {{"kernels", "kernels", Unit::count, 50}, [](const Row& row) { return Cell(row.totals.kernels); }},
+      {{"gpu_ns", "GPU time", Unit::ns}, [=](const Row& row) { return timed(row, row.totals.gpu_ns); }},
+      {{"gpu_ns_exclusive", "self", Unit::ns, 40},
+       [=](const Row& row) { return timed(row, row.totals.gpu_ns_exclusive); }},
+      {{"share", "share", Unit::share},
+       [=](const Row& row) { return timed(row, static_cast<double>(row.totals.gpu_ns) / all); }},
+      {{"host_ns", "host time", Unit::ns, 20},
+       [=](const Row& row) { return of_path(row, row.totals.host_ns); }},
+  };
+}
+
+Cell error_cell(const Row& row) {
+  const std::optional<double> percent = row.bytes.error_pct();
+  return percent ? Cell(CellValue(*percent), error_text(*percent)) : Cell();
+}
+
+Cell limiter_cell(const Row& row) {
+  if (!row.derived.limiter) return {};
+  return Cell(CellValue(std::string(limiter_name(*row.derived.limiter))));
+}
+
+std::vector<RowColumn> byte_columns() {
+  return {
+      {{"dram_read_bytes", "DRAM read", Unit::bytes, 90},
+       [](const Row& row) { return at_least(row, row.bytes.read); }},
+      {{"dram_write_bytes", "DRAM write", Unit::bytes, 90},
+       [](const Row& row) { return at_least(row, row.bytes.write); }},
+      {{"bytes_error_pct", "DRAM ±", Unit::number, 85}, error_cell},
+      {{"l2_bytes", "L2", Unit::bytes, 70}, [](const Row& row) { return at_least(row, row.bytes.l2); }},
+      {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65},
+       [](const Row& row) { return known(row.derived.dram_bytes_per_s); }},
+      {{"dram_peak_share", "of peak", Unit::share, 64},
+       [](const Row& row) { return known(row.derived.dram_peak_share); }},
+      {{"flop_per_dram_byte", "FLOP/B", Unit::number, 63},
+       [](const Row& row) { return known(row.derived.flop_per_dram_byte); }},
+      {{"limiter", "limiter", Unit::text, 66}, limiter_cell},
+      {{"declared_bytes", "declared", Unit::bytes, 30},
+       [](const Row& row) { return when(row.totals.declared_bytes > 0, row.totals.declared_bytes); }},
+      {{"dram_amplification", "DRAM ampl.", Unit::factor, 62},
+       [](const Row& row) { return known(row.derived.dram_amplification); }},
+      {{"l2_amplification", "L2 ampl.", Unit::factor, 61},
+       [](const Row& row) { return known(row.derived.l2_amplification); }},
+      {{"copied_bytes", "copies", Unit::bytes, 10},
+       [](const Row& row) { return when(copied_bytes(row) > 0, copied_bytes(row)); }},
+  };
+}
+
+std::string row_title(const TraceTotals& trace, const PathTotals& row, bool flat) {
+  std::string signs;
+  if (row.unstable) signs += '~';
+  if (row.missing_sets != 0) signs += '?';
+  if (row.counters.not_exclusive != 0) signs += '*';
+  if (!signs.empty()) signs.insert(0, 1, ' ');
+  if (row.path == 0) return "(outside of any range)" + signs;
+  if (flat) return printable(trace.path_text(row.path)) + signs;
+  const std::size_t indent = row.depth == 0 ? 0 : 2 * (row.depth - 1);
+  return std::string(indent, ' ') + printable(trace.own_name(row.path)) + signs;
+}
+
+/// What samples hold that no work of this process can have moved.
+void add_unattributed(Table& table, const RowValues& values) {
+  if (values.sampled() == nullptr) return;
+  const auto& [read, write, l2] = values.sampled()->samples.unattributed;
+  if (read + write + l2 == 0) return;
+  std::vector<Cell> cells;
+  for (const TableColumn& column : table.columns) {
+    cells.push_back(column.key == "dram_read_bytes"    ? Cell(read)
+                    : column.key == "dram_write_bytes" ? Cell(write)
+                    : column.key == "l2_bytes"         ? Cell(l2)
+                                                       : Cell());
+  }
+  cells.front() = Cell("(bytes of nobody)");
+  table.add(std::move(cells));
+}
+
+std::string remarks(const std::vector<Row>& rows) {
+  const auto any = [&rows](bool (*has)(const Row&)) { return std::any_of(rows.begin(), rows.end(), has); };
+  std::string out;
+  if (any([](const Row& row) { return row.bytes.partial(); })) {
+    out += "+: at least; some launches of that module were not measured.\n";
+  } else if (any([](const Row& row) { return row.bytes.partly_sampled(); })) {
+    out += "+: at least; part of that module's work ran while no sample was taken.\n";
+  }
+  if (any([](const Row& row) {
+        return row.bytes.estimated && row.bytes.source == RowBytes::Source::sampled;
+      })) {
+    out +=
+        "Samples were lost: bytes of that time are estimated from each module's own, and the error says "
+        "so.\n";
+  }
+  if (any([](const Row& row) {
+        return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
+      })) {
+    out += "Metric sets took turns: bytes of all launches are estimated from those that had them.\n";
+  }
+  if (any([](const Row& row) { return row.totals.unstable; })) {
+    out += "~: unstable; GPU time differs by more than 10 % between the metric sets.\n";
+  }
+  if (any([](const Row& row) { return row.totals.missing_sets != 0; })) {
+    out += "?: seen too seldom for all metric sets (--json names those that are missing).\n";
+  }
+  if (any([](const Row& row) { return row.totals.counters.not_exclusive != 0; })) {
+    out += "*: other threads, streams or modules worked in its counter ranges: their bytes are in it.\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::uint64_t all_gpu_ns(const TraceTotals& trace) {
+  std::uint64_t sum = 0;
+  for (const PathTotals& row : trace.totals.paths()) sum += row.path == 0 || row.depth == 1 ? row.gpu_ns : 0;
+  return sum;
+}
+
+Table module_rows(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
+  Table table;
+  table.name = "modules";
+  table.empty = "No NVTX range and no GPU work in this trace.";
+  table.cut = view.flat ? CutSide::front : CutSide::back;
+  table.arranged = true;
+  table.columns.push_back({"path", "module", Unit::text});
+  std::vector<RowColumn> columns = time_columns(all_gpu_ns(trace));
+  for (RowColumn& column : byte_columns()) columns.push_back(std::move(column));
+  for (const RowColumn& column : columns) table.columns.push_back(column.column);
+  std::vector<Row> rows;
+  for (const PathTotals& totals : select_modules(trace, values, view)) {
+    const Row& row = rows.emplace_back(Row{totals, values.bytes(totals), values.derived(totals)});
+    std::vector<Cell> cells{
+        Cell(CellValue(trace.path_text(totals.path)), row_title(trace, totals, view.flat))};
+    for (const RowColumn& column : columns) cells.push_back(column.cell(row));
+    table.add(std::move(cells));
+  }
+  if (rows.empty()) return table;
+  drop_empty_columns(table);
+  add_unattributed(table, values);
+  table.remarks = remarks(rows);
+  return table;
+}
+
+std::string module_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view,
+                         const TextStyle& style) {
+  return render_text(module_rows(trace, values, view), style);
+}
+
+}  // namespace rangefinder

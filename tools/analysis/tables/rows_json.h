@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Totals as the objects that `report --json` holds, with the names of summary.json
+// (profiler/attribution/totals_json.h, schema/README.md).
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "profiler/attribution/path_totals.h"
+#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/tables/row_values.h"
+
+namespace rangefinder {
+
+/// Row 0 (outside of any range) has no "path", "depth" and "calls".
+[[nodiscard]] nlohmann::ordered_json module_row(const PathTotals& row, const std::string& path,
+                                                const RowValues& values);
+[[nodiscard]] nlohmann::ordered_json kernel_row(const KernelTotals& row, const KernelNameRecord* name,
+                                                const RowValues& values);
+/// What samples held, what of it is nobody's, and how it was shared.
+[[nodiscard]] nlohmann::ordered_json samples_object(const SampledTotals& sampled);
+[[nodiscard]] nlohmann::ordered_json copy_row(const MemcpyTotals& row);
+/// {cause: n} of what happened.
+[[nodiscard]] nlohmann::ordered_json loss_object(const std::array<std::uint64_t, kLossCauses.size()>& loss);
+[[nodiscard]] nlohmann::ordered_json gpu_object(const GpuRecord& gpu);
+[[nodiscard]] nlohmann::ordered_json process_object(const Header& header);
+
+/// JSON as text: what is not UTF-8 becomes U+FFFD instead of an exception.
+[[nodiscard]] std::string dump_json(const nlohmann::ordered_json& value);
+
+}  // namespace rangefinder

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What runs on each GPU at any moment, as spans in which that does not change.
+//
+//   stream 7   ──[ kernel ]────────[ kernel ]──
+//   stream 13  ───────[ copy ]─────────────────
+//   spans      ──|  k |kc| c |  -  |   k   |       ─▶ GpuSpan, in order of time for each GPU
+//
+// From the first start to the last end on a GPU the spans leave no gap: those in which nothing runs
+// come too. Work may arrive out of order as time_order.h allows; of what arrives later the part that
+// lies in spans already shown is left out and counted in late_ns(). Memory does not grow with records.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "schema/record.h"
+#include "tools/analysis/timeline/time_order.h"
+
+namespace rangefinder {
+
+/// CUPTI counts streams within their context.
+struct StreamKey {
+  std::uint32_t gpu = 0, context = 0, stream = 0;
+  auto operator<=>(const StreamKey&) const = default;
+};
+
+struct GpuSpan {
+  TimeNs from_ns = 0, to_ns = 0;  ///< never empty
+  std::uint32_t gpu = 0;
+  std::uint32_t kernels = 0, copies = 0;  ///< that run; memsets count as copies
+  struct Active {
+    StreamKey stream;
+    std::uint32_t works = 0;
+  };
+  const std::vector<Active>* streams = nullptr;  ///< each that runs something, once
+
+  [[nodiscard]] std::uint64_t ns() const noexcept { return static_cast<std::uint64_t>(to_ns - from_ns); }
+  [[nodiscard]] bool idle() const noexcept { return kernels + copies == 0; }
+};
+
+/// Not thread-safe.
+class GpuTimeline {
+ public:
+  using Visit = std::function<void(const GpuSpan&)>;
+  explicit GpuTimeline(Visit visit) : visit_(std::move(visit)) {}
+
+  /// Work without times has no effect.
+  void add(const GpuWork& work, bool is_kernel);
+  /// After the last one: shows what was held back. More work may follow.
+  void finish();
+  /// Of work that came too late: what is missing in the spans.
+  [[nodiscard]] std::uint64_t late_ns() const noexcept { return late_ns_; }
+
+ private:
+  struct Work {
+    TimeNs at_ns, end_ns;
+    StreamKey stream;
+    bool is_kernel;
+  };
+  struct Gpu {
+    TimeNs now_ns = kNoTime;    // spans were shown until here
+    std::vector<Work> running;  // at now_ns
+    std::uint32_t kernels = 0, copies = 0;
+    std::vector<GpuSpan::Active> streams;
+  };
+  void start(const Work& work);
+  void show(Gpu& gpu, std::uint32_t id, TimeNs until);
+  void advance(Gpu& gpu, std::uint32_t id, TimeNs until);
+  static void stop(Gpu& gpu, std::size_t index);
+
+  Visit visit_;
+  TimeOrder<Work> order_;
+  std::map<std::uint32_t, Gpu> gpus_;
+  std::uint64_t late_ns_ = 0;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a stream waited for an event of another stream, and how long it stood idle for it.
+//
+//   host       event_record(e, P)      stream_wait(e, C)   launch of w
+//   stream P   ──[ … ]──[ producer's last work ]─────────────────────
+//   stream C   ──[ earlier work ]···········idle·│[ w ]──────────────
+//                                    ◀─ exposed ─▶
+//
+// A wait belongs to the latest record of its event before it. It is exposed from the time when the
+// consumer had ended what it had and its next work was launched, until the producer's work was done or
+// the next work began. Of several waits before the same work each counts by itself.
+//
+// Keeps forty bytes an event call, launches until their work comes, and of work between two event calls of a
+// stream only where it began and ended. Order in a stream is that of the launches on the host.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "schema/record.h"
+#include "tools/analysis/timeline/time_order.h"
+
+namespace rangefinder {
+
+/// A wait of one stream for another that could be followed.
+struct StreamWait {
+  /// CUPTI's ids: context, stream.
+  std::pair<std::uint32_t, std::uint32_t> producer, consumer;
+  std::uint32_t producer_path = 0, consumer_path = 0;  ///< of the record and of the wait
+  TimeNs at_ns = 0;                                    ///< of the wait on the host
+  std::uint64_t exposed_ns = 0;
+  bool has_work = false;  ///< both sides have work with times; else exposed_ns means nothing
+};
+
+/// Not thread-safe.
+class StreamWaits {
+ public:
+  /// A context's default stream: event calls name it 0.
+  void add(const ContextRecord& context) { default_streams_[context.id] = context.null_stream; }
+  void add(const EventRecord& event);
+  void add(const LaunchRecord& launch);
+  void add(const GpuWork& work);
+  /// After the last line: by time of the wait.
+  [[nodiscard]] std::vector<StreamWait> waits();
+  /// Waits within one stream, which cost nothing; and those whose event nobody recorded in the trace.
+  /// Known after waits().
+  [[nodiscard]] std::uint64_t same_stream() const noexcept { return same_stream_; }
+  [[nodiscard]] std::uint64_t unknown_event() const noexcept { return unknown_event_; }
+
+ private:
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // context, stream
+  /// Work on a stream between two of its event calls.
+  struct Stretch {
+    TimeNs launched_ns = kNoTime;  // call of the first launch had ended
+    TimeNs first_ns = kNoTime, last_ns = kNoTime;
+    [[nodiscard]] bool empty() const noexcept { return first_ns == kNoTime; }
+  };
+  struct Call {
+    TimeNs at_ns = 0;
+    std::uint64_t event = 0;
+    std::uint32_t path = 0;
+    bool wait = false;
+    Stretch after;
+  };
+  struct Stream {
+    Stretch before;           // of the first call
+    std::vector<Call> calls;  // by time
+    [[nodiscard]] Stretch& at(TimeNs launch) noexcept;
+    /// Latest end of what was launched before a call; kNoTime: nothing.
+    [[nodiscard]] std::vector<TimeNs> ends_before_calls() const;
+  };
+  struct Launch {
+    TimeNs start_ns, end_ns;
+  };
+  struct Placed {  // work and its launch
+    TimeNs at_ns, launched_ns, start_ns, end_ns;
+    Key stream;
+  };
+  void place(const Launch& launch, Placed work);
+  void put(const Placed& work);
+  using Ends = std::map<Key, std::vector<TimeNs>>;
+  [[nodiscard]] static StreamWait follow(const Stream& consumer, std::size_t wait, TimeNs consumer_end,
+                                         TimeNs producer_end);
+
+  std::unordered_map<std::uint32_t, std::uint32_t> default_streams_;  // by context
+  std::map<Key, Stream> streams_;
+  std::unordered_map<std::uint32_t, Launch> launches_;    // by correlation
+  std::unordered_map<std::uint32_t, Launch> graphs_;      // the same, of graphs: kept
+  std::unordered_multimap<std::uint32_t, Placed> works_;  // whose launch did not come yet
+  TimeOrder<Placed> order_;
+  std::uint64_t same_stream_ = 0, unknown_event_ = 0;
+};
+
+}  // namespace rangefinder

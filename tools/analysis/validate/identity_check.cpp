@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <functional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+
+#include "schema/write_line.h"
+#include "tools/analysis/validate/trace_check.h"
+
+namespace rangefinder {
+namespace {
+
+enum Table : std::size_t {
+  kGpus,
+  kContexts,
+  kDomains,
+  kNames,
+  kPaths,
+  kKernelNames,
+  kConfigs,
+  kSchemas,
+  kMetricSets,
+  kTables
+};
+constexpr std::array<const char*, kTables> kTableNames{
+    "gpu", "context", "domain", "name", "path", "kernel_name", "config", "payload_schema", "metric_set"};
+
+class IdentityCheck final : public TraceCheck {
+ public:
+  void segment(const SegmentFile&, ProblemLog&) override {
+    for (auto& table : in_segment_) table.clear();
+  }
+
+  void line(const Line& line, ProblemLog& problems) override {
+    problems_ = &problems;
+    std::visit([this](const auto& record) { check(record); }, line);
+  }
+
+  void finish(const TraceFacts& facts, ProblemLog& problems) override {
+    if (!facts.whole) return;
+    for (const std::uint32_t gpu : used_gpus_) {
+      if (known_[kGpus].count(gpu) == 0) {
+        problems.add_at(facts.folder, "unknown-id",
+                        "no line describes gpu " + std::to_string(gpu) + ", which others use");
+      }
+    }
+  }
+
+ private:
+  template <typename Other>
+  void check(const Other&) {}
+
+  /// The record names `id`: remember it, and that it keeps its content.
+  template <typename Record>
+  void define(Table table, std::uint64_t id, const Record& record) {
+    in_segment_[table].insert(id);
+    text_.clear();
+    write_line(text_, record);
+    const std::size_t content = std::hash<std::string>{}(text_);
+    const auto [known, is_new] = known_[table].emplace(id, content);
+    if (!is_new && known->second != content) {
+      problems_->add("duplicate-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
+                                         " was defined before with another content");
+    }
+  }
+
+  /// The record refers to `id`; 0 refers to nothing.
+  void use(Table table, std::uint64_t id, bool zero_is_none = true) {
+    if ((id == 0 && zero_is_none) || in_segment_[table].count(id) != 0) return;
+    problems_->add("unknown-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
+                                     " is not defined earlier in this segment");
+  }
+
+  void check(const GpuRecord& record) { define(kGpus, record.id, record); }
+  void check(const ContextRecord& record) {
+    define(kContexts, record.id, record);
+    used_gpus_.insert(record.gpu);
+  }
+  void check(const DomainRecord& record) { define(kDomains, record.id, record); }
+  void check(const CategoryRecord& record) { use(kDomains, record.domain); }
+  void check(const NameRecord& record) { define(kNames, record.id, record); }
+  void check(const KernelNameRecord& record) { define(kKernelNames, record.id, record); }
+  void check(const LaunchConfigRecord& record) { define(kConfigs, record.id, record); }
+  void check(const PayloadSchemaRecord& record) {
+    use(kDomains, record.domain);
+    define(kSchemas, record.id, record);
+  }
+  void check(const MetricSetRecord& record) {
+    define(kMetricSets, record.id, record);
+    metrics_[record.id] = record.metrics.size();
+  }
+  void check(const PathRecord& record) {
+    const std::uint64_t before = problems_->count();
+    if (record.parent >= record.id) {
+      problems_->add("path-parent", "path " + std::to_string(record.id) + " has parent " +
+                                        std::to_string(record.parent) + ", which is not smaller");
+    } else {
+      use(kPaths, record.parent);
+    }
+    use(kDomains, record.domain);
+    if (problems_->count() == before) define(kPaths, record.id, record);
+  }
+
+  void check_work(const GpuWork& work) {
+    use(kPaths, work.path);
+    used_gpus_.insert(work.gpu);
+  }
+  void check(const KernelRecord& record) {
+    check_work(record.work);
+    use(kKernelNames, record.name, false);
+    use(kConfigs, record.config, false);
+  }
+  void check(const MemcpyRecord& record) { check_work(record.work); }
+  void check(const MemsetRecord& record) { check_work(record.work); }
+  void check(const GraphRecord& record) { check_work(record.work); }
+
+  void check(const LaunchRecord& record) { use(kPaths, record.host.path); }
+  void check(const ExactRecord& record) {
+    use(kPaths, record.launch.host.path);
+    use(kKernelNames, record.name, record.is_counter_range || record.kind != WorkKind::kernel);
+    use(kMetricSets, record.metric_set);
+    used_gpus_.insert(record.gpu);
+    const auto set = metrics_.find(record.metric_set);
+    if (record.metric_set == 0 || set == metrics_.end() || set->second == record.values.size()) return;
+    problems_->add("exact", std::to_string(record.values.size()) + " values of metric_set " +
+                                std::to_string(record.metric_set) + ", which has " +
+                                std::to_string(set->second) + " metrics");
+  }
+  void check(const MonitorRecord& record) { use(kPaths, record.path); }
+  void check(const SyncRecord& record) { use(kPaths, record.host.path); }
+  void check(const AllocRecord& record) { use(kPaths, record.host.path); }
+  void check(const EventRecord& record) { use(kPaths, record.host.path); }
+  void check(const CaptureRecord& record) { use(kPaths, record.host.path); }
+
+  void check(const RangeRecord& record) {
+    use(kDomains, record.domain);
+    use(kNames, record.name);
+    // A push/pop range is known by its path, a start/end range by its name.
+    use(kPaths, record.path, record.name != 0);
+  }
+  void check(const MarkRecord& record) {
+    use(kDomains, record.domain);
+    use(kNames, record.name, false);
+    use(kPaths, record.path);
+  }
+
+  ProblemLog* problems_ = nullptr;
+  std::array<std::unordered_set<std::uint64_t>, kTables> in_segment_;
+  std::array<std::unordered_map<std::uint64_t, std::size_t>, kTables> known_;  // id to hash of its line
+  std::unordered_map<std::uint32_t, std::size_t> metrics_;                     // of a set: how many
+  std::set<std::uint32_t> used_gpus_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::unique_ptr<TraceCheck> make_identity_check() {
+  return std::make_unique<IdentityCheck>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+
+#include "tools/analysis/timeline/id_bitmap.h"
+#include "tools/analysis/validate/trace_check.h"
+
+namespace rangefinder {
+namespace {
+
+class LaunchCheck final : public TraceCheck {
+ public:
+  void line(const Line& line, ProblemLog& problems) override {
+    problems_ = &problems;
+    std::visit([this](const auto& record) { check(record); }, line);
+  }
+
+  void finish(const TraceFacts& facts, ProblemLog& problems) override {
+    // In a killed trace what is missing may be what was still on its way.
+    if (!facts.whole || !facts.is_final || facts.lines_lost()) return;
+    std::uint64_t orphans = 0;
+    std::uint32_t example = 0;
+    for (const auto& [correlation, records] : waiting_) {
+      if (launched_.contains(correlation)) continue;
+      orphans += records;
+      example = correlation;
+    }
+    if (const std::uint64_t known = facts.lost(Loss::record_without_launch); orphans > known) {
+      problems.add_at(facts.folder, "correlation",
+                      std::to_string(orphans) + " GPU records have no launch (one has correlation " +
+                          std::to_string(example) + "), the ledger knows of " + std::to_string(known));
+    }
+    check_exact_kernels(facts, problems);
+    if (orphans == 0) check_recorded(facts, problems);
+    check_ranges(facts, problems);
+  }
+
+ private:
+  template <typename Other>
+  void check(const Other&) {}
+
+  void check(const LaunchRecord& launch) {
+    plain_.insert(launch.correlation);
+    take(launch);
+  }
+  void take(const LaunchRecord& launch) {
+    use_range(launch.host.range);
+    if (!launched_.insert(launch.correlation)) {
+      problems_->add("correlation", "a second launch with correlation " + std::to_string(launch.correlation));
+    }
+  }
+  void check(const ExactRecord& exact) {
+    if (exact.is_counter_range) return use_range(exact.launch.host.range);  // no launch
+    take(exact.launch);
+    const std::uint32_t correlation = exact.launch.correlation;
+    if (exact.kind == WorkKind::kernel && waiting_.count(correlation) == 0) unrecorded_.insert(correlation);
+  }
+
+  void check_work(const GpuWork& work) {
+    use_range(work.range);
+    recorded_.insert(work.correlation);
+    ++work_lines_;
+    if (!launched_.contains(work.correlation)) ++waiting_[work.correlation];
+  }
+  void check(const KernelRecord& record) {
+    check_work(record.work);
+    unrecorded_.erase(record.work.correlation);
+  }
+  void check(const MemcpyRecord& record) { check_work(record.work); }
+  void check(const MemsetRecord& record) { check_work(record.work); }
+  void check(const GraphRecord& record) { check_work(record.work); }
+
+  void check(const RangeRecord& range) {
+    open_ranges_.erase(range.id);
+    if (!ranges_.insert(range.id)) {
+      problems_->add("duplicate-id", "a second range with id " + std::to_string(range.id));
+    }
+  }
+
+  void use_range(std::uint64_t range) {
+    // A range's line comes when it closes, behind those of the work inside.
+    if (range != 0 && !ranges_.contains(range)) open_ranges_.insert(range);
+  }
+
+  /// An exact line has no time: the kernel's own line does.
+  void check_exact_kernels(const TraceFacts& facts, ProblemLog& problems) const {
+    if (unrecorded_.size() <= facts.lost(Loss::launch_without_record)) return;
+    problems.add_at(facts.folder, "correlation",
+                    std::to_string(unrecorded_.size()) +
+                        " exact kernels have no kernel line (one has correlation " +
+                        std::to_string(*unrecorded_.begin()) + "), the ledger knows of " +
+                        std::to_string(facts.lost(Loss::launch_without_record)));
+  }
+
+  /// Launches without an exact line whose record came. In the balance of the end line by kind; here as a
+  /// whole, because only the profiler knows what a call was meant to do. Where lines are missing, that is
+  /// said already.
+  void check_recorded(const TraceFacts& facts, ProblemLog& problems) const {
+    std::uint64_t promised = 0;
+    for (const LaunchBalance& balance : facts.end.balance) promised += balance.recorded;
+    const std::uint64_t found = recorded_.count_shared(plain_);
+    if (found == promised || work_lines_ != promised_lines(facts.end)) return;
+    problems.add_at(facts.folder, "ledger",
+                    std::to_string(found) + " launches have a record of GPU work, the ledger says " +
+                        std::to_string(promised));
+  }
+
+  static std::uint64_t promised_lines(const EndRecord& end) {
+    std::uint64_t lines = 0;
+    for (const auto& [kind, n] : end.records) {
+      if (kind == "kernel" || kind == "memcpy" || kind == "memset") lines += n;
+    }
+    return lines;
+  }
+
+  void check_ranges(const TraceFacts& facts, ProblemLog& problems) const {
+    if (open_ranges_.empty() || facts.anything_lost()) return;
+    problems.add_at(facts.folder, "unknown-id",
+                    "no line describes range " + std::to_string(*open_ranges_.begin()) +
+                        ", which others use, and nothing was lost");
+  }
+
+  ProblemLog* problems_ = nullptr;
+  IdBitmap launched_;
+  IdBitmap plain_;     // launches without an exact line
+  IdBitmap recorded_;  // correlations of GPU work
+  std::uint64_t work_lines_ = 0;
+  std::unordered_map<std::uint32_t, std::uint64_t> waiting_;  // records by correlation, launch not yet seen
+  std::unordered_set<std::uint32_t> unrecorded_;              // exact kernels, kernel line not yet seen
+  IdBitmap ranges_;
+  std::set<std::uint64_t> open_ranges_;  // used, not yet described
+};
+
+}  // namespace
+
+std::unique_ptr<TraceCheck> make_launch_check() {
+  return std::make_unique<LaunchCheck>();
+}
+
+}  // namespace rangefinder

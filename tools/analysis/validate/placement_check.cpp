@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "tools/analysis/validate/trace_check.h"
+
+namespace rangefinder {
+namespace {
+
+/// What a thread did in a range lies within that range's times, on its thread, and has its path; work of
+/// the GPU has the range and path of its launch. A range's line comes when it closes, mostly behind what
+/// was done in it, so both wait for each other. Memory: ranges that are open, the latest kSlots that
+/// closed, the latest kSlots launches; what is older is taken on trust.
+class PlacementCheck final : public TraceCheck {
+ public:
+  void line(const Line& line, ProblemLog& problems) override {
+    problems_ = &problems;
+    std::visit([this](const auto& record) { check(record); }, line);
+  }
+
+  void finish(const TraceFacts& facts, ProblemLog& problems) override {
+    // Ranges beyond the table of paths have no path of their own.
+    if (facts.lost(Loss::nvtx_too_deep) + facts.lost(Loss::paths_folded) != 0) return;
+    for (const auto& [number, thread] : threads_) {
+      if (thread.other_paths == 0 || thread.several_domains) continue;
+      problems.add_at(facts.folder, "nesting",
+                      std::to_string(thread.other_paths) + " ranges of thread " + std::to_string(number) +
+                          " have another path than what was done in them (one is range " +
+                          std::to_string(thread.example) + ")");
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSlots = std::size_t{1} << 16;
+  static constexpr std::size_t kMaxOpen = std::size_t{1} << 20;
+
+  struct Closed {
+    std::uint64_t id = 0;
+    TimeNs start_ns = 0, end_ns = 0;
+    std::uint32_t thread = 0, path = 0;
+  };
+  /// What was seen of a range before its line.
+  struct Open {
+    TimeNs first_ns = INT64_MAX, last_ns = INT64_MIN;
+    std::uint32_t thread = 0, path = 0;
+    bool other_thread = false, other_path = false;
+  };
+  /// Ranges of several domains need not nest, and when the outer one closes first the path of the inner
+  /// one changes: nothing is said of paths then.
+  struct Thread {
+    std::uint32_t domain = 0;
+    bool several_domains = false;
+    std::uint64_t other_paths = 0, example = 0;
+  };
+  struct Launch {
+    std::uint32_t correlation = 0, path = 0;
+    std::uint64_t range = 0;
+    bool used = false;
+  };
+
+  /// Of an id, until another id takes it. Grows with the ids up to kSlots.
+  template <typename Slot>
+  static Slot& slot(std::vector<Slot>& slots, std::uint64_t id) {
+    const auto at = static_cast<std::size_t>(id % kSlots);
+    if (at >= slots.size()) slots.resize(std::min(kSlots, std::max<std::size_t>(256, 2 * at)));
+    return slots[at];
+  }
+
+  template <typename Record>
+  void check(const Record& record) {
+    if constexpr (requires { record.work.correlation; }) {
+      check_work(record.work);
+    } else if constexpr (requires { record.host.thread; }) {
+      check_host(record.host);
+    }
+  }
+  void check(const LaunchRecord& launch) {
+    check_host(launch.host);
+    slot(launches_, launch.correlation) = {launch.correlation, launch.host.path, launch.host.range, true};
+  }
+  void check(const ExactRecord& exact) {
+    if (exact.is_counter_range) {
+      check_host(exact.launch.host);
+    } else {
+      check(exact.launch);
+    }
+  }
+  void check(const RangeRecord& range) {
+    if (range.name != 0) return open_.erase(range.id), void();  // closed by any thread, without a path
+    const Closed closed{range.id, range.start_ns, range.end_ns == kNoTime ? INT64_MAX : range.end_ns,
+                        range.thread, range.path};
+    slot(closed_, range.id) = closed;
+    const auto [thread, is_new] = threads_.try_emplace(range.thread, Thread{range.domain, false, 0, 0});
+    thread->second.several_domains |= thread->second.domain != range.domain;
+    const auto open = open_.find(range.id);
+    if (open == open_.end()) return;
+    compare(open->second, closed);
+    open_.erase(open);
+  }
+
+  void check_host(const HostWork& host) {
+    if (host.range == 0) return;
+    const Closed& closed = slot(closed_, host.range);
+    if (closed.id == host.range) {
+      compare({host.start_ns, host.end_ns, host.thread, host.path, false, false}, closed);
+      return;
+    }
+    const auto known = open_.find(host.range);
+    if (known == open_.end() && open_.size() >= kMaxOpen) return;
+    Open& open = known == open_.end() ? open_[host.range] : known->second;
+    if (open.first_ns == INT64_MAX) open.thread = host.thread, open.path = host.path;
+    open.first_ns = std::min(open.first_ns, host.start_ns);
+    open.last_ns = std::max(open.last_ns, host.end_ns);
+    open.other_thread |= open.thread != host.thread;
+    open.other_path |= open.path != host.path;
+  }
+
+  void compare(const Open& seen, const Closed& range) {
+    const auto is = [&](const std::string& text) {
+      problems_->add("nesting", text + " range " + std::to_string(range.id) + ", which lasts from " +
+                                    std::to_string(range.start_ns) + " to " + std::to_string(range.end_ns) +
+                                    " ns on thread " + std::to_string(range.thread));
+    };
+    // Of a range that ends before it starts TimeCheck says so.
+    const bool inside = seen.first_ns >= range.start_ns && seen.last_ns <= range.end_ns;
+    if (!inside && range.start_ns <= range.end_ns) {
+      is("something done from " + std::to_string(seen.first_ns) + " to " + std::to_string(seen.last_ns) +
+         " ns names");
+    }
+    if (seen.other_thread || seen.thread != range.thread) is("something done on another thread names");
+    if (!seen.other_path && seen.path == range.path) return;
+    Thread& thread = threads_[range.thread];
+    ++thread.other_paths;
+    thread.example = range.id;
+  }
+
+  void check_work(const GpuWork& work) {
+    const Launch& launch = slot(launches_, work.correlation);
+    // A node of a graph may have the path at its capture.
+    if (work.captured || !launch.used || launch.correlation != work.correlation) return;
+    if (work.range == launch.range && work.path == launch.path) return;
+    problems_->add("nesting",
+                   "range " + std::to_string(work.range) + " and path " + std::to_string(work.path) +
+                       " are not those of the launch with correlation " + std::to_string(work.correlation) +
+                       ": range " + std::to_string(launch.range) + ", path " + std::to_string(launch.path));
+  }
+
+  ProblemLog* problems_ = nullptr;
+  std::vector<Closed> closed_;                    // by id
+  std::vector<Launch> launches_;                  // by correlation
+  std::unordered_map<std::uint64_t, Open> open_;  // used, not yet described
+  std::map<std::uint32_t, Thread> threads_;       // that have ranges
+};
+
+}  // namespace
+
+std::unique_ptr<TraceCheck> make_placement_check() {
+  return std::make_unique<PlacementCheck>();
+}
+
+}  // namespace rangefinder

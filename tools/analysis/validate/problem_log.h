@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `validate` finds: the first problems with their place, all of them counted.
+// Bounded: a damaged trace of a million lines gives the same short list.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/read/trace_reader.h"
+
+namespace rangefinder {
+
+struct Problem {
+  std::string file;
+  std::uint64_t line = 0;  ///< 0: the file, or the trace, as a whole
+  std::string kind;        ///< one word, stable: tests and scripts look for it
+  std::string text;
+};
+
+class ProblemLog {
+ public:
+  explicit ProblemLog(std::size_t max_kept = 20) : max_kept_(max_kept) {}
+
+  /// Where add() puts what it is given from now on.
+  void at(const LinePlace& place) { place_ = place; }
+  void add(const char* kind, const std::string& text);
+  /// A problem of the whole `file`.
+  void add_at(const std::string& file, const char* kind, const std::string& text);
+
+  [[nodiscard]] const std::vector<Problem>& first() const noexcept { return first_; }
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& by_kind() const noexcept { return by_kind_; }
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+ private:
+  void keep(Problem problem);
+
+  std::size_t max_kept_;
+  LinePlace place_;
+  std::vector<Problem> first_;
+  std::map<std::string, std::uint64_t> by_kind_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/validate/salvage.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "schema/key_names.h"
+#include "schema/write_line.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/segment_lines.h"
+#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/validate/salvage_ledger.h"
+#include "tools/analysis/validate/trace_check.h"
+
+namespace rangefinder {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kSummaryFile = "summary.json";
+
+/// A folder that goes away unless it was kept.
+class WorkFolder {
+ public:
+  explicit WorkFolder(fs::path path) : path_(std::move(path)) {
+    std::error_code error;
+    fs::remove_all(path_, error);  // of a run that was stopped
+    if (!fs::create_directory(path_, error)) {
+      throw Missing("cannot make " + path_.string() + ": " + error.message());
+    }
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// Without .zst: what is written anew is plain.
+fs::path plain_name(const fs::path& segment) {
+  return segment.extension() == ".zst" ? segment.stem() : segment.filename();
+}
+
+fs::path without_slash(const fs::path& folder) {
+  return folder.has_filename() ? folder : folder.parent_path();
+}
+
+void move_to(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw Missing("cannot put " + to.string() + " in place: " + error.message());
+}
+
+class NewFile {
+ public:
+  explicit NewFile(fs::path path) : path_(std::move(path)), out_(path_, std::ios::binary) {}
+
+  void write(std::string_view text) { out_.write(text.data(), static_cast<std::streamsize>(text.size())); }
+  void close() {
+    out_.close();
+    if (!out_) throw Missing("cannot write " + path_.string() + ": " + std::strerror(errno));
+  }
+
+ private:
+  fs::path path_;
+  std::ofstream out_;
+};
+
+/// What the program last said that recording cost it.
+OwnCost last_own_cost(const fs::path& folder) {
+  OwnCost out;
+  std::ifstream stream(folder / kSummaryFile);
+  const nlohmann::json summary = nlohmann::json::parse(stream, nullptr, false);
+  if (!summary.is_object()) return out;
+  const auto cost = summary.find("own_cost");
+  if (cost == summary.end() || !cost->is_object()) return out;
+  for (const auto& [key, member] : kOwnCostKeys) {
+    const auto value = cost->find(key);
+    if (value != cost->end() && value->is_number_unsigned()) out.*member = value->get<std::uint64_t>();
+  }
+  return out;
+}
+
+/// It may tell of more than what is left, so it is not final any more. One that cannot be read is left out.
+void copy_summary(const fs::path& from, const fs::path& to) {
+  std::ifstream stream(from);
+  nlohmann::ordered_json summary = nlohmann::ordered_json::parse(stream, nullptr, false);
+  if (!summary.is_object()) return;
+  summary["final"] = false;
+  NewFile copy(to);
+  copy.write(summary.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  copy.close();
+}
+
+/// Whether a line makes sense where it stands: it can be read, and what it refers to is there.
+class LineSieve {
+ public:
+  void segment(const SegmentFile& segment) { identity_->segment(segment, problems_); }
+  [[nodiscard]] bool keeps(const Line& line) {
+    TimeNs start = 0, end = 0;
+    if (ends_before_start(line, start, end)) return false;
+    const std::uint64_t before = problems_.count();
+    identity_->line(line, problems_);
+    return problems_.count() == before;
+  }
+
+ private:
+  std::unique_ptr<TraceCheck> identity_ = make_identity_check();
+  ProblemLog problems_{0};
+};
+
+/// All lines worth keeping but for the old end.
+void copy_segment(const SegmentFile& segment, const fs::path& to, LineSieve& sieve, SalvageLedger& ledger,
+                  Salvage& out) {
+  SegmentLines lines(segment.path);
+  LineReader reader;
+  NewFile copy(to);
+  std::string_view text;
+  Line line;
+  sieve.segment(segment);
+  while (lines.next(text)) {
+    if (lines.torn() || !reader.read(text, line) || !sieve.keeps(line)) {
+      ledger.drop_line();
+      continue;
+    }
+    if (std::holds_alternative<EndRecord>(line)) continue;
+    ledger.add(line);
+    ++out.kept;
+    copy.write(text);
+    copy.write("\n");
+  }
+  copy.close();
+}
+
+void append_end(const fs::path& segment, const EndRecord& end) {
+  std::string text;
+  write_line(text, end);
+  std::ofstream out(segment, std::ios::binary | std::ios::app);
+  out << text;
+  out.close();
+  if (!out) throw Missing("cannot write " + segment.string() + ": " + std::strerror(errno));
+}
+
+/// Its program may still be at work: the files must not be changed under it.
+void refuse_living(const TraceFolder& trace, const Validation& before) {
+  if (before.problems.by_kind().count("no-end") == 0) return;
+  const Header header = load_trace(trace).header;
+  char host[256] = {};
+  if (gethostname(host, sizeof host - 1) != 0 || header.host != host) return;
+  if (!fs::exists("/proc/" + std::to_string(header.pid))) return;
+  throw Missing("process " + std::to_string(header.pid) + " may still write to " + trace.folder.string() +
+                "\n  Wait for its end, or salvage into a new folder with --out.");
+}
+
+/// A program that is killed when it has just made a segment leaves it empty: what ends a trace is written
+/// into the one before, and empty ones behind it go.
+fs::path last_with_lines(const TraceFolder& trace, const fs::path& to) {
+  std::size_t last = trace.segments.size() - 1;
+  for (; last > 0; --last) {
+    const fs::path copy = to / plain_name(trace.segments[last].path);
+    if (fs::file_size(copy) != 0) break;
+    fs::remove(copy);
+  }
+  return to / plain_name(trace.segments[last].path);
+}
+
+void write_all(const TraceFolder& trace, const fs::path& to, Salvage& out) {
+  SalvageLedger ledger;
+  LineSieve sieve;
+  for (const SegmentFile& segment : trace.segments) {
+    copy_segment(segment, to / plain_name(segment.path), sieve, ledger, out);
+  }
+  out.dropped = ledger.dropped();
+  const TraceTotals totals = load_trace(open_trace_folder(to));
+  append_end(last_with_lines(trace, to), ledger.end(totals.totals.truth(), last_own_cost(trace.folder)));
+  if (trace.has_summary) copy_summary(trace.folder / kSummaryFile, to / kSummaryFile);
+}
+
+/// Each file at once; the last segment, which has the end, last.
+void replace_files(const TraceFolder& trace, const fs::path& from) {
+  if (fs::exists(from / kSummaryFile)) move_to(from / kSummaryFile, trace.folder / kSummaryFile);
+  for (const SegmentFile& segment : trace.segments) {
+    const fs::path copy = from / plain_name(segment.path);
+    const bool kept = fs::exists(copy);
+    if (kept) move_to(copy, trace.folder / plain_name(segment.path));
+    if (!kept || segment.path.extension() == ".zst") fs::remove(segment.path);
+  }
+}
+
+}  // namespace
+
+Salvage salvage_trace(const TraceFolder& trace, const fs::path& to) {
+  if (!trace.whole)
+    throw Missing(trace.folder.string() + ": name the folder of the trace, not one of its files");
+  Salvage out;
+  out.before = validate_trace(trace, true);
+  out.needed = !out.before.valid();
+  if (!out.needed) return out;
+  if (!to.empty() && fs::exists(to)) throw Missing(to.string() + " is there already");
+
+  if (to.empty()) refuse_living(trace, out.before);
+  out.place = to.empty() ? trace.folder : to;
+  const WorkFolder work(without_slash(out.place).string() + ".salvage");
+  write_all(trace, work.path(), out);
+  out.after = validate_trace(open_trace_folder(work.path()), true);
+  if (!out.after.valid()) return out;
+  if (to.empty()) {
+    replace_files(trace, work.path());
+  } else {
+    move_to(work.path(), without_slash(to));
+  }
+  out.done = true;
+  return out;
+}
+
+}  // namespace rangefinder

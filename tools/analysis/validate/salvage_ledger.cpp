@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/validate/salvage_ledger.h"
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include "tools/analysis/validate/trace_check.h"
+
+namespace rangefinder {
+namespace {
+
+/// What a call puts on the GPU, by its name: the profiler listens to no others.
+WorkKind kind_of(std::string_view api) {
+  if (api.starts_with("cuGraphLaunch")) return WorkKind::graph;
+  if (api.starts_with("cuMemcpy")) return WorkKind::memcpy;
+  if (api.starts_with("cuMemset")) return WorkKind::memset;
+  return WorkKind::kernel;
+}
+
+std::size_t index_of(WorkKind kind) {
+  return static_cast<std::size_t>(kind);
+}
+
+}  // namespace
+
+void SalvageLedger::add(const Line& line) {
+  const std::string_view kind = line_kind(line);
+  if (is_event(kind)) {
+    auto count = lines_.find(kind);
+    if (count == lines_.end()) count = lines_.emplace(kind, 0).first;
+    ++count->second;
+  }
+  std::visit([this](const auto& record) { take(record); }, line);
+}
+
+void SalvageLedger::take(const LaunchRecord& launch) {
+  take_host(launch.host);
+  if (launch.result != 0) return;  // it put nothing on the GPU
+  const auto thread = capturing_.find(launch.host.thread);
+  const bool captured = thread != capturing_.end() && thread->second != 0;
+  (captured ? captured_ : launched_)[index_of(kind_of(launch.api))].insert(launch.correlation);
+  all_launched_.insert(launch.correlation);
+}
+
+void SalvageLedger::take(const ExactRecord& exact) {
+  take_host(exact.launch.host);
+  if (exact.is_counter_range) {
+    counter_ranges_[exact.counter_range].described += std::uint64_t{exact.launches} + 1;
+    return;
+  }
+  ++exact_[index_of(exact.kind)];
+  all_launched_.insert(exact.launch.correlation);
+  if (exact.kind == WorkKind::kernel) exact_kernels_.insert(exact.launch.correlation);
+  if (exact.counter_range != 0) ++counter_ranges_[exact.counter_range].launches;
+}
+
+void SalvageLedger::take(const KernelRecord& record) {
+  kernel_records_.insert(record.work.correlation);
+  take_work(record.work);
+}
+
+void SalvageLedger::take_work(const GpuWork& work) {
+  use_range(work.range);
+  recorded_.insert(work.correlation);
+  if (!all_launched_.contains(work.correlation)) ++waiting_[work.correlation];
+  if (work.start_ns == kNoTime) ++untimed_;
+  last_ns_ = std::max(last_ns_, work.end_ns);
+}
+
+void SalvageLedger::take_host(const HostWork& host) {
+  use_range(host.range);
+  last_ns_ = std::max(last_ns_, host.end_ns);
+}
+
+void SalvageLedger::take(const RangeRecord& range) {
+  open_ranges_.erase(range.id);
+  ranges_.insert(range.id);
+  last_ns_ = std::max({last_ns_, range.start_ns, range.end_ns});
+}
+
+void SalvageLedger::take(const CaptureRecord& capture) {
+  take_host(capture.host);
+  std::uint32_t& open = capturing_[capture.host.thread];
+  if (capture.step == CaptureStep::begin) {
+    ++open;
+  } else if (capture.step == CaptureStep::end && open != 0) {
+    --open;
+  }
+}
+
+void SalvageLedger::take(const FlushRecord& flush) {
+  loss_ = flush.loss;
+  last_ns_ = std::max(last_ns_, flush.at_ns);
+}
+
+void SalvageLedger::use_range(std::uint64_t range) {
+  if (range != 0 && !ranges_.contains(range)) open_ranges_.insert(range);
+}
+
+std::uint64_t SalvageLedger::open_counter_ranges() const {
+  std::uint64_t open = 0;
+  for (const auto& [number, range] : counter_ranges_) open += range.described == range.launches + 1 ? 0 : 1;
+  return open;
+}
+
+EndRecord SalvageLedger::end(const CopyTruth& truth, const OwnCost& own_cost) const {
+  EndRecord end;
+  end.at_ns = last_ns_;
+  end.reason = "salvaged";
+  end.records.assign(lines_.begin(), lines_.end());
+  end.truth = truth;
+  end.own_cost = own_cost;
+  std::uint64_t without_record = exact_kernels_.size() - exact_kernels_.count_shared(kernel_records_);
+  for (std::size_t i = 0; i < kKinds; ++i) {
+    LaunchBalance& balance = end.balance[i];
+    const std::uint64_t seen = launched_[i].count_shared(recorded_);
+    balance.recorded = seen + captured_[i].count_shared(recorded_);
+    balance.exact = exact_[i];
+    balance.lost = launched_[i].size() - seen;
+    balance.launched = balance.recorded + balance.exact + balance.lost;
+    without_record += balance.lost;
+  }
+  std::uint64_t orphans = 0;
+  for (const auto& [correlation, records] : waiting_)
+    orphans += all_launched_.contains(correlation) ? 0 : records;
+
+  end.loss = loss_;
+  const auto at_least = [&](Loss cause, std::uint64_t n) {
+    std::uint64_t& loss = end.loss[static_cast<std::size_t>(cause)];
+    loss = std::max(loss, n);
+  };
+  at_least(Loss::launch_without_record, without_record);
+  at_least(Loss::record_without_launch, orphans);
+  at_least(Loss::gpu_work_untimed, untimed_);
+  at_least(Loss::nvtx_unclosed, open_ranges_.size());
+  end.loss[static_cast<std::size_t>(Loss::lines_not_written)] += dropped_ + open_counter_ranges();
+  return end;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/validate/summary_rewrite.h"
+
+#include <array>
+#include <exception>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/analysis/findings/findings.h"
+#include "tools/analysis/tables/rows_json.h"
+
+namespace rangefinder {
+namespace fs = std::filesystem;
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::array kByteKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
+
+std::string text_of(const OrderedJson& value) {
+  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+/// Members one a line, and elements of their arrays, as the application writes it.
+std::string document_text(const OrderedJson& summary) {
+  std::string out = "{";
+  const char* separator = "\n";
+  for (const auto& [key, value] : summary.items()) {
+    out += separator + text_of(key) + ": ";
+    separator = ",\n";
+    if (!value.is_array() || value.empty()) {
+      out += text_of(value);
+      continue;
+    }
+    const char* between = "[\n";
+    for (const OrderedJson& element : value) {
+      out += between + text_of(element);
+      between = ",\n";
+    }
+    out += "\n]";
+  }
+  return out + "\n}\n";
+}
+
+bool replace_file(const fs::path& file, const std::string& text) {
+  fs::path temporary = file;
+  temporary += ".tmp";
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << text;
+  stream.close();
+  std::error_code error;
+  if (stream) fs::rename(temporary, file, error);
+  if (stream && !error) return true;
+  fs::remove(temporary, error);
+  return false;
+}
+
+std::uint64_t size_of(const TraceFolder& trace) {
+  std::uint64_t sum = 0;
+  std::error_code error;
+  for (const SegmentFile& segment : trace.segments) {
+    const std::uintmax_t size = fs::file_size(segment.path, error);
+    sum += error ? 0 : size;
+  }
+  return sum;
+}
+
+/// By demangled name, as the summary has them: several kernels may have one.
+void put_kernels(OrderedJson& kernels, const TraceTotals& trace, const RowValues& values) {
+  std::unordered_map<std::string, std::array<std::uint64_t, kSharedColumns>> by_name;
+  for (const SampledKernel& kernel : values.sampled()->kernels) {
+    const auto name = trace.kernel_names.find(kernel.name);
+    if (name == trace.kernel_names.end()) continue;
+    auto& sum = by_name[name->second.demangled];
+    for (std::size_t i = 0; i < kSharedColumns; ++i) sum[i] += kernel.bytes[i];
+  }
+  for (OrderedJson& row : kernels) {
+    const auto bytes = by_name.find(row.value("name", ""));
+    if (bytes == by_name.end() || row.value("bytes_source", "") == "exact") continue;
+    for (std::size_t i = 0; i < kSharedColumns; ++i) row[kByteKeys[i]] = bytes->second[i];
+    row["bytes_source"] = "sampled";
+  }
+}
+
+void put_samples(OrderedJson& summary, const TraceTotals& trace, const RowValues& values) {
+  OrderedJson modules = OrderedJson::array();
+  for (const PathTotals& row : trace.totals.paths()) {
+    if (row.path != 0) {
+      modules.push_back(module_row(row, trace.path_text(row.path), values));
+      continue;
+    }
+    OrderedJson outside{{"depth", row.depth}, {"calls", row.calls}};
+    outside.update(module_row(row, "", values));
+    summary["outside"] = std::move(outside);
+  }
+  summary["modules"] = std::move(modules);
+  if (summary.contains("kernels")) put_kernels(summary["kernels"], trace, values);
+  summary["samples"] = samples_object(*values.sampled());
+  if (OrderedJson truth = truth_object(values.truth()); !truth.is_null()) summary["truth"] = std::move(truth);
+}
+
+/// The rules as what load_trace() shows its lines to.
+class FindingsReader final : public Section {
+ public:
+  void line(const Line& line) override { rules_.line(line); }
+  std::vector<Table> tables(const SectionInput&) override { return {}; }
+  std::vector<Finding> findings(const SectionInput& input) { return rules_.findings(input); }
+
+ private:
+  FindingRules rules_;
+};
+
+bool was_sampled(const OrderedJson& summary) {
+  const auto process = summary.find("process");
+  const bool asked = process != summary.end() && process->is_object() &&
+                     process->value("counters", std::string()) == "sampled";
+  return asked || summary.contains("samples");
+}
+
+std::string complete(const fs::path& folder, std::uint64_t max_bytes) {
+  const fs::path file = folder / "summary.json";
+  std::ifstream stream(file);
+  OrderedJson summary = OrderedJson::parse(stream, nullptr, false);
+  if (!summary.is_object()) return {};
+  const std::vector<TraceFolder> traces = find_traces(folder.string());
+  if (traces.size() != 1 || traces.front().segments.empty()) return {};
+  if (size_of(traces.front()) > max_bytes) {
+    return "the trace is large, so it was not read again for findings" +
+           std::string(was_sampled(summary) ? ", and bytes are shared by time here" : "") +
+           "; `rangefinder report` does that";
+  }
+  FindingsReader rules;
+  const TraceTotals trace = load_trace(traces.front(), nullptr, &rules);
+  const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
+  if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0) {
+    if (!was_sampled(summary)) return {};
+    return "the trace is not whole, so bytes are those of the last summary, shared by time";
+  }
+  const RowValues values = load_row_values(trace);
+  const SectionView view;
+  summary["findings"] = findings_json(rules.findings({trace, values, view}));
+  if (values.sampled() != nullptr) put_samples(summary, trace, values);
+  if (!replace_file(file, document_text(summary))) return "summary.json could not be written again";
+  return {};
+}
+
+}  // namespace
+
+std::string complete_summary(const fs::path& folder, std::uint64_t max_bytes) {
+  try {
+    return complete(folder, max_bytes);
+  } catch (const std::exception& error) {
+    return std::string("the summary stays as the program left it: ") + error.what();
+  }
+}
+
+}  // namespace rangefinder
