@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One name, one type: two headers that define a type of the same name in the same namespace must not end
-up in one program. Nobody would notice: the linker keeps one of the two."""
+"""One name, one type, one file. Two headers that define a type of the same name in the same namespace must not end up
+in one program: the linker keeps one of the two without a warning."""
 import collections
+import os
 import re
 
 import repository
@@ -27,5 +28,20 @@ def unique_types(files):
             yield path, f"defines {name}, which {sorted(paths)[0]} defines too"
 
 
+METHOD = re.compile(r"^(?!\s|#|//)[^;{}()=]*?\b([A-Z]\w*)::~?\w+\(", re.MULTILINE)
+
+
+def one_file_a_class(files):
+    """The functions of a class are defined in one .cpp. A class that needs two holds too much state."""
+    homes = collections.defaultdict(set)
+    for path in files.code("cpp"):
+        if path.endswith(".cpp") and not path.startswith("tests/"):
+            for name in METHOD.findall(files.text(path)):
+                homes[os.path.dirname(path), name].add(path)
+    for (_, name), paths in sorted(homes.items()):
+        for path in sorted(paths)[1:]:
+            yield path, f"defines functions of {name}, as {sorted(paths)[0]} does"
+
+
 if __name__ == "__main__":
-    repository.run({"unique_types": unique_types})
+    repository.run({"unique_types": unique_types, "one_file_a_class": one_file_a_class})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every header compiles alone, with the flags of this build. A file of this build that includes a header before all
-else has shown it for that one. Headers that only CUDA code includes are not looked at: *.cuh."""
+"""Every header compiles alone, with the flags of a build. tools/check looks at the headers that the last commit and the
+working tree changed (--changed), tests/nightly at all. Headers that only CUDA code includes (*.cuh) are not covered."""
 import concurrent.futures
 import json
 import os
@@ -18,7 +18,7 @@ def search_flags(commands):
     """All -I, -isystem and -D of the build's C++ files, once each, and the compiler."""
     flags, compiler = [], "g++"
     for entry in commands:
-        if not entry["file"].endswith(".cpp"):
+        if not entry["file"].endswith((".cpp", ".cxx")):
             continue
         words = shlex.split(entry["command"])
         compiler = next(word for word in words if os.path.basename(word) not in ("ccache", "sccache"))
@@ -30,17 +30,14 @@ def search_flags(commands):
     return compiler, [word for group in flags for word in group]
 
 
-def shown_by_build(files, commands):
-    """Headers that come first in some C++ file that this build compiles, with nothing defined before them."""
-    found = set()
-    for entry in commands:
-        path = os.path.relpath(entry["file"], files.root)
-        if not path.endswith(".cpp") or path.startswith(".."):
-            continue
-        first = next((line for line in files.text(path).splitlines() if line.startswith("#")), "")
-        if first.startswith('#include "'):
-            found.add(first.split('"')[1])
-    return found
+def changed_paths(root):
+    """What the working tree and the last commit changed. None: git cannot tell, as in a tree without history."""
+    try:
+        lists = [subprocess.run(["git", "-C", root, *command], capture_output=True, text=True, check=True).stdout
+                 for command in (["diff", "--name-only", "HEAD~1"], ["ls-files", "--others", "--exclude-standard"])]
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return set("".join(lists).split("\n"))
 
 
 def compile_alone(root, compiler, flags, path):
@@ -57,21 +54,26 @@ def headers_compile(files, options):
         commands = json.load(file)
     compiler, flags = search_flags(commands)
     # What is built only where mpi.h was found compiles only there.
-    has_mpi = any(f"/{OF_MPI}" in entry["file"] for entry in commands)
+    has_mpi = any(f"/{OF_MPI}" in entry["file"] or "rangefinder_mpi" in entry["file"] for entry in commands)
     headers = [path for path in files.code("cpp")
                if path.endswith(".h") and (has_mpi or not path.startswith(OF_MPI))]
     for path in headers:
         if "#pragma once" not in files.text(path):
             yield path, "has no #pragma once"
-    shown = shown_by_build(files, commands)
-    headers = [path for path in headers if path not in shown]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+    changed = changed_paths(files.root) if options.changed else None
+    if changed is not None:
+        headers = [path for path in headers if path in changed]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         errors = pool.map(lambda path: compile_alone(files.root, compiler, flags, path), headers)
         for path, error in zip(headers, errors):
             if error is not None:
                 yield path, f"does not compile alone: {error}"
 
 
+def add_arguments(parser):
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--changed", action="store_true", help="only headers that the last commit or the tree changed")
+
+
 if __name__ == "__main__":
-    repository.run({"headers_compile": headers_compile},
-                   lambda parser: parser.add_argument("--build", required=True))
+    repository.run({"headers_compile": headers_compile}, add_arguments)

@@ -13,6 +13,7 @@ import layout
 import library
 import repository
 import tables
+import words
 
 
 class InAFolder(unittest.TestCase):
@@ -27,20 +28,24 @@ class InAFolder(unittest.TestCase):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 
+    @staticmethod
+    def files_of_repository():
+        return repository.Repository(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+
     def found(self, rule):
         return [path for path, _ in rule(self.files)]
 
 
 class Repository(InAFolder):
-    def test_a_file_of_301_lines_is_too_long_and_one_of_300_is_not(self):
-        self.write("profiler/long.cpp", "\n" * 301)
-        self.write("profiler/short.cpp", "\n" * 300)
+    def test_a_file_of_451_lines_is_too_long_and_one_of_450_is_not(self):
+        self.write("profiler/long.cpp", "\n" * 451)
+        self.write("profiler/short.cpp", "\n" * 450)
 
         self.assertEqual(self.found(layout.file_length), ["profiler/long.cpp"])
 
     def test_recordings_build_folders_and_carried_modules_are_not_looked_at(self):
         for folder in ("tests/replay/run", "build", "build-asan", "tools/web/node_modules"):
-            self.write(f"{folder}/long.ts", "\n" * 301)
+            self.write(f"{folder}/long.ts", "\n" * 451)
 
         self.assertEqual(list(self.files.files()), [])
 
@@ -82,11 +87,37 @@ class Repository(InAFolder):
 
         self.assertEqual(self.found(includes.include_direction), ["schema/record.h"])
 
-    def test_a_tool_may_know_options_but_not_the_session_and_replay_may(self):
-        for path in ("tools/rangefinder/run.cpp", "tools/replay/main.cpp"):
-            self.write(path, '#include "profiler/options/options.h"\n  #  include "profiler/session/session.h"\n')
+    def test_a_tool_may_know_options_but_not_the_session(self):
+        self.write("tools/rangefinder/run.cpp",
+                   '#include "profiler/options/options.h"\n  #  include "profiler/session/session.h"\n')
 
-        self.assertEqual(self.found(includes.include_direction), ["tools/rangefinder/run.cpp"])
+        self.assertEqual(list(includes.include_direction(self.files)),
+                         [("tools/rangefinder/run.cpp", "must not include profiler/session/session.h")])
+
+    def test_a_folder_without_a_line_in_the_table_is_found(self):
+        self.write("profiler/new.cpp", "")
+
+        self.assertEqual(self.found(includes.include_direction), ["profiler/new.cpp"])
+
+    def test_no_line_of_the_table_allows_a_folder_that_stands_below_it(self):
+        order = list(includes.ALLOWED)
+        for place, folder in enumerate(order):
+            self.assertLessEqual(set(includes.ALLOWED[folder].split()), set(order[:place]), folder)
+
+    def test_a_class_in_two_files_is_found_and_one_that_another_file_calls_is_not(self):
+        self.write("tools/a.cpp", "void Reader::open() {\n  Other::call();\n}\n")
+        self.write("tools/b.cpp", "int Reader::close() {\n}\n")
+        self.write("tools/c.cpp", "Other::Other() {\n}\n")
+
+        self.assertEqual(self.found(definitions.one_file_a_class), ["tools/b.cpp"])
+
+    def test_a_phrase_of_ours_is_found_in_documents_and_strings_but_not_in_code(self):
+        phrase = words.phrases(self.files_of_repository())[0]
+        self.write("docs/page.md", f"It says: {phrase}.\n")
+        self.write("tools/a.cpp", f'const char* text = "{phrase}";\n')
+        self.write("tools/b.cpp", f"int a;  // {phrase}\n")
+
+        self.assertEqual(self.found(words.plain_words), ["docs/page.md", "tools/a.cpp"])
 
     def test_a_header_that_lacks_an_include_does_not_compile_alone(self):
         self.write("schema/whole.h", "#pragma once\n#include <string>\ninline std::string a() { return {}; }\n")
@@ -94,14 +125,6 @@ class Repository(InAFolder):
 
         self.assertIsNone(headers.compile_alone(self.files.root, "g++", [], "schema/whole.h"))
         self.assertIn("error", headers.compile_alone(self.files.root, "g++", [], "schema/lacking.h"))
-
-    def test_a_header_that_comes_first_in_a_file_of_the_build_is_shown_by_it(self):
-        self.write("schema/a.cpp", '// why\n#include "schema/a.h"\n\n#include "schema/b.h"\n')
-        self.write("schema/c.cpp", '#define MORE\n#include "schema/c.h"\n')
-        self.write("schema/d.cpp", '#include "schema/d.h"\n')
-        built = [{"file": f"{self.files.root}/schema/{name}.cpp"} for name in ("a", "c")]
-
-        self.assertEqual(headers.shown_by_build(self.files, built), {"schema/a.h"})
 
 
 class Formatting(InAFolder):

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording thread that is kept away leaves in memory. stalled_memory.py BUILD [LIBRARY …] [--windows 12]
+"""Memory that a stalled recording thread leaves behind. stalled_memory.py BUILD [LIBRARY …] [--windows 12]
 [--seconds 2] [--stall-ms 60] [--modules]
 
-A program launches all the while beside the fake driver; windows of sampled bytes open and close, while another client
-asks for sums each second; --modules: in 300 modules in turn instead of few. In the second half of the windows the
-recording thread is stopped (ptrace) for one, two or three times --stall-ms, again and again, as a host that has no CPU
-for it does. Between windows: resident KiB of the heaps that glibc makes for threads, and of the whole process. Each
-LIBRARY (default: the build's) in turn, so that two builds are compared in one run. Linux; who may not trace (Yama, a
-container) gets an error.
+A program launches all the time beside the fake driver. Windows of sampled bytes open and close, while another client
+reads sums each second; --modules: in 300 modules in turn instead of few. In the second half of the windows the
+recording thread is stopped (ptrace) for one, two or three times --stall-ms, again and again, like on a host without
+free CPU. Between windows it prints resident KiB of the heaps that glibc makes for threads, and of the whole process.
+Each LIBRARY (default: the build's) runs in turn, to compare two builds in one run. Linux; fails if the user may not
+trace (Yama, a container).
 """
 import argparse
 import collections
@@ -41,7 +41,7 @@ def thread_named(pid, name):
 
 
 def stall(pid, seconds):
-    """Stops the recording thread, if it is there."""
+    """Stops the recording thread, if it exists."""
     thread = thread_named(pid, "rangefinder")
     if thread is None:
         return
@@ -82,7 +82,7 @@ def measure(options, place):
         wait_and_stall(program.process.pid, options.seconds, stall_s)
         ask(client, "stop")
         end = Trace(folder).end
-        time.sleep(0.3)  # the sampling thread's memory goes a moment later
+        time.sleep(0.3)  # the sampling thread frees its memory a moment later
         rows.append((program.thread_heaps(), program.resources()[2]))
         print(f"{number:>6} {end['own_cost']['drain_longest_ns'] / 1e6:>8.0f} {rows[-1][0]:>9} {rows[-1][1]:>11}  "
               f"{sum(end['loss'].values()):>6}", flush=True)

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose name CUPTI gives the kernels of modules that are unloaded right after the launch: CUPTI alone, none
-// of our library but its loader.
+// Which names CUPTI gives to kernels of modules that are unloaded right after the launch: CUPTI alone, of our
+// library only its loader.
 //
 //   unloaded_names --flush end|before|callback [--library] --modules 300
 //
-// Loads a module, launches its one kernel, waits, unloads it, over and over. Records are asked for at the
-// end, before each unloading, or in CUPTI's callback that a module is about to go; names are read as the
-// buffer comes. Prints one line of JSON: records, how many had another kernel's name or none ("wrong"), for
-// how many launches the name in the launch's callback was wrong ("wrong_symbols"), how many records had the
-// callback's very pointer, and
-// what a flush took.
+// Loads a module, launches its one kernel, waits, unloads it, over and over. Records are requested at the
+// end, before each unloading, or in CUPTI's callback before a module unloads. Names are read when the buffer
+// arrives. Prints one line of JSON: records, records with another kernel's name or none ("wrong"), launches
+// whose callback had a wrong name ("wrong_symbols"), records with the same pointer as the callback, and the
+// time of a flush.
 #include <cupti_driver_cbid.h>
 
 #include <algorithm>
@@ -23,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
+#include "tests/experiments/bench_cupti.h"
 #include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/jit_module.h"
@@ -50,7 +49,7 @@ struct Trial {
   std::vector<std::string> examples;
 };
 
-Trial* trial = nullptr;  // buffers come without a user's pointer
+Trial* trial = nullptr;  // buffer callbacks have no user pointer
 
 void flush() {
   const auto begin = std::chrono::steady_clock::now();
@@ -150,7 +149,7 @@ nlohmann::ordered_json outcome() {
 
 int main(int argc, char** argv) {
   using namespace rangefinder;
-  Arguments arguments("Whose name CUPTI gives the kernels of modules that are unloaded");
+  Arguments arguments("Names that CUPTI gives to kernels of unloaded modules");
   Trial here;
   unsigned modules = 300;
   arguments.choice("--flush", here.flush, "", {"end", "before", "callback"});

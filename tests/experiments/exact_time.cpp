@@ -2,15 +2,14 @@
 //
 // Which counter gives the GPU time of one launch inside a user range?
 //
-// A range is open from before the host's call until the GPU has drained, so a counter
-// of elapsed time also counts what the host did in between. Each case below runs
-// plainly, timed by the kernel's own clock (%globaltimer, first block in, last block
-// out), and then in a range of its own, also with the host asleep for 1 ms between the
-// push and the launch. First table: medians of kRepeats, microseconds; the empty range
-// shows what the range itself adds. Second table: what sets of counters cost at batches
-// of kBatch ranges; counters of every multiprocessor make starting and decoding dear.
+// A range is open from before the host's call until the GPU has drained. So a counter of elapsed time also
+// counts what the host did in between. Each case below runs plain, timed by the kernel's own clock
+// (%globaltimer, first block in, last block out). It then runs in its own range, also with the host asleep
+// for 1 ms between the push and the launch. First table: medians of kRepeats, microseconds; the empty range
+// shows what the range itself adds. Second table: the cost of sets of counters at batches of kBatch ranges;
+// counters of every multiprocessor make start and decoding expensive.
 //
-//   exact_time            needs a GPU and the right to read its counters
+//   exact_time            needs a GPU and permission to read its counters
 
 #include <cuda_runtime.h>
 #include <unistd.h>
@@ -21,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/bench_cupti.h"
-#include "tests/bench/counter_ranges.h"
-#include "tests/bench/exact_time_kernels.h"
+#include "tests/experiments/bench_cupti.h"
+#include "tests/experiments/counter_ranges.h"
+#include "tests/experiments/exact_time_kernels.h"
 
 namespace {
 
@@ -66,7 +65,7 @@ double ms_of(const std::function<void()>& step) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// What one set of counters costs at full batches: ms, and us a launch in all.
+/// Prints the cost of one set of counters at full batches: ms, and us per launch in total.
 void print_cost(const CuptiLibrary& library, const Metrics& set, const std::function<void()>& work) {
   Metrics metrics = set;
   metrics.insert(metrics.end(), kByteCounters.begin(), kByteCounters.end());
@@ -95,7 +94,7 @@ void print_cost(const CuptiLibrary& library, const Metrics& set, const std::func
   std::string names;
   for (const char* const name : set) names += std::string(names.empty() ? "" : " + ") + name;
   std::printf("%-76s %6zu %8.0f %8.1f %8.1f %8.1f %9.1f %9.1f %9.1f\n",
-              names.empty() ? "(bytes alone)" : names.c_str(), ranges.passes(), first_ms, median(range_us),
+              names.empty() ? "(bytes only)" : names.c_str(), ranges.passes(), first_ms, median(range_us),
               median(stop_ms), median(decode_ms), median(evaluate_ms), median(restart_ms),
               median(range_us) + batch_ms * 1e3 / kBatch);
   ranges.stop();
@@ -140,7 +139,7 @@ std::vector<Case> make_cases(const Work& w) {
   };
 }
 
-/// Median time of a case without counters: by the kernel's clock, else by events, us.
+/// Median time of a case without counters in us: by the kernel's clock, else by events.
 double true_time_us(const Case& c, const Work& work) {
   std::vector<double> times;
   cudaEvent_t begin, end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CUPTI's Range Profiler for benchmarks: one context, one set of counters, user ranges.
-// Ends the program with a line where a call fails.
+// Prints one line and ends the program if a call fails.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -67,10 +67,10 @@ class CounterRanges {
     cupti().RangeProfilerDisable(&params);
   }
 
-  /// Other metrics from the next configure() on.
+  /// Uses other metrics from the next configure() on.
   void change(Metrics metrics) {
     metrics_ = std::move(metrics);
-    // CUPTI keeps pointers to the images: the old ones live on.
+    // CUPTI keeps pointers to the old images, so they must stay alive.
     configs_.push_back(std::make_unique<MetricConfig>(library_.functions));
     check(configs_.back()->build(chip_, {}, metrics_), "metric config");
     CUpti_RangeProfiler_GetCounterDataSize_Params size{};
@@ -161,7 +161,7 @@ class CounterRanges {
     check(configs_.back()->evaluate(data_, range, values), "evaluate");
   }
 
-  /// How many of the metrics have a value for the range.
+  /// Number of metrics that have a value for the range.
   std::size_t delivered(std::size_t range) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < metrics_.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/exact_time_kernels.h"
+#include "tests/experiments/exact_time_kernels.h"
 
 __device__ unsigned long long now_ns() {
   unsigned long long t;

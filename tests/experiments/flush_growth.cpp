@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cuptiActivityFlushAll takes the longer a program runs: CUPTI alone, none of our library but its
+// Does cuptiActivityFlushAll take longer the longer a program runs? CUPTI alone: of our library only its
 // loader.
 //
 //   flush_growth --passes 200000 --launches 30 --steps 10 --flush-ms 100 [--kept] [--no-event-records]
 //   [--toggle] [--renew]
 //
-// A pass is some empty kernels between two CUDA events, as in `rtdetr`, and nobody waits for any. The events
-// are 1,024 passes' in turn; with --kept each pass has its own. A second thread asks for records every
-// --flush-ms, as our library's does. A JSON line a step of --passes / --steps: how many passes so far, the
-// median and most us of a flush and ns of a launch in this step, the median us of flushes when the GPU
-// and the records have been waited for, and the process's resident memory. --toggle: before each step the
-// kinds of records are switched off and on, as by a window. --renew: and a clock is registered between the
-// two.
+// A pass is some empty kernels between two CUDA events, as in `rtdetr`, and no thread waits for them. 1,024
+// passes reuse their events in turn; with --kept each pass has its own. A second thread requests records
+// every --flush-ms, as our library does. Prints a JSON line per step of --passes / --steps: the passes so
+// far, the median and maximum us of a flush and ns of a launch in this step, the median us of flushes with
+// the GPU and the records idle, and the process's resident memory. --toggle: switches the kinds of records
+// off and on before each step, as a window does. --renew: also registers a clock between the two.
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,8 +27,8 @@
 #include <vector>
 
 #include "profiler/activity/activity_callbacks.h"
-#include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
+#include "tests/experiments/bench_cupti.h"
 #include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
@@ -53,7 +52,7 @@ double us_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
 
-/// Asks for records from a thread of its own until it goes; what each time took.
+/// Requests records from its own thread until destroyed, and keeps the duration of each request.
 class Flusher {
  public:
   Flusher(const CuptiFunctions& cupti, unsigned every_ms)
@@ -90,7 +89,7 @@ class Flusher {
   std::thread thread_;
 };
 
-/// Median us of a flush when there is nothing to hand back.
+/// Median us of a flush when there are no records to deliver.
 double idle_flush_us(const CuptiFunctions& cupti) {
   check(cudaDeviceSynchronize(), "wait");
   check_cupti(cupti.ActivityFlushAll(0), "flush");
@@ -123,7 +122,7 @@ class Passes {
     for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "event");
   }
 
-  /// ns a launch.
+  /// ns per launch.
   double run(std::uint64_t from, std::uint64_t to) {
     const auto begin = Clock::now();
     for (std::uint64_t pass = from; pass < to; ++pass) {
@@ -174,13 +173,13 @@ void measure(const CuptiFunctions& cupti, const Settings& options) {
 
 int main(int argc, char** argv) {
   using namespace rangefinder;
-  Arguments arguments("What a flush of CUPTI's records takes the longer a program runs");
+  Arguments arguments("Time of a flush of CUPTI's records over a program's lifetime");
   Settings options;
   arguments.number("--passes", options.passes);
   arguments.positive("--steps", options.steps);
   arguments.positive("--launches", options.launches);
   arguments.number("--flush-ms", options.flush_ms);
-  arguments.flag("--kept", options.kept, "Events of its own for each pass");
+  arguments.flag("--kept", options.kept, "Separate events for each pass");
   arguments.flag("--no-event-records", options.no_event_records);
   arguments.flag("--toggle", options.toggle);
   arguments.flag("--renew", options.renew);

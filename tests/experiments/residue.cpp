@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launch costs with each thing of CUPTI that a profiler switches on, and what is left when it is off
-// again: CUPTI alone, none of our library but its loader.
+// Cost per launch of each CUPTI feature that a profiler switches on, and what remains after it is off: CUPTI
+// alone, of our library only its loader.
 //
 //   residue --launches 20000 --rounds 7
 //
-// A JSON line a step, in order: its name and the median, least and most ns a launch of empty kernels.
-// The last steps are what the first ones were, if nothing is left.
+// Prints one JSON line per step, in order: its name and the median, minimum and maximum ns per launch of
+// empty kernels. The last steps equal the first ones if nothing remains.
 #include <cupti_driver_cbid.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
+#include "tests/experiments/bench_cupti.h"
 #include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
@@ -135,8 +135,7 @@ void walk(const CuptiFunctions& cupti, const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace rangefinder;
-  Arguments arguments(
-      "What a launch costs with each thing of CUPTI that is switched on, and after it is off");
+  Arguments arguments("Cost of a launch with each CUPTI feature switched on, and after it is off");
   Options options;
   arguments.number("--launches", options.launches);
   arguments.number("--rounds", options.rounds);

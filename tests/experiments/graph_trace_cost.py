@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What makes records of a graph's nodes dear, and when their times are lost.
+# Which settings make records of a graph's nodes expensive, and when their times are lost.
 #
 #   graph_trace_cost.py BUILD [--runs 3] [--only cost|loss|million] [--million 30]
 #
-# cost: a graph of 100 empty kernels under each setting (of 1000 under some), a process each, in turns; the median of the
-# runs. loss: with a small pool of device buffers, how many records have times, with and without switching records
-# off and on when the first has none. million: so many million records with the settings of the library. Needs a GPU.
+# cost: a graph of 100 empty kernels under each setting (of 1000 under some), one process each, in turns; the median of
+# the runs. loss: with a small pool of device buffers, the number of records with times, with and without switching
+# records off and on when the first has none. million: N million records with the settings of the library. Needs a GPU.
 import argparse
 import json
 import pathlib
@@ -62,14 +62,14 @@ HEAD = (f"{'':42} {'us':>9} {'least us':>9} {'call us':>9} {'records':>10} {'unt
 
 
 def middle(found):
-    """Of several runs of one setting: that with the median time, of two the faster one."""
+    """The run with the median time of one setting; of two, the faster one."""
     good = [one for one in found if "error" not in one]
     return sorted(good, key=lambda one: one["us"])[(len(good) - 1) // 2] if good else found[0]
 
 
 def cost(program, runs, few):
     for nodes, launches, names in ((100, 400, [name for name in COST if not few or name in few]), (1000, 40, FEW)):
-        print(f"\ngraph of {nodes} empty kernels, us a launch; median of {runs} runs\n{HEAD}")
+        print(f"\ngraph of {nodes} empty kernels, us per launch; median of {runs} runs\n{HEAD}")
         found = {name: [] for name in names}
         for turn in range(runs):
             for name in names if turn % 2 == 0 else names[::-1]:
@@ -77,7 +77,7 @@ def cost(program, runs, few):
         for name, runs_of in found.items():
             print(shown(name, middle(runs_of)), flush=True)
         plain = statistics.median(one["us"] for one in found["nothing"])
-        print("over nothing: " + ", ".join(
+        print("ratio to nothing: " + ", ".join(
             f"{name} {middle(runs_of)['us'] / plain:.2f}" for name, runs_of in found.items()
             if "error" not in middle(runs_of)))
 
@@ -87,7 +87,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", choices=["cost", "loss", "million"])
-    parser.add_argument("--setting", action="append", choices=list(COST), help="this setting (may be repeated)")
+    parser.add_argument("--setting", action="append", choices=list(COST), help="only this setting (may be repeated)")
     parser.add_argument("--million", type=int, default=30)
     args = parser.parse_args()
     program = args.build.resolve() / "tests/graph_trace_cost"
@@ -98,7 +98,7 @@ def main():
         for name, words in LOSS.items():
             print(shown(name, run(program, [*words, "--rounds", "25"])), flush=True)
     if args.only in (None, "million"):
-        print(f"\n{args.million} million records with our kinds, and with kernels alone\n{HEAD}")
+        print(f"\n{args.million} million records with our kinds, and with kernels only\n{HEAD}")
         for name, kinds in (("ours", OURS), ("kernel alone", "kernel")):
             words = ["--kinds", kinds, "--nodes", "1000", "--launches", "1000", "--rounds", str(args.million)]
             print(shown(name, run(program, words)), flush=True)

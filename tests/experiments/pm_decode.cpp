@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one hardware sample costs the thread that reads it, and whether samples go missing.
+// Cost of one hardware sample for the thread that reads it, and whether samples go missing.
 //
-// For each set of counters, size of the counter image, pause between two decodings and way of
-// emptying the image: a second of PM sampling while another thread keeps the GPU busy; host
-// time a sample for decoding, asking for its times, evaluating and emptying; decodings and how
-// many of them filled the image; samples that the clock says are missing.
+// For each set of counters, size of the counter image, pause between two decodings and way of emptying the
+// image: a second of PM sampling while another thread keeps the GPU busy. Prints host time per sample for
+// decoding, reading its times, evaluating and emptying; decodings, and how many of them filled the image;
+// samples that are missing by the clock.
 //
-//   pm_decode [INTERVAL_US] [SECONDS] [FILE]     [20 1]; needs a GPU and the right to read its counters
+//   pm_decode [INTERVAL_US] [SECONDS] [FILE]     [20 1]; needs a GPU and permission to read its counters
 //
-// FILE: a counter image of six metrics is written there, to be evaluated elsewhere.
+// FILE: receives a counter image of six metrics, for evaluation elsewhere.
 
 #include <cuda_runtime.h>
 
@@ -25,8 +25,8 @@
 
 #include "profiler/counters/cupti_params.h"
 #include "profiler/counters/metrics/metric_config.h"
-#include "tests/bench/bench_cupti.h"
-#include "tests/bench/counter_ranges.h"
+#include "tests/experiments/bench_cupti.h"
+#include "tests/experiments/counter_ranges.h"
 #include "tests/pm_image_metrics.h"
 
 namespace {
@@ -46,7 +46,7 @@ enum class Emptying {
 constexpr const char* kEmptyingNames[] = {"initialize", "copy", "when full", "touched"};
 
 struct Case {
-  int metrics;  // the first so many of kPmImageMetrics
+  int metrics;  // the first N of kPmImageMetrics
   std::uint32_t image;
   int period_ms;
   Emptying emptying;
@@ -72,7 +72,7 @@ struct Tally {
   std::size_t samples = 0, decodings = 0, filled = 0, overflows = 0, holes = 0, unvalued = 0;
   double decode_us = 0, info_us = 0, evaluate_us = 0, empty_us = 0;
   double missing = 0, longest_ms = 0;
-  std::size_t beyond = 0, checked = 0;  // images that were written behind their samples, of so many
+  std::size_t beyond = 0, checked = 0;  // images written past their samples, of how many checked
   std::string first_holes;
 };
 
@@ -141,7 +141,7 @@ class Sampling {
   }
 
   std::size_t bytes_a_sample() const { return image_.size() / which_.image; }
-  /// The image is written to `path` when it is to be emptied for the first time.
+  /// Writes the image to `path` before it is emptied for the first time.
   void keep_image(const char* path) { kept_image_ = path; }
 
  private:
@@ -187,7 +187,7 @@ class Sampling {
           std::min(head_bytes_ + info.numPopulatedSamples * sample_bytes_, image_.size());
       std::memcpy(image_.data(), empty_image_.data(), used);
       done_ = 0;
-      if (tally_.checked < 40) {  // too dear for all of them
+      if (tally_.checked < 40) {  // too expensive for all of them
         ++tally_.checked;
         if (image_ != empty_image_) ++tally_.beyond;
       }
@@ -252,7 +252,7 @@ void print(const Case& which, std::size_t bytes, const Tally& t) {
   std::fflush(stdout);
 }
 
-/// Copies of 64 MiB, one after the other, until told to end.
+/// Copies of 64 MiB, one after the other, until told to stop.
 void keep_busy(const std::atomic<bool>& busy) {
   char *from = nullptr, *to = nullptr;
   constexpr std::size_t kBytes = std::size_t{64} << 20;
@@ -281,7 +281,7 @@ int main(int argc, char** argv) {
   std::printf(
       "# %s, every %.0f us; times in us a sample\nmetrics  image period emptying    MiB B/smpl |  samples "
       "decode  info  eval  empty"
-      "    sum | decod  full ovf | holes missing longest | written behind the samples\n",
+      "    sum | decod  full ovf | holes missing longest | written past the samples\n",
       chip.pChipName, interval_us);
   for (const Case& which : kCases) {
     Sampling sampling(library, chip.pChipName, which, static_cast<std::uint32_t>(interval_us * 1e3));

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of CUPTI's correlation ids where callbacks and records are switched off and on while another
-// thread launches: CUPTI alone, none of our library but its loader.
+// What happens to CUPTI's correlation ids if callbacks and records are switched off and on while another
+// thread launches: CUPTI alone, of our library only its loader.
 //
 //   toggle_correlation --toggle launch,sync,kinds,subscribe --on-outside all --off-outside launches --ahead
 //   30
 //
 // One thread launches --ahead kernels of 5 us and waits for them, over and over. The other switches what
-// --toggle names on and off, 2 ms each; with --on-outside and --off-outside while no launch, or no call at
-// all, is under way. Prints one line of JSON: rounds, those in which one thread's launches did not each have
-// an id of their own ("repeated"), the first of them, how often it changed between rounds ("changes"), and
-// what a switch takes ("on_us", "off_us", median).
+// --toggle names on and off, 2 ms each. With --on-outside and --off-outside it does so while no launch, or no
+// call at all, is in progress. Prints one line of JSON: rounds, rounds in which launches of one thread did
+// not all have different ids ("repeated"), the first of them, how often that changed between rounds
+// ("changes"), and the median time of a switch ("on_us", "off_us").
 #include <cupti_driver_cbid.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@
 #include <thread>
 #include <vector>
 
-#include "tests/bench/bench_cupti.h"
 #include "tests/bench/cupti_alone.h"
+#include "tests/experiments/bench_cupti.h"
 #include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
@@ -49,7 +49,7 @@ struct Options {
   }
 };
 
-/// Ids of one round's launches, as their callbacks tell them.
+/// Ids of one round's launches, from their callbacks.
 struct Ids {
   std::atomic<std::uint64_t> launches{0}, repeated{0};
   std::atomic<std::uint32_t> last{0};
@@ -78,7 +78,7 @@ class Toggled {
     if (!options_.toggles("kinds")) kinds(true);
   }
 
-  /// With "subscribe" all callbacks come and go, whatever else is named.
+  /// With "subscribe" all callbacks are switched, whatever else is named.
   void turn(bool on) {
     const bool all = options_.toggles("subscribe");
     if (on && all) subscribe();
@@ -120,7 +120,7 @@ class Storm {
   Storm(const Storm&) = delete;
   Storm& operator=(const Storm&) = delete;
 
-  /// Takes `step` while no call of the named sort is under way.
+  /// Runs `step` while no call of the named kind is in progress.
   template <typename Step>
   void outside(const std::string& calls, const Step& step) {
     if (calls == "none") return step();
@@ -211,7 +211,8 @@ nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& optio
 
 int main(int argc, char** argv) {
   using namespace rangefinder;
-  Arguments arguments("What becomes of CUPTI's correlation ids where it is switched off and on under way");
+  Arguments arguments(
+      "What happens to CUPTI's correlation ids if it is switched off and on while a program launches");
   Options options;
   arguments.list("--toggle", options.toggle);
   const std::vector<std::string> calls{"none", "launches", "all"};

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What evaluating one hardware sample costs: cuptiProfilerHostEvaluateToGpuValues, PreparedMetrics, and both
-// behind the choice between them (PmValues). Over the samples of a recorded counter image, so it needs no
-// GPU.
+// Cost of evaluating one hardware sample: cuptiProfilerHostEvaluateToGpuValues, PreparedMetrics, and
+// PmValues, which chooses between them. Uses the samples of a recorded counter image, so it needs no GPU.
 //
-//   pm_evaluate IMAGE [ROUNDS]     a counter image that pm_decode wrote, also packed by zstd; [21]
+//   pm_evaluate IMAGE [ROUNDS]     a counter image written by pm_decode, also compressed by zstd; [21]
 //
-// us a sample, median of the rounds and their range; in each round the three take turns.
+// us per sample, median of the rounds and their range; in each round the three alternate.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,7 +18,7 @@
 #include "profiler/counters/metrics/metric_config.h"
 #include "profiler/counters/metrics/prepared_metrics.h"
 #include "profiler/counters/sampling/pm_values.h"
-#include "tests/bench/bench_cupti.h"
+#include "tests/experiments/bench_cupti.h"
 #include "tests/pm_image.h"
 
 namespace {
@@ -49,7 +48,7 @@ void print(const char* way, std::vector<double> times) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) fail("an image, please: tests/replay/pm_image/image.zst");
+  if (argc < 2) fail("usage: pm_evaluate IMAGE [ROUNDS], for example tests/replay/pm_image/image.zst");
   const std::vector<std::uint8_t> image = test::read_pm_image(argv[1]);
   const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 21;
   const CuptiLibrary& library = bench::cupti_or_exit();
@@ -59,12 +58,12 @@ int main(int argc, char** argv) {
   if (config.build("GH100", {}, kPmImageMetrics, CUPTI_PROFILER_TYPE_PM_SAMPLING) != CUPTI_SUCCESS)
     fail("no metrics");
   const auto prepared = PreparedMetrics::make("GH100", kPmImageMetrics);
-  if (prepared == nullptr) fail("libnvperf_host does not let metrics be prepared");
+  if (prepared == nullptr) fail("libnvperf_host cannot prepare metrics");
   PmValues chosen(config, [&](auto data, std::size_t sample, std::span<double> values) {
     return prepared->evaluate(data, sample, values);
   });
   const std::size_t samples = test::samples_of_pm_image(cupti, image);
-  if (samples == 0) fail(std::string(argv[1]) + " is no counter image, or cannot be read");
+  if (samples == 0) fail(std::string(argv[1]) + " is not a counter image, or cannot be read");
   std::vector<double> values(std::size(kPmImageMetrics)), by_name, by_request, by_choice;
   for (int round = 0; round < rounds; ++round) {
     by_name.push_back(us_a_sample(
@@ -74,11 +73,10 @@ int main(int argc, char** argv) {
     by_choice.push_back(us_a_sample(
         samples, [&](std::size_t i) { return chosen.evaluate(image, i, values) == CUPTI_SUCCESS; }));
   }
-  std::printf("%zu samples, %zu metrics, %d rounds; us a sample, median (least to most)\n", samples,
+  std::printf("%zu samples, %zu metrics, %d rounds; us a sample, median (minimum to maximum)\n", samples,
               std::size(kPmImageMetrics), rounds);
   print("cuptiProfilerHostEvaluateToGpuValues", by_name);
   print("PreparedMetrics", by_request);
-  print(chosen.is_cheap() ? "PmValues, which took PreparedMetrics" : "PmValues, which kept to CUPTI",
-        by_choice);
+  print(chosen.uses_fast_path() ? "PmValues, chose PreparedMetrics" : "PmValues, chose CUPTI", by_choice);
   return 0;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What records of a graph's nodes cost, and what becomes of them after very many: CUPTI alone, none of our
-// library but its loader. graph_trace_cost.py runs it once for each setting, since most attributes count
-// only before the first context.
+// Cost of records of a graph's nodes, and their loss after very many: CUPTI alone, of our library only its
+// loader. graph_trace_cost.py runs it once for each setting, because most attributes count only before the
+// first context.
 //
 //   graph_trace_cost --nodes 100 --launches 1000 --rounds 5 --kinds kernel,memcpy --set
 //   device_buffer=16000000
 //
-// Prints one line of JSON: us a graph launch (median of the rounds, the last wait included), us of the launch
-// call alone, records, those without times and which was the first of them, GPU memory taken. With --restart
-// records are switched off and on again after a round that had records without times.
+// Prints one line of JSON: us per graph launch (median of the rounds, including the last wait), us of the
+// launch call alone, records, records without times and the first of them, and GPU memory. With --restart,
+// records are switched off and on after a round that had records without times.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -24,7 +24,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/bench/bench_cupti.h"
+#include "tests/experiments/bench_cupti.h"
 #include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
@@ -72,13 +72,13 @@ const std::map<std::string, Attribute> kAttributes{
   std::exit(1);
 }
 
-/// Filled buffers, counted on a thread of our own as the library does it.
+/// Filled buffers, counted on a separate thread as the library does.
 class Records {
  public:
   Records(const CuptiFunctions& cupti, std::size_t buffer_bytes)
       : cupti_(cupti), buffer_bytes_(buffer_bytes) {
     current = this;
-    // Touched beforehand, and cleared by our own thread: as the library's pool does it.
+    // Touched beforehand, and cleared by our own thread, like the library's pool.
     for (std::size_t bytes = 0; bytes < kPoolBytes; bytes += buffer_bytes_) {
       free_.push_back(static_cast<std::uint8_t*>(std::aligned_alloc(4096, buffer_bytes_)));
       std::memset(free_.back(), 0, buffer_bytes_);
@@ -91,7 +91,7 @@ class Records {
     *most = 0;
     *bytes = current->buffer_bytes_;
     *buffer = nullptr;
-    if (current->free_.empty()) return void(*bytes = 0);  // dropped, and counted by CUPTI
+    if (current->free_.empty()) return void(*bytes = 0);  // CUPTI drops records and counts them
     *buffer = current->free_.back();
     current->free_.pop_back();
   }
@@ -170,17 +170,17 @@ void set_attributes(const CuptiFunctions& cupti, const Options& options) {
   for (const std::string& setting : options.settings) {
     const std::size_t equals = setting.find('=');
     const auto at = kAttributes.find(setting.substr(0, equals));
-    if (equals == std::string::npos || at == kAttributes.end()) fail("no such setting: " + setting);
+    if (equals == std::string::npos || at == kAttributes.end()) fail("unknown setting: " + setting);
     std::size_t value = std::stoull(setting.substr(equals + 1)), bytes = at->second.bytes;
     if (cupti.ActivitySetAttribute(at->second.id, &bytes, &value) != CUPTI_SUCCESS)
-      fail(setting + " refused");
+      fail("CUPTI refused " + setting);
   }
 }
 
 void switch_kinds(const CuptiFunctions& cupti, const Options& options, bool on) {
   for (const std::string& name : options.kinds) {
     const auto at = kKinds.find(name);
-    if (at == kKinds.end()) fail("no such kind: " + name);
+    if (at == kKinds.end()) fail("unknown kind: " + name);
     const CUptiResult r = on ? cupti.ActivityEnable(at->second) : cupti.ActivityDisable(at->second);
     if (r != CUPTI_SUCCESS) fail(name + ": " + cupti_result_text(cupti, r));
   }
@@ -262,10 +262,10 @@ void run(const CuptiFunctions& cupti, const Options& options, Records& records) 
 int main(int argc, char** argv) {
   using namespace rangefinder;
   Options options;
-  Arguments arguments("What records of a graph's nodes cost");
+  Arguments arguments("Cost of records of a graph's nodes");
   arguments.number("--nodes", options.nodes, "Kernels of the graph");
-  arguments.number("--blocks", options.blocks, "Blocks of each");
-  arguments.number("--launches", options.launches, "Launches of the graph in a round");
+  arguments.number("--blocks", options.blocks, "Blocks of each kernel");
+  arguments.number("--launches", options.launches, "Launches of the graph per round");
   arguments.number("--rounds", options.rounds, "Rounds");
   arguments.list("--kinds", options.kinds, "Kinds of records to enable");
   arguments.list("--set", options.settings, "ATTRIBUTE=VALUE");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a counter range costs with each group of each set of metrics, around an empty kernel.
+// Cost of a counter range with each group of each set of metrics, around an empty kernel.
 //
-// A group's first start, which waits for the GPU to be set up; then kBatches batches of
-// kRanges ranges: the range itself, and what a batch adds (stop, decode, evaluate, start
-// again) spread over its ranges. Counters of every multiprocessor are dear both ways. Also
-// how long the host plans each request, and all sets at once.
+// Measures a group's first start, which waits for the GPU to be set up. Then kBatches batches of kRanges
+// ranges: the range itself, and what a batch adds (stop, decode, evaluate, restart) per range. Counters of
+// every multiprocessor are expensive in both. Also the time in which the host plans each request, and all
+// sets at once.
 //
 //   metric_cost [REQUEST ...]   sets or metrics as for --metrics [every set]; needs a GPU and
-//                               the right to read its counters
+//                               permission to read its counters
 
 #include <cuda_runtime.h>
 
@@ -20,9 +20,9 @@
 
 #include "profiler/counters/metrics/metric_plan.h"
 #include "profiler/counters/metrics/metric_sets.h"
-#include "tests/bench/bench_cupti.h"
-#include "tests/bench/counter_ranges.h"
-#include "tests/bench/exact_time_kernels.h"
+#include "tests/experiments/bench_cupti.h"
+#include "tests/experiments/counter_ranges.h"
+#include "tests/experiments/exact_time_kernels.h"
 
 namespace {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of exact_time. `span`: two device words; the first block in lowers the
-// first to its %globaltimer, the last one out raises the second.
+// The kernels of exact_time. `span`: two device words. The first block lowers the first word to its
+// %globaltimer, the last block raises the second.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
 
-/// `blocks` of 32 threads, each busy for so many clocks.
+/// `blocks` of 32 threads, each busy for `clocks` clock cycles.
 void launch_spin(unsigned blocks, unsigned long long clocks, unsigned long long* span, cudaStream_t stream);
 
 /// Copies `bytes` (a multiple of 16) in 16-byte words.

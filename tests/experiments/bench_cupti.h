@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcupti as the library loads it, for benches that call it themselves.
+// libcupti as the library loads it, for benchmarks that call it directly.
 #pragma once
 
 #include <cerrno>
@@ -11,7 +11,7 @@
 
 namespace rangefinder::bench {
 
-/// Loaded once a process. Ends the program with exit code 3, and says why, where there is none.
+/// Loads once per process. Without libcupti, prints the reason and exits with code 3.
 inline const CuptiLibrary& cupti_or_exit() {
   struct Loaded {
     CuptiLibrary cupti;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// May a counter session change its metrics, and what does it cost?
+// May a counter session change its metrics, and what does that cost?
 //
-// Bytes, then metrics of the multiprocessors, then bytes again, in one session of the Range
-// Profiler: once by a new configuration alone, once by ending the session and beginning
-// another. Per step: what the start took, how many of the metrics have a value.
+// Bytes, then metrics of the multiprocessors, then bytes again, in one session of the Range Profiler: once
+// with a new configuration only, once by ending the session and beginning another. Per step: the time of the
+// start, and how many of the metrics have a value.
 //
-//   metric_switch [RANGES]     ranges a batch [128]; needs a GPU and the right to read its counters
+//   metric_switch [RANGES]     ranges per batch [128]; needs a GPU and permission to read its counters
 
 #include <cuda_runtime.h>
 
@@ -15,9 +15,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "tests/bench/bench_cupti.h"
-#include "tests/bench/counter_ranges.h"
-#include "tests/bench/exact_time_kernels.h"
+#include "tests/experiments/bench_cupti.h"
+#include "tests/experiments/counter_ranges.h"
+#include "tests/experiments/exact_time_kernels.h"
 
 namespace {
 
