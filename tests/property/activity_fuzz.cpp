@@ -1,53 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Property: whatever stands in an activity buffer, decoding it through libcupti's own
-// iterator ends, reads nothing beyond the valid bytes (red under AddressSanitizer), and
-// gives records that can be written and read again.
+// Property: whatever an activity buffer holds, decoding it through libcupti's own iterator ends, reads
+// nothing beyond the valid bytes (AddressSanitizer reports it), and gives records that can be written.
 //
-// Buffers are made of CUPTI's structs, or taken from recorded runs, and then spoiled: bytes changed, words
-// replaced by extremes, records cut, doubled and swapped. Pointers are set right again afterwards: CUPTI
+// Buffers are made of CUPTI's structs, or taken from recorded runs, and then damaged: bytes changed, words
+// replaced by extremes, records cut, doubled and swapped. Pointers are made valid again afterwards: CUPTI
 // gives valid ones, and nothing could check them.
+#include <zstd.h>
+
 #include <algorithm>
 #include <cstring>
-#include <memory>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "profiler/activity/activity_decoder.h"
 #include "profiler/cupti/loader.h"
+#include "profiler/drain/recording.h"
 #include "schema/write_line.h"
-#include "tests/property/cases.h"
-#include "tests/property/recorded_buffers.h"
+#include "tests/property/fuzz.h"
 #include "tests/unit/activity/activity_buffer.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 
-using namespace rangefinder;
-using property::Random;
-
+namespace rangefinder::fuzz {
 namespace {
 
-constexpr char kName[] = "_Z3addPfS_i";
+constexpr char kKernelName[] = "_Z3addPfS_i";
 
-/// Writes what it gets and counts it.
+/// Writes each record and checks what is written.
 class WritingSink final : public RecordSink {
  public:
   void on_kernel(const KernelActivity& kernel) override {
-    count(KernelRecord{kernel.work, 1, 1});
-    count(kernel.config);
-    bad_ = bad_ || std::strcmp(kernel.name, kName) != 0;
+    write(KernelRecord{kernel.work, 1, 1});
+    write(kernel.config);
+    bad_ = bad_ || std::strcmp(kernel.name, kKernelName) != 0;
   }
-  void on_memcpy(MemcpyRecord copy) override { count(copy); }
-  void on_memset(MemsetRecord memset) override { count(memset); }
-  void on_graph(GraphRecord graph) override { count(graph); }
-  void on_overhead(OverheadRecord overhead, void*) override { count(overhead); }
-  void on_context(const ContextRecord& context) override { count(context); }
-  void on_stream(const StreamRecord& stream) override { count(stream); }
+  void on_memcpy(MemcpyRecord copy) override { write(copy); }
+  void on_memset(MemsetRecord memset) override { write(memset); }
+  void on_graph(GraphRecord graph) override { write(graph); }
+  void on_overhead(OverheadRecord overhead, void*) override { write(overhead); }
+  void on_context(const ContextRecord& context) override { write(context); }
+  void on_stream(const StreamRecord& stream) override { write(stream); }
 
   [[nodiscard]] bool bad() const { return bad_; }
-  [[nodiscard]] std::uint64_t records() const { return records_; }
 
  private:
   template <typename Record>
-  void count(const Record& record) {
+  void write(const Record& record) {
     text_.clear();
     write_line(text_, record);
     if constexpr (requires { record.work; }) {
@@ -56,10 +55,8 @@ class WritingSink final : public RecordSink {
       bad_ = bad_ || (work.start_ns == kNoTime) != (work.end_ns == kNoTime) || work.end_ns < work.start_ns;
     }
     bad_ = bad_ || text_.empty() || text_.back() != '\n';
-    ++records_;
   }
   std::string text_;
-  std::uint64_t records_ = 0;
   bool bad_ = false;
 };
 
@@ -78,30 +75,30 @@ void append_any(test::ActivityBuffer& buffer, Random& random) {
     case 5:
       return buffer.append(test::stream(7, 1));
     default:
-      return buffer.append(test::kernel(kName, static_cast<std::uint32_t>(random.any())));
+      return buffer.append(test::kernel(kKernelName, static_cast<std::uint32_t>(random.any())));
   }
 }
 
-/// The bytes of a buffer while they are being spoiled, always on 8 bytes.
-class Bytes {
+/// The bytes of a buffer while they are being damaged; records stay aligned to 8 bytes.
+class ActivityBytes {
  public:
-  explicit Bytes(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+  explicit ActivityBytes(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
 
   void corrupt(Random& random) {
     if (bytes_.empty()) return;
-    static constexpr std::uint32_t kExtremes[] = {0, 1, 0x7fff'ffff, 0x8000'0000, 0xffff'ffff};
+    static constexpr std::uint32_t kWords[] = {0, 1, 0x7fff'ffff, 0x8000'0000, 0xffff'ffff};
     const std::size_t word = random.below(bytes_.size() / 4) * 4;
     switch (random.below(6)) {
       case 0:
         bytes_[random.below(bytes_.size())] = static_cast<std::uint8_t>(random.any());
         break;
       case 1:
-        std::memcpy(&bytes_[word], &kExtremes[random.below(std::size(kExtremes))], 4);
+        std::memcpy(&bytes_[word], &random.element(kWords), 4);
         break;
       case 2:
         bytes_.resize(random.below(bytes_.size() + 1) / 8 * 8);
-        break;   // cut
-      case 3: {  // a part of it again, behind it
+        break;
+      case 3: {  // a part of it again, at the end
         const std::size_t from = random.below(bytes_.size()) / 8 * 8;
         const std::vector<std::uint8_t> part(bytes_.begin() + static_cast<std::ptrdiff_t>(from),
                                              bytes_.end());
@@ -139,54 +136,91 @@ void mend_pointers(const CuptiFunctions& cupti, std::uint8_t* data, std::size_t 
     std::uint32_t kind = 0;
     std::memcpy(&kind, &record->kind, sizeof(kind));  // it may be no value of the enumeration
     if (kind == CUPTI_ACTIVITY_KIND_KERNEL || kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-      reinterpret_cast<CUpti_ActivityKernel10*>(record)->name = kName;
+      reinterpret_cast<CUpti_ActivityKernel10*>(record)->name = kKernelName;
     }
   }
 }
 
-using Buffers = std::vector<std::vector<std::uint8_t>>;
-
-/// Made by hand, or one of `recorded` in half of the cases, if there are any.
-Bytes any_buffer(Random& random, const Buffers& recorded) {
-  if (!recorded.empty() && random.one_in(2)) return Bytes(recorded[random.below(recorded.size())]);
-  test::ActivityBuffer buffer;
-  for (std::size_t i = random.below(12); i > 0; --i) append_any(buffer, random);
-  return Bytes({buffer.data(), buffer.data() + buffer.bytes()});
+/// A recording in a file that is gone when closed.
+RecordingReader::File decompressed(const std::filesystem::path& path) {
+  const std::string packed = test::content(path);
+  RecordingReader::File out(std::tmpfile(), &std::fclose);
+  const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
+                                                                             &ZSTD_freeDStream);
+  if (!out || !stream) throw std::runtime_error("cannot open " + path.string());
+  std::string part(ZSTD_DStreamOutSize(), '\0');
+  ZSTD_inBuffer input{packed.data(), packed.size(), 0};
+  for (ZSTD_outBuffer output{part.data(), part.size(), 0};
+       input.pos < input.size || output.pos == output.size;) {
+    output.pos = 0;
+    if (ZSTD_isError(ZSTD_decompressStream(stream.get(), &output, &input)) != 0) {
+      throw std::runtime_error(path.string() + " is damaged");
+    }
+    std::fwrite(part.data(), 1, output.pos, out.get());
+  }
+  std::rewind(out.get());
+  return out;
 }
 
-/// False: something is wrong with this case.
-bool check_case(const CuptiFunctions& cupti, Random& random, const Buffers& recorded) {
-  Bytes bytes = any_buffer(random, recorded);
-  for (std::size_t i = random.below(8); i > 0; --i) bytes.corrupt(random);
-
-  const auto data = bytes.exact_copy();
-  auto* const start = reinterpret_cast<std::uint8_t*>(data.get());
-  mend_pointers(cupti, start, bytes.size());
-  WritingSink sink;
-  const DecodeResult result = decode_activity(cupti, start, bytes.size(), sink);
-
-  // The smallest record is 8 bytes: more of them than fit would be a walk in circles.
-  return !sink.bad() && result.records <= bytes.size() / 8 && result.unknown <= result.records;
+/// The beginnings (up to 8 KiB) of up to 64 buffers of each recording.
+std::vector<std::vector<std::uint8_t>> recorded_buffers() {
+  constexpr std::size_t kMaxBytes = 8192, kMaxBuffers = 64;
+  std::vector<std::vector<std::uint8_t>> out;
+  for (const auto& entry : std::filesystem::directory_iterator(RANGEFINDER_TEST_RECORDINGS)) {
+    const std::filesystem::path file = entry.path() / "recording.zst";
+    if (!std::filesystem::exists(file)) continue;
+    RecordingReader reader(decompressed(file), file);
+    RecordingReader::Chunk chunk;
+    for (std::size_t taken = 0; taken < kMaxBuffers && reader.next(chunk);) {
+      if (chunk.kind != ChunkKind::activity) continue;
+      chunk.bytes.resize(std::min(chunk.bytes.size() / 8 * 8, kMaxBytes));
+      out.push_back(chunk.bytes);
+      ++taken;
+    }
+  }
+  return out;
 }
+
+class ActivityFuzzer final : public Fuzzer {
+ public:
+  ActivityFuzzer() {
+    CuptiFailure failure;
+    if (!load_cupti({}, library_, failure)) throw Skipped(failure.reason);
+    recorded_ = recorded_buffers();
+    if (recorded_.empty()) throw std::runtime_error("no recordings in " RANGEFINDER_TEST_RECORDINGS);
+  }
+
+  std::string check(Random& random) override {
+    ActivityBytes bytes = any_buffer(random);
+    for (std::size_t i = random.below(8); i > 0; --i) bytes.corrupt(random);
+    const auto data = bytes.exact_copy();
+    auto* const start = reinterpret_cast<std::uint8_t*>(data.get());
+    mend_pointers(library_.functions, start, bytes.size());
+
+    WritingSink sink;
+    const DecodeResult result = decode_activity(library_.functions, start, bytes.size(), sink);
+
+    if (sink.bad()) return "a record is wrong";
+    // The smallest record is 8 bytes: more of them than fit means that the iterator went in circles.
+    return result.records <= bytes.size() / 8 && result.unknown <= result.records ? "" : "too many records";
+  }
+
+ private:
+  [[nodiscard]] ActivityBytes any_buffer(Random& random) const {
+    if (random.one_in(2)) return ActivityBytes(random.element(recorded_));
+    test::ActivityBuffer buffer;
+    for (std::size_t i = random.below(12); i > 0; --i) append_any(buffer, random);
+    return ActivityBytes({buffer.data(), buffer.data() + buffer.bytes()});
+  }
+
+  CuptiLibrary library_;
+  std::vector<std::vector<std::uint8_t>> recorded_;
+};
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const property::Cases cases(argc, argv);
-  static CuptiLibrary library;
-  CuptiFailure failure;
-  if (!load_cupti({}, library, failure)) {
-    std::fprintf(stderr, "skipped: %s\n", failure.reason.c_str());
-    return property::kSkipped;
-  }
-  const Buffers recorded = property::recorded_buffers(RANGEFINDER_TEST_RECORDINGS);
-  std::printf("%zu recorded buffers\n", recorded.size());
-  for (std::uint64_t number = 0; number < cases.count; ++number) {
-    Random random(cases.seed, number);
-    if (!check_case(library.functions, random, recorded)) {
-      std::fprintf(stderr, "case %llu is wrong\n", static_cast<unsigned long long>(number));
-      return 1;
-    }
-  }
-  return 0;
+std::unique_ptr<Fuzzer> make_activity() {
+  return std::make_unique<ActivityFuzzer>();
 }
+
+}  // namespace rangefinder::fuzz

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Property: whatever clients send to the control socket, the server goes on: every line that is answered is
-// answered with one JSON object, a new client is served, and no more clients stay than there were.
+// Property: whatever clients send to the control socket, the server goes on: each answer is one JSON object,
+// a new client is served, and no client stays behind.
 //
-// Lines are valid requests, spoiled, joined and cut, in portions of any size, from clients that come and go.
+// Lines are valid requests, damaged, joined and cut, in portions of any size, from clients that come and go.
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "profiler/control/control_commands.h"
 #include "profiler/events/recorder.h"
-#include "tests/property/cases.h"
-#include "tests/property/spoiled_text.h"
+#include "tests/property/corruption.h"
+#include "tests/property/fuzz.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tests/unit/control/fake_target.h"
 
-using namespace rangefinder;
-using property::Random;
-using Json = nlohmann::json;
-
+namespace rangefinder::fuzz {
 namespace {
 
 constexpr std::array kRequests{
@@ -42,32 +39,27 @@ constexpr std::array kRequests{
     R"({"id":[{"deep":[[[[1]]]]}],"command":"flush"})",
 };
 
-class Fuzzed {
+class ControlFuzzer final : public Fuzzer {
  public:
-  Fuzzed()
+  ControlFuzzer()
       : schedule_(target_, ranges_),
         commands_(target_, schedule_, {{"pid", 1}}),
         server_(commands_, limits()) {
-    char folder[] = "/tmp/rangefinder-control-fuzz-XXXXXX";
-    if (mkdtemp(folder) == nullptr) std::exit(property::kSkipped);
-    folder_ = folder;
-    if (!server_.open(open_control_socket({folder_}, getpid()))) std::exit(property::kSkipped);
+    if (!server_.open(open_control_socket({folder_.path()}, getpid())))
+      throw Skipped("no control socket can be opened");
     commands_.answer_through(server_);
   }
-  ~Fuzzed() {
-    server_.close();
-    rmdir(folder_.c_str());
-  }
-  Fuzzed(const Fuzzed&) = delete;
-  Fuzzed& operator=(const Fuzzed&) = delete;
+  ~ControlFuzzer() override { server_.close(); }
+  ControlFuzzer(const ControlFuzzer&) = delete;
+  ControlFuzzer& operator=(const ControlFuzzer&) = delete;
 
-  bool run(Random& random) {
+  std::string check(Random& random) override {
     const int client = connect_control_socket(server_.path(), true);
     turn(2);
     std::string bytes;
     for (std::size_t lines = 1 + random.below(4); lines > 0; --lines) {
-      std::string line = kRequests[random.below(kRequests.size())];
-      if (!random.one_in(4)) property::corrupt(line, random);
+      std::string line = random.element(kRequests);
+      if (!random.one_in(4)) corrupt(line, random);
       bytes += line;
       if (!random.one_in(8)) bytes += '\n';
     }
@@ -82,7 +74,8 @@ class Fuzzed {
     close(client);
     target_.now.state = random.one_in(3) ? SessionState::recording : SessionState::idle;
     turn(3);
-    return answered && serves_a_new_client();
+    if (!answered) return "an answer is no JSON object";
+    return serves_a_new_client() ? "" : "a new client is not served";
   }
 
  private:
@@ -106,7 +99,8 @@ class Fuzzed {
       text.append(part.data(), static_cast<std::size_t>(n));
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = text.find('\n', at);
-      if (end == std::string::npos || !Json::parse(text.substr(at, end - at), nullptr, false).is_object())
+      if (end == std::string::npos ||
+          !nlohmann::json::parse(text.substr(at, end - at), nullptr, false).is_object())
         return false;
       at = end + 1;
     }
@@ -124,26 +118,20 @@ class Fuzzed {
     return n > 0 && server_.clients() == 0;
   }
 
+  test::TemporaryFolder folder_;
   std::unique_ptr<Recorder> own_ = std::make_unique<Recorder>();  // too large for the stack
   FakeTarget target_;
   RangeWindows ranges_{*own_, target_, [](void*) noexcept {}, nullptr};
   WindowSchedule schedule_;
   ControlCommands commands_;
   ControlServer server_;
-  std::string folder_;
   std::int64_t now_ns_ = 1'000'000'000;
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const property::Cases cases(argc, argv);
-  Fuzzed fuzzed;
-  for (std::uint64_t number = 0; number < cases.count; ++number) {
-    Random random(cases.seed, number);
-    if (fuzzed.run(random)) continue;
-    std::printf("case %llu fails\n", static_cast<unsigned long long>(number));
-    return 1;
-  }
-  return 0;
+std::unique_ptr<Fuzzer> make_control() {
+  return std::make_unique<ControlFuzzer>();
 }
+
+}  // namespace rangefinder::fuzz

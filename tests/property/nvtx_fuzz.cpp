@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Property: whatever an application passes to NVTX, levels are those that NVTX promises, every event that
-// comes out names things that are there, and nothing outside of what was passed is read (red under
-// AddressSanitizer).
+// comes out names existing things, and nothing outside of what was passed is read (AddressSanitizer reports
+// it).
 //
 // Calls go through the real nvtx3 headers (static_injection.cpp): all forms of ranges, marks and names,
 // domains, registered strings, resources, payloads. Attributes carry sizes, versions and kinds that do not
-// exist. Every 64th case does its calls on four threads at once.
+// exist. One case in 64 makes its calls on four threads at once.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 
@@ -19,26 +19,24 @@
 #include <thread>
 #include <vector>
 
-#include "tests/property/cases.h"
+#include "tests/property/fuzz.h"
 #include "tests/unit/nvtx/recorded_events.h"
 
-using namespace rangefinder;
-using property::Random;
-
+namespace rangefinder::fuzz {
 namespace {
 
 constexpr int kDeepest = 100;  // of a thread: beyond 128 levels ranges are counted, not kept
 
 /// What outlives a case, as an application's domains do.
-struct Shared {
+struct NvtxHandles {
   std::vector<nvtxDomainHandle_t> domains{nullptr};
   std::vector<nvtxStringHandle_t> strings{nullptr};
   std::vector<std::uint64_t> schemas{0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, 77, 1U << 25};
 };
 
-class Caller {
+class NvtxCaller {
  public:
-  Caller(const Shared& shared, Random& random) : shared_(shared), random_(random) {}
+  NvtxCaller(const NvtxHandles& shared, Random& random) : shared_(shared), random_(random) {}
 
   bool call() {
     switch (random_.below(12)) {
@@ -81,7 +79,7 @@ class Caller {
   }
 
  private:
-  nvtxDomainHandle_t any_domain() { return shared_.domains[random_.below(shared_.domains.size())]; }
+  nvtxDomainHandle_t any_domain() { return random_.element(shared_.domains); }
 
   bool push(nvtxDomainHandle_t domain, int level) {
     const bool right = depth_ > kDeepest || level == depths_[domain];
@@ -123,8 +121,7 @@ class Caller {
 
   void payload_push() {
     const std::string& data = kept_.emplace_back(random_.below(5000), 'p');
-    nvtxPayloadData_t payload{shared_.schemas[random_.below(shared_.schemas.size())], data.size(),
-                              data.data()};
+    nvtxPayloadData_t payload{random_.element(shared_.schemas), data.size(), data.data()};
     nvtxDomainHandle_t const domain = any_domain();
     if (random_.one_in(3)) return nvtxMarkPayload(domain, &payload, 1);
     (void)push(domain, nvtxRangePushPayload(domain, &payload, 1));
@@ -158,7 +155,7 @@ class Caller {
         break;
       case 1:
         attributes_.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-        attributes_.message.registered = shared_.strings[random_.below(shared_.strings.size())];
+        attributes_.message.registered = random_.element(shared_.strings);
         break;
       case 2:
         attributes_.messageType = static_cast<std::int32_t>(4 + random_.below(100));
@@ -186,7 +183,7 @@ class Caller {
   }
   const char* keep(std::string text) { return kept_.emplace_back(std::move(text)).c_str(); }
 
-  const Shared& shared_;
+  const NvtxHandles& shared_;
   Random& random_;
   std::map<nvtxDomainHandle_t, int> depths_;
   int depth_ = 0;
@@ -196,20 +193,20 @@ class Caller {
   nvtxEventAttributes_t attributes_{};
 };
 
-bool calls_go_well(const Shared& shared, Random& random) {
-  Caller caller(shared, random);
+bool calls_go_well(const NvtxHandles& shared, Random& random) {
+  NvtxCaller caller(shared, random);
   for (std::size_t calls = 1 + random.below(60); calls > 0; --calls) {
     if (!caller.call()) return false;
   }
   return caller.unwind();
 }
 
-bool on_four_threads(const Shared& shared, std::uint64_t seed, std::uint64_t number) {
+bool on_four_threads(const NvtxHandles& shared, std::uint64_t seed) {
   std::atomic<int> bad{0};
   std::vector<std::thread> threads;
   for (std::uint64_t thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
-      Random own(seed + 1 + thread, number);
+      Random own(seed, thread);
       if (!calls_go_well(shared, own)) ++bad;
     });
   }
@@ -217,12 +214,12 @@ bool on_four_threads(const Shared& shared, std::uint64_t seed, std::uint64_t num
   return bad == 0;
 }
 
-void grow(Shared& shared, Random& random) {
+void grow_handles(NvtxHandles& shared, Random& random) {
   if (shared.domains.size() < 20 && random.one_in(50))
     shared.domains.push_back(nvtxDomainCreateA(("domain " + std::to_string(random.below(30))).c_str()));
   if (shared.strings.size() < 50 && random.one_in(20))
-    shared.strings.push_back(nvtxDomainRegisterStringA(shared.domains[random.below(shared.domains.size())],
-                                                       std::to_string(random.any()).c_str()));
+    shared.strings.push_back(
+        nvtxDomainRegisterStringA(random.element(shared.domains), std::to_string(random.any()).c_str()));
   if (shared.schemas.size() >= 40 || !random.one_in(30)) return;
   std::array<nvtxPayloadSchemaEntry_t, 3> entries{};
   for (nvtxPayloadSchemaEntry_t& entry : entries) {
@@ -239,8 +236,7 @@ void grow(Shared& shared, Random& random) {
   schema.entries = entries.data();
   schema.numEntries = entries.size();
   schema.payloadStaticSize = random.below(6000);
-  shared.schemas.push_back(
-      nvtxPayloadSchemaRegister(shared.domains[random.below(shared.domains.size())], &schema));
+  shared.schemas.push_back(nvtxPayloadSchemaRegister(random.element(shared.domains), &schema));
 }
 
 /// Every name and path that an event has is in the tables.
@@ -253,19 +249,24 @@ bool events_make_sense() {
   });
 }
 
+class NvtxFuzzer final : public Fuzzer {
+ public:
+  std::string check(Random& random) override {
+    grow_handles(shared_, random);
+    const bool right =
+        random.one_in(64) ? on_four_threads(shared_, random.any()) : calls_go_well(shared_, random);
+    if (!right) return "a level is not what NVTX promises";
+    return events_make_sense() ? "" : "an event has no kind or no time";
+  }
+
+ private:
+  NvtxHandles shared_;
+};
+
 }  // namespace
 
-int main(int argc, char** argv) {
-  const property::Cases cases(argc, argv);
-  Shared shared;
-  for (std::uint64_t number = 0; number < cases.count; ++number) {
-    Random random(cases.seed, number);
-    grow(shared, random);
-    const bool right =
-        number % 64 == 63 ? on_four_threads(shared, cases.seed, number) : calls_go_well(shared, random);
-    if (right && events_make_sense()) continue;
-    std::printf("case %llu fails\n", static_cast<unsigned long long>(number));
-    return 1;
-  }
-  return 0;
+std::unique_ptr<Fuzzer> make_nvtx() {
+  return std::make_unique<NvtxFuzzer>();
 }
+
+}  // namespace rangefinder::fuzz

@@ -1,81 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Property: whatever stands in a .safetensors file, reading it gives its tensors or an std::runtime_error
-// that names the file, and touches nothing outside of it (red under AddressSanitizer).
-//
-// Files are valid ones of a few tensors, spoiled: bytes changed, the header's length and numbers replaced by
-// extremes, parts cut and doubled.
-#include <unistd.h>
-
+// Property: whatever a .safetensors file holds, reading it gives its tensors or an std::runtime_error that
+// names the file, and nothing outside of it is touched (AddressSanitizer reports it).
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "tests/property/cases.h"
-#include "tests/property/spoiled_text.h"
+#include "tests/property/corruption.h"
+#include "tests/property/fuzz.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 #include "workloads/rtdetr/safetensors.h"
 
-using namespace rangefinder;
-using namespace rangefinder::rtdetr;
-
+namespace rangefinder::fuzz {
 namespace {
 
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string valid_file(const std::string& path) {
-  SafetensorsWriter writer;
-  writer.add("model.weight", {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
-  writer.add("model.bias", {3}, std::vector<float>{1, 2, 3});
-  writer.add("positions", {2, 2}, std::vector<std::int64_t>{1, 2, 3, 4});
-  writer.add("scalar", {}, std::vector<float>{7});
-  writer.write(path);
-  return content(path);
-}
-
-/// False: something that is neither a tensor nor a refusal.
-bool reads_well(const std::string& path) {
-  try {
-    const SafetensorsFile file(path);
-    for (const std::string& name : file.names()) {
-      try {
-        const auto count = static_cast<std::size_t>(element_count(file.shape(name)));
-        if (file.floats(name).size() != count) return false;
-      } catch (const std::runtime_error&) {
-        (void)file.integers(name);
-      }
-    }
-  } catch (const std::runtime_error& error) {
-    return std::string(error.what()).find(path) != std::string::npos;
+class SafetensorsFuzzer final : public Fuzzer {
+ public:
+  SafetensorsFuzzer() {
+    rtdetr::SafetensorsWriter writer;
+    writer.add("model.weight", {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+    writer.add("model.bias", {3}, std::vector<float>{1, 2, 3});
+    writer.add("positions", {2, 2}, std::vector<std::int64_t>{1, 2, 3, 4});
+    writer.add("scalar", {}, std::vector<float>{7});
+    writer.write(path_);
+    valid_ = test::content(path_);
+    if (!reads_well()) throw std::runtime_error("the valid file is not read");
   }
-  return true;
-}
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const property::Cases cases(argc, argv);
-  const std::string path =
-      std::filesystem::temp_directory_path() / ("rangefinder-safetensors-" + std::to_string(getpid()));
-  const std::string valid = valid_file(path);
-  int result = reads_well(path) ? 0 : 1;
-  for (std::uint64_t number = 0; number < cases.count && result == 0; ++number) {
-    property::Random random(cases.seed, number);
-    std::string text = valid;
-    property::corrupt(text, random);
+  std::string check(Random& random) override {
+    std::string text = valid_;
+    corrupt(text, random);
     if (random.one_in(4)) {  // the length of the header
       const std::uint64_t length = random.one_in(2) ? random.any() : random.below(text.size() + 20);
       if (text.size() >= sizeof(length)) std::memcpy(text.data(), &length, sizeof(length));
     }
-    std::ofstream(path, std::ios::binary) << text;
-    if (reads_well(path)) continue;
-    std::printf("case %llu fails\n", static_cast<unsigned long long>(number));
-    result = 1;
+    write_file(path_, text);
+    return reads_well() ? "" : "neither the tensors nor an error that names the file";
   }
-  std::filesystem::remove(path);
-  return result;
+
+ private:
+  [[nodiscard]] bool reads_well() const {
+    try {
+      const rtdetr::SafetensorsFile file(path_);
+      for (const std::string& name : file.names()) {
+        try {
+          const auto count = static_cast<std::size_t>(rtdetr::element_count(file.shape(name)));
+          if (file.floats(name).size() != count) return false;
+        } catch (const std::runtime_error&) {
+          (void)file.integers(name);
+        }
+      }
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what()).find(path_) != std::string::npos;
+    }
+    return true;
+  }
+
+  test::TemporaryFolder folder_;
+  const std::string path_ = folder_.path() / "model.safetensors";
+  std::string valid_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fuzzer> make_safetensors() {
+  return std::make_unique<SafetensorsFuzzer>();
 }
+
+}  // namespace rangefinder::fuzz

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random GPUs, work and samples, in any order: every byte of a sample is given to somebody once,
-// and each path gets its due to a unit a sample.
+// Property: random GPUs, work and samples, in any order of arrival: every byte of a sample is attributed
+// once, and each path gets its share, to a unit a sample.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
 
 #include "profiler/attribution/sample_sharing.h"
-#include "tests/property/cases.h"
+#include "tests/property/fuzz.h"
 
-using namespace rangefinder;
-using namespace rangefinder::property;
-
+namespace rangefinder::fuzz {
 namespace {
 
-constexpr TimeNs kLate = 300'000;  // how late a record may come
+constexpr TimeNs kLate = 300'000;  // of a record, at most
 
 struct Arrival {
   TimeNs at_ns = 0;
@@ -24,13 +22,13 @@ struct Arrival {
   bool is_kernel = false;
 };
 
-struct Stream {
-  std::vector<Arrival> arrivals;
+struct Arrivals {
+  std::vector<Arrival> all;
   std::vector<KernelRecord> kernels;
   std::vector<SamplesRecord> samples;
 };
 
-void add_kernels(Stream& stream, Random& random, std::uint32_t gpus) {
+void add_work(Arrivals& stream, Random& random, std::uint32_t gpus) {
   TimeNs at = 0;
   const std::size_t count = random.below(200);
   for (std::size_t i = 0; i < count; ++i) {
@@ -46,11 +44,11 @@ void add_kernels(Stream& stream, Random& random, std::uint32_t gpus) {
     arrival.kernel.name = static_cast<std::uint32_t>(random.below(4));
     arrival.at_ns = work.end_ns + static_cast<TimeNs>(random.below(kLate));
     stream.kernels.push_back(arrival.kernel);
-    stream.arrivals.push_back(arrival);
+    stream.all.push_back(arrival);
   }
 }
 
-void add_samples(Stream& stream, Random& random, std::uint32_t gpu) {
+void add_samples(Arrivals& stream, Random& random, std::uint32_t gpu) {
   TimeNs at = static_cast<TimeNs>(random.below(20'000));
   const std::size_t lines = random.below(12);
   for (std::size_t i = 0; i < lines; ++i) {
@@ -77,13 +75,13 @@ void add_samples(Stream& stream, Random& random, std::uint32_t gpu) {
     record.idle_units[kSampleDramRead] = random.below(10);
     arrival.at_ns = record.runs.back().end_ns + static_cast<TimeNs>(random.below(kLate));
     stream.samples.push_back(record);
-    stream.arrivals.push_back(arrival);
+    stream.all.push_back(arrival);
   }
 }
 
-SampleSharing share(const Stream& stream, Random& random) {
+SampleSharing share(const Arrivals& stream, Random& random) {
   SampleSharing sharing;
-  for (const Arrival& arrival : stream.arrivals) {
+  for (const Arrival& arrival : stream.all) {
     if (arrival.is_kernel) {
       sharing.add(arrival.kernel);
     } else {
@@ -99,7 +97,7 @@ SampleSharing share(const Stream& stream, Random& random) {
 using Expected = std::map<std::uint32_t, std::array<double, kSharedColumns>>;
 
 // Straight from the definition, one sample at a time.
-Expected expected_bytes(const Stream& stream) {
+Expected expected_bytes(const Arrivals& stream) {
   Expected expected;
   for (const SamplesRecord& record : stream.samples) {
     std::size_t at = 0;
@@ -127,7 +125,7 @@ Expected expected_bytes(const Stream& stream) {
   return expected;
 }
 
-std::array<std::uint64_t, kSharedColumns> bytes_in(const Stream& stream) {
+std::array<std::uint64_t, kSharedColumns> bytes_in(const Arrivals& stream) {
   std::array<std::uint64_t, kSharedColumns> bytes{};
   for (const SamplesRecord& record : stream.samples) {
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
@@ -140,8 +138,8 @@ std::array<std::uint64_t, kSharedColumns> bytes_in(const Stream& stream) {
   return bytes;
 }
 
-/// Empty: all is well.
-const char* problem_of(const SampleSharing& sharing, const Stream& stream) {
+/// What is wrong; "" for nothing.
+const char* problem_of(const SampleSharing& sharing, const Arrivals& stream) {
   const auto in = bytes_in(stream);
   const Expected expected = expected_bytes(stream);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
@@ -153,35 +151,33 @@ const char* problem_of(const SampleSharing& sharing, const Stream& stream) {
       // Half a unit either side for each piece of work in each sample.
       const double tolerance = 40.0 * kSampleUnitBytes * static_cast<double>(row.samples + 1) + 1e-6 * bytes;
       if (std::abs(static_cast<double>(row.bytes[c]) - bytes) > tolerance)
-        return "a path's bytes are not its due";
+        return "a path's bytes are not its share";
     }
     for (const SampledBytes& row : sharing.kernels()) by_name += row.bytes[c];
-    if (by_path != in[c]) return "bytes of paths and nobody do not add up";
-    if (by_name != in[c]) return "bytes of kernels and nobody do not add up";
+    if (by_path != in[c]) return "bytes of paths and unattributed ones do not add up";
+    if (by_name != in[c]) return "bytes of kernels and unattributed ones do not add up";
     if (sharing.totals().bytes[c] != in[c]) return "total is not what came in";
   }
-  return sharing.totals().late_work == 0 ? nullptr : "work in time was late";
+  return sharing.totals().late_work == 0 ? "" : "work in time was late";
 }
+
+class SampleSharingFuzzer final : public Fuzzer {
+ public:
+  std::string check(Random& random) override {
+    Arrivals stream;
+    const auto gpus = static_cast<std::uint32_t>(random.below(3) + 1);
+    add_work(stream, random, gpus);
+    for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) add_samples(stream, random, gpu);
+    std::stable_sort(stream.all.begin(), stream.all.end(),
+                     [](const Arrival& a, const Arrival& b) { return a.at_ns < b.at_ns; });
+    return problem_of(share(stream, random), stream);
+  }
+};
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Cases cases(argc, argv);
-  if (argc == 1) cases.count = 2'000;
-  for (std::uint64_t n = 0; n < cases.count; ++n) {
-    Random random(cases.seed, n);
-    Stream stream;
-    const auto gpus = static_cast<std::uint32_t>(random.below(3) + 1);
-    add_kernels(stream, random, gpus);
-    for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) add_samples(stream, random, gpu);
-    std::stable_sort(stream.arrivals.begin(), stream.arrivals.end(),
-                     [](const Arrival& a, const Arrival& b) { return a.at_ns < b.at_ns; });
-    const SampleSharing sharing = share(stream, random);
-    if (const char* problem = problem_of(sharing, stream)) {
-      std::printf("case %llu: %s\n", static_cast<unsigned long long>(n), problem);
-      return 1;
-    }
-  }
-  std::printf("%llu cases\n", static_cast<unsigned long long>(cases.count));
-  return 0;
+std::unique_ptr<Fuzzer> make_sample_sharing() {
+  return std::make_unique<SampleSharingFuzzer>();
 }
+
+}  // namespace rangefinder::fuzz

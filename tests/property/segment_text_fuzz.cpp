@@ -4,18 +4,16 @@
 // JSON in valid UTF-8, our reader and another one agree on its text, and reading what
 // was written gives the same line again.
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "schema/read_line.h"
 #include "schema/write_line.h"
-#include "tests/property/cases.h"
+#include "tests/property/fuzz.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 
-using namespace rangefinder;
-using property::Random;
-
+namespace rangefinder::fuzz {
 namespace {
 
 /// Bytes of the kinds that have broken such code before, in any mixture.
@@ -54,7 +52,7 @@ std::string any_text(Random& random) {
     if (random.one_in(3)) {
       text += static_cast<char>(random.below(256));
     } else {
-      text += kPieces[random.below(kPieces.size())];
+      text += random.element(kPieces);
     }
   }
   return text;
@@ -133,42 +131,39 @@ Written any_line(Random& random) {
   }
 }
 
-/// What is wrong with `line`; empty if nothing is.
-std::string complaint(const Written& out, LineReader& reader) {
-  const std::string& line = out.line;
-  if (line.empty() || line.find('\n') != line.size() - 1) return "not exactly one line";
-  if (!is_utf8(line)) return "no valid UTF-8";
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-  if (json.is_discarded()) return "no valid JSON";
-  for (const char c : line.substr(0, line.size() - 1)) {
-    if (static_cast<unsigned char>(c) < 0x20) return "a control character that is not escaped";
+class SegmentTextFuzzer final : public Fuzzer {
+ public:
+  std::string check(Random& random) override {
+    const Written written = any_line(random);
+    const std::string wrong = complaint(written);
+    return wrong.empty() ? "" : wrong + "\n" + written.line;
   }
-  if (!json.contains(out.key) || !json[out.key].is_string()) return std::string("no text at ") + out.key;
 
-  Line read;
-  if (!reader.read(line, read)) return "our reader refuses it: " + reader.error();
-  std::string again;
-  std::visit(
-      [&](const auto& record) {
-        if constexpr (requires { write_line(again, record); }) write_line(again, record);
-      },
-      read);
-  return again == line ? "" : "read and written again it is another line: " + again;
-}
+ private:
+  std::string complaint(const Written& out) {
+    const std::string& line = out.line;
+    if (line.empty() || line.find('\n') != line.size() - 1) return "not exactly one line";
+    if (!is_utf8(line)) return "no valid UTF-8";
+    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_discarded()) return "no valid JSON";
+    for (const char c : line.substr(0, line.size() - 1)) {
+      if (static_cast<unsigned char>(c) < 0x20) return "a control character that is not escaped";
+    }
+    if (!json.contains(out.key) || !json[out.key].is_string()) return std::string("no text at ") + out.key;
+
+    Line read;
+    if (!reader_.read(line, read)) return "our reader refuses it: " + reader_.error();
+    const std::string again = test::line_of(read);
+    return again == line ? "" : "read and written again it is another line: " + again;
+  }
+
+  LineReader reader_;
+};
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const property::Cases cases(argc, argv);
-  LineReader reader;
-  for (std::uint64_t number = 0; number < cases.count; ++number) {
-    Random random(cases.seed, number);
-    const Written out = any_line(random);
-    if (const std::string wrong = complaint(out, reader); !wrong.empty()) {
-      std::fprintf(stderr, "case %llu: %s\n%s", static_cast<unsigned long long>(number), wrong.c_str(),
-                   out.line.c_str());
-      return 1;
-    }
-  }
-  return 0;
+std::unique_ptr<Fuzzer> make_segment_text() {
+  return std::make_unique<SegmentTextFuzzer>();
 }
+
+}  // namespace rangefinder::fuzz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the command line share: a folder of their own, the program, a small trace."""
+"""Shared by the tests of the command line: a temporary folder, the program, a small trace."""
 import json
 import os
 import pathlib
@@ -59,7 +59,7 @@ class CommandLine(unittest.TestCase):
 
 
 def main(doc):
-    """Runs the tests of the calling file: argv is the path of rangefinder, the repository, unittest's own."""
+    """Runs the tests of the calling file. argv: path of rangefinder, repository, arguments of unittest."""
     global RANGEFINDER, REPOSITORY
     if len(sys.argv) < 3:
         sys.exit(doc)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`rangefinder run` as a user meets it: exit codes, signals, variables, the report at the end.
+"""`rangefinder run` from outside: exit codes, signals, variables, the report at the end.
 
     cli_run_test.py PATH_OF_RANGEFINDER REPOSITORY
 
-Needs no GPU: the programs are small scripts. Where a trace has to come about, the script
-does what the library does: it appends its folder to the manifest.
+Needs no GPU: the programs are small scripts. If a test needs a trace, the script does what the
+library does: it appends its folder to the manifest.
 """
 import json
 import os
@@ -22,7 +22,7 @@ SUMMARY = {
     "modules": [{"path": "model", "depth": 1, "calls": 1, "kernels": 1, "gpu_ns": 1000, "gpu_ns_exclusive": 1000}],
     "outside": {"kernels": 0, "gpu_ns": 0}, "kernels": [], "memcpy": [], "loss": {},
 }
-# What a traced process leaves behind, as a program that `run` can start.
+# A program for `run` that writes what a traced process writes.
 FAKE_TRACED = (
     "import json, os, sys\n"
     "out = os.environ['RANGEFINDER_OUT'].replace('%p', str(os.getpid()))\n"
@@ -43,7 +43,7 @@ class Run(CommandLine):
         self.check_code(done, 137)
         self.assertIn("signal 9", done.stderr)
 
-    def test_a_program_that_is_not_there_gives_127(self):
+    def test_a_missing_program_gives_127(self):
         done = self.call("run", "--", "./no-such-program")
         self.check_code(done, 127)
         self.assertIn("no-such-program", done.stderr)
@@ -52,19 +52,19 @@ class Run(CommandLine):
         (self.folder / "data").write_text("x")
         self.check_code(self.call("run", "--", "./data"), 126)
 
-    def test_arguments_reach_the_program_as_they_are(self):
+    def test_arguments_reach_the_program_unchanged(self):
         arguments = ["--", "-h", "--out", "a b", "", "%p", "é"]
         done = self.call("run", "--", sys.executable, "-c", "import json,sys; print(json.dumps(sys.argv[1:]))", *arguments)
         self.assertEqual(json.loads(done.stdout), arguments)
 
-    def test_a_program_without_cuda_writes_nothing_and_is_told_why(self):
+    def test_a_program_without_cuda_gives_no_trace_and_a_message(self):
         done = self.call("run", "--", "echo", "hello")
         self.check_code(done, 0)
         self.assertEqual(done.stdout, "hello\n")
         self.assertIn("no trace was written", done.stderr)
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_quiet_says_nothing(self):
+    def test_quiet_prints_nothing(self):
         self.assertEqual(self.call("run", "--quiet", "--", "true").stderr, "")
 
     def environment_of_program(self, *arguments, **environment):
@@ -72,7 +72,7 @@ class Run(CommandLine):
         self.check_code(done, 0)
         return json.loads(done.stdout)
 
-    def test_mpi_is_preloaded_before_what_is_preloaded_already(self):
+    def test_mpi_is_preloaded_first(self):
         build = os.path.dirname(os.path.dirname(os.path.realpath(cli_case.RANGEFINDER)))
         library = os.path.join(build, "lib", "librangefinder_mpi.so")
         if not os.path.exists(library):
@@ -100,12 +100,12 @@ class Run(CommandLine):
         self.assertEqual(seen["RANGEFINDER_EVENTS"], "off")
         self.assertNotIn("RANGEFINDER_BUFFERS", seen)
 
-    def test_bytes_are_sampled_where_they_can_be_unless_told_otherwise(self):
+    def test_bytes_are_sampled_by_default(self):
         self.assertEqual(self.environment_of_program()["RANGEFINDER_COUNTERS"], "auto")
         self.assertEqual(self.environment_of_program("--counters", "off")["RANGEFINDER_COUNTERS"], "off")
         self.assertEqual(self.environment_of_program(RANGEFINDER_COUNTERS="off")["RANGEFINDER_COUNTERS"], "off")
 
-    def test_the_place_is_absolute_and_the_process_id_left_open(self):
+    def test_out_becomes_absolute_and_keeps_the_process_id_placeholder(self):
         here = str(self.folder.resolve())
         self.assertEqual(self.environment_of_program()["RANGEFINDER_OUT"], here + "/rangefinder-%p")
         seen = self.environment_of_program("--out", "x/%r-%q{JOB}-%%-%p", JOB="7%", SLURM_PROCID="3")
@@ -141,7 +141,7 @@ class Run(CommandLine):
         self.check_code(self.call("run", "--force", "--out", "trace", "--", "true"), 0)
         self.assertEqual([p.name for p in trace.iterdir()], ["notes.txt"])
 
-    def test_signals_are_passed_on(self):
+    def test_signals_are_forwarded(self):
         program = "import signal,sys,time\nsignal.signal(signal.SIGTERM, lambda *a: sys.exit(9))\nprint('up', flush=True)\n" \
                   "while True: time.sleep(1)"
         with subprocess.Popen([cli_case.RANGEFINDER, "run", "-q", "--", sys.executable, "-c", program], cwd=self.folder,

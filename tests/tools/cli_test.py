@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command line as a user meets it: exit codes, streams, JSON. `run` has cli_run_test.py.
+"""The command line from outside: exit codes, streams, JSON. cli_run_test.py tests `run`.
 
     cli_test.py PATH_OF_RANGEFINDER REPOSITORY
 
@@ -21,7 +21,7 @@ class Use(CommandLine):
             self.assertTrue(done.stdout)
             self.assertEqual(done.stderr, "")
 
-    def test_wrong_use_gives_2_and_a_word_on_standard_error(self):
+    def test_wrong_use_gives_2_and_a_message_on_standard_error(self):
         for arguments in ([], ["fly"], ["--fly"], ["report"], ["report", "x", "--section", "nothing"],
                           ["report", "x", "--sort", "nothing"], ["report", "x", "--top", "0"], ["validate"],
                           ["run"], ["run", "--"], ["run", "./app"], ["run", "--fly", "--", "true"],
@@ -32,7 +32,7 @@ class Use(CommandLine):
             self.assertEqual(done.stdout, "", arguments)
             self.assertTrue(done.stderr, arguments)
 
-    def test_a_folder_that_is_not_there_gives_3(self):
+    def test_a_missing_folder_gives_3(self):
         for verb in ("report", "validate"):
             done = self.call(verb, "nowhere")
             self.check_code(done, 3)
@@ -64,7 +64,7 @@ class Read(CommandLine):
         self.assertIn("1.00 us", done.stdout)
         self.assertNotIn("\033", done.stdout)
 
-    def test_the_driver_and_the_runtime_are_named_where_the_trace_knows_them(self):
+    def test_the_driver_and_the_runtime_are_named_if_the_trace_has_them(self):
         known = dict(cli_case.HEADER, driver_version=13000, driver_release="580.159.04", runtime_version=12080)
         named = self.make_trace([known, *cli_case.TRACE[1:]], "named")
         self.assertIn("\nDriver 580.159.04, CUDA runtime 12.8\n", self.call("report", named).stdout)
@@ -121,7 +121,7 @@ class Read(CommandLine):
 
 
 class Machine(CommandLine):
-    def test_doctor_says_of_each_check_how_it_is(self):
+    def test_doctor_reports_the_health_of_each_check(self):
         done = self.call("doctor", "--json")
         self.assertIn(done.returncode, (0, 3), done.stderr)
         result = json.loads(done.stdout)
@@ -136,7 +136,7 @@ class Machine(CommandLine):
         checks = {check["check"]: check for check in json.loads(self.call("doctor", "--json").stdout)["checks"]}
         self.assertEqual(checks["library"]["health"], "ok", checks["library"])
 
-    def test_doctor_sees_another_tool_and_a_place_that_cannot_be_written(self):
+    def test_doctor_detects_another_tool_and_an_unwritable_place(self):
         done = self.call("doctor", "--out", "/proc/nowhere/x", CUDA_INJECTION64_PATH="/opt/other.so")
         self.check_code(done, 3)
         self.assertIn("/opt/other.so", done.stdout)

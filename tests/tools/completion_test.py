@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Completion in bash: what Tab offers, asked of a real bash. Usage: completion_test.py RANGEFINDER REPOSITORY"""
+"""Completion in a real bash. Usage: completion_test.py RANGEFINDER REPOSITORY"""
 import shutil
 import subprocess
 import sys
@@ -9,7 +9,7 @@ RANGEFINDER, REPOSITORY = sys.argv[1], sys.argv[2]
 
 
 def offered(*words: str) -> list[str]:
-    """What Tab offers for the last of the words behind `rangefinder`."""
+    """The completions of the last word after `rangefinder`."""
     script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rangefinder; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
     done = subprocess.run(["bash", "-c", script, "bash", f"{REPOSITORY}/tools/completion/rangefinder.bash",
@@ -32,7 +32,7 @@ class Completion(unittest.TestCase):
         self.assertTrue({"modules", "kernels", "memcpy", "idle"} <= set(sections), sections)
         self.assertEqual(offered("report", "--section", "mem"), ["memcpy", "memory"])
 
-    def test_behind_two_dashes_files_are_offered(self):
+    def test_after_two_dashes_files_are_offered(self):
         self.assertIn("/bin", offered("run", "--", "/bi"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rangefinder_control, the Python side of the control socket, against a socket of this test.
+"""Tests rangefinder_control, the Python client of the control socket, with a socket of this test.
 
     control_module_test.py
 """
@@ -17,7 +17,7 @@ import rangefinder_control
 
 
 class Listener:
-    """Answers requests as told and remembers them."""
+    """Gives prepared answers and stores the requests."""
 
     def __init__(self, path, answers):
         self.asked, self.answers = [], answers
@@ -37,7 +37,7 @@ class Listener:
                     request = json.loads(line)
                     self.asked.append(request["command"])
                     answer = self.answers.get(request["command"], {"ok": True})
-                    if isinstance(answer, list):  # one after the other, the last for good
+                    if isinstance(answer, list):  # in order; the last one repeats
                         answer = answer.pop(0) if len(answer) > 1 else answer[0]
                     lines.write(json.dumps({"v": 1} | answer) + "\n")
                     lines.flush()
@@ -95,7 +95,7 @@ class ControlModule(unittest.TestCase):
         listener = self.listen(status={"ok": True, "state": "recording"},
                                resume={"ok": False, "error": "another tool uses CUPTI in this process"})
 
-        with self.assertWarnsRegex(RuntimeWarning, "another tool uses CUPTI.*not recorded any more"):
+        with self.assertWarnsRegex(RuntimeWarning, "another tool uses CUPTI.*no longer recorded"):
             with rangefinder_control.yielded():
                 pass
 

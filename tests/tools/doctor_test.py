@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`rangefinder doctor` over made-up machines: files below --root, variables of the environment.
+"""`rangefinder doctor` on synthetic machines: files below --root, and environment variables.
 
     doctor_test.py PATH_OF_RANGEFINDER REPOSITORY [BUILD_DIR]
 
-Driver and GPU are asked of this machine, or of the fake driver of tests/injection where BUILD_DIR has one.
+Driver and GPU are those of this machine, or the fake driver of tests/injection if BUILD_DIR has one.
 """
 import json
 import os
@@ -61,7 +61,7 @@ class Doctor(CommandLine):
             self.assertEqual(row["health"], "warn")
             self.assertIn(name, row["text"])
 
-    def test_cores_are_those_of_the_mask_or_of_the_quota_if_that_is_less(self):
+    def test_cores_are_the_smaller_of_affinity_mask_and_quota(self):
         root = self.file(STATUS, "Name:\tx\nCpus_allowed_list:\t0-3,8\n")
         self.assertIn("5 for this process", self.one(self.checks(root), "cores")["text"])
 
@@ -73,7 +73,7 @@ class Doctor(CommandLine):
         self.file("sys/fs/cgroup/cpu.max", "max 100000\n")
         self.assertEqual(self.one(self.checks(root), "cores")["health"], "ok")
 
-    def test_memory_is_what_the_control_group_leaves(self):
+    def test_memory_is_limited_by_the_control_group(self):
         root = self.file("proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 32000000 kB\n")
         self.assertEqual(self.one(self.checks(root), "memory")["health"], "ok")
 
@@ -81,7 +81,7 @@ class Doctor(CommandLine):
         self.file("sys/fs/cgroup/memory.current", "300000000\n")
         row = self.one(self.checks(root), "memory")
         self.assertEqual(row["health"], "warn")
-        self.assertIn("100 MB left", row["text"])
+        self.assertIn("100 MB available", row["text"])
 
     def test_counters_for_administrators_only_name_the_module_parameter(self):
         self.file(PARAMS, "EnableMSI: 1\nRmProfilingAdminOnly: 1\n")
@@ -100,12 +100,12 @@ class Doctor(CommandLine):
         self.file(STATUS, "CapEff:\t0000000000200000\n")
         self.assertIn("CAP_SYS_ADMIN", self.one(self.checks(root), "permission")["text"])
 
-    def test_a_hidden_parameter_is_not_known(self):
+    def test_a_hidden_parameter_is_unknown(self):
         root = self.file(STATUS, "CapEff:\t0000004000000000\n")  # CAP_PERFMON alone
 
         self.assertIn("not known", self.one(self.checks(root), "permission")["text"])
 
-    def test_a_container_without_a_gpu_says_how_to_hand_it_in(self):
+    def test_a_container_without_a_gpu_says_how_to_add_it(self):
         row = self.one(self.checks(self.file(".dockerenv", "")), "container")
         self.assertEqual((row["health"], "docker" in row["text"]), ("warn", True))
         self.assertIn("--gpus all", row["cure"])
@@ -117,7 +117,7 @@ class Doctor(CommandLine):
         row = self.one(self.checks(self.file(".dockerenv", ""), NVIDIA_DRIVER_CAPABILITIES="utility"), "container")
         self.assertIn("compute,utility", row["cure"])
 
-    def test_kubernetes_is_seen_by_its_control_group_and_nothing_is_said_outside_of_containers(self):
+    def test_kubernetes_is_detected_by_its_control_group_and_the_check_is_absent_outside_of_containers(self):
         self.assertNotIn("container", self.checks(self.machine()))
         root = self.file("proc/1/cgroup", "0::/kubepods/besteffort/pod1\n")
 
@@ -130,20 +130,20 @@ class Doctor(CommandLine):
 
         self.assertEqual(["DCGM" in text or "nsys" in text for text in texts], [True, True])
 
-    def test_the_multi_process_service_is_seen_by_its_pipe_its_variable_or_its_process(self):
+    def test_mps_is_detected_by_its_pipe_its_variable_or_its_process(self):
         self.assertNotIn("mps", self.checks(self.machine()))
         self.assertIn("mps", self.checks(self.machine(), CUDA_MPS_PIPE_DIRECTORY="/run/mps"))
         self.assertIn("mps", self.checks(self.file("tmp/nvidia-mps/control", "")))
         (self.folder / "root/tmp/nvidia-mps/control").unlink()
         self.assertIn("mps", self.checks(self.file("proc/43/comm", "nvidia-cuda-mps\n")))
 
-    def test_instances_of_a_gpu_are_seen_by_the_driver_s_files_or_by_the_variable(self):
+    def test_mig_is_detected_by_the_drivers_files_or_the_variable(self):
         self.assertNotIn("mig", self.checks(self.machine()))
         self.assertIn("mig", self.checks(self.machine(), CUDA_VISIBLE_DEVICES="MIG-1234"))
         self.assertNotIn("mig", self.checks(self.file("proc/driver/nvidia/capabilities/gpu0/mig/config", "")))
         self.assertIn("mig", self.checks(self.file("proc/driver/nvidia/capabilities/gpu0/mig/gi1/access", "")))
 
-    def test_traps_in_the_library_path_are_named(self):
+    def test_wrong_libraries_in_the_library_path_are_named(self):
         stubs = self.folder / "stubs"
         stubs.mkdir()
         (stubs / "libcuda.so.1").write_text("")
@@ -158,12 +158,12 @@ class Doctor(CommandLine):
         self.assertIn("stub", rows[0]["text"])
         self.assertIn("libcupti.so.2024.3.2", rows[1]["text"])
 
-    def test_a_variable_that_names_a_file_that_is_not_there_is_a_warning(self):
+    def test_a_variable_with_a_missing_file_is_a_warning(self):
         rows = self.checks(self.machine(), NVTX_INJECTION64_PATH="/nowhere/librangefinder.so")
 
-        self.assertIn("which is not there", rows["other tool"][0]["text"])
+        self.assertIn("which does not exist", rows["other tool"][0]["text"])
 
-    def test_nvtx_s_variable_without_the_driver_s_records_nothing(self):
+    def test_the_nvtx_variable_without_the_cuda_variable_is_a_warning(self):
         library = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(cli_case.RANGEFINDER))), "lib",
                                "librangefinder.so")
 
@@ -187,14 +187,14 @@ class Doctor(CommandLine):
 
         self.assertEqual((row["health"], row["text"]), ("ok", "CUPTI 13.0 Update 1, driver for CUDA 13.0"))
 
-    def test_13_0_without_an_update_is_refused_and_why(self):
+    def test_13_0_without_an_update_is_refused_with_the_reason(self):
         row = self.one(self.checks(self.machine(), **self.needs_fake(), FAKE_CUPTI_VERSION="130000"), "cupti")
 
         self.assertEqual(row["health"], "no")
         self.assertIn("cuda-cupti-13-0", row["cure"])
-        self.assertIn("crashes where NVTX is called before CUPTI", row["cure"])
+        self.assertIn("crashes if NVTX is called before CUPTI", row["cure"])
 
-    def test_a_probe_tells_what_works(self):
+    def test_a_probe_reports_what_works(self):
         rows = self.checks(self.machine(), "--probe", **self.needs_fake())
         found = {name: self.one(rows, name) for name in rows if name.startswith("probe")}
 
@@ -202,19 +202,19 @@ class Doctor(CommandLine):
         self.assertIn("100 of 100 kernels in the range", found["probe nvtx"]["text"])
         self.assertIn("20 of 20 kernels of a graph", found["probe graphs"]["text"])
         self.assertEqual(found["probe control"]["text"], "the socket answers: recording")
-        # The fake's counters count no bytes of real work, and the probe says that they cannot be right.
+        # The fake's counters do not count real bytes, and the probe reports that they are wrong.
         for mode in ("sampled", "exact"):
             self.assertEqual(found[f"probe {mode}"]["health"], "warn")
             self.assertIn("of 8.59 GB written", found[f"probe {mode}"]["text"])
 
-    def test_a_probe_beside_another_tool_says_who_it_is(self):
+    def test_a_probe_beside_another_tool_names_it(self):
         rows = self.checks(self.machine(), "--probe", **self.needs_fake(), FAKE_CUPTI_OWNER="Other Tool")
 
         self.assertEqual(self.one(rows, "cupti owner")["health"], "no")
         self.assertIn("0 of 120 kernels", self.one(rows, "probe trace")["text"])
         self.assertIn("Other Tool", self.one(rows, "probe trace")["text"])
 
-    def test_without_a_gpu_nothing_is_tried(self):
+    def test_without_a_gpu_the_probe_does_not_run(self):
         rows = self.checks(self.machine(), "--probe", **self.needs_fake(), FAKE_CUDA_GPUS="0")
 
         self.assertIn("not tried", self.one(rows, "probe")["text"])

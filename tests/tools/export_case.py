@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `rangefinder export` share: recorded traces, their lines, hostile names."""
+"""Shared by the tests of `rangefinder export`: recorded traces, their lines, hostile names."""
 import functools
 import json
 import pathlib
@@ -14,7 +14,7 @@ SKIPPED = 77
 RECORDINGS = ("copy_storm", "graph_replay", "hf_rtdetr_trace", "known_bytes_exact", "multi_stream_ranges",
               "nvtx_shapes", "rtdetr_exact", "rtdetr_rotated", "rtdetr_sampled")
 GPU_WORK = ("kernel", "memcpy", "memset")
-# What an application may call its ranges: quotes, line ends, a formula, control characters, separators,
+# Names that an application may use for ranges: quotes, line ends, a formula, control characters, separators,
 # bytes that are not UTF-8 (as the trace has them), a name that looks like the rank of a distributed run.
 HOSTILE = ['"quoted"', "two\nlines\r\n", "=1+1", "@SUM(A1)", "-2", "tab\there", "\x01\x1f\x7f", "a,b;c", "back\\slash",
            "sl/ash", "\ufffd\ufffd", '"rank": 99', "'; DROP TABLE kernels; --", "</script>", "\U0001f600", "", "{}",
@@ -25,7 +25,7 @@ _replay = ""
 
 
 def recorded(name):
-    """The folder of a recorded trace, played once."""
+    """The folder of a recorded trace, replayed once."""
     out = pathlib.Path(_folder.name) / name
     if out.exists():
         return out
@@ -64,14 +64,14 @@ class Export(CommandLine):
     maxDiff = 2000
 
     def export(self, trace, to, *more, out=None):
-        """Exports and returns where to."""
+        """Exports and returns the output path."""
         out = self.folder / (out or f"out.{to}")
         done = self.call("export", trace, "--to", to, "--out", out, *more)
         self.check_code(done, 0)
         return out
 
     def hostile_trace(self, name="hostile", **header):
-        """A trace in which everything that has a name has a hostile one."""
+        """A trace in which every name is hostile."""
         lines = [{**cli_case.HEADER, "host": 'ho"st\n', "executable": "/bin/a\"b", **header}, cli_case.TRACE[1],
                  {"t": "context", "id": 1, "gpu": 0}, {"t": "stream", "id": 7, "ctx": 1},
                  {"t": "thread", "id": 5, "name": 'thr"ead\n'}, {"t": "domain", "id": 1, "name": 'do"main\n'},
@@ -94,12 +94,12 @@ class Export(CommandLine):
 
 
 def main(doc):
-    """As cli_case.main, with the path of rangefinder-replay as third argument."""
+    """Like cli_case.main, with the path of rangefinder-replay as third argument."""
     global _replay
     if len(sys.argv) < 4:
         sys.exit(doc)
     _replay = sys.argv.pop(3)
-    # Played records are read by libcupti's own iterator; without it there is nothing to export.
+    # The replay uses libcupti's record iterator. Without it there is nothing to export.
     probe = pathlib.Path(sys.argv[2]).resolve() / "tests" / "replay" / "copy_storm" / "recording.zst"
     with tempfile.TemporaryDirectory() as out:
         done = subprocess.run([_replay, probe, "--out", pathlib.Path(out) / "trace"], capture_output=True, text=True,

@@ -63,7 +63,7 @@ class GraphsTest(CommandLine):
 
         self.assertEqual(rows, [(3000, 7500, 0, 7, 9, 4, 1), (None, None, 0, 7, 10, 4, None)])
 
-    def test_sums_hold_the_time_of_graphs_as_the_report_does(self):
+    def test_sums_include_the_time_of_graphs_like_the_report(self):
         prometheus = self.export("prometheus", [GRAPH]).read_text()
         done = self.call("report", self.folder / "trace", "--json")
         report = json.loads(done.stdout)["traces"][0]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`export --to csv`, `sqlite`, `speedscope` and `prometheus`, read by other programs than ours.
+"""`export --to csv`, `sqlite`, `speedscope` and `prometheus`, read with other libraries.
 
     export_tables_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_RANGEFINDER_REPLAY
 
@@ -19,7 +19,7 @@ import cli_case
 import export_case
 from export_case import HOSTILE, RECORDINGS, Export, kernel_ns, lines_of, of_kind, path_texts, recorded
 
-# What is no CSV and no SQL text: NUL becomes U+FFFD.
+# CSV and SQL text cannot hold NUL, which becomes U+FFFD.
 READABLE = [text.replace("\x00", "\ufffd") for text in HOSTILE]
 
 
@@ -41,7 +41,7 @@ class Csv(Export):
                 self.assertEqual(len(self.table(folder, "launches")), launches)
                 self.assertEqual(sum(int(row["duration_ns"]) for row in self.table(folder, "kernels")), kernel_ns(lines))
 
-    def test_rows_say_what_the_lines_say(self):
+    def test_rows_have_the_values_of_the_lines(self):
         lines = lines_of(recorded("hf_rtdetr_trace"))
         paths, names = path_texts(lines), {line["id"]: line["demangled"] for line in of_kind(lines, "kernel_name")}
         rows = self.table(self.export(recorded("hf_rtdetr_trace"), "csv"), "kernels")
@@ -69,7 +69,7 @@ class Csv(Export):
         self.assertIn(b',"=1+1",', (folder / "kernels.csv").read_bytes())
         self.assertEqual(self.table(folder, "traces")[0]["host"], 'ho"st\n')
 
-    def test_two_traces_share_the_tables_and_are_told_apart(self):
+    def test_two_traces_share_the_tables_with_distinct_ids(self):
         one, two = self.make_trace(name="one"), self.make_trace([{**cli_case.HEADER, "pid": 4712, "rank": "1"},
                                                                  *cli_case.TRACE[1:]], "two")
         out = self.folder / "both"
@@ -96,7 +96,7 @@ class Sqlite(Export):
                 total = database.execute("SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
                 self.assertEqual(total or 0, kernel_ns(lines))
 
-    def test_the_query_that_everybody_writes_for_nsight_systems_works(self):
+    def test_common_queries_for_nsight_systems_work(self):
         with self.database(recorded("hf_rtdetr_trace")) as database:
             rows = database.execute("""
                 SELECT s.value, count(*), sum(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL AS k
@@ -122,7 +122,7 @@ class Sqlite(Export):
             found = {row[0]: row[1:] for row in database.execute("SELECT module, kernels, gpuNs FROM modules")}
         self.assertEqual(found, wanted)
 
-    def test_the_view_of_kernels_brings_their_exact_bytes(self):
+    def test_the_view_of_kernels_has_their_exact_bytes(self):
         lines = lines_of(recorded("rtdetr_exact"))
         wanted = sum(line["l2_bytes"] for line in of_kind(lines, "exact")
                      if line["kind"] == "kernel" and "l2_bytes" in line)
@@ -140,7 +140,7 @@ class Sqlite(Export):
         self.assertEqual(rows["Host-to-Device"], bytes_of["HtoD"])
         self.assertEqual(rows["Device-to-Device"], bytes_of["DtoD"])
 
-    def test_hostile_names_come_back_as_they_were(self):
+    def test_hostile_names_are_unchanged(self):
         with self.database(self.hostile_trace()) as database:
             names = [row[0] for row in database.execute("""SELECT s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k
                 JOIN StringIds s ON s.id = k.demangledName ORDER BY k.start""")]
@@ -190,7 +190,7 @@ class Speedscope(Export):
     def test_sampled_bytes_are_those_of_all_samples(self):
         _, profiles = self.profiles(recorded("rtdetr_sampled"))
         samples = json.loads(self.call("report", recorded("rtdetr_sampled"), "--json").stdout)["traces"][0]["samples"]
-        # Of these, a quarter was lost when the recording was made.
+        # A quarter of the samples was lost in the recording.
         self.assertGreater(samples["estimated"]["l2_bytes"], samples["all"]["l2_bytes"] / 5)
         self.assertEqual(profiles["L2 bytes (sampled)"]["endValue"],
                          samples["all"]["l2_bytes"] + samples["estimated"]["l2_bytes"])
@@ -206,12 +206,12 @@ class Prometheus(Export):
     LABEL = re.compile(r'([a-z_]+)="((?:[^"\\\n]|\\["\\n])*)"')
 
     def metrics(self, text):
-        """{family: {labels: value}}; fails on what the format does not allow."""
+        """{family: {labels: value}}; fails on violations of the format."""
         out, typed = {}, {}
         for line in text.split("\n")[:-1]:
             if line.startswith("# TYPE "):
                 _, _, name, kind = line.split(" ")
-                self.assertNotIn(name, typed, "a family stands in two places")
+                self.assertNotIn(name, typed, "a family is in two places")
                 typed[name] = kind
                 self.assertEqual(kind == "counter", name.endswith("_total"))
             elif not line.startswith("# HELP "):
@@ -224,15 +224,15 @@ class Prometheus(Export):
 
     def exported(self, trace, *more):
         file = self.export(trace, "prometheus", "--force", *more)
-        return self.metrics(file.read_bytes().decode("utf-8"))  # not text mode: it would break lines at CR
+        return self.metrics(file.read_bytes().decode("utf-8"))  # not text mode, which splits lines at CR
 
     def test_seconds_of_kernels_add_up_over_modules(self):
         for name in RECORDINGS:
-            for most in ("3", "100000"):
-                with self.subTest(recording=name, modules=most):
-                    family = self.exported(recorded(name), "--modules", most).get("rangefinder_kernel_seconds_total", {})
+            for limit in ("3", "100000"):
+                with self.subTest(recording=name, modules=limit):
+                    family = self.exported(recorded(name), "--modules", limit).get("rangefinder_kernel_seconds_total", {})
                     self.assertEqual(round(sum(family.values()) * 1e9), kernel_ns(lines_of(recorded(name))))
-                    self.assertLessEqual(len(family), int(most) + 1)
+                    self.assertLessEqual(len(family), int(limit) + 1)
 
     def test_bytes_carry_gpu_module_direction_and_source(self):
         family = self.exported(recorded("rtdetr_exact"))["rangefinder_dram_bytes_total"]
@@ -248,7 +248,7 @@ class Prometheus(Export):
         self.assertIn('"quoted"', modules)
         self.assertIn("two\nlines\r\n", modules)
 
-    def test_promtool_finds_nothing_wrong(self):
+    def test_promtool_finds_no_problem(self):
         if not shutil.which("promtool"):
             self.skipTest("promtool is not installed")
         for trace in (recorded("rtdetr_exact"), recorded("rtdetr_sampled"), self.hostile_trace()):

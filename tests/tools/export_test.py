@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`rangefinder export` as a command: where results go, what is refused, what an error leaves behind.
+"""`rangefinder export` as a command: output places, refusals, and files after an error.
 
     export_test.py PATH_OF_RANGEFINDER REPOSITORY
 
-Needs no GPU. What the files hold is tested by export_timeline_test.py and export_tables_test.py.
+Needs no GPU. export_timeline_test.py and export_tables_test.py test the contents of the files.
 """
 import json
 import os
@@ -21,7 +21,7 @@ FOLDERS = {"kineto": "trace.kineto", "csv": "trace.csv"}
 
 
 class Targets(CommandLine):
-    def test_without_a_name_the_result_lies_beside_the_trace_and_is_named(self):
+    def test_without_out_the_result_is_beside_the_trace_and_its_path_is_printed(self):
         trace = self.make_trace()
         for to, name in {**FILES, **FOLDERS}.items():
             done = self.call("export", trace, "--to", to)
@@ -30,18 +30,18 @@ class Targets(CommandLine):
             for line in done.stdout.splitlines():
                 self.assertTrue(os.path.isfile(line), line)
 
-    def test_a_slash_behind_the_folder_changes_nothing(self):
+    def test_a_trailing_slash_changes_nothing(self):
         self.make_trace()
         self.check_code(self.call("export", "trace/", "--to", "prometheus"), 0)
         self.assertTrue((self.folder / "trace.prom").exists())
 
-    def test_a_folder_that_is_there_takes_the_file(self):
+    def test_an_existing_folder_takes_the_file(self):
         trace = self.make_trace()
         (self.folder / "results").mkdir()
         self.check_code(self.call("export", trace, "--to", "perfetto", "-o", "results"), 0)
         self.assertTrue((self.folder / "results" / "trace.perfetto.json").exists())
 
-    def test_a_file_that_is_there_stays_unless_forced(self):
+    def test_an_existing_file_is_kept_without_force(self):
         trace = self.make_trace()
         for to in (*FILES, *FOLDERS):
             out = self.folder / f"out-{to}"
@@ -64,7 +64,7 @@ class Targets(CommandLine):
         for to in ("csv", "sqlite"):
             self.check_code(self.call("export", trace, "--to", to, "-o", "-"), 2)
 
-    def test_two_ranks_of_kineto_are_no_one_stream(self):
+    def test_two_kineto_files_are_refused_on_standard_output(self):
         one, two = self.make_trace(name="one"), self.make_trace(name="two")
         self.check_code(self.call("export", one, two, "--to", "kineto", "-o", "-"), 2)
 
@@ -87,7 +87,7 @@ class Errors(CommandLine):
             self.check_code(done, 2)
             self.assertTrue(done.stderr)
 
-    def test_what_is_no_trace_gives_3_and_leaves_nothing(self):
+    def test_a_place_without_a_trace_gives_3_and_leaves_no_file(self):
         (self.folder / "empty").mkdir()
         foreign = self.folder / "foreign"
         foreign.mkdir()
@@ -98,7 +98,7 @@ class Errors(CommandLine):
                 self.check_code(done, 3)
                 self.assertEqual(sorted(os.listdir(self.folder)), ["empty", "foreign"], f"{to} of {place}")
 
-    def test_a_damaged_trace_is_exported_with_3_and_a_word_about_the_place(self):
+    def test_a_damaged_trace_is_exported_with_3_and_the_place_of_the_damage(self):
         trace = self.make_trace()
         with open(trace / "trace-00000.ndjson", "a", encoding="utf-8") as file:
             file.write('{"t":"kernel","start":"soon"}\n{"t":"launch"\n' + json.dumps(cli_case.TRACE[5]) + "\n")
@@ -107,7 +107,7 @@ class Errors(CommandLine):
         self.assertIn("trace-00000.ndjson:9", done.stderr)
         self.assertEqual(sum(1 for event in json.loads(done.stdout) if event.get("cat") == "kernel"), 1)
 
-    def test_a_torn_last_line_is_left_out_without_an_error(self):
+    def test_a_torn_last_line_is_skipped_without_an_error(self):
         trace = self.make_trace()
         with open(trace / "trace-00000.ndjson", "a", encoding="utf-8") as file:
             file.write('{"t":"kernel","start":1')
@@ -132,7 +132,7 @@ class Interrupted(CommandLine):
         return [name for name in os.listdir(self.folder) if ".part-" in name]
 
     def interrupt(self, number):
-        """The trace is a pipe that nobody feeds: the export waits in the middle of its work."""
+        """The trace is a pipe without a writer, so the export waits in the middle of its work."""
         trace = self.folder / "trace"
         trace.mkdir()
         os.mkfifo(trace / "trace-00000.ndjson")
@@ -146,11 +146,11 @@ class Interrupted(CommandLine):
             process.send_signal(number)
             return process.wait(timeout=60)
 
-    def test_control_c_leaves_nothing_and_ends_by_the_signal(self):
+    def test_control_c_leaves_no_file_and_ends_by_the_signal(self):
         self.assertEqual(self.interrupt(signal.SIGINT), -signal.SIGINT)
         self.assertEqual(os.listdir(self.folder), ["trace"])
 
-    def test_a_request_to_terminate_leaves_nothing_either(self):
+    def test_sigterm_leaves_no_file(self):
         self.assertEqual(self.interrupt(signal.SIGTERM), -signal.SIGTERM)
         self.assertEqual(os.listdir(self.folder), ["trace"])
 

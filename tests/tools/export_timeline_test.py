@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`export --to perfetto` and `--to kineto`: the rules that readers of Chrome traces hold a file to.
+"""`export --to perfetto` and `--to kineto`: the rules that readers of Chrome traces require.
 
     export_timeline_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_RANGEFINDER_REPLAY
 
@@ -16,7 +16,7 @@ from export_case import GPU_WORK, RECORDINGS, Export, kernel_ns, lines_of, of_ki
 
 
 def strict(text):
-    """JSON without the NaN and Infinity that Python takes."""
+    """Parses JSON; rejects NaN and Infinity, which Python accepts."""
     return json.loads(text, parse_constant=lambda word: (_ for _ in ()).throw(ValueError(word)))
 
 
@@ -30,7 +30,7 @@ def ns(micros):
 
 
 class Rules:
-    """What holds for the events of either format."""
+    """Rules for the events of both formats."""
 
     def check_members(self, events):
         for event in events:
@@ -62,7 +62,7 @@ class Rules:
                 stack.append(end)
 
     def check_flows(self, events):
-        """Every arrow begins once, in the slice of a launch, and ends in slices of GPU work."""
+        """Every flow starts once, in the slice of a launch, and ends in slices of GPU work."""
         slices = {(event["pid"], event["tid"], event["ts"]): event for event in events
                   if event["ph"] == "X" and "correlation" in event["args"]}
         begins, ends = collections.Counter(), collections.Counter()
@@ -96,7 +96,7 @@ class Timelines(Export, Rules):
                 with self.subTest(recording=name, to=to):
                     self.check_all(events_of(self.export(recorded(name), to, out=f"{name}.{to}.json")))
 
-    def test_all_gpu_work_and_all_calls_are_there_and_last_as_long(self):
+    def test_all_gpu_work_and_all_calls_are_exported_with_their_durations(self):
         for name in RECORDINGS:
             with self.subTest(recording=name):
                 lines = lines_of(recorded(name))
@@ -133,7 +133,7 @@ class Timelines(Export, Rules):
             self.assertEqual(event["args"].get("External id", 0), line.get("range", 0))
             self.assertEqual(event["args"]["stream"], line["stream"])
 
-    def test_exact_bytes_stand_on_the_kernels_they_were_measured_of(self):
+    def test_exact_bytes_are_on_their_kernels(self):
         lines = lines_of(recorded("rtdetr_exact"))
         wanted = {line["corr"]: line["dram_read_bytes"] for line in of_kind(lines, "exact")
                   if line["kind"] == "kernel" and "dram_read_bytes" in line}
@@ -143,7 +143,7 @@ class Timelines(Export, Rules):
         self.assertGreater(len(wanted), 1000)
         self.assertEqual(found, wanted)
 
-    def test_metrics_stand_on_kernels_by_their_names(self):
+    def test_metrics_are_on_kernels_by_name(self):
         events = events_of(self.export(recorded("rtdetr_rotated"), "perfetto"))
         names = {key for event in events if event.get("cat") == "kernel" for key in event["args"] if "__" in key}
         self.assertEqual(names - {metric for line in of_kind(lines_of(recorded("rtdetr_rotated")), "metric_set")
@@ -175,7 +175,7 @@ class Timelines(Export, Rules):
                  if event["name"] == "thread_name" and event["tid"] in rows and event["pid"] >= 10_000_000]
         self.assertEqual(names[:2], ["stream 13", "stream 13 (2)"])
 
-    def test_start_end_ranges_and_marks_are_there_with_their_payloads(self):
+    def test_start_end_ranges_and_marks_are_exported(self):
         lines = lines_of(recorded("nvtx_shapes"))
         events = events_of(self.export(recorded("nvtx_shapes"), "perfetto"))
         begun = sorted(event["id"] for event in events if event["ph"] == "b")
@@ -196,10 +196,10 @@ class Timelines(Export, Rules):
 
 
 class Perfetto(Export, Rules):
-    def test_it_is_an_array_that_begins_as_perfetto_wants_it(self):
+    def test_it_is_an_array_that_starts_as_perfetto_expects(self):
         self.assertTrue(self.export(recorded("copy_storm"), "perfetto").read_text().startswith('[{"'))
 
-    def test_two_ranks_share_a_file_without_sharing_a_process_or_an_arrow(self):
+    def test_two_ranks_share_a_file_without_sharing_a_process_or_a_flow(self):
         rank = {"base_unix_ns": "1700000000000001000", "rank": "1", "host": "node8"}
         one, two = self.hostile_trace("one", rank="0"), self.hostile_trace("two", **rank)
         out = self.folder / "both.json"
@@ -278,13 +278,13 @@ class Kineto(Export, Rules):
         paths = path_texts(lines)
         self.assertEqual(len(steps), sum(1 for line in of_kind(lines, "range") if paths[line["path"]] == "iteration"))
 
-    def test_a_process_number_of_a_container_does_not_meet_a_gpu(self):
+    def test_a_small_process_id_does_not_collide_with_a_gpu(self):
         _, content = self.content(self.hostile_trace(pid=1))
         kernels = {event["pid"] for event in content["traceEvents"] if event.get("cat") == "kernel"}
         calls = {event["pid"] for event in content["traceEvents"] if event.get("cat") == "cuda_driver"}
         self.assertEqual(kernels & calls, set())
 
-    def test_ranks_get_a_file_each_with_the_name_that_pytorch_gives(self):
+    def test_each_rank_gets_a_file_with_pytorchs_naming(self):
         one, two = self.make_trace(name="one"), self.make_trace([{**cli_case.HEADER, "pid": 4712},
                                                                  *cli_case.TRACE[1:]], "two")
         out = self.folder / "ranks"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual pages that the build made. Usage: man_test.py FOLDER REPOSITORY; exit code 77: there are none."""
+"""Checks the manual pages of the build. Usage: man_test.py FOLDER REPOSITORY; exit code 77: there are none."""
 import pathlib
 import re
 import sys
@@ -9,7 +9,7 @@ FOLDER, REPOSITORY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 
 
 def verbs() -> set[str]:
-    """As the program's main declares them."""
+    """The verbs that main.cpp declares."""
     main = (REPOSITORY / "tools/rangefinder/main.cpp").read_text()
     return set(re.findall(r"rangefinder::add_(\w+)\(line", main))
 
@@ -19,10 +19,10 @@ class Man(unittest.TestCase):
         pages = {page.name for page in FOLDER.glob("*.1")}
         self.assertEqual(pages, {"rangefinder.1"} | {f"rangefinder-{verb}.1" for verb in verbs()})
 
-    def test_a_page_names_what_it_is_of_and_its_options(self):
+    def test_a_page_has_a_name_line_and_the_options(self):
         report = (FOLDER / "rangefinder-report.1").read_text()
         self.assertIn(".SH NAME", report)
-        self.assertIn("what a trace says", report)
+        self.assertIn("show the modules, kernels and findings of a trace", report)
         self.assertIn("\\fB\\-\\-section\\fR", report)
 
 

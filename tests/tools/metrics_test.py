@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`rangefinder metrics`, and what `run --metrics` refuses before the program starts.
+"""`rangefinder metrics`, and the check of `run --metrics` before the program starts.
 
     metrics_test.py PATH_OF_RANGEFINDER REPOSITORY
 
-Needs no GPU, but libcupti; skips where there is none.
+Needs libcupti but no GPU; skipped without libcupti.
 """
 import json
 import pathlib
@@ -66,7 +66,7 @@ class Metrics(MetricsCase):
         self.assertEqual(entry["groups"][0]["metrics"], SENTINELS + [
             "dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_bytes.sum"])
 
-    def test_what_a_chip_lacks_is_listed_as_absent(self):
+    def test_metrics_that_a_chip_lacks_are_listed_as_absent(self):
         (entry,) = self.json_of("--chip", "GB100", "--set", "memory")["sets"]
         self.assertIn("lts__t_sectors_aperture_peer_op_read.sum", entry["absent"])
         text = self.call("metrics", "--chip", "GB100", "--set", "memory").stdout
@@ -82,7 +82,7 @@ class Metrics(MetricsCase):
         self.assertIn("dram__bytes_read", result["base_metrics"])
         self.assertNotIn("lts__t_bytes", result["base_metrics"])
 
-    def test_names_that_nothing_has_are_wrong_use_and_the_nearest_are_named(self):
+    def test_unknown_names_are_wrong_use_and_the_nearest_are_named(self):
         self.json_of("--set", "bytes")
         for arguments, words in ((("--chip", "NO1"), ["GH100"]), (("--set", "memry"), SETS),
                                  (("--metrics", "bytes,dram__byte_read.sum"), ["dram__bytes_read.sum"])):
@@ -94,7 +94,7 @@ class Metrics(MetricsCase):
 
 class RunWithMetrics(MetricsCase):
     def run_touch(self, metrics, **environment):
-        """Exit code, errors, and whether the program was started."""
+        """Returns the finished process, and whether the program was started."""
         self.json_of("--set", "bytes")
         mark = pathlib.Path(self.folder) / "started"
         mark.unlink(missing_ok=True)
@@ -115,7 +115,7 @@ class RunWithMetrics(MetricsCase):
         self.check_code(done, 2)
         self.assertFalse(started)
 
-    def test_a_wrong_name_leaves_the_folder_that_was_to_be_replaced(self):
+    def test_a_wrong_name_keeps_the_folder_that_force_would_replace(self):
         old = self.make_trace()
         done = self.call("run", "--quiet", "--force", "--out", old, "--metrics", "byts", "--", "true")
         if done.returncode != 2:
@@ -129,7 +129,7 @@ class RunWithMetrics(MetricsCase):
             self.check_code(done, 0)
             self.assertTrue(started)
 
-    def test_without_libcupti_the_program_starts_all_the_same(self):
+    def test_without_libcupti_the_program_starts(self):
         broken = self.folder / "libcupti.so.13"
         broken.write_text("not a library")
         done, started = self.run_touch("nonsense", RANGEFINDER_CUPTI=str(broken))

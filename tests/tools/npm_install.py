@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a test needs from npm: `node_modules` in its own folder of the build, made once for each lock file.
+"""Installs npm packages for a test: `node_modules` in its folder of the build, once per lock file.
 
 A test without node, without npm or without a registry is skipped, with the reason.
 """
@@ -17,7 +17,7 @@ def skip(reason):
 
 
 def install(package, program, home, work):
-    """`work` gets `package` and a copy of `program`, as the lock file in `home` has it."""
+    """Installs `package` by the lock file in `home` into `work`, with a copy of `program`."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         skip("there is no node or no npm")
     work.mkdir(parents=True, exist_ok=True)

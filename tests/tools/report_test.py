@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rangefinder report` and `diff` from outside: every section in every form, over a real recording.
+"""`rangefinder report` and `diff` from outside: every section in every format, with a real recording.
 Usage: report_test.py RANGEFINDER REPOSITORY [REPLAY]"""
 import csv
 import io
@@ -21,7 +21,7 @@ REPLAYED = {}
 
 
 def replayed(name):
-    """The trace of a recording, made once."""
+    """The trace of a recording, replayed once."""
     if name not in REPLAYED:
         folder = tempfile.TemporaryDirectory()
         program = pathlib.Path(cli_case.RANGEFINDER).with_name("rangefinder-replay")
@@ -41,23 +41,23 @@ class Sections(CommandLine):
                 self.check_code(text, 0)
                 self.assertEqual(text.stderr, "")
                 wide = [line for line in text.stdout.splitlines()[5:] if len(line) > 120]
-                self.assertTrue(section == "findings" or not wide, wide)  # a title may hold a long path
+                self.assertTrue(section == "findings" or not wide, wide)  # a title may contain a long path
                 (only,) = json.loads(self.call("report", trace, "--section", section, "--json").stdout)["traces"]
                 self.assertIn("loss", only)
                 self.check_code(self.call("report", trace, "--section", section, "--md"), 0)
                 rows = list(csv.reader(io.StringIO(self.call("report", trace, "--section", section, "--csv").stdout)))
                 self.assertTrue(all(len(row) == len(rows[0]) for row in rows if row), rows[:3])
 
-    def test_a_reader_is_told_that_kernels_overlap(self):
-        """Sums of durations count time twice there: an exact run of the same program has less of it."""
-        overlapping, apart = (self.call("report", replayed(name)).stdout for name in ("rtdetr_sampled", "rtdetr_exact"))
+    def test_the_report_says_that_kernels_overlap(self):
+        """Sums of durations count overlapping time twice. An exact run of the same program has no overlap."""
+        overlapping, exact = (self.call("report", replayed(name)).stdout for name in ("rtdetr_sampled", "rtdetr_exact"))
         (line,) = [line for line in overlapping.splitlines() if line.startswith("Kernels overlap")]
         (whole,) = json.loads(self.call("report", replayed("rtdetr_sampled"), "--json", "--depth", "1").stdout)["traces"]
         summed_ms = sum(row["gpu_ns"] for row in whole["modules"]) / 1e6
         self.assertRegex(line, f"with {summed_ms:.3g} ms of kernels")
-        self.assertNotIn("Kernels overlap", apart)
+        self.assertNotIn("Kernels overlap", exact)
 
-    def test_one_kernel_is_told_in_full(self):
+    def test_one_kernel_is_shown_in_full(self):
         done = self.call("report", replayed("rtdetr_rotated"), "--section", "kernel", "--kernel", "attention")
         self.check_code(done, 0)
         self.assertIn("attention", done.stdout)
@@ -80,7 +80,7 @@ class Sections(CommandLine):
             return {module["path"]: module["kernels"] for module in only["modules"]}["iteration"]
         self.assertEqual(kernels("--iterations", "3:4") * 10, kernels())
 
-    def test_what_is_typed_wrong_is_said(self):
+    def test_wrong_options_are_reported(self):
         trace = self.make_trace()
         for options in (["--iterations", "x"], ["--window", "5"], ["--kernel", "("], ["--csv", "--json"],
                         ["--section", "loss", "--sort", "nothing"], ["--csv", "--table", "nothing"]):
@@ -106,8 +106,8 @@ class Sections(CommandLine):
 
 
 class Progress(CommandLine):
-    def test_a_long_reading_shows_how_far_it_is_and_leaves_no_trace_of_it(self):
-        """A second segment that is a pipe: it ends only once the line has been seen."""
+    def test_long_reading_shows_a_progress_line_and_clears_it(self):
+        """The second segment is a pipe that ends only after the progress line appeared."""
         trace = self.make_trace()
         os.mkfifo(trace / "trace-00001.ndjson")
         terminal, stderr = pty.openpty()
@@ -125,7 +125,7 @@ class Progress(CommandLine):
         try:
             while part := os.read(terminal, 1024):
                 shown += part
-        except OSError:  # the other side is closed: that is the end
+        except OSError:  # the other side is closed
             pass
         os.close(terminal)
         self.assertRegex(shown, rb"reading  \d+ %  .* of ")
@@ -134,7 +134,7 @@ class Progress(CommandLine):
 
 class Diff(CommandLine):
     def make_run(self, name, kernel_ns, seed):
-        """30 iterations with a kernel each whose time is kernel_ns, give or take 3 %."""
+        """30 iterations with one kernel each, whose duration is kernel_ns with a deviation of 3 %."""
         noise = random.Random(seed)
         lines = [dict(line) for line in cli_case.TRACE[:5]]
         now = 1000
@@ -156,7 +156,7 @@ class Diff(CommandLine):
         self.check_code(self.call("diff", before, slower, "--fail-over", "50%"), 0)
         self.check_code(self.call("diff", slower, before, "--fail-over", "5%"), 0)
 
-    def test_json_holds_the_interval_and_the_verdict(self):
+    def test_json_has_the_interval_and_the_verdict(self):
         before, slower = self.make_run("before", 10_000, 1), self.make_run("slower", 12_000, 3)
         whole = json.loads(self.call("diff", before, slower, "--json", "--fail-over", "5%").stdout)
         (row,) = whole["modules"]
@@ -170,21 +170,21 @@ class Diff(CommandLine):
         done = self.call("diff", trace, trace, "--json")
         self.assertEqual(json.loads(done.stdout)["modules"], [])
 
-    def test_a_comparison_of_exact_with_other_times_is_warned_of(self):
+    def test_a_comparison_of_exact_with_other_times_gives_a_warning(self):
         done = self.call("diff", replayed("rtdetr_sampled"), replayed("rtdetr_exact"))
         self.check_code(done, 0)
-        self.assertIn("exact counters, which take launches apart", done.stdout)
-        self.assertNotIn("take launches apart", self.call("diff", *[replayed("rtdetr_exact")] * 2).stdout)
+        self.assertIn("exact counters, which serialise launches", done.stdout)
+        self.assertNotIn("serialise launches", self.call("diff", *[replayed("rtdetr_exact")] * 2).stdout)
 
-    def test_kernels_of_one_trace_stand_side_by_side(self):
+    def test_kernels_of_one_trace_are_compared(self):
         done = self.call("diff", replayed("rtdetr_exact"), "--kernel", "attention_mma", "layer_norm_kernel")
         self.check_code(done, 0)
         self.assertRegex(done.stdout, r"mean time +4\.\d\d us +1\.\d\d us")
         done = self.call("diff", replayed("rtdetr_exact"), "--kernel", "attention_mma", "sigmoid_nothing")
         self.check_code(done, 3)
-        self.assertIn("no kernel of the trace has a name with sigmoid_nothing", done.stderr)
+        self.assertIn("no kernel of the trace has a name that matches sigmoid_nothing", done.stderr)
 
-    def test_wrong_use_is_said(self):
+    def test_wrong_use_gives_2(self):
         trace = self.make_trace()
         for options in ([trace], [trace, trace, "--fail-over", "x"], [trace, trace, "--json", "--csv"],
                         [trace, trace, "--kernel", "a", "b"], [trace, "--kernel", "(", "b"]):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The JSON Schemas against the examples, and against the same examples broken in
-# every way that matters: a schema that accepts anything would pass the first half.
+# Checks the JSON Schemas with the examples, and with broken copies of them, since a schema that
+# accepts everything would pass the first check.
 #
 #   schema_validation_test.py REPOSITORY [TRACE.ndjson | summary.json ...]
 #
-# Needs python3-jsonschema (4.x). Prints one line; exit status 1: something is wrong.
+# Needs python3-jsonschema (4.x). Prints one line. Exit status 1: a check failed.
 import copy
 import json
 import pathlib
@@ -14,9 +14,9 @@ import sys
 
 from jsonschema import Draft202012Validator
 
-DELETE = object()  # as a new value: take the key out
+DELETE = object()  # as a new value: remove the key
 
-# Kind, what to change where (a key, or a path of keys), and to what. Each must be refused.
+# Kind, place of the change (a key, or a path of keys), new value. The schema must refuse each.
 BROKEN_LINES = [
     ("header", "schema", "other.trace"),
     ("header", "version", "2.0"), ("header", "version", 1.0),
@@ -190,7 +190,7 @@ BROKEN_SUMMARY = [
 
 
 def changed(document, where, value):
-    """A copy with the value at `where` replaced, or None where there is nothing to change it in."""
+    """A copy with the value at `where` replaced, or None if that place does not exist."""
     result = copy.deepcopy(document)
     *above, key = where if isinstance(where, tuple) else (where,)
     target = result
@@ -207,7 +207,7 @@ def changed(document, where, value):
 
 
 def required_of(schema, definition):
-    """Keys that a kind must have, with those of what it refers to."""
+    """Required keys of a kind, including those of referenced schemas."""
     keys = set(definition.get("required", []))
     for part in [definition, *definition.get("allOf", [])]:
         if "$ref" in part:
@@ -237,7 +237,7 @@ class Check:
             self.problems.append(f"accepted, and should not be: {what}")
 
     def file(self, path):
-        """All lines of a trace, or a summary; returns what was read."""
+        """Checks all lines of a trace, or a summary. Returns the documents."""
         text = path.read_text(encoding="utf-8")
         name = "trace" if path.suffix == ".ndjson" else "summary"
         documents = [json.loads(line) for line in text.splitlines()] if name == "trace" else [json.loads(text)]
@@ -254,7 +254,7 @@ class Check:
             for key in required_of(self.schemas["trace"], self.schemas["trace"]["$defs"][line["t"]]):
                 self.refuse("trace", changed(line, key, DELETE), f"{line['t']} without {key}")
         for kind, where, value in BROKEN_LINES:
-            # The first example of the kind in which there is something to change.
+            # The first example of the kind that has the place to change.
             copies = [changed(line, where, value) for line in lines if line["t"] == kind]
             broken = next((broken for broken in copies if broken is not None), None)
             if broken is None:
@@ -269,7 +269,7 @@ class Check:
             self.refuse("summary", changed(summary, where, value), f"summary with {where} = {value!r}")
 
     def newer_minor_version(self, lines, summary):
-        """What a reader of 1.0 must put up with."""
+        """Extensions that a reader of 1.0 must accept."""
         self.accept("trace", {"t": "sample", "anything": [1]}, "an unknown kind")
         for line in lines:
             self.accept("trace", {**line, "added_later": {"x": 1}}, f"{line['t']} with a new key")

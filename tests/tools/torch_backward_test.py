@@ -27,7 +27,7 @@ class Backward(FakeTest):
         self.assertEqual(["backward/block"], self.paths("addBackward"))
         self.assertEqual(["backward/block/layers/1/Act"], self.paths("reluBackward"))
 
-    def test_what_no_module_made_is_under_backward_alone(self):
+    def test_nodes_that_no_module_created_are_under_backward_alone(self):
         self.train_step()
 
         self.assertEqual(["backward"], self.paths("lossBackward"))
@@ -51,7 +51,7 @@ class Backward(FakeTest):
         self.assertEqual(1, len(model.stem.weight._accumulator.prehooks))
         self.assertEqual(3, len(self.paths("convBackward")))
 
-    def test_without_gradients_no_node_is_looked_at(self):
+    def test_without_gradients_no_node_is_visited(self):
         torch.set_grad_enabled(False)
         make_model()(torch.Tensor())
 
@@ -74,7 +74,7 @@ class Backward(FakeTest):
         torch.launch("after")
         self.assertEqual([""], self.paths("after"))
 
-    def test_what_a_failed_pass_left_on_an_engine_thread_is_closed_by_the_next(self):
+    def test_ranges_of_a_failed_pass_on_an_engine_thread_are_closed_by_the_next(self):
         backward = self.hooks.backward
         stale = rangefinder_autograd._Task(77)
         backward._thread.tasks.append(stale)

@@ -32,7 +32,7 @@ class Names(FakeTest):
 
         self.assertEqual(["Layer"], self.paths("conv"))
 
-    def test_a_module_that_is_used_but_not_registered_shows_its_class(self):
+    def test_an_unregistered_module_shows_its_class(self):
         class Outer(torch.nn.Module):
             def forward(self, x):
                 return Layer()(self.stem(x))
@@ -41,7 +41,7 @@ class Names(FakeTest):
 
         self.assertEqual(["stem", "Layer"], self.paths("conv"))
 
-    def test_a_child_that_is_added_later_is_found(self):
+    def test_a_child_that_is_added_later_is_named(self):
         model = make_model()
         model(torch.Tensor())
         model.block._modules["layers"]._modules["2"] = Layer()
@@ -51,7 +51,7 @@ class Names(FakeTest):
 
         self.assertIn("block/layers/2", self.paths("conv"))
 
-    def test_a_part_called_before_its_whole_is_renamed_by_the_whole(self):
+    def test_a_submodule_called_before_its_parent_is_renamed_by_the_parent(self):
         model = make_model()
         model.block(torch.Tensor())
         torch.launches.clear()
@@ -60,7 +60,7 @@ class Names(FakeTest):
 
         self.assertEqual(["stem", "block/layers/0", "block/layers/1", "head"], self.paths("conv"))
 
-    def test_a_part_called_after_its_whole_keeps_its_full_path(self):
+    def test_a_submodule_called_after_its_parent_keeps_its_full_path(self):
         model = make_model()
         model(torch.Tensor())
         torch.launches.clear()
@@ -114,7 +114,7 @@ class Balance(FakeTest):
 
         self.assertEqual({""}, {path for path, _ in torch.launches})
 
-    def test_an_error_in_the_hooks_takes_them_out_with_one_warning(self):
+    def test_an_error_in_the_hooks_removes_them_with_one_warning(self):
         self.hooks.modules._push = None
 
         with warnings.catch_warnings(record=True) as caught:
@@ -125,7 +125,7 @@ class Balance(FakeTest):
         self.assertEqual([], torch._before)
         self.assertEqual(4, len(self.paths("conv")))
 
-    def test_uninstall_restores_what_was_replaced(self):
+    def test_uninstall_restores_replaced_functions(self):
         self.assertIn("to", vars(torch.Tensor))
 
         self.hooks.uninstall()
@@ -137,7 +137,7 @@ class Balance(FakeTest):
 
 
 class Surroundings(FakeTest):
-    def test_an_optimizer_step_has_a_range_also_after_one_that_failed(self):
+    def test_an_optimizer_step_has_a_range_also_after_a_failed_one(self):
         optimizer = torch.SGD()
         with self.assertRaises(RuntimeError):
             optimizer.step(fail=True)
@@ -167,7 +167,7 @@ class Surroundings(FakeTest):
 
         self.assertEqual([""] * 3, self.paths("copy"))
 
-    def test_a_module_that_moves_is_one_range(self):
+    def test_moving_a_module_is_one_range(self):
         self.assertIsInstance(make_model().to("cuda"), Model)
 
         self.assertEqual(["H2D"], self.paths("copy"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The PyTorch hooks of tools/python against PyTorch on the CPU; skipped where it is not installed."""
+"""The PyTorch hooks of tools/python against PyTorch on the CPU; skipped if it is not installed."""
 import importlib
 import importlib.util
 import os
@@ -18,7 +18,7 @@ import rangefinder_torch
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
 class RealTorch(unittest.TestCase):
-    """The same promises, kept by PyTorch on the CPU; NVTX is a recorder, a kernel is an autograd node."""
+    """The same tests with PyTorch on the CPU. A recorder replaces NVTX; an autograd node stands for a kernel."""
 
     def setUp(self):
         self.torch = importlib.import_module("torch")
@@ -34,7 +34,7 @@ class RealTorch(unittest.TestCase):
         return self.stacks.setdefault(threading.get_ident(), [])
 
     def watch(self, output):
-        """A prehook behind ours on every node: where does it run?"""
+        """Adds a prehook after ours to every node, which records the open range."""
         walk, seen = [output.grad_fn], set()
         while walk:
             node = walk.pop()
@@ -94,7 +94,7 @@ class RealTorch(unittest.TestCase):
         for with_hooks, parameter in zip(hooked, model.parameters()):
             self.assertTrue(self.torch.equal(with_hooks, parameter.grad))
 
-    def test_checkpointed_parts_train_and_leave_nothing_open(self):
+    def test_checkpointed_modules_train_and_leave_no_range_open(self):
         from torch.utils.checkpoint import checkpoint
         model = self.model()
         for reentrant in (False, True):
@@ -117,13 +117,13 @@ class RealTorch(unittest.TestCase):
     def test_a_compiled_model_has_no_graph_break_for_the_hooks(self):
         compiled = self.torch.compile(self.model(), backend="eager", fullgraph=True)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyTorch says that global hooks run for its wrapper too
+            warnings.simplefilter("ignore")  # PyTorch warns that global hooks run for its wrapper too
             compiled(self.torch.rand(3, 4))
 
         self.assertTrue(self.hooks.active)
         self.assertEqual([], [stack for stack in self.stacks.values() if stack])
 
-    def test_a_data_loader_gives_what_it_gave(self):
+    def test_a_data_loader_returns_the_same_batches(self):
         batches = list(self.torch.utils.data.DataLoader(list(range(6)), batch_size=4))
 
         self.assertEqual([[0, 1, 2, 3], [4, 5]], [batch.tolist() for batch in batches])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/python/sitecustomize.py in Python processes of its own, with the fake torch in their path."""
+"""tools/python/sitecustomize.py in separate Python processes, with the fake torch in their path."""
 import os
 import shutil
 import subprocess
@@ -35,10 +35,10 @@ class SiteCustomize(unittest.TestCase):
 
         self.assertEqual((0, "1 SourceFileLoader dict_keys(['name', 'path'])\n", ""), result)
 
-    def test_without_the_variable_torch_is_left_alone(self):
+    def test_without_the_variable_torch_is_unchanged(self):
         self.assertEqual((0, "0\n", ""), self.python("import torch; print(len(torch._before))", modules="0"))
 
-    def test_a_program_without_torch_loads_none_of_it(self):
+    def test_a_program_without_torch_loads_no_hooks(self):
         code = "import sys; print([name for name in sys.modules if 'torch' in name])"
 
         self.assertEqual((0, "[]\n", ""), self.python(code))
@@ -54,7 +54,7 @@ class SiteCustomize(unittest.TestCase):
 
         self.assertEqual((0, "sitecustomize\n", ""), result)
 
-    def test_an_error_of_the_next_sitecustomize_is_reported_as_ever_and_hooks_stay(self):
+    def test_an_error_of_the_next_sitecustomize_is_reported_and_the_hooks_stay(self):
         code, out, err = self.python("import torch; print(len(torch._before))",
                                      next_one="raise ValueError('mine')\n")
 

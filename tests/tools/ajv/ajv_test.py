@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schemas by a second judge, ajv: over the examples, and over recorded runs played again.
+"""Checks the JSON Schemas with a second validator, ajv, on the examples and on replayed recordings.
 
     ajv_test.py REPOSITORY REPLAY WORK
 
-REPLAY: the rangefinder-replay program. WORK: a folder for what npm installs. Exit code 77, with the reason:
-there is no node or npm, or npm reaches no registry.
+REPLAY: the rangefinder-replay program. WORK: a folder for npm packages. Exit code 77, with the reason:
+no node or npm, or npm cannot reach a registry.
 """
 import pathlib
 import subprocess
@@ -30,7 +30,7 @@ def main():
             done = subprocess.run([replay, repository / f"tests/replay/{name}/recording.zst", "--out", out], text=True,
                                   capture_output=True, timeout=120, check=False)
             if done.returncode == 3 and "libcupti" in done.stderr:
-                print("recorded runs are left out: " + done.stderr.strip())
+                print("recordings are skipped: " + done.stderr.strip())
                 break
             if done.returncode != 0:
                 sys.exit(f"rangefinder-replay failed with {done.returncode}: {done.stderr}")

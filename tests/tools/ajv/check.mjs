@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// node check.mjs REPOSITORY FILE…: files of traces against schema/*.schema.json, by ajv.
+// node check.mjs REPOSITORY FILE…: validates files of traces against schema/*.schema.json with ajv.
 //
-// A FILE named summary.json is one document, any other has a document a line. Prints what is wrong, or one
-// line with the number of documents. Also spoils each kind of line: a schema that takes anything would pass.
+// A FILE named summary.json is one document, any other file has one document per line. Prints the problems, or
+// the number of documents. Also damages each kind of line, since a schema that accepts everything would pass.
 import {readFileSync} from 'node:fs';
 import {basename, join} from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 
 const [repository, ...files] = process.argv.slice(2);
-// strictTypes off: the schemas narrow types by `if` and `not`, which is right and which ajv cannot follow.
+// strictTypes off: the schemas narrow types by `if` and `not`, which ajv's check does not support.
 const ajv = new Ajv2020({allErrors: true, strictTypes: false, strictRequired: false});
 const compiled = name => ajv.compile(JSON.parse(readFileSync(join(repository, `schema/${name}.schema.json`), 'utf8')));
 const schemas = {trace: compiled('trace'), summary: compiled('summary')};
@@ -27,7 +27,7 @@ function accept(schema, document, place) {
 
 function refuse(schema, document, what) {
   ++refused;
-  if (schemas[schema](document)) problems.push(`the schema takes ${what}: ${JSON.stringify(document).slice(0, 200)}`);
+  if (schemas[schema](document)) problems.push(`the schema accepts ${what}: ${JSON.stringify(document).slice(0, 200)}`);
 }
 
 for (const file of files) {
@@ -36,7 +36,7 @@ for (const file of files) {
     const summary = JSON.parse(text);
     accept('summary', summary, file);
     refuse('summary', {...summary, schema: 'other'}, 'a summary of another schema');
-    refuse('summary', {...summary, modules: {}}, 'a summary whose modules are no list');
+    refuse('summary', {...summary, modules: {}}, 'a summary whose modules are not a list');
     continue;
   }
   for (const [number, line] of text.split('\n').entries()) {
@@ -57,4 +57,4 @@ if (problems.length !== 0) {
   console.error(`${problems.length} problems in ${documents} documents`);
   process.exit(1);
 }
-console.log(`${documents} documents of ${kinds.size} kinds agree with the schemas, ${refused} spoiled ones do not`);
+console.log(`${documents} documents of ${kinds.size} kinds agree with the schemas, ${refused} damaged ones do not`);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/sql in DuckDB itself: views over traces, their Parquet copies, the questions to copy from.
+"""tools/sql in DuckDB: views over traces, their Parquet copies, the example queries.
 
     duckdb_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_RANGEFINDER_REPLAY WORK
 
@@ -36,7 +36,7 @@ class Views(Export):
         return json.loads(done.stdout)
 
     def lake(self, *names):
-        """Recordings as the processes of a run, in the layout that ranks are written in."""
+        """Recordings as the processes of a run, in the folder layout of ranks."""
         for rank, name in enumerate(names):
             folder = self.folder / f"out/run=one/host=node{rank}/rank={rank}/pid={100 + rank}"
             folder.parent.mkdir(parents=True)
@@ -66,7 +66,7 @@ class Views(Export):
         for row in report:
             self.assertEqual(found[row["path"]], {key: row.get(key, 0) for key in keys}, row["path"])
 
-    def test_processes_of_a_run_are_told_apart(self):
+    def test_processes_of_a_run_are_distinguished(self):
         traces, kernels = self.ask(self.lake("hf_rtdetr_trace", "multi_stream_ranges"),
                                    "SELECT run, host, pid, base_unix_ns FROM traces ORDER BY trace",
                                    "SELECT trace, count(*) AS n FROM kernels GROUP BY trace ORDER BY trace")
@@ -110,7 +110,7 @@ class Views(Export):
         self.assertTrue(loss)
         self.assertEqual({row["cause"]: int(row["count"]) for row in rows}, loss)
 
-    def test_parquet_copies_hold_what_the_views_show(self):
+    def test_parquet_copies_have_the_rows_of_the_views(self):
         columns = "sum(duration_ns) AS ns, count(*) AS n, count(DISTINCT module) AS modules"
         parquet = "read_parquet('parquet/kernels/**/*.parquet', hive_partitioning = true)"
         (self.folder / "parquet").mkdir()
@@ -120,7 +120,7 @@ class Views(Export):
         self.assertEqual(copy, view)
         self.assertTrue((self.folder / "parquet/kernels/host=vm/pid=561").is_dir())
 
-    def test_every_question_has_an_answer(self):
+    def test_every_query_has_a_result(self):
         questions = [text for text in sql("questions.sql").split(";\n") if "SELECT" in text]
         answers = self.ask(self.lake("rtdetr_exact", "hf_rtdetr_trace", "nvtx_shapes"), *questions)
         self.assertEqual(len(answers), 8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A strict little PyTorch: only what tools/python uses, and an error for everything else.
+"""A small strict fake of PyTorch: only what tools/python uses, and an error for everything else.
 
 Modules with global hooks as in torch.nn.modules.module, an autograd graph whose nodes have
 metadata, _sequence_nr() and register_prehook(), an engine that runs them on a thread of its
@@ -14,7 +14,7 @@ _PACKAGE = sys.modules[__name__]
 ACCUMULATE = (1 << 64) - 1
 
 launches = []
-stacks = {}  # thread id -> open ranges, also of threads that are gone
+stacks = {}  # thread id -> open ranges, also of ended threads
 _state = threading.local()
 
 
@@ -103,7 +103,7 @@ class Tensor:
         return (self._accumulator, 0)
 
 
-class _Base(Tensor):  # the real Tensor inherits to() and cuda() as well
+class _Base(Tensor):  # the real Tensor inherits to() and cuda() too
     def to(self, target, non_blocking=False):
         launch("copy")
         return type(self)(place="cuda")
@@ -124,7 +124,7 @@ def set_grad_enabled(on):
 
 
 def op(label, *inputs):
-    """An operation: a kernel now and, with gradients on, a node."""
+    """An operation: launches a kernel and, with gradients on, creates a node."""
     launch(label)
     edges = [tensor.edge() for tensor in inputs]
     if not is_grad_enabled() or all(node is None for node, _ in edges):
@@ -133,7 +133,7 @@ def op(label, *inputs):
 
 
 def op_(label, tensor):
-    """The same in place."""
+    """The same operation in place."""
     tensor.grad_fn = op(label, tensor).grad_fn
     return tensor
 
@@ -197,7 +197,7 @@ class _Engine:
                 if following is None:
                     continue
                 if following in arrived:
-                    launch("sum of gradients")  # between nodes, where no hook of theirs is running
+                    launch("sum of gradients")  # between nodes, where no hook runs
                 arrived.add(following)
                 missing[following] -= 1
                 if missing[following] == 0:

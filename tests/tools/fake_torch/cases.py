@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the PyTorch hooks share: small models of the fake; hooks in and out around a test."""
+"""Shared by the tests of the PyTorch hooks: small models of the fake; installs and removes the hooks."""
 import os
 import sys
 import unittest

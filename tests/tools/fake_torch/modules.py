@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of the fake: they call global hooks in the order and under the conditions of torch.nn.Module."""
+"""Modules of the fake. They call global hooks in the order and under the conditions of torch.nn.Module."""
 import types
 
 from . import Handle, Tensor
@@ -24,7 +24,7 @@ _registry.register_module_forward_hook = _register_after
 
 
 class Module:
-    __hash__ = None  # users may define __eq__ alone
+    __hash__ = None  # users may define __eq__ without __hash__
 
     def __eq__(self, other):
         return self is other

@@ -33,7 +33,7 @@ std::string content(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a file is replaced whole, and no temporary stays") {
+TEST_CASE("a file is replaced as a whole, and no temporary file stays") {
   const std::string folder = temporary_folder(), path = folder + "/summary.json";
 
   REQUIRE(write_atomically(path, "first, and longer"));
@@ -44,10 +44,10 @@ TEST_CASE("a file is replaced whole, and no temporary stays") {
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("a file that cannot be written leaves the old one and says why") {
+TEST_CASE("if a file cannot be written, the old one stays and errno holds the reason") {
   const std::string folder = temporary_folder(), path = folder + "/summary.json";
   REQUIRE(write_atomically(path, "old"));
-  std::filesystem::create_directory(path + ".tmp");  // stands where the temporary would be
+  std::filesystem::create_directory(path + ".tmp");  // in the place of the temporary file
 
   CHECK_FALSE(write_atomically(path, "new"));
   CHECK(errno == EISDIR);
@@ -72,7 +72,7 @@ TEST_CASE("a full disk leaves the old file") {
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("a link that stands where the temporary would be is not written through") {
+TEST_CASE("a link in the place of the temporary file is not written through") {
   const std::string folder = temporary_folder(), path = folder + "/summary.json";
   REQUIRE(write_atomically(folder + "/victim", "mine"));
   std::filesystem::create_symlink(folder + "/victim", path + ".tmp");
@@ -106,6 +106,6 @@ TEST_CASE("a pipe is written to and stays a pipe") {
   CHECK(std::string(text) == "text");
   CHECK(std::filesystem::is_fifo(path));
   close(reader);
-  CHECK_FALSE(write_atomically(path, "nobody reads"));
+  CHECK_FALSE(write_atomically(path, "no reader"));
   std::filesystem::remove_all(folder);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the application does with the descriptors of our files.
+// An application closes the descriptors of our files and reuses their numbers.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ void put(SegmentWriter& writer, const std::string& text) {
   writer.line_done();
 }
 
-/// What this process has that file open as; -1: it has not.
+/// The descriptor of `file` in this process; -1: it is not open.
 int descriptor_of(const fs::path& file) {
   for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
@@ -36,8 +36,7 @@ int descriptor_of(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE(
-    "a program that closes our file and has its own there finds nothing of ours in it, and we lose nothing") {
+TEST_CASE("if an application reuses our descriptor, its file stays untouched and no line is lost") {
   const TemporaryFolder temporary;
   const fs::path folder = temporary.path() / "trace", theirs = temporary.path() / "theirs";
   LossLedger loss;
@@ -63,7 +62,7 @@ TEST_CASE(
   const int of_the_removed = take_descriptor(folder / "trace-00001.ndjson");
   fs::remove(folder / "trace-00001.ndjson");
   put(writer, "lost");
-  CHECK_FALSE(writer.flush());  // it is nowhere any more
+  CHECK_FALSE(writer.flush());  // the file has no name any more
   put(writer, "fourth");
   CHECK(writer.flush());
 

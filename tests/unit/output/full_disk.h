@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A disk that is full at a given byte: the limit of the size of files that any user may
-// set for himself. write(2) then takes what fits and refuses the rest, as a full disk does.
+// Simulates a disk that is full at a given byte, with RLIMIT_FSIZE. write(2) then accepts what
+// fits and refuses the rest, as on a full disk.
 #pragma once
 
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 namespace rangefinder::test {
 
-/// While it lives no file of this process grows beyond `bytes`.
+/// While it exists, no file of this process grows beyond `bytes`.
 class FullDisk {
  public:
   explicit FullDisk(std::uint64_t bytes) {

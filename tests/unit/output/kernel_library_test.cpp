@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names as the libraries give them, from traces and from their sources.
+// Kernel names of real libraries, from traces and from their sources.
 #include "profiler/output/kernel_library.h"
 
 #include "tests/catch.h"
@@ -62,7 +62,7 @@ TEST_CASE("kernels of cuDNN") {
   });
 }
 
-TEST_CASE("kernels of CUTLASS, unless the library that built them in says its own name") {
+TEST_CASE("kernels of CUTLASS, unless the name contains that of the library built from it") {
   check_all({
       {"void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_relu_f16_64x64_64x6_tn_align8>"
        "(cutlass_80_tensorop_f16_s16816gemm_relu_f16_64x64_64x6_tn_align8::Params)",
@@ -87,7 +87,7 @@ TEST_CASE("kernels of NCCL, old and new") {
   });
 }
 
-TEST_CASE("kernels of Triton, by Inductor's prefix or by the signature behind the name") {
+TEST_CASE("kernels of Triton, by Inductor's prefix or by the signature at the end") {
   check_all({
       {"triton_poi_fused_add_relu_0", "Triton"},
       {"triton_red_fused__to_copy_mean_3", "Triton"},
@@ -115,7 +115,7 @@ TEST_CASE("kernels of PyTorch itself") {
   });
 }
 
-TEST_CASE("kernels of the other libraries of the toolkit") {
+TEST_CASE("kernels of other libraries") {
   check_all({
       {"void cub::CUB_200700_900_NS::DeviceReduceKernel<cub::Policy900, int*>(int*)", "CUB"},
       {"void thrust::cuda_cub::core::_kernel_agent<thrust::cuda_cub::__parallel_for>(int)", "Thrust"},
@@ -125,13 +125,13 @@ TEST_CASE("kernels of the other libraries of the toolkit") {
   });
 }
 
-TEST_CASE("what no pattern matches is the program's own, and the evidence says so") {
+TEST_CASE("a kernel without a matching pattern is the application's own, and the evidence says so") {
   check_all({
       {"add(float*, float const*, int)", "own"},
       {"void layernorm<256>(LayernormArguments)", "own"},
-      {"my_ampere_test", "own"},  // only a name that begins so
-      {"step_12", "own"},         // a number is no signature
-      {"conv_3d", "own"},         // nor is one specialised argument
+      {"my_ampere_test", "own"},  // "ampere_" counts only at the start
+      {"step_12", "own"},         // a number is not a signature
+      {"conv_3d", "own"},         // one specialised argument is not a signature either
       {"pool_2d3x", "own"},
       {"kernel_", "own"},
       {"_", "own"},
@@ -140,11 +140,11 @@ TEST_CASE("what no pattern matches is the program's own, and the evidence says s
   CHECK(kernel_origin("_Z3addPf", "add(float*)").evidence == "no known pattern");
 }
 
-TEST_CASE("the evidence names the part of the name that told") {
+TEST_CASE("the evidence is the matching part of the name") {
   CHECK(kernel_origin("nvjet_x", "nvjet_x").evidence == "name starts with nvjet_");
   CHECK(kernel_origin("k", "void at::native::k<int>()").evidence == "name contains at::native");
 }
 
-TEST_CASE("a return type in front does not hide how a name begins") {
+TEST_CASE("a return type does not hide the start of a name") {
   CHECK(kernel_origin("", "void cutlass_kernel<float>(float)").evidence == "name starts with cutlass_");
 }

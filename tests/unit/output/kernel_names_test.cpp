@@ -20,7 +20,7 @@ LaunchConfigRecord config(std::uint32_t grid_x) {
 
 }  // namespace
 
-TEST_CASE("a kernel's name is kept mangled and told demangled, with its library") {
+TEST_CASE("a kernel's name is kept both mangled and demangled, with its library") {
   LossLedger loss;
   KernelNames names(loss);
 
@@ -32,7 +32,7 @@ TEST_CASE("a kernel's name is kept mangled and told demangled, with its library"
   CHECK(name.evidence == "name contains at::native");
 }
 
-TEST_CASE("a name that is no C++ stays as it is") {
+TEST_CASE("a name that is not a mangled C++ name stays as it is") {
   LossLedger loss;
   KernelNames names(loss);
   for (const char* text : {"nvjet_hsh_128x256", "_Znonsense", "_Z", "", "f"}) {
@@ -41,7 +41,7 @@ TEST_CASE("a name that is no C++ stays as it is") {
   }
 }
 
-TEST_CASE("one text has one id, whatever pointer it comes by") {
+TEST_CASE("one text has one id, whatever the pointer") {
   LossLedger loss;
   KernelNames names(loss);
   const std::string a = "_Z3addPf", b = a;
@@ -54,7 +54,7 @@ TEST_CASE("one text has one id, whatever pointer it comes by") {
   CHECK(names.size() == 2);  // with "(other)"
 }
 
-TEST_CASE("a pointer whose text changed, as after an unloaded module, is another kernel") {
+TEST_CASE("a pointer whose text changed, as after a module was unloaded, is another kernel") {
   LossLedger loss;
   KernelNames names(loss);
   char memory[16] = "first";
@@ -95,7 +95,7 @@ TEST_CASE("after 65,536 names every new one is (other), counted, and known ones 
   CHECK(loss.get(Loss::names_folded) == 1);
 }
 
-TEST_CASE("configurations are one when all of their parts are") {
+TEST_CASE("configurations share an id only if all fields are equal") {
   LossLedger loss;
   KernelNames names(loss);
   const std::uint32_t id = names.intern(config(1));
@@ -116,7 +116,7 @@ TEST_CASE("configurations are one when all of their parts are") {
   CHECK(names.config(id).grid == Dim3{1, 1, 1});
 }
 
-TEST_CASE("too many configurations are forgotten, and their ids are not given again") {
+TEST_CASE("after too many configurations the table is cleared, and ids are not reused") {
   LossLedger loss;
   KernelNames names(loss);
   for (std::uint32_t i = 1; i <= KernelNames::kMaxConfigs; ++i) REQUIRE(names.intern(config(i)) == i);
@@ -128,7 +128,7 @@ TEST_CASE("too many configurations are forgotten, and their ids are not given ag
   CHECK(names.config(fresh).grid.x == 0);
 }
 
-TEST_CASE("a record that waited while configurations were forgotten still finds its own") {
+TEST_CASE("a record that waited while the table was cleared still finds its configuration") {
   LossLedger loss;
   KernelNames names(loss);
   for (std::uint32_t i = 1; i <= KernelNames::kMaxConfigs; ++i) REQUIRE(names.intern(config(i)) == i);

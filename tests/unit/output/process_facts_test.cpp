@@ -9,14 +9,14 @@
 
 using namespace rangefinder;
 
-TEST_CASE("the open kernel module names its release") {
-  // As read on a machine with an H200.
+TEST_CASE("the release is read from the text of the open kernel module") {
+  // From a machine with an H200.
   CHECK(
       driver_release_in("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  "
                         "(nixbld@)  \n") == "580.159.04");
 }
 
-TEST_CASE("the classic kernel module names its release, also in two numbers and on another machine") {
+TEST_CASE("the release is read from the text of the proprietary module, with two numbers, and for aarch64") {
   CHECK(driver_release_in(
             "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024\n"
             "GCC version:  gcc version 11.4.0 (Ubuntu 11.4.0-1ubuntu1~22.04)\n") == "550.54.14");
@@ -27,7 +27,7 @@ TEST_CASE("the classic kernel module names its release, also in two numbers and 
                           "(buildbrain@mobile-u64)\n") == "540.4.0");
 }
 
-TEST_CASE("a text without a release gives none, and the compiler's version is not taken for it") {
+TEST_CASE("a text without a release gives none, not the compiler's version") {
   CHECK(driver_release_in("").empty());
   CHECK(driver_release_in("NVRM version:").empty());
   CHECK(driver_release_in("NVRM version: NVIDIA UNIX x86_64 Kernel Module  unknown\n"
@@ -40,7 +40,7 @@ TEST_CASE("a text without a release gives none, and the compiler's version is no
   }
 }
 
-TEST_CASE("the facts of this process hold what the machine says of its driver") {
+TEST_CASE("the facts of this process hold the driver release of the machine") {
   const Header header = read_process_facts();
 
   CHECK(header.pid == getpid());

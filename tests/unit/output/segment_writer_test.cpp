@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/output/written_trace.h"
+#include "tests/unit/output/open_segments.h"
 
 using namespace rangefinder;
 using namespace rangefinder::test;
@@ -14,20 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr SegmentLimits kRoomy{256 * kMiB, 0, false};
-
-/// A group of one line, with a "header" where a segment begins, as TraceWriter does.
-void put(SegmentWriter& writer, const std::string& text) {
-  writer.commit();
-  if (writer.begins_segment()) {
-    writer.text() += "header " + std::to_string(writer.segment()) + "\n";
-    writer.line_done();
-  }
-  writer.text() += text + "\n";
-  writer.line_done();
-}
-
-/// `count` lines of 1 KiB, numbered from `first`.
+/// Writes `count` lines of 1 KiB, numbered from `first`.
 void put_kib(SegmentWriter& writer, int first, int count) {
   for (int i = first; i < first + count; ++i) {
     std::string text = std::to_string(i);
@@ -36,7 +23,7 @@ void put_kib(SegmentWriter& writer, int first, int count) {
   }
 }
 
-/// Of all segments in order, without their headers: the number that each line begins with.
+/// The number at the start of each line of all segments, in order and without headers.
 std::vector<int> numbers_in(const fs::path& folder) {
   std::vector<int> out;
   for (const std::string& name : files_in(folder)) {
@@ -47,7 +34,7 @@ std::vector<int> numbers_in(const fs::path& folder) {
   return out;
 }
 
-/// Every segment begins with its own header and has no other.
+/// Checks that every segment begins with its own header and has no other.
 void check_headers(const fs::path& folder) {
   for (const std::string& name : files_in(folder)) {
     const std::vector<std::string> lines = lines_of(folder / name);
@@ -68,19 +55,15 @@ std::uint64_t bytes_in(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("the folder and those above it are made, and lines reach the disk when flushed") {
-  const TemporaryFolder temporary;
-  const fs::path folder = temporary.path() / "a" / "rank=0";
-  LossLedger loss;
-  SegmentWriter writer(kRoomy, loss);
-  REQUIRE(writer.open_folder(folder, false));
-  put(writer, "first");
+TEST_CASE("the folder and its parents are created, and flush() writes the lines") {
+  OpenSegments to(kRoomy, "a/rank=0");
+  to.put("first");
 
-  CHECK(writer.flush());
+  CHECK(to.writer.flush());
 
-  CHECK(lines_of(folder / "trace-00000.ndjson") == std::vector<std::string>{"header 0", "first"});
-  CHECK(writer.bytes_written() == 15);
-  CHECK(writer.folder() == folder);
+  CHECK(to.lines(0) == std::vector<std::string>{"header 0", "first"});
+  CHECK(to.writer.bytes_written() == 15);
+  CHECK(to.writer.folder() == to.folder);
 }
 
 TEST_CASE("a folder that holds a trace is refused and stays as it is") {
@@ -96,7 +79,7 @@ TEST_CASE("a folder that holds a trace is refused and stays as it is") {
   CHECK(content(temporary.path() / "trace-00003.ndjson") == "old\n");
 }
 
-TEST_CASE("a summary alone, or a compressed segment, is a trace that is not overwritten") {
+TEST_CASE("a summary alone, or a compressed segment, counts as a trace and is not overwritten") {
   for (const char* name : {"summary.json", "trace-00000.ndjson.zst"}) {
     const TemporaryFolder temporary;
     std::ofstream(temporary.path() / name) << "old";
@@ -128,26 +111,22 @@ TEST_CASE("overwriting removes the files of a trace and no others") {
   CHECK(content(temporary.path() / "trace-00000.ndjson.tmp").empty());
 }
 
-TEST_CASE("a segment appears with its first lines: whoever is killed before leaves none without a header") {
-  const TemporaryFolder temporary;
-  const fs::path first = temporary.path() / "trace-00000.ndjson",
-                 second = temporary.path() / "trace-00001.ndjson";
-  LossLedger loss;
-  SegmentWriter writer(kRoomy, loss);
-  REQUIRE(writer.open_folder(temporary.path(), false));
-  put(writer, "1");
+TEST_CASE("a segment appears with its first lines, so a kill leaves none without a header") {
+  OpenSegments to;
+  const fs::path first = to.path(0), second = to.path(1);
+  to.put("1");
   CHECK_FALSE(fs::exists(first));
-  writer.rotate();
+  to.writer.rotate();
   CHECK(fs::exists(first));
-  put(writer, "2");
+  to.put("2");
   CHECK_FALSE(fs::exists(second));
 
-  CHECK(writer.flush());
+  CHECK(to.writer.flush());
 
-  CHECK(files_in(temporary.path()) == std::vector<std::string>{"trace-00000.ndjson", "trace-00001.ndjson"});
+  CHECK(to.files() == std::vector<std::string>{"trace-00000.ndjson", "trace-00001.ndjson"});
 }
 
-TEST_CASE("two that begin in one folder at once: the second is told so, whether the first has lines or not") {
+TEST_CASE("of two writers in one folder the second is refused, whether the first has lines or not") {
   const TemporaryFolder temporary;
   LossLedger loss;
   SegmentWriter first(kRoomy, loss), second(kRoomy, loss);
@@ -163,7 +142,7 @@ TEST_CASE("two that begin in one folder at once: the second is told so, whether 
   CHECK(files_in(temporary.path()) == std::vector<std::string>{"trace-00000.ndjson"});
 }
 
-TEST_CASE("where no line was written nothing is left") {
+TEST_CASE("without a written line no file and no folder is left") {
   const TemporaryFolder temporary;
   const fs::path folder = temporary.path() / "out";
   {
@@ -175,7 +154,7 @@ TEST_CASE("where no line was written nothing is left") {
   CHECK_FALSE(fs::exists(folder));
 }
 
-TEST_CASE("a place that cannot be a folder is an error with its name") {
+TEST_CASE("a path that cannot be a folder is an error that names it") {
   const TemporaryFolder temporary;
   std::ofstream(temporary.path() / "file") << "";
   LossLedger loss;
@@ -185,110 +164,91 @@ TEST_CASE("a place that cannot be a folder is an error with its name") {
 
     CHECK_FALSE(writer.open_folder(folder, true));
 
-    CHECK(writer.error() == "cannot make " + folder + ": Not a directory");
+    CHECK(writer.error() == "cannot create " + folder + ": Not a directory");
   }
 }
 
-TEST_CASE("a full segment is followed by the next, each with its own header, and no line is lost") {
-  const TemporaryFolder temporary;
-  LossLedger loss;
-  SegmentWriter writer({kMiB, 0, false}, loss);
-  REQUIRE(writer.open_folder(temporary.path(), false));
+TEST_CASE("after a full segment the next one begins with its own header, and no line is lost") {
+  OpenSegments to({kMiB, 0, false});
 
-  put_kib(writer, 0, 3000);
-  writer.flush();
+  put_kib(to.writer, 0, 3000);
+  to.writer.flush();
 
-  CHECK(files_in(temporary.path()).size() >= 3);
-  check_headers(temporary.path());
-  const std::vector<int> numbers = numbers_in(temporary.path());
+  CHECK(to.files().size() >= 3);
+  check_headers(to.folder);
+  const std::vector<int> numbers = numbers_in(to.folder);
   REQUIRE(numbers.size() == 3000);
   CHECK(std::is_sorted(numbers.begin(), numbers.end()));
-  CHECK(loss.snapshot() == LossLedger{}.snapshot());
-  CHECK(bytes_in(temporary.path()) == writer.bytes_written());
+  CHECK(to.loss.snapshot() == LossLedger{}.snapshot());
+  CHECK(bytes_in(to.folder) == to.writer.bytes_written());
 }
 
-TEST_CASE("segments are as long as asked, but for what is written at once") {
-  const TemporaryFolder temporary;
-  LossLedger loss;
-  SegmentWriter writer({kMiB, 0, false}, loss);
-  REQUIRE(writer.open_folder(temporary.path(), false));
+TEST_CASE("segments exceed the requested size by at most one write") {
+  OpenSegments to({kMiB, 0, false});
 
-  put_kib(writer, 0, 4000);
-  writer.flush();
+  put_kib(to.writer, 0, 4000);
+  to.writer.flush();
 
-  for (const std::string& name : files_in(temporary.path())) {
-    CHECK(fs::file_size(temporary.path() / name) < kMiB + 300 * 1024);
+  for (const std::string& name : to.files()) {
+    CHECK(fs::file_size(to.folder / name) < kMiB + 300 * 1024);
   }
 }
 
-TEST_CASE("rotating by hand begins the next segment; with nothing written there is nothing to end") {
-  const TemporaryFolder temporary;
-  LossLedger loss;
-  SegmentWriter writer(kRoomy, loss);
-  REQUIRE(writer.open_folder(temporary.path(), false));
-  writer.rotate();
-  put(writer, "1");
+TEST_CASE("rotate() begins the next segment, unless nothing was written") {
+  OpenSegments to;
+  to.writer.rotate();
+  to.put("1");
 
-  writer.rotate();
-  writer.rotate();
-  put(writer, "2");
-  writer.flush();
+  to.writer.rotate();
+  to.writer.rotate();
+  to.put("2");
+  to.writer.flush();
 
-  CHECK(files_in(temporary.path()) == std::vector<std::string>{"trace-00000.ndjson", "trace-00001.ndjson"});
-  check_headers(temporary.path());
-  CHECK(numbers_in(temporary.path()) == std::vector<int>{1, 2});
+  CHECK(to.files() == std::vector<std::string>{"trace-00000.ndjson", "trace-00001.ndjson"});
+  check_headers(to.folder);
+  CHECK(numbers_in(to.folder) == std::vector<int>{1, 2});
 }
 
-TEST_CASE("keep first: the beginning stays, the rest is counted, the bound holds") {
-  const TemporaryFolder temporary;
-  LossLedger loss;
-  SegmentWriter writer({kMiB, 2 * kMiB, false}, loss);
-  REQUIRE(writer.open_folder(temporary.path(), false));
+TEST_CASE("keep first: the first lines stay, the others are counted as lost, the bound holds") {
+  OpenSegments to({kMiB, 2 * kMiB, false});
 
-  put_kib(writer, 0, 5000);
-  writer.flush();
-  put_kib(writer, 5000, 1);  // would fit, but must not follow lost ones
-  writer.flush();
+  put_kib(to.writer, 0, 5000);
+  to.writer.flush();
+  put_kib(to.writer, 5000, 1);  // would fit, but must not follow lost lines
+  to.writer.flush();
 
-  CHECK(bytes_in(temporary.path()) <= 2 * kMiB);
-  const std::vector<int> numbers = numbers_in(temporary.path());
+  CHECK(bytes_in(to.folder) <= 2 * kMiB);
+  const std::vector<int> numbers = numbers_in(to.folder);
   REQUIRE(numbers.size() > 1500);
   for (std::size_t i = 0; i < numbers.size(); ++i) REQUIRE(numbers[i] == static_cast<int>(i));
-  CHECK(loss.get(Loss::lines_over_max_size) >= 5001 - numbers.size());
-  CHECK(loss.get(Loss::lines_not_written) == 0);
+  CHECK(to.loss.get(Loss::lines_over_max_size) >= 5001 - numbers.size());
+  CHECK(to.loss.get(Loss::lines_not_written) == 0);
 }
 
-TEST_CASE("keep last: the end stays, in whole segments, the bound holds, what is removed is counted") {
-  const TemporaryFolder temporary;
-  LossLedger loss;
-  SegmentWriter writer({64 * kMiB, 2 * kMiB, true}, loss);
-  REQUIRE(writer.open_folder(temporary.path(), false));
+TEST_CASE("keep last: the last segments stay, removed lines are counted as lost, the bound holds") {
+  OpenSegments to({64 * kMiB, 2 * kMiB, true});
 
-  put_kib(writer, 0, 10'000);
-  writer.flush();
+  put_kib(to.writer, 0, 10'000);
+  to.writer.flush();
 
-  CHECK(bytes_in(temporary.path()) <= 2 * kMiB);
-  const std::vector<int> numbers = numbers_in(temporary.path());
+  CHECK(bytes_in(to.folder) <= 2 * kMiB);
+  const std::vector<int> numbers = numbers_in(to.folder);
   REQUIRE(numbers.size() > 1000);
   for (std::size_t i = 0; i < numbers.size(); ++i)
     REQUIRE(numbers[i] == 10'000 - static_cast<int>(numbers.size() - i));
-  check_headers(temporary.path());
-  const std::size_t lines_written = 10'000 + writer.segment() + 1;  // a header each
-  CHECK(loss.get(Loss::lines_over_max_size) ==
-        lines_written - numbers.size() - files_in(temporary.path()).size());
+  check_headers(to.folder);
+  const std::size_t lines_written = 10'000 + to.writer.segment() + 1;  // a header each
+  CHECK(to.loss.get(Loss::lines_over_max_size) == lines_written - numbers.size() - to.files().size());
 }
 
-TEST_CASE("the lines that end a trace go in although the bound is reached") {
-  const TemporaryFolder temporary;
-  LossLedger loss;
-  SegmentWriter writer({kMiB, kMiB, false}, loss);
-  REQUIRE(writer.open_folder(temporary.path(), false));
-  put_kib(writer, 0, 2000);
+TEST_CASE("the lines that end a trace are written although the bound is reached") {
+  OpenSegments to({kMiB, kMiB, false});
+  put_kib(to.writer, 0, 2000);
 
-  writer.lift_limit();
-  put(writer, "4711");
-  writer.flush();
+  to.writer.lift_limit();
+  to.put("4711");
+  to.writer.flush();
 
-  CHECK(numbers_in(temporary.path()).back() == 4711);
-  check_headers(temporary.path());
+  CHECK(numbers_in(to.folder).back() == 4711);
+  check_headers(to.folder);
 }

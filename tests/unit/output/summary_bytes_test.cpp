@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes in a summary: exact, estimated, sampled; with their error and what they mean.
+// Bytes in a summary: exact, estimated and sampled, with their error and rate.
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ using namespace rangefinder;
 using namespace rangefinder::summary_tables;
 using Json = nlohmann::ordered_json;
 
-TEST_CASE("bytes stand beside their error, their rate and what they lack") {
+TEST_CASE("a row holds its bytes, their error, their rate and the number of unmeasured launches") {
   Tables tables;
   tables.path({1, 0, 0, "model"});
   RangeRecord range;
@@ -21,7 +21,7 @@ TEST_CASE("bytes stand beside their error, their rate and what they lack") {
   ExactRecord measured = exact(1, true);
   measured.gpu_ns = 1'000'000;
   measured.dram_read_bytes = 1'000'000'000;
-  measured.dram_write_bytes = 258'291'200;  // 20 L2's in all
+  measured.dram_write_bytes = 258'291'200;  // the sum is 20 times the L2 size
   tables.totals.add(measured);
   tables.totals.add(exact(1, false));
 
@@ -39,7 +39,7 @@ TEST_CASE("bytes stand beside their error, their rate and what they lack") {
   CHECK_FALSE(row.contains("bytes_estimated"));
 }
 
-TEST_CASE("metric sets that take turns give estimates, metrics and what is missing by name") {
+TEST_CASE("metric sets that take turns give estimates, metrics and the names of missing sets") {
   Tables tables;
   tables.path({1, 0, 0, "model"});
   tables.path({2, 0, 0, "once"});
@@ -67,7 +67,7 @@ TEST_CASE("metric sets that take turns give estimates, metrics and what is missi
   CHECK(summary["metric_sets"].dump() == R"([{"id":3,"name":"stalls","metrics":["smsp__waits.sum"]}])");
 }
 
-TEST_CASE("live sampled bytes say that they are shared by time, and what nobody moved") {
+TEST_CASE("live sampled bytes are marked as shared by time, and unattributed bytes are reported") {
   Tables tables;
   tables.path({1, 0, 0, "model"});
   const KernelRecord record = kernel(1, 1000, 2000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What summaries are made of, for their tests: totals with names, and short records.
+// Input for tests of summaries: totals with names, and short records.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace rangefinder::summary_tables {
 
-// Totals, and the names that a summary asks for.
+// Totals, and the names that a summary reads.
 struct Tables {
   TotalsBuilder totals;
   std::map<std::uint32_t, PathRecord> paths;

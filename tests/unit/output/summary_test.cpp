@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// Feeds the example trace in, as the drain thread and the tools do.
+// Feeds the records of the example trace, as the drain thread and the tools do.
 struct FromLines {
   Tables& tables;
   SampleSharing& sharing;
@@ -37,7 +37,7 @@ struct FromLines {
 
 }  // namespace
 
-TEST_CASE("the example summary is what the example trace gives, byte for byte") {
+TEST_CASE("the example trace gives the example summary, byte for byte") {
   Tables tables;
   SampleSharing sharing;
   EndRecord end;
@@ -57,7 +57,7 @@ TEST_CASE("the example summary is what the example trace gives, byte for byte") 
   CHECK(example::example_file("summary.json", text) == text);
 }
 
-TEST_CASE("modules are named by their joined path, parents first, and hold the totals") {
+TEST_CASE("modules have their joined path and their totals, parents first") {
   Tables tables;
   tables.path({1, 0, 0, "model"});
   tables.path({2, 1, 0, "layers/0"});
@@ -73,7 +73,7 @@ TEST_CASE("modules are named by their joined path, parents first, and hold the t
   CHECK(modules[1]["path"] == "model/layers\\/0");
 }
 
-TEST_CASE("what was not measured is absent, never 0") {
+TEST_CASE("a value that was not measured is absent, never 0") {
   Tables tables;
   tables.path({1, 0, 0, "unmeasured"});
   tables.path({2, 0, 0, "empty"});
@@ -88,11 +88,11 @@ TEST_CASE("what was not measured is absent, never 0") {
     CHECK_FALSE(modules[0].contains(key));
   }
   CHECK(modules[0]["unmeasured_launches"] == 1);
-  CHECK(modules[1]["gpu_ns"] == 0);  // no kernel: truly nothing
+  CHECK(modules[1]["gpu_ns"] == 0);  // no kernel: a true 0
   CHECK_FALSE(modules[1].contains("unmeasured_launches"));
 }
 
-TEST_CASE("time is that of records, bytes are those of exact lines; without records there is no time") {
+TEST_CASE("time comes from records and bytes from exact lines; without records there is no time") {
   Tables tables;
   tables.path({1, 0, 0, "records"});
   tables.path({2, 0, 0, "lines"});
@@ -120,7 +120,7 @@ TEST_CASE("time is that of records, bytes are those of exact lines; without reco
   CHECK(summary["kernels"][0]["total_ns"] == 20);
 }
 
-TEST_CASE("work outside of any range is apart from the modules") {
+TEST_CASE("work outside of any range is not among the modules") {
   Tables tables;
   tables.totals.add(kernel(0, 0, 10));
 
@@ -131,7 +131,7 @@ TEST_CASE("work outside of any range is apart from the modules") {
   CHECK_FALSE(summary["outside"].contains("path"));
 }
 
-TEST_CASE("the process and its GPUs are the lines of the trace without what makes them lines") {
+TEST_CASE("the process and its GPUs have the keys of their trace lines, without line keys such as t") {
   const Json summary = Tables{}.json();
 
   CHECK(summary["process"]["host"] == "node-1");
@@ -153,14 +153,14 @@ TEST_CASE("names with any bytes give valid UTF-8, the same as in the trace") {
   CHECK(summary["kernels"][0]["name"] == "k\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
-TEST_CASE("a kernel nobody named is called so") {
+TEST_CASE("a kernel without a name is called (unknown)") {
   Tables tables;
   tables.totals.add(kernel(0, 0, 10, 99));
 
   CHECK(tables.json()["kernels"][0]["name"] == "(unknown)");
 }
 
-TEST_CASE("kernels beyond the heaviest 1000 are one last row") {
+TEST_CASE("all kernels after the heaviest 1000 share one last row") {
   Tables tables;
   for (std::uint32_t name = 1; name <= 1003; ++name) {
     tables.kernels[name] = {name, "", std::to_string(name), "own", "x"};
@@ -176,7 +176,7 @@ TEST_CASE("kernels beyond the heaviest 1000 are one last row") {
         R"j({"name":"(other)","library":"","count":3,"total_ns":36,"min_ns":11,"max_ns":13})j");
 }
 
-TEST_CASE("losses that happened and the whole own cost are there") {
+TEST_CASE("a summary holds the losses that happened and the whole own cost") {
   const Tables tables;
   SummaryInput input = tables.input();
   input.loss[static_cast<std::size_t>(Loss::events_dropped)] = 4;

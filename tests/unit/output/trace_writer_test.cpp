@@ -51,7 +51,7 @@ LaunchRecord launch_on(std::uint32_t thread, std::uint32_t path) {
 
 }  // namespace
 
-TEST_CASE("a metric set is named before the first exact line that has it, once a segment") {
+TEST_CASE("a metric set's line comes before its first exact line, once per segment") {
   Writing trace;
   trace.writer.add_metric_set({1, "bytes", {"dram__bytes_read.sum"}});
   trace.writer.add_metric_set({2, "unused", {}});
@@ -70,7 +70,7 @@ TEST_CASE("a metric set is named before the first exact line that has it, once a
   CHECK(trace.read().kinds() == "header gpu exact metric_set exact exact header gpu metric_set exact");
 }
 
-TEST_CASE("a kernel comes behind its header, paths from the outside in, name and configuration") {
+TEST_CASE("a kernel's line follows the header, its paths from the outside in, its name and configuration") {
   Writing trace;
 
   trace.writer.write(trace.kernel_in(trace.layer));
@@ -88,7 +88,7 @@ TEST_CASE("a kernel comes behind its header, paths from the outside in, name and
   CHECK(written.only<KernelRecord>().config == written.only<LaunchConfigRecord>().id);
 }
 
-TEST_CASE("what has been named once is not named again in the same segment") {
+TEST_CASE("a name has one line per segment") {
   Writing trace;
 
   for (int i = 0; i < 3; ++i) trace.writer.write(trace.kernel_in(trace.layer));
@@ -97,7 +97,7 @@ TEST_CASE("what has been named once is not named again in the same segment") {
   CHECK(trace.read().kinds() == "header gpu path domain path kernel_name config kernel kernel kernel kernel");
 }
 
-TEST_CASE("the next segment names everything again that its lines need, and nothing else") {
+TEST_CASE("the next segment repeats the names that its lines need, and no others") {
   Writing trace;
   trace.writer.add_gpu(gpu());
   trace.writer.add_context({1, 0, 7, false});
@@ -114,7 +114,7 @@ TEST_CASE("the next segment names everything again that its lines need, and noth
         "header gpu context domain category payload_schema path kernel_name config kernel");
 }
 
-TEST_CASE("headers count the segments and repeat the rest") {
+TEST_CASE("headers number the segments and repeat the other facts") {
   Writing trace;
   trace.writer.write(trace.kernel_in(0));
   trace.segments.rotate();
@@ -129,7 +129,7 @@ TEST_CASE("headers count the segments and repeat the rest") {
   CHECK(headers[1].pid == headers[0].pid);
 }
 
-TEST_CASE("lines that the disk did not take are named again before they are used") {
+TEST_CASE("names whose lines could not be written are written again before they are used") {
   Writing trace;
   trace.writer.write(trace.kernel_in(trace.model));
   REQUIRE(trace.segments.flush());
@@ -146,7 +146,7 @@ TEST_CASE("lines that the disk did not take are named again before they are used
   CHECK(trace.recorder.loss.get(Loss::lines_not_written) == 3);  // domain, path, kernel
 }
 
-TEST_CASE("threads are named once a segment, before their first line, and again when renamed") {
+TEST_CASE("threads are named once per segment, before their first line, and again when renamed") {
   Writing trace;
   trace.writer.name_thread(42, "loader");
   trace.writer.write(launch_on(42, 0));
@@ -162,7 +162,7 @@ TEST_CASE("threads are named once a segment, before their first line, and again 
   CHECK(written.all<ThreadRecord>()[1].name == "writer");
 }
 
-TEST_CASE("a thread that nobody named has a line all the same") {
+TEST_CASE("a thread without a name has a line too") {
   Writing trace;
 
   trace.writer.write(launch_on(42, 0));
@@ -170,7 +170,7 @@ TEST_CASE("a thread that nobody named has a line all the same") {
   CHECK(trace.read().only<ThreadRecord>().id == 42);
 }
 
-TEST_CASE("a range names its path, domain, text and both of its threads") {
+TEST_CASE("the names of a range's path, domain, text and both threads come before it") {
   Writing trace;
   RangeRecord record = range(1, trace.model, 10, 20);
   record.domain = trace.domain;
@@ -186,21 +186,21 @@ TEST_CASE("a range names its path, domain, text and both of its threads") {
   CHECK(written.only<RangeRecord>().end_thread == 2);
 }
 
-TEST_CASE("a stream is told with the first work on it, once a segment") {
+TEST_CASE("a stream's line comes with the first work on it, once per segment") {
   Writing trace;
   trace.writer.add_stream({7, 1, -5, true});
   trace.writer.add_stream({8, 1, 0, false});
 
   trace.writer.write(trace.kernel_in(0, 7));
   trace.writer.write(trace.kernel_in(0, 7));
-  trace.writer.write(trace.kernel_in(0, 9));  // never heard of it
+  trace.writer.write(trace.kernel_in(0, 9));  // an unknown stream
 
   const WrittenTrace written = trace.read();
   CHECK(written.kinds() == "header gpu stream kernel_name config kernel kernel kernel");
   CHECK(written.only<StreamRecord>().priority == -5);
 }
 
-TEST_CASE("lines are counted by kind, names and the lines about the trace are not") {
+TEST_CASE("event lines are counted by kind; lines of names and about the trace are not") {
   Writing trace;
   trace.writer.write(trace.kernel_in(trace.layer));
   trace.writer.write(trace.kernel_in(trace.layer));
@@ -220,7 +220,7 @@ TEST_CASE("lines are counted by kind, names and the lines about the trace are no
   CHECK(trace.writer.records() == 5);
 }
 
-TEST_CASE("in a trace of many segments every line's names come earlier in its own segment") {
+TEST_CASE("in many segments, the names of every line come earlier in the same segment") {
   Writing trace;
   std::vector<std::uint32_t> paths;
   for (int i = 0; i < 50; ++i) {

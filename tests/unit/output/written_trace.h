@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a writer left in a folder, read back by the reader that the tools use.
+// The trace in a folder, read with the reader of the tools.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline std::vector<std::string> files_in(const std::filesystem::path& folder) {
   return names;
 }
 
-/// The lines of `file` without their newlines. Fails the test if the last one has none.
+/// The lines of `file` without their newlines. The test fails if the last line has none.
 inline std::vector<std::string> lines_of(const std::filesystem::path& file) {
   const std::string text = content(file);
   std::vector<std::string> lines;
@@ -43,7 +43,7 @@ inline std::string segment_name(std::uint32_t segment) {
   return "trace-" + std::string(5 - number.size(), '0') + number + ".ndjson";
 }
 
-/// The lines of one segment, or of all, as records. Views in them live as long as this does.
+/// All lines of a trace as records. Views in them are valid while this object exists.
 class WrittenTrace {
  public:
   explicit WrittenTrace(const std::filesystem::path& folder) {
@@ -71,7 +71,7 @@ class WrittenTrace {
     }
     return out;
   }
-  /// The only one of its kind.
+  /// The only record of its kind.
   template <typename Record>
   [[nodiscard]] Record only() const {
     const std::vector<Record> found = all<Record>();

@@ -2,8 +2,8 @@
 //
 // Communication of one rank and of several: operations, bytes, exposed time, clocks, stragglers.
 //
-// Schemas and payloads are those of NCCL 2.26 and later; a whole program that makes its calls runs in
-// tests/injection (cases_communication.py).
+// Schemas and payloads are those of NCCL 2.26 and later. tests/injection (cases_communication.py) runs a
+// whole program that makes these calls.
 #include <array>
 #include <cstring>
 #include <memory>
@@ -35,7 +35,7 @@ NvtxExtras reduction(std::uint64_t communicator, std::uint64_t bytes, std::uint3
   return extras;
 }
 
-/// Lines of one rank, each shown to a log as it is made.
+/// Lines of one rank; each goes to a log immediately.
 class Rank {
  public:
   explicit Rank(bool schemas_first = true) {
@@ -100,7 +100,7 @@ TEST_CASE("a call's bytes and reduction are read from its payload, and its kerne
   CHECK(found.gpu_ns == 500);
 }
 
-TEST_CASE("calls of different reductions are told apart") {
+TEST_CASE("calls of different reductions are distinguished") {
   Rank rank;
   rank.call(5, 100, 4096, 0);
   rank.call(6, 200, 1, 2);
@@ -111,7 +111,7 @@ TEST_CASE("calls of different reductions are told apart") {
   CHECK(totals(log, "AllReduce", "Max").bytes == 1);
 }
 
-TEST_CASE("a schema that another thread registered may come behind the calls that use it") {
+TEST_CASE("a schema that another thread registered may come after the calls that use it") {
   Rank rank(false);
   rank.call(5, 100, 4096);
   rank.show_schemas();
@@ -135,7 +135,7 @@ TEST_CASE("a kernel that a group launches belongs to all calls of the group, and
   CHECK(totals(log, "AllReduce", "Sum").gpu_ns == 0);
 }
 
-TEST_CASE("without NVTX the kernel's name tells the operation, and bytes are not known") {
+TEST_CASE("without NVTX the kernel's name gives the operation, and bytes are unknown") {
   Rank rank;
   rank.run(1, 1'000, 1'500);
 
@@ -167,7 +167,7 @@ Header on(const char* host, std::int64_t unix_ns, std::int64_t monotonic_ns) {
   return out;
 }
 
-TEST_CASE("ranks of one host are placed by the clock they share, and how well it is known is said") {
+TEST_CASE("ranks of one host are placed by their shared clock, with its uncertainty") {
   const Header first = on("a", 0, 0), second = on("a", 5'000'300, 5'000'000);
 
   const auto clocks = align_clocks({&first, &second});
@@ -177,7 +177,7 @@ TEST_CASE("ranks of one host are placed by the clock they share, and how well it
   CHECK(clocks[1].agree_within_ns == 300u);
 }
 
-TEST_CASE("ranks of another host are placed by the time of day, and among themselves by their own clock") {
+TEST_CASE("ranks of another host are placed by CLOCK_REALTIME, and among themselves by their own clock") {
   const Header first = on("a", 0, 0), second = on("b", 2'000, 77'000'000'000),
                third = on("b", 9'100, 77'000'007'000);
 
@@ -189,13 +189,13 @@ TEST_CASE("ranks of another host are placed by the time of day, and among themse
   CHECK_FALSE(clocks[1].agree_within_ns);
 }
 
-TEST_CASE("hosts of one name whose uptimes differ do not share a clock") {
+TEST_CASE("hosts of the same name whose uptimes differ do not share a clock") {
   const Header first = on("localhost", 0, 0), second = on("localhost", 1'000, 90'000'000'000);
 
   CHECK_FALSE(align_clocks({&first, &second})[1].same_host);
 }
 
-/// Two ranks and three all-reduces; the second comes 400 later to each, by its own clock.
+/// Two ranks and three all-reduces. The second rank comes 400 ns later to each; its clock is off by kOffset.
 struct TwoRanks {
   TwoRanks() {
     for (std::uint64_t i = 0; i < 3; ++i) {
@@ -226,7 +226,7 @@ TEST_CASE("the rank that comes last to collectives is the straggler, on one time
   CHECK(waits.clocks_off_ns == 0);
 }
 
-TEST_CASE("collectives that end before they begin elsewhere tell that clocks are off") {
+TEST_CASE("collectives that end before they begin on another rank show a clock error") {
   const TwoRanks two;
 
   const RankWaits waits = compare_collectives({two.early.log.get(), two.late.log.get()},
@@ -235,7 +235,7 @@ TEST_CASE("collectives that end before they begin elsewhere tell that clocks are
   CHECK(waits.clocks_off_ns == 300);  // begins at 1,200, the other ended at 900
 }
 
-TEST_CASE("collectives that one rank lacks are left out, and counted") {
+TEST_CASE("collectives that one rank lacks are excluded and counted") {
   TwoRanks two;
   Rank short_one;
   short_one.call(1, 0, 64);
@@ -263,11 +263,11 @@ TEST_CASE("the table of ranks names the straggler") {
         std::string::npos);
 }
 
-TEST_CASE("the section shows nothing of programs that talk to nobody") {
+TEST_CASE("the section reports a program without communication") {
   const SectionRun run("communication", recorded("multi_stream"));
 
   CHECK(run.table("communication").rows.empty());
-  CHECK(run.shown().find("Nobody was talked to") != std::string::npos);
+  CHECK(run.shown().find("No call or kernel of NCCL") != std::string::npos);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Extended payloads, by schemas as profiler/nvtx/payload_schemas.cpp writes them.
+// Extended payloads, with schemas in the form that profiler/nvtx/payload_schemas.cpp writes.
 #include "tools/analysis/communication/extended_payload.h"
 #include "tests/catch.h"
 
@@ -14,7 +14,7 @@ NvtxExtras payload(std::uint64_t schema, std::vector<std::uint8_t> bytes) {
   return out;
 }
 
-TEST_CASE("payloads that are shorter than their schema give what is there") {
+TEST_CASE("a payload shorter than its schema gives its complete entries") {
   ExtendedPayloads payloads;
   payloads.add({9, 1,
                 R"({"kind":"schema","entries":[{"name":"a","type":"int"},{"name":"b","type":"int"},)"
@@ -27,7 +27,7 @@ TEST_CASE("payloads that are shorter than their schema give what is there") {
   CHECK(entries[1].value == 2);
 }
 
-TEST_CASE("entries lie where the compiler would put them") {
+TEST_CASE("entries without an offset are aligned as by a compiler") {
   ExtendedPayloads payloads;
   payloads.add(
       {9, 1, R"({"kind":"schema","entries":[{"name":"a","type":"uint8"},{"name":"b","type":"size"}]})"});
@@ -38,7 +38,7 @@ TEST_CASE("entries lie where the compiler would put them") {
   CHECK(entries[1].value == 263);
 }
 
-TEST_CASE("entries behind a text of unknown length are left out, those with a place of their own are not") {
+TEST_CASE("entries after a text of unknown length are omitted, unless they have an offset") {
   ExtendedPayloads payloads;
   payloads.add(
       {9, 1,
@@ -51,7 +51,7 @@ TEST_CASE("entries behind a text of unknown length are left out, those with a pl
   CHECK(static_cast<std::int64_t>(entries[0].value) == -2);
 }
 
-TEST_CASE("an enum's value has its name, and none where it is not in the list") {
+TEST_CASE("an enum's value has its name, and no name if it is not in the list") {
   ExtendedPayloads payloads;
   payloads.add({5, 1, R"({"kind":"enum","entries":[{"name":"Sum","value":0}],"size":4})"});
   payloads.add({9, 1, R"({"kind":"schema","entries":[{"name":"a","type":5},{"name":"b","type":5}]})"});

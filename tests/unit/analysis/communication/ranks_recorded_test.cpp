@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What two ranks of PyTorch said of NCCL on two H200s: operations, clocks, who waited.
+// NCCL operations, clocks and waits of two recorded PyTorch ranks on two H200s.
 #include "tests/catch.h"
 #include "tests/unit/analysis/sections/section_run.h"
 #include "tools/analysis/communication/rank_tables.h"
@@ -15,7 +15,7 @@ std::filesystem::path recorded_rank(int rank) {
   return std::filesystem::path(RANGEFINDER_TEST_RANKS) / ("rank=" + std::to_string(rank));
 }
 
-/// Shows all lines to a log.
+/// Passes all lines to a log.
 class LogSection final : public Section {
  public:
   explicit LogSection(CommunicationLog& log) : log_(log) {}
@@ -39,7 +39,7 @@ struct RecordedRanks {
   One first{0}, second{1};
 };
 
-TEST_CASE("operations of a recorded rank have the bytes that PyTorch asked NCCL for") {
+TEST_CASE("operations of a recorded rank have the bytes that PyTorch passed to NCCL") {
   const SectionRun run("communication", recorded_rank(0));
 
   constexpr double kBytes = 5 * 4.0 * (1 << 22);  // five steps of 16 MiB
@@ -56,7 +56,7 @@ TEST_CASE("operations of a recorded rank have the bytes that PyTorch asked NCCL 
   CHECK(both > 0);
 }
 
-TEST_CASE("recorded ranks are put on one time line, on which no collective ends before it begins") {
+TEST_CASE("recorded ranks are put on one time line, without a clock error") {
   const RecordedRanks ranks;
   const auto clocks = align_clocks({&ranks.first.trace.header, &ranks.second.trace.header});
 

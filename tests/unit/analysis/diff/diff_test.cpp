@@ -16,12 +16,12 @@ struct Program {
   unsigned seed = 1;
   std::uint64_t iterations = 64;
   double attention_ns = 20'000;  ///< mean of model/attention's kernel
-  double noise = 0.03;           ///< standard deviation of each kernel's time, of its mean
+  double noise = 0.03;           ///< standard deviation of each kernel's time over its mean
   std::string mlp_kernel = "relu(int)";
   double dram_bytes = 0;  ///< of each attention kernel; 0: no exact lines
 };
 
-/// iteration ─ model ─ { attention: gemm, mlp: relu }, every kernel as noisy as the program says.
+/// iteration ─ model ─ { attention: gemm, mlp: relu }; all kernel times have Program::noise.
 struct NoisyRun : TraceOnDisk {
   explicit NoisyRun(const Program& program) : random(program.seed) {
     lines = {line_of(header()),
@@ -110,7 +110,7 @@ TEST_CASE("Welch's test gives the published example's result") {
   CHECK(result->p == Approx(0.021).margin(0.0005));
 }
 
-TEST_CASE("Holm's correction believes a row by what is left to test") {
+TEST_CASE("Holm's correction divides alpha by the number of remaining tests") {
   CHECK(holm({0.001, 0.02, 0.03}, 0.05) == std::vector<bool>{true, true, true});
   CHECK(holm({0.001, 0.03, 0.04}, 0.05) == std::vector<bool>{true, false, false});
 }
@@ -124,7 +124,7 @@ TEST_CASE("runs of the same program show no change, whatever the seed") {
   }
 }
 
-TEST_CASE("a module that got 10 % slower is found, with its parents, and its sibling is not") {
+TEST_CASE("a module that got 10 % slower is found with its parents, but without its sibling") {
   const TraceDiff diff = diff_of({.seed = 1}, {.seed = 2, .attention_ns = 22'000});
   CHECK(row(diff.modules, "iteration/model/attention").verdict == Verdict::worse);
   CHECK(row(diff.modules, "iteration/model").verdict == Verdict::worse);
@@ -136,7 +136,7 @@ TEST_CASE("a module that got 10 % slower is found, with its parents, and its sib
   CHECK(diff.worse_than(0.08).size() == 1);
 }
 
-TEST_CASE("a change below the least counts as none, however sure it is") {
+TEST_CASE("a significant change below the minimum does not count") {
   const TraceDiff diff =
       diff_of({.seed = 1, .noise = 1e-6}, {.seed = 2, .attention_ns = 20'200, .noise = 1e-6});
   const Change& change = row(diff.modules, "iteration/model/attention");
@@ -160,19 +160,19 @@ TEST_CASE("exact bytes are tested like time") {
   CHECK(*change.relative() == Approx(4).margin(0.3));
 }
 
-TEST_CASE("one iteration cannot be tested, and says so") {
+TEST_CASE("a single iteration is reported as untested") {
   const TraceDiff diff =
       diff_of({.seed = 1, .iterations = 1}, {.seed = 2, .iterations = 1, .attention_ns = 90'000});
   CHECK(row(diff.modules, "iteration/model/attention").verdict == Verdict::untested);
   CHECK(diff.worse_than(0.05).empty());
 }
 
-TEST_CASE("different numbers of iterations compare by the mean of one") {
+TEST_CASE("runs with different numbers of iterations are compared by their means") {
   const TraceDiff diff = diff_of({.seed = 1, .iterations = 64}, {.seed = 2, .iterations = 200});
   for (const Change& change : diff.modules) CHECK(change.verdict == Verdict::same);
 }
 
-TEST_CASE("two kernels of one trace stand side by side") {
+TEST_CASE("two kernels of one trace are compared") {
   const NoisyRun run({.seed = 3});
   const Table table = compare_kernels(open_trace_folder(run.folder.path()), "gemm", "^relu");
   CHECK(std::get<double>(table.rows[1][1].value) == Approx(20'000).epsilon(0.02));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cases of workloads/cases, recorded on an H200: each shows the finding that it is there to show, and the
-// version beside it does not.
+// The cases of workloads/cases, recorded on an H200. Each shows the finding that it was made for, and its
+// better version does not.
 #include <algorithm>
 
 #include "tests/catch.h"
@@ -17,15 +17,16 @@ std::ptrdiff_t count(const std::vector<Finding>& findings, std::string_view id) 
   return std::count_if(findings.begin(), findings.end(), [id](const Finding& f) { return f.id == id; });
 }
 
-/// Of the time, when the GPU computes for 3 ms and copies for `copy_ms` a step, and loads 8 images of 6 ms.
+/// Idle share of the time: per step the GPU computes 3 ms and copies `copy_ms`; `workers` load 8 images of 6
+/// ms.
 double idle_share(double workers, double copy_ms) {
   return 1 - (3 + copy_ms) / (8 * 6 / workers);
 }
 
-TEST_CASE("of the transposes the naive one scatters its stores, 32 sectors where 4 would do") {
+TEST_CASE("only the naive transpose has uncoalesced stores, 32 sectors instead of 4") {
   const auto found = recorded("case_transpose");
 
-  // Sectors were counted of the naive one and of the one through a tile, which does not scatter.
+  // The recording has sectors of the naive transpose and of the tiled one, whose stores are coalesced.
   REQUIRE(count(found, "uncoalesced_stores") == 1);
   const Finding& stores = *find(found, "uncoalesced_stores");
   CHECK(stores.where == "rangefinder::cases::(anonymous namespace)::transpose_naive");
@@ -35,10 +36,10 @@ TEST_CASE("of the transposes the naive one scatters its stores, 32 sectors where
   CHECK(static_cast<double>(*stores.saving_ns) == Approx(number(stores, "gpu_ns") * 7 / 8).epsilon(0.001));
 }
 
-TEST_CASE("of the transposes the padded one has no conflicts, and DRAM is what bounds it") {
+TEST_CASE("the padded transpose has no bank conflicts and is bound by DRAM") {
   const auto found = recorded("case_transpose");
 
-  // Conflicts were counted of the padded one. Loads are neighbours in all of them.
+  // The recording has conflicts of the padded transpose only. All of them have coalesced loads.
   REQUIRE(ids(found) == Ids{"memory_bound", "pageable_or_synchronous_copies", "uncoalesced_stores"});
   REQUIRE(count(found, "memory_bound") == 1);
   const Finding& bound = *find(found, "memory_bound");
@@ -48,7 +49,7 @@ TEST_CASE("of the transposes the padded one has no conflicts, and DRAM is what b
   CHECK(number(bound, "dram_bytes") == Approx(30.0 * 2 * 8192 * 4096 * 4).epsilon(0.01));
 }
 
-TEST_CASE("products in FP32 are found with what tensor cores would save") {
+TEST_CASE("matrix products in FP32 are found with the saving of tensor cores") {
   const auto found = recorded("case_gemm_fp32");
 
   const Finding* const math = find(found, "fp32_math");
@@ -61,7 +62,7 @@ TEST_CASE("products in FP32 are found with what tensor cores would save") {
   CHECK(static_cast<double>(*math->saving_ns) == Approx(number(*math, "gpu_ns") * (1 - peaks)).epsilon(1e-4));
 }
 
-TEST_CASE("a product of 1024 cubed does not fill an H200 once") {
+TEST_CASE("a matrix product of 1024 cubed is smaller than one wave of an H200") {
   const auto found = recorded("case_gemm_fp32");
 
   const Finding* const grid = find(found, "grid_under_one_wave");
@@ -73,15 +74,16 @@ TEST_CASE("a product of 1024 cubed does not fill an H200 once") {
   CHECK_FALSE(grid->saving_ns);
 }
 
-TEST_CASE("products on tensor cores, most of their time at 8192 cubed, are neither FP32 nor under one wave") {
+TEST_CASE("large matrix products on tensor cores are neither FP32 nor under one wave") {
   const auto found = recorded("case_gemm_tensor");
 
-  // The host checks the products while the GPU waits, and fetches them into pageable memory.
+  // Most of the time is at 8192 cubed. The host checks the products while the GPU waits, and copies them
+  // into pageable memory.
   REQUIRE(ids(found) == Ids{"idle_in_range", "pageable_or_synchronous_copies"});
   CHECK(find(found, "idle_in_range")->where == "gemm");
 }
 
-TEST_CASE("a GPU with one loader is idle for what the formula says") {
+TEST_CASE("a GPU with one loader is idle for the computed share") {
   const auto found = recorded("case_starved_one");
 
   REQUIRE(ids(found) == Ids{"idle_in_range", "pageable_or_synchronous_copies", "grid_under_one_wave"});
@@ -100,13 +102,13 @@ TEST_CASE("batches from pageable memory are found, batches from pinned memory ar
 
   const Finding* const copies = find(pageable, "pageable_or_synchronous_copies");
   REQUIRE(copies != nullptr);
-  CHECK(number(*copies, "pageable") == 59);  // the first repetition warms up
+  CHECK(number(*copies, "pageable") == 59);  // the first iteration warms up
   CHECK(number(*copies, "bytes") == 59 * 39'321'600.0);
   CHECK(number(*copies, "bytes_per_s") == Approx(8.86e9).epsilon(0.01));
   CHECK(find(pinned, "pageable_or_synchronous_copies") == nullptr);
 }
 
-TEST_CASE("eight loaders leave the GPU idle for the smaller share that the formula says") {
+TEST_CASE("a GPU with eight loaders is idle for the smaller computed share") {
   const auto found = recorded("case_starved_pinned");
 
   REQUIRE(ids(found) == Ids{"idle_in_range", "grid_under_one_wave"});
@@ -116,7 +118,7 @@ TEST_CASE("eight loaders leave the GPU idle for the smaller share that the formu
   CHECK(number(idle, "share_of_time") == Approx(idle_share(8, 0.71)).margin(0.01));
 }
 
-TEST_CASE("attention that writes its scores is found with their bytes, the fused one is not") {
+TEST_CASE("unfused attention is found with the bytes of its scores, fused attention is not") {
   const auto found = recorded("case_attention");
 
   REQUIRE(ids(found) == Ids{"amplification", "attention_scores", "pageable_or_synchronous_copies"});
@@ -125,12 +127,11 @@ TEST_CASE("attention that writes its scores is found with their bytes, the fused
   CHECK(scores.where == "attention/unfused");
   CHECK(number(scores, "times") == 10);
   CHECK(number(scores, "share_of_gpu_time") == Approx(0.348).margin(0.005));
-  // The case has 201,326,592 bytes of scores; what lies between the products passes the L2 with them.
+  // The case has 201,326,592 bytes of scores; the kernels between the products move them through the L2.
   CHECK(number(scores, "l2_bytes") > 10 * 2 * 201'326'592.0);
 }
 
-TEST_CASE(
-    "scores in memory are many times the declared bytes, the fused version moves less than it declares") {
+TEST_CASE("unfused attention moves many times its declared bytes, the fused version fewer than declared") {
   const auto found = recorded("case_attention");
 
   REQUIRE(count(found, "amplification") == 1);
@@ -154,7 +155,7 @@ TEST_CASE("RT-DETR with unfused attention writes scores in its decoder and its e
   CHECK(number(found[2], "times") == 4);
 }
 
-TEST_CASE("RT-DETR with fused attention, measured with two metric sets in turn, writes no scores") {
+TEST_CASE("RT-DETR with fused attention, measured with two alternating metric sets, writes no scores") {
   CHECK(ids(recorded("rtdetr_rotated")) == Ids{"grid_under_one_wave"});
 }
 

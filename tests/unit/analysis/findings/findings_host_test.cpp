@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules about what the host does: made traces with the times of an H200, unless a test says otherwise.
+// Rules about the host. The traces are synthetic, with the times of an H200 unless a test states others.
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 
@@ -10,7 +10,7 @@ using namespace test;
 
 constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
-/// A loader that takes `load_ms` on the CPU before each step of 3 ms on the GPU, as in a training loop.
+/// A training loop whose loader takes `load_ms` on the CPU before each step of `busy_ms` on the GPU.
 struct Starved : MadeTrace {
   explicit Starved(TimeNs load_ms, TimeNs busy_ms = 3) {
     const std::uint32_t iteration = add_path("iteration"), load = add_path("load", iteration),
@@ -26,7 +26,7 @@ struct Starved : MadeTrace {
   }
 };
 
-/// `kernels` kernels a repetition, launched `every` apart, `length` long.
+/// `kernels` kernels per iteration, launched `every` apart, `length` long.
 struct Launches : MadeTrace {
   Launches(int kernels, TimeNs every, TimeNs length) {
     add_path("iteration");
@@ -48,13 +48,13 @@ TEST_CASE("a GPU that waits for a loader is idle in the loader's range") {
   CHECK(idle->where == "iteration/load");
   CHECK(idle->severity == Severity::serious);
   CHECK(number(*idle, "repetitions") == 5);
-  // 6 ms of each of the last five repetitions of 9 ms, but for the microseconds around the range.
+  // 6 ms of each of the last five iterations of 9 ms, except for the microseconds around the range.
   CHECK(*idle->saving_ns == Approx(5 * 6.0 * kMs).epsilon(0.02));
   CHECK(number(*idle, "share_of_time") == Approx(6.0 / 9).epsilon(0.02));
 }
 
-TEST_CASE("a GPU that works beside its loaders is idle for what the formula says") {
-  // 8 loaders, 6 ms an image, 8 images a step: a batch each 6 ms, of which the GPU needs 3.
+TEST_CASE("a GPU that works in parallel with its loaders is idle for the computed share") {
+  // 8 loaders, 6 ms per image, 8 images per step: a batch every 6 ms, of which the GPU needs 3 ms.
   MadeTrace trace;
   const std::uint32_t iteration = trace.add_path("iteration"), load = trace.add_path("load", iteration);
   const std::uint32_t name = trace.add_name("step(float*)"), config = trace.add_config(grid_of(4096, 256));
@@ -72,7 +72,7 @@ TEST_CASE("a GPU that works beside its loaders is idle for what the formula says
   CHECK(number(*idle, "share_of_time") == Approx(1 - 3.0 * 8 / (6 * 8)).margin(0.03));
 }
 
-TEST_CASE("gaps of several GPUs are told as their mean") {
+TEST_CASE("gaps of several GPUs are reported as their mean") {
   MadeTrace trace;
   const std::uint32_t iteration = trace.add_path("iteration");
   const std::uint32_t name = trace.add_name("step(float*)"), config = trace.add_config(grid_of(4096, 256));
@@ -93,7 +93,7 @@ TEST_CASE("a loader that is much faster than the GPU is no finding") {
   CHECK(find(Starved(0, 6).found(), "idle_in_range") == nullptr);
 }
 
-TEST_CASE("idle time in a copy's call belongs to the copy") {
+TEST_CASE("idle time during a copy call counts for the copy") {
   MadeTrace trace;
   trace.add_path("iteration");
   const auto name = trace.add_name("step(float*)");
@@ -122,7 +122,7 @@ TEST_CASE("pinned asynchronous copies are no finding") {
   CHECK(find(trace.found(), "pageable_or_synchronous_copies") == nullptr);
 }
 
-TEST_CASE("short kernels that are launched one by one are bound by their launches") {
+TEST_CASE("short kernels that are launched one by one are launch-bound") {
   const auto found = Launches(100, 10 * kUs, 3 * kUs).found();
 
   const Finding* const bound = find(found, "launch_bound");
@@ -133,11 +133,11 @@ TEST_CASE("short kernels that are launched one by one are bound by their launche
   CHECK(number(*bound, "share_of_time") == Approx(0.6).epsilon(0.05));
 }
 
-TEST_CASE("long kernels that follow each other closely are not bound by their launches") {
+TEST_CASE("long back-to-back kernels are not launch-bound") {
   CHECK(find(Launches(100, 10 * kUs, 200 * kUs).found(), "launch_bound") == nullptr);
 }
 
-/// A repetition with `calls` small copies of 4 KiB and a kernel of 1 ms.
+/// Each iteration has `calls` copies of 4 KiB and a kernel of 1 ms.
 struct SmallCopies : MadeTrace {
   explicit SmallCopies(int calls) {
     add_path("iteration");
@@ -150,7 +150,7 @@ struct SmallCopies : MadeTrace {
   }
 };
 
-TEST_CASE("many small copies cost their calls") {
+TEST_CASE("many small copies are found with the time of their calls") {
   const auto found = SmallCopies(50).found();
 
   const Finding* const small = find(found, "small_copies");
@@ -164,13 +164,14 @@ TEST_CASE("a few small copies are no finding") {
   CHECK(find(SmallCopies(5).found(), "small_copies") == nullptr);
 }
 
-/// Each repetition: kernel of 500 us; `inside`: what the host does behind it.
+/// Each iteration has a kernel of 500 us. `waits`: the host synchronises after it. `allocates`: the host
+/// allocates and frees before it, in the first `allocating_iterations`.
 struct Waiting : MadeTrace {
-  Waiting(bool waits, bool allocates, int allocating_repetitions = 1'000) {
+  Waiting(bool waits, bool allocates, int allocating_iterations = 1'000) {
     add_path("iteration");
     const std::uint32_t name = add_name("step(float*)"), config = add_config(grid_of(4096, 256));
     repeat(8, [&, i = 0](TimeNs at) mutable {
-      if (allocates && i++ < allocating_repetitions) {
+      if (allocates && i++ < allocating_iterations) {
         alloc(1, false, at, at + 30 * kUs);
         alloc(1, true, at + 30 * kUs, at + 45 * kUs);
       }
@@ -181,14 +182,14 @@ struct Waiting : MadeTrace {
   }
 };
 
-TEST_CASE("a wait in each repetition leaves the GPU without work behind it") {
+TEST_CASE("a synchronisation in each iteration leaves the GPU idle after it") {
   const auto found = Waiting(true, false).found();
 
   const Finding* const sync = find(found, "sync_each_iteration");
   REQUIRE(sync != nullptr);
   CHECK(number(*sync, "syncs_per_repetition") == 1);
   CHECK(text(*sync, "apis") == "cuStreamSynchronize x 7");
-  // 53 us of 553, behind all repetitions but the last.
+  // 53 us of 553, after all iterations but the last.
   CHECK(number(*sync, "share_of_time") == Approx(53.0 / 553 * 7 / 8).epsilon(0.01));
 }
 
@@ -196,7 +197,7 @@ TEST_CASE("a loop that does not wait has no synchronisation to report") {
   CHECK(find(Waiting(false, false).found(), "sync_each_iteration") == nullptr);
 }
 
-TEST_CASE("allocations in each repetition are counted with their time") {
+TEST_CASE("allocations in each iteration are counted with their time") {
   const auto found = Waiting(false, true).found();
 
   const Finding* const allocations = find(found, "allocations_in_loop");
@@ -205,7 +206,7 @@ TEST_CASE("allocations in each repetition are counted with their time") {
   CHECK(*allocations->saving_ns == 7 * 45'000u);
 }
 
-TEST_CASE("allocations of the first repetition alone are warming up") {
+TEST_CASE("allocations only in the first iteration are warm-up") {
   CHECK(find(Waiting(false, true, 1).found(), "allocations_in_loop") == nullptr);
 }
 
@@ -235,7 +236,7 @@ TEST_CASE("calls that break a capture are named") {
   CHECK(text(*unsafe, "apis") == "cuMemAlloc x 1, cuStreamSynchronize x 1");
 }
 
-TEST_CASE("calls around a capture do not count against it") {
+TEST_CASE("calls before and after a capture are safe") {
   MadeTrace trace;
   trace.add_path("capture");
   trace.alloc(1, false, 80 * kUs, 90 * kUs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules about kernels, their launches and how they follow each other. Made traces; names as PyTorch,
-// cuBLAS and this repository write them.
+// Rules about kernels, their launches and their order. The traces are synthetic; the kernel names are those
+// of PyTorch, cuBLAS and this repository.
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 #include "tools/analysis/findings/kernel_kinds.h"
@@ -29,7 +29,7 @@ constexpr const char* kSoftmax =
 constexpr const char* kFlash =
     "void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4> >(Flash_fwd_params)";
 
-/// Kernels one behind the other in one path, `configs` cycled.
+/// Consecutive kernels in one path; kernel i has grid i modulo the number of `grids`.
 struct InOrder : MadeTrace {
   InOrder(const std::vector<const char*>& kernels, const std::vector<LaunchConfigRecord>& grids,
           TimeNs length = 100 * kUs, int times = 10) {
@@ -55,7 +55,7 @@ TEST_CASE("elementwise kernels of the same size in a row are a chain") {
   CHECK(*chain->saving_ns == 10 * 2 * 100'000u);
 }
 
-TEST_CASE("elementwise kernels of very different sizes pass different bytes") {
+TEST_CASE("elementwise kernels of very different sizes are no chain") {
   CHECK(find(InOrder({kTensorGemm, kAdd, kGelu}, {grid_of(64, 128), grid_of(4, 128), grid_of(4096, 128)})
                  .found(),
              "unfused_chain") == nullptr);
@@ -65,7 +65,7 @@ TEST_CASE("an elementwise kernel between products is no chain") {
   CHECK(find(InOrder({kTensorGemm, kAdd}, {grid_of(4096, 256)}).found(), "unfused_chain") == nullptr);
 }
 
-TEST_CASE("product, softmax, product in one path is attention with its scores in memory") {
+TEST_CASE("product, softmax, product in one path is attention that writes its scores to memory") {
   const auto found = InOrder({kSgemm, kAdd, kSoftmax, kSgemm}, {grid_of(4096, 256)}).found();
 
   const Finding* const scores = find(found, "attention_scores");
@@ -74,17 +74,17 @@ TEST_CASE("product, softmax, product in one path is attention with its scores in
   CHECK(*scores->saving_ns == 10 * 200'000u);  // mask and softmax
 }
 
-TEST_CASE("flash attention keeps its scores to itself") {
+TEST_CASE("flash attention does not write its scores to memory") {
   CHECK(find(InOrder({kTensorGemm, kFlash, kTensorGemm}, {grid_of(4096, 256)}).found(), "attention_scores") ==
         nullptr);
 }
 
-TEST_CASE("a softmax that no product follows, as that of a classifier, is no attention") {
+TEST_CASE("a softmax without a following product, as in a classifier, is no attention") {
   CHECK(find(InOrder({kTensorGemm, kSoftmax, kAdd, kAdd, kAdd, kAdd, kAdd}, {grid_of(4096, 256)}).found(),
              "attention_scores") == nullptr);
 }
 
-TEST_CASE("FP32 products are told with what the peaks would allow") {
+TEST_CASE("FP32 products are found with the saving that the peaks allow") {
   const auto found = InOrder({kSgemm}, {grid_of(4096, 256)}).found();
 
   const Finding* const fp32 = find(found, "fp32_math");
@@ -97,7 +97,7 @@ TEST_CASE("products on tensor cores are no finding") {
   CHECK(find(InOrder({kTensorGemm}, {grid_of(4096, 256)}).found(), "fp32_math") == nullptr);
 }
 
-TEST_CASE("names tell sorts of kernels apart") {
+TEST_CASE("kernels are classified by their names") {
   CHECK(kernel_sort(kAdd) == KernelSort::elementwise);
   CHECK(kernel_sort(kSoftmax) == KernelSort::softmax);
   CHECK(kernel_sort(kFlash) == KernelSort::attention);
@@ -139,7 +139,7 @@ LaunchConfigRecord hungry(std::uint32_t blocks) {
   return out;
 }
 
-TEST_CASE("few warps on a multiprocessor are told with what limits them") {
+TEST_CASE("low occupancy is found with its limiter") {
   const auto found = InOrder({"histogram(int*)"}, {hungry(66'000)}).found();
 
   const Finding* const low = find(found, "low_occupancy");
@@ -149,15 +149,15 @@ TEST_CASE("few warps on a multiprocessor are told with what limits them") {
   CHECK(number(*low, "occupancy") == Approx(8.0 / 64));
 }
 
-TEST_CASE("a grid under one wave holds advice on occupancy back") {
+TEST_CASE("a grid under one wave has no occupancy finding") {
   CHECK(find(InOrder({"histogram(int*)"}, {hungry(66)}).found(), "low_occupancy") == nullptr);
 }
 
-TEST_CASE("products hold few warps on purpose") {
+TEST_CASE("matrix products with few warps are no finding") {
   CHECK(find(InOrder({kTensorGemm}, {hungry(66'000)}).found(), "low_occupancy") == nullptr);
 }
 
-TEST_CASE("registers in local memory are told, and whether they were measured") {
+TEST_CASE("spilled registers are found from the launch configuration") {
   LaunchConfigRecord spilling = grid_of(66'000, 256, 255);
   spilling.local_bytes_per_thread = 448;
   const auto found = InOrder({"fft(float2*)"}, {spilling}).found();
@@ -189,7 +189,7 @@ std::vector<Finding> side_by_side(TimeNs alone, TimeNs together) {
   return trace.found();
 }
 
-TEST_CASE("kernels that hinder each other are found by their times alone") {
+TEST_CASE("kernels that slow each other down are found by their times alone") {
   const auto found = side_by_side(100 * kUs, 300 * kUs);
 
   const Finding* const slower = find(found, "slower_together");

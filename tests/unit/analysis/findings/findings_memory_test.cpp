@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules about bytes and the counters of memory. Made traces with the numbers that an H200 should show.
+// Rules about bytes and memory counters. The traces are synthetic, with numbers expected of an H200.
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 
@@ -11,7 +11,7 @@ using namespace test;
 constexpr TimeNs kUs = 1'000;
 constexpr std::uint64_t kMb = 1'000'000;
 
-/// Kernels of counted bytes, one a path: {DRAM bytes read, microseconds}.
+/// One kernel per path, with known bytes: {DRAM bytes read, microseconds}.
 std::vector<Finding> modules(const std::vector<std::pair<std::uint64_t, TimeNs>>& sizes) {
   MadeTrace trace;
   trace.add_name("layer(float*)");
@@ -41,7 +41,7 @@ TEST_CASE("a module far from any peak is not bound by memory") {
   CHECK(find(modules({{100 * kMb, 100}}), "memory_bound") == nullptr);
 }
 
-TEST_CASE("time that follows bytes gives a line, and the module that does not is named") {
+TEST_CASE("time that follows bytes gives a line, and the outlier is named") {
   std::vector<std::pair<std::uint64_t, TimeNs>> sizes;
   for (std::uint64_t i = 1; i <= 20; ++i) sizes.emplace_back(i * 40 * kMb, static_cast<TimeNs>(10 + i * 10));
   sizes[2].second += 90;
@@ -62,7 +62,7 @@ TEST_CASE("times without relation to bytes give no line") {
   CHECK(find(modules(sizes), "time_follows_bytes") == nullptr);
 }
 
-/// One module that declares 100 MB a call and moves `dram`.
+/// One module that declares 100 MB per call and moves `dram`.
 std::vector<Finding> declared(std::uint64_t dram) {
   MadeTrace trace;
   trace.put(CategoryRecord{0, 1, "rangefinder.bytes"});
@@ -78,7 +78,7 @@ std::vector<Finding> declared(std::uint64_t dram) {
   return trace.found();
 }
 
-TEST_CASE("a module that moves three times what it declares is told, with the part too many") {
+TEST_CASE("a module that moves three times its declared bytes is found, with the excess as saving") {
   const auto found = declared(300 * kMb);
 
   const Finding* const amplified = find(found, "amplification");
@@ -87,11 +87,11 @@ TEST_CASE("a module that moves three times what it declares is told, with the pa
   CHECK(*amplified->saving_ns == Approx(200'000 * 2.0 / 3).margin(1));
 }
 
-TEST_CASE("a module that moves a little more than it declares is not told") {
+TEST_CASE("a module that moves slightly more than its declared bytes is no finding") {
   CHECK(find(declared(150 * kMb), "amplification") == nullptr);
 }
 
-/// The transpose of 8192 x 4096 words: {sectors of loads, of stores, conflicts}, and how long it takes.
+/// The transpose of 8192 x 4096 words, which takes `us` microseconds.
 std::vector<Finding> transpose(double load_sectors, double store_sectors, double conflicts, TimeNs us) {
   MadeTrace trace;
   MetricSetRecord set;
@@ -122,7 +122,7 @@ std::vector<Finding> transpose(double load_sectors, double store_sectors, double
   return trace.found();
 }
 
-TEST_CASE("the naive transpose scatters its stores and nothing else") {
+TEST_CASE("the naive transpose has uncoalesced stores and no other problem") {
   const auto found = transpose(4'194'304, 33'554'432, 0, 550);
 
   const Finding* const stores = find(found, "uncoalesced_stores");
@@ -134,7 +134,7 @@ TEST_CASE("the naive transpose scatters its stores and nothing else") {
   CHECK(find(found, "bank_conflicts") == nullptr);
 }
 
-TEST_CASE("the transpose through an unpadded tile meets itself in the banks") {
+TEST_CASE("the transpose through an unpadded tile has bank conflicts") {
   const auto found = transpose(4'194'304, 4'194'304, 32'505'856, 150);
 
   const Finding* const conflicts = find(found, "bank_conflicts");
@@ -144,18 +144,18 @@ TEST_CASE("the transpose through an unpadded tile meets itself in the banks") {
   CHECK(find(found, "uncoalesced_stores") == nullptr);
 }
 
-TEST_CASE("the padded transpose has neither") {
+TEST_CASE("the padded transpose has neither uncoalesced stores nor bank conflicts") {
   const auto found = transpose(4'194'304, 4'194'304, 0, 80);
 
   CHECK(find(found, "uncoalesced_stores") == nullptr);
   CHECK(find(found, "bank_conflicts") == nullptr);
 }
 
-TEST_CASE("sixteen sectors a request are a warp of vectors, not scattered") {
+TEST_CASE("sixteen sectors per request are a coalesced warp of vectors") {
   CHECK(find(transpose(16'777'216, 16'777'216, 0, 80), "uncoalesced_loads") == nullptr);
 }
 
-/// A kernel that keeps 448 bytes a thread in local memory, with `sectors` moved for it by each launch.
+/// A kernel with 448 bytes of local memory per thread; each launch moves `sectors` for it.
 std::vector<Finding> spilling(double sectors) {
   MadeTrace trace;
   MetricSetRecord set;
@@ -173,7 +173,7 @@ std::vector<Finding> spilling(double sectors) {
   return trace.found();
 }
 
-TEST_CASE("local memory that a kernel uses is told with its bytes") {
+TEST_CASE("local memory that a kernel uses is found with its bytes") {
   const auto found = spilling(1'000'000);
 
   const Finding* const local = find(found, "local_memory");
@@ -186,7 +186,7 @@ TEST_CASE("local memory that a kernel reserves and never touches is no finding")
   CHECK(find(spilling(0), "local_memory") == nullptr);
 }
 
-/// A kernel of eight warps a multiprocessor whose issue slots are `issue` percent busy.
+/// A kernel of eight warps per multiprocessor whose issue slots are `issue` percent busy.
 std::vector<Finding> few_warps(double issue) {
   MadeTrace trace;
   MetricSetRecord set;
@@ -204,7 +204,7 @@ std::vector<Finding> few_warps(double issue) {
   return trace.found();
 }
 
-TEST_CASE("few warps are told where issue slots are empty, and not where they are busy") {
+TEST_CASE("low occupancy is found if issue slots are empty, not if they are busy") {
   const auto idle = few_warps(15);
 
   REQUIRE(find(idle, "low_occupancy") != nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Findings as text, JSON and a section of a report; and what several ranks say together.
+// Findings as text, JSON and a section of a report; and the comparison of several ranks.
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -20,8 +20,8 @@ Finding made(std::string id, std::optional<std::uint64_t> saving) {
   out.where = "iteration/load";
   out.severity = Severity::notable;
   out.saving_ns = saving;
-  out.evidence = {{"idle_ns", "GPU idle there", std::uint64_t{48'100'000}, Unit::ns},
-                  {"share_of_time", "share of the time", 0.25, Unit::share}};
+  out.evidence = {{"idle_ns", "GPU idle time", std::uint64_t{48'100'000}, Unit::ns},
+                  {"share_of_time", "share of the analysed time", 0.25, Unit::share}};
   out.next_step = "load ahead";
   return out;
 }
@@ -35,19 +35,20 @@ TEST_CASE("a finding as JSON has plain numbers under the keys of its evidence") 
       R"("prize_ns":48100000,"evidence":{"idle_ns":48100000,"share_of_time":0.25},"next_step":"load ahead"}])");
 }
 
-TEST_CASE("a finding without a known prize has none in JSON") {
+TEST_CASE("a finding without a potential saving has none in JSON") {
   CHECK_FALSE(findings_json({made("memory_bound", std::nullopt)})[0].contains("prize_ns"));
 }
 
-TEST_CASE("a finding as text says what, where, why and what next, in lines that fit") {
+TEST_CASE("a finding as text has title, place, evidence and next step, wrapped to the width") {
   TextStyle style;
   style.width = 60;
   const std::string text = findings_text({made("idle_in_range", 48'100'000)}, style);
 
   CHECK(text ==
-        "1. The GPU waits; could save at most 48.1 ms  [idle_in_range]\n"
+        "1. The GPU waits; potential saving up to 48.1 ms  [idle_in_range]\n"
         "   Where: iteration/load\n"
-        "   Why: GPU idle there 48.1 ms, share of the time 25.0 %.\n"
+        "   Why: GPU idle time 48.1 ms, share of the analysed time\n"
+        "   25.0 %.\n"
         "   Next: load ahead.\n");
 }
 
@@ -57,11 +58,11 @@ TEST_CASE("control characters of a name do not reach the terminal") {
   CHECK(findings_text({finding}, TextStyle{}).find('\033') == std::string::npos);
 }
 
-TEST_CASE("no finding is said in words") {
-  CHECK(findings_text({}, TextStyle{}) == "No rule found anything.\n");
+TEST_CASE("without findings the text has one line") {
+  CHECK(findings_text({}, TextStyle{}) == "No findings.\n");
 }
 
-TEST_CASE("every finding of every recording has numbers, a place in the order and a next step") {
+TEST_CASE("every finding of every recording has evidence and a next step, and they are in order") {
   for (const char* const name : {"hf_rtdetr_trace", "rtdetr_sampled", "multi_stream", "known_bytes_exact"}) {
     const auto found = recorded(name);
     REQUIRE_FALSE(found.empty());
@@ -74,7 +75,7 @@ TEST_CASE("every finding of every recording has numbers, a place in the order an
   }
 }
 
-TEST_CASE("the section shows one row a finding, and their numbers to programs") {
+TEST_CASE("the section shows one row per finding, and their evidence in JSON") {
   const auto section = make_findings_section({});
   const auto trace =
       load_trace(open_trace_folder(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / "hf_rtdetr_trace"),
@@ -89,7 +90,7 @@ TEST_CASE("the section shows one row a finding, and their numbers to programs") 
   CHECK(json["findings"][0]["evidence"]["kernels_per_repetition"] == 1204);
 }
 
-TEST_CASE("repetitions are those of all of the trace, whatever part of it was selected") {
+TEST_CASE("iterations come from the whole trace, even if only a part of it was selected") {
   MadeTrace made;
   const auto iteration = made.add_path("iteration");
   const auto name = made.add_name("step(float*)"), config = made.add_config(grid_of(4096, 256));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs recorded on an H200: what the rules say of them, and above all what they do not say.
+// Runs recorded on an H200: what the rules find in them, and above all what they do not find.
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 
@@ -8,7 +8,7 @@ namespace rangefinder {
 namespace {
 using namespace test;
 
-TEST_CASE("RT-DETR in PyTorch is bound by launches, unfused, and has calls in the way of a graph") {
+TEST_CASE("RT-DETR in PyTorch is launch-bound, unfused, and has calls that prevent a CUDA graph") {
   const auto found = recorded("hf_rtdetr_trace");
 
   CHECK(ids(found) ==
@@ -28,11 +28,11 @@ TEST_CASE("the chains of RT-DETR in PyTorch are its frozen batch normalisations 
   CHECK(number(*chain, "chains") == 192);
 }
 
-TEST_CASE("sampling changes nothing in what is found") {
+TEST_CASE("sampling does not change the findings") {
   CHECK(ids(recorded("hf_rtdetr_sampled")) == ids(recorded("hf_rtdetr_trace")));
 }
 
-TEST_CASE("of RT-DETR with kernels of its own only the small grids remain") {
+TEST_CASE("RT-DETR with this repository's kernels has small grids only") {
   const auto exact = recorded("rtdetr_exact"), sampled = recorded("rtdetr_sampled");
 
   CHECK(ids(exact) == std::set<std::string>{"grid_under_one_wave"});
@@ -53,7 +53,7 @@ TEST_CASE("streams that wait for each other are found with producer and consumer
   CHECK(number(*find(found, "allocations_in_loop"), "pool_calls") == 192);
 }
 
-TEST_CASE("in exact windows the profiler's own gaps and waits are nobody's fault") {
+TEST_CASE("gaps and waits that exact windows cause are no finding") {
   const auto found = ids(recorded("multi_stream_ranges"));
 
   CHECK(found.count("exposed_stream_wait") == 0);
@@ -70,14 +70,14 @@ TEST_CASE("copies with pageable memory are found among pinned ones") {
   CHECK(find(found, "idle_in_range") == nullptr);
 }
 
-TEST_CASE("a GPU that takes turns with the host is idle in the host's range") {
+TEST_CASE("a GPU that alternates with the host is idle in the host's range") {
   const auto found = recorded("managed_memory");
 
   REQUIRE(find(found, "idle_in_range") != nullptr);
   CHECK(find(found, "idle_in_range")->where == "managed_memory/host turn");
 }
 
-TEST_CASE("kernels that do nothing but move bytes are bound by DRAM, at the bandwidth it has") {
+TEST_CASE("kernels that only move bytes are bound by DRAM, at its achieved bandwidth") {
   const auto found = recorded("known_bytes_exact");
 
   const Finding* const bound = find(found, "memory_bound");
@@ -91,11 +91,11 @@ TEST_CASE("kernels that do nothing but move bytes are bound by DRAM, at the band
   CHECK(find(found, "amplification") == nullptr);  // the declared bytes are what it moves
 }
 
-TEST_CASE("graphs that are replayed, with a clean capture, are no finding") {
+TEST_CASE("replayed graphs after a clean capture are no finding") {
   CHECK(ids(recorded("graph_replay")).empty());
 }
 
-TEST_CASE("a probe of NVTX with empty kernels is no finding") {
+TEST_CASE("an NVTX test program with empty kernels has no finding") {
   CHECK(ids(recorded("nvtx_shapes")).empty());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces for the rules of findings: made by hand with the sizes of an H200, or recorded on one.
+// Traces for the tests of findings: synthetic with the sizes of an H200, or recorded on one.
 //
 //   MadeTrace trace;  trace.repeat(5, [&](TimeNs at) { … return end; });  trace.found() ─▶ Findings
 //   recorded("multi_stream")                                               ─▶ Findings of golden lines
@@ -32,7 +32,7 @@ inline std::set<std::string> ids(const std::vector<Finding>& findings) {
   return out;
 }
 
-/// Of a finding's evidence, as a double; -1: it has no such number.
+/// The number under `key` of a finding's evidence; -1: there is none.
 inline double number(const Finding& finding, std::string_view key) {
   for (const Evidence& evidence : finding.evidence) {
     if (evidence.key != key) continue;
@@ -62,7 +62,7 @@ inline std::vector<Finding> findings_of(const std::filesystem::path& folder) {
   return rules.rules.findings({trace, values, view});
 }
 
-/// What the rules find in golden lines of tests/replay/NAME.
+/// The findings of the golden lines of tests/replay/NAME.
 inline std::vector<Finding> recorded(const std::string& name) {
   return findings_of(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / name);
 }
@@ -189,7 +189,7 @@ struct MadeTrace {
     put(out);
   }
 
-  /// `body(start)` adds one repetition and returns where it ends; each in a range of path 1, named iteration.
+  /// `body(start)` adds one iteration and returns its end. Each iteration is a range of path 1.
   void repeat(int times, const std::function<TimeNs(TimeNs)>& body) {
     TimeNs now = 1'000'000;
     for (int i = 0; i < times; ++i) {
@@ -209,14 +209,14 @@ struct MadeTrace {
   }
 };
 
-/// Counters of one kernel with the metrics that the test names.
+/// Counters of one kernel with the metrics of metric set 1.
 struct MadeCounters {
   std::uint32_t path = 0, name = 1;
   std::uint64_t dram_read = 0, dram_write = 0, l2 = 0;
   std::vector<double> values;  ///< of metric set 1
 };
 
-/// An exact line in place of the launch line, and the kernel.
+/// Adds an exact line, in place of the launch line, and the kernel.
 inline void add_exact(MadeTrace& trace, const MadeCounters& counters, std::uint32_t config, TimeNs start,
                       TimeNs length) {
   ExactRecord exact;

@@ -12,8 +12,8 @@ namespace rangefinder {
 namespace {
 using namespace test;
 
-/// Three iterations of 1,000 ns, each with a kernel of `iteration/forward` and one of `iteration/loss`
-/// whose time grows; a copy's worth of work before them belongs to none.
+/// Three iterations of 1,000 ns, each with a kernel of `iteration/forward`, whose duration grows, and one of
+/// `iteration/loss`. One kernel before them belongs to no iteration.
 struct ThreeIterations : TraceOnDisk {
   explicit ThreeIterations(std::uint32_t scale = 1) {
     lines = {line_of(header()),
@@ -61,7 +61,7 @@ TEST_CASE("the range named iteration is found, and work belongs to the one that 
   CHECK(found.of(kernel(9, 2, 3'005, 3'020, 21).work) == 1);
 }
 
-TEST_CASE("a step whose name counts up is one range that repeats") {
+TEST_CASE("steps with numbered names are iterations of one range") {
   TraceOnDisk trace;
   trace.lines = {line_of(header()), line_of(gpu())};
   for (std::uint32_t i = 1; i <= 3; ++i) {
@@ -74,12 +74,12 @@ TEST_CASE("a step whose name counts up is one range that repeats") {
   CHECK(found.instances.size() == 3);
 }
 
-TEST_CASE("a glob names the range itself, not what is below it") {
+TEST_CASE("an iteration glob matches the range itself, not the ranges below it") {
   const ThreeIterations trace;
   const TraceFolder files = open_trace_folder(trace.folder.path());
   CHECK(find_iterations(files, "*/loss").path == "iteration/loss");
   CHECK(find_iterations(files, "iteration").path == "iteration");
-  CHECK_THROWS_AS(find_iterations(files, "nobody"), Missing);
+  CHECK_THROWS_AS(find_iterations(files, "missing"), Missing);
 }
 
 TEST_CASE("only the chosen iterations count") {
@@ -98,7 +98,7 @@ TEST_CASE("only the chosen paths, and what is below them, count") {
   CHECK(totals.ranges == 3);
 }
 
-TEST_CASE("only the chosen kernels count, by a part of their names") {
+TEST_CASE("only the chosen kernels count, by a regular expression over their names") {
   SelectionOptions options;
   options.kernel = "^relu";
   CHECK(totals_of(ThreeIterations(), options).kernels == 3);
@@ -115,7 +115,7 @@ TEST_CASE("without options everything counts") {
   CHECK(Selection().everything());
 }
 
-TEST_CASE("spans are read as they are typed, and nonsense is refused with a sentence") {
+TEST_CASE("spans are parsed, and invalid ones are rejected") {
   CHECK(parse_iterations("10:").first == 10u);
   CHECK_FALSE(parse_iterations(":20").first);
   CHECK(parse_window("1.5s:2000ms").first == 1'500'000'000);
@@ -126,7 +126,7 @@ TEST_CASE("spans are read as they are typed, and nonsense is refused with a sent
   }
 }
 
-TEST_CASE("of two ranks the slower is named, module by module and in all") {
+TEST_CASE("the slower of two ranks is named per module and in total") {
   const ThreeIterations fast(1), slow(2);
   RankMerge merge;
   merge.add(load_trace(open_trace_folder(fast.folder.path())));
@@ -137,7 +137,7 @@ TEST_CASE("of two ranks the slower is named, module by module and in all") {
   const auto& forward = modules.rows[1];
   CHECK(std::get<std::string>(forward[0].value) == "iteration/forward");
   CHECK(std::get<std::uint64_t>(forward[1].value) == 900);    // mean of 600 and 1,200
-  CHECK(std::get<std::uint64_t>(forward[3].value) == 1'200);  // most
+  CHECK(std::get<std::uint64_t>(forward[3].value) == 1'200);  // maximum
   CHECK(std::get<std::string>(forward[5].value) == slow.folder.path().string());
   CHECK(modules.rows[2][5].empty());  // the loss takes as long on both
 }
@@ -148,10 +148,10 @@ TEST_CASE("where waits are known the table of work names no straggler") {
   merge.add(load_trace(open_trace_folder(fast.folder.path())));
   merge.add(load_trace(open_trace_folder(slow.folder.path())));
   CHECK(merge.ranks().remarks.starts_with("Straggler: "));
-  CHECK(merge.ranks(true).remarks.starts_with("Most work of its own: "));
+  CHECK(merge.ranks(true).remarks.starts_with("Longest own GPU time: "));
 }
 
-TEST_CASE("ranks that do the same have no straggler") {
+TEST_CASE("ranks with equal work have no straggler") {
   const ThreeIterations one, other;
   RankMerge merge;
   merge.add(load_trace(open_trace_folder(one.folder.path())));

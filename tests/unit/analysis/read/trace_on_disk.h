@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace in a temporary folder, line by line, by the writer that the library uses.
+// A trace in a temporary folder, made line by line with the library's own writer.
 //
-//   TraceOnDisk trace;             a small, true trace: one module, two kernels, an end
-//   trace.lines[3] = …;            spoil it
-//   trace.write();                 then let the tool look
+//   TraceOnDisk trace;             a small, valid trace: two modules, two kernels, an end
+//   trace.lines[3] = …;            damage it
+//   trace.write();                 write it for the tool to read
 #pragma once
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ std::string line_of(const Record& record) {
   return out;
 }
 
-/// Of a line that was read; empty for a kind that has no writer.
+/// The text of a line that was read; empty for a kind without a writer.
 inline std::string line_of(const Line& line) {
   std::string out;
   std::visit(
@@ -39,13 +39,13 @@ inline std::string line_of(const Line& line) {
   return out;
 }
 
-/// A file's bytes; none where there is no such file.
+/// A file's bytes; empty if the file does not exist.
 inline std::string content(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A folder that goes away with its content.
+/// A folder that is removed with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -141,7 +141,7 @@ inline RangeRecord range(std::uint64_t id, std::uint32_t of_path, TimeNs start, 
   return out;
 }
 
-/// Of the trace that TraceOnDisk begins with.
+/// The end line of TraceOnDisk's initial trace.
 inline EndRecord end_record() {
   EndRecord out;
   out.at_ns = 10'000;

@@ -50,7 +50,7 @@ TEST_CASE("names of segments are recognised") {
   CHECK_FALSE(segment_number("summary.json", number));
 }
 
-TEST_CASE("an exact copy has a line of its own as well, and is one copy") {
+TEST_CASE("an exact copy with its own line counts as one copy") {
   TraceOnDisk trace;
   MemcpyRecord copy;
   copy.bytes = 64;
@@ -64,7 +64,7 @@ TEST_CASE("an exact copy has a line of its own as well, and is one copy") {
   CHECK(load(trace).copies == 1);
 }
 
-TEST_CASE("a trace gives totals by path, its parents included") {
+TEST_CASE("totals by path include its children") {
   const TraceOnDisk trace;
   trace.write();
 
@@ -103,7 +103,7 @@ TEST_CASE("names that a second segment repeats are not counted twice") {
   CHECK(select_modules(totals, RowValues(totals), {})[0].gpu_ns == 3'010);
 }
 
-TEST_CASE("a torn last line is left out and reported") {
+TEST_CASE("a torn last line is excluded and reported") {
   TraceOnDisk trace;
   trace.lines.back() = trace.lines[TraceOnDisk::kKernel2].substr(0, 20);
   trace.write();
@@ -142,7 +142,7 @@ TEST_CASE("a compressed segment that was cut is torn, not an exception") {
   CHECK(lines.torn());
 }
 
-TEST_CASE("lines longer than a read are whole") {
+TEST_CASE("a line longer than one read is returned complete") {
   const test::TemporaryFolder folder;
   const auto file = folder.path() / "trace-00000.ndjson";
   const std::string giant(3'000'000, 'x');
@@ -172,7 +172,7 @@ TEST_CASE("traces of several processes are found below a folder") {
   CHECK(traces[0].folder == folder.path() / "rank=0" / "pid=7");
 }
 
-TEST_CASE("what is no trace is missing, with a word on what to name") {
+TEST_CASE("a place without a trace is Missing") {
   const test::TemporaryFolder folder;
   std::ofstream(folder.path() / "trace-00000.ndjson") << "{\"a\":1}\n";
 
@@ -194,7 +194,7 @@ TEST_CASE("the module table is a tree with the last part of each path") {
   CHECK(text.find("DRAM") == std::string::npos);
 }
 
-TEST_CASE("a flat module table has full paths, heaviest first, and obeys top") {
+TEST_CASE("a flat module table has full paths, sorted, and respects top") {
   const TraceOnDisk trace;
   trace.write();
   ModuleView view;

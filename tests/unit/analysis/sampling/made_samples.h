@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A made program on a made GPU: kernels that repeat, samples of what they move, and the truth.
+// A simulated program on a simulated GPU: repeated kernels, samples of their bytes, and the true bytes.
 //
-//   MadeProgram program;  program.kernel(path, name, duration, rates…)   one iteration
-//   MadeTrace trace = program.run(300, settings)                          lines, and bytes by path
+//   std::vector<MadeKernel> kernels{{path, name, duration, rates…}, …};   one iteration
+//   MadeTrace trace = MadeRun(kernels, settings).run(300)                 lines, and bytes by path
 //
-// What is made unlike the model that is fitted to it: kernels move more at one end than at the
-// other, launches of one kernel differ, records and samples have times that are a little off.
+// The simulation deliberately differs from the fitted model: kernels move more at one end than at the other,
+// launches of one kernel differ, and the times of records and samples are inexact.
 #pragma once
 
 #include <algorithm>
@@ -32,19 +32,19 @@ struct MadeKernel {
   std::uint32_t path = 0, name = 0;
   double duration_ns = 0;
   Columns rates{};
-  double gap_ns = 0;  ///< after the kernel before it ended
-  double slope = 0;   ///< -1 to 1: moves less at its start and more at its end, by this part
+  double gap_ns = 0;  ///< after the end of the previous kernel
+  double slope = 0;   ///< -1 to 1: by which part it moves less at its start, more at its end
 };
 
 struct MadeSettings {
   double interval_ns = 20'000;
-  double duration_spread = 0.05;  ///< of a launch, part of its duration
-  double bytes_spread = 0.03;     ///< of a launch's rate
+  double duration_spread = 0.05;  ///< of a launch, as a part of its duration
+  double bytes_spread = 0.03;     ///< as a part of a launch's rate
   double record_jitter_ns = 60;   ///< of each start and end in the records
   double sample_jitter_ns = 60;   ///< of each edge between samples
-  double gap_spread = 0.5;        ///< of each gap, part of it
-  Columns lag_ns{};               ///< bytes of a column show that much late
-  Columns background{};           ///< bytes per ns that nobody asked for
+  double gap_spread = 0.5;        ///< as a part of each gap
+  Columns lag_ns{};               ///< bytes of a column appear this much later
+  Columns background{};           ///< bytes per ns that no kernel moves
   double idle_between_ns = 50'000;
   std::uint64_t seed = 1;
 };
@@ -101,7 +101,7 @@ class MadeRun {
     record.name = kernel.name;
     record.config = 1;
     record.work.path = kernel.path;
-    record.work.stream = kernel.path;  // records that overlap by their jitter say nothing about waiting
+    record.work.stream = kernel.path;  // different streams: jitter makes records overlap
     record.work.range = iteration_ * 1'000'000 + kernel.path;
     record.work.start_ns = std::llround(launch.start_ns + settings_.record_jitter_ns * normal());
     record.work.end_ns =
@@ -111,7 +111,7 @@ class MadeRun {
     return launch.end_ns;
   }
 
-  /// Part of a launch's bytes that moved until `at`.
+  /// The part of a launch's bytes moved before `at`.
   static double moved(const Launch& launch, double at) {
     const double u = std::clamp((at - launch.start_ns) / (launch.end_ns - launch.start_ns), 0.0, 1.0);
     return u + launch.slope * (u * u - u);
@@ -137,7 +137,7 @@ class MadeRun {
     for (std::int64_t n = 1; static_cast<double>(n) * settings_.interval_ns < until; ++n) {
       const double next =
           static_cast<double>(n) * settings_.interval_ns + settings_.sample_jitter_ns * normal();
-      // One launch runs at a time here, and none shows more than 10 us late.
+      // One launch runs at a time, and its bytes appear at most 10 us late.
       while (first < launches_.size() && launches_[first].end_ns < edge - 10'000) ++first;
       for (std::size_t c = 0; c < kSharedColumns; ++c) {
         carried[c] += bytes_between(first, c, edge, next) / kSampleUnitBytes;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr TimeNs kInterval = 20'000;
 
-/// Runs of samples from one number to another, and so many idle ones.
+/// A samples line with runs [from, to) of sample numbers and `idle` idle samples.
 SamplesRecord line(std::initializer_list<std::pair<TimeNs, TimeNs>> runs, std::uint64_t idle,
                    std::uint32_t gpu = 0) {
   SamplesRecord record;
@@ -24,7 +24,7 @@ SamplesRecord line(std::initializer_list<std::pair<TimeNs, TimeNs>> runs, std::u
 
 }  // namespace
 
-TEST_CASE("between samples that follow each other, and idle ones, nothing is lost") {
+TEST_CASE("consecutive samples, and gaps that idle samples explain, have no loss") {
   SampleGaps gaps;
   gaps.add(line({{0, 10}, {10, 20}}, 0));
   gaps.add(line({{30, 40}, {45, 50}}, 15));
@@ -34,7 +34,7 @@ TEST_CASE("between samples that follow each other, and idle ones, nothing is los
   CHECK(gaps.lost_ns(0, 0, 200 * kInterval) == 0);
 }
 
-TEST_CASE("what no idle sample accounts for is lost, and work in any gap of that line was in it") {
+TEST_CASE("work in any gap of a line with too few idle samples was lost") {
   SampleGaps gaps;
   gaps.add(line({{0, 10}}, 0));
   gaps.add(line({{20, 30}, {60, 70}}, 5));
@@ -47,14 +47,14 @@ TEST_CASE("what no idle sample accounts for is lost, and work in any gap of that
   CHECK(gaps.lost_ns(1, 0, 100 * kInterval) == 0);
 }
 
-TEST_CASE("an interval that is not quite what it was is no loss") {
+TEST_CASE("a small change of the interval is no loss") {
   SampleGaps gaps;
   gaps.add(line({{0, 10}}, 0));
   gaps.add(line({{1'010, 1'020}}, 995));
   CHECK(gaps.none());
 }
 
-TEST_CASE("GPUs have gaps of their own") {
+TEST_CASE("each GPU has its own gaps") {
   SampleGaps gaps;
   gaps.add(line({{0, 10}}, 0, 0));
   gaps.add(line({{50, 60}}, 0, 1));
@@ -63,7 +63,7 @@ TEST_CASE("GPUs have gaps of their own") {
   CHECK(gaps.lost_ns(1, 0, 100 * kInterval) == 0);
 }
 
-TEST_CASE("times that no clock tells overflow nothing, and runs that go back make no gap twice") {
+TEST_CASE("impossible times do not overflow, and runs that go back count no gap twice") {
   constexpr TimeNs kFar = TimeNs{1} << 62;
   SampleGaps gaps;
   SamplesRecord far;

@@ -27,7 +27,7 @@ MadeTrace made(const std::vector<MadeKernel>& kernels, const MadeSettings& setti
   return trace;
 }
 
-// 3 us that move next to nothing between 15 us and 10 us at full speed.
+// A kernel of 3 us that moves almost nothing, between kernels of 15 us and 10 us at full speed.
 MadeTrace light_beside_heavy(const MadeSettings& settings = {}, int iterations = 400) {
   return made({{2, 1, 15'000, {3'000, 1'000, 4'500}, 1'000, 0.2},
                {3, 2, 3'000, {130, 60, 300}, 500, 0},
@@ -60,7 +60,7 @@ double time_shared_read(const MadeTrace& trace, std::uint32_t path) {
 
 }  // namespace
 
-TEST_CASE("a light kernel beside heavy ones: by time five times too high, unmixed within a few percent") {
+TEST_CASE("a light kernel beside heavy ones: time sharing is 5 times too high, unmixing within 15 percent") {
   const MadeTrace trace = light_beside_heavy();
   const SampledTotals totals = SampledTrace::load(trace.reader())->totals();
   const SampledPath* light = totals.find(3);
@@ -75,7 +75,7 @@ TEST_CASE("a light kernel beside heavy ones: by time five times too high, unmixe
         0.01);
 }
 
-TEST_CASE("bytes are conserved to the last one, by path and by kernel") {
+TEST_CASE("no byte is lost or counted twice, by path and by kernel") {
   const MadeTrace trace = light_beside_heavy();
   const SampledTotals totals = SampledTrace::load(trace.reader())->totals();
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
@@ -90,7 +90,7 @@ TEST_CASE("bytes are conserved to the last one, by path and by kernel") {
   }
 }
 
-TEST_CASE("a parent's error is less than its children's together") {
+TEST_CASE("a parent's error is smaller than the sum of its children's errors") {
   const SampledTotals totals = SampledTrace::load(light_beside_heavy().reader())->totals();
   std::uint64_t children = 0;
   for (const std::uint32_t path : {2U, 3U, 4U}) children += totals.find(path)->inclusive[0].error_bytes;
@@ -98,7 +98,7 @@ TEST_CASE("a parent's error is less than its children's together") {
   CHECK(*totals.find(1)->inclusive[0].error_pct() < 3);
 }
 
-TEST_CASE("where nothing repeats, sharing by time stays, and its error says so") {
+TEST_CASE("without repetition bytes are shared by time, and the error is larger") {
   std::vector<MadeKernel> kernels;
   std::mt19937_64 random(5);
   for (std::uint32_t i = 0; i < 6'000; ++i) {
@@ -116,7 +116,7 @@ TEST_CASE("where nothing repeats, sharing by time stays, and its error says so")
   CHECK(*totals.find(2)->exclusive[0].error_pct() > 3);
 }
 
-TEST_CASE("a background that nobody asked for is unattributed") {
+TEST_CASE("background bytes are unattributed") {
   MadeSettings settings;
   settings.background = {50, 0, 0};
   settings.idle_between_ns = 300'000;
@@ -129,7 +129,7 @@ TEST_CASE("a background that nobody asked for is unattributed") {
   CHECK(off_by(totals.find(3)->exclusive[0].bytes, trace.exclusive.at(3)[0]) < 0.5);
 }
 
-TEST_CASE("windows that follow each other add up to the whole") {
+TEST_CASE("adjacent windows add up to the whole") {
   const MadeTrace trace = light_beside_heavy();
   const SampledTrace sampled = *SampledTrace::load(trace.reader());
   const SampledTotals whole = sampled.totals();
@@ -146,7 +146,7 @@ TEST_CASE("windows that follow each other add up to the whole") {
   CHECK(sampled.totals({-2'000, -1'000}).paths.empty());
 }
 
-TEST_CASE("a trace too long to hold gives nearly the same, and loses no byte") {
+TEST_CASE("a trace too long for memory gives nearly the same rates, and no sample is lost") {
   const MadeTrace trace = light_beside_heavy({}, 2'000);
   const HeldTrace whole(trace.reader()), thinned(trace.reader(), 2'000);
   std::uint64_t whole_samples = 0, thinned_samples = 0;
@@ -184,7 +184,7 @@ TEST_CASE("bytes of work while samples were lost are estimated, and the error is
     const BoundedBytes& read = row.exclusive[0];
     INFO("path " << path);
     CHECK(row.overlap_ns + row.estimated_ns >= row.work_ns * 98 / 100);
-    CHECK(off_by(read.bytes, truth) < (path == 3 ? 0.15 : 0.02));  // of the light one little is known
+    CHECK(off_by(read.bytes, truth) < (path == 3 ? 0.15 : 0.02));  // the light kernel is less certain
     CHECK(read.estimated_bytes > read.bytes / 3);
     CHECK(std::abs(static_cast<double>(read.bytes) - truth) <= static_cast<double>(read.error_bytes));
     CHECK(*read.error_pct() > *before.find(path)->exclusive[0].error_pct());
@@ -200,7 +200,7 @@ TEST_CASE("bytes of work while samples were lost are estimated, and the error is
   }
 }
 
-TEST_CASE("work that no sample saw gets no bytes, and windows share what is estimated") {
+TEST_CASE("work outside all samples gets no bytes, and windows divide the estimate") {
   MadeTrace trace = light_beside_heavy({}, 200);
   int lines = 0;
   std::erase_if(trace.lines, [&](const Line& line) {
@@ -221,7 +221,7 @@ TEST_CASE("work that no sample saw gets no bytes, and windows share what is esti
   CHECK(std::abs(static_cast<double>(estimated) - static_cast<double>(whole.find(2)->estimated_ns)) < 10);
 }
 
-TEST_CASE("a trace without samples gives nothing, one of idle samples or a single one its totals") {
+TEST_CASE("a trace without samples has no totals; idle samples or a single sample are enough") {
   MadeTrace none;
   none.lines = model_paths();
   CHECK_FALSE(SampledTrace::load(none.reader()));
@@ -246,7 +246,7 @@ TEST_CASE("a trace without samples gives nothing, one of idle samples or a singl
   CHECK_FALSE(one.find(2)->inclusive[kSharedL2].error_pct());
 }
 
-TEST_CASE("a trace on disk gives what its records give") {
+TEST_CASE("a trace on disk gives the same totals as its records") {
   const MadeTrace trace = light_beside_heavy({}, 50);
   TraceOnDisk disk;
   disk.lines = {line_of(header()), line_of(gpu()), line_of(kernel_name(1, "gemm()")), line_of(config(1))};

@@ -26,7 +26,7 @@ PriorRates weak_prior(std::size_t rates, double rate) {
   return {std::vector<double>(rates, rate), std::vector<double>(rates, 1e-4)};
 }
 
-// One group after the other, each `duration_ns` long, over and over; `rate[g]` units per ns.
+// All groups one after the other, repeatedly, each about `duration_ns` long; `rate[g]` units per ns.
 std::vector<SampleBlock> repeating(const std::vector<double>& rate, TimeNs duration_ns, std::size_t samples,
                                    TimeNs lag_ns = 0) {
   constexpr TimeNs kInterval = 20'000;
@@ -92,7 +92,7 @@ TEST_CASE("no rate is below zero") {
   CHECK(rates[head_of(0)] == Approx(4).epsilon(0.001));
 }
 
-TEST_CASE("a group without rows keeps its prior rate, one with a few is pulled") {
+TEST_CASE("a group without rows keeps its prior rate, one with a row moves from it") {
   NormalEquations equations(2);
   const std::vector<RowEntry> row{entry(0, 1, 0)};
   equations.add_row(row, 10, 1);
@@ -121,7 +121,7 @@ TEST_CASE("the table of pairs grows and keeps every sum") {
   CHECK(product[head_of(1)] == Approx(8));
 }
 
-TEST_CASE("drawn numbers are normal enough, and the same again") {
+TEST_CASE("drawn numbers are approximately normal and reproducible") {
   double sum = 0, squares = 0;
   for (std::uint64_t key = 0; key < 100'000; ++key) {
     const double x = drawn_normal(drawn_bits(key));
@@ -133,7 +133,7 @@ TEST_CASE("drawn numbers are normal enough, and the same again") {
   CHECK(drawn_bits(5) == drawn_bits(5));
 }
 
-TEST_CASE("blocks hold all samples once, with all work that overlaps them") {
+TEST_CASE("blocks hold each sample once, with all work that overlaps it") {
   const std::vector<SampleBlock> blocks = repeating({1, 5}, 30'000, 1'000);
   CHECK(blocks.size() == (1'000 + kBlockSamples - 1) / kBlockSamples);
   std::size_t samples = 0, rows = 0;
@@ -143,7 +143,7 @@ TEST_CASE("blocks hold all samples once, with all work that overlaps them") {
     unmix_rows.run(block, 0, [&](const UnmixRow& row) {
       double ns = 0;
       for (const RowEntry& part : row.entries) ns += part.ns();
-      CHECK(ns == Approx(20'000));  // work goes on without a gap
+      CHECK(ns == Approx(20'000));  // the work has no gaps
       ++rows;
     });
   }
@@ -151,7 +151,7 @@ TEST_CASE("blocks hold all samples once, with all work that overlaps them") {
   CHECK(rows == 1'000);
 }
 
-TEST_CASE("a part of a launch counts for its head or tail by where it is") {
+TEST_CASE("a part of a launch is divided between head and tail by its place") {
   SampleBlock block;
   OrderedSample sample;
   sample.start_ns = 0;
@@ -172,7 +172,7 @@ TEST_CASE("a part of a launch counts for its head or tail by where it is") {
   });
 }
 
-TEST_CASE("rates of groups that always share samples are told apart") {
+TEST_CASE("rates of groups that always share samples are separated") {
   const std::vector<double> truth{1, 60, 3, 20, 0};
   const std::vector<SampleBlock> blocks = repeating(truth, 6'000, 5'000);
   const UnmixedRates rates = unmix(blocks, truth.size(), {});
@@ -185,7 +185,7 @@ TEST_CASE("rates of groups that always share samples are told apart") {
   }
 }
 
-TEST_CASE("a lag of the bytes is found, and taken only where samples held back agree") {
+TEST_CASE("a lag of the bytes is found") {
   const std::vector<double> truth{1, 60, 3, 20, 0};
   const UnmixedRates late = unmix(repeating(truth, 6'000, 5'000, 700), truth.size(), {});
   CHECK(std::abs(late.columns[0].lag_ns + 700) <= 130);

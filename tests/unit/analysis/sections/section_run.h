@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A section of a report over a trace, and its cells by key.
+// Runs a section of a report over a trace, and gives access to its cells by key.
 //
 //   SectionRun run("memcpy", recorded("copy_storm"));
 //   run.number("memcpy", {{"kind", "HtoD"}}, "bytes")
@@ -27,7 +27,7 @@ inline std::filesystem::path recorded(const std::string& name) {
   return std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / name;
 }
 
-/// Plain value of a cell as text; "" where it is empty.
+/// Plain value of a cell as text; "" if it is empty.
 inline std::string plain(const Cell& cell) {
   return cell_text(Cell(cell.value), Unit::text, true);
 }
@@ -53,7 +53,7 @@ class SectionRun {
     throw std::runtime_error("no table " + name);
   }
 
-  /// The first row in which all of `where` holds; a column that is not there holds "".
+  /// The first row in which all of `where` holds; a missing column counts as "".
   std::optional<std::size_t> find(const std::string& name, const Where& where) const {
     const Table& in = table(name);
     for (std::size_t row = 0; row < in.rows.size(); ++row) {
@@ -75,7 +75,7 @@ class SectionRun {
     const auto row = find(name, where);
     return row ? text(name, *row, key) : "(no such row)";
   }
-  /// Throws where the cell is empty or no number.
+  /// Throws if the cell is empty or not a number.
   double number(const std::string& name, std::size_t row, const std::string& key) const {
     return std::stod(text(name, row, key));
   }
@@ -83,7 +83,7 @@ class SectionRun {
     return std::stod(text(name, where, key));
   }
 
-  /// All of it, as people see it.
+  /// All tables as text for people.
   std::string shown() const {
     std::string out;
     for (const Table& table : tables) out += render_text(table, {0, false, false});
@@ -97,7 +97,7 @@ class SectionRun {
   std::vector<Table> tables;
 };
 
-/// A trace of these lines, behind a header, one GPU and one context.
+/// Writes a trace of these lines, after a header, one GPU and one context.
 inline void write_trace(TraceOnDisk& trace, const std::vector<std::string>& lines) {
   ContextRecord context;
   context.id = 1;

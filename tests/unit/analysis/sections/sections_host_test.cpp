@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections about what host threads did: launches, sync, idle, iterations.
+// Sections about host threads: launches, sync, idle, iterations.
 #include "tests/catch.h"
 #include "tests/unit/analysis/sections/section_run.h"
 #include "tools/analysis/read/missing.h"
@@ -28,7 +28,7 @@ std::string range_line(std::uint64_t id, std::uint32_t path, TimeNs start, TimeN
   return line_of(test::range(id, path, start, end));
 }
 
-/// Ten repetitions of "step", 100 us each but the one at `slow`, with a kernel of 10 us in each.
+/// Ten iterations of "step" with a kernel of 10 us each. They take about 100 us, iteration `slow` 200 us.
 void write_steps(TraceOnDisk& trace, int slow) {
   std::vector<std::string> lines{line_of(test::path(1, 0, "step"))};
   TimeNs at = 0;
@@ -36,7 +36,7 @@ void write_steps(TraceOnDisk& trace, int slow) {
     const auto id = static_cast<std::uint32_t>(i + 1);
     KernelRecord kernel = kernel_on(7, id, at + 20'000, at + 30'000, 1);
     kernel.work.range = id;
-    // 1 us more or less, or there is nothing to measure an outlier with.
+    // Vary by up to 2 us: without a spread there are no outliers.
     const TimeNs end = at + (i == slow ? 200'000 : 100'000 + i % 3 * 1'000);
     lines.push_back(line_of(call("cuLaunchKernel", id, at + 10'000, at + 12'000, 1)));
     lines.push_back(line_of(kernel));
@@ -62,7 +62,7 @@ TEST_CASE("launches: host time and time in the queue of a recorded model, by cal
   CHECK(run.number("launches", copies, "queue_median_ns") == Approx(1'894).epsilon(0.01));
 }
 
-TEST_CASE("launches: what the calls cost adds up to the same by path") {
+TEST_CASE("launches: sums by call and by path are equal") {
   const SectionRun run("launches", recorded("hf_rtdetr_trace"));
 
   const auto sum = [&run](const std::string& table, const std::string& key) {
@@ -75,7 +75,7 @@ TEST_CASE("launches: what the calls cost adds up to the same by path") {
   CHECK(sum("launches_by_path", "count") == 4'420);
 }
 
-TEST_CASE("launches: launch and record meet in whatever order they come") {
+TEST_CASE("launches: launches and records are joined in any order") {
   TraceOnDisk trace;
   write_trace(trace, {line_of(call("cuLaunchKernel", 1, 100, 150)), line_of(kernel_on(7, 1, 350, 400)),
                       line_of(kernel_on(7, 2, 600, 700)), line_of(call("cuLaunchKernel", 2, 500, 550))});
@@ -104,7 +104,7 @@ TEST_CASE("launches: a graph waits until its earliest node starts") {
   CHECK(SectionRun("launches", trace.folder.path()).number("launches", 0U, "queue_median_ns") == 50);
 }
 
-TEST_CASE("launches: calls that failed and calls without a record are counted apart") {
+TEST_CASE("launches: failed calls and calls without a record are counted separately") {
   TraceOnDisk trace;
   LaunchRecord failed = call("cuLaunchKernel", 2, 200, 210);
   failed.result = 700;
@@ -116,7 +116,7 @@ TEST_CASE("launches: calls that failed and calls without a record are counted ap
   CHECK(run.number("launches", 0U, "without_record") == 1);
 }
 
-TEST_CASE("sync: where a recorded model waited, heaviest first") {
+TEST_CASE("sync: waits of a recorded model by path, longest first") {
   const SectionRun run("sync", recorded("hf_rtdetr_trace"));
 
   const SectionRun::Where first{{"path", "H2D"}, {"api", "cuStreamSynchronize"}};
@@ -128,7 +128,7 @@ TEST_CASE("sync: where a recorded model waited, heaviest first") {
   CHECK(run.number("sync_threads", 0U, "count") == 786);
 }
 
-TEST_CASE("sync: the share is of the time in which the thread was seen") {
+TEST_CASE("sync: the share is of the time from the thread's first to its last line") {
   TraceOnDisk trace;
   write_trace(trace,
               {line_of(call("cuLaunchKernel", 1, 0, 100)), sync_line(100, 600), sync_line(700, 1'000)});
@@ -140,7 +140,7 @@ TEST_CASE("sync: the share is of the time in which the thread was seen") {
   CHECK(run.number("sync", 0U, "max_ns") == 500);
 }
 
-TEST_CASE("sync: a copy that returns when it is done is waiting, one that does not is none") {
+TEST_CASE("sync: a synchronous copy counts as waiting, an asynchronous copy does not") {
   TraceOnDisk trace;
   write_trace(trace,
               {line_of(call("cuMemcpyDtoH", 1, 0, 300)), line_of(call("cuMemcpyDtoHAsync", 2, 300, 900)),
@@ -154,7 +154,7 @@ TEST_CASE("sync: a copy that returns when it is done is waiting, one that does n
   CHECK(run.number("sync", 0U, "total_ns") == 300);
 }
 
-TEST_CASE("sync: threads have rows of their own, with their names") {
+TEST_CASE("sync: each thread has its own row, with its name") {
   TraceOnDisk trace;
   write_trace(trace, {line_of(ThreadRecord{12, "loader"}), sync_line(0, 100), sync_line(0, 300, 0, 12)});
 
@@ -164,7 +164,7 @@ TEST_CASE("sync: threads have rows of their own, with their names") {
   CHECK(run.text("sync", 1U, "thread") == "4711");
 }
 
-TEST_CASE("idle: a gap is shared by the ranges of the host, and by what it did in them") {
+TEST_CASE("idle: a gap is split over the host's ranges and the calls in them") {
   TraceOnDisk trace;
   write_trace(trace, {line_of(test::path(1, 0, "loader")), line_of(test::path(2, 0, "model")),
                       line_of(call("cuLaunchKernel", 1, 0, 10)), line_of(kernel_on(7, 1, 100, 200)),
@@ -186,7 +186,7 @@ TEST_CASE("idle: a gap is shared by the ranges of the host, and by what it did i
   CHECK(run.number("idle_sizes", {{"length", "under 2 us"}}, "idle_ns") == 700);
 }
 
-TEST_CASE("idle: all of a recorded run's idle time is in some row, and in some length of gap") {
+TEST_CASE("idle: rows by path and by gap length both add up to all idle time") {
   const SectionRun run("idle", recorded("hf_rtdetr_trace"));
 
   double by_path = 0, by_length = 0;
@@ -196,7 +196,7 @@ TEST_CASE("idle: all of a recorded run's idle time is in some row, and in some l
   CHECK(by_length == by_path);
 }
 
-TEST_CASE("idle: the thread that launches most is asked, not the one that was first") {
+TEST_CASE("idle: uses the thread with most launches, not the first thread") {
   TraceOnDisk trace;
   LaunchRecord once = call("cuLaunchKernel", 9, 0, 5, 1);
   once.host.thread = 12;
@@ -213,7 +213,7 @@ TEST_CASE("idle: the thread that launches most is asked, not the one that was fi
   CHECK(run.text("idle", 0U, "path") == "mine");
 }
 
-TEST_CASE("iterations: one that took twice as long is an outlier, the others are not") {
+TEST_CASE("iterations: only an iteration that took twice as long is an outlier") {
   TraceOnDisk trace;
   write_steps(trace, 6);
 
@@ -228,7 +228,7 @@ TEST_CASE("iterations: one that took twice as long is an outlier, the others are
   CHECK(run.number("iterations", 6U, "launches") == 1);
 }
 
-TEST_CASE("iterations: the summary is that of the rows above it") {
+TEST_CASE("iterations: the summary has the statistics of the rows") {
   TraceOnDisk trace;
   write_steps(trace, 6);
 
@@ -245,7 +245,7 @@ TEST_CASE("iterations: the summary is that of the rows above it") {
   CHECK(statistic("max") == 200'000);
 }
 
-TEST_CASE("iterations: only those that were selected are shown, under their own numbers") {
+TEST_CASE("iterations: selected iterations keep their numbers") {
   TraceOnDisk trace;
   write_steps(trace, 6);
   SelectionOptions selected;
@@ -258,7 +258,7 @@ TEST_CASE("iterations: only those that were selected are shown, under their own 
   CHECK(run.number("iterations", 0U, "iteration") == 2);
 }
 
-TEST_CASE("iterations: bytes and times of a measured run are those of its lines") {
+TEST_CASE("iterations: bytes and times of a recorded run match its lines") {
   const SectionRun run("iterations", recorded("rtdetr_exact"));
 
   REQUIRE(run.table("iterations").rows.size() == 10);
@@ -269,7 +269,7 @@ TEST_CASE("iterations: bytes and times of a measured run are those of its lines"
   CHECK(run.number("iterations", 2U, "dram_read_bytes") == 100'700'160);
 }
 
-TEST_CASE("iterations: another range can be named, and one that is not there is said to be missing") {
+TEST_CASE("iterations: a range can be named, and an unknown range throws Missing") {
   SectionView view;
   view.name = "model/backbone";
   SectionView wrong;

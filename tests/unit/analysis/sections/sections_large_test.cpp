@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections over more lines than they keep, shown to them one by one.
+// Sections over more lines than they keep in memory.
 #include "tests/catch.h"
 #include "tests/unit/analysis/sections/section_run.h"
 #include "tools/analysis/sections/section_kinds.h"
 
 using namespace rangefinder;
 
-TEST_CASE("idle: calls of a host that is ahead are forgotten, those in a gap are not") {
-  // Each microsecond a kernel of 900 ns. A launch reaches 50 ns into the gap behind it, a wait into none.
+TEST_CASE("idle: calls of a host that runs ahead are dropped, calls during a gap are kept") {
+  // A kernel of 900 ns every microsecond. Launches reach 50 ns into the gap after it; waits overlap no gap.
   constexpr TimeNs kKernels = 400'000;
   SectionView view;
   const auto section = find_section("idle")->make(view);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections about memory, about one kernel, about the trace itself; and all of them over next to nothing.
+// Sections about memory, one kernel and the trace itself; and all sections over an empty trace.
 #include "schema/key_names.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/sections/section_run.h"
@@ -41,7 +41,7 @@ SectionView named(const char* name) {
 
 }  // namespace
 
-TEST_CASE("memory: peaks of paths hold what is below them, and what is left is told by path") {
+TEST_CASE("memory: peaks of paths include the paths below, and live memory is listed by path") {
   TraceOnDisk trace;
   write_trace(trace, {line_of(test::path(1, 0, "model")), line_of(test::path(2, 1, "head")),
                       line_of(test::path(3, 1, "body")), alloc_line(1, 100, 10, 2), alloc_line(2, 40, 20, 3),
@@ -61,7 +61,7 @@ TEST_CASE("memory: peaks of paths hold what is below them, and what is left is t
   CHECK(run.number("memory_kinds", {{"memory", "device"}}, "allocated_bytes") == 170);
 }
 
-TEST_CASE("memory: a path whose memory is all from one below it is left out") {
+TEST_CASE("memory: a path is omitted if one child has all of its memory") {
   TraceOnDisk trace;
   write_trace(trace, {line_of(test::path(1, 0, "model")), line_of(test::path(2, 1, "head")),
                       alloc_line(1, 100, 10, 2)});
@@ -72,7 +72,7 @@ TEST_CASE("memory: a path whose memory is all from one below it is left out") {
   CHECK(SectionRun("memory", trace.folder.path(), shallow).find("memory", {{"path", "model"}}));
 }
 
-TEST_CASE("memory: allocations and frees are counted by iteration, those between them not") {
+TEST_CASE("memory: allocations and frees between iterations do not count per iteration") {
   TraceOnDisk trace;
   std::vector<std::string> lines{line_of(test::path(1, 0, "step")), alloc_line(99, 10, 1, 0)};
   for (std::uint64_t i = 0; i < 4; ++i) {
@@ -80,8 +80,8 @@ TEST_CASE("memory: allocations and frees are counted by iteration, those between
     for (std::uint64_t k = 0; k < 3; ++k) {
       lines.push_back(alloc_line(i * 3 + k + 1, 10, start + static_cast<TimeNs>(k) * 10, 1));
     }
-    lines.push_back(free_line(i * 3 + 1, start + 40));  // within
-    lines.push_back(free_line(i * 3 + 2, start + 60));  // behind
+    lines.push_back(free_line(i * 3 + 1, start + 40));  // within the iteration
+    lines.push_back(free_line(i * 3 + 2, start + 60));  // after it
     lines.push_back(line_of(test::range(i + 1, 1, start, start + 50)));
   }
   write_trace(trace, lines);
@@ -96,7 +96,7 @@ TEST_CASE("memory: allocations and frees are counted by iteration, those between
   CHECK(run.number("memory_kinds", {{"memory", "device"}}, "frees_per_iteration") == 1);
 }
 
-TEST_CASE("memory: a recorded model's allocations, none of which it freed") {
+TEST_CASE("memory: allocations of a recorded model that frees none of them") {
   const SectionRun run("memory", recorded("hf_rtdetr_trace"));
 
   CHECK(run.number("memory", {{"path", "(all)"}}, "peak_bytes") == 297'953'028);
@@ -106,7 +106,7 @@ TEST_CASE("memory: a recorded model's allocations, none of which it freed") {
   CHECK(SectionRun("memory", recorded("managed_memory")).table("memory_live").rows.empty());
 }
 
-TEST_CASE("overhead: records by what they are of, and what the end line says of recording") {
+TEST_CASE("overhead: records by kind, and the cost of recording from the end line") {
   TraceOnDisk trace;
   const auto overhead = [](const char* what, TimeNs start, TimeNs end) {
     OverheadRecord out;
@@ -139,7 +139,7 @@ TEST_CASE("overhead: records by what they are of, and what the end line says of 
   CHECK(run.number("own_cost", {{"what", "activity buffers at once"}}, "bytes") == 3'000);
 }
 
-TEST_CASE("loss: causes with their meaning, most first, and the balance of launches") {
+TEST_CASE("loss: causes with their meaning, largest first, and the balance of launches") {
   TraceOnDisk trace;
   EndRecord end = test::end_record();
   end.loss[static_cast<std::size_t>(Loss::events_dropped)] = 7;
@@ -157,7 +157,7 @@ TEST_CASE("loss: causes with their meaning, most first, and the balance of launc
   CHECK(run.text("launch_balance", {{"kind", "graph"}}, "lost_share").empty());
 }
 
-TEST_CASE("loss: a trace whose end is torn away says so, and where") {
+TEST_CASE("loss: a truncated trace is reported with the place") {
   TraceOnDisk trace;
   write_trace(trace, {line_of(kernel_on(7, 1, 0, 10)), "{\"t\":\"kernel\",\"st"});
 
@@ -168,7 +168,7 @@ TEST_CASE("loss: a trace whose end is torn away says so, and where") {
   CHECK(run.shown().find("Nothing was lost until the last heartbeat.") != std::string::npos);
 }
 
-TEST_CASE("kernel: time, bytes, metrics and places of one kernel of a measured run") {
+TEST_CASE("kernel: time, metrics and paths of one kernel of a recorded run") {
   const SectionRun run("kernel", recorded("rtdetr_rotated"), named("deformable_attention"));
 
   REQUIRE(run.table("kernel").rows.size() == 1);
@@ -198,14 +198,14 @@ TEST_CASE("kernel: its launch configuration with occupancy, limiter and waves") 
   CHECK(run.text("kernel_configurations", 0U, "grid") == "300x1x1");
   CHECK(run.text("kernel_configurations", 0U, "block") == "128x1x1");
   CHECK(run.number("kernel_configurations", 0U, "registers") == 56);
-  // 56 registers: 1,792 a warp, 9 warps a scheduler, 36 an SM, so 9 blocks of 4 warps: 36 of 64.
+  // 56 registers: 1,792 per warp, 9 warps per scheduler, 36 per SM, so 9 blocks of 4 warps: 36 of 64.
   CHECK(run.number("kernel_configurations", 0U, "blocks_per_sm") == 9);
   CHECK(run.number("kernel_configurations", 0U, "occupancy") == Approx(0.5625));
   CHECK(run.text("kernel_configurations", 0U, "occupancy_limiter") == "registers");
   CHECK(run.number("kernel_configurations", 0U, "waves") == Approx(300.0 / (9 * 132)));
 }
 
-TEST_CASE("kernel: stalls are shares of all of them, issued instructions are none") {
+TEST_CASE("kernel: stalls are shares of all stalls, and issued instructions are no stall") {
   TraceOnDisk trace;
   MetricSetRecord set;
   set.id = 2;
@@ -233,20 +233,20 @@ TEST_CASE("kernel: stalls are shares of all of them, issued instructions are non
   CHECK_FALSE(run.find("kernel_metrics", {{"metric", "smsp__warps_issue_stalled_wait.sum"}}));
 }
 
-TEST_CASE("kernel: a regular expression takes several, and each row says whose it is") {
+TEST_CASE("kernel: a regular expression may match several kernels, and each row names its kernel") {
   const SectionRun run("kernel", recorded("rtdetr_rotated"), named("(deformable_)?attention_kernel"));
 
   REQUIRE(run.table("kernel").rows.size() == 2);
   CHECK(run.text("kernel_paths", 0U, "kernel").find("attention_kernel") != std::string::npos);
 }
 
-TEST_CASE("kernel: a name that nothing has gives a sentence with the name") {
+TEST_CASE("kernel: an unknown name gives a message with the name") {
   const SectionRun run("kernel", recorded("rtdetr_rotated"), named("no_such_kernel"));
 
   CHECK(run.shown() == "No kernel of this trace has a name that matches no_such_kernel.\n");
 }
 
-TEST_CASE("every section has a sentence for a trace in which nothing happened") {
+TEST_CASE("every section has text for an empty trace") {
   TraceOnDisk trace;
   write_trace(trace, {});
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections about work on the GPU: memcpy, gpu, streams, graphs. Numbers of recorded runs were added up
-// from their lines by other means.
+// Sections about GPU work: memcpy, gpu, streams, graphs. The expected numbers of recorded runs were summed
+// from their lines independently.
 #include "tests/catch.h"
 #include "tests/unit/analysis/sections/section_run.h"
 
@@ -14,7 +14,7 @@ using test::recorded;
 using test::SectionRun;
 using test::TraceOnDisk;
 
-TEST_CASE("memcpy: a recorded run's copies by direction, memory and waiting") {
+TEST_CASE("memcpy: copies of a recorded run by direction, memory and synchronous or not") {
   const SectionRun run("memcpy", recorded("copy_storm"));
 
   REQUIRE(run.table("memcpy").rows.size() == 10);
@@ -33,7 +33,7 @@ TEST_CASE("memcpy: a recorded run's copies by direction, memory and waiting") {
   CHECK(run.number("memset", {{"memory", "device"}}, "gpu_ns") == 24'509);
 }
 
-TEST_CASE("memcpy: a copy without a time has bytes and no part in the rate") {
+TEST_CASE("memcpy: a copy without a time counts its bytes but not for the rate") {
   TraceOnDisk trace;
   MemcpyRecord untimed = copy_on(7, 2, 0, 0, 5'000);
   untimed.work.start_ns = untimed.work.end_ns = kNoTime;
@@ -46,7 +46,7 @@ TEST_CASE("memcpy: a copy without a time has bytes and no part in the rate") {
   CHECK(run.number("memcpy", 0U, "bytes_per_s") == Approx(3e9));
 }
 
-TEST_CASE("memcpy: a copy that CUPTI reports as a batch counts all that are in it") {
+TEST_CASE("memcpy: a batch that CUPTI reports as one copy counts all its copies") {
   TraceOnDisk trace;
   MemcpyRecord batch = copy_on(7, 1, 0, 100, 640);
   batch.count = 16;
@@ -58,7 +58,7 @@ TEST_CASE("memcpy: a copy that CUPTI reports as a batch counts all that are in i
   CHECK(run.number("memcpy", 0U, "mean_bytes") == 40);
 }
 
-TEST_CASE("gpu: kernels and copies that overlap are both, and what is left is neither") {
+TEST_CASE("gpu: overlapping kernels and copies count as both, and the remaining time as neither") {
   TraceOnDisk trace;
   write_trace(trace, {line_of(kernel_on(7, 1, 0, 400)), line_of(copy_on(13, 2, 300, 500, 64)),
                       line_of(kernel_on(7, 3, 600, 1'000)), line_of(kernel_on(13, 4, 900, 1'000))});
@@ -76,7 +76,7 @@ TEST_CASE("gpu: kernels and copies that overlap are both, and what is left is ne
   CHECK(run.number("gpu", 0U, "concurrent_kernels_share") == Approx(0.1));
 }
 
-TEST_CASE("gpu: busy time and span of a recorded model are those of its records") {
+TEST_CASE("gpu: busy time and span of a recorded model match its records") {
   const SectionRun run("gpu", recorded("hf_rtdetr_trace"));
 
   CHECK(run.number("gpu", 0U, "busy_ns") == 15'996'339);
@@ -84,7 +84,7 @@ TEST_CASE("gpu: busy time and span of a recorded model are those of its records"
   CHECK(run.text("gpu", 0U, "gpu") == "0 NVIDIA H200");
 }
 
-TEST_CASE("streams: busy time, and how much of it beside other streams") {
+TEST_CASE("streams: busy time, and its overlap with other streams") {
   TraceOnDisk trace;
   StreamRecord urgent;
   urgent.id = 13;
@@ -109,7 +109,7 @@ TEST_CASE("streams: busy time, and how much of it beside other streams") {
   CHECK(run.table("stream_waits").rows.empty());
 }
 
-TEST_CASE("streams: who waited for whom in a recorded run") {
+TEST_CASE("streams: waits of one stream for another in a recorded run") {
   const SectionRun run("streams", recorded("multi_stream"));
 
   REQUIRE(run.table("streams").rows.size() == 4);
@@ -125,7 +125,7 @@ TEST_CASE("streams: who waited for whom in a recorded run") {
   CHECK(run.number("stream_waits", last, "exposed_max_ns") == 300'915);
 }
 
-TEST_CASE("streams: at a lesser depth waits of several paths are one row") {
+TEST_CASE("streams: at a smaller depth waits of several paths become one row") {
   SectionView view;
   view.depth = 1;
 
@@ -155,7 +155,7 @@ TEST_CASE("graphs: launches, nodes, time and gaps of recorded graphs") {
   CHECK(run.number("captures", captured, "total_ns") == 885'798 - 745'774);
 }
 
-TEST_CASE("graphs: a launch is filled as far as its nodes follow each other") {
+TEST_CASE("graphs: the filled share of a launch excludes the gaps between its nodes") {
   TraceOnDisk trace;
   const auto node = [](std::uint64_t id, std::uint32_t correlation, TimeNs start, TimeNs end) {
     KernelRecord out = kernel_on(7, correlation, start, end);
@@ -175,7 +175,7 @@ TEST_CASE("graphs: a launch is filled as far as its nodes follow each other") {
   CHECK(run.number("graphs", 0U, "host_mean_ns") == 20);
 }
 
-TEST_CASE("graphs: a capture that failed or was given up is told apart from one that ended") {
+TEST_CASE("graphs: failed and invalidated captures are counted") {
   TraceOnDisk trace;
   const auto step = [](CaptureStep what, TimeNs at, std::int32_t result) {
     CaptureRecord out;

@@ -5,7 +5,7 @@
 
 using rangefinder::short_kernel_name;
 
-TEST_CASE("return type, template arguments and parameters are left out") {
+TEST_CASE("return type, template arguments and parameters are omitted") {
   CHECK(short_kernel_name("void at::native::fill<4, std::array<char*, 2>>(int, float)") ==
         "at::native::fill<…>");
   CHECK(short_kernel_name("void gemm(float const*, int)") == "gemm");
@@ -30,6 +30,6 @@ TEST_CASE("a lambda inside a function keeps both names") {
   CHECK(short_kernel_name("void run(int)::{lambda()#1}::call<2>(int)") == "run::{lambda()#1}::call<…>");
 }
 
-TEST_CASE("brackets that do not close make it no C++ name") {
+TEST_CASE("a name with an unclosed bracket stays unchanged") {
   CHECK(short_kernel_name("triton_(poi<0") == "triton_(poi<0");
 }

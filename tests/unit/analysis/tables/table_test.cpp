@@ -21,30 +21,30 @@ std::uint64_t number(const Cell& cell) {
   return std::get<std::uint64_t>(cell.value);
 }
 
-TEST_CASE("people read units, and plain numbers where they ask for them") {
+TEST_CASE("text has units, or plain numbers if raw") {
   const Table table = sample();
   CHECK(render_text(table, {}).find("1.50 ms") != std::string::npos);
   CHECK(render_text(table, {0, false, true}).find("1500000") != std::string::npos);
   CHECK(render_text(table, {0, false, true}).find("ms") == std::string::npos);
 }
 
-TEST_CASE("CSV has keys, plain numbers, empty fields, and quotes what needs it") {
+TEST_CASE("CSV has keys, plain numbers, empty fields and necessary quotes") {
   CHECK(render_csv(sample()) == "name,gpu_ns,bytes\r\n\"a,b\",1500000,2000\r\n\"=1+1|x\",3000,\r\n");
   CHECK(csv_field("say \"hi\"\n") == "\"say \"\"hi\"\"\n\"");
 }
 
-TEST_CASE("Markdown escapes what would end a cell or begin markup") {
+TEST_CASE("Markdown escapes characters that end a cell or start markup") {
   CHECK(render_markdown(sample(), false).find("=1+1\\|x") != std::string::npos);
   CHECK(render_markdown(sample(), false).find("|---|---:|---:|") != std::string::npos);
 }
 
-TEST_CASE("JSON rows leave out what was not measured") {
+TEST_CASE("JSON rows omit empty cells") {
   const auto rows = render_rows(sample());
   CHECK(rows[0]["bytes"] == 2'000);
   CHECK_FALSE(rows[1].contains("bytes"));
 }
 
-TEST_CASE("rows sort by a number from the largest, with unknown values last") {
+TEST_CASE("rows are sorted by number, largest first and unknown values last") {
   Table table = sample();
   table.add({Cell("c"), Cell(std::uint64_t{9'000}), Cell(std::uint64_t{5'000})});
   REQUIRE(sort_rows(table, "bytes"));
@@ -53,7 +53,7 @@ TEST_CASE("rows sort by a number from the largest, with unknown values last") {
   CHECK_FALSE(sort_rows(table, "nothing"));
 }
 
-TEST_CASE("a column that nobody measured is not shown, the first always is") {
+TEST_CASE("a column without values is dropped, except the first") {
   Table table = sample();
   for (auto& row : table.rows) row[2] = Cell();
   for (auto& row : table.rows) row[0] = Cell();
@@ -67,13 +67,13 @@ TEST_CASE("a negative number keeps its sign and its unit") {
   CHECK(cell_text(Cell(CellValue(-0.25)), Unit::share, false) == "-25.0 %");
 }
 
-TEST_CASE("JSON rows become one CSV column a value, objects and arrays too") {
+TEST_CASE("JSON rows become one CSV column per value, nested objects and arrays too") {
   const auto rows =
       nlohmann::ordered_json::parse(R"([{"a":1,"b":{"c":2.5}},{"a":2,"d":["x","y"],"e":true}])");
   CHECK(render_csv(table_of_rows("t", rows)) == "a,b.c,d,e\r\n1,2.5,,\r\n2,,x;y,yes\r\n");
 }
 
-TEST_CASE("a terminal cannot be driven by a name") {
+TEST_CASE("a name cannot send control sequences to the terminal") {
   Table table = sample();
   table.rows[0][0] = Cell(CellValue(std::string("\033[2Jx")));
   CHECK(render_text(table, {}).find('\033') == std::string::npos);

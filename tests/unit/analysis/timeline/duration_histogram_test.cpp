@@ -11,7 +11,7 @@ using namespace rangefinder;
 
 namespace {
 
-/// From 1 ns to 1 s, as many below 1 us as above.
+/// From 1 ns to 1 s, half of them below 1 us.
 std::vector<std::uint64_t> durations(std::size_t count) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> exponent(0, 9);
@@ -28,7 +28,7 @@ std::uint64_t ranked(std::vector<std::uint64_t> values, double part) {
 
 }  // namespace
 
-TEST_CASE("nothing has no quantiles and no mean") {
+TEST_CASE("an empty histogram has no quantiles and no mean") {
   const DurationHistogram none;
 
   CHECK(none.count() == 0);
@@ -57,7 +57,7 @@ TEST_CASE("durations below 128 ns are exact") {
   }
 }
 
-TEST_CASE("the median of two is the lower one, as nearest rank has it") {
+TEST_CASE("the median of two is the lower one, by nearest rank") {
   DurationHistogram histogram;
   histogram.add(100);
   histogram.add(10);
@@ -66,7 +66,7 @@ TEST_CASE("the median of two is the lower one, as nearest rank has it") {
   CHECK(histogram.quantile_ns(0.51) == 100);
 }
 
-TEST_CASE("count, total, mean, least and most are exact") {
+TEST_CASE("count, total, mean, minimum and maximum are exact") {
   DurationHistogram histogram;
   for (const std::uint64_t ns : {1'000'003U, 17U, 5'000U}) histogram.add(ns);
 
@@ -77,7 +77,7 @@ TEST_CASE("count, total, mean, least and most are exact") {
   CHECK(histogram.max_ns() == 1'000'003);
 }
 
-TEST_CASE("two added together are as if all had come to one") {
+TEST_CASE("adding two histograms equals adding all durations to one") {
   const std::vector<std::uint64_t> values = durations(1'000);
   DurationHistogram all, even, odd;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -33,7 +33,7 @@ GpuWork work(TimeNs start, TimeNs end, std::uint32_t stream = 7, std::uint32_t g
 
 }  // namespace
 
-TEST_CASE("spans change where work begins or ends, and leave no gap between first and last") {
+TEST_CASE("spans change where work starts or ends, and have no gaps") {
   Seen seen;
   seen.timeline.add(work(100, 200), true);
   seen.timeline.add(work(150, 300, 13), false);
@@ -48,7 +48,7 @@ TEST_CASE("spans change where work begins or ends, and leave no gap between firs
   CHECK(seen.timeline.late_ns() == 0);
 }
 
-TEST_CASE("two works on one stream are two works and one stream") {
+TEST_CASE("two pieces of work on one stream count as two pieces and one stream") {
   Seen seen;
   seen.timeline.add(work(0, 10), true);
   seen.timeline.add(work(0, 10), true);
@@ -75,7 +75,7 @@ TEST_CASE("work that arrives out of order gives the same spans") {
   CHECK(shuffled.spans == ordered.spans);
 }
 
-TEST_CASE("busy time, counted nanosecond by nanosecond, is that of the spans") {
+TEST_CASE("the spans' busy time equals a count nanosecond by nanosecond") {
   std::mt19937 random(11);
   Seen seen;
   std::vector<bool> busy(3'000);
@@ -92,7 +92,7 @@ TEST_CASE("busy time, counted nanosecond by nanosecond, is that of the spans") {
   CHECK(busy_ns == std::count(busy.begin(), busy.end(), true));
 }
 
-TEST_CASE("GPUs have time lines of their own") {
+TEST_CASE("each GPU has its own time line") {
   Seen seen;
   seen.timeline.add(work(0, 10, 7, 0), true);
   seen.timeline.add(work(5, 20, 7, 1), true);
@@ -102,7 +102,7 @@ TEST_CASE("GPUs have time lines of their own") {
         std::multiset<Span>{{0, 10, 1, 0, 1}, {5, 20, 1, 0, 1}});
 }
 
-TEST_CASE("work that comes after its time was shown counts as late, and only its rest is shown") {
+TEST_CASE("the part of late work inside visited spans is counted, the rest is visited") {
   Seen seen;
   seen.timeline.add(work(100, 200), true);
   seen.timeline.finish();
@@ -114,7 +114,7 @@ TEST_CASE("work that comes after its time was shown counts as late, and only its
   CHECK(seen.timeline.late_ns() == 50 + 70);
 }
 
-TEST_CASE("work without times, or of no length, has no effect") {
+TEST_CASE("work without times or with no duration has no effect") {
   Seen seen;
   seen.timeline.add(work(kNoTime, kNoTime), true);
   seen.timeline.add(work(10, 10), true);
@@ -124,10 +124,10 @@ TEST_CASE("work without times, or of no length, has no effect") {
   CHECK(seen.spans.empty());
 }
 
-TEST_CASE("more work than is held back comes in order as long as it is out of order by less") {
+TEST_CASE("slightly unsorted work beyond the buffer size is visited in order") {
   Seen seen;
   constexpr TimeNs kWorks = 3 * static_cast<TimeNs>(TimeOrder<GpuWork>::kPlaces);
-  // Pairs change places all along.
+  // Neighbours are swapped everywhere.
   for (TimeNs i = 0; i < kWorks; i += 2) {
     seen.timeline.add(work((i + 1) * 10, (i + 1) * 10 + 5), true);
     seen.timeline.add(work(i * 10, i * 10 + 5), true);

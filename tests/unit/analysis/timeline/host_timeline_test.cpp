@@ -40,7 +40,7 @@ Calls calls(const HostTimeline& host, TimeNs from, TimeNs to) {
 
 TEST_CASE("a span is cut where the innermost range changes") {
   HostTimeline host;
-  // Inner ranges end first, so that is how they come.
+  // Inner ranges end first, so they arrive first.
   host.add_range(20, 30, 2);
   host.add_range(30, 40, 3);
   host.add_range(10, 50, 1);
@@ -52,7 +52,7 @@ TEST_CASE("a span is cut where the innermost range changes") {
   CHECK(pieces(host, 100, 110) == std::vector<Piece>{{100, 110, 0}});
 }
 
-TEST_CASE("of ranges that begin and end together the inner one counts") {
+TEST_CASE("the inner one of two ranges with equal times counts") {
   HostTimeline host;
   host.add_range(10, 20, 2);
   host.add_range(10, 20, 1);
@@ -81,7 +81,7 @@ TEST_CASE("time in calls is split by kind and clipped to the span") {
   CHECK(calls(host, 41, 49) == Calls{});
 }
 
-TEST_CASE("a call inside of another is not counted twice") {
+TEST_CASE("a nested call is not counted twice") {
   HostTimeline host;
   host.add_call(0, 30, HostCall::sync);
   host.add_call(10, 20, HostCall::launch);
@@ -90,7 +90,7 @@ TEST_CASE("a call inside of another is not counted twice") {
   CHECK(calls(host, 0, 30) == Calls{0, 30, 0, 0});
 }
 
-TEST_CASE("a cursor changes nothing, whether the next span comes later, long after, or before") {
+TEST_CASE("a cursor does not change the result for later, much later or earlier spans") {
   HostTimeline host;
   for (TimeNs i = 0; i < 1000; ++i) {
     host.add_range(10 * i, 10 * i + 8, static_cast<std::uint32_t>(i + 1));
@@ -104,7 +104,7 @@ TEST_CASE("a cursor changes nothing, whether the next span comes later, long aft
   }
 }
 
-TEST_CASE("calls that nobody wants are forgotten up to a time, and each is asked for once") {
+TEST_CASE("unwanted calls are dropped up to a time, and each call is checked once") {
   HostTimeline host;
   for (TimeNs i = 0; i < 10; ++i) host.add_call(10 * i, 10 * i + 5, HostCall::launch);
   std::vector<TimeNs> asked;

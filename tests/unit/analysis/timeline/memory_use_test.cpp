@@ -28,7 +28,7 @@ AllocRecord free_of(std::uint64_t address, TimeNs start, std::uint32_t path = 0)
 
 }  // namespace
 
-TEST_CASE("the peak is what was live at once, not what was allocated in all") {
+TEST_CASE("the peak is the maximum of live bytes, not the sum of allocations") {
   MemoryUse use;
   use.add(alloc(1, 100, 10));
   use.add(free_of(1, 20));
@@ -45,7 +45,7 @@ TEST_CASE("the peak is what was live at once, not what was allocated in all") {
   CHECK(all.call_ns == 20);
 }
 
-TEST_CASE("memory belongs to the path that allocated it and those above, wherever it is freed") {
+TEST_CASE("memory belongs to the allocating path and its ancestors, wherever it is freed") {
   MemoryUse use;
   use.add(PathRecord{1, 0, 0, "model"});
   use.add(PathRecord{2, 1, 0, "layer"});
@@ -63,7 +63,7 @@ TEST_CASE("memory belongs to the path that allocated it and those above, whereve
   CHECK(use.paths().count(3) == 0);
 }
 
-TEST_CASE("lines that come out of order are put in order before the peak is taken") {
+TEST_CASE("lines are sorted by time before the peak is computed") {
   MemoryUse use;
   use.add(alloc(2, 100, 30));
   use.add(alloc(1, 100, 10));
@@ -73,10 +73,10 @@ TEST_CASE("lines that come out of order are put in order before the peak is take
   CHECK(use.paths().at(0).gpu.peak == 100);
 }
 
-TEST_CASE("an allocation exists from the end of its call, a free ends it at its begin") {
+TEST_CASE("an allocation lives from the end of its call to the start of the free") {
   MemoryUse use;
   AllocRecord slow = alloc(2, 100, 40);
-  slow.host.start_ns = 5;  // began before the free, ended after it
+  slow.host.start_ns = 5;  // starts before the free, ends after it
   use.add(alloc(1, 100, 10));
   use.add(slow);
   use.add(free_of(1, 20));
@@ -85,7 +85,7 @@ TEST_CASE("an allocation exists from the end of its call, a free ends it at its 
   CHECK(use.paths().at(0).gpu.peak == 100);
 }
 
-TEST_CASE("memory of the host is an account of its own") {
+TEST_CASE("host memory is counted separately") {
   MemoryUse use;
   use.add(alloc(1, 100, 10, 0, AllocKind::host));
   use.add(alloc(2, 70, 20, 0, AllocKind::async));
@@ -97,7 +97,7 @@ TEST_CASE("memory of the host is an account of its own") {
   CHECK(use.kinds()[static_cast<std::size_t>(AllocKind::device)].allocations == 0);
 }
 
-TEST_CASE("a free of what was there before recording is counted and changes nothing") {
+TEST_CASE("a free of memory allocated before the recording is only counted") {
   MemoryUse use;
   use.add(free_of(9, 5));
   use.add(alloc(1, 100, 10));
@@ -107,7 +107,7 @@ TEST_CASE("a free of what was there before recording is counted and changes noth
   CHECK(use.paths().at(0).gpu.now == 100);
 }
 
-TEST_CASE("an address that is given out again was freed unseen") {
+TEST_CASE("an address that is allocated again counts as freed") {
   MemoryUse use;
   use.add(alloc(1, 100, 10));
   use.add(alloc(1, 30, 20));
@@ -117,7 +117,7 @@ TEST_CASE("an address that is given out again was freed unseen") {
   CHECK(use.paths().at(0).gpu.peak == 100);
 }
 
-TEST_CASE("what was never freed is told by path and kind, with its oldest") {
+TEST_CASE("memory that was never freed is reported by path and kind, with the oldest") {
   MemoryUse use;
   use.add(alloc(1, 100, 10, 4));
   use.add(alloc(2, 50, 20, 4));
@@ -132,7 +132,7 @@ TEST_CASE("what was never freed is told by path and kind, with its oldest") {
   CHECK(device.oldest_ns == 10);
 }
 
-TEST_CASE("the peak over time stays in a few slices and none of them misses the peak") {
+TEST_CASE("the peak over time has at most 32 slices and keeps the maximum") {
   MemoryUse use;
   for (std::uint64_t i = 1; i <= 1'000; ++i) {
     const auto at = static_cast<TimeNs>(i * 100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Against cuda_occupancy.h, the calculator that the CUDA Toolkit carries, and by hand.
+// Compared with cuda_occupancy.h, the calculator in the CUDA Toolkit, and with values computed by hand.
 #include <climits>
 #include <cstring>
 
@@ -13,7 +13,7 @@ using namespace rangefinder;
 
 namespace {
 
-/// CUDA Programming Guide, table of compute capabilities; KiB of an SM and of a block.
+/// CUDA Programming Guide, table of compute capabilities; KiB per SM and per block.
 struct Chip {
   std::uint32_t major, minor, warps;
   std::uint32_t shared_kib, block_kib;
@@ -71,7 +71,7 @@ int cuda_blocks(const Chip& chip, int threads, int registers, std::size_t shared
 
 }  // namespace
 
-TEST_CASE("as many blocks fit as CUDA's own calculator says") {
+TEST_CASE("the number of blocks equals that of CUDA's own calculator") {
   std::size_t compared = 0, different = 0;
   for (const Chip& chip : kChips) {
     const GpuRecord gpu = gpu_of(chip);
@@ -100,7 +100,7 @@ TEST_CASE("an H100 runs eight blocks of 256 threads with 32 registers: every war
   CHECK(found->limiter().empty());
 }
 
-TEST_CASE("64 registers a thread halve the occupancy of a block of 1024 threads") {
+TEST_CASE("64 registers per thread halve the occupancy of a block of 1024 threads") {
   const auto found = occupancy_of(gpu_of({8, 0, 64, 164, 163}), launch(1'024, 64, 0));
 
   REQUIRE(found);
@@ -109,7 +109,7 @@ TEST_CASE("64 registers a thread halve the occupancy of a block of 1024 threads"
   CHECK(found->limiter() == "registers");
 }
 
-TEST_CASE("small blocks run into the chip's number of blocks") {
+TEST_CASE("small blocks are limited by the chip's number of blocks") {
   CHECK(occupancy_of(gpu_of({8, 6, 48, 100, 99}), launch(32, 16, 0))->limiter() == "blocks");
   CHECK(occupancy_of(gpu_of({8, 6, 48, 100, 99}), launch(32, 16, 0))->blocks_per_sm == 16);
   CHECK(occupancy_of(gpu_of({8, 9, 48, 100, 99}), launch(32, 16, 0))->blocks_per_sm == 24);
@@ -117,23 +117,23 @@ TEST_CASE("small blocks run into the chip's number of blocks") {
 }
 
 TEST_CASE("resources that limit equally are all named") {
-  // 171 registers: 8 warps an SM, one block of 8. 68 KiB of the 100 set aside: one block too.
+  // 171 registers: 8 warps per SM, one block of 8. 68 KiB of the 100 KiB carve-out: also one block.
   LaunchConfigRecord config = launch(256, 171, 68'000);
   config.shared_bytes_executed = 102'400;
 
   CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->limiter() == "registers, shared memory");
 }
 
-TEST_CASE("a launch that asks for no shared memory is limited by it only where nothing else is as tight") {
+TEST_CASE("shared memory that the launch does not use limits it only if no other limit is as low") {
   LaunchConfigRecord config = launch(32, 16, 0);
-  config.shared_bytes_executed = 32'768;  // 32 blocks with the driver's KiB each, as many as there may be
+  config.shared_bytes_executed = 32'768;  // 32 blocks with the driver's KiB each, the chip's limit
   CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->limiter() == "blocks");
 
   config.shared_bytes_executed = 16'384;
   CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->limiter() == "shared memory");
 }
 
-TEST_CASE("shared memory counts by what the driver set aside for the launch, where that is known") {
+TEST_CASE("the carve-out of the launch limits shared memory, if it is known") {
   LaunchConfigRecord config = launch(128, 32, 32'768);
 
   CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->blocks_per_sm == 6);
@@ -141,14 +141,14 @@ TEST_CASE("shared memory counts by what the driver set aside for the launch, whe
   CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->blocks_per_sm == 3);
 }
 
-TEST_CASE("waves are the grid over the blocks of the whole GPU at once") {
+TEST_CASE("waves are the blocks of the grid / the blocks that fit on the GPU") {
   LaunchConfigRecord config = launch(256, 32, 0);
   config.grid = {10, 10, 6};
 
   CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->waves == 0.75);  // 600 of 8 x 100
 }
 
-TEST_CASE("an unknown chip, a line without limits and a launch of no threads have no occupancy") {
+TEST_CASE("an unknown chip, a line without limits or a launch without threads has no occupancy") {
   GpuRecord lacking = gpu_of({9, 0, 64, 228, 227});
   lacking.registers_per_sm = 0;
 

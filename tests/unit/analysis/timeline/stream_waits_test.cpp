@@ -27,7 +27,8 @@ EventRecord event(bool wait, TimeNs at, std::uint32_t stream, std::uint64_t hand
   return out;
 }
 
-/// Producer's work 100 to 200, recorded at host time 20; consumer waits at 30 and launches at 40 to 50.
+/// The producer's work runs from 100 to 200; its event is recorded at host time 20. The consumer waits at 30
+/// and launches from 40 to 50.
 struct Scene {
   StreamWaits waits;
   Scene() {
@@ -44,7 +45,7 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE("a stream that had nothing else to do is exposed from the launch to the producer's end") {
+TEST_CASE("an idle consumer is exposed from its launch to the producer's end") {
   Scene scene;
   scene.consumer(205, 300);
 
@@ -52,14 +53,14 @@ TEST_CASE("a stream that had nothing else to do is exposed from the launch to th
 
   REQUIRE(waits.size() == 1);
   CHECK(waits[0].has_work);
-  CHECK(waits[0].exposed_ns == 150);  // from 50, when the call ended, to 200
+  CHECK(waits[0].exposed_ns == 150);  // from 50, the end of the launch call, to 200
   CHECK(waits[0].producer == std::pair(1U, kProducer));
   CHECK(waits[0].consumer == std::pair(1U, kConsumer));
   CHECK(waits[0].producer_path == 1);
   CHECK(waits[0].consumer_path == 2);
 }
 
-TEST_CASE("work that the consumer had before the wait hides that much of it") {
+TEST_CASE("earlier work of the consumer hides part of the wait") {
   Scene scene;
   scene.waits.add(call("cuLaunchKernel", 3, 25, 28));
   scene.waits.add(kernel_on(kConsumer, 3, 60, 170).work);
@@ -68,14 +69,14 @@ TEST_CASE("work that the consumer had before the wait hides that much of it") {
   CHECK(scene.waits.waits()[0].exposed_ns == 30);
 }
 
-TEST_CASE("a wait whose producer was done before the launch costs nothing") {
+TEST_CASE("a wait whose producer ended before the launch costs nothing") {
   Scene scene;
   scene.consumer(415, 500, 400);
 
   CHECK(scene.waits.waits()[0].exposed_ns == 0);
 }
 
-TEST_CASE("a wait belongs to the latest record of its event before it") {
+TEST_CASE("a wait refers to the latest record of its event before it") {
   Scene scene;
   scene.consumer(205, 300);
   scene.waits.add(call("cuLaunchKernel", 4, 60, 65));
@@ -85,7 +86,7 @@ TEST_CASE("a wait belongs to the latest record of its event before it") {
   CHECK(scene.waits.waits()[0].producer == std::pair(1U, kProducer));
 }
 
-TEST_CASE("a wait for the own stream, and one for an event that nobody recorded, are only counted") {
+TEST_CASE("waits within one stream or for an unrecorded event are only counted") {
   StreamWaits waits;
   waits.add(event(false, 10, kProducer));
   waits.add(event(true, 20, kProducer));
@@ -96,7 +97,7 @@ TEST_CASE("a wait for the own stream, and one for an event that nobody recorded,
   CHECK(waits.unknown_event() == 1);
 }
 
-TEST_CASE("a wait with no work behind it has no exposed time") {
+TEST_CASE("a wait without later work has no exposed time") {
   Scene scene;
 
   CHECK_FALSE(scene.waits.waits()[0].has_work);
@@ -114,7 +115,7 @@ TEST_CASE("stream 0 of an event call is the context's default stream") {
   CHECK(waits.waits()[0].producer == std::pair(1U, 7U));
 }
 
-TEST_CASE("records that come before their launches, and event calls after the work, change nothing") {
+TEST_CASE("the order in which lines arrive does not change the waits") {
   StreamWaits waits;
   waits.add(kernel_on(kConsumer, 2, 205, 300).work);
   waits.add(kernel_on(kProducer, 1, 100, 200).work);
@@ -126,7 +127,7 @@ TEST_CASE("records that come before their launches, and event calls after the wo
   CHECK(waits.waits()[0].exposed_ns == 150);
 }
 
-TEST_CASE("all nodes of a graph are work of its launch") {
+TEST_CASE("all nodes of a graph belong to its launch") {
   StreamWaits waits;
   waits.add(event(false, 20, kProducer));
   waits.add(call("cuGraphLaunch", 1, 10, 15));
@@ -141,7 +142,7 @@ TEST_CASE("all nodes of a graph are work of its launch") {
 
 namespace {
 
-/// All of a trace, held.
+/// All lines of a trace in memory.
 struct Held final : TraceVisitor {
   std::vector<GpuWork> works;
   std::vector<EventRecord> events;
@@ -163,7 +164,7 @@ struct Held final : TraceVisitor {
   }
   void broken(std::string_view, const LinePlace&) override {}
 
-  /// The definition, by looking at everything for each wait.
+  /// The definition, computed from all lines for each wait.
   std::uint64_t exposed_of(const EventRecord& wait) const {
     const EventRecord* record = nullptr;
     for (const EventRecord& event : events) {
@@ -193,7 +194,7 @@ struct Held final : TraceVisitor {
 
 }  // namespace
 
-TEST_CASE("four streams that pass work on, recorded: every wait as its definition has it") {
+TEST_CASE("every wait of a recording with four streams agrees with the definition") {
   LineReader reader;
   Held held;
   static_cast<void>(read_trace(open_trace_folder(test::recorded("multi_stream")), reader, held));

@@ -14,12 +14,12 @@ namespace {
 
 struct Item {
   TimeNs at_ns = 0;
-  std::uint64_t number = 0;  // in which it was added
+  std::uint64_t number = 0;  // order of addition
 };
 
 constexpr std::uint64_t kItems = 5 * TimeOrder<Item>::kPlaces + 7;
 
-/// What comes out of items whose times `time_of(number)` gives.
+/// The items in output order; `time_of(number)` gives their times.
 template <typename TimeOf>
 std::vector<Item> ordered(const TimeOf& time_of) {
   std::vector<Item> out;
@@ -38,11 +38,11 @@ std::vector<std::uint64_t> numbers(const std::vector<Item>& items) {
 
 }  // namespace
 
-TEST_CASE("items up to 65,536 places late come out as a stable sort has them") {
+TEST_CASE("items up to 65,536 places late are sorted stably") {
   std::mt19937 random(7);
   std::vector<Item> items;
   for (std::uint64_t i = 0; i < kItems; ++i) {
-    // Of two streams the second is late; times are coarse, so that many are the same.
+    // The second of two streams is late; times are coarse, so many are equal.
     const std::uint64_t late = i % 2 == 0 ? 0 : random() % (TimeOrder<Item>::kPlaces / 2);
     items.push_back({static_cast<TimeNs>((i - std::min(i, late)) / 4), i});
   }
@@ -54,7 +54,7 @@ TEST_CASE("items up to 65,536 places late come out as a stable sort has them") {
   CHECK(numbers(out) == numbers(items));
 }
 
-TEST_CASE("an item that comes too late is there all the same, once") {
+TEST_CASE("an item that comes too late is still emitted once") {
   const std::vector<Item> out =
       ordered([](std::uint64_t i) { return i == kItems - 1 ? TimeNs{-1} : static_cast<TimeNs>(i); });
 
@@ -65,7 +65,7 @@ TEST_CASE("an item that comes too late is there all the same, once") {
   CHECK(out.front().number == 0);
 }
 
-TEST_CASE("after it has finished it begins again") {
+TEST_CASE("it can be used again after finish()") {
   std::vector<TimeNs> out;
   const auto keep = [&out](const Item& item) { out.push_back(item.at_ns); };
   TimeOrder<Item> order;

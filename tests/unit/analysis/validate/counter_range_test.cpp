@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counter ranges and metric sets in a trace: what `validate` finds, what the table shows.
+// Counter ranges and metric sets in a trace: problems that `validate` finds, and the module table.
 #include <functional>
 
 #include "tests/catch.h"
@@ -44,7 +44,7 @@ MetricSetRecord metric_set() {
   return {1, "stalls", {"a.sum", "b.ratio"}};
 }
 
-// A kernel and a memset that share range 9, the kernel's record, and an end that knows of them.
+// A kernel and a memset that share range 9, the kernel's record, and an end line that counts them.
 struct RangeTrace : TraceOnDisk {
   std::vector<std::string> exact{line_of(sharing(3, WorkKind::kernel, 9)), line_of(counter_range(9, 2, 1)),
                                  line_of(sharing(4, WorkKind::memset, 9))};
@@ -67,7 +67,7 @@ struct RangeTrace : TraceOnDisk {
 
 }  // namespace
 
-TEST_CASE("launches that share a counter range and its line make a true trace, in any order") {
+TEST_CASE("launches that share a counter range and its line are valid, in any order") {
   RangeTrace trace;
   SECTION("range between its launches") {}
   SECTION("range first") {
@@ -80,7 +80,7 @@ TEST_CASE("launches that share a counter range and its line make a true trace, i
   CHECK(result.valid());
 }
 
-TEST_CASE("a counter range that does not add up is found, and nothing else") {
+TEST_CASE("a wrong count of a counter range is found, and no other problem") {
   RangeTrace trace;
   std::string expected = "exact";
   SECTION("more launches than there are") {
@@ -112,7 +112,7 @@ TEST_CASE("a counter range that does not add up is found, and nothing else") {
   CHECK(only_kind(check(trace.done())) == expected);
 }
 
-TEST_CASE("an exact kernel without a kernel line is found, unless the ledger admits it") {
+TEST_CASE("an exact kernel without a kernel line is found, unless the ledger counts it") {
   RangeTrace trace;
   trace.records.clear();
   trace.done();
@@ -129,15 +129,15 @@ TEST_CASE("an exact kernel without a kernel line is found, unless the ledger adm
   CHECK(only_kind(check(trace)) == "ledger");
 }
 
-TEST_CASE("a metric set that is not named, or has other values, is found") {
+TEST_CASE("an undefined metric set, or one with too few values, is found") {
   RangeTrace trace;
   ExactRecord exact = counter_range(9, 2, 1);
   exact.metric_set = 1;
   exact.values = {1, 2};
   trace.exact[1] = line_of(metric_set()) + line_of(exact);
   std::string expected;
-  SECTION("named, with its values") {}
-  SECTION("not named") {
+  SECTION("defined, with its values") {}
+  SECTION("not defined") {
     trace.exact[1] = line_of(exact);
     expected = "unknown-id";
   }
@@ -150,7 +150,7 @@ TEST_CASE("a metric set that is not named, or has other values, is found") {
   CHECK(only_kind(check(trace.done())) == expected);
 }
 
-TEST_CASE("the module table shows each kernel once, with bytes and their error, and marks what lacks bytes") {
+TEST_CASE("the module table counts each kernel once and marks partly measured modules") {
   RangeTrace trace;
   trace.done().write();
   const TraceTotals totals = load_trace(open_trace_folder(trace.folder.path()));
@@ -161,11 +161,11 @@ TEST_CASE("the module table shows each kernel once, with bytes and their error, 
   CHECK(totals.kernels == 3);
   CHECK(totals.totals.paths().at(0).kernels == 3);
   CHECK(text.find("1.80 GB+") != std::string::npos);  // two kernels of the trace were not measured
-  CHECK(text.find("2.5 %") != std::string::npos);     // 60 MB of L2 once, of 2.4 GB
-  CHECK(text.find("+: at least; some launches of that module were not measured.") != std::string::npos);
+  CHECK(text.find("2.5 %") != std::string::npos);     // 60 MB of L2, of 2.4 GB
+  CHECK(text.find("+: lower bound; some launches of that module were not measured.") != std::string::npos);
 }
 
-TEST_CASE("a module all of whose launches were measured has no mark") {
+TEST_CASE("a fully measured module has no mark") {
   RangeTrace trace;
   for (const int line :
        {TraceOnDisk::kLaunch1, TraceOnDisk::kKernel1, TraceOnDisk::kLaunch2, TraceOnDisk::kKernel2})
@@ -181,7 +181,7 @@ TEST_CASE("a module all of whose launches were measured has no mark") {
   CHECK(text.find("500 ns") != std::string::npos);
 }
 
-TEST_CASE("a range that others worked in is marked") {
+TEST_CASE("a range that is not exclusive is marked") {
   RangeTrace trace;
   ExactRecord shared = counter_range(9, 2, 1);
   shared.exclusive = false;
@@ -192,10 +192,10 @@ TEST_CASE("a range that others worked in is marked") {
   const std::string text = module_table(totals, load_row_values(totals), {}, {0, false});
 
   CHECK(text.find("layer/0 * ") != std::string::npos);
-  CHECK(text.find("*: other threads") != std::string::npos);
+  CHECK(text.find("*: includes bytes of other threads") != std::string::npos);
 }
 
-TEST_CASE("truth that the copies of the trace do not bear out is found") {
+TEST_CASE("truth that contradicts the copies of the trace is found") {
   RangeTrace trace;
   trace.done();
   EndRecord end = test::end_record();

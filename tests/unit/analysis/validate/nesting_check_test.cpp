@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `validate` says of ranges that do not nest and of work outside of the range that it names.
+// Problems that `validate` finds: ranges that do not nest, and work outside of its range.
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tests/unit/analysis/validate/validated.h"
@@ -11,10 +11,10 @@ using test::line_of;
 using test::only_kind;
 using test::TraceOnDisk;
 
-TEST_CASE("ranges and work that do not nest are found, and nothing else") {
+TEST_CASE("ranges and work that do not nest are found, and no other problem") {
   TraceOnDisk trace;
   auto& lines = trace.lines;
-  SECTION("a range that ends after the one around it") {
+  SECTION("a range that ends after its parent") {
     lines[TraceOnDisk::kRange2] = line_of(test::range(2, 2, 150, 400));
     lines[TraceOnDisk::kRange1] = line_of(test::range(1, 1, 190, 500));
   }
@@ -28,7 +28,7 @@ TEST_CASE("ranges and work that do not nest are found, and nothing else") {
   SECTION("a launch after its range had ended") {
     lines[TraceOnDisk::kRange2] = line_of(test::range(2, 2, 150, 205));
   }
-  SECTION("a launch that comes behind the line of its range, and was outside of it") {
+  SECTION("a launch after the line of its range, and outside of it") {
     lines[TraceOnDisk::kRange2] = line_of(test::range(2, 2, 250, 400)) + lines[TraceOnDisk::kLaunch2];
     lines[TraceOnDisk::kLaunch2].clear();
   }

@@ -24,7 +24,7 @@ TraceFolder files_of(const TraceOnDisk& trace) {
   return open_trace_folder(trace.folder.path());
 }
 
-/// Into a folder of its own beside the trace.
+/// A trace salvaged into its own folder.
 struct Salvaged {
   test::TemporaryFolder beside;
   fs::path place = beside.path() / "whole";
@@ -44,7 +44,7 @@ struct Salvaged {
 
 }  // namespace
 
-TEST_CASE("a cut trace keeps its whole lines byte for byte and gets an end that is valid") {
+TEST_CASE("a truncated trace keeps its valid lines byte for byte and gets a valid end") {
   TraceOnDisk trace;
   trace.lines[TraceOnDisk::kEnd].resize(30);
 
@@ -78,7 +78,7 @@ TEST_CASE("a launch whose record was cut off is lost, and the ledger adds up") {
   CHECK(salvaged.lost(Loss::lines_not_written) == 0);
 }
 
-TEST_CASE("a name that cannot be read takes the lines that refer to it along") {
+TEST_CASE("lines that refer to an unreadable name are dropped too") {
   TraceOnDisk trace;
   trace.lines[TraceOnDisk::kInner][5] = '\0';
 
@@ -88,7 +88,7 @@ TEST_CASE("a name that cannot be read takes the lines that refer to it along") {
   CHECK(salvaged.totals().kernels == 1);
 }
 
-TEST_CASE("a launch made while its thread captured is no launch") {
+TEST_CASE("a launch made during a stream capture is not counted") {
   TraceOnDisk trace;
   CaptureRecord begin;
   begin.host = {100, 101, 4711, 0, 0};
@@ -104,7 +104,7 @@ TEST_CASE("a launch made while its thread captured is no launch") {
   CHECK(salvaged.lost(Loss::launch_without_record) == 0);
 }
 
-TEST_CASE("a summary that tells of more than is left is no longer final") {
+TEST_CASE("a summary that counts dropped lines is no longer final") {
   TraceOnDisk trace;
   trace.lines.pop_back();
   std::ofstream(trace.folder.path() / "summary.json")
@@ -115,7 +115,7 @@ TEST_CASE("a summary that tells of more than is left is no longer final") {
   CHECK(content(salvaged.place / "summary.json").find("\"final\":false") != std::string::npos);
 }
 
-TEST_CASE("in place the damaged segment is replaced, and nothing is left beside it") {
+TEST_CASE("in place the damaged segment is replaced, and no temporary folder remains") {
   TraceOnDisk trace;
   trace.lines[TraceOnDisk::kEnd].resize(30);
   trace.write();
@@ -127,21 +127,21 @@ TEST_CASE("in place the damaged segment is replaced, and nothing is left beside 
   CHECK_FALSE(fs::exists(trace.folder.path().string() + ".salvage"));
 }
 
-TEST_CASE("in place a trace whose program may still write is refused") {
+TEST_CASE("in place a trace whose program may still be writing is refused") {
   TraceOnDisk trace;
-  Header living = test::header();
+  Header running = test::header();
   char host[256] = {};
   REQUIRE(gethostname(host, sizeof host - 1) == 0);
-  living.host = host;
-  living.pid = static_cast<std::uint32_t>(getpid());
-  trace.lines[TraceOnDisk::kHeader] = line_of(living);
+  running.host = host;
+  running.pid = static_cast<std::uint32_t>(getpid());
+  trace.lines[TraceOnDisk::kHeader] = line_of(running);
   trace.lines.pop_back();
   trace.write();
 
   CHECK_THROWS_AS(salvage_trace(files_of(trace), {}), Missing);
 }
 
-TEST_CASE("of a valid trace nothing is written") {
+TEST_CASE("for a valid trace nothing is written") {
   const TraceOnDisk trace;
   trace.write();
   const fs::path place = trace.folder.path().string() + "-whole";
@@ -152,7 +152,7 @@ TEST_CASE("of a valid trace nothing is written") {
   CHECK_FALSE(fs::exists(place));
 }
 
-TEST_CASE("a place that is taken is not written to") {
+TEST_CASE("an existing place is not overwritten") {
   TraceOnDisk trace;
   trace.lines.pop_back();
   trace.write();
@@ -160,7 +160,7 @@ TEST_CASE("a place that is taken is not written to") {
   CHECK_THROWS_AS(salvage_trace(files_of(trace), trace.folder.path()), Missing);
 }
 
-TEST_CASE("what cannot be made valid is refused, and nothing is left of it") {
+TEST_CASE("a trace that stays invalid is refused, and no files remain") {
   TraceOnDisk trace;
   trace.lines[TraceOnDisk::kGpu].clear();
   trace.write();

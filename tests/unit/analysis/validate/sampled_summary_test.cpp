@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sampled bytes in the table and in the summary that `run` writes again.
+// Sampled bytes in the module table and in the summary that `run` completes.
 #include <fstream>
 #include <string>
 
@@ -19,8 +19,8 @@ using Json = nlohmann::json;
 
 namespace {
 
-// Kernels of `model` (1000 to 3000 ns) and of `model/layer/0` (3000 to 4000 ns), a sample a 1000 ns from
-// 0 on: the first lies before all work.
+// Kernels of `model` (1000 to 3000 ns) and of `model/layer/0` (3000 to 4000 ns), a sample every
+// 1000 ns from 0: the first is before all work.
 struct SampledOnDisk : TraceOnDisk {
   SampledOnDisk() {
     SamplesRecord samples;
@@ -54,7 +54,7 @@ struct SampledOnDisk : TraceOnDisk {
 
 }  // namespace
 
-TEST_CASE("sampled bytes of modules, nobody's beside them, none lost") {
+TEST_CASE("sampled and unattributed bytes add up to the samples' bytes") {
   const SampledOnDisk trace;
   trace.write();
   const TraceTotals totals = load_trace(open_trace_folder(trace.folder.path()));
@@ -73,7 +73,7 @@ TEST_CASE("sampled bytes of modules, nobody's beside them, none lost") {
   INFO(text);
   CHECK(text.find("DRAM read") != std::string::npos);
   CHECK(text.find("DRAM ±") != std::string::npos);
-  CHECK(text.find("(bytes of nobody)") != std::string::npos);
+  CHECK(text.find("(unattributed)") != std::string::npos);
 }
 
 TEST_CASE("a summary gets the sampled bytes of its trace, and agrees with it afterwards") {
@@ -97,12 +97,12 @@ TEST_CASE("a summary gets the sampled bytes of its trace, and agrees with it aft
   CHECK_FALSE(std::filesystem::exists(trace.folder.path() / "summary.json.tmp"));
 }
 
-TEST_CASE("bytes of work while samples were lost stand beside those of the samples") {
+TEST_CASE("bytes estimated for lost samples are not part of the samples' bytes") {
   SampledOnDisk trace;
   SamplesRecord before, after;
   before.runs = {{0, 2'000, 2}};
   before.columns[kSampleL2] = {200, 4'000};
-  after.runs = {{3'000, 4'000, 1}};  // the one before it is missing
+  after.runs = {{3'000, 4'000, 1}};  // the previous one is missing
   after.columns[kSampleL2] = {2'000};
   trace.lines[TraceOnDisk::kFlush] = line_of(before) + line_of(after);
   EndRecord end = test::end_record();
@@ -114,7 +114,7 @@ TEST_CASE("bytes of work while samples were lost stand beside those of the sampl
 
   CHECK(summary["samples"]["all"]["l2_bytes"] == 32 * 6'200);
   const auto estimated = summary["samples"]["estimated"]["l2_bytes"].get<std::uint64_t>();
-  CHECK(estimated == 32 * 4'000);  // half of `model` was seen
+  CHECK(estimated == 32 * 4'000);  // half of `model` was sampled
   CHECK(summary["modules"][0]["bytes_estimated"] == true);
   CHECK(summary["modules"][0]["sampled_share"] == 0.6667);
   CHECK(summary["modules"][0]["l2_bytes"].get<std::uint64_t>() +
@@ -124,7 +124,7 @@ TEST_CASE("bytes of work while samples were lost stand beside those of the sampl
       module_table(load_trace(open_trace_folder(trace.folder.path())),
                    load_row_values(load_trace(open_trace_folder(trace.folder.path()))), {}, {0, false});
   CHECK(text.find("Samples were lost") != std::string::npos);
-  CHECK(text.find("+: at least") == std::string::npos);
+  CHECK(text.find("+: lower bound") == std::string::npos);
 
   summary["kernels"][0]["total_ns"] = 3'000;
   std::ofstream(trace.folder.path() / "summary.json") << summary;
@@ -134,17 +134,17 @@ TEST_CASE("bytes of work while samples were lost stand beside those of the sampl
   CHECK(test::only_kind(test::check(trace)) == "summary");
 }
 
-TEST_CASE("a summary that cannot be made better stays as it is, and the reason is told") {
+TEST_CASE("a summary that cannot be completed stays unchanged, and the reason is returned") {
   SampledOnDisk trace;
   const char* counters = "sampled";
   std::uint64_t max_bytes = kMaxBytesToRead;
-  bool told = true;
+  bool has_reason = true;
   SECTION("a trace of counters without samples") {
     trace.lines[TraceOnDisk::kFlush].clear();
     counters = "exact";
-    told = false;
+    has_reason = false;
   }
-  SECTION("too large a trace") {
+  SECTION("a trace that is too large") {
     max_bytes = 100;
   }
   SECTION("a program that was killed") {
@@ -155,25 +155,25 @@ TEST_CASE("a summary that cannot be made better stays as it is, and the reason i
     end.loss[static_cast<std::size_t>(Loss::lines_over_max_size)] = 1;
     trace.lines[TraceOnDisk::kEnd] = line_of(end);
   }
-  SECTION("a trace that is none") {
+  SECTION("a file that is no trace") {
     trace.lines = {"{}\n"};
   }
   trace.write_summary(counters);
   const Json before = trace.summary();
 
-  CHECK(complete_summary(trace.folder.path(), max_bytes).empty() != told);
+  CHECK(complete_summary(trace.folder.path(), max_bytes).empty() != has_reason);
 
   CHECK(trace.summary() == before);
 }
 
-TEST_CASE("a folder without a summary is left alone") {
+TEST_CASE("a folder without a summary stays unchanged") {
   const SampledOnDisk trace;
   trace.write();
   CHECK(complete_summary(trace.folder.path()).empty());
   CHECK_FALSE(std::filesystem::exists(trace.folder.path() / "summary.json"));
 }
 
-TEST_CASE("a byte of samples that nobody got, or that no sample held, is found") {
+TEST_CASE("a sampled byte that is lost or invented is found") {
   const SampledOnDisk trace;
   trace.write_summary("sampled");
   REQUIRE(complete_summary(trace.folder.path()).empty());

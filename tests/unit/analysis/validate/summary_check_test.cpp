@@ -44,7 +44,7 @@ void write_summary(const TraceOnDisk& trace, const nlohmann::json& summary) {
 
 }  // namespace
 
-TEST_CASE("a true summary agrees with its trace") {
+TEST_CASE("a valid summary agrees with its trace") {
   const TraceOnDisk trace;
   write_summary(trace, true_summary());
 
@@ -58,19 +58,19 @@ TEST_CASE("a true summary agrees with its trace") {
 TEST_CASE("a summary that differs from its trace is found") {
   const TraceOnDisk trace;
   nlohmann::json summary = true_summary();
-  SECTION("another time") {
+  SECTION("a different time") {
     summary["modules"][1]["gpu_ns"] = 1001;
   }
-  SECTION("another number of kernels") {
+  SECTION("a different number of kernels") {
     summary["modules"][0]["kernels"] = 3;
   }
-  SECTION("a path that is not there") {
+  SECTION("a path that the trace does not have") {
     summary["modules"][1]["path"] = "model/other";
   }
-  SECTION("bytes that nobody measured") {
+  SECTION("bytes that were not measured") {
     summary["outside"]["dram_read_bytes"] = 5;
   }
-  SECTION("another kernel time") {
+  SECTION("a different kernel time") {
     summary["kernels"][0]["total_ns"] = 1;
   }
   SECTION("copies that the trace does not have") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A TraceOnDisk as `validate` sees it.
+// Runs `validate` on a TraceOnDisk.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ inline std::string shown(const Validation& result) {
   return out;
 }
 
-/// The only kind of problem that was found; "" for none, "several" for more.
+/// The only kind of problem found; "" for none, "several: …" for more.
 inline std::string only_kind(const Validation& result) {
   const auto& kinds = result.problems.by_kind();
   return kinds.empty() ? "" : kinds.size() == 1 ? kinds.begin()->first : "several: " + shown(result);
