@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from harness import DEADLINE_SECONDS, Build, clean_environment
+from harness import DEADLINE_SECONDS, Build, bounds_wall_time, clean_environment
 from obedient import ObedientCase
 from trace import Trace
 
@@ -49,6 +49,7 @@ class AttachCases(ObedientCase):
         self.assertEqual(len(trace.of("kernel")), 6)
         self.end_program(program)
 
+    @bounds_wall_time
     def test_all_processes_open_their_windows_at_the_same_time(self):
         programs = [self.start_program(RANGEFINDER_START="off", RANK=str(rank)) for rank in range(3)]
         for program in programs:

@@ -143,4 +143,4 @@ class CommunicationCases(InjectionCase):
                               timeout=DEADLINE_SECONDS)
 
         self.assertEqual(done.returncode, 2)
-        self.assertIn("Leave %p out", done.stderr)
+        self.assertIn("Remove %p", done.stderr)

@@ -5,6 +5,7 @@ import time
 
 from pathlib import Path
 
+from harness import bounds_wall_time
 from obedient import ObedientCase
 from trace import Trace
 
@@ -107,6 +108,12 @@ class ControlCases(ObedientCase):
         self.wait_until(lambda: not self.ok(client.ask("status"))["holds_cupti"], "the subscriber's end")
         self.end_program(program)
 
+    def assert_in_time(self, happened_ns, planned_ns):
+        """Never early. Late by what a thread has to wait for a processor; an idle machine needs 1 ms."""
+        self.assertGreaterEqual(happened_ns, planned_ns - 1_000_000)
+        self.assertLess(happened_ns - planned_ns, 500_000_000)
+
+    @bounds_wall_time
     def test_a_window_of_seconds_ends_by_itself(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)
@@ -116,11 +123,12 @@ class ControlCases(ObedientCase):
 
         trace = self.window_trace(answer)
         window = answer["window"]
-        self.assertAlmostEqual((int(window["end_unix_ns"]) - int(window["begin_unix_ns"])) / 1e9, 0.2, delta=0.02)
+        self.assert_in_time(int(window["end_unix_ns"]), int(window["begin_unix_ns"]) + 200_000_000)
         self.assertEqual(trace.end["reason"], "window")
         program.do("storm off")
         self.end_program(program)
 
+    @bounds_wall_time
     def test_a_window_that_begins_at_a_time_begins_then(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)
@@ -128,9 +136,10 @@ class ControlCases(ObedientCase):
 
         answer = self.ok(client.ask("window", seconds=0.05, at_unix_ns=str(at)))
 
-        self.assertLess(abs(int(answer["window"]["begin_unix_ns"]) - at), 50_000_000)
+        self.assert_in_time(int(answer["window"]["begin_unix_ns"]), at)
         self.end_program(program)
 
+    @bounds_wall_time
     def test_a_window_of_launches_ends_soon_after_them(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)

@@ -5,7 +5,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import Build
+from harness import Build, bounds_wall_time
 from obedient import Client, ObedientCase
 from trace import Trace
 
@@ -88,6 +88,7 @@ class CycleCases(ObedientCase):
         program.do("storm off")
         self.end_program(program)
 
+    @bounds_wall_time
     def test_a_disk_that_takes_long_in_a_window_costs_busy_threads_nothing(self):
         """A thread that launches fast fills its first ring in less than such a disk takes for a file."""
         program = self.start_program(RANGEFINDER_START="off", LD_PRELOAD=str(Build.faults()), FAULT_OPEN_MS="60",

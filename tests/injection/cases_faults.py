@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever fails for us, memory, disk, threads, CUPTI, the driver, does not fail for the program.
 
-RANGEFINDER_TEST_FAULTS=1 looks at every place; the default, 12, at every twelfth (its first one is printed).
+RANGEFINDER_TEST_FAULTS=N tries every Nth place, beginning with RANGEFINDER_TEST_FIRST. The default is every 36th from
+the first on; tests/nightly tries every one.
 """
 
 import itertools
 import os
-import random
 import re
 import tempfile
 from pathlib import Path
 
-from harness import Build, InjectionCase, allowed_seconds
+from harness import Build, InjectionCase, allowed_seconds, retry
 
-STRIDE = int(os.environ.get("RANGEFINDER_TEST_FAULTS", "12"))
-FIRST = int(os.environ.get("RANGEFINDER_TEST_FIRST", "0")) or random.randint(1, STRIDE)
+STRIDE = int(os.environ.get("RANGEFINDER_TEST_FAULTS", "36"))
+FIRST = int(os.environ.get("RANGEFINDER_TEST_FIRST", "1"))
 MODES = ("off", "exact", "sampled")
 OUT_OF_FILES, READ_ONLY, NO_PERMISSION, NO_SPACE = "24", "30", "13", "28"
 # Errors of CUPTI: invalid parameter, not initialized, out of memory, no permission, unknown.
@@ -41,9 +41,15 @@ class FaultCases(InjectionCase):
         """The program does what it does without us; its trace is valid, or there is none. The result's `found`:
         the folders that held a trace."""
         with self.subTest(str(variables)), tempfile.TemporaryDirectory(prefix="rangefinder-fault-") as place:
+            bare, allowed = self.bare(program), allowed_seconds(variables.get("RANGEFINDER_COUNTERS"))
             run = self.run_injected(*program, place=Path(place), **variables)
-            self.assertEqual((run.status, run.stdout), self.bare(program), run.stderr)
-            self.assertLess(run.seconds, self.bare_seconds + allowed_seconds(variables.get("RANGEFINDER_COUNTERS")))
+            if run.seconds >= self.bare_seconds + allowed:
+                retry(f"{self.id()} {variables}", f"{run.seconds:.1f} s")
+                again = Path(place) / "again"
+                again.mkdir()
+                run = self.run_injected(*program, place=again, **variables)
+            self.assertEqual((run.status, run.stdout), bare, run.stderr)
+            self.assertLess(run.seconds, self.bare_seconds + allowed)
             run.found = run.folders()
             self.assertLessEqual(len(run.stderr.splitlines()), 1, run.stderr)
             for folder in run.found:
@@ -141,7 +147,7 @@ class FaultCases(InjectionCase):
         run = self.run_injected("launches", "2", "2000", LD_PRELOAD=str(Build.faults()), FAULT_DISK_BYTES="300000")
 
         self.assertEqual((run.status, run.stdout), self.bare(("launches", "2", "2000")))
-        self.assert_one_line(run, "No space left on device", "lost are counted")
+        self.assert_one_line(run, "No space left on device", "lost lines are counted")
         self.assertGreater(len(run.trace().of("launch")), 100)
 
     def test_a_limit_of_a_files_size_is_told_and_sends_no_signal(self):
@@ -149,7 +155,7 @@ class FaultCases(InjectionCase):
         run = self.run_injected(*program, wrap=("prlimit", "--fsize=300000"))
 
         self.assertEqual((run.status, run.stdout), self.bare(program))
-        self.assert_one_line(run, "File too large", "lost are counted")
+        self.assert_one_line(run, "File too large", "lost lines are counted")
         self.assert_valid(run.trace().folder)
 
     def test_a_clock_that_is_set_an_hour_ahead_leaves_a_valid_trace(self):

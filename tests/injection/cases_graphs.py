@@ -41,11 +41,12 @@ class GraphCases(InjectionCase):
         self.assertEqual([line["path_text"] for line in run.trace().of("kernel")], ["capture"] * 15)
 
     def test_nodes_made_before_anybody_looked_are_counted_and_belong_to_the_launch(self):
-        run = self.run_both("graphs", "5", "1", RANGEFINDER_START="off", RANGEFINDER_CAPTURE="after:500ms,for:10s")
+        # The window opens with the range `replay`, when the graph has been captured.
+        run = self.run_both("graphs", "5", "0", RANGEFINDER_START="off", RANGEFINDER_CAPTURE="nvtx:replay")
 
         trace = run.trace()
         self.assert_balanced(trace)
         kernels = trace.of("kernel")
-        self.assertGreater(len(kernels), 0)
-        self.assertEqual(trace.end["loss"].get("graph_nodes_unseen"), len(kernels))
+        self.assertEqual(len(kernels), 15)
+        self.assertEqual(trace.end["loss"].get("graph_nodes_unseen"), 15)
         self.assertEqual({line["path_text"] for line in kernels}, {"replay"})

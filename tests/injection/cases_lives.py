@@ -76,7 +76,7 @@ class LifeCases(InjectionCase):
                 run = self.run_both("daemons", "setuid", str(launches), RANGEFINDER_COUNTERS=counters,
                                     RANGEFINDER_SEGMENT_MB="1")
 
-                self.assert_one_line(run, "summary.json", "Permission denied", "without one")
+                self.assert_one_line(run, "summary.json", "Permission denied", "has no summary")
                 trace = run.trace()
                 self.assert_valid(trace.folder)
                 self.assertEqual(len(trace.of("kernel")), 2 * launches)
@@ -94,7 +94,7 @@ class LifeCases(InjectionCase):
             with self.subTest(what=what):
                 run = self.run_both("daemons", "remove", what)
 
-                self.assert_one_line(run, "trace-00000.ndjson", "removed", "lost are counted")
+                self.assert_one_line(run, "trace-00000.ndjson", "removed", "lost lines are counted")
                 segments = list(run.place.glob("*/trace-*"))
                 self.assertEqual([segment.name for segment in segments], left)
                 for segment in segments:
@@ -195,7 +195,7 @@ class LifeCases(InjectionCase):
                               timeout=DEADLINE_SECONDS, user=NOBODY)
 
         self.assertEqual((done.returncode, done.stdout), (0, "5 launches\n"), done.stderr)
-        self.assertEqual(done.stderr, "rangefinder: a setuid program is not recorded: its environment is that of "
+        self.assertEqual(done.stderr, "rangefinder: a setuid program is not recorded: its environment comes from "
                                       "another user\n")
         self.assertEqual(list(place.iterdir()), [])
 

@@ -20,7 +20,7 @@ class MessageCases(InjectionCase):
     def test_a_library_that_is_no_libcupti(self):
         run = self.run_both("plain", "5", RANGEFINDER_CUPTI="libm.so.6")
 
-        self.assert_one_line(run, "is no libcupti")
+        self.assert_one_line(run, "is not libcupti")
         self.assert_nvtx_only(run)
 
     def test_a_cupti_of_another_version_is_refused_with_the_upgrade(self):
@@ -63,7 +63,7 @@ class MessageCases(InjectionCase):
                 with self.subTest(variable=variable, tool=tool[:30]):
                     run = self.run_both("plain", "5", **{variable: tool})
 
-                    self.assert_one_line(run, "NVTX calls do not reach", problem, "They are recorded")
+                    self.assert_one_line(run, "NVTX calls are not forwarded to", problem, "They are still recorded")
                     self.assert_balanced(run.trace())
                     self.assertEqual([line["path_text"] for line in run.trace().of("kernel")], ["work/step"] * 5)
 
@@ -79,13 +79,13 @@ class MessageCases(InjectionCase):
                 with self.subTest(out=out, counters=counters):
                     run = self.run_both("plain", "5", RANGEFINDER_OUT=out, RANGEFINDER_COUNTERS=counters)
 
-                    self.assert_one_line(run, "cannot make " + out, "without being recorded")
+                    self.assert_one_line(run, "cannot create " + out, "without being recorded")
                     self.assertEqual(run.folders(), [])
 
     def test_an_unknown_variable_is_named_with_its_neighbour(self):
         run = self.run_both("plain", "5", RANGEFINDER_BUFERS="8")
 
-        self.assert_one_line(run, "RANGEFINDER_BUFERS is no variable", "did you mean RANGEFINDER_BUFFERS?")
+        self.assert_one_line(run, "RANGEFINDER_BUFERS is not a Rangefinder variable", "did you mean RANGEFINDER_BUFFERS?")
         self.assertEqual(len(run.trace().of("kernel")), 5)
 
     def test_a_value_that_is_not_understood_is_named(self):

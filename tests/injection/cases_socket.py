@@ -9,6 +9,16 @@ from pathlib import Path
 from obedient import Client, ObedientCase
 
 
+
+def open_files(pid):
+    """What the descriptors of a process refer to. One that closes meanwhile is skipped."""
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            yield os.readlink(file)
+        except FileNotFoundError:
+            continue
+
+
 class SocketCases(ObedientCase):
     def test_the_socket_is_the_users_alone_and_stale_ones_go(self):
         folder = self.runtime / "rangefinder"
@@ -39,8 +49,7 @@ class SocketCases(ObedientCase):
         child = int(program.do("fork"))
         self.addCleanup(os.kill, child, 9)
         path = program.socket_path
-        files = Path(f"/proc/{child}/fd")
-        self.wait_until(lambda: not any(os.readlink(file).startswith("socket:") for file in files.iterdir()),
+        self.wait_until(lambda: not any(target.startswith("socket:") for target in open_files(child)),
                         "the child without the socket")
 
         program.process.kill()

@@ -34,8 +34,8 @@ std::atomic<CUpti_SubscriberHandle> subscriber{nullptr};
 std::array<std::atomic<bool>, CUPTI_DRIVER_TRACE_CBID_SIZE> driver_enabled{};
 std::array<std::atomic<bool>, CUPTI_CBID_RESOURCE_SIZE> resource_enabled{};
 thread_local int callback_depth = 0;
-// As measured (tests/bench/toggle_correlation): an exit whose callback was switched off during the call is
-// not counted, and every later call of the thread is taken for a part of that one: it has its id. The call
+// As measured (tests/experiments/toggle_correlation): an exit whose callback was switched off during the call
+// is not counted, and every later call of the thread is taken for a part of that one: it has its id. The call
 // lasts until CUPTI has done its own part of the exit, behind the callback.
 thread_local std::uint32_t outer_calls = 0, outer_correlation = 0;
 thread_local std::uint32_t in_progress = 0;  // correlation id of the driver call that this thread is in

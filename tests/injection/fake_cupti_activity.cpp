@@ -112,8 +112,8 @@ Record timed(CUpti_ActivityKind kind, const Work& work) {
   return record;
 }
 
-/// As the real one (tests/bench/unloaded_names.cpp): a handle keeps the name of the first kernel that was
-/// recorded under it, whatever is loaded there later.
+/// As the real one (tests/experiments/unloaded_names.cpp): a handle keeps the name of the first kernel that
+/// was recorded under it, whatever is loaded there later.
 const char* name_of(const Work& work) {
   static std::mutex mutex;
   static auto* const names = new std::map<CUfunction, const char*>;  // guarded by mutex

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the small programs of this folder with and without the library, beside a fake driver."""
 
+import functools
 import os
 import resource
 import subprocess
@@ -104,6 +105,29 @@ def allowed_seconds(counters):
     return DEADLINE_SECONDS if Build.real and counters == "exact" else ALLOWED_SECONDS
 
 
+RETRIED = []  # ids of what ran a second time; injection_test.py prints their number
+
+
+def retry(label, failure):
+    """Notes that `label` runs a second time. tools/check counts these lines."""
+    RETRIED.append(label)
+    print(f"retried: {label}: {str(failure).splitlines()[0] if str(failure) else 'failed'}", flush=True)
+
+
+def bounds_wall_time(test):
+    """A test whose bound is wall time, which a busy machine stretches. Where it fails it runs once more."""
+    @functools.wraps(test)
+    def run(self):
+        try:
+            test(self)
+        except AssertionError as failure:
+            retry(self.id(), failure)
+            self.doCleanups()
+            self.setUp()
+            test(self)
+    return run
+
+
 class InjectionCase(unittest.TestCase):
     """A test whose programs run in a folder of its own."""
 
@@ -142,14 +166,21 @@ class InjectionCase(unittest.TestCase):
         """With us, after a check that the program does the same and as fast without us. `fake`: variables
         that both get."""
         fake = fake or {}
+        allowed = allowed_seconds(options.get("RANGEFINDER_COUNTERS"))
+        bare, injected = self._run_pair(program, arguments, fake, options)
+        if injected.seconds - bare.seconds >= allowed and options.get("place") is None:
+            retry(f"{self.id()} {program}", f"{injected.seconds - bare.seconds:.1f} s more than without us")
+            bare, injected = self._run_pair(program, arguments, fake, options)
+        self.assertLess(injected.seconds - bare.seconds, allowed, "the program lost too much time")
+        return injected
+
+    def _run_pair(self, program, arguments, fake, options):
         bare = self.run_bare(program, *arguments, wrap=options.get("wrap", ()), **fake)
         if Build.real and bare.status in (FAILED_WITHOUT_US, CANNOT_BE_LOADED):
             self.skipTest(f"without us it does not run here: {bare.stdout}{bare.stderr}")
         injected = self.run_injected(program, *arguments, **fake, **options)
         self.assertEqual((injected.status, injected.stdout), (bare.status, bare.stdout), injected.stderr)
-        allowed = allowed_seconds(options.get("RANGEFINDER_COUNTERS"))
-        self.assertLess(injected.seconds - bare.seconds, allowed, "the program lost too much time")
-        return injected
+        return bare, injected
 
     def assert_silent(self, outcome):
         self.assertEqual(outcome.stderr, "")

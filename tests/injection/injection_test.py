@@ -37,7 +37,7 @@ from cases_search import *  # noqa: F401,F403
 from cases_security import *  # noqa: F401,F403
 from cases_socket import *  # noqa: F401,F403
 from cases_trace import *  # noqa: F401,F403
-from harness import Build
+from harness import RETRIED, Build
 
 # How programs end, and what fails under them: a busy machine makes that slower, not different.
 BESIDE = {"ExitCases", "FaultCases", "ForkCases", "KillCases", "LifeCases", "MessageCases", "ProcessLifeCases",
@@ -70,7 +70,10 @@ def main():
     for needed in (Build.injection_library, Build.program("plain"), *fakes):
         if not needed.exists():
             parser.error(f"{needed} is not there: build first")
-    unittest.main(argv=[sys.argv[0], *rest, *(cases_of(options.part) if options.part else [])])
+    program = unittest.main(argv=[sys.argv[0], *rest, *(cases_of(options.part) if options.part else [])], exit=False)
+    if RETRIED:
+        print(f"{len(RETRIED)} retried because of wall time")
+    sys.exit(not program.result.wasSuccessful())
 
 
 if __name__ == "__main__":
