@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that leave this library: the CUDA driver and NVTX call them by name.
+// The exported functions of this library: the CUDA driver and NVTX call them by name.
 //
 //   cuInit, with CUDA_INJECTION64_PATH ────────▶ InitializeInjection
 //   first NVTX call of a shared object,
@@ -8,8 +8,8 @@
 //                                                InitializeInjectionNvtxExtension (payloads)
 //                                                InitializeInjectionNvtx (libnvToolsExt.so)
 //
-// Nothing passes this wall: no exception, no exit, no message that session.cpp did not
-// decide on. Whatever happens in here, the application must not notice.
+// No exception leaves these functions, and they never exit. Only session.cpp and the two
+// refusals below print a message. A failure in here must not affect the application.
 
 #include <sys/auxv.h>
 
@@ -28,13 +28,13 @@
 
 namespace {
 
-constexpr int kRefused = 0;  // NVTX goes on without a tool
+constexpr int kRefused = 0;  // NVTX continues without a tool
 
-/// Where there is less than this, nothing begins: not even an exception could be thrown.
+/// With less memory than this nothing starts: not even an exception could be thrown.
 constexpr std::size_t kMinMemoryBytes = std::size_t{1} << 20;
 
-/// A program with rights that its user does not have (setuid, file capabilities): whoever started it wrote
-/// the environment, and would choose where we write.
+/// False for a program with more rights than its user (setuid, file capabilities): the user controls the
+/// environment, and would choose where we write.
 bool is_trusted() noexcept {
   return getauxval(AT_SECURE) == 0;
 }
@@ -45,13 +45,12 @@ bool may_record() noexcept {
 
 void say_why_not() noexcept {
   if (!is_trusted()) {
-    rangefinder::say_once("a setuid program is not recorded: its environment is that of another user");
+    rangefinder::say_once("a setuid program is not recorded: its environment comes from another user");
     return;
   }
   try {
-    rangefinder::say_once("a program that is built with " +
-                          std::string(rangefinder::sanitizer_that_misjudges_us()) +
-                          " is not recorded: it would report faults where there are none");
+    rangefinder::say_once("a program built with " + std::string(rangefinder::sanitizer_that_misjudges_us()) +
+                          " is not recorded: the sanitizer would report false positives");
   } catch (...) {
   }
 }
@@ -66,7 +65,7 @@ bool has_memory() noexcept {
 
 RANGEFINDER_EXPORT int InitializeInjection() noexcept {
   const rangefinder::ScopedCancelDisable no_cancel;
-  constexpr int kLoaded = 1;  // also on failure: our trouble must never look like the application's
+  constexpr int kLoaded = 1;  // also on failure: our failure must never look like the application's
   if (!may_record()) say_why_not();
   if (!may_record() || !has_memory()) {
     rangefinder::recorder().silent.store(true, std::memory_order_relaxed);
@@ -78,7 +77,7 @@ RANGEFINDER_EXPORT int InitializeInjection() noexcept {
     static rangefinder::Session* const session = rangefinder::Session::start_from_environment();
     (void)session;
   } catch (...) {
-    // Out of memory before anything began: the program runs on unrecorded.
+    // Out of memory at the start: the program runs without being recorded.
   }
   return kLoaded;
 }

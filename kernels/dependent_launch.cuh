@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A launch whose blocks may be set up while the kernel before it in the stream is still finishing
-// (programmatic dependent launch, compute capability 9.0). The kernel then waits before it touches memory:
+// Programmatic dependent launch (compute capability 9.0): the blocks of a kernel are set up while the
+// previous kernel in the stream is still finishing. The kernel then waits before it touches memory:
 //
-//   kernel A   =========|                      |: all blocks of A are through
+//   kernel A   =========|                      |: all blocks of A are done
 //   kernel B            |set up|=========      instead of   |flush|launch|set up|=========
 //
-// A kernel launched so must call wait_for_predecessor() first, in all threads, before any access to global
-// memory. Kernels of other launches may stand before and behind it. It can be captured into a graph. On
-// other GPUs it is an ordinary launch: there the code that runs was compiled for 8.0 and does not wait.
+// Hazard: all threads of such a kernel must call wait_for_predecessor() before any access to global memory.
+// The kernels before and after it may be ordinary launches. It can be captured into a graph. On other GPUs
+// it is an ordinary launch: the code for 8.0 runs there, and it does not wait.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,7 +19,7 @@
 
 namespace rangefinder::kernels {
 
-/// Until all that was launched before is complete and its writes are visible.
+/// Waits until all earlier launches are complete and their writes are visible.
 __device__ __forceinline__ void wait_for_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -29,7 +29,7 @@ __device__ __forceinline__ void wait_for_predecessor() {
 template <typename... Parameters, typename... Arguments>
 cudaError_t launch_dependent(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
                              cudaStream_t stream, const Arguments&... arguments) {
-  constexpr int kWithWait = 90;  // what wait_for_predecessor() is compiled for, and not what comes later
+  constexpr int kWithWait = 90;  // later GPUs run the code for 8.0, which does not wait
   DeviceFacts facts;
   const cudaError_t status = current_device_facts(facts);
   if (status != cudaSuccess) return status;

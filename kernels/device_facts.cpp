@@ -7,7 +7,7 @@
 namespace rangefinder::kernels {
 namespace {
 
-constexpr int kDevicesKept = 64;
+constexpr int kMaxCachedDevices = 64;
 
 cudaError_t read_facts(int device, DeviceFacts& facts) {
   int major = 0;
@@ -28,12 +28,13 @@ cudaError_t read_facts(int device, DeviceFacts& facts) {
 
 cudaError_t current_device_facts(DeviceFacts& facts) {
   static std::mutex mutex;
-  static std::array<DeviceFacts, kDevicesKept> known;  // guarded by mutex; 0 multiprocessors: not read yet
+  static std::array<DeviceFacts, kMaxCachedDevices>
+      known;  // guarded by mutex; 0 multiprocessors: not read yet
 
   int device = 0;
   const cudaError_t status = cudaGetDevice(&device);
   if (status != cudaSuccess) return status;
-  if (device >= kDevicesKept) return read_facts(device, facts);
+  if (device >= kMaxCachedDevices) return read_facts(device, facts);
   {
     const std::lock_guard lock(mutex);
     if (known[static_cast<std::size_t>(device)].multiprocessors != 0) {
@@ -41,7 +42,7 @@ cudaError_t current_device_facts(DeviceFacts& facts) {
       return cudaSuccess;
     }
   }
-  DeviceFacts read;  // outside the lock: two threads may both read, and read the same
+  DeviceFacts read;  // outside the lock: two threads may both read the same facts
   const cudaError_t read_status = read_facts(device, read);
   if (read_status != cudaSuccess) return read_status;
   const std::lock_guard lock(mutex);

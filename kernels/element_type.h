@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic that a launch asks for, and how wide its elements lie in memory.
+// The arithmetic of a launch, and the width of its elements in memory.
 //
 //   fp32   float in memory, fused multiply-add on CUDA cores
 //   tf32   float in memory, products on tensor cores with 10 bits of mantissa
 //   fp16   half in memory, products on tensor cores
 //   bf16   bfloat16 in memory, products on tensor cores
 //
-// Sums are fp32 in all four. Plain values only: conversion.h turns them into each other.
+// Sums are fp32 in all four. conversion.h converts between them.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ constexpr std::size_t element_bytes(ElementType element) {
   return element == ElementType::fp32 || element == ElementType::tf32 ? 4 : 2;
 }
 
-/// Elements of one 16-byte load: what channels and strides of activations are multiples of.
+/// Elements of one 16-byte load. Channels and strides of activations are multiples of it.
 constexpr int elements_per_load(ElementType element) {
   return static_cast<int>(16 / element_bytes(element));
 }

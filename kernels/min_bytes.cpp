@@ -6,7 +6,7 @@
 namespace rangefinder::kernels {
 namespace {
 
-/// Product of counts as bytes; all of them are at least 0.
+/// Product of counts; all of them are at least 0.
 template <typename... Counts>
 std::uint64_t product(Counts... counts) {
   return (std::uint64_t{1} * ... * static_cast<std::uint64_t>(counts));
@@ -118,7 +118,7 @@ std::uint64_t min_bytes(const PreprocessArgs& args) {
 }
 
 std::uint64_t min_bytes(const PostprocessArgs& args) {
-  // The chosen logit and box of each detection; a query's box serves several detections.
+  // One logit and box per detection; several detections may share a query's box.
   const int boxes_read = std::min(args.detections, args.queries);
   return product(args.images) *
          (product(args.detections, sizeof(std::int32_t) + sizeof(float) + sizeof(Detection)) +

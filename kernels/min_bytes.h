@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The least bytes that an op can read plus write: every operand once, whatever the kernel does. NVTX
-// ranges declare their sums, so that the profiler can show measured over declared bytes.
+// The minimum bytes that an op reads plus writes: every operand once, whatever the kernel does. NVTX ranges
+// declare the sums of their ops, so that the profiler can show measured over declared bytes.
 //
-// From shapes and present pointers only; nothing is read. Not counted: workspaces, dumps, and the
-// intermediates of unfused variants (these are just what makes them slower).
+// Uses shapes and pointer presence only; reads no data. Does not count workspaces, dumps, and the
+// intermediates of unfused variants (they are what makes those slower).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ std::uint64_t min_bytes(const PoolArgs& args);
 std::uint64_t min_bytes(const UpsampleConcatArgs& args);
 std::uint64_t min_bytes(const LayerNormArgs& args);
 std::uint64_t min_bytes(const AttentionArgs& args);
-/// Values as if each were read once; a sparse sampling of a large map may read fewer.
+/// Counts each value once; a sparse sampling of a large map may read fewer.
 std::uint64_t min_bytes(const DeformableAttentionArgs& args);
 std::uint64_t min_bytes(const TopKArgs& args);
 std::uint64_t min_bytes(const GatherArgs& args);

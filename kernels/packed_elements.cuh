@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sixteen bytes of a type as the unit of loads and stores, and one launch for each type in memory.
+// Sixteen bytes of a type as the unit of loads and stores, and dispatch by the type in memory.
 //
-// For the ops that move more than they compute. fp32 and tf32 are both float here: neither multiplies
-// on tensor cores in these ops.
+// For the ops that are bound by memory. fp32 and tf32 are both float here: these ops do not use tensor cores.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -60,12 +59,12 @@ __device__ __forceinline__ void store_packed(Element* target, const Packed<Eleme
   *reinterpret_cast<uint4*>(target) = *reinterpret_cast<const uint4*>(&packed);
 }
 
-/// NaN if one of the two is NaN.
+/// The maximum, or NaN if either is NaN.
 __device__ __forceinline__ float nan_or_maximum(float a, float b) {
   return a > b || a != a ? a : b;
 }
 
-/// Elementwise, `a` becomes the maximum; NaN stays NaN.
+/// Elementwise a = max(a, b); propagates NaN.
 __device__ __forceinline__ void take_maximum(Packed<float>& a, const Packed<float>& b) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) a.element[i] = nan_or_maximum(a.element[i], b.element[i]);
@@ -88,7 +87,7 @@ struct StoredAs {
   using Type = Element;
 };
 
-/// Calls `launch` with StoredAs<T>, T being what `element` is in memory.
+/// Calls `launch` with StoredAs<T>, where T is the type of `element` in memory.
 template <typename Launch>
 cudaError_t with_stored_type(ElementType element, const Launch& launch) {
   switch (element) {
@@ -103,13 +102,13 @@ cudaError_t with_stored_type(ElementType element, const Launch& launch) {
   return cudaErrorInvalidValue;
 }
 
-/// nullptr is aligned: absent operands pass.
+/// nullptr counts as aligned: absent operands pass.
 inline bool is_aligned(const void* pointer, std::uintptr_t bytes) {
   return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
 }
 
-/// Blocks of `threads` for `work` threads. False: so many that a thread's number would not fit an int
-/// (and 64-bit divisions are what these kernels would otherwise spend their time on).
+/// Blocks of `threads` for `work` threads. Returns false if a thread's index would not fit an int: 64-bit
+/// divisions would dominate these kernels.
 inline bool blocks_for(std::int64_t work, int threads, unsigned& blocks) {
   blocks = static_cast<unsigned>((work + threads - 1) / threads);
   return work >= 0 && work <= 0x7FFFFFFF - threads;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tensor core's instructions for 16-bit types, as stem and attention use them: one product of a warp
-// and the loads of its operands from shared memory. Compute capability 8.0 and up.
+// Tensor core instructions for 16-bit types, for stem and attention: one mma of a warp and the ldmatrix
+// loads of its operands. Compute capability 8.0 and up.
 //
 // Lane l of a warp holds, with g = l / 4 and t = l % 4:
 //   a    (16 x 16)   rows g and g + 8 (registers 0, 1), columns 2t and 2t + 1; columns + 8 in registers 2, 3
 //   b    (16 x 8)    rows 2t and 2t + 1 of column g; rows + 8 in the second register
 //   sum  (16 x 8)    row g, columns 2t and 2t + 1, then row g + 8
-// The last argument only says which type the bits are.
+// The last argument only selects the type of the bits.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -42,7 +42,7 @@ __device__ __forceinline__ unsigned pair_of(float low, float high, __nv_bfloat16
   return *reinterpret_cast<const unsigned*>(&pair);
 }
 
-/// Four 8x8 matrices; `kTransposed`: each of them transposed on the way.
+/// Loads four 8x8 matrices; `kTransposed`: transposes each.
 template <bool kTransposed>
 __device__ __forceinline__ void load_matrices(unsigned (&matrix)[4], const void* row) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shape that lines of things that happened share: {"t":…, …}, a newline, and the
-// keys of host work. Included by the files that write such lines, by nothing else.
+// Common form of event lines: {"t":…, …}, a newline, and the keys of host work. Included
+// only by the files that write such lines.
 #pragma once
 
 #include <charconv>
@@ -15,7 +15,7 @@
 
 namespace rangefinder {
 
-/// An object with its kind, ended by a newline.
+/// A JSON object with its kind, ended by a newline.
 class EventLine : public JsonObject {
  public:
   EventLine(std::string& out, std::string_view kind) : JsonObject(out), out_(out) { text("t", kind); }

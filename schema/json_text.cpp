@@ -8,11 +8,11 @@ namespace rangefinder {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-// Beyond this an integral double is written with an exponent: readers take plain
-// digits for an integer, and those end at 2^64.
+// Larger integral doubles are written with an exponent: readers parse plain digits as an
+// integer, and integers end at 2^64.
 constexpr double kLargestPlainIntegral = 9007199254740992.0;  // 2^53
 
-// Bytes that stand for themselves inside a JSON string.
+// Bytes that need no escape in a JSON string.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
   for (std::size_t c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
@@ -24,7 +24,7 @@ constexpr std::uint8_t byte_at(std::string_view text, std::size_t i) {
 }
 
 // Length of the valid multi-byte sequence at text[i]; 0: none. The second byte's limits
-// exclude overlong forms, surrogates and what lies over U+10FFFF (Unicode, table 3-7).
+// exclude overlong forms, surrogates and code points over U+10FFFF (Unicode, table 3-7).
 std::size_t multibyte_length(std::string_view text, std::size_t i) {
   const std::uint8_t first = byte_at(text, i);
   std::size_t length = 0;
@@ -79,7 +79,7 @@ void append_escape(std::string& out, std::uint8_t c) {
   out.append(text, sizeof text);
 }
 
-// Runs of bytes that stay are appended at once; `ascii(c)` appends one that does not.
+// Appends runs of unchanged bytes at once; `ascii(c)` appends a byte that needs an escape.
 template <typename Keep, typename Ascii>
 void append_runs(std::string& out, std::string_view text, Keep keep, Ascii ascii) {
   std::size_t run = 0, i = 0;

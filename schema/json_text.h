@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON text, appended to a string: what every line of the trace is made with.
+// Appends JSON text to a string. Every line of the trace is written with it.
 //
 //   JsonObject line(out);                        out
 //   line.text("t", "kernel");          ──▶       {"t":"kernel"
 //   line.number("start", 1200);                  ,"start":1200
-//   line.nonzero("path", 0);                     (nothing: 0 is left out)
+//   line.nonzero("path", 0);                     (nothing: 0 is omitted)
 //   line.close();                                }
 //
-// The result is always valid UTF-8 and valid JSON, whatever bytes a text holds.
-// Nothing is allocated but by `out`; no state outlives a call; no dependency.
-// It does not indent, sort, or notice a key that is written twice.
+// The result is always valid UTF-8 and valid JSON, whatever bytes a text contains.
+// Only `out` allocates; no state outlives a call; no dependency. Does not indent, sort,
+// or detect duplicate keys.
 #pragma once
 
 #include <charconv>
@@ -27,12 +27,12 @@ namespace rangefinder {
 /// UTF-8 sequence becomes U+FFFD; control characters (below 0x20, and 0x7f) are escaped.
 void append_json_string(std::string& out, std::string_view text);
 
-/// Appends `text` unescaped, every byte that is not part of a valid UTF-8 sequence as U+FFFD:
-/// what a reader of append_json_string() gets back.
+/// Appends `text` unescaped; every byte that is not part of a valid UTF-8 sequence becomes U+FFFD. A
+/// reader of append_json_string() gets the same text.
 void append_valid_utf8(std::string& out, std::string_view text);
 
-/// Appends the shortest decimal that reads back as the same value. NaN and infinities, which
-/// JSON has not, are the strings "nan", "inf" and "-inf".
+/// Appends the shortest decimal that reads back as the same value. NaN and infinities, which JSON does
+/// not have, become the strings "nan", "inf" and "-inf".
 void append_json_real(std::string& out, double value);
 void append_json_real(std::string& out, float value);
 
@@ -54,7 +54,7 @@ class JsonKey {
   std::string_view text_;
 };
 
-/// One object being appended to `out`, which must outlive it. Call close() once, last.
+/// Appends one object to `out`, which must outlive it. Call close() once, at the end.
 class JsonObject {
  public:
   explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
@@ -71,18 +71,18 @@ class JsonObject {
     const auto result = std::to_chars(digits, buffer + sizeof buffer, value);
     out_.append(buffer, static_cast<std::size_t>(result.ptr - buffer));
   }
-  /// Integers: left out at 0.
+  /// Integers: omitted if 0.
   template <std::integral T>
   void nonzero(JsonKey key, T value) {
     if (value != 0) number(key, value);
   }
   void real(JsonKey key, double value) { append_json_real(open(key), value); }
   void text(JsonKey key, std::string_view value) { append_json_string(open(key), value); }
-  /// Texts: left out when empty.
+  /// Texts: omitted if empty.
   void nonempty(JsonKey key, std::string_view value) {
     if (!value.empty()) text(key, value);
   }
-  /// Booleans: written when true only.
+  /// Booleans: omitted if false.
   void flag(JsonKey key, bool value) {
     if (value) open(key).append("true");
   }
@@ -105,13 +105,13 @@ class JsonObject {
     to += ']';
   }
 
-  /// Writes the key alone; the caller appends the value to what it gets, which is `out`.
+  /// Writes only the key and returns `out`; the caller appends the value.
   std::string& open(JsonKey key) {
     char buffer[kKeyRoom];
     out_.append(buffer, static_cast<std::size_t>(put_key(buffer, key) - buffer));
     return out_;
   }
-  /// The same for a key known at run time only: escaped.
+  /// The same for a key that is not a literal: escaped.
   std::string& open_named(std::string_view key) {
     if (!first_) out_ += ',';
     first_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words of the format that writer, reader and summary share: enumerations as text
-// and the keys of small objects. Each list exists here and nowhere else in C++.
+// Names that writer, reader and summary share: enumerations as text and the keys of small
+// objects. Each list exists only here in C++.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace rangefinder {
 
-// By value of the enumeration.
+// Indexed by the value of the enumeration.
 inline constexpr std::array<std::string_view, 11> kCopyKindNames{
     "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA"};
 inline constexpr std::array<std::string_view, 8> kMemoryKindNames{
@@ -30,7 +30,7 @@ inline constexpr std::array<std::string_view, 3> kCaptureStepNames{"begin", "end
 inline constexpr std::array<std::string_view, 7> kPayloadTypeNames{"",    "u64", "i64", "f64",
                                                                    "u32", "i32", "f32"};
 
-/// Text of an enumerator; that of the first one for a value outside of the list.
+/// Text of an enumerator; for a value outside the list the text of the first.
 template <typename Enum, std::size_t N>
 [[nodiscard]] constexpr std::string_view name_in(const std::array<std::string_view, N>& names,
                                                  Enum value) noexcept {
@@ -78,8 +78,8 @@ inline constexpr std::array kTruthKeys{
     CountKey<CopyTruth>{"measured_bytes", &CopyTruth::measured_bytes},
 };
 
-/// Keys of "own_cost" of an `end` line and of summary.json. All are always written; those behind the first
-/// kFirstOwnCostKeys are missing in traces of earlier versions.
+/// Keys of "own_cost" of an `end` line and of summary.json. All are always written. Traces of earlier
+/// versions have only the first kFirstOwnCostKeys.
 inline constexpr std::size_t kFirstOwnCostKeys = 11;
 inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"launch_callbacks", &OwnCost::launch_callbacks},

@@ -7,7 +7,7 @@
 namespace rangefinder {
 namespace {
 
-// The whole of `text` as a number in `base`.
+// All of `text` as a number in `base`.
 template <typename T>
 bool parse_whole(std::string_view text, T& value, int base = 10) {
   const char* const end = text.data() + text.size();
@@ -28,8 +28,8 @@ void LineKeys::refuse(std::string_view key, std::string_view what) const {
   fail({"key \"", key, "\" must be ", what});
 }
 
-void LineKeys::refuse_integer(std::string_view key, std::string_view least, std::string_view most) const {
-  fail({"key \"", key, "\" must be an integer from ", least, " to ", most});
+void LineKeys::refuse_integer(std::string_view key, std::string_view min, std::string_view max) const {
+  fail({"key \"", key, "\" must be an integer from ", min, " to ", max});
 }
 
 simdjson::simdjson_result<simdjson::dom::element> LineKeys::find(std::string_view key) const {

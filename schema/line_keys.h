@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of one parsed line, with types: what read_line.cpp and read_tables.cpp
-// take records from.
+// Typed access to the keys of one parsed line, for read_line.cpp and read_tables.cpp.
 //
-//   keys.need("stream", work.stream);   missing or no u32: throws LineError
-//   keys.take("path", work.path);       missing: the record's own default stays
+//   keys.need("stream", work.stream);   missing or not a u32: throws LineError
+//   keys.take("path", work.path);       missing: the value stays unchanged
 //
-// Looks first where the writer puts the key, right after the one read before, so a
-// line of ours is read in one pass; any other order works too.
+// Searches first right after the key read before, where our writer puts the next one. So
+// our own lines are read in one pass; any other order works too.
 #pragma once
 
 #include <array>
@@ -29,19 +28,19 @@
 
 namespace rangefinder {
 
-/// Why a line is no line of a trace. Thrown inside of the reader, never out of it.
+/// Why a line is invalid. Thrown and caught inside the reader.
 struct LineError {
   std::string text;
 };
 
-/// Texts that outlive the line they came from.
+/// Interned texts, which outlive the line they came from.
 class TextPool {
  public:
   [[nodiscard]] std::string_view keep(std::string_view text) {
     if (text == latest_) return latest_;
     auto it = texts_.find(text);
     if (it == texts_.end()) it = texts_.emplace(text).first;
-    return latest_ = *it;  // a node: stays where it is
+    return latest_ = *it;  // a node: its address is stable
   }
 
  private:
@@ -52,12 +51,12 @@ class TextPool {
     }
   };
   std::unordered_set<std::string, Hash, std::equal_to<>> texts_;
-  std::string_view latest_;  // of texts_, nearly always asked for again
+  std::string_view latest_;  // in texts_; nearly always requested again
 };
 
 class LineKeys {
  public:
-  /// `owner` is what messages begin with, as in "kernel".
+  /// `owner`: start of error messages, as in "kernel".
   LineKeys(std::string_view owner, simdjson::dom::object object, TextPool& pool)
       : owner_(owner), object_(object), next_(object.begin()), pool_(pool) {}
 
@@ -71,12 +70,12 @@ class LineKeys {
   void take(std::string_view key, T& value) const {
     if (const auto found = find(key); !found.error()) read(key, found.value_unsafe(), value);
   }
-  /// One of `names`, by position.
+  /// An enum with the texts `names`, in order of its values.
   template <typename Enum, std::size_t N>
   void need(std::string_view key, Enum& value, const std::array<std::string_view, N>& names) const {
     value = static_cast<Enum>(position(key, names.data(), N));
   }
-  /// Of what a clock said, at most kMaxNs from 0, so that no difference of two overflows.
+  /// A time, at most kMaxNs from 0, so that no difference of two overflows.
   void need_time(std::string_view key, TimeNs& ns) const { read_time(key, must_find(key), ns); }
   void read_time(std::string_view key, simdjson::dom::element element, TimeNs& ns) const;
   /// A signed 64-bit integer written as text.
@@ -84,7 +83,7 @@ class LineKeys {
   /// "0x…"
   void need_handle(std::string_view key, std::uint64_t& value) const;
   void take_handle(std::string_view key, std::uint64_t& value) const;
-  /// A text as a view that lives as long as the pool.
+  /// A text as a view, valid as long as the pool.
   void need_kept(std::string_view key, std::string_view& value) const;
 
   [[nodiscard]] LineKeys need_object(std::string_view key) const;
@@ -94,7 +93,7 @@ class LineKeys {
 
   /// Throws: `key` must be `what`.
   [[noreturn]] void refuse(std::string_view key, std::string_view what) const;
-  /// Throws: the owner and then `what`, in pieces.
+  /// Throws: the owner and then the parts of `what`.
   [[noreturn]] void fail(std::initializer_list<std::string_view> what) const;
 
   template <std::integral T>
@@ -113,11 +112,11 @@ class LineKeys {
   void read(std::string_view key, simdjson::dom::element element, std::string_view& value) const;
   void read(std::string_view key, simdjson::dom::element element, Dim3& value) const;
   void read(std::string_view key, simdjson::dom::element element, std::vector<std::string>& value) const;
-  /// null is NaN.
+  /// null becomes NaN.
   void read(std::string_view key, simdjson::dom::element element, std::vector<double>& value) const;
 
  private:
-  [[noreturn]] void refuse_integer(std::string_view key, std::string_view least, std::string_view most) const;
+  [[noreturn]] void refuse_integer(std::string_view key, std::string_view min, std::string_view max) const;
   [[nodiscard]] std::size_t position(std::string_view key, const std::string_view* names,
                                      std::size_t count) const;
 

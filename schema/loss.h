@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loss ledger: everything that happened and is not in the trace, by cause.
+// The loss ledger: counts everything that happened and is not in the trace, by cause.
 //
 // The only list of causes. The counters inside the application, the "loss" object
 // of trace and summary, `report --section loss`, `validate` and the table in
@@ -14,34 +14,34 @@
 
 namespace rangefinder {
 
-// X(identifier, what one count means). Recorded runs keep the order of these: new ones come last.
-#define RANGEFINDER_LOSS_CAUSES(X)                                                                     \
-  X(activity_buffers_exhausted, "CUPTI asked for a buffer and all were in flight: it dropped records") \
-  X(cupti_dropped_records, "records that CUPTI says it dropped (cuptiActivityGetNumDroppedRecords)")   \
-  X(records_corrupt, "activity records that could not be read")                                        \
-  X(gpu_work_untimed, "kernels and copies that CUPTI delivered without start and end")                 \
-  X(record_without_launch, "GPU records whose launch was not seen: they have no path")                 \
-  X(launch_without_record, "launches whose GPU record never came")                                     \
-  X(launch_slots_overwritten, "launches pushed out of the join table before their record came")        \
-  X(events_dropped, "host events dropped because the thread's ring was full")                          \
-  X(threads_without_ring, "threads that got no ring: none of their events are in the trace")           \
-  X(paths_folded, "ranges counted under (other): 65,536 paths were in use")                            \
-  X(names_folded, "texts written as (other): 262,144 names or their memory were in use")               \
-  X(names_truncated, "names cut at 16 KiB")                                                            \
-  X(payloads_truncated, "extended NVTX payloads that were too long to keep")                           \
-  X(nvtx_pop_without_push, "pops that had nothing to close")                                           \
-  X(nvtx_end_unknown, "ends of a start/end range that was not open")                                   \
-  X(nvtx_unclosed, "ranges still open when recording stopped")                                         \
-  X(nvtx_too_deep, "ranges beyond the 128th level: counted, not named")                                \
-  X(nvtx_open_table_full, "start/end ranges begun while 65,536 were open")                             \
-  X(exact_unmeasured, "launches in an exact window that got no counter values")                        \
-  X(samples_lost, "hardware samples that are missing: bytes of that time are in no path")              \
-  X(lines_not_written, "lines that the disk did not take")                                             \
-  X(lines_over_max_size, "lines left out, or removed again, to stay within --max-size")                \
-  X(record_sink_errors, "batches lost to an error inside the profiler (memory, a caught exception)")   \
-  X(graph_nodes_unseen,                                                                                \
-    "records of graph nodes that were not seen made (child graphs, earlier ones): path of the launch") \
-  X(records_restarted, "restarts of CUPTI's records, after graph nodes that came without times")
+// X(identifier, what one count means). Recorded runs store counts in this order: append new causes at the end.
+#define RANGEFINDER_LOSS_CAUSES(X)                                                                      \
+  X(activity_buffers_exhausted, "CUPTI requested a buffer while all were in use, and dropped records")  \
+  X(cupti_dropped_records, "records that CUPTI reports as dropped (cuptiActivityGetNumDroppedRecords)") \
+  X(records_corrupt, "activity records that could not be read")                                         \
+  X(gpu_work_untimed, "kernels and copies that CUPTI delivered without start and end")                  \
+  X(record_without_launch, "GPU records whose launch was not seen: they have no path")                  \
+  X(launch_without_record, "launches whose GPU record never came")                                      \
+  X(launch_slots_overwritten, "launches evicted from the join table before their record came")          \
+  X(events_dropped, "host events dropped because the thread's ring was full")                           \
+  X(threads_without_ring, "threads without an event ring: none of their events are in the trace")       \
+  X(paths_folded, "ranges counted under (other): 65,536 paths were in use")                             \
+  X(names_folded, "texts written as (other): 262,144 names or their memory were in use")                \
+  X(names_truncated, "names cut at 16 KiB")                                                             \
+  X(payloads_truncated, "extended NVTX payloads that were too long to keep")                            \
+  X(nvtx_pop_without_push, "pops without an open range")                                                \
+  X(nvtx_end_unknown, "ends of a start/end range that was not open")                                    \
+  X(nvtx_unclosed, "ranges still open when recording stopped")                                          \
+  X(nvtx_too_deep, "ranges beyond the 128th level: counted, not named")                                 \
+  X(nvtx_open_table_full, "start/end ranges started while 65,536 were open")                            \
+  X(exact_unmeasured, "launches in an exact window that got no counter values")                         \
+  X(samples_lost, "hardware samples that are missing: bytes of that time have no path")                 \
+  X(lines_not_written, "lines that could not be written to disk")                                       \
+  X(lines_over_max_size, "lines omitted, or removed again, to stay within --max-size-mb")               \
+  X(record_sink_errors, "batches lost to an error inside the profiler (memory, a caught exception)")    \
+  X(graph_nodes_unseen,                                                                                 \
+    "graph nodes whose creation was not seen (child graphs, earlier ones): they get the launch's path") \
+  X(records_restarted, "restarts of CUPTI's activity records after graph nodes without times")
 
 enum class Loss : std::size_t {
 #define X(name, text) name,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lines that name things: whose trace it is, GPUs, streams, threads, paths, kernels.
+// Records that define ids and names: header, GPUs, streams, threads, paths, kernels.
 //
-// Part of record.h, which says how lines and structs belong together. Each of these has
-// a line in every segment whose other lines refer to it.
+// Part of record.h, which describes how lines and structs relate. Every segment that
+// refers to one of these contains its line.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Dim3 {
   bool operator==(const Dim3&) const = default;
 };
 
-/// First line of every segment: whose trace this is and where its clock starts.
+/// First line of every segment: the process, the versions, and the time base.
 struct Header {
   std::uint32_t segment = 0;           ///< 0, 1, …: number of the file
   std::int64_t base_unix_ns = 0;       ///< CLOCK_REALTIME at time 0; a string in JSON (over 2^53)
@@ -37,11 +37,12 @@ struct Header {
   std::string counters;              ///< "off", "sampled", "exact", "refused"
   std::string counters_reason;       ///< why refused; empty otherwise
   std::string rank;                  ///< of a distributed run, if a rank variable is set
-  /// Monitor mode: GPU work is recorded so long in each period (monitor_record.h); 0: all the while.
+  /// Monitor mode: GPU work is recorded for `window` in each `period` (monitor_record.h); 0: not monitor
+  /// mode.
   std::uint64_t monitor_window_ns = 0, monitor_period_ns = 0;
 };
 
-/// One GPU. Source: cuDeviceGetAttribute and friends; peaks are derived (see README.md).
+/// One GPU. Source: cuDeviceGetAttribute and similar; peaks are derived (see README.md).
 struct GpuRecord {
   std::uint32_t id = 0;  ///< CUDA ordinal in this process
   std::string name;
@@ -108,16 +109,16 @@ struct PathRecord {
   std::uint32_t id = 0;
   std::uint32_t parent = 0;  ///< 0: outermost
   std::uint32_t domain = 0;
-  std::string name;  ///< of the innermost range alone; may hold '/'
+  std::string name;  ///< of the innermost range only; may contain '/'
 };
 
-/// A kernel's name, once.
+/// A kernel name, interned.
 struct KernelNameRecord {
   std::uint32_t id = 0;
   std::string mangled;
-  std::string demangled;     ///< equal to `mangled` where it is no C++ name
+  std::string demangled;     ///< equal to `mangled` if it is not a C++ name
   std::string from_library;  ///< "cuBLAS", "cuDNN", "CUTLASS", "NCCL", "Triton", "PyTorch", …, "own"
-  std::string evidence;      ///< what in the name says so
+  std::string evidence;      ///< part of the name that identifies the library
 };
 
 /// A launch configuration, interned. Source: CUpti_ActivityKernel10.
@@ -126,10 +127,10 @@ struct LaunchConfigRecord {
   Dim3 grid;                    ///< blocks
   Dim3 block;                   ///< threads
   Dim3 cluster;                 ///< blocks; 0,0,0: launched without clusters
-  std::uint32_t registers = 0;  ///< a thread
+  std::uint32_t registers = 0;  ///< for each thread
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t shared_bytes_executed = 0;  ///< shared memory a block was given
+  std::uint32_t shared_bytes_executed = 0;  ///< shared memory assigned to a block
   std::uint32_t local_bytes_per_thread = 0;
 };
 
@@ -137,14 +138,14 @@ struct LaunchConfigRecord {
 struct PayloadSchemaRecord {
   std::uint64_t id = 0;
   std::uint32_t domain = 0;
-  std::string definition;  ///< a JSON object, valid as it stands
+  std::string definition;  ///< a JSON object
 };
 
-/// A group of metrics that the hardware collects in one pass. `exact` lines name it and hold one
-/// value a metric, in its order.
+/// A group of metrics that the hardware collects in one pass. `exact` lines refer to it and have one value
+/// for each metric, in this order.
 struct MetricSetRecord {
   std::uint32_t id = 0;
-  std::string name;  ///< "memory", or "memory/2" where a set takes several passes
+  std::string name;  ///< "memory", or "memory/2" if a set takes several passes
   std::vector<std::string> metrics;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of things that happened: the mirror of write_line.cpp. `exact` lines: read_exact.cpp.
+// Event lines. Mirrors write_line.cpp. `exact` lines: read_exact.cpp.
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -30,7 +30,7 @@ void read_gpu_work(const LineKeys& keys, GpuWork& work) {
   keys.take("captured", work.captured);
 }
 
-// A number, or a string where JSON numbers cannot hold it.
+// A number, or a string if a JSON number cannot represent it.
 template <std::integral T>
 T payload_integer(const LineKeys& keys, simdjson::dom::element element) {
   T value = 0;
@@ -59,7 +59,7 @@ double payload_real(const LineKeys& keys, simdjson::dom::element element) {
   keys.refuse("payload", "a number, \"nan\", \"inf\" or \"-inf\"");
 }
 
-// The bits of the value, as NvtxExtras::payload keeps them.
+// The bits of the value, as in NvtxExtras::payload.
 std::uint64_t payload_bits(const LineKeys& keys, simdjson::dom::element element, PayloadType type) {
   switch (type) {
     case PayloadType::i64:

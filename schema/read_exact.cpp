@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `exact` lines: the mirror of write_exact.cpp.
+// `exact` lines. Mirrors write_exact.cpp.
 #include "schema/key_names.h"
 #include "schema/read_records.h"
 

@@ -32,7 +32,7 @@ struct KindReader {
   void (*read)(const LineKeys& keys, Line& line);
 };
 
-// The frequent ones first.
+// The most frequent kinds first.
 constexpr std::array kReaders{
     KindReader{"kernel", read_as<KernelRecord>},
     KindReader{"launch", read_as<LaunchRecord>},
@@ -108,7 +108,7 @@ struct KindOf {
   std::string_view operator()(const EndRecord&) const { return "end"; }
 };
 
-// The definition as it stands in the line: a parsed tree has lost how its numbers were written.
+// The original text of the definition: a parsed tree does not keep the form of its numbers.
 std::string raw_definition(std::string_view text) {
   simdjson::ondemand::parser parser;
   const simdjson::padded_string padded(text);
@@ -119,7 +119,8 @@ std::string raw_definition(std::string_view text) {
       document.find_field_unordered("definition").get_object().get(object) || object.raw_json().get(raw)) {
     throw LineError{"payload_schema: key \"definition\" cannot be read"};
   }
-  return std::string(raw.substr(0, raw.find_last_of('}') + 1));  // up to the next token otherwise
+  return std::string(
+      raw.substr(0, raw.find_last_of('}') + 1));  // raw_json() includes text up to the next token
 }
 
 }  // namespace
@@ -136,10 +137,10 @@ void LineReader::Impl::read(std::string_view text, Line& line) {
   if (read_plain(text, pool, line)) return;
   simdjson::dom::element root;
   if (const auto code = parser.parse(text.data(), text.size()).get(root); code) {
-    throw LineError{std::string("the line is no JSON: ") + simdjson::error_message(code)};
+    throw LineError{std::string("the line is not JSON: ") + simdjson::error_message(code)};
   }
   simdjson::dom::object object;
-  if (root.get(object)) throw LineError{"the line is no JSON object"};
+  if (root.get(object)) throw LineError{"the line is not a JSON object"};
   std::string_view kind;
   const LineKeys unnamed("line", object, pool);
   unnamed.need("t", kind);

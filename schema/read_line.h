@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of JSON back to records: the mirror of write_line.h, for the tools.
+// Reads lines of JSON back into records. Mirrors write_line.h, for the tools.
 //
 //   trace-00000.ndjson ─▶ LineReader::read ─▶ Line (one alternative a kind)
 //
-// Strict about what the format promises (a missing key, a wrong type is an error
-// with the key's name), lenient about what a newer minor version may add: unknown
+// Strict about the guarantees of the format: a missing key or a wrong type is an error
+// with the name of the key. Lenient about additions of a newer minor version: unknown
 // keys are ignored, an unknown kind is UnknownLine.
 #pragma once
 
@@ -30,7 +30,7 @@ using Line = std::variant<UnknownLine, Header, GpuRecord, ContextRecord, StreamR
                           AllocRecord, EventRecord, CaptureRecord, OverheadRecord, RangeRecord, MarkRecord,
                           PayloadSchemaRecord, MetricSetRecord, ClockRecord, FlushRecord, EndRecord>;
 
-/// Not thread-safe; one a thread. Views inside a Line live as long as the reader.
+/// Not thread-safe: use one for each thread. Views inside a Line live as long as the reader.
 class LineReader {
  public:
   LineReader();
@@ -38,7 +38,7 @@ class LineReader {
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  /// Reads one line (with or without its newline). False: `error()` says what is wrong.
+  /// Reads one line (with or without its newline). False: see `error()`.
   [[nodiscard]] bool read(std::string_view text, Line& line);
   [[nodiscard]] const std::string& error() const noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `monitor` lines: the mirror of write_monitor.cpp.
+// `monitor` lines. Mirrors write_monitor.cpp.
 #include "schema/read_records.h"
 
 namespace rangefinder {

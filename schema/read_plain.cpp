@@ -8,7 +8,7 @@
 namespace rangefinder {
 namespace {
 
-/// Goes over a line from left to right. What does not fit leaves it where it is and gives false.
+/// Scans a line from left to right. Text that does not match leaves the position unchanged and returns false.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) noexcept : at_(text.data()), end_(text.data() + text.size()) {}
@@ -22,8 +22,8 @@ class Cursor {
     return true;
   }
 
-  /// An integer of JSON: digits without a leading zero, one '-' where T has a sign. At most 18 digits,
-  /// so that nothing overflows here.
+  /// A JSON integer: digits without a leading zero, one '-' if T is signed. At most 18 digits, so that
+  /// nothing overflows.
   template <std::integral T>
   [[nodiscard]] bool take_integer(T& value) noexcept {
     const char* at = at_;
@@ -51,13 +51,13 @@ class Cursor {
   [[nodiscard]] bool need(const char (&key)[N], T& value) noexcept {
     return take(key) && take_integer(value);
   }
-  /// The same; without the key `value` stays as it is.
+  /// The same; without the key `value` stays unchanged.
   template <std::size_t N, std::integral T>
   [[nodiscard]] bool maybe(const char (&key)[N], T& value) noexcept {
     return !take(key) || take_integer(value);
   }
 
-  /// A text in quotes that stands for itself: ASCII, nothing escaped.
+  /// A text in quotes: ASCII without escapes.
   [[nodiscard]] bool take_text(std::string_view& text) noexcept {
     if (at_ == end_ || *at_ != '"') return false;
     const char* at = at_ + 1;
@@ -68,7 +68,7 @@ class Cursor {
     return true;
   }
 
-  /// The object ends here, and the line with it.
+  /// End of the object and of the line.
   [[nodiscard]] bool ends() noexcept {
     return take("}") && (at_ == end_ || (*at_ == '\n' && at_ + 1 == end_));
   }

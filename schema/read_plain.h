@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The three kinds that make up nearly all of a long trace, read without a JSON parser where a line
-// is, byte for byte, of the form that write_line.cpp gives it.
+// Reads the three kinds that make up nearly all of a long trace without a JSON parser. Accepts only lines in
+// exactly the form that write_line.cpp writes.
 //
 //   {"t":"kernel","start":…,…}  ─▶ read_plain() ─▶ KernelRecord, LaunchRecord, RangeRecord
 //                                      └─ false: any other kind, order of keys, escape, space, number
-//                                         that is no plain integer, or fault ─▶ the JSON parser
+//                                         that is not a plain integer, or error ─▶ the JSON parser
 //
-// It never refuses a line: what it does not know it leaves to the parser, which knows the reason. So
-// it may only take what the parser would take, and must give what it would give: tests/property/ holds
-// both against each other.
+// It reports no errors: it leaves every other line to the parser. So it may accept only lines that the
+// parser accepts, and must give the same result: tests/property/ compares both.
 #pragma once
 
 #include <string_view>
@@ -19,7 +18,7 @@
 
 namespace rangefinder {
 
-/// False: `line` is not to be used, read `text` in the general way.
+/// False: `line` is invalid; read `text` with the JSON parser.
 [[nodiscard]] bool read_plain(std::string_view text, TextPool& pool, Line& line);
 
 }  // namespace rangefinder

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One function a record: its keys to its members. Mirror of write_line.h over the
-// two files read_events.cpp (write_line.cpp) and read_tables.cpp (write_tables.cpp).
-// All throw LineError.
+// One function for each record: reads its members from the keys. Mirrors write_line.h, in
+// read_events.cpp (write_line.cpp) and read_tables.cpp (write_tables.cpp). All throw LineError.
 #pragma once
 
 #include "schema/line_keys.h"
@@ -10,7 +9,7 @@
 
 namespace rangefinder {
 
-/// The keys that all work of host threads has.
+/// The keys that all lines of host threads have.
 void read_host_work(const LineKeys& keys, HostWork& host);
 
 void read_record(const LineKeys& keys, Header& record);
@@ -34,15 +33,15 @@ void read_record(const LineKeys& keys, SamplesRecord& record);
 void read_record(const LineKeys& keys, SamplingRecord& record);
 void read_record(const LineKeys& keys, MonitorRecord& record);
 void read_record(const LineKeys& keys, SyncRecord& record);
-/// `is_free` is the caller's: it is in the line's kind.
+/// The caller sets `is_free` from the kind of the line.
 void read_record(const LineKeys& keys, AllocRecord& record);
-/// `wait` is the caller's: it is in the line's kind.
+/// The caller sets `wait` from the kind of the line.
 void read_record(const LineKeys& keys, EventRecord& record);
 void read_record(const LineKeys& keys, CaptureRecord& record);
 void read_record(const LineKeys& keys, OverheadRecord& record);
 void read_record(const LineKeys& keys, RangeRecord& record);
 void read_record(const LineKeys& keys, MarkRecord& record);
-/// `definition` is the caller's: only the text of the line has it as it was written.
+/// The caller sets `definition`: only the line's text has its original form.
 void read_record(const LineKeys& keys, PayloadSchemaRecord& record);
 void read_record(const LineKeys& keys, MetricSetRecord& record);
 void read_record(const LineKeys& keys, ClockRecord& record);

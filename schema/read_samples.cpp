@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `samples` and `sampling` lines: the mirror of write_samples.cpp.
+// `samples` and `sampling` lines. Mirrors write_samples.cpp.
 #include <array>
 #include <charconv>
 
@@ -9,7 +9,7 @@
 namespace rangefinder {
 namespace {
 
-/// Of one line. The writer ends a line at some hundred.
+/// In one line. The writer ends a line after several hundred.
 constexpr std::uint64_t kMaxSamples = 1'000'000;
 
 std::vector<SampleRun> read_runs(const LineKeys& keys) {
@@ -39,7 +39,7 @@ void read_sparse(const LineKeys& keys, std::string_view name, std::uint64_t samp
     std::size_t index = 0;
     const char* const end = key.data() + key.size();
     if (std::from_chars(key.data(), end, index).ptr != end || index >= samples) {
-      keys.refuse(name, "numbers by the place of their sample in \"runs\"");
+      keys.refuse(name, "numbers by the index of their sample in \"runs\"");
     }
     keys.read(name, element, column[index]);
   }
@@ -59,7 +59,7 @@ void read_column(const LineKeys& keys, std::string_view name, std::uint64_t samp
     keys.read(name, item, value);
     column.push_back(value);
   }
-  if (column.size() != samples) keys.refuse(name, "one number a sample of \"runs\"");
+  if (column.size() != samples) keys.refuse(name, "one number for each sample of \"runs\"");
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void read_record(const LineKeys& keys, SamplesRecord& record) {
   record.runs = read_runs(keys);
   std::uint64_t samples = 0;
   for (const SampleRun& run : record.runs) samples += run.count;
-  if (samples > kMaxSamples) keys.refuse("runs", "runs of no more than a million samples");
+  if (samples > kMaxSamples) keys.refuse("runs", "runs of at most a million samples");
   for (std::size_t i = 0; i < kSampleColumns; ++i) {
     read_column(keys, kSampleColumnNames[i], samples, record.columns[i]);
   }

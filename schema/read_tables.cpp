@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines that name things, and lines about the trace itself: the mirror of
+// Lines that define ids and names, and lines about the trace itself. Mirrors
 // write_tables.cpp.
 #include <charconv>
 
@@ -10,13 +10,13 @@
 namespace rangefinder {
 namespace {
 
-// Refuses what this program cannot read, in words for whoever typed the command.
+// Refuses traces that this program cannot read, with a message for the user.
 void check_version(const LineKeys& keys) {
   std::string_view schema, version;
   keys.need("schema", schema);
   keys.need("version", version);
   if (schema != kTraceSchema) {
-    keys.fail({"this is no trace of Rangefinder: schema is \"", schema, "\", not \"", kTraceSchema, "\""});
+    keys.fail({"this is not a Rangefinder trace: schema is \"", schema, "\", not \"", kTraceSchema, "\""});
   }
   int major = 0;
   const char* const end = version.data() + version.size();

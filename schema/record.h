@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace is made of: one plain struct for each kind of line.
+// The records of a trace: one plain struct for each kind of line.
 //
 //   profiler/ fills them  ──▶  write_line.h  ──▶  trace-00000.ndjson  ──▶  read_line.h  ──▶  tools/
 //
-// write_line.* and read_line.* are mirror images over these structs, so a field
-// exists here, in both of them, in trace.schema.json and in README.md, or not
-// at all. No code, no dependency: anything may include this header.
+// write_line.* and read_line.* mirror each other over these structs: every field must be
+// here, in both of them, in trace.schema.json and in README.md. No code and no
+// dependency: any file may include this header.
 //
-// A std::string_view borrows: from static storage in the application, from the
+// A std::string_view is borrowed: from static storage in the application, from the
 // LineReader in the tools.
 //
 // Times are integer nanoseconds relative to Header::base_unix_ns. Ids are dense,
 // start at 1 and are valid for the whole trace; 0 means "none". Strings are raw
-// bytes: making them valid UTF-8 is the writer's work.
+// bytes: the writer makes them valid UTF-8.
 #pragma once
 
 #include <array>
@@ -34,11 +34,11 @@ namespace rangefinder {
 
 inline constexpr const char* kTraceSchema = "rangefinder.trace";
 inline constexpr const char* kSummarySchema = "rangefinder.summary";
-/// MAJOR.MINOR: readers refuse a newer MAJOR, ignore what a newer MINOR adds.
+/// MAJOR.MINOR: readers refuse a newer MAJOR and ignore additions of a newer MINOR.
 inline constexpr const char* kSchemaVersion = "1.0";
 inline constexpr int kSchemaMajor = 1;
 
-/// Where a piece of GPU work ran and who asked for it. Part of every GPU record.
+/// Where GPU work ran and where it was launched. Part of every GPU record.
 struct GpuWork {
   TimeNs start_ns = kNoTime;  ///< kNoTime: CUPTI could not time it
   TimeNs end_ns = kNoTime;
@@ -49,16 +49,16 @@ struct GpuWork {
   std::uint32_t path = 0;         ///< 0: launched outside of any range
   std::uint64_t range = 0;        ///< innermost range instance open at the launch
   std::uint32_t graph = 0;        ///< executable graph id; 0: not launched by a graph
-  std::uint64_t graph_node = 0;   ///< CUPTI's id of the node, graph << 32 | number in it; 0: none
+  std::uint64_t graph_node = 0;   ///< CUPTI's id of the node, graph << 32 | number in the graph; 0: none
   bool captured = false;          ///< path and range are those open when the graph node was made
 };
 
-/// What stands for a graph's node in a line: its number in the graph, which is shorter by far than CUPTI's
-/// id. An id that begins with another graph stands for itself; none is known to begin with 0.
+/// Value of `node` in a line: the node's number in the graph, which is much shorter than CUPTI's id. The id
+/// of a node of another graph is written in full; none is known to begin with 0.
 [[nodiscard]] constexpr std::uint64_t node_number(const GpuWork& work) noexcept {
   return work.graph_node >> 32 == work.graph ? work.graph_node & UINT32_MAX : work.graph_node;
 }
-/// CUPTI's id again, from what stands in a line.
+/// CUPTI's node id from the value in a line.
 [[nodiscard]] constexpr std::uint64_t node_id(std::uint32_t graph, std::uint64_t number) noexcept {
   return number <= UINT32_MAX ? std::uint64_t{graph} << 32 | number : number;
 }
@@ -102,13 +102,13 @@ struct MemsetRecord {
   MemoryKind memory = MemoryKind::unknown;
 };
 
-/// One launch of a CUDA graph as a whole, from its first node's start to its last one's end; its nodes have
-/// no records then. Source: CUpti_ActivityGraphTrace2.
+/// One launch of a CUDA graph as a whole, from the start of its first node to the end of its last. Its nodes
+/// have no records. Source: CUpti_ActivityGraphTrace2.
 struct GraphRecord {
   GpuWork work;  ///< graph_node is 0, captured false
 };
 
-/// What a host thread did: part of every record that comes from a callback or NVTX.
+/// Part of every record that comes from a host thread, by a callback or NVTX.
 struct HostWork {
   TimeNs start_ns = kNoTime;
   TimeNs end_ns = kNoTime;
@@ -123,35 +123,34 @@ struct LaunchRecord {
   std::string_view api;  ///< driver function without version suffix, as in "cuLaunchKernel"
   std::uint32_t correlation = 0;
   std::uint32_t context = 0;
-  std::int32_t result = 0;  ///< CUresult; the line carries it only where it is not 0
+  std::int32_t result = 0;  ///< CUresult; in the line only if it is not 0
 };
 
 enum class WorkKind : std::uint8_t { kernel, memcpy, memset, graph };
 
-/// Work measured with hardware counters. Source: the launch callback and the Range Profiler. Start and
-/// end on the GPU are in the records of the same correlation: one of a kernel, copy or memset, many of
-/// a graph. gpu_ns is for comparing launches measured with different counters: gr__cycles_active.sum
-/// over the clock, less what the range itself adds, for kernels, graphs and whole ranges.
+/// Work measured with hardware counters. Source: the launch callback and the Range Profiler. Start and end on
+/// the GPU are in the records of the same correlation: one for a kernel, copy or memset, many for a graph.
+/// gpu_ns serves to compare launches measured with different counters. It is gr__cycles_active.sum over the
+/// clock, minus what the range itself adds, for kernels, graphs and whole ranges.
 ///
-/// Three forms. A launch in a counter range of its own has `values`. Launches that share one
-/// (--exact-at range) have `counter_range` and no values; the values are in the line with
-/// `is_counter_range` and that same number, which names path, thread and host times of the range and
-/// has no launch of its own.
+/// Three forms. A launch in its own counter range has `values`. Launches that share a counter range
+/// (--exact-at range) have `counter_range` and no values. The counter range itself has `is_counter_range`,
+/// the same number and the values, with path, thread and host times of the range. It is not a launch.
 struct ExactRecord {
   LaunchRecord launch;
   WorkKind kind = WorkKind::kernel;
   std::uint32_t gpu = 0;
-  std::uint32_t name = 0;           ///< KernelNameRecord; 0 where kind is not kernel
+  std::uint32_t name = 0;           ///< KernelNameRecord; 0 if kind is not kernel
   Dim3 grid, block;                 ///< kernel only
-  std::uint64_t bytes = 0;          ///< memcpy, memset: as asked for
-  std::uint64_t counter_range = 0;  ///< number of the range that it shares; 0: one of its own
+  std::uint64_t bytes = 0;          ///< memcpy, memset: as requested
+  std::uint64_t counter_range = 0;  ///< number of the shared range; 0: its own range
   bool is_counter_range = false;
   std::uint32_t launches = 0;  ///< is_counter_range: launches in it, of which
   std::uint32_t kernels = 0;   ///< kernels and graphs
-  bool exclusive = true;  ///< false: launches of several threads or streams, or of another path, are in it
-  bool measured = false;  ///< false: the values below are absent, `reason` says why
+  bool exclusive = true;       ///< false: contains launches of several threads or streams, or of another path
+  bool measured = false;       ///< false: no values below; `reason` says why
   std::uint64_t gpu_ns = 0;
-  bool has_bytes = true;               ///< the metric set holds the three below
+  bool has_bytes = true;               ///< the metric set includes the three below
   std::uint64_t dram_read_bytes = 0;   ///< dram__bytes_read.sum
   std::uint64_t dram_write_bytes = 0;  ///< dram__bytes_write.sum
   std::uint64_t l2_bytes = 0;          ///< lts__t_bytes.sum
@@ -160,12 +159,12 @@ struct ExactRecord {
   std::string reason;
 };
 
-/// Whether an exact line of this kind says how long the GPU took.
+/// Whether an exact line of this kind has the GPU time.
 [[nodiscard]] inline bool has_gpu_time(const ExactRecord& exact) noexcept {
   return exact.is_counter_range || exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph;
 }
 
-/// Whether the values of this launch are in the line of a counter range that it shares.
+/// Whether the values of this launch are in the line of a shared counter range.
 [[nodiscard]] inline bool shares_counter_range(const ExactRecord& exact) noexcept {
   return !exact.is_counter_range && exact.counter_range != 0;
 }
@@ -199,7 +198,7 @@ struct EventRecord {
   HostWork host;
   bool wait = false;
   std::uint64_t event = 0;   ///< handle
-  std::uint32_t stream = 0;  ///< that records, or that waits
+  std::uint32_t stream = 0;  ///< the recording or waiting stream
   std::uint32_t context = 0;
 };
 
@@ -215,17 +214,17 @@ struct CaptureRecord {
   std::int32_t result = 0;  ///< CUresult; not 0: the capture was invalid
 };
 
-/// Time that CUDA or CUPTI took for itself. Source: CUpti_ActivityOverhead3.
+/// Overhead of CUDA or CUPTI. Source: CUpti_ActivityOverhead3.
 struct OverheadRecord {
   TimeNs start_ns = kNoTime, end_ns = kNoTime;
   std::string_view what;     ///< "lazy_function_loading", …
-  std::uint32_t thread = 0;  ///< 0 where CUPTI names none
+  std::uint32_t thread = 0;  ///< 0: not reported by CUPTI
   std::uint32_t correlation = 0;
 };
 
 enum class PayloadType : std::uint8_t { none, u64, i64, f64, u32, i32, f32 };
 
-/// What an NVTX call may carry beside its text.
+/// Optional attributes of an NVTX call besides its text.
 struct NvtxExtras {
   std::uint32_t category = 0;
   std::uint32_t color = 0;  ///< ARGB; 0: none
@@ -244,7 +243,7 @@ struct RangeRecord {
   std::uint32_t end_thread = 0;  ///< start/end only
   std::uint32_t domain = 0;
   std::uint32_t path = 0;  ///< push/pop: its own; start/end: the path open on the thread at the start
-  std::uint32_t name = 0;  ///< start/end only; tells the two apart
+  std::uint32_t name = 0;  ///< start/end only: distinguishes the two
   NvtxExtras extras;
 };
 
@@ -259,17 +258,17 @@ struct MarkRecord {
   NvtxExtras extras;
 };
 
-/// Heartbeat: written with every flush to disk, so that a reader knows what a killed program lost.
+/// Heartbeat, written with every flush to disk, so that a reader knows what a killed program had lost.
 struct FlushRecord {
   TimeNs at_ns = 0;
   std::uint64_t records = 0;  ///< event lines written so far, this and earlier segments
   std::array<std::uint64_t, kLossCauses.size()> loss{};
 };
 
-/// Last line of a trace that ended in an orderly way.
+/// Last line of a trace that was not cut off.
 struct EndRecord {
   TimeNs at_ns = 0;
-  std::string reason;  ///< "exit", "stop", "reset"
+  std::string reason;  ///< "exit", "stop", … (README.md)
   /// Lines written by kind: {"kernel", 1200}, …
   std::vector<std::pair<std::string, std::uint64_t>> records;
   std::array<LaunchBalance, 4> balance{};  ///< by WorkKind
@@ -278,7 +277,7 @@ struct EndRecord {
   OwnCost own_cost;
 };
 
-/// Both clocks once a second, so that a step of CLOCK_REALTIME can be seen and taken out.
+/// Both clocks once a second, so that readers can detect and remove a step of CLOCK_REALTIME.
 struct ClockRecord {
   TimeNs at_ns = 0;         ///< CLOCK_REALTIME - base_unix_ns
   TimeNs monotonic_ns = 0;  ///< CLOCK_MONOTONIC_RAW - base_monotonic_ns

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hardware samples of a GPU: what its memory and links moved, every few microseconds.
+// Hardware samples of a GPU: traffic of its memory and links, every few microseconds.
 //
 //   PM sampling ─▶ SamplesRecord ─▶ `samples` line ─▶ attribution: bytes per path, any window
 //
-// A sample belongs to the whole GPU and to nobody: which path its bytes are of is worked
-// out by overlap with the records of GPU work (profiler/attribution/). Samples of a GPU
-// at rest are left out and their bytes summed, so that a trace still holds every byte.
+// A sample covers the whole GPU. Attribution assigns its bytes to paths, by overlap with
+// the records of GPU work (profiler/attribution/). Samples of an idle GPU are omitted and
+// their bytes summed, so that a trace still contains every byte.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace rangefinder {
 
-/// Columns of a `samples` line: bytes, and behind them shares of the sample's cycles in percent.
+/// Columns of a `samples` line: first bytes, then shares of the sample's cycles in percent.
 enum SampleColumn : std::size_t {
   kSampleDramRead,           ///< dram__bytes_read.sum
   kSampleDramWrite,          ///< dram__bytes_write.sum
@@ -39,15 +39,15 @@ inline constexpr std::array<std::string_view, kSampleColumns> kSampleColumnNames
 [[nodiscard]] constexpr bool is_byte_column(std::size_t column) noexcept {
   return column < kSampleSmActive;
 }
-/// The links' columns hold sums: the bytes of up to 50 samples stand at the last of them.
+/// The link columns are sums: the bytes of up to 50 samples are stored at the last of these samples.
 [[nodiscard]] constexpr bool is_link_column(std::size_t column) noexcept {
   return column >= kSamplePcieRead && column <= kSampleNvlinkTransmitted;
 }
 
-/// Unit of the byte columns: a sector.
+/// Unit of the byte columns, in bytes: a sector.
 inline constexpr std::uint64_t kSampleUnitBytes = 32;
 
-/// Samples that follow each other without a gap: the i-th of them, from 0, lasts from
+/// Consecutive samples without a gap. The i-th, from 0, lasts from
 /// start + i * (end - start) / count to start + (i + 1) * (end - start) / count.
 struct SampleRun {
   std::int64_t start_ns = 0;  ///< relative to Header::base_unix_ns
@@ -55,14 +55,14 @@ struct SampleRun {
   std::uint32_t count = 0;
 };
 
-/// Some hundred samples of one GPU. Source: CUPTI PM sampling.
+/// Several hundred samples of one GPU. Source: CUPTI PM sampling.
 struct SamplesRecord {
   std::uint32_t gpu = 0;
   std::vector<SampleRun> runs;
   /// By SampleColumn, one value a sample over all runs: units of 32 bytes, or percent.
   /// Empty: not collected, or 0 in every sample (SamplingRecord says which columns are collected).
   std::array<std::vector<std::uint32_t>, kSampleColumns> columns;
-  /// Of the samples left out since the line before, because nothing ran: how many, and the units in them.
+  /// Idle samples omitted since the previous line: their number, and the sums of their units.
   std::uint64_t idle_samples = 0;
   std::array<std::uint64_t, kSampleColumns> idle_units{};
 };
@@ -73,7 +73,7 @@ struct SamplingRecord {
   std::uint32_t gpu = 0;
   std::uint32_t interval_ns = 0;     ///< 0: it ended
   std::vector<std::string> columns;  ///< names out of kSampleColumnNames
-  std::string reason;  ///< "start", "overflow", "behind", "cpu", "stop", or why it could not go on
+  std::string reason;                ///< "start", "overflow", "behind", "cpu", "stop", or why it ended
 };
 
 }  // namespace rangefinder

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `exact` lines in their three forms: a launch with values of its own, a launch that
-// shares a counter range, and that range.
+// `exact` lines in three forms: a launch with its own values, a launch that shares a
+// counter range, and the counter range itself.
 #include <cmath>
 
 #include "schema/event_line.h"
@@ -11,7 +11,7 @@
 namespace rangefinder {
 namespace {
 
-// A metric that has no value here (a ratio over nothing) is null: JSON has no NaN.
+// A metric without a value (a ratio with denominator 0) is null: JSON has no NaN.
 void add_values(EventLine& line, const std::vector<double>& values) {
   std::string& out = line.open("values");
   char separator = '[';

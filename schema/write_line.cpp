@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of things that happened: the hot ones. `exact` lines: write_exact.cpp. Lines that
-// name things, and those about the trace itself: write_tables.cpp.
+// Event lines, the frequent ones. `exact` lines: write_exact.cpp. Lines that define ids and
+// names, and lines about the trace itself: write_tables.cpp.
 #include "schema/write_line.h"
 
 #include <bit>
@@ -13,7 +13,7 @@
 namespace rangefinder {
 namespace {
 
-// JSON numbers are doubles to many readers: integers beyond are written as strings.
+// Many readers parse JSON numbers as doubles: larger integers are written as strings.
 constexpr std::uint64_t kLargestSafeInteger = std::uint64_t{1} << 53;
 
 void add_gpu_work(EventLine& line, const GpuWork& work) {
@@ -83,7 +83,7 @@ void add_extras(EventLine& line, const NvtxExtras& extras) {
     append_payload(line.open("payload"), extras);
     line.text("payload_type", to_text(extras.payload_type));
   }
-  if (extras.payload_schema == 0) return;  // data without a schema mean nothing
+  if (extras.payload_schema == 0) return;  // data without a schema has no meaning
   line.number("payload_schema", extras.payload_schema);
   if (extras.payload_data.empty()) return;
   std::string& out = line.open("payload_data");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records to lines of JSON: the hot half of the format (README.md lists every key).
+// Writes records as lines of JSON (README.md lists every key).
 //
-// Appends one whole line, newline included, to `out`. Numbers by std::to_chars,
-// texts escaped and made valid UTF-8; nothing is allocated but by `out` itself.
-// The same record always gives the same line: golden tests compare bytes.
+// Appends one whole line, newline included, to `out`. Numbers are written with
+// std::to_chars, texts escaped and made valid UTF-8; only `out` allocates. The same record
+// always gives the same line: golden tests compare bytes.
 #pragma once
 
 #include <string>

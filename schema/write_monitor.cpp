@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `monitor` lines: what is 0 is left out, since most paths have only some of the keys.
+// `monitor` lines. Values that are 0 are omitted: most paths have only some of the keys.
 #include "schema/event_line.h"
 #include "schema/write_line.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `samples` and `sampling` lines. A GPU that is busy makes fifty thousand samples a
-// second, so one line holds some hundred of them, column by column; a column that is 0
-// throughout is left out.
+// `samples` and `sampling` lines. A busy GPU gives fifty thousand samples a second, so one
+// line holds several hundred of them, column by column. A column of zeros is omitted.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -36,7 +35,7 @@ void append_runs(std::string& out, const std::vector<SampleRun>& runs) {
   out += ']';
 }
 
-/// {"index":value,…} of what is not 0.
+/// {"index":value,…} of the values that are not 0.
 void append_sparse(std::string& out, std::span<const std::uint32_t> values) {
   out += '{';
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -55,7 +54,7 @@ void append_sparse(std::string& out, std::span<const std::uint32_t> values) {
 }
 
 void append_column(std::string& out, std::span<const std::uint32_t> values) {
-  // Where nearly all are 0, naming the others is shorter.
+  // If nearly all are 0, a list of the others is shorter.
   constexpr std::ptrdiff_t kShare = 8;
   const auto zeros = std::count(values.begin(), values.end(), 0u);
   const auto size = static_cast<std::ptrdiff_t>(values.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines that name things, and lines about the trace itself: seldom written, so
-// built for reading. Lines of events: write_line.cpp.
+// Lines that define ids and names, and lines about the trace itself. Rarely written, so
+// optimised for readability. Event lines: write_line.cpp.
 #include <algorithm>
 
 #include "schema/json_text.h"
@@ -11,7 +11,7 @@
 namespace rangefinder {
 namespace {
 
-/// An object with its kind, ended by a newline.
+/// A JSON object with its kind, ended by a newline.
 class TableLine : public JsonObject {
  public:
   TableLine(std::string& out, std::string_view kind) : JsonObject(out), out_(out) { text("t", kind); }
@@ -20,7 +20,7 @@ class TableLine : public JsonObject {
     close();
     out_ += '\n';
   }
-  /// A 64-bit integer as text: beyond 2^53 JSON readers round numbers.
+  /// A 64-bit integer as text: JSON readers round numbers over 2^53.
   void big_number(JsonKey key, std::int64_t value) {
     std::string& to = open(key);
     char buffer[24];
@@ -208,7 +208,7 @@ void write_line(std::string& out, const PayloadSchemaRecord& record) {
   std::string& to = line.open("definition");
   const std::size_t begin = to.size();
   to += record.definition.empty() ? std::string_view("{}") : std::string_view(record.definition);
-  // In valid JSON a raw line break is only ever white space; here it would end the line.
+  // In valid JSON a raw line break is only white space, but here it would end the line.
   std::replace_if(
       to.begin() + static_cast<std::ptrdiff_t>(begin), to.end(),
       [](char c) { return c == '\n' || c == '\r'; }, ' ');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI's collective calls. Bytes: what this rank sends, or, where only the root sends to all (Scatter), gets;
-// as NCCL counts them: of an Allgather its own part, of a Reduce_scatter the part that is its own afterwards,
-// of an Alltoall its parts for all ranks.
+// MPI's collective calls. Bytes: what this rank sends, or receives if only the root sends (Scatter). Counted
+// as NCCL counts them: of an Allgather the rank's own part, of a Reduce_scatter the part that it keeps, of an
+// Alltoall its parts for all ranks.
 #include "injection/mpi/mpi_functions.h"
 #include "injection/mpi/mpi_range.h"
 
@@ -12,13 +12,13 @@ using Other = rangefinder::mpi::MpiRange::Other;
 
 namespace {
 
-/// With MPI_IN_PLACE the count that matters is the other one.
+/// With MPI_IN_PLACE the receive count applies.
 std::size_t sent_or_kept(const void* data, int count, MPI_Datatype type, int kept_count,
                          MPI_Datatype kept_type) noexcept {
   return data == MPI_IN_PLACE ? bytes_of(kept_count, kept_type) : bytes_of(count, type);
 }
 
-/// Of counts by rank, that of this one.
+/// Bytes of this rank, from counts by rank.
 std::size_t own_part(const int* counts, MPI_Datatype type, MPI_Comm comm) noexcept {
   int rank = 0;
   if (counts == nullptr || PMPI_Comm_rank == nullptr || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS) return 0;

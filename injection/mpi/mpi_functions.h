@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions behind MPI's: weak, so that a process without MPI can be started with this library, and null
-// there.
+// The PMPI functions behind MPI's. They are weak, and null in a process without MPI, so that it can still
+// start with this library.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -59,7 +59,8 @@ RANGEFINDER_MPI_WEAK(Alltoall);
 RANGEFINDER_MPI_WEAK(Alltoallv);
 RANGEFINDER_MPI_WEAK(Ialltoall);
 
-/// One call of MPI: `range` is how the MpiRange `call` is made, after the name.
+/// Defines one MPI function. The arguments after `arguments` go to the constructor of MpiRange, after the
+/// name.
 #define RANGEFINDER_MPI_CALL(function, parameters, arguments, ...)                      \
   extern "C" __attribute__((visibility("default"))) int MPI_##function parameters {     \
     const rangefinder::mpi::MpiRange call("MPI_" #function __VA_OPT__(, ) __VA_ARGS__); \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI's calls between two ranks, and those that begin, end and wait. Bytes: of a send what it sends, of a
-// receive
-// what came (of one that does not wait: what there is room for); waiting tells none.
+// MPI calls between two ranks, and those that initialise, finalise and wait. Bytes: of a send the sent bytes,
+// of a receive the received bytes (of a non-blocking one: the size of its buffer). Waits have no bytes.
 #include "injection/mpi/mpi_functions.h"
 #include "injection/mpi/mpi_range.h"
 
@@ -53,7 +52,7 @@ RANGEFINDER_MPI_CALL(Sendrecv,
                       status),
                      bytes_of(count, type), Other::peer, peer)
 
-// A receive knows afterwards from whom and how much, also where the program does not want to.
+// The status has the source and the size after the call. If the program ignores the status, we use our own.
 extern "C" __attribute__((visibility("default"))) int MPI_Recv(void* data, int count, MPI_Datatype type,
                                                                int peer, int tag, MPI_Comm comm,
                                                                MPI_Status* status) {

@@ -41,7 +41,7 @@ void register_schema(nvtxDomainHandle_t domain, MpiRange::Other other, const cha
   nvtxPayloadSchemaRegister(domain, &schema);
 }
 
-/// Made at the first call: NVTX loads its tool then.
+/// Created at the first call, because NVTX loads its tool then.
 nvtxDomainHandle_t domain() noexcept {
   static const nvtxDomainHandle_t made = [] {
     const nvtxDomainHandle_t out = nvtxDomainCreateA("MPI");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An MPI call as an NVTX range of the domain MPI, with what it sends or gets as an extended payload.
+// An MPI call as an NVTX range of the domain MPI, with the bytes that it sends or receives as an extended
+// payload.
 //
 //   MPI_Send(…) of the program ─▶ our MPI_Send: push "MPI_Send" {bytes, peer} ─▶ PMPI_Send ─▶ pop
 //
-// Preloaded into every process of a job, launchers and shells too: it needs libc alone. MPI's functions are
-// weak, and none of its data (MPI_COMM_WORLD is an address in libmpi) is touched. Without a profiler NVTX
-// does nothing. Any thread.
+// Preloaded into every process of a job, launchers and shells too, so it depends only on libc. MPI's
+// functions are weak, and no MPI data is used (MPI_COMM_WORLD is an address in libmpi). Without a profiler
+// NVTX does nothing. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +19,16 @@
 
 namespace rangefinder::mpi {
 
-/// No peer and no root.
-inline constexpr int kNobody = -1;
+/// Neither a peer nor a root.
+inline constexpr int kNoRank = -1;
 
-/// `count` elements; 0 where the type is not known.
+/// Bytes of `count` elements; 0 if the size of the type is unknown.
 [[nodiscard]] std::size_t bytes_of(int count, MPI_Datatype type) noexcept;
-/// The same for each rank of `communicator`, with counts of its own; nullptr: 0.
+/// The same, summed over the ranks of `communicator`, with a count for each; nullptr: 0.
 [[nodiscard]] std::size_t bytes_of(const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept;
 [[nodiscard]] int ranks_of(MPI_Comm communicator) noexcept;
 
-/// As the schemas describe it.
+/// Layout as registered by the payload schemas.
 struct MessagePayload {
   std::size_t bytes;
   int rank;
@@ -37,16 +38,16 @@ class MpiRange {
  public:
   enum class Other : std::uint8_t { none, peer, root };
 
-  /// A call that says nothing of bytes.
+  /// A call without bytes.
   explicit MpiRange(const char* name) noexcept;
-  /// `other`: what `rank` is.
-  MpiRange(const char* name, std::size_t bytes, Other other = Other::none, int rank = kNobody) noexcept;
+  /// `other`: the role of `rank`.
+  MpiRange(const char* name, std::size_t bytes, Other other = Other::none, int rank = kNoRank) noexcept;
   ~MpiRange();
   MpiRange(const MpiRange&) = delete;
   MpiRange& operator=(const MpiRange&) = delete;
 
-  /// Where it is known afterwards only: a receive may get less than it has room for. Of a range without
-  /// bytes.
+  /// Sets bytes and peer that are known only after the call: a receive may get less than its buffer holds.
+  /// Only for a range constructed without bytes.
   void got(std::size_t bytes, int peer) noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launcher of fused attention: which of the kernels, and how many keys at a time.
+// Launcher of fused attention: chooses the kernel and the number of keys in a chunk.
 #include "kernels/attention/attention.h"
 
 #include "kernels/attention/attention_arguments.h"
@@ -12,7 +12,7 @@
 namespace rangefinder::kernels {
 namespace {
 
-/// Blocks of `block_queries` queries each; false: too many.
+/// Blocks of `block_queries` queries each. Returns false if there are too many.
 bool blocks_of(const AttentionArgs& args, int block_queries, unsigned& blocks) {
   const std::int64_t of_a_head = (args.queries + block_queries - 1) / block_queries;
   return blocks_for(of_a_head * args.heads * args.images, 1, blocks);
@@ -43,8 +43,8 @@ cudaError_t launch_mma(const AttentionArgs& args, int max_shared_bytes, cudaStre
                           args, chunk_keys);
 }
 
-/// Few queries: small blocks, so that more multiprocessors work. Many: large ones, which read each key
-/// half as often.
+/// Few queries take small blocks, so that more multiprocessors work. Many queries take large blocks, which
+/// read each key half as often.
 template <typename Element, int kChannels>
 cudaError_t launch_16bit(const AttentionArgs& args, cudaStream_t stream) {
   DeviceFacts facts;

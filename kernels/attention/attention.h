@@ -5,16 +5,17 @@
 //   out[b,i,h,:] = sum_j p[b,h,i,j] v[b,j,h,:]
 //   p[b,h,i,:]   = softmax_j(scale * q[b,i,h,:] . k[b,j,h,:])
 //
-// Fused: all keys and values of a head lie in shared memory (400 keys of 32 halves: 51 KB), so one pass
-// suffices and no score reaches global memory. Where they do not fit, they come in chunks with a running
-// maximum and sum; any number of keys works. Unfused: scores, softmax and sum are kernels of their own
-// with the scores in memory, as eager PyTorch does it. Softmax in fp32 in both.
+// Fused: one pass, no score reaches global memory. All keys and values of a head are in shared memory (400
+// keys of 32 halves: 51 KB). If they do not fit, they come in chunks with a running maximum and sum; any
+// number of keys works.
+// Unfused: scores, softmax and sum are separate kernels with the scores in memory, as in eager PyTorch.
+// Softmax is fp32 in both.
 //
 // q, k and v are rows of a packed projection: head h of row i of image b begins at
 // data[b * image_stride + i * row_stride + h * head_channels].
 //
 // Refuses (cudaErrorInvalidValue): head_channels other than 32 and 48 (R101's encoder); strides that are
-// no multiple of elements_per_load(); no keys; a scale that is not positive.
+// not a multiple of elements_per_load(); no keys; a scale that is not positive.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,8 +29,8 @@ namespace rangefinder::kernels {
 
 struct AttentionOperand {
   const void* data = nullptr;
-  std::int64_t row_stride = 0;    ///< elements from a row to the next; not 0
-  std::int64_t image_stride = 0;  ///< elements from an image to the next; not 0
+  std::int64_t row_stride = 0;    ///< elements between rows; not 0
+  std::int64_t image_stride = 0;  ///< elements between images; not 0
 };
 
 struct AttentionArgs {
@@ -54,7 +55,7 @@ std::size_t attention_scores_bytes(const AttentionArgs& args);
 cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream);
 cudaError_t launch_attention_unfused(const AttentionArgs& args, cudaStream_t stream);
 
-/// Host memory, fp32, sums and softmax in double; scores and probabilities are not looked at.
+/// Host memory, fp32, sums and softmax in double. Ignores scores and probabilities.
 void attention_reference(const AttentionArgs& args);
 
 }  // namespace rangefinder::kernels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which arguments of attention are refused, and why: one list for launchers and reference.
+// Argument checks of attention, shared by launchers and reference.
 #pragma once
 
 #include "kernels/attention/attention.h"
@@ -15,7 +15,7 @@ constexpr bool is_in_whole_loads(const AttentionOperand& operand, int multiple) 
          operand.image_stride % multiple == 0;
 }
 
-/// nullptr: accepted. Else what is wrong.
+/// Why `args` are refused, or nullptr if they are accepted.
 inline const char* refusal(const AttentionArgs& args) {
   const int multiple = elements_per_load(args.element);
   if (args.images < 0 || args.queries < 0) return "a count is negative";
@@ -29,7 +29,7 @@ inline const char* refusal(const AttentionArgs& args) {
     return "query, key, value or output is absent";
   if (!is_in_whole_loads(args.query, multiple) || !is_in_whole_loads(args.key, multiple) ||
       !is_in_whole_loads(args.value, multiple))
-    return "a stride is zero or no multiple of a load";
+    return "a stride is zero or not a multiple of a load";
   return nullptr;
 }
 

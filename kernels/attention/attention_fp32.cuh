@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fused attention in fp32 on CUDA cores. Also what tf32 runs: the two products of attention are a
-// thousandth of the network's, not worth a third kernel.
+// Fused attention in fp32 on CUDA cores. tf32 uses it too: the two products of attention are a thousandth
+// of the network's work, not worth a third kernel.
 #pragma once
 
 #include "kernels/attention/attention.h"
@@ -12,9 +12,9 @@ namespace rangefinder::kernels::attention_fp32 {
 
 constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kWarps = 4;
-constexpr int kQueries = 4;  // of a warp
+constexpr int kQueries = 4;  // per warp
 constexpr int kBlockQueries = kWarps * kQueries;
-constexpr int kChunk = 64;  // keys in shared memory: two of each lane
+constexpr int kChunk = 64;  // keys in shared memory: two per lane
 constexpr float kLog2E = 1.4426950408889634f;
 
 __device__ __forceinline__ float warp_maximum(float value) {
@@ -28,7 +28,7 @@ __device__ __forceinline__ float warp_sum(float value) {
   return value;
 }
 
-/// Rows [0, kRows) of `source` from `first` on; rows behind `count` become zero.
+/// Rows [0, kRows) of `source` from `first` on; rows past `count` become zero.
 template <int kChannels, int kRows>
 __device__ __forceinline__ void copy_rows(float (*shared)[kChannels + 4], const float* source,
                                           std::int64_t row_stride, int count) {
@@ -51,10 +51,10 @@ __device__ __forceinline__ float dot(float4 a, float4 b, float sum) {
 //   out[b,i,h,:] = sum_j softmax_j(scale * q[b,i,h,:] . k[b,j,h,:]) v[b,j,h,:]
 //
 // Shapes   q, k, v: (B, rows, H * D) as slices of a packed projection, D = 32 or 48; out: (B, Q, H * D)
-// Tiling   a warp owns 4 queries of one head. Keys and values come in chunks of 64: for the scores a lane
-//          owns two keys, for the sums a channel (two where D = 48); probabilities change lanes through
-//          shared memory. Running maximum and sum.
-// Bytes    keys and values once for every 16 queries of a head, from L2
+// Tiling   a warp owns 4 queries of one head. Keys and values come in chunks of 64. A lane owns two keys
+//          for the scores, and one channel (two if D = 48) for the sums. Probabilities move between lanes
+//          through shared memory. Running maximum and sum.
+// Bytes    keys and values once per 16 queries of a head, from L2
 // Numerics fp32 fused multiply-add, exp2f; the order of all sums is fixed
 // Checked  tests/kernels/attention_check.cpp: 5e-6 absolute for values up to 1.
 template <int kChannels>
@@ -63,11 +63,11 @@ __global__ void __launch_bounds__(kWarps * 32) attention_kernel(AttentionArgs ar
   __shared__ __align__(16) float keys[kChunk][kChannels + 4];
   __shared__ __align__(16) float values[kChunk][kChannels + 4];
   __shared__ __align__(16) float queries[kBlockQueries][kChannels + 4];
-  __shared__ float4 probability[kWarps][kChunk];  // of 4 queries
-  constexpr int kOwned = (kChannels + 31) / 32;   // channels of a lane
+  __shared__ float4 probability[kWarps][kChunk];  // for 4 queries
+  constexpr int kOwned = (kChannels + 31) / 32;   // channels per lane
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int blocks = (args.queries + kBlockQueries - 1) / kBlockQueries;  // of a head
+  const int blocks = (args.queries + kBlockQueries - 1) / kBlockQueries;  // per head
   const int head = static_cast<int>(blockIdx.x) / blocks % args.heads;
   const int image = static_cast<int>(blockIdx.x) / blocks / args.heads;
   const int first = static_cast<int>(blockIdx.x) % blocks * kBlockQueries;
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kWarps * 32) attention_kernel(AttentionArgs ar
 
   for (int start = 0; start < args.keys; start += kChunk) {
     const int count = args.keys - start;
-    __syncthreads();  // the chunk before is used up
+    __syncthreads();  // all warps are done with the previous chunk
     copy_rows<kChannels, kChunk>(keys, head_of(args.key, start), args.key.row_stride, count);
     copy_rows<kChannels, kChunk>(values, head_of(args.value, start), args.value.row_stride, count);
     __syncthreads();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fused attention for 16-bit types on tensor cores. The parts of one warp's work are functions; the
-// kernel at the end puts them together.
+// kernel at the end combines them.
 #pragma once
 
 #include "kernels/attention/attention.h"
@@ -12,18 +12,18 @@
 namespace rangefinder::kernels::attention_mma {
 
 constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
-constexpr int kTile = 16;         // queries of a warp; keys of one step
+constexpr int kTile = 16;         // queries per warp; keys per step
 constexpr int kSplits = 4;        // warps that share the keys of a query tile
-constexpr int kTilesPerWarp = 7;  // key tiles of a warp in a chunk: their scores stay in registers
+constexpr int kTilesPerWarp = 7;  // key tiles per warp and chunk: scores stay in registers
 constexpr int kMaxChunkKeys = kTile * kSplits * kTilesPerWarp;  // 448
 constexpr float kLog2E = 1.4426950408889634f;
 
-/// Elements from a row of keys or values to the next in shared memory: 16 bytes more than the row, so
-/// that the 8 rows of an ldmatrix lie in different banks.
+/// Row stride of keys and values in shared memory, in elements. 16 bytes more than a row, so that the 8 rows
+/// of an ldmatrix are in different banks.
 template <int kChannels>
 constexpr int kRowStep = kChannels + 8;
 
-/// Floats of what a warp leaves for the others: sums, then maximum and total of a row.
+/// Floats in a row that a warp publishes: sums, then maximum and total.
 template <int kChannels>
 constexpr int kPartialStep = kChannels + 4;
 
@@ -39,7 +39,7 @@ __device__ __forceinline__ float exp2_of(float value) {
   return result;
 }
 
-/// Starts the copies of `count` rows into shared memory; rows up to `padded` become zero. No wait.
+/// Starts the cp.async loads of `count` rows into shared memory; rows up to `padded` become zero. No wait.
 template <typename Element, int kChannels>
 __device__ __forceinline__ void copy_rows(Element* shared, const Element* source, std::int64_t row_stride,
                                           int count, int padded) {
@@ -56,7 +56,7 @@ __device__ __forceinline__ void copy_rows(Element* shared, const Element* source
   asm volatile("cp.async.commit_group;");
 }
 
-/// The queries of a warp as mma operands; rows outside are zero.
+/// The queries of a warp as mma fragments; rows outside are zero.
 template <typename Element, int kChannels>
 __device__ __forceinline__ void load_queries(unsigned (&query)[kChannels / 16][4], const Element* head,
                                              std::int64_t row_stride, int first, int rows) {
@@ -72,18 +72,18 @@ __device__ __forceinline__ void load_queries(unsigned (&query)[kChannels / 16][4
     }
 }
 
-/// What a warp keeps of 16 queries while it goes over keys: lane's rows are lane / 4 and that + 8.
+/// A warp's running state for 16 queries. A lane's rows are lane / 4 and lane / 4 + 8.
 template <int kChannels>
 struct Running {
   float sum[kChannels / 8][4] = {};
   float greatest[2];
-  float total[2] = {};  ///< of this lane's columns only, until the end
+  float total[2] = {};  ///< this lane's columns only, until the end
   __device__ Running() { greatest[0] = greatest[1] = __int_as_float(0xFF800000); }  // -inf
 };
 
 using Scores = float[kTilesPerWarp][2][4];
 
-/// Products of this warp's key tiles, not yet scaled; -inf behind the last key.
+/// Scores of this warp's key tiles, not yet scaled; -inf past the last key.
 template <typename Element, int kChannels>
 __device__ __forceinline__ void compute_scores(Scores& score, const unsigned (&query)[kChannels / 16][4],
                                                const Element* keys, int split, int count) {
@@ -112,8 +112,8 @@ __device__ __forceinline__ void compute_scores(Scores& score, const unsigned (&q
   }
 }
 
-/// Scores become exp2(scale * (score - greatest)), scale > 0; what was summed so far is brought to the new
-/// greatest.
+/// Turns scores into exp2(scale * (score - greatest)), scale > 0, and rescales the earlier sums to the new
+/// maximum.
 template <int kChannels>
 __device__ __forceinline__ void exponentiate(Scores& score, Running<kChannels>& running, float scale) {
 #pragma unroll
@@ -126,7 +126,7 @@ __device__ __forceinline__ void exponentiate(Scores& score, Running<kChannels>& 
         greatest = fmaxf(greatest, score[i][part / 2][half * 2 + part % 2]);
     greatest = fmaxf(greatest, __shfl_xor_sync(kWholeWarp, greatest, 1));
     greatest = fmaxf(greatest, __shfl_xor_sync(kWholeWarp, greatest, 2));
-    // No key yet: subtract 0, so that -inf stays -inf and is not NaN.
+    // No key yet: subtract 0, so that -inf stays -inf and does not become NaN.
     const float base = greatest == __int_as_float(0xFF800000) ? 0.0f : greatest * scale;
     const float earlier = exp2_of(fmaf(running.greatest[half], scale, -base));
     running.greatest[half] = greatest;
@@ -172,7 +172,7 @@ __device__ __forceinline__ void add_values(Running<kChannels>& running, const Sc
   }
 }
 
-/// A warp's share, for the others: (16 rows, kPartialStep) with greatest and total behind the sums.
+/// Publishes a warp's partial result: (16 rows, kPartialStep), greatest and total after the sums.
 template <int kChannels>
 __device__ __forceinline__ void store_partial(float* partial, Running<kChannels>& running) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -192,7 +192,7 @@ __device__ __forceinline__ void store_partial(float* partial, Running<kChannels>
   }
 }
 
-/// Two channels of one query from the shares of its splits, always in the same order.
+/// Combines two channels of one query from the partial results of its splits, always in the same order.
 template <int kChannels>
 __device__ __forceinline__ float2 joined(const float* partial, int row, int channel, float scale) {
   float greatest = __int_as_float(0xFF800000);
@@ -219,11 +219,12 @@ __device__ __forceinline__ float2 joined(const float* partial, int row, int chan
 //
 // Shapes   q, k, v: (B, rows, H * D) as slices of a packed projection, D = 32 or 48; out: (B, Q, H * D)
 // Tiling   a block owns kQueryTiles * 16 queries of one head and holds up to 448 keys and values in shared
-//          memory (400 of 32 halves: 64 KB with padding). Four warps share the keys of a query tile, every
-//          fourth tile of 16 each: their scores fit in registers, so softmax is exact in one pass. The four
-//          shares are joined through shared memory. More keys come in chunks with running maximum and sum.
-// Bytes    0.8 MB at batch 1, S = 400; keys and values are read again by each of the ceil(Q / 32) blocks
-//          of a head, from L2. Its time is latency: copy, two chains of mma, 56 exponentials a lane.
+//          memory (400 of 32 halves: 64 KB with padding). Four warps share the keys of a query tile: each
+//          takes every fourth tile of 16. Their scores fit in registers, so softmax is exact in one pass.
+//          The four partial results are combined through shared memory. More keys come in chunks with a
+//          running maximum and sum.
+// Bytes    0.8 MB at batch 1, S = 400; each of the ceil(Q / 32) blocks of a head reads keys and values
+//          again, from L2. Bound by latency: load, two chains of mma, 56 exponentials a lane.
 // Numerics fp32 scores, softmax and sums; probabilities rounded to the type for the second product;
 //          ex2.approx (2 ulp of fp32)
 // Checked  tests/kernels/attention_check.cpp against attention_reference.cpp: fp16 1e-3, bf16 8e-3 of the
@@ -238,7 +239,7 @@ __global__ void __launch_bounds__(kQueryTiles* kSplits * 32)
   float* const partials = reinterpret_cast<float*>(values + chunk_keys * kRowStep<kChannels>);
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int split = warp % kSplits;
-  const int blocks = (args.queries + kQueryTiles * kTile - 1) / (kQueryTiles * kTile);  // of a head
+  const int blocks = (args.queries + kQueryTiles * kTile - 1) / (kQueryTiles * kTile);  // per head
   const int head = static_cast<int>(blockIdx.x) / blocks % args.heads;
   const int image = static_cast<int>(blockIdx.x) / blocks / args.heads;
   const int first_query = static_cast<int>(blockIdx.x) % blocks * kQueryTiles * kTile;
@@ -252,7 +253,7 @@ __global__ void __launch_bounds__(kQueryTiles* kSplits * 32)
   for (int start = 0; start < args.keys; start += chunk_keys) {
     const int count = min(chunk_keys, args.keys - start);
     const int padded = (count + kTile - 1) / kTile * kTile;
-    if (start != 0) __syncthreads();  // nobody reads the chunk before any more
+    if (start != 0) __syncthreads();  // all warps are done with the previous chunk
     copy_rows<Element, kChannels>(keys, head_of(args.key) + start * args.key.row_stride, args.key.row_stride,
                                   count, padded);
     copy_rows<Element, kChannels>(values, head_of(args.value) + start * args.value.row_stride,

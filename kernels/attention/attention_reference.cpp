@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formula of attention.h, a query of a head at a time.
+// The formula of attention.h, one query of a head at a time.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention as eager PyTorch does it: products, scaling, softmax and weighted sum are kernels of their
-// own, with the scores of all heads in memory between them. What the fused kernel is compared with.
+// Attention as eager PyTorch does it: products, scaling, softmax and weighted sum are separate kernels, with
+// the scores of all heads in memory between them. The baseline for the fused kernel.
 #include "kernels/attention/attention.h"
 #include "kernels/attention/attention_arguments.h"
 #include "kernels/dependent_launch.cuh"
@@ -12,9 +12,9 @@ namespace {
 
 constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kThreads = 256;
-constexpr int kTile = 64;     // queries, and keys, of a block of products
-constexpr int kPart = 4;      // queries, and keys, of a thread
-constexpr int kSumKeys = 32;  // keys that a block of sums holds at a time
+constexpr int kTile = 64;     // queries, and keys, per block of products
+constexpr int kPart = 4;      // queries, and keys, per thread
+constexpr int kSumKeys = 32;  // keys in shared memory of a block of sums
 
 __device__ __forceinline__ float warp_maximum(float value) {
 #pragma unroll
@@ -33,7 +33,7 @@ __device__ __forceinline__ const Element* head_of(const AttentionOperand& operan
   return static_cast<const Element*>(operand.data) + image * operand.image_stride + head * args.head_channels;
 }
 
-/// Rows [first, first + 64) as fp32, a channel after the other; rows outside are zero.
+/// Rows [first, first + 64) as fp32, channel-major; rows outside are zero.
 template <typename Element, int kChannels>
 __device__ __forceinline__ void load_tile(float (*tile)[kTile + 4], const Element* head,
                                           std::int64_t row_stride, int first, int rows) {
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kThreads) attention_scores_kernel(AttentionArg
     }
 }
 
-// scores *= scale, in place: a pass of its own, as in eager PyTorch.
+// scores *= scale, in place: a separate pass, as in eager PyTorch.
 template <typename Element>
 __global__ void __launch_bounds__(kThreads)
     attention_scale_kernel(Element* scores, float scale, std::int64_t count) {
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_predecessor();
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t row = std::int64_t{blockIdx.x} * (kThreads / 32) + threadIdx.x / 32;  // [0, R)
-  if (row >= rows) return;  // whole warps leave together
+  if (row >= rows) return;                                                                 // no warp is split
   const Element* const source = scores + row * columns;
   float greatest = __int_as_float(0xFF800000);
   for (int i = lane; i < columns; i += 32) greatest = fmaxf(greatest, as_float(source[i]));
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kThreads)
 // out[b,i,h,:] = sum_j probabilities[b,h,i,j] v[b,j,h,:]
 //
 // Shapes   probabilities: (B, H, Q, K); v: (B, K, H * D); out: (B, Q, H * D)
-// Tiling   a block owns 64 queries of a head and goes over the keys 32 at a time; a thread owns 4 queries
+// Tiling   a block owns 64 queries of a head and loops over the keys, 32 at a time; a thread owns 4 queries
 //          by D / 16 channels
 // Numerics fp32 sums in the order of the keys
 template <typename Element, int kChannels>
@@ -194,7 +194,7 @@ cudaError_t launch_kernels(const AttentionArgs& args, cudaStream_t stream) {
                    kThreads, 0, stream, scores, probabilities, args.keys, rows);
   launch_dependent(attention_sum_kernel<Element, kChannels>, dim3(tiles(args.queries), 1, heads), kThreads, 0,
                    stream, args);
-  return cudaGetLastError();  // of any of the four
+  return cudaGetLastError();  // from any of the four
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 constexpr int kThreads = 64;
 constexpr float kSmallest = 1e-5f;
 
-/// NaN stays NaN: the comparisons keep it.
+/// Propagates NaN: the comparisons keep it.
 __device__ __forceinline__ float inverse_sigmoid(float x) {
   if (x != x) return x;
   const float clamped = fminf(fmaxf(x, 0.0f), 1.0f);
@@ -33,15 +33,15 @@ __device__ __forceinline__ float4 start_of(const BoxRefinementArgs& args, int qu
   return reinterpret_cast<const float4*>(args.anchors)[index];
 }
 
-// Boxes of the queries, and what the position head takes.
+// Boxes of the queries, and the input of the position head.
 //
 //   boxes[q,:] = sigmoid(delta[q,:] + anchors[indices[q],:])  or  sigmoid(delta + inverse_sigmoid(previous))
 //   query_input[q,:] = (boxes[q,:] in the element type, 0, 0, 0, 0)
 //
 // Shapes   delta, previous, boxes, logits: (Q, 4) fp32, Q = images * queries; query_input: (Q, 8)
 // Tiling   a thread owns a query: every access is 16 bytes
-// Bytes    64 a query, 19 KB at 300 queries: its time is the launch
-// Numerics fp32; expf and logf, not their fast versions, as boxes are in pixels of large photographs
+// Bytes    64 a query, 19 KB at 300 queries: bound by launch latency
+// Numerics fp32; expf and logf, not their fast versions, because boxes are in pixels of large photographs
 // Checked  tests/kernels/box_refinement_check.cpp: boxes 1e-6 absolute, logits 1e-5 + 1e-6 relative.
 template <typename Element>
 __global__ void __launch_bounds__(kThreads) box_refinement_kernel(BoxRefinementArgs args, int count) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Boxes of the queries: the first ones from anchors, the next ones from those before. All in fp32.
+// Boxes of the queries: the first from anchors, the next from the previous ones. All in fp32.
 //
 //   with anchors:     u = delta + anchors[indices[b,q]]            (anchors are logits; invalid: FLT_MAX)
 //   without anchors:  u = delta + inverse_sigmoid(previous)
-//   boxes = sigmoid(u)          inverse_sigmoid(x) = log(max(x, 1e-5) / max(1 - x, 1e-5)), x clamped to [0,
-//   1] query_input[b,q,:] = (boxes in the element type, 0, 0, 0, 0): what query_pos_head takes, K padded to 8
+//   boxes = sigmoid(u)
+//   inverse_sigmoid(x) = log(max(x, 1e-5) / max(1 - x, 1e-5)), x clamped to [0, 1]
+//   query_input[b,q,:] = (boxes in the element type, 0, 0, 0, 0)   input of query_pos_head, K padded to 8
 //
 // Refuses (cudaErrorInvalidValue): neither or both of anchors and previous; anchors without indices.
 #pragma once
@@ -31,7 +32,7 @@ struct BoxRefinementArgs {
   const std::int32_t* indices = nullptr;  ///< (images, queries), with anchors
   float* boxes = nullptr;                 ///< (images, queries, 4) in 0..1; may equal `previous`
   float* logits = nullptr;                ///< (images, queries, 4): u, for dumps, or nullptr
-  void* query_input = nullptr;            ///< (images, queries, 8), or nullptr behind the last layer
+  void* query_input = nullptr;            ///< (images, queries, 8), or nullptr after the last layer
 };
 
 cudaError_t launch_box_refinement(const BoxRefinementArgs& args, cudaStream_t stream);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which arguments of a box refinement are refused, and why: one list for launcher and reference.
+// Argument checks of box refinement, shared by launcher and reference.
 #pragma once
 
 #include "kernels/box_refinement/box_refinement.h"
 
 namespace rangefinder::kernels {
 
-/// nullptr: accepted. Else what is wrong.
+/// Why `args` are refused, or nullptr if they are accepted.
 inline const char* refusal(const BoxRefinementArgs& args) {
   if (args.images < 0 || args.queries < 0 || args.anchor_rows < 0) return "a count is negative";
   if ((args.anchors == nullptr) == (args.previous == nullptr))
-    return "neither or both of anchors and previous";
-  if (args.anchors != nullptr && args.indices == nullptr) return "anchors without indices";
+    return "exactly one of anchors and previous is needed";
+  if (args.anchors != nullptr && args.indices == nullptr) return "anchors need indices";
   if (args.delta == nullptr || args.boxes == nullptr) return "delta or boxes is absent";
   return nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formula of box_refinement.h, a coordinate at a time.
+// The formula of box_refinement.h, one coordinate at a time.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,7 +18,7 @@ double inverse_sigmoid(float x) {
   return std::log(std::max(clamped, 1e-5) / std::max(1 - clamped, 1e-5));
 }
 
-/// What `delta` is added to.
+/// The logit that `delta` is added to.
 double start_of(const BoxRefinementArgs& args, std::int64_t query, int coordinate) {
   if (args.previous != nullptr) {
     const float previous = args.previous[query * 4 + coordinate];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which arguments of a convolution are refused, and why: one list for the launcher and the reference.
+// Argument checks of convolution, shared by launcher and reference.
 #pragma once
 
 #include "kernels/convolution/convolution.h"
@@ -18,13 +18,13 @@ constexpr bool is_in_whole_loads(const View& view, int multiple) {
          view.pixel_step() >= view.channels;
 }
 
-/// Absent, or of this size.
+/// Whether `view` is absent or has this size.
 constexpr bool is_absent_or(const NhwcInput& view, int height, int width, int multiple) {
   return view.data == nullptr ||
          (is_in_whole_loads(view, multiple) && view.height == height && view.width == width);
 }
 
-/// nullptr: accepted. Else what is wrong.
+/// Why `args` are refused, or nullptr if they are accepted.
 inline const char* refusal(const ConvolutionArgs& args) {
   const int multiple = elements_per_load(args.element);
   const NhwcOutput& output = args.output;
@@ -35,21 +35,21 @@ inline const char* refusal(const ConvolutionArgs& args) {
   if (args.input.data == nullptr || args.weight == nullptr || output.data == nullptr)
     return "input, weight or output is absent";
   if (!is_in_whole_loads(args.input, multiple) || !is_in_whole_loads(output, multiple))
-    return "channels or strides of input or output are no multiple of a load";
+    return "channels or strides of input or output are not a multiple of a load";
   if (output.height != convolved_extent(args.input.height, args.kernel_size, args.stride) ||
       output.width != convolved_extent(args.input.width, args.kernel_size, args.stride))
-    return "the output has not the size that the input gives";
+    return "the output size does not match the input";
   if (!is_absent_or(args.second_input, output.height, output.width, multiple))
-    return "the second input does not fit";
+    return "the size of the second input does not match";
   if (!is_absent_or(args.residual, output.height, output.width, multiple) ||
       (args.residual.data != nullptr && args.residual.channels != channels))
-    return "the residual does not fit";
+    return "the size of the residual does not match";
   const NhwcInput& addend = args.upsampled_addend;
   if (addend.data != nullptr && (output.height % 2 != 0 || output.width % 2 != 0))
-    return "an upsampled addend needs an even output";
+    return "an upsampled addend needs an even output size";
   if (!is_absent_or(addend, output.height / 2, output.width / 2, multiple) ||
       (addend.data != nullptr && addend.channels != channels))
-    return "the upsampled addend does not fit";
+    return "the size of the upsampled addend does not match";
   return nullptr;
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // 3x3 convolutions with few channels (32 or 64 in, up to 64 out), fp16 and bf16, stride 1: the stem and
-// the first stage. As a GEMM they read each pixel nine times from L2; here once.
+// the first stage. An implicit GEMM reads each pixel nine times from L2; this kernel reads it once.
 //
 //   weights   all 9 taps stay in shared memory for every tile of the block
 //   patch     (kLines + 2) x 18 pixels in shared memory give kLines x 16 output pixels
-//   product   ldmatrix takes 16 pixels of one line, shifted by the tap: rows of A may lie anywhere
-//   epilogue  that of the implicit GEMM; its tile takes the patch's place
+//   product   ldmatrix takes 16 pixels of one line, shifted by the tap: rows of A need not be adjacent
+//   epilogue  that of the implicit GEMM; its tile reuses the patch's shared memory
 //
-// Chunks of 16 bytes are exchanged within 128 bytes as in tile_loader.cuh, so ldmatrix meets no bank twice.
-// Bytes: input once and its halo (1.4 times at 8 lines, 1.27 at 16), output once.
+// 16-byte chunks are swizzled within 128 bytes as in tile_loader.cuh, so ldmatrix has no bank conflicts.
+// Bytes: input once plus its halo (1.4 times at 8 lines, 1.27 at 16), output once.
 #include "kernels/gemm/engine_mma.cuh"
 #include "kernels/gemm/implicit_gemm_kernel.cuh"
 
@@ -21,9 +21,9 @@ constexpr int kTileWidth = 16;  // output pixels
 constexpr int kPatchWidth = kTileWidth + 2;
 constexpr int kTaps = 9;
 
-/// Byte offset of chunk `chunk` of row `row`, rows of kRowChunks chunks.
+/// Swizzled byte offset of chunk `chunk` of row `row`; a row has kRowChunks chunks.
 template <int kRowChunks>
-__device__ __forceinline__ unsigned exchanged(int row, int chunk) {
+__device__ __forceinline__ unsigned swizzled(int row, int chunk) {
   constexpr int kRowsIn128 = 8 / kRowChunks;
   return static_cast<unsigned>((row * kRowChunks + (chunk ^ (row / kRowsIn128 % kRowChunks))) * kChunkBytes);
 }
@@ -31,8 +31,8 @@ __device__ __forceinline__ unsigned exchanged(int row, int chunk) {
 template <typename MemoryElement, int kInputs, int kOutputs>
 struct HaloTile {
   using Element = MemoryElement;
-  static constexpr int kChunks = kInputs / 8;         // of a pixel
-  static constexpr int kWarpsAcross = kOutputs / 32;  // a warp has 32 pixels and 32 outputs
+  static constexpr int kChunks = kInputs / 8;         // per pixel
+  static constexpr int kWarpsAcross = kOutputs / 32;  // a warp owns 32 pixels and 32 outputs
   static constexpr int kLines = 2 * (kThreads / 32) / kWarpsAcross;
   static constexpr int kPixels = kLines * kTileWidth;
   static constexpr int kPatchPixels = (kLines + 2) * kPatchWidth;
@@ -42,7 +42,7 @@ struct HaloTile {
   static constexpr int kSharedBytes = kWeightBytes + (kPatchBytes > kSumBytes ? kPatchBytes : kSumBytes);
 };
 
-/// Where a tile of output pixels lies.
+/// Position of a tile of output pixels.
 struct Place {
   int image, line, column;
 };
@@ -67,7 +67,7 @@ __device__ void load_weights(const ImplicitGemm& gemm, unsigned weights, int out
     const bool is_valid = output < gemm.columns;
     const std::int64_t from =
         is_valid ? static_cast<std::int64_t>(output) * gemm.weight_row_step + tap * Tile::kChunks + chunk : 0;
-    copy_chunk_async(weights + exchanged<Tile::kChunks>(tap * outputs + output, chunk),
+    copy_chunk_async(weights + swizzled<Tile::kChunks>(tap * outputs + output, chunk),
                      static_cast<const char*>(gemm.weight) + from * kChunkBytes, is_valid);
   }
 }
@@ -83,12 +83,12 @@ __device__ void load_patch(const ImplicitGemm& gemm, unsigned patch, const Place
     const std::int64_t from = is_valid ? std::int64_t{place.image} * gemm.image_step + y * gemm.line_step +
                                              x * gemm.pixel_step + chunk
                                        : 0;
-    copy_chunk_async(patch + exchanged<Tile::kChunks>(pixel, chunk),
+    copy_chunk_async(patch + swizzled<Tile::kChunks>(pixel, chunk),
                      static_cast<const char*>(gemm.input) + from * kChunkBytes, is_valid);
   }
 }
 
-/// sums of this warp: 2 lines of 16 pixels by 32 outputs, as MmaEngine keeps them.
+/// Sums of this warp: 2 lines of 16 pixels by 32 outputs, in MmaEngine's layout.
 template <class Tile, int kOutputs>
 __device__ void multiply_patch(unsigned patch, unsigned weights, float (&sums)[32]) {
   using Element = typename Tile::Element;
@@ -105,10 +105,9 @@ __device__ void multiply_patch(unsigned patch, unsigned weights, float (&sums)[3
       unsigned b[2][4];
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        load_matrices(a[i],
-                      patch + exchanged<Tile::kChunks>(pixel + i * kPatchWidth, 2 * step + (lane >> 4)));
-        load_matrices(b[i], weights + exchanged<Tile::kChunks>(tap * kOutputs + output + i * 16,
-                                                               2 * step + ((lane >> 3) & 1)));
+        load_matrices(a[i], patch + swizzled<Tile::kChunks>(pixel + i * kPatchWidth, 2 * step + (lane >> 4)));
+        load_matrices(b[i], weights + swizzled<Tile::kChunks>(tap * kOutputs + output + i * 16,
+                                                              2 * step + ((lane >> 3) & 1)));
       }
 #pragma unroll
       for (int i = 0; i < 2; ++i)
@@ -119,7 +118,7 @@ __device__ void multiply_patch(unsigned patch, unsigned weights, float (&sums)[3
   }
 }
 
-/// Bias, residual, activation and the store of one tile; `sums` in shared memory.
+/// Applies bias, residual and activation to one tile and stores it; `sums` in shared memory.
 template <class Tile, int kOutputs>
 __device__ void store_patch(const ImplicitGemm& gemm, const float* sums, const Place& place) {
   using Element = typename Tile::Element;
@@ -151,7 +150,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   float* const tile_sums = reinterpret_cast<float*>(shared + Tile::kWeightBytes);
   allow_next_kernel();
   load_weights<Tile>(gemm, weights, kOutputs);
-  wait_for_kernel_in_front();
+  wait_for_previous_kernel();
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
     const Place place = place_of<Tile>(gemm, tile);
     load_patch<Tile>(gemm, patch, place);
@@ -160,7 +159,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     __syncthreads();
     float sums[Layout::kAccumulators] = {};
     multiply_patch<Tile, kOutputs>(patch, weights, sums);
-    __syncthreads();  // the sums take the patch's place
+    __syncthreads();  // the sums overwrite the patch
     Layout::to_tile(sums, tile_sums);
     __syncthreads();
     store_patch<Tile, kOutputs>(gemm, tile_sums, place);
@@ -200,7 +199,7 @@ constexpr Tile tile(float block_ns, float latency_ns, float fixed_ns) {
           false};
 }
 
-// Costs fitted to a sweep, as in gemm_wgmma.cu.
+// Costs are fitted to a sweep, as in gemm_wgmma.cu.
 template <typename Element>
 constexpr Tile kTiles[] = {
     tile<Element, 32, 32>(245, 99, 4104),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A convolution as an implicit GEMM: rows are output pixels, K walks taps and channels.
+// A convolution as an implicit GEMM: rows are output pixels, K runs over taps and channels.
 #include <limits>
 
 #include "kernels/convolution/convolution.h"
@@ -32,7 +32,7 @@ void translate_epilogue(const ConvolutionArgs& args, ImplicitGemm& gemm) {
   gemm.output_image_step = args.output.image_step();
   gemm.output_pixel_step = args.output.pixel_step();
   gemm.output_is_fp32 = element_bytes(args.element) == sizeof(float);
-  gemm.vectorised = true;  // steps are multiples of a load, and views are aligned to 16 bytes
+  gemm.vectorised = true;  // strides are multiples of a load, views are 16-byte aligned
   gemm.activation = args.activation;
   gemm.may_start_early = args.may_start_early;
 }
@@ -59,17 +59,13 @@ ImplicitGemm translate(const ConvolutionArgs& args) {
   return gemm;
 }
 
-bool is_aligned(const void* data) {
-  return reinterpret_cast<std::uintptr_t>(data) % kChunkBytes == 0;
-}
-
 bool are_aligned(const ConvolutionArgs& args) {
-  return is_aligned(args.input.data) && is_aligned(args.second_input.data) && is_aligned(args.weight) &&
-         is_aligned(args.residual.data) && is_aligned(args.upsampled_addend.data) &&
-         is_aligned(args.output.data);
+  return is_chunk_aligned(args.input.data) && is_chunk_aligned(args.second_input.data) &&
+         is_chunk_aligned(args.weight) && is_chunk_aligned(args.residual.data) &&
+         is_chunk_aligned(args.upsampled_addend.data) && is_chunk_aligned(args.output.data);
 }
 
-/// Offsets in chunks and rows are kept in 32 bits.
+/// Offsets in chunks and rows must fit 32 bits.
 bool is_small_enough(const ConvolutionArgs& args) {
   constexpr std::int64_t kMax = std::numeric_limits<int>::max();
   const std::int64_t load = elements_per_load(args.element);
@@ -86,7 +82,7 @@ int convolution_tiles(ElementType element) {
 
 std::size_t convolution_workspace_bytes(const ConvolutionArgs& args) {
   ImplicitGemm gemm = translate(args);
-  if (args.second_input.channels > 0) translate_second_input(args, gemm);  // its pointer may come later
+  if (args.second_input.channels > 0) translate_second_input(args, gemm);  // its pointer may be set later
   return implicit_gemm_workspace_bytes(args.element, gemm, {args.tile, args.splits_k, {}});
 }
 

@@ -24,7 +24,7 @@ double dot(const float* a, const float* b, int count) {
   return sum;
 }
 
-/// Bias and both inputs; `weight`: the row of output channel o.
+/// Bias plus both inputs; `weight`: the row of output channel o.
 double convolved(const ConvolutionArgs& args, const float* weight, int image, int y, int x) {
   const int size = args.kernel_size;
   const int channels = args.input.channels;
@@ -59,7 +59,7 @@ float output_value(const ConvolutionArgs& args, const float* weight, int image, 
 void convolution_reference(const ConvolutionArgs& args) {
   if (const char* reason = refusal(args)) throw std::invalid_argument(std::string("convolution: ") + reason);
   if (element_bytes(args.element) != sizeof(float))
-    throw std::invalid_argument("convolution: the reference takes fp32 and tf32 only");
+    throw std::invalid_argument("convolution: the reference supports fp32 and tf32 only");
   const NhwcOutput& output = args.output;
   const int second = args.second_input.data != nullptr ? args.second_input.channels : 0;
   const std::int64_t depth = std::int64_t{args.kernel_size} * args.kernel_size * args.input.channels + second;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kThreads = 128;
-constexpr int kGroups = 4;  // of lanes that share the samples of a query and head
+constexpr int kGroups = 4;  // lane groups that share the samples of a query and head
 constexpr int kMaxOwned = kMaxSamples / kGroups;
 
 template <typename Element>
@@ -19,7 +19,7 @@ constexpr int kChannelLanes = kSampledHeadChannels / Packed<Element>::kCount;
 template <typename Element>
 constexpr int kLanes = kGroups* kChannelLanes<Element>;  // 16, or 32 in fp32
 
-/// Over the groups; every lane gets the result.
+/// Sum over the groups; every lane gets the result.
 template <typename Element>
 __device__ __forceinline__ float sum_of_groups(float value) {
 #pragma unroll
@@ -40,11 +40,11 @@ __device__ __forceinline__ float maximum_of_groups(float value) {
 //   w[h,:]   = softmax(logits[h,:])        loc = reference.xy + offset / P * reference.wh * 0.5
 //   out[h,:] = sum_{l,p} w[h,l,p] * bilinear(value of level l and head h, loc * (W_l, H_l) - 0.5)
 //
-// Shapes   value: (B, positions, H * 32); projected: (B, Q, H*L*P*3); reference: (B, Q, 4); out: (B, Q, H *
-// 32) Tiling   16 bytes of channels a lane: 4 lanes are the 32 halves of a sample, one 64-byte piece of a
-// line.
-//          Four such groups share the samples of a query and head (sample s belongs to group s % 4), so a
-//          lane has at most 4 samples of 4 taps, and two shuffles a channel join the groups.
+// Shapes   value: (B, positions, H * 32); projected: (B, Q, H*L*P*3); reference: (B, Q, 4);
+//          out: (B, Q, H * 32)
+// Tiling   a lane owns 16 bytes of channels: 4 lanes hold the 32 halves of a sample, a 64-byte piece of a
+//          cache line. Four such groups share the samples of a query and head (sample s belongs to group
+//          s % 4). So a lane has at most 4 samples of 4 taps, and two shuffles a channel combine the groups.
 // Bytes    300 queries: 115 200 taps of 64 bytes = 7.4 MB of sectors, at most 4.3 MB of them different:
 //          bound by L2 latency at batch 1
 // Numerics fp32 locations, weights and sums; taps outside have weight 0 (zero padding); the order of the
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kThreads)
   constexpr int kCount = Packed<Element>::kCount;
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
   const bool is_item = thread / kLanes<Element> < items;
-  const int item = min(thread / kLanes<Element>, items - 1);  // no lane leaves: the shuffles need all
+  const int item = min(thread / kLanes<Element>, items - 1);  // no lane exits: the shuffles need all
   const int head = item % args.heads;
   const int query = item / args.heads;  // [0, B * Q)
   const int lane = thread % kLanes<Element>;

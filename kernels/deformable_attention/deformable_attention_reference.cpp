@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formula of deformable_attention.h, a query of a head at a time.
+// The formula of deformable_attention.h, one query of a head at a time.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +17,7 @@ struct Location {
   double x, y;  // 0..1
 };
 
-/// Of one query of one head: everything that does not depend on the channel.
+/// Samples of one query and head: everything that does not depend on the channel.
 struct Samples {
   std::array<Location, kMaxSamples> location;
   std::array<double, kMaxSamples> weight;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deformable attention as eager PyTorch does it: planes of the values, locations, softmax, one
-// grid_sample a level, product and sum, each a kernel with its result in memory. What the fused kernel
-// is compared with.
+// Deformable attention as eager PyTorch does it: planes of the values, locations, softmax, one grid_sample
+// per level, product and sum. Each is a kernel with its result in memory. The baseline for the fused kernel.
 //
-//   workspace   planes     (B * H, 32, sum of H_l * W_l)   element type, a level after the other
+//   workspace   planes     (B * H, 32, sum of H_l * W_l)   element type, level by level
 //               sampled    (B * H, 32, Q, L * P)           element type
 //               weighted   (B * H, 32, Q, L * P)           element type
 //               locations  (B, Q, H, L * P, 2)             fp32
@@ -63,7 +62,7 @@ Intermediates intermediates_of(const DeformableAttentionArgs& args) {
 }
 
 // planes[b*H + h, c, p] = value[b, start + p, h, c] of one level.
-// Tiling   a block turns 32 positions by 32 channels over in shared memory
+// Tiling   a block transposes 32 positions by 32 channels in shared memory
 template <typename Element>
 __global__ void __launch_bounds__(kThreads)
     deformable_planes_kernel(DeformableAttentionArgs args, FeatureLevel level, Element* planes) {
@@ -84,7 +83,7 @@ __global__ void __launch_bounds__(kThreads)
       planes[(std::int64_t{blockIdx.y} * kChannels + c) * positions + first + column] = tile[column][c];
 }
 
-// locations[q,h,s,:] = reference.xy + offset / P * reference.wh * 0.5; a thread a sample.
+// locations[q,h,s,:] = reference.xy + offset / P * reference.wh * 0.5; one thread per sample.
 template <typename Element>
 __global__ void __launch_bounds__(kThreads)
     deformable_locations_kernel(DeformableAttentionArgs args, float2* locations, int count) {
@@ -99,7 +98,7 @@ __global__ void __launch_bounds__(kThreads)
                               reinterpret_cast<const float4*>(args.reference_boxes)[query], args.points);
 }
 
-// weights[q,h,:] = softmax(logits[q,h,:]); a thread a head of a query.
+// weights[q,h,:] = softmax(logits[q,h,:]); one thread per head of a query.
 template <typename Element>
 __global__ void __launch_bounds__(kThreads)
     deformable_softmax_kernel(DeformableAttentionArgs args, float* weights, int count) {
@@ -118,8 +117,8 @@ __global__ void __launch_bounds__(kThreads)
     weights[std::int64_t{at} * samples + s] = expf(as_float(logits[s]) - greatest) / total;
 }
 
-// sampled[b*H + h, c, q, l*P + p] of one level. A thread a sample, over the channels, as in PyTorch: each
-// tap reads two bytes of a plane, which is what makes it expensive.
+// sampled[b*H + h, c, q, l*P + p] of one level. One thread per sample, looping over the channels, as in
+// PyTorch. Expensive, because each tap reads two bytes of a plane.
 template <typename Element>
 __global__ void __launch_bounds__(kThreads)
     deformable_sample_kernel(DeformableAttentionArgs args, int level_index, const Element* planes,
@@ -148,7 +147,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// weighted = sampled * weights, the weights broadcast over the channels; a thread an element.
+// weighted = sampled * weights, the weights broadcast over the channels; one thread per element.
 template <typename Element>
 __global__ void __launch_bounds__(kThreads)
     deformable_product_kernel(DeformableAttentionArgs args, const Element* sampled, const float* weights,
@@ -165,7 +164,7 @@ __global__ void __launch_bounds__(kThreads)
   weighted[at] = rounded<Element>(as_float(sampled[at]) * weights[row * samples + sample]);
 }
 
-// out[b,q,h,c] = sum_s weighted[b*H + h, c, q, s]; a thread a channel of a query.
+// out[b,q,h,c] = sum_s weighted[b*H + h, c, q, s]; one thread per channel of a query.
 template <typename Element>
 __global__ void __launch_bounds__(kThreads)
     deformable_sum_kernel(DeformableAttentionArgs args, const Element* weighted, int count) {
@@ -183,7 +182,7 @@ __global__ void __launch_bounds__(kThreads)
       rounded<Element>(sum);
 }
 
-/// Blocks of kThreads; counts were checked by the launcher.
+/// Number of blocks of kThreads; the launcher has checked the counts.
 unsigned blocks_of(std::int64_t count) {
   return static_cast<unsigned>((count + kThreads - 1) / kThreads);
 }
@@ -223,10 +222,10 @@ cudaError_t launch_kernels(const DeformableAttentionArgs& args, cudaStream_t str
                    sampled, workspace.weights, weighted, products);
   launch_dependent(deformable_sum_kernel<Element>, blocks_of(std::int64_t{rows} * kChannels), kThreads, 0,
                    stream, args, static_cast<const Element*>(weighted), rows * kChannels);
-  return cudaGetLastError();  // of any of them
+  return cudaGetLastError();  // from any of them
 }
 
-/// Into the dumps, if there are any. Copies inside the GPU: allowed while a stream is captured.
+/// Fills the dumps, if there are any. Device-to-device copies: allowed during stream capture.
 cudaError_t copy_dumps(const DeformableAttentionArgs& args, cudaStream_t stream) {
   const Intermediates workspace = intermediates_of(args);
   const std::size_t samples = static_cast<std::size_t>(args.images) * static_cast<std::size_t>(args.queries) *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a sample of deformable attention lies, for the fused and the unfused kernels.
+// Position of a sample of deformable attention, for the fused and the unfused kernels.
 #pragma once
 
 #include "kernels/deformable_attention/deformable_attention.h"
@@ -8,7 +8,7 @@
 
 namespace rangefinder::kernels {
 
-/// In 0..1; `offsets` of this sample, `box` = centre x, y, width, height.
+/// Location in 0..1; `offsets` of this sample, `box` = centre x, y, width, height.
 __device__ __forceinline__ float2 location_of(float offset_x, float offset_y, float4 box, int points) {
   const float share = 0.5f / static_cast<float>(points);
   return make_float2(box.x + offset_x * box.z * share, box.y + offset_y * box.w * share);
@@ -16,14 +16,14 @@ __device__ __forceinline__ float2 location_of(float offset_x, float offset_y, fl
 
 /// The four neighbours of a location: upper left, upper right, lower left, lower right.
 struct Taps {
-  int position[4];  ///< in the level; a valid one also where the weight is 0
-  float weight[4];  ///< 0 outside; NaN for a location that is NaN
+  int position[4];  ///< in the level; valid even if the weight is 0
+  float weight[4];  ///< 0 outside; NaN if the location is NaN
 };
 
 __device__ __forceinline__ Taps taps_of(float2 location, int height, int width) {
   const float x = location.x * static_cast<float>(width) - 0.5f;
   const float y = location.y * static_cast<float>(height) - 0.5f;
-  // Far outside the floats would not fit an int. NaN is not outside and makes every weight NaN.
+  // Far outside, the floats do not fit an int. NaN is not outside and makes every weight NaN.
   const bool is_outside =
       x <= -1.0f || x >= static_cast<float>(width) || y <= -1.0f || y >= static_cast<float>(height);
   const float left = floorf(x);

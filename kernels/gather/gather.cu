@@ -25,9 +25,9 @@ __device__ __forceinline__ uint4 all_ones<uint4>() {
 //   out[b,i,:] = source[b, indices[b,i], :]
 //
 // Shapes   source: (B, S) rows of row_bytes, strided; indices: (B, G); out: (B, G) rows, packed
-// Tiling   a thread copies one word: 16 bytes where pointers and strides allow, else 4
-// Bytes    2 * G * row_bytes: 0.3 MB for 300 rows of 256 halves; latency, not bytes, is its time
-// Numerics a copy of bits; an index outside gives 0xFF bytes and reads nothing
+// Tiling   a thread copies one word: 16 bytes if pointers and strides allow it, else 4
+// Bytes    2 * G * row_bytes: 0.3 MB for 300 rows of 256 halves; bound by latency, not bytes
+// Numerics a copy of bits; an index out of range gives 0xFF bytes and reads nothing
 // Checked  tests/kernels/gather_check.cpp, equal bits.
 template <typename Word>
 __global__ void __launch_bounds__(kThreads) gather_kernel(GatherArgs args, int count) {

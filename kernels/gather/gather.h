@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows by index:  out[b,i,:] = source[b, indices[b,i], :], bytes as they are, whatever their type.
+// Gathers rows by index:  out[b,i,:] = source[b, indices[b,i], :]. Copies bytes of any type.
 //
-// An index outside [0, source_rows) gives a row of 0xFF bytes (NaN in every floating type): a wrong
-// index shows and reads nothing it must not. Refuses (cudaErrorInvalidValue): row bytes or strides
-// that are no multiple of 4.
+// An index outside [0, source_rows) reads nothing and gives a row of 0xFF bytes (NaN in every floating
+// type), so a wrong index is visible. Refuses (cudaErrorInvalidValue): row bytes or strides that are not a
+// multiple of 4.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,8 +19,8 @@ struct GatherArgs {
   int gathered_rows = 0;  ///< rows of an image in output
   int row_bytes = 0;
   const void* source = nullptr;           ///< (images, source_rows)
-  std::int64_t source_stride_bytes = 0;   ///< from a row to the next; 0: row_bytes
-  std::int64_t source_image_bytes = 0;    ///< from an image to the next; 0: source_rows rows
+  std::int64_t source_stride_bytes = 0;   ///< between rows; 0: row_bytes
+  std::int64_t source_image_bytes = 0;    ///< between images; 0: source_rows rows
   const std::int32_t* indices = nullptr;  ///< (images, gathered_rows)
   void* output = nullptr;                 ///< (images, gathered_rows), packed
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formula of gather.h, a row at a time.
+// The formula of gather.h, one row at a time.
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eight neighbouring elements of memory as fp32, whole or in part, and the activations.
+// Loads and stores of eight adjacent elements as fp32, whole or in part, and the activations.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -10,7 +10,7 @@
 
 namespace rangefinder::kernels {
 
-inline constexpr int kVector = 8;  ///< elements that a thread of an epilogue owns
+inline constexpr int kVector = 8;  ///< elements per thread in an epilogue
 
 __device__ __forceinline__ void widen(const float* source, float (&values)[kVector]) {
   const float4 low = *reinterpret_cast<const float4*>(source);
@@ -80,7 +80,7 @@ __device__ __forceinline__ void from_float(float value, __nv_bfloat16& target) {
   target = __float2bfloat16_rn(value);
 }
 
-/// The first `count` elements; the others stay zero.
+/// Loads the first `count` elements; the others stay zero.
 template <typename Element>
 __device__ __forceinline__ void widen_some(const Element* source, int count, bool is_whole,
                                            float (&values)[kVector]) {
@@ -104,11 +104,11 @@ __device__ __forceinline__ void narrow_some(const float (&values)[kVector], int 
     if (i < count) from_float(values[i], target[i]);
 }
 
-/// One comparison for all eight, so that the exact GELU is not in every other layer's way.
+/// One branch for all eight, so that the exact GELU costs the other activations nothing.
 __device__ __forceinline__ void activate(Activation activation, float (&values)[kVector]) {
   if (activation == Activation::relu) {
 #pragma unroll
-    for (float& value : values) value = value < 0.0f ? 0.0f : value;  // NaN stays
+    for (float& value : values) value = value < 0.0f ? 0.0f : value;  // propagates NaN
   } else if (activation == Activation::silu) {
 #pragma unroll
     for (float& value : values) value = __fdividef(value, 1.0f + __expf(-value));

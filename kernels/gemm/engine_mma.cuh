@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One stage of K on the tensor cores by mma.sync: compute capability 8.0 and up, fp16, bf16 and tf32.
+// Multiplies one stage of K on tensor cores with mma.sync: compute capability 8.0 and up, fp16, bf16, tf32.
 //
-// A warp owns kWarpRows x kWarpColumns of the tile. Fragments come by ldmatrix; the loader has exchanged
-// the chunks, so its eight rows lie in different banks. For tf32 the same ldmatrix moves 4-byte elements:
-// an 8x8 matrix of 2 bytes is one of 8x4 with 4 bytes, and that is just what the fragment wants. 32 bytes
-// of K are 16 elements of 2 bytes (m16n8k16) or 8 of 4 bytes (m16n8k8).
+// A warp owns kWarpRows x kWarpColumns of the tile. ldmatrix loads the fragments; the loader has swizzled
+// the chunks, so its eight rows are in different banks. For tf32 the same ldmatrix moves 4-byte elements: an
+// 8x8 matrix of 2 bytes is one of 8x4 with 4 bytes, which is the fragment's layout. 32 bytes of K are 16
+// elements of 2 bytes (m16n8k16) or 8 of 4 bytes (m16n8k8).
 #pragma once
 
 #include <cuda_bf16.h>
@@ -16,7 +16,7 @@
 
 namespace rangefinder::kernels {
 
-/// Stands for fp32 memory with products in tf32.
+/// Tag type: fp32 memory with products in tf32.
 struct Tf32 {
   using Memory = float;
 };
@@ -28,7 +28,7 @@ __device__ __forceinline__ void load_matrices(unsigned (&fragment)[4], unsigned 
                : "memory");
 }
 
-/// To nearest: the tensor core itself would cut the lower bits off, always towards zero.
+/// Rounds to nearest. Without it the tensor core truncates the lower bits, always towards zero.
 __device__ __forceinline__ void round_fragment(Tf32, unsigned (&fragment)[4]) {
 #pragma unroll
   for (unsigned& value : fragment)
@@ -87,7 +87,7 @@ struct MmaEngine {
     return static_cast<int>(threadIdx.x) / 32 % kWarpsAcross * kWarpColumns;
   }
 
-  /// sums += A * B of the stage at `a` and `b`.
+  /// sums += A * B, with the stage's A at `a` and B at `b`.
   static __device__ __forceinline__ void multiply(float (&sums)[kAccumulators], unsigned a, unsigned b) {
     const unsigned lane = threadIdx.x % 32;
     a += (first_row() + (lane & 15)) * kStageRowBytes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One stage of K in fp32 on the CUDA cores. A thread owns rows y, y + kDown, ... and columns x,
-// x + kAcross, ... of the tile, so the float4 reads of a warp fall on neighbouring rows, whose chunks
-// the loader has put into different banks.
+// Multiplies one stage of K in fp32 on CUDA cores. A thread owns rows y, y + kDown, ... and columns x,
+// x + kAcross, ... of the tile. So the float4 reads of a warp touch adjacent rows, whose chunks the
+// loader's swizzle puts into different banks.
 #pragma once
 
 #include "kernels/gemm/epilogue.cuh"
@@ -30,7 +30,7 @@ struct SimtEngine {
   static constexpr int kAccumulators = kDown * kAcross;
   static constexpr bool kIsAsync = false;
   static constexpr int kStagesNotAhead = 1;
-  static_assert(kThreadsDown % 8 == 0 && kThreadsAcross % 8 == 0, "a thread's rows share their exchange");
+  static_assert(kThreadsDown % 8 == 0 && kThreadsAcross % 8 == 0, "a thread's rows share their swizzle");
 
   static __device__ __forceinline__ unsigned x() { return threadIdx.x % kThreadsAcross; }
   static __device__ __forceinline__ unsigned y() { return threadIdx.x / kThreadsAcross; }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All of K on Hopper's tensor cores by wgmma, compute capability 9.0 only, fp16 and bf16.
+// Multiplies all of K with Hopper's warpgroup MMA (wgmma): compute capability 9.0 only, fp16 and bf16.
 //
 // A warpgroup (four warps) owns 64 * kBlocksDown rows and all columns of the tile. Operands stay in shared
-// memory; the loader's exchange of chunks is the 128-byte swizzle that the descriptors name. Products run
-// while this block waits for copies and starts the next ones: one stage's products are always in flight.
+// memory; the loader writes them in the 128-byte swizzle that the descriptors name. wgmma runs while this
+// block waits for cp.async loads and starts the next ones: one stage's products are always in flight.
 #pragma once
 
 #include "kernels/gemm/epilogue.cuh"
@@ -19,7 +19,7 @@ inline constexpr bool kHasWgmma = true;
 inline constexpr bool kHasWgmma = false;
 #endif
 
-/// 128-byte rows, 8 of them 1024 bytes apart from the next 8, swizzled over 128 bytes.
+/// Descriptor of a matrix with 128-byte rows, groups of 8 rows 1024 bytes apart, 128-byte swizzle.
 __device__ __forceinline__ std::uint64_t matrix_descriptor(unsigned address) {
   constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
   constexpr std::uint64_t kEightRows = std::uint64_t{8 * kStageRowBytes / 16} << 32;
@@ -33,7 +33,7 @@ struct WgmmaEngine {
   static constexpr int kTileRows = 64 * kGroups * kBlocksDown;
   static constexpr int kTileColumns = kColumns;
   static constexpr int kThreads = 128 * kGroups;
-  static constexpr int kBlockAccumulators = kColumns / 2;  ///< of 64 rows
+  static constexpr int kBlockAccumulators = kColumns / 2;  ///< for 64 rows
   static constexpr int kAccumulators = kBlocksDown * kBlockAccumulators;
   static constexpr bool kIsAsync = true;
 
@@ -63,26 +63,27 @@ struct WgmmaEngine {
     if constexpr (kHasWgmma) {
       asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
       if constexpr (kPending == 0) {
+        // Keeps the compiler from reading sums before the wait.
 #pragma unroll
-        for (int i = 0; i < kAccumulators; ++i) asm volatile("" : "+f"(sums[i])::"memory");  // not earlier
+        for (int i = 0; i < kAccumulators; ++i) asm volatile("" : "+f"(sums[i])::"memory");
       }
     }
   }
 
-  /// Of the two stages that are not loaded ahead one is read, one may still be read.
+  /// Stages that are not loaded ahead: one is being read, and one may still be read by wgmma in flight.
   static constexpr int kStagesNotAhead = 2;
 
   template <int kStages, class Loader>
   static __device__ __forceinline__ void run(const ImplicitGemm& gemm, Loader& loader, unsigned ring,
                                              int blocks, float (&sums)[kAccumulators]) {
     constexpr int kAhead = kStages - kStagesNotAhead;
-    static_assert(kAhead > 0, "one stage is read, one may still be read");
+    static_assert(kAhead > 0, "too few stages to load ahead");
     int reading = 0;
     int writing = kAhead;
 #pragma unroll 1
     for (int block = 0; block < blocks; ++block) {
       wait_for_copies<kAhead - 1>();
-      // The copies wrote as ordinary stores do; wgmma reads through the asynchronous proxy.
+      // cp.async writes through the generic proxy; wgmma reads through the asynchronous proxy.
       if constexpr (kHasWgmma) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
       __syncthreads();
       const unsigned a = ring + reading * Loader::kStageBytes;

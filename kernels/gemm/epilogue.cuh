@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a tile: sums of a split K in a fixed order, then bias, addends and activation, and the store.
+// Epilogue of a tile: adds split-K sums in a fixed order, then bias, addends and activation, and stores.
 //
 //   accumulators -> (partial sums -> last block of the tile adds them, 0 first) -> tile in shared memory
 //                -> a thread takes 8 columns of every (threads * 8 / BN)-th row -> 16-byte stores
 //
-// The tile in shared memory takes the place of the pipeline's stages. Rows are padded by 8 floats: the
-// 8-byte stores of accumulators then meet no bank twice.
+// The tile reuses the shared memory of the pipeline stages. Rows are padded by 8 floats, so the 8-byte
+// stores of accumulators have no bank conflicts.
 #pragma once
 
 #include "kernels/gemm/element_access.cuh"
@@ -17,10 +17,10 @@ namespace rangefinder::kernels {
 
 inline constexpr int kTilePadding = 8;  ///< floats
 
-/// Adds up the splits of this tile. True in the block that came last: its accumulators hold the whole sum.
+/// Adds up the splits of this tile. Returns true in the last block, whose accumulators then hold the sum.
 template <int kThreads, int kAccumulators>
 __device__ bool add_splits(const ImplicitGemm& gemm, float (&sums)[kAccumulators], int tile, int split) {
-  static_assert(kAccumulators % 4 == 0, "partial sums move in 16 bytes");
+  static_assert(kAccumulators % 4 == 0, "partial sums move in 16-byte words");
   constexpr int kVectors = kAccumulators / 4;
   __shared__ bool is_last;
   float4* const partials = reinterpret_cast<float4*>(gemm.partial_sums) +
@@ -38,7 +38,7 @@ __device__ bool add_splits(const ImplicitGemm& gemm, float (&sums)[kAccumulators
   if (!is_last) return false;
   __threadfence();
   if (threadIdx.x == 0) gemm.counters[tile] = 0;  // for the next launch on this stream
-    // All of them from memory, this block's own too: the order must not depend on who came last.
+    // Reads all splits from memory, this block's own too: the order must not depend on which block is last.
 #pragma unroll
   for (int i = 0; i < kAccumulators; ++i) sums[i] = 0;
   for (int from = 0; from < gemm.splits_k; ++from) {
@@ -53,7 +53,7 @@ __device__ bool add_splits(const ImplicitGemm& gemm, float (&sums)[kAccumulators
   return true;
 }
 
-/// One line of the cache for 32 columns: the bias is ready when the sums are.
+/// One cache line for 32 columns: the bias is in L1 when the sums are ready.
 template <int kTileColumns>
 __device__ __forceinline__ void prefetch_bias(const ImplicitGemm& gemm, int first_column) {
   const int column = first_column + static_cast<int>(threadIdx.x) * 32;
@@ -61,14 +61,14 @@ __device__ __forceinline__ void prefetch_bias(const ImplicitGemm& gemm, int firs
     asm volatile("prefetch.global.L1 [%0];" ::"l"(gemm.bias + column));
 }
 
-/// Row of the product that a row of the tile is; -1: none.
+/// Maps a row of the tile to a row of the product; -1: none.
 struct ConsecutiveRows {
   int first;
-  int count;  ///< of the product
+  int count;  ///< rows of the product
   __device__ __forceinline__ int operator()(int row) const { return first + row < count ? first + row : -1; }
 };
 
-/// Starts the copy of the residual's (BM, BN) to shared memory; it joins the next group of copies.
+/// Starts the cp.async loads of the residual's (BM, BN) to shared memory; they join the next commit group.
 template <class Engine, class Rows>
 __device__ __forceinline__ void fetch_residual(const ImplicitGemm& gemm, unsigned shared, const Rows& rows,
                                                int first_column, int group) {
@@ -91,14 +91,14 @@ __device__ __forceinline__ void fetch_residual(const ImplicitGemm& gemm, unsigne
   }
 }
 
-/// What a thread knows of the operands at its columns.
+/// The epilogue operands at a thread's columns.
 template <typename Element>
 struct EpilogueColumns {
   const Element* residual;  ///< nullptr: absent
   const Element* addend;    ///< nullptr: absent
   std::int64_t output;      ///< elements from gemm.output
   int count;                ///< columns left, at most 8
-  bool is_whole;            ///< 8 columns, 16-byte accesses
+  bool is_whole;            ///< all 8 columns, 16-byte accesses
   float bias[kVector];
 
   __device__ EpilogueColumns(const ImplicitGemm& gemm, int column, int group) {
@@ -148,14 +148,14 @@ __device__ __forceinline__ void finish_row(const ImplicitGemm& gemm, const Epilo
 }
 
 /// `tile`: (BM, BN + padding) in shared memory; `fetched`: the residual, (BM, BN) there too, or nullptr.
-/// Residuals that come from global memory are in flight for four rows at a time.
+/// Residuals from global memory are loaded for kInFlight rows at a time.
 template <typename Element, int kTileRows, int kTileColumns, int kThreads, class Rows>
 __device__ void store_tile(const ImplicitGemm& gemm, const float* tile, const Element* fetched,
                            const Rows& rows, int first_column, int group) {
   constexpr int kVectors = kTileColumns / kVector;
   constexpr int kRowsPerPass = kThreads / kVectors;
   constexpr int kInFlight = kTileRows / kRowsPerPass < 4 ? kTileRows / kRowsPerPass : 4;
-  static_assert(kInFlight > 0 && kTileRows % (kRowsPerPass * kInFlight) == 0, "whole passes");
+  static_assert(kInFlight > 0 && kTileRows % (kRowsPerPass * kInFlight) == 0, "a tile is whole passes");
   const int local_column = static_cast<int>(threadIdx.x) % kVectors * kVector;  // [0, BN)
   if (first_column + local_column >= gemm.columns) return;
   const EpilogueColumns<Element> columns(gemm, first_column + local_column, group);

@@ -9,11 +9,11 @@
 //             = input[b,m,:]             else
 //
 // The alternate input makes Q, K (of x + position) and V (of x) one launch. `batches` with strides
-// serves levels, heads and images; plain layers have one batch.
+// covers levels, heads and images; plain layers have one batch.
 //
-// Refuses (cudaErrorInvalidValue): K, strides of inputs or weight that are no multiple of
+// Refuses (cudaErrorInvalidValue): K, strides of inputs or weight that are not a multiple of
 // elements_per_load() (pad K with zeros at load); an output or residual stride less than N;
-// alternate_from_column that is no multiple of 64. N and M are free. Never allocates or synchronises.
+// alternate_from_column that is not a multiple of 64. N and M are free. Never allocates or synchronises.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -47,7 +47,7 @@ struct GemmArgs {
   std::int64_t weight_batch_stride = 0;  ///< 0: all batches share it
   const float* bias = nullptr;           ///< (N), shared by all batches, or nullptr
 
-  const std::uint8_t* row_valid = nullptr;  ///< (row_valid_period): row m looks at m % row_valid_period
+  const std::uint8_t* row_valid = nullptr;  ///< (row_valid_period): row m reads entry m % row_valid_period
   int row_valid_period = 0;
 
   const void* residual = nullptr;        ///< (batches, M, N), added before the activation, or nullptr
@@ -59,9 +59,9 @@ struct GemmArgs {
   std::int64_t output_batch_stride = 0;
 
   Activation activation = Activation::none;
-  /// On 9.0 the launch may start before the kernels in front of it on the stream have ended: it
-  /// reads weight and bias then, and everything else after they have. So weight and bias must not come
-  /// from a kernel in front; false where they do.
+  /// On 9.0 the launch may start before the preceding kernels on the stream have ended. It reads weight and
+  /// bias then, and everything else after they have ended. Set it to false if a preceding kernel writes
+  /// weight or bias.
   bool may_start_early = true;
   Workspace workspace;
   int tile = -1;     ///< as in ConvolutionArgs
@@ -74,7 +74,7 @@ std::size_t gemm_workspace_bytes(const GemmArgs& args);
 
 cudaError_t launch_gemm(const GemmArgs& args, cudaStream_t stream);
 
-/// Host memory, fp32 or tf32 (plain fp32 here), sums in double; throws std::invalid_argument where the
+/// Host memory, fp32 or tf32 (plain fp32 here), sums in double. Throws std::invalid_argument where the
 /// launcher refuses.
 void gemm_reference(const GemmArgs& args);
 

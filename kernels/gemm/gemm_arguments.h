@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which arguments of a linear layer are refused, and the strides that 0 stands for: for the launcher and
-// the reference.
+// Argument checks of a linear layer and the defaults of its strides, shared by launcher and reference.
 #pragma once
 
 #include "kernels/gemm/gemm.h"
@@ -14,7 +13,7 @@ constexpr std::int64_t stride_or(std::int64_t stride, std::int64_t otherwise) {
 
 inline constexpr int kAlternateColumns = 64;  ///< an alternate input starts at a multiple of this
 
-/// nullptr: accepted. Else what is wrong.
+/// Why `args` are refused, or nullptr if they are accepted.
 inline const char* refusal(const GemmArgs& args) {
   const int multiple = elements_per_load(args.element);
   if (args.batches < 0 || args.rows < 0 || args.columns < 0 || args.depth <= 0) return "a size is negative";
@@ -25,16 +24,16 @@ inline const char* refusal(const GemmArgs& args) {
   if (args.depth % multiple != 0 || args.input_row_stride % multiple != 0 ||
       args.input_batch_stride % multiple != 0 || args.weight_row_stride % multiple != 0 ||
       args.weight_batch_stride % multiple != 0)
-    return "K or a stride of inputs or weight is no multiple of a load";
+    return "K or a stride of inputs or weight is not a multiple of a load";
   if (stride_or(args.input_row_stride, args.depth) < 0 ||
       stride_or(args.weight_row_stride, args.depth) < args.depth)
     return "a row of the weight is shorter than K";
   if (stride_or(args.output_row_stride, args.columns) < args.columns ||
       (args.residual != nullptr && stride_or(args.residual_row_stride, args.columns) < args.columns))
     return "a row of output or residual is shorter than N";
-  if (args.batches > 1 && args.output_batch_stride == 0) return "the batches write one output";
+  if (args.batches > 1 && args.output_batch_stride == 0) return "all batches write the same output";
   if (args.alternate_input != nullptr && args.alternate_from_column % kAlternateColumns != 0)
-    return "the alternate input starts at no multiple of 64 columns";
+    return "the alternate input does not start at a multiple of 64 columns";
   if (args.row_valid != nullptr && args.row_valid_period <= 0) return "row_valid has no period";
   return nullptr;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A linear layer as an implicit GEMM: a 1x1 convolution over images of `rows` x 1 pixels.
-// Batches with one weight become images of one product; batches with their own become groups.
+// Batches that share a weight become images of one product; batches with separate weights become groups.
 #include <limits>
 
 #include "kernels/gemm/gemm.h"
@@ -11,16 +11,12 @@
 namespace rangefinder::kernels {
 namespace {
 
-bool is_aligned(const void* data) {
-  return reinterpret_cast<std::uintptr_t>(data) % kChunkBytes == 0;
-}
-
 bool allows_vectors(const void* data, std::size_t bytes, std::int64_t row_stride, std::int64_t batch_stride) {
   const auto multiple = static_cast<std::int64_t>(kChunkBytes / bytes);
-  return is_aligned(data) && row_stride % multiple == 0 && batch_stride % multiple == 0;
+  return is_chunk_aligned(data) && row_stride % multiple == 0 && batch_stride % multiple == 0;
 }
 
-/// Pointers are copied, not looked at.
+/// Copies pointers without reading through them.
 ImplicitGemm translate(const GemmArgs& args) {
   const int load = elements_per_load(args.element);
   const bool is_grouped = args.batches > 1 && args.weight_batch_stride != 0;
@@ -64,7 +60,7 @@ ImplicitGemm translate(const GemmArgs& args) {
   return gemm;
 }
 
-/// Offsets in chunks are kept in 32 bits.
+/// Offsets in chunks must fit 32 bits.
 bool is_small_enough(const GemmArgs& args) {
   const std::int64_t load = elements_per_load(args.element);
   const std::int64_t row = stride_or(args.input_row_stride, args.depth);
@@ -87,7 +83,8 @@ std::size_t gemm_workspace_bytes(const GemmArgs& args) {
 cudaError_t launch_gemm(const GemmArgs& args, cudaStream_t stream) {
   if (args.batches == 0 || args.rows == 0 || args.columns == 0) return cudaSuccess;
   if (refusal(args) != nullptr || !is_small_enough(args)) return cudaErrorInvalidValue;
-  if (!is_aligned(args.input) || !is_aligned(args.alternate_input) || !is_aligned(args.weight))
+  if (!is_chunk_aligned(args.input) || !is_chunk_aligned(args.alternate_input) ||
+      !is_chunk_aligned(args.weight))
     return cudaErrorInvalidValue;
   return launch_implicit_gemm(args.element, translate(args), {args.tile, args.splits_k, args.workspace},
                               stream);

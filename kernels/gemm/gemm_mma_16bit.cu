@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fp16 and bf16 on the tensor cores by mma.sync, the same tiles for both.
+// fp16 and bf16 on tensor cores with mma.sync, the same tiles for both.
 #include "kernels/gemm/engine_mma.cuh"
 #include "kernels/gemm/implicit_gemm_kernel.cuh"
 
@@ -13,7 +13,7 @@ namespace {
 template <typename Element, int kRows, int kColumns, int kWarpsDown, int kWarpsAcross>
 using Engine = MmaEngine<Element, Element, kRows, kColumns, kWarpsDown, kWarpsAcross>;
 
-// Costs fitted to a sweep, as in gemm_wgmma.cu.
+// Costs are fitted to a sweep, as in gemm_wgmma.cu.
 template <typename Element>
 constexpr Tile kTiles[] = {
     tile_of<Engine<Element, 128, 128, 2, 4>, 3, 2>(697, 637, 6047),

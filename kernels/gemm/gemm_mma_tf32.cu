@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fp32 memory, products in tf32 on the tensor cores.
+// fp32 memory, products in tf32 on tensor cores.
 #include "kernels/gemm/engine_mma.cuh"
 #include "kernels/gemm/implicit_gemm_kernel.cuh"
 

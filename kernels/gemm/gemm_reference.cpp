@@ -38,7 +38,7 @@ float output_value(const GemmArgs& args, int batch, int row, int column) {
 void gemm_reference(const GemmArgs& args) {
   if (const char* reason = refusal(args)) throw std::invalid_argument(std::string("gemm: ") + reason);
   if (element_bytes(args.element) != sizeof(float))
-    throw std::invalid_argument("gemm: the reference takes fp32 and tf32 only");
+    throw std::invalid_argument("gemm: the reference supports fp32 and tf32 only");
   for (int batch = 0; batch < args.batches; ++batch) {
     for (int row = 0; row < args.rows; ++row) {
       float* const output = static_cast<float*>(args.output) + batch * args.output_batch_stride +

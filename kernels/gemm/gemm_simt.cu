@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fp32 on CUDA cores: every product and sum is a fused multiply-add in fp32, in the order of K.
+// fp32 on CUDA cores: fp32 fused multiply-adds in the order of K.
 #include "kernels/gemm/engine_simt.cuh"
 #include "kernels/gemm/implicit_gemm_kernel.cuh"
 

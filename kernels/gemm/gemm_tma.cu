@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fp16 and bf16 on Hopper with the tensor memory accelerator: one warp asks for boxes, warpgroups multiply.
+// fp16 and bf16 on Hopper with the tensor memory accelerator (TMA): one warp issues the loads, warpgroups
+// multiply.
 //
-//   copying warp      wait for an empty stage -> expect bytes -> copy the patch of A and the columns of B
+//   loading warp      wait for an empty stage -> expect bytes -> TMA loads: a patch of A, the columns of B
 //   warpgroup         wait for a full stage -> wgmma -> when its products are done: the stage is empty
 //   epilogue          that of the implicit GEMM
 //
 // Serves whole blocks of K only (channels that are multiples of 64), one set of weights, one input; other
-// products go to the tiles of gemm_wgmma.cu. A patch that does not fill the tile leaves rows of it undefined,
-// which no other row sees and nobody stores.
+// products use the tiles of gemm_wgmma.cu. A patch that does not fill the tile leaves some of its rows
+// undefined. No other row depends on them, and they are not stored.
 #include "kernels/gemm/engine_wgmma.cuh"
 #include "kernels/gemm/implicit_gemm_kernel.cuh"
-#include "kernels/gemm/patch_copies.cuh"
+#include "kernels/gemm/patch_loads.cuh"
 
 namespace rangefinder::kernels {
 namespace {
 
-constexpr int kBarrierBytes = 1024;  // in front of the ring, which stays aligned
+constexpr int kBarrierBytes = 1024;  // before the ring, keeps the ring aligned
 
 struct Barriers {
   unsigned full;   ///< address of the first of kStages
-  unsigned empty;  ///< of the first of kStages
+  unsigned empty;  ///< address of the first of kStages
 };
 
-/// One thread keeps the ring full.
+/// Producer: one thread keeps the ring full.
 template <class Engine, int kStages>
-__device__ void copy_all(const ImplicitGemm& gemm, const TensorMaps& maps, const Patch& patch,
+__device__ void load_all(const ImplicitGemm& gemm, const TensorMaps& maps, const Patch& patch,
                          int first_column, int first_block, int blocks, unsigned ring,
                          const Barriers& barriers) {
   constexpr int kRowsBytes = Engine::kTileRows * kStageRowBytes;
@@ -34,22 +35,22 @@ __device__ void copy_all(const ImplicitGemm& gemm, const TensorMaps& maps, const
   const int ahead = min(kStages, blocks);
   for (int stage = 0; stage < ahead; ++stage) {
     arrive_and_expect(barriers.full + stage * 8, bytes);
-    copy_weights(gemm, maps, first_column, first_block + stage, ring + stage * kStageBytes + kRowsBytes,
-                 barriers.full + stage * 8);
+    load_weight_boxes(gemm, maps, first_column, first_block + stage, ring + stage * kStageBytes + kRowsBytes,
+                      barriers.full + stage * 8);
   }
-  wait_for_kernel_in_front();
+  wait_for_previous_kernel();
   for (int stage = 0; stage < ahead; ++stage)
-    copy_inputs(gemm, maps, patch, first_block + stage, ring + stage * kStageBytes,
-                barriers.full + stage * 8);
+    load_input_boxes(gemm, maps, patch, first_block + stage, ring + stage * kStageBytes,
+                     barriers.full + stage * 8);
   int stage = 0;
   unsigned parity = 0;
   for (int block = ahead; block < blocks; ++block) {
     const unsigned full = barriers.full + stage * 8;
     wait_for_phase(barriers.empty + stage * 8, parity);
     arrive_and_expect(full, bytes);
-    copy_inputs(gemm, maps, patch, first_block + block, ring + stage * kStageBytes, full);
-    copy_weights(gemm, maps, first_column, first_block + block, ring + stage * kStageBytes + kRowsBytes,
-                 full);
+    load_input_boxes(gemm, maps, patch, first_block + block, ring + stage * kStageBytes, full);
+    load_weight_boxes(gemm, maps, first_column, first_block + block, ring + stage * kStageBytes + kRowsBytes,
+                      full);
     stage = stage + 1 == kStages ? 0 : stage + 1;
     parity ^= stage == 0 ? 1u : 0u;
   }
@@ -102,11 +103,11 @@ __global__ void __launch_bounds__(Engine::kThreads + 32, kBlocksPerSm)
     __syncthreads();
     if (threadIdx.x >= Engine::kThreads) {
       if (threadIdx.x == Engine::kThreads)
-        copy_all<Engine, kStages>(gemm, maps, patch, first_column, first_block, blocks, ring, barriers);
-      return;  // barriers of a block count the warps that are left
+        load_all<Engine, kStages>(gemm, maps, patch, first_column, first_block, blocks, ring, barriers);
+      return;  // barriers count only the warps that have not exited
     }
     prefetch_bias<Engine::kTileColumns>(gemm, first_column);
-    wait_for_kernel_in_front();
+    wait_for_previous_kernel();
     if (gemm.residual_in_shared)
       fetch_residual<Engine>(gemm, ring + gemm.residual_place, patch, first_column, 0);
     commit_copies();
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(Engine::kThreads + 32, kBlocksPerSm)
     multiply_all<Engine, kStages>(blocks, ring, barriers, sums);
     if (gemm.splits_k > 1 && !add_splits<Engine::kThreads>(gemm, sums, tile, split)) return;
     wait_for_copies<0>();
-    __syncthreads();  // the tile takes the place of the ring
+    __syncthreads();  // the tile overwrites the ring
     using Element = typename Engine::Element;
     float* const tile_sums = reinterpret_cast<float*>(shared + kBarrierBytes);
     Engine::to_tile(sums, tile_sums);
@@ -158,7 +159,7 @@ constexpr Tile tile(float block_ns, float latency_ns, float fixed_ns) {
           SharedSizes<Engine, kStages>::kRingOrTile + kBarrierBytes};
 }
 
-// Costs fitted to a sweep, as in gemm_wgmma.cu.
+// Costs are fitted to a sweep, as in gemm_wgmma.cu.
 template <typename E, ElementType kElement>
 constexpr Tile kTiles[] = {
     tile<kElement, WgmmaEngine<E, 2, 1, 256>, 4, 1>(38, 794, 8404),

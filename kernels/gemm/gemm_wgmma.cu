@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fp16 and bf16 by wgmma. For other architectures than 9.0a the kernels are empty and never launched.
+// fp16 and bf16 with wgmma. For architectures other than 9.0a the kernels are empty and never launched.
 #include "kernels/gemm/engine_wgmma.cuh"
 #include "kernels/gemm/implicit_gemm_kernel.cuh"
 
 namespace rangefinder::kernels {
 namespace {
 
-// Costs fitted to a sweep over the layers of RT-DETR R50, batch 1 and 8, fp16, H200 (kernel_bench --sweep).
+// Costs are fitted to a sweep over the layers of RT-DETR R50: batch 1 and 8, fp16, H200.
+// The sweep is kernel_bench --sweep.
 template <typename Element>
 constexpr Tile kTiles[] = {
     tile_of<WgmmaEngine<Element, 2, 1, 128>, 3, 2>(687, 961, 3760),

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What convolutions and linear layers have in common: one matrix product whose left operand is
-// gathered from channels-last activations while it is read.
+// The matrix product that convolutions and linear layers share. Its left operand is gathered from
+// channels-last activations while it is read.
 //
 //   gemm_launcher.cpp --------+                             +-> gemm_simt.cu        fp32
 //                             +-> ImplicitGemm -> launch ---+-> gemm_mma_tf32.cu    tf32
 //   convolution_launcher.cpp -+   (this file)               +-> gemm_mma_16bit.cu   fp16, bf16
 //                                                           +-> gemm_wgmma.cu       fp16, bf16 on 9.0
-//                                                           +-> gemm_tma.cu         the same, other copies
+//                                                           +-> gemm_tma.cu         fp16, bf16, TMA loads
 //                                                           +-> convolution_halo.cu fp16, bf16, few channels
 //
-//   row m of A     output pixel: image m / pixels, then y, x;  in a linear layer just a row
-//   column k of A  (tap, channel) of the input, behind them the channels of the second input
-//   row n of B     weights of output channel n, the same order of k
+//   row m of A     output pixel: image m / pixels, then y, x;  in a linear layer a row
+//   column k of A  (tap, channel) of the input, followed by the channels of the second input
+//   row n of B     weights of output channel n, in the same order of k
 //
-// Everything is counted in chunks of 16 bytes where it is loaded, in elements where it is stored. The
-// struct is passed to kernels by value. It checks nothing: the two launchers have done that.
+// Loads count in chunks of 16 bytes, stores in elements. Kernels get the struct by value. It checks nothing:
+// the two launchers have done so.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -32,6 +32,11 @@ namespace rangefinder::kernels {
 inline constexpr int kChunkBytes = 16;
 inline constexpr int kBlockChunks = 8;  ///< K of one pipeline stage: 128 bytes of each row
 
+/// Whether vector loads and TMA loads may begin at `data`.
+inline bool is_chunk_aligned(const void* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % kChunkBytes == 0;
+}
+
 /// Rows of an epilogue operand: element (image, pixel, n) is data[image * image_step + pixel * pixel_step +
 /// n].
 struct TileOperand {
@@ -40,7 +45,7 @@ struct TileOperand {
   std::int64_t pixel_step = 0;
 };
 
-/// n / divisor by a multiplication, for 0 <= n < 2^31: prologue and epilogue divide for every row.
+/// n / divisor by a multiplication, for 0 <= n < 2^31. Prologue and epilogue divide for every row.
 struct FastDivisor {
   unsigned divisor = 1;
   unsigned multiplier = 1;
@@ -56,7 +61,7 @@ struct FastDivisor {
 struct ImplicitGemm {
   int rows = 0;     ///< M of one group: images * pixels
   int columns = 0;  ///< N
-  int groups = 1;   ///< products with weights of their own; `images` of each is 1 where there are several
+  int groups = 1;   ///< products with separate weights; each has one image if there are several
   int pixels = 1;   ///< rows of one image
   FastDivisor by_pixels;
   FastDivisor by_output_width;
@@ -65,7 +70,7 @@ struct ImplicitGemm {
   const void* alternate_input = nullptr;  ///< replaces `input` for tiles from this column on
   int alternate_from_column = 0;
   int image_step = 0;  ///< chunks
-  int line_step = 0;   ///< chunks from an input pixel to the one below
+  int line_step = 0;   ///< chunks between input pixels of adjacent lines
   int pixel_step = 0;  ///< chunks
   int input_height = 1;
   int input_width = 1;
@@ -98,36 +103,36 @@ struct ImplicitGemm {
   void* output = nullptr;
   std::int64_t output_image_step = 0;
   std::int64_t output_pixel_step = 0;
-  bool output_is_fp32 = false;      ///< with a 16-bit element; else the output has the element's type
-  bool residual_in_shared = false;  ///< fetched with the first stages, where shared memory has room
-  int residual_place = 0;           ///< bytes from the ring
+  bool output_is_fp32 = false;      ///< for a 16-bit element; else the output has the element's type
+  bool residual_in_shared = false;  ///< loaded with the first stages, if shared memory has room
+  int residual_place = 0;           ///< offset from the ring in bytes
   bool vectorised = false;          ///< residual, addend and output allow accesses of 16 bytes
   Activation activation = Activation::none;
 
-  bool taps_inner = false;  ///< walk K as (block of channels, tap), so that neighbouring taps meet in L1
+  bool taps_inner = false;  ///< K order is (block of channels, tap), so that adjacent taps hit L1
   int blocks_k = 0;         ///< pipeline stages of the whole K
   int splits_k = 1;
   int blocks_per_split = 0;
   float* partial_sums = nullptr;
   unsigned* counters = nullptr;
   int multiprocessors = 0;
-  bool may_start_early = false;  ///< before the kernel in front of it on the stream has ended
+  bool may_start_early = false;  ///< before the preceding kernel on the stream has ended
 
   constexpr int taps() const { return kernel_size * kernel_size; }
   constexpr int depth_chunks() const { return taps() * channel_chunks + second_chunks; }
 };
 
-/// How a kernel cuts the product. Costs are those of the launcher's model, in nanoseconds.
+/// How a kernel tiles the product. Costs are those of the launcher's model, in nanoseconds.
 struct TileShape {
   int rows;
   int columns;
   int threads;
   int stages;
   int blocks_per_sm;
-  float block_ns;            ///< of one stage of K when the multiprocessor is full of such blocks, per block
-  float latency_ns;          ///< of one stage of K when a block is alone
+  float block_ns;            ///< one stage of K, per block, on a multiprocessor full of such blocks
+  float latency_ns;          ///< one stage of K for a block that is alone
   float fixed_ns;            ///< before the first and after the last stage
-  bool has_patches = false;  ///< rows of a tile are a patch of pixels: tiles at the edges are not full
+  bool has_patches = false;  ///< rows of a tile are a patch of pixels: edge tiles are not full
 };
 
 using TileLauncher = cudaError_t (*)(const ImplicitGemm& gemm, cudaStream_t stream);
@@ -136,7 +141,7 @@ struct Tile {
   TileShape shape;
   TileLauncher launch;
   bool (*serves)(const ImplicitGemm& gemm) = nullptr;  ///< nullptr: every product
-  int shared_bytes = 0;                                ///< that a block must be allowed
+  int shared_bytes = 0;                                ///< needed per block
   bool splits_k = true;
 };
 
@@ -151,7 +156,7 @@ TileList halo_tiles(ElementType element);   ///< fp16, bf16: 3x3 with few channe
 TileList tma_tiles(ElementType element);    ///< fp16, bf16 on 9.0: channels in multiples of 64 (gemm_tma.cu)
 TileList wgmma_tiles(ElementType element);  ///< fp16, bf16; none for the others
 
-/// What was asked for and what the caller lends.
+/// What the caller requests, and the workspace it lends.
 struct LaunchChoice {
   int tile = -1;     ///< -1: the launcher chooses
   int splits_k = 0;  ///< 0: the launcher chooses
@@ -161,10 +166,10 @@ struct LaunchChoice {
 /// Tiles for `element` on the current device, those of every device first; 0 without a device.
 int implicit_gemm_tiles(ElementType element);
 
-/// Workspace for the tile and the splits that would be taken if memory were no matter.
+/// Workspace for the tile and the splits that the launcher takes if memory does not limit it.
 std::size_t implicit_gemm_workspace_bytes(ElementType element, const ImplicitGemm& gemm, LaunchChoice choice);
 
-/// Fills in how K is cut and launches. cudaErrorInvalidValue: no such tile, or splits that do not fit.
+/// Plans the splits of K and launches. cudaErrorInvalidValue: no such tile, or splits that do not fit.
 cudaError_t launch_implicit_gemm(ElementType element, ImplicitGemm gemm, const LaunchChoice& choice,
                                  cudaStream_t stream);
 

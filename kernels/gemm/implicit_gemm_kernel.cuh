@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel that every engine shares, and its launch.
+// The kernel that all engines share, and its launch.
 //
-//   grid   x: tiles, columns first, so that blocks that run together read the same rows of A
+//   grid   x: tiles, columns first, so that concurrent blocks read the same rows of A
 //          y: splits of K       z: groups
 //   stages a ring in shared memory; loads run kStages - 1 stages ahead of the products
 //
-// Shared memory is asked for as far as this K fills the ring: a product of one stage leaves room for more
-// blocks on the multiprocessor. The tile of the epilogue lies in the same bytes.
+// A launch requests only the shared memory that this K fills: a product of one stage leaves room for more
+// blocks on the multiprocessor. The epilogue's tile uses the same bytes.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,9 @@
 
 namespace rangefinder::kernels {
 
-inline constexpr int kSharedAlignment = 1024;  ///< bytes; the exchange of chunks of wgmma counts from there
+inline constexpr int kSharedAlignment = 1024;  ///< bytes; the swizzle of wgmma needs it
 
-/// All of this block's K with products that are done when multiply() returns.
+/// All of this block's K, for engines whose products are done when multiply() returns.
 template <class Engine, int kStages, class Loader>
 __device__ __forceinline__ void run_stages(const ImplicitGemm& gemm, Loader& loader, unsigned ring,
                                            int blocks, float (&sums)[Engine::kAccumulators]) {
@@ -28,7 +28,7 @@ __device__ __forceinline__ void run_stages(const ImplicitGemm& gemm, Loader& loa
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block) {
     wait_for_copies<kStages - 2>();
-    __syncthreads();  // the stage is there for all, and nobody reads the one that is written next
+    __syncthreads();  // the stage has arrived, and all warps are done with the one written next
     if (block + kStages - 1 < blocks) loader.load(gemm, ring + writing * Loader::kStageBytes);
     commit_copies();
     const unsigned a = ring + reading * Loader::kStageBytes;
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(Engine::kThreads, kBlocksPerSm)
     if (!add_splits<Engine::kThreads>(gemm, sums, tile_of_all, split)) return;
   }
   wait_for_copies<0>();
-  __syncthreads();  // the tile takes the place of the ring
+  __syncthreads();  // the tile overwrites the ring
   float* const tile_sums = reinterpret_cast<float*>(shared);
   Engine::to_tile(sums, tile_sums);
   __syncthreads();
@@ -92,17 +92,17 @@ struct SharedSizes {
   static constexpr int kStage = (Engine::kTileRows + Engine::kTileColumns) * kStageRowBytes;
   static constexpr int kTile = Engine::kTileRows * (Engine::kTileColumns + kTilePadding) * 4;
   static constexpr int kRingOrTile = kStages * kStage > kTile ? kStages* kStage : kTile;
-  /// Of one multiprocessor: 9.0, or the least of 8.0 to 8.9.
+  /// Per multiprocessor: of 9.0, or the minimum of 8.0 to 8.9.
   static constexpr int kOfMultiprocessor = (Engine::kIsAsync ? 227 : 99) * 1024;
-  /// What a launch may ask for. A residual may take what the ring leaves of a block's share.
+  /// The maximum of a launch. A residual may use what the ring leaves of a block's share.
   template <int kBlocksPerSm>
   static constexpr int kMax =
       kRingOrTile > kOfMultiprocessor / kBlocksPerSm - 2048 ? kRingOrTile
                                                             : kOfMultiprocessor / kBlocksPerSm - 2048;
 };
 
-/// Raises the kernel's limit of shared memory once a device; later calls cost a load. `allowed`: a bit a
-/// device, one word for each kernel.
+/// Raises the kernel's shared memory limit once per device; later calls cost one load. `allowed`: one word
+/// per kernel, one bit per device.
 template <typename Kernel>
 cudaError_t allow_shared_bytes(Kernel kernel, int bytes, std::atomic<unsigned long long>& allowed) {
   int device = 0;
@@ -115,7 +115,7 @@ cudaError_t allow_shared_bytes(Kernel kernel, int bytes, std::atomic<unsigned lo
   return status;
 }
 
-/// With `may_start_early` the grid may start while the kernel in front ends: programmatic dependent launch.
+/// With `may_start_early`, a programmatic dependent launch: the grid may start while the previous one ends.
 template <typename... Parameters>
 cudaError_t launch_early(void (*kernel)(Parameters...), dim3 grid, int threads, int shared_bytes,
                          cudaStream_t stream, bool may_start_early, const Parameters&... parameters) {
@@ -132,8 +132,8 @@ cudaError_t launch_early(void (*kernel)(Parameters...), dim3 grid, int threads, 
   return cudaLaunchKernelEx(&config, kernel, parameters...);
 }
 
-/// Shared memory of one block: the ring as far as K fills it or the tile, then the residual if it fits
-/// without costing a block on the multiprocessor.
+/// Shared memory of one block: the tile or as much of the ring as K fills, then the residual if it fits
+/// without reducing occupancy.
 template <class Engine, int kStages, int kBlocksPerSm>
 int place_in_shared(ImplicitGemm& gemm) {
   using Sizes = SharedSizes<Engine, kStages>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Completes a product, asks for a plan and hands over to the tile's kernel.
+// Completes a product, plans it and calls the launcher of its tile.
 #include "kernels/device_facts.h"
 #include "kernels/gemm/implicit_gemm.h"
 #include "kernels/gemm/launch_plan.h"
@@ -8,7 +8,7 @@
 namespace rangefinder::kernels {
 namespace {
 
-constexpr DeviceFacts kAssumedDevice{132, 80, 99 * 1024};  ///< where there is none to ask
+constexpr DeviceFacts kAssumedDevice{132, 80, 99 * 1024};  ///< if there is no device
 
 void finish_sizes(ImplicitGemm& gemm) {
   gemm.taps_inner = gemm.kernel_size == 3 && gemm.channel_chunks % kBlockChunks == 0;

@@ -15,7 +15,7 @@ constexpr int kMaxSplits = 16;
 constexpr int kMinStagesOfSplit = 2;
 constexpr std::int64_t kMaxSplitTiles = kWorkspaceCounterBytes / sizeof(unsigned);
 constexpr float kSplitNs = 1700;           ///< counter and fences
-constexpr float kPartialBytesPerNs = 100;  ///< of one multiprocessor
+constexpr float kPartialBytesPerNs = 100;  ///< per multiprocessor
 
 struct TileLists {
   std::array<TileList, 4> lists;
@@ -56,7 +56,7 @@ std::size_t split_bytes(const TileShape& shape, std::int64_t tiles, int splits) 
                                       sizeof(float);
 }
 
-/// No block may be without a stage: as many splits as there are whole shares.
+/// Reduces `splits`, so that every split has at least one stage.
 int whole_splits(int blocks_k, int splits) {
   return static_cast<int>(ceiling(blocks_k, ceiling(blocks_k, splits)));
 }
@@ -86,22 +86,22 @@ struct PricedPlan {
   float cost_ns = 0;
 };
 
-/// The cheapest plan that keeps to what was asked for; without a tile: none does.
-LaunchPlan choose(const TileLists& tiles, const ImplicitGemm& gemm, const LaunchChoice& asked,
+/// The cheapest plan that satisfies `requested`; its tile is nullptr if there is none.
+LaunchPlan choose(const TileLists& tiles, const ImplicitGemm& gemm, const LaunchChoice& requested,
                   const DeviceFacts& facts, bool any_workspace) {
   PricedPlan best;
   const int most = std::clamp(gemm.blocks_k / kMinStagesOfSplit, 1, kMaxSplits);
   for (int index = 0; index < tiles.count(); ++index) {
     const Tile& tile = tiles[index];
-    if ((asked.tile >= 0 && asked.tile != index) || !fits(gemm, tile, facts)) continue;
+    if ((requested.tile >= 0 && requested.tile != index) || !fits(gemm, tile, facts)) continue;
     const std::int64_t tiles_of_shape = tiles_in(gemm, tile.shape);
-    for (int splits = 1; splits <= std::max(most, asked.splits_k); ++splits) {
-      if (asked.splits_k > 0 ? splits != asked.splits_k : splits > most) continue;
+    for (int splits = 1; splits <= std::max(most, requested.splits_k); ++splits) {
+      if (requested.splits_k > 0 ? splits != requested.splits_k : splits > most) continue;
       if (splits > 1 && !tile.splits_k) continue;
       if (whole_splits(gemm.blocks_k, splits) != splits) continue;
       const bool has_room =
-          any_workspace || (asked.workspace.data != nullptr &&
-                            asked.workspace.bytes >= split_bytes(tile.shape, tiles_of_shape, splits));
+          any_workspace || (requested.workspace.data != nullptr &&
+                            requested.workspace.bytes >= split_bytes(tile.shape, tiles_of_shape, splits));
       if (splits > 1 && (tiles_of_shape > kMaxSplitTiles || !has_room)) continue;
       const float cost = modelled_ns(gemm, tile.shape, tiles_of_shape, splits, facts.multiprocessors);
       if (best.plan.tile == nullptr || cost < best.cost_ns)
@@ -111,7 +111,7 @@ LaunchPlan choose(const TileLists& tiles, const ImplicitGemm& gemm, const Launch
   return best.plan;
 }
 
-/// All that a plan depends on.
+/// All inputs of a plan.
 using PlanKey = std::array<std::int64_t, 20>;
 
 PlanKey key_of(ElementType element, const ImplicitGemm& gemm, const LaunchChoice& choice,
@@ -156,15 +156,15 @@ int tile_count(ElementType element, const DeviceFacts& facts) {
 
 LaunchPlan plan_launch(ElementType element, const ImplicitGemm& gemm, const LaunchChoice& choice,
                        const DeviceFacts& facts, bool any_workspace) {
-  struct Kept {
+  struct CachedPlan {
     PlanKey key{};
     LaunchPlan plan;
   };
   static std::mutex mutex;
-  static std::array<Kept, 512> kept;  // guarded by mutex; a later plan takes an earlier one's slot
+  static std::array<CachedPlan, 512> cache;  // guarded by mutex; a later plan may replace an earlier one
 
   const PlanKey key = key_of(element, gemm, choice, facts, any_workspace);
-  Kept& slot = kept[slot_of(key, kept.size())];
+  CachedPlan& slot = cache[slot_of(key, cache.size())];
   {
     const std::lock_guard lock(mutex);
     if (slot.plan.tile != nullptr && slot.key == key) return slot.plan;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a product is cut: the tile and the splits of K. The choice minimises a model of time,
+// Plan of a product: the tile and the splits of K. The plan minimises a model of time,
 //
 //   max(blocks on the busiest multiprocessor * stages * cost of a stage,
 //       rounds of resident blocks * stages * latency of a stage)
 //     + rounds * fixed cost + sums of splits
 //
-// with the costs of each tile fitted to measurements (see gemm_*.cu). The same arguments give the same
-// plan, so results do not depend on what ran before. Plans are kept: a network asks for the same few dozen.
-// Any thread may ask.
+// with the costs of each tile fitted to measurements (see gemm_*.cu). The same arguments give the same plan,
+// so results do not depend on earlier launches. Plans are cached: a network requests the same few dozen.
+// Any thread may call these functions.
 #pragma once
 
 #include "kernels/device_facts.h"
@@ -17,13 +17,13 @@
 namespace rangefinder::kernels {
 
 struct LaunchPlan {
-  const Tile* tile = nullptr;  ///< nullptr: none keeps to what was asked for
+  const Tile* tile = nullptr;  ///< nullptr: no tile satisfies the request
   int splits = 1;
   std::size_t workspace_bytes = 0;
 };
 
-/// Whether this build has code of its own for this device: wgmma, tensor maps, early starts. Code for 8.0
-/// that the driver compiles for a later GPU has none of them.
+/// Whether this build has native Hopper code for this device: wgmma, tensor maps, programmatic dependent
+/// launch. The code for 8.0 that the driver compiles for a later GPU has none of them.
 constexpr bool has_hopper_code(const DeviceFacts& facts) {
 #if defined(RANGEFINDER_KERNELS_FOR_90A)
   return facts.compute_capability == 90;
@@ -35,7 +35,7 @@ constexpr bool has_hopper_code(const DeviceFacts& facts) {
 /// Tiles for `element` on this device.
 int tile_count(ElementType element, const DeviceFacts& facts);
 
-/// `gemm` with blocks_k set. `any_workspace`: as if the caller lent all that could help.
+/// `gemm` must have blocks_k set. `any_workspace`: plans as if the caller lent all that could help.
 LaunchPlan plan_launch(ElementType element, const ImplicitGemm& gemm, const LaunchChoice& choice,
                        const DeviceFacts& facts, bool any_workspace);
 

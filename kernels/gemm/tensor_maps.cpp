@@ -14,7 +14,8 @@ using EncodeTiled = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, 
                                  CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
                                  CUtensorMapFloatOOBfill);
 
-/// The driver's, found once; nullptr: it has none. Not linked, so that programs start without a driver.
+/// The driver's function, looked up once; nullptr if the driver has none. Not linked, so that programs start
+/// without a driver.
 EncodeTiled encode_tiled() {
   static const EncodeTiled found = [] {
     void* function = nullptr;
@@ -48,7 +49,7 @@ cuuint64_t chunk_bytes(std::int64_t chunks) {
   return static_cast<cuuint64_t>(chunks) * kChunkBytes;
 }
 
-/// Of an input with `chunks` channels whose pixels are read with this stride.
+/// Sizes for an input with `chunks` channel chunks whose pixels are read with this stride.
 MapSizes input_sizes(const PatchGrid& grid, int chunks, int pixel_step, int line_step, int image_step,
                      int width, int height, int stride) {
   const auto step = static_cast<cuuint32_t>(stride);
@@ -98,7 +99,7 @@ PatchGrid patches_for(const ImplicitGemm& gemm, int tile_rows) {
     const int height = std::min(tile_rows / width, grid.height);
     const int across = (grid.width + width - 1) / width;
     const int down = (grid.height + height - 1) / height;
-    // Of equal counts the widest: longer runs of memory.
+    // Among equal counts take the widest: longer contiguous runs of memory.
     if (fewest != 0 && across * down > fewest) continue;
     fewest = across * down;
     grid.box_width = width;

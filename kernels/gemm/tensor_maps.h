@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which boxes the tensor memory accelerator copies for a tile, and the maps that say so.
+// The boxes that TMA loads for a tile, and the tensor maps that describe them.
 //
 // A tile's rows are a patch of box_width x box_height output pixels of one image. A tap of the convolution
-// is the same box, shifted; pixels outside the image come as zeros, and a stride is the map's. A 1x1 over
-// images without gaps is one line of all pixels: patches of box_width x 1.
+// is the same box, shifted. TMA fills pixels outside the image with zeros; the map holds the stride. A 1x1
+// convolution over images without gaps is one line of all pixels: patches of box_width x 1.
 #pragma once
 
 #include <cuda.h>
@@ -16,7 +16,7 @@ namespace rangefinder::kernels {
 struct PatchGrid {
   int box_width = 1;
   int box_height = 1;
-  int width = 1;  ///< pixels of a line; all rows where the product is flat
+  int width = 1;  ///< pixels per line; all rows if the product is flat
   int height = 1;
   int images = 1;
   int across = 1;  ///< patches
@@ -32,10 +32,10 @@ struct TensorMaps {
   CUtensorMap weight;
 };
 
-/// The patches of at most `tile_rows` pixels that need the fewest tiles.
+/// Chooses patches of at most `tile_rows` pixels that need the fewest tiles.
 PatchGrid patches_for(const ImplicitGemm& gemm, int tile_rows);
 
-/// Whether maps can describe the product.
+/// Whether tensor maps can describe the product.
 bool can_map(const ImplicitGemm& gemm);
 
 /// cudaErrorNotSupported: the driver has no tensor maps.

@@ -2,12 +2,12 @@
 //
 // Global memory to shared memory: one stage of K (128 bytes) of BM gathered rows of A and BN rows of B.
 //
-//   stage:  [BM + BN rows][8 chunks of 16 bytes],  chunk c of row r lies at c ^ (r & 7)
+//   stage:  [BM + BN rows][8 chunks of 16 bytes],  chunk c of row r is at c ^ (r & 7)
 //
-// That exchange makes ldmatrix, the float4 reads of gemm_simt and wgmma free of bank conflicts; it is
-// also the 128-byte swizzle of wgmma's descriptors. A thread loads one chunk column of every
-// (threads / 8)-th row, so it tracks one position in K and an offset for each of its rows. Rows outside
-// the image and chunks behind K are filled with zeros by cp.async itself.
+// This swizzle makes ldmatrix, the float4 reads of gemm_simt and wgmma free of bank conflicts; it is also
+// the 128-byte swizzle of wgmma's descriptors. A thread loads one chunk column of every (threads / 8)-th
+// row, so it tracks one position in K and an offset per row. cp.async itself fills rows outside the image
+// and chunks past K with zeros.
 #pragma once
 
 #include "kernels/gemm/implicit_gemm.h"
@@ -40,14 +40,14 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-/// Until all kernels that were launched before this one have ended, where it was allowed to start early.
-__device__ __forceinline__ void wait_for_kernel_in_front() {
+/// Waits until all earlier kernels on the stream have ended, if this one was allowed to start early.
+__device__ __forceinline__ void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// Lets the next kernel start when all blocks of this one have come here; it waits as above.
+/// Lets the next kernel start when all blocks of this one have reached this call; it then waits as above.
 __device__ __forceinline__ void allow_next_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -59,7 +59,7 @@ class TileLoader {
  public:
   static constexpr int kStageBytes = (kTileRows + kTileColumns) * kStageRowBytes;
 
-  /// `first_block`: where in K this thread block starts, in stages.
+  /// `first_block`: the thread block's start in K, in stages.
   __device__ TileLoader(const ImplicitGemm& gemm, int first_column, int group, int first_block)
       : lane_(static_cast<int>(threadIdx.x) % kBlockChunks),
         row_(static_cast<int>(threadIdx.x) / kBlockChunks) {
@@ -74,8 +74,8 @@ class TileLoader {
     seek(gemm, first_block);
   }
 
-  /// The first stages of the ring, a group of copies each. Weights are asked for before the kernel in
-  /// front on the stream has ended; its results, and whatever it might still read, only after that.
+  /// Loads the first stages of the ring, one commit group each. Weights load before the previous kernel has
+  /// ended. Its results, and anything that it may still read, load after that.
   template <int kAhead>
   __device__ __forceinline__ void fill(const ImplicitGemm& gemm, unsigned ring, int first_row,
                                        int first_block, int blocks) {
@@ -87,7 +87,7 @@ class TileLoader {
 #pragma unroll
     for (int i = 0; i < kRowsOfA; ++i) find_row(gemm, i, first_row + row_ + i * kRowsPerPass);
     seek(gemm, first_block);
-    wait_for_kernel_in_front();
+    wait_for_previous_kernel();
     mask_rows(gemm, first_row);
 #pragma unroll 1
     for (int stage = 0; stage < kAhead; ++stage) {
@@ -99,14 +99,14 @@ class TileLoader {
     }
   }
 
-  /// Starts the copies of the next stage of K to `stage`, and moves on.
+  /// Starts the loads of the next stage of K to `stage`, and advances.
   __device__ __forceinline__ void load(const ImplicitGemm& gemm, unsigned stage) {
     load_inputs(gemm, stage);
     load_weights(gemm, stage);
     advance(gemm);
   }
 
-  /// The same in two passes over the first stages: weights are there before the kernel in front has ended.
+  /// Separate from load_weights(), so that fill() can load weights before the previous kernel has ended.
   __device__ __forceinline__ void load_inputs(const ImplicitGemm& gemm, unsigned stage) {
     const bool is_second = tap_ == gemm.taps();
     const char* const base = is_second ? static_cast<const char*>(gemm.second_input) : input_;
@@ -145,10 +145,9 @@ class TileLoader {
   static constexpr int kRowsPerPass = kThreads / kBlockChunks;
   static constexpr int kRowsOfA = kTileRows / kRowsPerPass;
   static constexpr int kRowsOfB = kTileColumns / kRowsPerPass;
-  static_assert(kRowsPerPass % 8 == 0 && kRowsOfA > 0 && kRowsOfB > 0,
-                "the exchange of chunks repeats every 8 rows");
+  static_assert(kRowsPerPass % 8 == 0 && kRowsOfA > 0 && kRowsOfB > 0, "the swizzle repeats every 8 rows");
 
-  /// Offsets of row m, and a bit for each tap inside the image; bit taps(): the second input.
+  /// Finds the offsets of row m, and a bit for each tap inside the image; bit taps(): the second input.
   __device__ __forceinline__ void find_row(const ImplicitGemm& gemm, int i, int m) {
     const int image = divided(m, gemm.by_pixels);
     const int pixel = m - image * gemm.pixels;
@@ -210,7 +209,8 @@ class TileLoader {
     wrap(gemm);
   }
 
-  /// Past the channels of a tap comes the next tap, behind all of them nothing: no bit is set there.
+  /// At the end of a tap's channels, moves to the next tap. Past the last tap no bit is set: nothing is
+  /// loaded.
   __device__ __forceinline__ void wrap(const ImplicitGemm& gemm) {
     while (tap_ <= gemm.taps()) {
       const int chunks = tap_ == gemm.taps() ? gemm.second_chunks : gemm.channel_chunks;
@@ -224,7 +224,7 @@ class TileLoader {
   const char* weight_;
   int lane_;          // [0, 8): chunk column
   int row_;           // [0, kRowsPerPass)
-  int columns_left_;  // of N from this thread's first row of B
+  int columns_left_;  // columns of N from this thread's first row of B
   int tap_;           // [0, taps() + 1]; taps(): the second input
   int chunk_;         // within the tap
   int first_[kRowsOfA];

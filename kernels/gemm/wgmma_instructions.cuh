@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wgmma.mma_async for one 64 x N x 32 bytes step, N in {64, 128, 256}: D += A * B, A and B in shared
-// memory by descriptor, D in the registers of a warpgroup. A macro, because the instruction must name
-// each register.
+// wgmma.mma_async for one 64 x N x 32 bytes step, N in {64, 128, 256}: D += A * B. A and B are in shared
+// memory by descriptor, D in the registers of a warpgroup. A macro, because the instruction must list each
+// register.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -45,7 +45,7 @@ namespace rangefinder::kernels {
                : RANGEFINDER_OPERANDS_128(d, 0) : "l"(a), "l"(b))
 // clang-format on
 
-/// d: the kColumns / 2 accumulators of this thread.
+/// d: this thread's kColumns / 2 accumulators.
 template <int kColumns>
 __device__ __forceinline__ void multiply_add_group(__half, float* d, std::uint64_t a, std::uint64_t b) {
   if constexpr (kColumns == 64) RANGEFINDER_WGMMA_64("f16", d, a, b);

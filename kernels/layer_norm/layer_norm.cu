@@ -8,7 +8,7 @@ namespace rangefinder::kernels {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr int kRowsPerBlock = 2;  // 300 rows: 150 blocks, so that every multiprocessor has one
+constexpr int kRowsPerBlock = 2;  // 300 rows: 150 blocks, at least one per multiprocessor
 constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 
 __device__ __forceinline__ float warp_sum(float value) {
@@ -17,7 +17,7 @@ __device__ __forceinline__ float warp_sum(float value) {
   return value;
 }
 
-/// kCount neighbouring floats, 16-byte aligned.
+/// kCount adjacent floats, 16-byte aligned.
 template <int kCount>
 __device__ __forceinline__ void load_floats(const float* source, float (&values)[kCount]) {
 #pragma unroll
@@ -27,18 +27,18 @@ __device__ __forceinline__ void load_floats(const float* source, float (&values)
   }
 }
 
-// Row-wise layer normalisation of a sum, with a second output that has the position on it.
+// Row-wise layer normalisation of a sum, with a second output that adds the position.
 //
 //   v[r,c]   = input[r,c] + residual[r,c]
 //   out[r,c] = gamma[c] * (v[r,c] - mean_r) / sqrt(var_r + epsilon) + beta[c]
 //   out_with_position[r,c] = out[r,c] + position[r % position_rows, c]
 //
 // Shapes   input, residual, outputs: (R, C) row-major, C = 256 or 384 in RT-DETR; gamma, beta: (C) fp32
-// Tiling   one warp owns one row, which lives in registers: pack p of a lane is 16 bytes at channel
-//          (32 p + lane) * kCount. Lanes behind the row's end hold zeros and are left out of the variance.
-// Bytes    at 300 rows of 256 halves 0.5 MB with residual and position: its time is latency. At 8400 rows
+// Tiling   one warp owns one row, which stays in registers: pack p of a lane is 16 bytes at channel
+//          (32 p + lane) * kCount. Lanes past the row's end hold zeros and are excluded from the variance.
+// Bytes    at 300 rows of 256 halves 0.5 MB with residual and position: bound by latency. At 8400 rows
 //          8.6 MB, served by L2.
-// Numerics fp32, two passes over registers, not E[v^2] - E[v]^2, which cancels when |mean| is large. The
+// Numerics fp32, two passes over registers, not E[v^2] - E[v]^2, which cancels if |mean| is large. The
 //          position is added before `out` is rounded. The order of the sums is fixed.
 // Checked  tests/kernels/layer_norm_check.cpp against layer_norm_reference.cpp (double accumulation):
 //          4e-6 (times 1 + the inputs' mean) + one rounding of the type.
@@ -48,10 +48,10 @@ __global__ void __launch_bounds__(kWarp* kRowsPerBlock) layer_norm_kernel(LayerN
   constexpr int kCount = Packed<Element>::kCount;
   const int lane = static_cast<int>(threadIdx.x);                                                // [0, 32)
   const int row = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.y);  // [0, R)
-  if (row >= args.rows) return;  // whole warps leave together: no shuffle is torn
+  if (row >= args.rows) return;  // no warp is split: shuffles stay valid
   const std::int64_t start = std::int64_t{row} * args.channels;
 
-  // Every load is issued before the first sum, so that the row waits for memory once.
+  // Issue every load before the first sum, so that the row waits for memory once.
   float values[kPacks][kCount];
   float gamma[kPacks][kCount];
   float beta[kPacks][kCount];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formula of layer_norm.h, a row at a time.
+// The formula of layer_norm.h, one row at a time.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

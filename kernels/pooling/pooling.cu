@@ -13,8 +13,8 @@ struct Place {
   int image, y, x, channel;
 };
 
-/// Channels are the fastest, so that a warp reads and writes whole lines. `image` is -1 behind the row's
-/// end. Rows and images are the grid's: divisions would take longer than the loads.
+/// Channels vary fastest, so that a warp reads and writes whole lines. `image` is -1 past the row's end. Rows
+/// and images come from the grid: divisions would take longer than the loads.
 template <typename Element>
 __device__ __forceinline__ Place place_of(const NhwcOutput& output) {
   const int packs = output.channels / Packed<Element>::kCount;
@@ -44,9 +44,9 @@ __device__ __forceinline__ void store_at(const NhwcOutput& view, const Place& pl
 //
 // Shapes   input: (N, 2H, 2W, C), output: (N, H, W, C); channels-last, strides as in nhwc.h
 // Tiling   a thread owns 16 bytes of channels of one output pixel; 9 loads in flight. Windows share rows
-//          and columns: 2.25 loads an input element, all but one from L1.
+//          and columns: 2.25 loads per input element, all but one from L1.
 // Bytes    16.4 MB at batch 1 in fp16 (320x320x64 to 160x160x64): bound by L2.
-// Numerics exact. The centre pixel is always inside, so no -inf is needed: what lies outside repeats it.
+// Numerics exact. Needs no -inf: pixels outside the image are replaced by pixels of the window inside it.
 // Checked  tests/kernels/pooling_check.cpp, equal bits.
 template <typename Element>
 __global__ void __launch_bounds__(kThreads) max_pool_kernel(PoolArgs args) {
@@ -96,7 +96,7 @@ bool is_refused(const PoolArgs& args) {
   return refusal(args) != nullptr || !is_aligned(args.input.data, 16) || !is_aligned(args.output.data, 16);
 }
 
-/// False: more rows or images than a grid has.
+/// Returns false if there are more rows or images than a grid allows.
 bool grid_of(const PoolArgs& args, dim3& grid) {
   constexpr int kMax = 65535;
   const std::int64_t packs =

@@ -6,7 +6,7 @@
 //   average_pool  out[n,y,x,c] = 1/4 sum over r,q in [0,2) of input[n, 2y + r, 2x + q, c]
 //
 // NaN in a window gives NaN, as in PyTorch. Refuses (cudaErrorInvalidValue): odd height or width (so
-// ceil_mode never matters), channels or strides that are no multiple of elements_per_load().
+// ceil_mode never matters), channels or strides that are not a multiple of elements_per_load().
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -9,13 +9,13 @@ namespace {
 
 constexpr int kThreads = 64;
 
-// Detections from chosen logits.
+// Detections from selected logits.
 //
 //   score = sigmoid(logits[b, query, label])     box = corners of boxes[b, query, :] in pixels
 //
 // Shapes   logits: (B, Q, L), boxes: (B, Q, 4), indices: (B, D) into Q * L, output: (B, D)
-// Tiling   a thread makes a detection
-// Bytes    48 a detection: its time is the launch
+// Tiling   one thread per detection
+// Bytes    48 per detection: bound by launch latency
 // Numerics fp32
 // Checked  tests/kernels/postprocess_check.cpp: 1e-6 of the score, 1e-3 pixels.
 __global__ void __launch_bounds__(kThreads) postprocess_kernel(PostprocessArgs args, int count) {

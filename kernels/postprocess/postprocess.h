@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Detections from the chosen entries of the last layer's logits (top_k over queries * labels chooses).
+// Detections from selected entries of the last layer's logits (top_k over queries * labels selects them).
 //
 //   flat = indices[b,i]   query = flat / labels   label = flat % labels
 //   score = sigmoid(logits[b,query,label])
 //   box = (cx - w/2, cy - h/2, cx + w/2, cy + h/2) * (image width, height, width, height)     in pixels
 //
-// No threshold and no clamping to the image: the host keeps what it wants. All in fp32.
+// No threshold and no clamping to the image: the host filters. All in fp32.
 // An index outside [0, queries * labels) gives label -1 and NaN.
 #pragma once
 
@@ -31,7 +31,7 @@ struct PostprocessArgs {
   int images = 0;
   int queries = 0;
   int labels = 0;
-  int detections = 0;                      ///< of an image
+  int detections = 0;                      ///< per image
   const float* logits = nullptr;           ///< (images, queries, labels)
   const float* boxes = nullptr;            ///< (images, queries, 4): centre x, y, width, height in 0..1
   const std::int32_t* indices = nullptr;   ///< (images, detections)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formula of postprocess.h, a detection at a time.
+// The formula of postprocess.h, one detection at a time.
 #include <cmath>
 #include <limits>
 #include <stdexcept>

@@ -18,12 +18,12 @@ struct Colour {
 /// round(sum / total), halves up.
 __device__ __forceinline__ unsigned quotient(std::uint64_t sum, std::uint64_t total) {
   const std::uint64_t above = 2 * sum + total;
-  if (above >> 32 == 0)  // photographs of ordinary size: the same for a whole image
+  if (above >> 32 == 0)  // true for photographs of ordinary size, uniform over an image
     return static_cast<unsigned>(above) / static_cast<unsigned>(2 * total);
   return static_cast<unsigned>(above / (2 * total));
 }
 
-/// Target pixel i. `line`: the first source pixel; `step`: bytes to the next one.
+/// Target pixel i. `line`: the first source pixel; `step`: bytes between source pixels.
 __device__ __forceinline__ Colour filtered(const std::uint8_t* line, std::int64_t step,
                                            const Triangle& triangle, int i) {
   std::uint64_t sum[kColours] = {};
@@ -47,8 +47,8 @@ __device__ __forceinline__ Colour filtered(const std::uint8_t* line, std::int64_
 //   narrow[y,x,c] = round(sum_j weight_x(j) * image[y,j,c])
 //
 // Shapes   image: (source height, source width, 3); narrow: (source height, target width, 3)
-// Tiling   a thread owns a pixel, which is 2 * max(1, scale) pixels of one source row
-// Bytes    the source once from DRAM (2.8 MB for 1280x720), neighbours overlap in L1
+// Tiling   one thread per output pixel, which reads 2 * max(1, scale) pixels of one source row
+// Bytes    the source once from DRAM (2.8 MB for 1280x720); adjacent threads overlap in L1
 // Numerics integers: weights times 2 * target width, halves round up, so it is exact
 // Checked  tests/kernels/preprocess_check.cpp: equal bytes.
 __global__ void __launch_bounds__(kThreads) resize_horizontal_kernel(PreprocessArgs args, int count) {
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads) resize_horizontal_kernel(PreprocessA
 //   out[y,x,c] = round(sum_j weight_y(j) * narrow[j,x,c]) / 255      out[y,x,3] = 0
 //
 // Shapes   narrow: (source height, target width, 3); out: (target height, target width, 4)
-// Tiling   a thread owns a pixel; its column is read by neighbours in x from the same lines
+// Tiling   one thread per pixel; threads adjacent in x read the same lines
 // Bytes    3.3 MB written at 640x640 in 16-bit types
 // Checked  as above
 template <typename Element>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One photograph to one image of the network's input: resize with antialiasing, scale to 0..1.
+// One photograph to one input image of the network: resize with antialiasing, scale to 0..1.
 //
-//   horizontal, then vertical, with 8-bit values between:
+//   horizontal, then vertical, with 8-bit values in between:
 //   s = source / target size, support = max(1, s), centre = (i + 0.5) * s
 //   weight(j) = max(0, 1 - |j + 0.5 - centre| / max(1, s)) over j in [centre - support, centre + support),
 //   normalised to sum 1; result rounded to the nearest byte, halves up: integers throughout, so exact
 //   out[y,x,c] = byte / 255
 //
-// As torchvision's resize of uint8 tensors with antialias=True, whose fixed-point weights may differ by
-// 1/255. The aspect ratio is not kept; there is no mean and no deviation: RT-DETR has neither.
-// The output's pixels lie kPixelStride (stem.h) elements apart. Refuses (cudaErrorInvalidValue): empty
-// images, sides of more than 32767 pixels.
+// Follows torchvision's resize of uint8 tensors with antialias=True, whose fixed-point weights may differ by
+// 1/255. Does not keep the aspect ratio. Subtracts no mean and divides by no deviation: RT-DETR uses neither.
+// Output pixels are kPixelStride (stem.h) elements apart. Refuses (cudaErrorInvalidValue): empty images,
+// sides of more than 32767 pixels.
 #pragma once
 
 #include <cuda_runtime_api.h>

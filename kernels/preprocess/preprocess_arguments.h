@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which arguments of preprocessing are refused, and why: one list for launcher and reference.
+// Argument checks of preprocessing, shared by launcher and reference.
 #pragma once
 
 #include "kernels/preprocess/preprocess.h"
 
 namespace rangefinder::kernels {
 
-/// Sides up to this keep every product of a coordinate and a side in 31 bits.
+/// Up to this side, every product of a coordinate and a side fits 31 bits.
 inline constexpr int kLongestSide = 32767;
 
-/// Resizing from `source` to `target` pixels, without fractions: everything is times 2 * target. The
-/// weight of source pixel j for target pixel i is an integer, so rounding is exact on every machine.
+/// Triangle filter from `source` to `target` pixels in integers: everything is multiplied by 2 * target. So
+/// rounding is exact on every machine.
 struct Triangle {
   int source;
   int target;
@@ -23,7 +23,7 @@ struct Triangle {
     const int left = support() - (distance < 0 ? -distance : distance);
     return left > 0 ? left : 0;
   }
-  /// First source pixel with a weight, and the one behind the last.
+  /// First source pixel with a weight, and one past the last.
   constexpr int first(int i) const {
     const int low = centre(i) - support() - target;  // 2 * target * j > low
     return low < 0 ? 0 : low / (2 * target) + 1;
@@ -34,7 +34,7 @@ struct Triangle {
   }
 };
 
-/// nullptr: accepted. Else what is wrong.
+/// Why `args` are refused, or nullptr if they are accepted.
 inline const char* refusal(const PreprocessArgs& args) {
   if (args.source_height <= 0 || args.source_width <= 0) return "the source image is empty";
   if (args.target_height <= 0 || args.target_width <= 0) return "the target image is empty";

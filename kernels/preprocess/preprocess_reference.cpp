@@ -14,7 +14,7 @@
 namespace rangefinder::kernels {
 namespace {
 
-/// Target pixel i of a line; halves round up. `step`: bytes from a source pixel to the next.
+/// Target pixel i of a line; halves round up. `step`: bytes between source pixels.
 std::uint8_t filtered(const std::uint8_t* line, std::int64_t step, const Triangle& triangle, int i) {
   std::int64_t sum = 0;
   std::int64_t total = 0;

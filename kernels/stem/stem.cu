@@ -11,22 +11,22 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kTaps = 27;
-constexpr int kGroup = 32;        // output channels of a warp: 4 tiles of 8
+constexpr int kGroup = 32;        // output channels per warp: 4 tiles of 8
 constexpr int kTilePixels = 16;   // rows of an mma tile
-constexpr int kTilesPerWarp = 4;  // how often a warp's weights are used
+constexpr int kTilesPerWarp = 4;  // reuse of a warp's weights
 
 __device__ __forceinline__ float relu(float value) {
-  return value < 0.0f ? 0.0f : value;  // NaN stays
+  return value < 0.0f ? 0.0f : value;  // propagates NaN
 }
 
-/// Weight (output channel o, row r, k = 4 * column + channel) as 16 bits; zero where there is none.
+/// Weight (output channel o, row r, k = 4 * column + channel) as 16 bits; zero outside the kernel.
 template <typename Element>
 __device__ __forceinline__ unsigned weight_bits(const StemArgs& args, int o, int r, int k) {
   if (o >= args.output.channels || k / 4 >= 3 || k % 4 >= 3) return 0;
   return reinterpret_cast<const unsigned short*>(args.weight)[o * kTaps + r * 9 + k / 4 * 3 + k % 4];
 }
 
-/// Two neighbouring elements of pixel (y, x), from `channel` on; channel 3 is not a value and becomes 0.
+/// Two adjacent elements of pixel (y, x), from `channel` on; channel 3 is padding and becomes 0.
 template <typename Element>
 __device__ __forceinline__ unsigned pixel_bits(const Element* image, const NhwcInput& input, int y, int x,
                                                int channel, bool is_there) {
@@ -41,11 +41,11 @@ __device__ __forceinline__ unsigned pixel_bits(const Element* image, const NhwcI
 //
 //   out[n,y,x,o] = max(0, bias[o] + sum_{r,q,c<3} weight[o,r,q,c] * input[n, 2y + r - 1, 2x + q - 1, c])
 //
-// Shapes   input: (N, 2H, 2W, 4), the fourth element is masked away; weight: (O, 3, 3, 3); output: (N, H, W,
-// O) Tiling   a warp owns 16 pixels of an output row by 32 channels. The window's row of 3 pixels by 4
+// Shapes   input: (N, 2H, 2W, 4), the fourth element is masked; weight: (O, 3, 3, 3); output: (N, H, W, O)
+// Tiling   a warp owns 16 pixels of an output row by 32 channels. The window's row of 3 pixels by 4
 //          elements is k = [0, 12) of one m16n8k16 step, 3 steps in all. Weights stay in registers for
-//          kTilesPerWarp tiles; pixels come straight from L1, 4 bytes a lane.
-//          Columns of the four n-tiles are permuted so that a lane's 8 sums are neighbouring channels:
+//          kTilesPerWarp tiles; pixels are loaded from L1, 4 bytes a lane.
+//          Columns of the four n-tiles are permuted so that a lane's 8 sums are adjacent channels:
 //          column n of tile j is channel (n / 2) * 8 + j * 2 + n % 2, stored as one 16-byte word.
 // Bytes    3.3 MB read, 6.6 MB written at batch 1, 640x640, 32 channels: bound by the writes.
 // Numerics fp32 sums; bias added in fp32.
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads) stem_mma_kernel(StemArgs args, int t
 #pragma unroll
     for (int r = 0; r < 3; ++r) {
       const int from_y = 2 * y + r - 1;
-      const int from_x = 2 * x - 1 + quad / 2;  // pixels 0 and 1 of the window; +2 is pixel 2 and nothing
+      const int from_x = 2 * x - 1 + quad / 2;  // pixels 0 and 1 of the window; +2: pixel 2 or none
       const int c = quad % 2 * 2;
       pixels[r][0] = pixel_bits(image, args.input, from_y, from_x, c, is_low);
       pixels[r][1] = pixel_bits(image, args.input, from_y, from_x + 16, c, is_high);
@@ -116,9 +116,9 @@ __global__ void __launch_bounds__(kThreads) stem_mma_kernel(StemArgs args, int t
   }
 }
 
-// First convolution in fp32, on CUDA cores: also for tf32, which 27 products a sum cannot speed up.
+// First convolution in fp32, on CUDA cores. tf32 uses it too: tensor cores do not help sums of 27 products.
 //
-// Shapes   as above. A thread owns 8 channels of one output pixel; weights lie in shared memory as
+// Shapes   as above. A thread owns 8 channels of one output pixel; weights are in shared memory as
 //          (tap, channel), so that 8 channels are two broadcast loads.
 // Bytes    6.6 MB read, 13.1 MB written at batch 1, 640x640, 32 channels
 // Numerics fp32 fused multiply-add, taps in ascending order

@@ -4,11 +4,11 @@
 //
 //   out[n,y,x,o] = max(0, bias[o] + sum_{r,q,c<3} weight[o,r,q,c] * input[n, 2y + r - 1, 2x + q - 1, c])
 //
-// Three channels fill no tensor-core tile, hence a kernel of its own. Pixels lie 4 elements apart
-// (kPixelStride, the fourth is not read) so that a pixel is one load. Sums are fp32 for all types.
+// Three channels do not fill a tensor-core tile, hence a separate kernel. Pixels are 4 elements apart
+// (kPixelStride, the fourth is not used), so that a pixel is one load. Sums are fp32 for all types.
 //
 // Refuses (cudaErrorInvalidValue): odd height or width, input channels other than 3, a pixel stride
-// other than 4, output channels that are no multiple of 8 or more than 64.
+// other than 4, output channels that are not a multiple of 8 or more than 64.
 #pragma once
 
 #include <cuda_runtime_api.h>

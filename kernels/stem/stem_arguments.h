@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which arguments of the stem are refused, and why: one list for launcher and reference.
+// Argument checks of the stem, shared by launcher and reference.
 #pragma once
 
 #include "kernels/stem/stem.h"
@@ -10,7 +10,7 @@ namespace rangefinder::kernels {
 inline constexpr int kStemInputChannels = 3;
 inline constexpr int kStemMaxChannels = 64;
 
-/// nullptr: accepted. Else what is wrong.
+/// Why `args` are refused, or nullptr if they are accepted.
 inline const char* refusal(const StemArgs& args) {
   const NhwcInput& input = args.input;
   const NhwcOutput& output = args.output;
@@ -22,14 +22,14 @@ inline const char* refusal(const StemArgs& args) {
     return "height or width is odd or zero";
   if (input.channels != kStemInputChannels || input.pixel_step() != kPixelStride ||
       input.image_step() % kPixelStride != 0)
-    return "the input has not three channels, four elements apart";
+    return "the input does not have three channels with a pixel stride of four";
   if (output.height != input.height / 2 || output.width != input.width / 2)
-    return "the output has not half the size";
+    return "the output does not have half the input's size";
   if (output.channels <= 0 || output.channels % 8 != 0 || output.channels > kStemMaxChannels)
-    return "the output channels are no multiple of 8 up to 64";
+    return "the number of output channels is not a multiple of 8 up to 64";
   if (output.pixel_step() < output.channels || output.pixel_step() % multiple != 0 ||
       output.image_step() % multiple != 0)
-    return "the output's strides are no multiple of a load";
+    return "the output's strides are not a multiple of a load";
   return nullptr;
 }
 

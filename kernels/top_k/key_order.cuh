@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of top_k.h as unsigned numbers: greater is earlier.
+// The order of top_k.h as unsigned numbers: greater ranks first.
 #pragma once
 
 #include "kernels/top_k/top_k_arguments.h"
@@ -9,7 +9,7 @@ namespace rangefinder::kernels {
 
 inline constexpr int kRowBits = 16;
 
-/// What selection compares: unsigned, in the order of the floats. -0 equals +0, NaN comes last.
+/// The unsigned key that selection compares, in the order of the floats. -0 equals +0, NaN ranks last.
 __device__ __forceinline__ unsigned ordered(float value) {
   if (value != value) return 0;
   const unsigned bits = __float_as_uint(value + 0.0f);
@@ -21,7 +21,7 @@ __device__ __forceinline__ float unordered(unsigned key) {
   return __uint_as_float((key & 0x80000000u) != 0 ? key ^ 0x80000000u : ~key);
 }
 
-/// Key and row in 48 bits, greater is earlier. All different: nothing is left to scheduling.
+/// Key and row in 48 bits, greater ranks first. All are different, so scheduling cannot change the result.
 __device__ __forceinline__ unsigned long long composite(unsigned key, int row) {
   return static_cast<unsigned long long>(key) << kRowBits | static_cast<unsigned>(kMaxRows - 1 - row);
 }

@@ -29,7 +29,7 @@ template <typename Vector>
 __global__ void __launch_bounds__(kKeyThreads) row_key_kernel(TopKArgs args, int rows) {
   wait_for_predecessor();
   const int thread = static_cast<int>(blockIdx.x * kKeyThreads + threadIdx.x);
-  const int row = min(thread / kLanesPerRow, rows - 1);  // no lane leaves: the shuffles need all
+  const int row = min(thread / kLanesPerRow, rows - 1);  // no lane exits: the shuffles need all
   const int lane = thread % kLanesPerRow;
   const int vectors = args.columns * 4 / static_cast<int>(sizeof(Vector));
   const Vector* const scores = reinterpret_cast<const Vector*>(args.scores) + std::int64_t{row} * vectors;
@@ -51,9 +51,9 @@ __global__ void __launch_bounds__(kKeyThreads) row_key_kernel(TopKArgs args, int
 struct SelectionState {
   int histogram[kBins];
   int warp_total[kWarps];
-  int bin;     ///< that holds the last chosen row
-  int in_bin;  ///< rows of that bin
-  int needed;  ///< rows still to be chosen from it
+  int bin;     ///< the bin of the last chosen row
+  int in_bin;  ///< rows in that bin
+  int needed;  ///< rows still to choose from it
   int above;   ///< rows in greater bins
   int collected;
   unsigned warp_least[kWarps];
@@ -62,14 +62,14 @@ struct SelectionState {
   int rank[kMaxChosen];
 };
 
-/// Finds the bin, from the greatest down, in which the count reaches state.needed. All threads call it.
+/// Finds the bin, from the greatest down, at which the count reaches state.needed. All threads must call it.
 __device__ void find_bin(SelectionState& state) {
   const int thread = static_cast<int>(threadIdx.x);
   const int high = kBins - 1 - 2 * thread;  // this thread's bins: high, high - 1
   const int upper = state.histogram[high];
   const int both = upper + state.histogram[high - 1];
   const int needed = state.needed;
-  int through = both;  // rows in bins down to this thread's, within the warp
+  int through = both;  // rows in bins down to this thread's, in the warp
 #pragma unroll
   for (int step = 1; step < 32; step *= 2) {
     const int other = __shfl_up_sync(kWholeWarp, through, step);
@@ -91,8 +91,8 @@ __device__ void find_bin(SelectionState& state) {
   __syncthreads();
 }
 
-/// The smallest composite that is chosen: a radix selection over 11, 11, 10, 8 and 8 bits, which ends as
-/// soon as all of a bin is wanted. The rows' bits only matter among equal keys.
+/// The smallest chosen composite: a radix selection over 11, 11, 10, 8 and 8 bits. It stops early if all rows
+/// of a bin are needed. The rows' bits only matter among equal keys.
 __device__ unsigned long long threshold_of(SelectionState& state, const unsigned* keys, int rows) {
   constexpr int kPasses = 5;
   constexpr int kShift[kPasses] = {37, 26, 16, 8, 0};
@@ -115,7 +115,7 @@ __device__ unsigned long long threshold_of(SelectionState& state, const unsigned
   return prefix;
 }
 
-/// Least and greatest key of the image, for all threads.
+/// Minimum and maximum key of the image, in all threads.
 __device__ uint2 range_of(SelectionState& state, const unsigned* keys, int rows) {
   const int thread = static_cast<int>(threadIdx.x);
   unsigned least = 0xFFFFFFFFu;
@@ -135,8 +135,8 @@ __device__ uint2 range_of(SelectionState& state, const unsigned* keys, int rows)
                     __reduce_max_sync(kWholeWarp, state.warp_greatest[thread % 32]));
 }
 
-/// One histogram over the keys' own range. If the bins down to the k-th key hold few rows, they are
-/// collected, k of them or some more; else false: many equal keys, or an outlier that widens the range.
+/// One histogram over the keys' own range. Collects the bins down to the k-th key, k rows or a few more.
+/// Returns false if they hold too many: many equal keys, or an outlier that widens the range.
 __device__ bool collect_by_range(SelectionState& state, const unsigned* keys, int rows) {
   const uint2 range = range_of(state, keys, rows);
   const int shift = max(0, 21 - __clz(static_cast<int>(range.y - range.x)));  // 11 bits are left
@@ -152,7 +152,7 @@ __device__ bool collect_by_range(SelectionState& state, const unsigned* keys, in
   return true;
 }
 
-/// Exactly k rows, whatever the keys.
+/// Collects exactly k rows, for any keys.
 __device__ void collect_by_digits(SelectionState& state, const unsigned* keys, int rows, int k) {
   if (threadIdx.x == 0) state.needed = k;
   const unsigned long long threshold = threshold_of(state, keys, rows);  // begins with a barrier
@@ -162,7 +162,7 @@ __device__ void collect_by_digits(SelectionState& state, const unsigned* keys, i
   }
 }
 
-/// Writes the first k of the collected rows in order. The rank of a row is how many come before it.
+/// Writes the first k of the collected rows in order. A row's rank is the number of rows before it.
 __device__ void write_in_order(SelectionState& state, const TopKArgs& args) {
   const int thread = static_cast<int>(threadIdx.x);
   const int collected = state.collected;   // [k, kMaxChosen]
@@ -185,7 +185,7 @@ __device__ void write_in_order(SelectionState& state, const TopKArgs& args) {
   if (args.keys != nullptr) args.keys[target] = unordered(static_cast<unsigned>(own >> kRowBits));
 }
 
-/// Keys of an image into shared memory, 16 bytes at a time where they lie so.
+/// Loads the keys of an image into shared memory, 16 bytes at a time if they are aligned.
 template <bool kFromScores>
 __device__ void copy_keys(unsigned* shared, const unsigned* source, int rows) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -206,10 +206,10 @@ __device__ void copy_keys(unsigned* shared, const unsigned* source, int rows) {
 //
 // Shapes   keys: (images, rows), from row_key_kernel or, with one column, the scores themselves;
 //          indices, args.keys: (images, k)
-// Tiling   one block an image. Keys are read once into shared memory where they fit (8400: 34 KB), else
-//          every pass reads them from L2. One histogram of 2048 bins over the keys' range leaves little more
-//          than k rows, which are ordered by counting; many equal keys go through radix selection.
-// Bytes    34 KB read at 8400 rows: its time is the passes, about 1 us each
+// Tiling   one block per image. Keys are read once into shared memory if they fit (8400: 34 KB), else every
+//          pass reads them from L2. One histogram of 2048 bins over the keys' range leaves little more than
+//          k rows, which are ordered by counting; many equal keys use radix selection.
+// Bytes    34 KB read at 8400 rows: bound by the passes, about 1 us each
 // Numerics exact. Atomics only count, so their order does not matter.
 // Checked  tests/kernels/top_k_check.cpp against std::partial_sort: equal indices, with ties and NaN.
 template <bool kInShared, bool kFromScores>
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(kThreads) select_kernel(TopKArgs args) {
   for (int i = thread; i < kBins; i += kThreads) state.histogram[i] = 0;
   __syncthreads();
   if (!collect_by_range(state, keys, args.rows)) {
-    __syncthreads();  // everyone has read what find_bin() left
+    __syncthreads();  // all threads have read the results of find_bin()
     collect_by_digits(state, keys, args.rows, args.k);
   }
   __syncthreads();

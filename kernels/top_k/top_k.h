@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The k greatest rows of each image by their greatest column.
+// The k rows of each image whose maximum over the columns is greatest.
 //
 //   key[b,r] = max_c scores[b,r,c]         order: key descending, then row ascending; NaN ranks last
 //   indices[b,i] = row of the i-th in that order, i in [0, k)
 //
 // Equal keys never make the result depend on scheduling: the selection is a function of the keys.
-// Queries: columns = labels. The final detections: columns = 1 over queries * labels.
+// RT-DETR's queries: columns = labels. Its final detections: columns = 1 over queries * labels.
 //
 // Refuses (cudaErrorInvalidValue): k > rows, k > 1024, rows > 65536.
 #pragma once

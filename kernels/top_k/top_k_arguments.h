@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which arguments of a selection are refused, and why: one list for launcher and reference.
+// Argument checks of top_k, shared by launcher and reference.
 #pragma once
 
 #include "kernels/top_k/top_k.h"
@@ -10,7 +10,7 @@ namespace rangefinder::kernels {
 inline constexpr int kMaxChosen = 1024;
 inline constexpr int kMaxRows = 65536;
 
-/// nullptr: accepted. Else what is wrong.
+/// Why `args` are refused, or nullptr if they are accepted.
 inline const char* refusal(const TopKArgs& args) {
   if (args.images < 0 || args.rows < 0 || args.k < 0) return "a count is negative";
   if (args.columns <= 0) return "there are no columns";

@@ -15,7 +15,7 @@
 namespace rangefinder::kernels {
 namespace {
 
-/// NaN if one of the columns is NaN.
+/// The maximum, or NaN if one of the columns is NaN.
 float key_of(const float* row, int columns) {
   float key = row[0];
   for (int column = 1; column < columns && !std::isnan(key); ++column)

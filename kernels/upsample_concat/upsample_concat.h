@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nearest upsampling by two, and concatenation behind it: the input of an FPN block as PyTorch makes it.
+// Nearest upsampling by two, then concatenation: the input of an FPN block as PyTorch makes it.
 //
 //   out[n,y,x,c] = coarse[n, y/2, x/2, c]   for c in [0, A)
 //                = fine[n, y, x, c - A]     for c in [A, A + B)
 //
-// The network does without it (a convolution takes two inputs and an upsampled addend); it is the plain
-// way to compare with. Refuses (cudaErrorInvalidValue): sizes that do not fit, channels or strides that
-// are no multiple of elements_per_load().
+// The network does not use it: its convolution takes two inputs and an upsampled addend. This is the plain
+// variant to compare with. Refuses (cudaErrorInvalidValue): sizes that do not match, channels or strides
+// that are not a multiple of elements_per_load().
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which arguments of upsampling with concatenation are refused, and why: for launcher and reference.
+// Argument checks of upsample_concat, shared by launcher and reference.
 #pragma once
 
 #include "kernels/upsample_concat/upsample_concat.h"
@@ -14,18 +14,18 @@ constexpr bool is_concatenable(const View& view, int multiple) {
          view.image_step() % multiple == 0 && view.pixel_step() >= view.channels;
 }
 
-/// nullptr: accepted. Else what is wrong.
+/// Why `args` are refused, or nullptr if they are accepted.
 inline const char* refusal(const UpsampleConcatArgs& args) {
   const int multiple = elements_per_load(args.element);
   const NhwcOutput& output = args.output;
   if (args.images < 0) return "the number of images is negative";
   if (!is_concatenable(args.coarse, multiple) || !is_concatenable(args.fine, multiple) ||
       !is_concatenable(output, multiple))
-    return "a view is absent, empty or no multiple of a load";
+    return "a view is absent, empty or not a multiple of a load";
   if (2 * args.coarse.height != output.height || 2 * args.coarse.width != output.width)
-    return "the coarse input has not half the output's size";
+    return "the coarse input does not have half the output's size";
   if (args.fine.height != output.height || args.fine.width != output.width)
-    return "the fine input has not the output's size";
+    return "the fine input does not have the output's size";
   if (args.coarse.channels + args.fine.channels != output.channels) return "the channels do not add up";
   return nullptr;
 }

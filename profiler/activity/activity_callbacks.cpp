@@ -23,10 +23,10 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
                                   std::size_t* max_records) noexcept {
-  *max_records = 0;  // as many as fit
+  *max_records = 0;  // no limit
   const LentBuffer lent = buffer_pool.load(std::memory_order_acquire)->take();
   *buffer = lent.data;
-  *bytes = lent.bytes;  // none: CUPTI drops the records and counts them
+  *bytes = lent.bytes;  // without a buffer CUPTI drops the records and counts them
 }
 
 void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
@@ -34,11 +34,11 @@ void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer
   buffer_pool.load(std::memory_order_acquire)->complete(buffer, valid_bytes);
 }
 
-/// Some fifteen points to look through: less than 50 ns a record.
+/// About fifteen clock points to search: less than 50 ns per record.
 constexpr std::int64_t kClockAgeNs = 60'000'000'000;
 std::atomic<std::int64_t> renewed_ns{0};
 
-/// The clock of all our times, and CUPTI's own.
+/// The clock of all our times; CUPTI also uses it.
 std::uint64_t CUPTIAPI realtime_ns() noexcept {
   return static_cast<std::uint64_t>(clock_now_ns());
 }
@@ -52,9 +52,9 @@ bool set_flag(const CuptiFunctions& cupti, CUpti_ActivityAttribute attribute, st
 
 bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::string& error) {
   buffer_pool.store(&pool, std::memory_order_release);
-  // Without this CUPTI clears every buffer itself, on the application's thread.
+  // Otherwise CUPTI clears every buffer on the application's thread.
   (void)set_flag(cupti, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-  // gettid() instead of a truncated pthread_self(): the id that NVTX, ps and our lines use.
+  // gettid() instead of a truncated pthread_self(): the id that NVTX, ps and our traces use.
   (void)cupti.SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   const CUptiResult r = cupti.ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
   if (r != CUPTI_SUCCESS) error = "cuptiActivityRegisterCallbacks failed with " + cupti_result_text(cupti, r);
@@ -63,7 +63,7 @@ bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::strin
 
 bool enable_activity_kinds(const CuptiFunctions& cupti, GraphTracing graphs, std::string& error) {
   for (const CUpti_ActivityKind kind : kKinds) {
-    // With this kind on, CUPTI gives no records of a graph's nodes.
+    // With this kind enabled, CUPTI delivers no records of a graph's nodes.
     if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && graphs != GraphTracing::whole) continue;
     if (const CUptiResult r = cupti.ActivityEnable(kind); r != CUPTI_SUCCESS) {
       error = "cuptiActivityEnable(" + std::to_string(kind) + ") failed with " + cupti_result_text(cupti, r);
@@ -80,7 +80,7 @@ void disable_activity_kinds(const CuptiFunctions& cupti) noexcept {
 void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool on) noexcept {
   if (on && monotonic_now_ns() - renewed_ns.load(std::memory_order_relaxed) > kClockAgeNs) renew_clock(cupti);
   for (const CUpti_ActivityKind kind : kKinds) {
-    // These tell what work is of, and are few.
+    // These few records describe the contexts and streams that work refers to.
     if (kind == CUPTI_ACTIVITY_KIND_CONTEXT || kind == CUPTI_ACTIVITY_KIND_STREAM) continue;
     if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && graphs != GraphTracing::whole) continue;
     (void)(on ? cupti.ActivityEnable(kind) : cupti.ActivityDisable(kind));
@@ -91,7 +91,7 @@ void restart_node_records(const CuptiFunctions& cupti) noexcept {
   constexpr CUpti_ActivityKind kOfNodes[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                              CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
   for (const CUpti_ActivityKind kind : kOfNodes) (void)cupti.ActivityDisable(kind);
-  // Forced: with what it still holds CUPTI keeps the device memory that it should use again.
+  // Forced: records that CUPTI still holds keep the device memory that it must reuse.
   (void)cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   for (const CUpti_ActivityKind kind : kOfNodes) (void)cupti.ActivityEnable(kind);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's activity records, switched on: attributes, buffer callbacks, kinds.
+// Enables CUPTI's activity records: attributes, buffer callbacks, record kinds.
 //
-//   CUPTI wants a buffer (application thread) ─▶ BufferPool::take()
-//   CUPTI has filled one (its own thread)     ─▶ BufferPool::complete()
+//   CUPTI requests a buffer (application thread) ─▶ BufferPool::take()
+//   CUPTI has filled one (its own thread)        ─▶ BufferPool::complete()
 //
-// CUPTI's two callbacks carry no pointer of ours, so the pool is known here by a
-// static one, set once.
+// CUPTI's two callbacks have no user pointer, so a static pointer to the pool is set
+// once.
 #pragma once
 
 #include <string>
@@ -17,30 +17,30 @@
 
 namespace rangefinder {
 
-/// Registers the buffers and sets the attributes; before the first context. False: `error`.
+/// Registers the buffer callbacks and sets the attributes; before the first context. False: see `error`.
 [[nodiscard]] bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::string& error);
 
-/// Enables the kinds of records. With `graphs` whole a graph launch has one record instead of one a node.
+/// Enables the record kinds. With `graphs` whole, a graph launch has one record instead of one per node.
 [[nodiscard]] bool enable_activity_kinds(const CuptiFunctions& cupti, GraphTracing graphs,
                                          std::string& error);
 void disable_activity_kinds(const CuptiFunctions& cupti) noexcept;
 
-/// Records of work alone, on or off: with what was enabled by enable_activity_kinds(). Renews the clock once
-/// a minute. Any thread, one at a time.
+/// Enables or disables the kinds that record GPU work, of those that enable_activity_kinds() enabled. Renews
+/// the clock at most once a minute. Any thread, one at a time.
 void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool on) noexcept;
 
-/// Records of kernels, copies and memsets off and on again. What CUPTI had not timed by then it
-/// delivers without times. Drain thread; costs what enabling costs.
+/// Disables and re-enables records of kernels, copies and memsets. Work that CUPTI has not timed by then is
+/// delivered without times. Drain thread; costs as much as enabling.
 void restart_node_records(const CuptiFunctions& cupti) noexcept;
 
-/// While no kind of record is on, and all records have been handed back: those of work that began before
-/// would have no times. CUPTI compares the clocks of GPU and host every 4 s for as long as the process
-/// lives, and to convert a time of a record it goes through all of these points from the first one
-/// on, three times a record: 0.35 us a record after 9 minutes, 2.3 an hour (docs/decisions.md). To
-/// register a clock begins them anew. And it may be that another tool has left its own.
+/// Call only while no kind is enabled and all records have been delivered: pending work would lose its
+/// times. CUPTI compares the GPU's and the host's clocks every 4 s for the life of the process. To convert a
+/// record it searches all these points from the first one, three times per record: 0.35 us per record after
+/// 9 minutes, 2.3 us after an hour (docs/decisions.md). Registering a clock clears the points. It also
+/// replaces a clock that another tool may have left.
 void renew_clock(const CuptiFunctions& cupti) noexcept;
 
-/// Attributes as they were, for whoever uses CUPTI next.
+/// Restores the attributes for the next user of CUPTI.
 void unregister_activity(const CuptiFunctions& cupti) noexcept;
 
 }  // namespace rangefinder

@@ -6,8 +6,8 @@
 namespace rangefinder {
 namespace {
 
-/// The number of an enumeration, as CUPTI wrote it at `offset`: it may be none of the values that
-/// this header knows, and loading it as one would then be undefined.
+/// The raw value of an enumeration that CUPTI wrote at `offset`. It may be unknown to this header; loading
+/// it as the enumeration would then be undefined behaviour.
 template <typename Activity>
 std::uint32_t number_at(const Activity& a, std::size_t offset) noexcept {
   std::uint32_t number = 0;
@@ -15,8 +15,8 @@ std::uint32_t number_at(const Activity& a, std::size_t offset) noexcept {
   return number;
 }
 
-/// Sets both times, or neither: CUPTI gives 0 where it could not time the work, and an interval that
-/// ends before it begins, or that no clock will reach, is none.
+/// Sets both times or neither. CUPTI writes 0 if it could not time the work. An interval that ends before
+/// it begins, or does not fit in 63 bits, is invalid.
 template <typename Record>
 void set_times(std::uint64_t start_ns, std::uint64_t end_ns, Record& record) noexcept {
   if (start_ns == 0 || end_ns < start_ns || end_ns > INT64_MAX) return;
@@ -24,7 +24,7 @@ void set_times(std::uint64_t start_ns, std::uint64_t end_ns, Record& record) noe
   record.end_ns = static_cast<TimeNs>(end_ns);
 }
 
-/// The fields that all records of GPU work share by name.
+/// The fields that all records of GPU work have under the same names.
 template <typename Activity>
 GpuWork work_of(const Activity& a) noexcept {
   GpuWork work;
@@ -165,7 +165,7 @@ void decode_memset(const CUpti_ActivityMemset4& a, RecordSink& sink) {
 }
 
 void decode_graph(const CUpti_ActivityGraphTrace2& a, RecordSink& sink) {
-  constexpr std::uint32_t kOnHost = INT32_MAX;  // the first node is none of a GPU
+  constexpr std::uint32_t kOnHost = INT32_MAX;  // the first node runs on the host
   GraphRecord graph;
   set_times(a.start, a.end, graph.work);
   graph.work.gpu = a.deviceId == kOnHost ? a.endDeviceId : a.deviceId;

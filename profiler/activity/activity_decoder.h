@@ -21,14 +21,14 @@
 
 namespace rangefinder {
 
-/// One kernel execution as CUPTI tells it. Ids of name, config and path are not set yet.
+/// One kernel execution as CUPTI reports it. The ids of name, config and path are not set yet.
 struct KernelActivity {
-  GpuWork work;               ///< times absolute (CLOCK_REALTIME); kNoTime where CUPTI had none
+  GpuWork work;               ///< times absolute (CLOCK_REALTIME); kNoTime if CUPTI had none
   LaunchConfigRecord config;  ///< id is 0
-  const char* name = "";      ///< mangled, borrowed from CUPTI: copy it before you keep it
+  const char* name = "";      ///< mangled, borrowed from CUPTI: copy to keep
 };
 
-/// Takes what the decoder finds, in the order of the buffer. Times are absolute.
+/// Receives the decoded records in buffer order. Times are absolute.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
@@ -36,7 +36,7 @@ class RecordSink {
   virtual void on_memcpy(MemcpyRecord copy) = 0;
   virtual void on_memset(MemsetRecord memset) = 0;
   virtual void on_graph(GraphRecord graph) = 0;
-  /// `details` was allocated by CUPTI and belongs to the receiver: free() it; may be nullptr.
+  /// `details` was allocated by CUPTI. The receiver owns it and must free() it; may be nullptr.
   virtual void on_overhead(OverheadRecord overhead, void* details) = 0;
   virtual void on_context(const ContextRecord& context) = 0;
   virtual void on_stream(const StreamRecord& stream) = 0;
@@ -44,11 +44,11 @@ class RecordSink {
 
 struct DecodeResult {
   std::uint64_t records = 0;
-  std::uint64_t unknown = 0;  ///< kinds we did not enable
-  bool corrupt = false;       ///< the iterator gave up before the end of the buffer
+  std::uint64_t unknown = 0;  ///< records of kinds that we did not enable
+  bool corrupt = false;       ///< the iterator failed before the end of the buffer
 };
 
-/// Calls `sink` for every record of `data`. Throws only what the sink throws.
+/// Calls `sink` for every record in `data`. Throws only what the sink throws.
 DecodeResult decode_activity(const CuptiFunctions& cupti, std::uint8_t* data, std::size_t valid_bytes,
                              RecordSink& sink);
 

@@ -76,7 +76,7 @@ void BufferPool::complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcep
   const std::lock_guard lock(mutex_);
   if (valid_bytes == 0) return put_back(buffer);
   queue_[(queue_head_ + queue_size_) % queue_.size()] = {buffer, valid_bytes};
-  ++queue_size_;  // no more buffers exist than the ring has entries
+  ++queue_size_;  // cannot overflow: the ring has an entry for every buffer
 }
 
 FilledBuffer BufferPool::next() noexcept {
@@ -89,7 +89,7 @@ FilledBuffer BufferPool::next() noexcept {
 }
 
 void BufferPool::give_back(const FilledBuffer& buffer) noexcept {
-  // CUPTI was told that its buffers come zeroed, so that no application thread has to do it.
+  // We promised CUPTI zeroed buffers, so that no application thread has to clear them.
   std::memset(buffer.data, 0, buffer.valid_bytes);
   const std::lock_guard lock(mutex_);
   put_back(buffer.data);
@@ -105,12 +105,12 @@ void BufferPool::make_ready() noexcept {
     if (buffer == nullptr) return;
     std::memset(buffer, 0, kBufferBytes);
     const std::lock_guard lock(mutex_);
-    if (all_.size() >= limit_) {  // meanwhile
+    if (all_.size() >= limit_) {  // take() mapped more meanwhile
       munmap(buffer, kBufferBytes);
       return;
     }
     all_.push_back(buffer);
-    // In front: buffers that were in use are in the processor's caches.
+    // At the front, so that recently used buffers, still in the CPU's caches, are lent first.
     free_.insert(free_.begin(), buffer);
   }
 }
@@ -118,7 +118,7 @@ void BufferPool::make_ready() noexcept {
 std::uint8_t* BufferPool::take_spare() noexcept {
   const std::lock_guard lock(mutex_);
   if (free_.size() <= kReady) return nullptr;
-  std::uint8_t* const buffer = free_.front();  // has waited the longest
+  std::uint8_t* const buffer = free_.front();  // unused for longest
   free_.erase(free_.begin());
   std::erase(all_, buffer);
   return buffer;
@@ -126,7 +126,7 @@ std::uint8_t* BufferPool::take_spare() noexcept {
 
 std::uint8_t* BufferPool::take_all_small() noexcept {
   const std::lock_guard lock(mutex_);
-  if (free_small_.size() != small_used_) return nullptr;  // some are lent
+  if (free_small_.size() != small_used_) return nullptr;  // some are in use
   small_used_ = 0;
   free_small_.clear();
   return std::exchange(small_, nullptr);

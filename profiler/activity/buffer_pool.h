@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activity buffers: lent to CUPTI, filled, queued for the drain thread, lent again.
+// Activity buffers: lent to CUPTI, filled, queued for the drain thread, then lent again.
 //
 //   take() ─▶ CUPTI ─▶ complete() ─▶ queue ─▶ next() ─▶ drain thread ─▶ give_back() ─▶ free
 //
-// Their memory is bounded: when all of it is in flight take() gives nothing, CUPTI drops what
-// it would have written, and we count it. CUPTI fills a buffer for each thread that launches, so
-// a quarter of the memory goes into small buffers, lent when the large ones are all in flight:
-// 32 buffers are 24 large and 128 small ones.
+// The memory is bounded. When all of it is in flight, take() returns none, CUPTI drops the records,
+// and we count that. CUPTI fills one buffer per launching thread. So a quarter of the memory is split
+// into small buffers, which are lent when all large ones are in flight: 32 buffers are 24 large and
+// 128 small ones.
 //
-// Nothing is mapped before the first use. From then on the drain thread keeps kReady large buffers
-// at hand whose pages are there: touched for the first time by CUPTI, on the application's thread,
-// a buffer costs twice as much as all the rest of a record. Any thread; the lock is held for a few
-// instructions, never over a call into CUPTI.
+// No memory is mapped before the first use. From then on the drain thread keeps kReady large buffers
+// free and pre-faulted: page faults on the application's thread would cost twice as much as all other
+// work per record. Any thread; the lock is held for a few instructions, never across a CUPTI call.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +24,7 @@
 namespace rangefinder {
 
 struct LentBuffer {
-  std::uint8_t* data = nullptr;  ///< nullptr: there is none
+  std::uint8_t* data = nullptr;  ///< nullptr: none
   std::size_t bytes = 0;
 };
 
@@ -36,41 +35,40 @@ struct FilledBuffer {
 
 class BufferPool {
  public:
-  /// 2 MiB: some 10,000 kernel records.
+  /// 2 MiB: about 10,000 kernel records.
   static constexpr std::size_t kBufferBytes = std::size_t{2} << 20;
   static constexpr std::size_t kSmallBytes = kBufferBytes / 16;
 
-  /// At 0.7 us a record, which is as fast as CUPTI writes them, they last for 28 ms: two turns
-  /// of the drain thread.
+  /// At 0.7 us per record, CUPTI's top speed, they last 28 ms: two periods of the drain thread.
   static constexpr std::size_t kReady = 4;
 
-  /// `buffers`: their memory, in buffers of kBufferBytes; a quarter of them, rounded down, is for small ones.
+  /// `buffers`: total memory, in units of kBufferBytes. A quarter, rounded down, becomes small buffers.
   BufferPool(std::uint32_t buffers, LossLedger& loss);
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  /// A zeroed buffer of kBufferBytes or kSmallBytes; none when all are in flight (counted).
+  /// A zeroed buffer of kBufferBytes or kSmallBytes; none if all are in flight (counted as lost).
   [[nodiscard]] LentBuffer take() noexcept;
-  /// CUPTI filled `buffer`. Buffers without records go back at once.
+  /// CUPTI has filled `buffer`. A buffer without records becomes free at once.
   void complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
-  /// Drain thread: the oldest filled buffer; data is nullptr when there is none.
+  /// Drain thread: the oldest filled buffer; data is nullptr if there is none.
   [[nodiscard]] FilledBuffer next() noexcept;
-  /// Drain thread: done with it.
+  /// Drain thread: returns a buffer from next() to the pool.
   void give_back(const FilledBuffer& buffer) noexcept;
 
-  /// Drain thread, each turn: maps and touches what is missing to kReady free buffers.
+  /// Drain thread, each period: maps and pre-faults buffers until kReady are free.
   void make_ready() noexcept;
 
-  /// A window is over: the memory of all free buffers but kReady goes back to the kernel.
+  /// After a window: returns the memory of all free buffers but kReady to the kernel.
   void shrink() noexcept;
 
-  /// Recording is over: take() gives nothing from now on, and counts nothing.
+  /// Recording has ended: from now on take() returns none and counts no loss.
   void close() noexcept;
 
-  /// Most memory in flight at once, in buffers of kBufferBytes, rounded up.
+  /// Maximum memory in flight at once, in units of kBufferBytes, rounded up.
   [[nodiscard]] std::uint64_t peak_in_flight() const noexcept;
-  /// How many there may be, small ones included.
+  /// Maximum number of buffers, including small ones.
   [[nodiscard]] std::size_t capacity() const noexcept { return queue_.size(); }
 
  private:
@@ -78,7 +76,7 @@ class BufferPool {
   [[nodiscard]] std::uint8_t* take_small() noexcept;
   [[nodiscard]] bool is_small(const std::uint8_t* buffer) const noexcept;
   void put_back(std::uint8_t* buffer) noexcept;
-  // These two for shrink(): memory that nobody has any more; nullptr: there is none.
+  // For shrink(): memory that is not in use; nullptr: none.
   [[nodiscard]] std::uint8_t* take_spare() noexcept;
   [[nodiscard]] std::uint8_t* take_all_small() noexcept;
 
@@ -87,10 +85,10 @@ class BufferPool {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::uint8_t*> all_, free_;  // large ones
-  std::uint8_t* small_ = nullptr;          // memory of all small ones
-  std::size_t small_used_ = 0;             // so many from its begin were lent at least once
+  std::uint8_t* small_ = nullptr;          // one block for all small buffers
+  std::size_t small_used_ = 0;             // buffers of that block lent at least once, from its start
   std::vector<std::uint8_t*> free_small_;
-  std::vector<FilledBuffer> queue_;  // ring of as many as there may be
+  std::vector<FilledBuffer> queue_;  // ring of capacity() entries
   std::size_t queue_head_ = 0, queue_size_ = 0;
   std::size_t bytes_in_flight_ = 0, peak_bytes_ = 0;
   bool closed_ = false;

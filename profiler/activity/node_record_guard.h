@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI 13.0 does not always use the device memory of a graph's records again. When its pool is
-// used up, after some 25 million records, nodes of graphs come without times for ever.
+// Works around a leak: CUPTI 13.0 does not always reuse the device memory of a graph's records.
+// When its pool is used up, after about 25 million records, graph nodes have no times from then on.
 //
-//   untimed so far ──▶ look() ── many since the last restart? ──▶ records off, flushed, on again
+//   untimed so far ──▶ look() ── many since the last restart? ──▶ records disabled, flushed, enabled
 //
-// Refuses to restart more than once in kPauseNs: should that be no cure, the application must not
-// pay for it all the time. What came without times is counted as gpu_work_untimed, a restart as
+// Restarts at most once per kPauseNs: if a restart does not help, the application must not keep
+// paying for it. Records without times are counted as gpu_work_untimed, restarts as
 // records_restarted; nothing is repaired afterwards. Drain thread only.
 #pragma once
 
@@ -19,13 +19,13 @@ namespace rangefinder {
 
 class NodeRecordGuard {
  public:
-  /// Fewer happen for other reasons, where a context ends for example.
+  /// Fewer occur for other reasons, for example when a context ends.
   static constexpr std::uint64_t kMinUntimed = 256;
   static constexpr std::int64_t kPauseNs = 10'000'000'000;
 
   explicit NodeRecordGuard(LossLedger& loss) noexcept : loss_(loss) {}
 
-  /// Each turn; `untimed`: records of graphs that have come without times so far. True: it restarted.
+  /// Each drain period. `untimed`: graph records without times so far. True: records were restarted.
   bool look(const CuptiFunctions& cupti, std::uint64_t untimed, std::int64_t now_ns) noexcept {
     if (untimed - untimed_at_restart_ < kMinUntimed) return false;
     if (restarted_ns_ != 0 && now_ns - restarted_ns_ < kPauseNs) return false;

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::string_view kTensor = "sm__ops_path_tensor_";
 constexpr std::string_view kL2Share = "lts__t_bytes.sum.pct_of_peak_sustained_elapsed";
-constexpr double kStandardErrors = 2;  // of an estimate: 95 %
-constexpr double kUnseen = 0.01;       // of an estimate's unmeasured part: what no measured launch showed
-constexpr double kSmallShare = 0.01;   // operations without a known peak that do not matter
+constexpr double kStandardErrors = 2;  // error of an estimate, for 95 %
+constexpr double kUnseen = 0.01;  // share of an estimate's unmeasured part that no measured launch revealed
+constexpr double kSmallShare = 0.01;  // share of operations without a known peak that is ignored
 
-// Instructions of a pipe by threads. Two operations each; packed halves are two at a time.
+// Thread instructions of a pipe. Two operations each; packed half instructions process two values.
 struct Pipe {
   std::string_view metric;
   double operations;
@@ -23,12 +23,12 @@ struct Pipe {
 };
 constexpr std::array kPipes{
     Pipe{"smsp__thread_inst_executed_pipe_fma_pred_on.sum", 2, "fp32"},
-    Pipe{"smsp__thread_inst_executed_pipe_fma_type_fp16_pred_on.sum", 2, "fp32"},  // in the one above once
+    Pipe{"smsp__thread_inst_executed_pipe_fma_type_fp16_pred_on.sum", 2, "fp32"},  // also counted above
     Pipe{"smsp__thread_inst_executed_pipe_fp16_pred_on.sum", 4, "fp32"},
     Pipe{"smsp__thread_inst_executed_pipe_fp64_pred_on.sum", 2, "fp64"},
 };
 
-// Type of a tensor metric as GpuRecord::peak_flops names it; "" where no peak is known.
+// A tensor metric's type as in GpuRecord::peak_flops; "" if no peak is known.
 std::string_view tensor_peak(std::string_view metric) noexcept {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTypes{
       {{"src_fp16", "fp16_tensor"},
@@ -44,7 +44,7 @@ std::string_view tensor_peak(std::string_view metric) noexcept {
   return {};
 }
 
-// "src_fp16": the type that a tensor metric is of, whichever parts of it the metric counts.
+// "src_fp16": the source type of a tensor metric, whichever part of it the metric counts.
 std::string_view tensor_type(std::string_view metric) noexcept {
   const std::size_t begin = metric.find("src_");
   if (begin == std::string_view::npos) return metric;
@@ -52,7 +52,7 @@ std::string_view tensor_type(std::string_view metric) noexcept {
   return metric.substr(begin, end == std::string_view::npos ? end : end - begin);
 }
 
-// How much of its type a tensor metric counts: the whole, an instruction, or one result type.
+// Which part of its type a tensor metric counts: 0 all, 1 one instruction, 2 one result type.
 int tensor_rank(std::string_view metric) noexcept {
   if (metric.find("_op_") != std::string_view::npos) return 1;
   return metric.find("_dst_") != std::string_view::npos ? 2 : 0;
@@ -85,13 +85,13 @@ class OperationSum {
   const GpuPeaks& peaks_;
   bool any_ = false;
   double total_ = 0, unknown_ = 0;
-  double gpu_ns_ = 0, peak_ns_ = 0;  // measured; and what the operations would take at their peaks
+  double gpu_ns_ = 0, peak_ns_ = 0;  // measured time; time of the operations at their peaks
 };
 
 void add_tensor_operations(const MetricsByName& metrics, OperationSum& sum) {
   for (const auto& [name, value] : metrics.all()) {
     if (!name.starts_with(kTensor) || !metric_adds_up(name)) continue;
-    // Metrics of one type count the same operations: the lowest rank that is there stands for it.
+    // Metrics of one type count the same operations: use only the lowest rank that is present.
     const auto covers = [&type_of = name](const auto& other) {
       return other.first.starts_with(kTensor) && metric_adds_up(other.first) &&
              tensor_type(other.first) == tensor_type(type_of) &&
@@ -126,11 +126,11 @@ std::uint64_t rounded(double value) noexcept {
 
 double estimate_error(const PathTotals& row, double bytes, double variance) noexcept {
   const auto missing = static_cast<double>(row.launches_without_bytes());
-  const double outcome = missing / (missing + static_cast<double>(row.counters.with_bytes));
-  return kStandardErrors * std::sqrt(variance) + kUnseen * outcome * bytes;
+  const double unmeasured = missing / (missing + static_cast<double>(row.counters.with_bytes));
+  return kStandardErrors * std::sqrt(variance) + kUnseen * unmeasured * bytes;
 }
 
-// What L2 may have carried over the borders of the path, into it and out of it (schema/README.md).
+// Bytes that L2 may have carried over the path's boundaries, into it and out of it (schema/README.md).
 double carried_bytes(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& peaks) {
   const std::uint64_t borders =
       row.calls == 0 ? bytes.measured_launches : std::min(row.calls, bytes.measured_launches);
@@ -138,8 +138,8 @@ double carried_bytes(const PathTotals& row, const RowBytes& bytes, const GpuPeak
                   static_cast<double>(bytes.write));
 }
 
-// In which the bytes of kernels moved. Records know it best, if each of these kernels has one and all
-// of them have bytes; where kernels overlap, as they may in a shared range, time counts once.
+// Time in which the kernels' bytes moved. Kernel records are most precise, if each of these kernels has one
+// and all have bytes. Where kernels overlap, as they may in a shared range, time counts once.
 double exact_rate_ns(const PathTotals& row) noexcept {
   const CounterTotals& counters = row.counters;
   if (counters.timed_kernels != counters.kernels || counters.recorded_kernels != counters.kernels) {
@@ -180,7 +180,7 @@ RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks) {
   out.l2 = counters.l2_bytes;
   out.measured_launches = counters.with_bytes;
   out.missing_launches = row.launches_without_bytes();
-  // Rates are those of kernels, as gpu_ns is: copies have bytes here and no part in it.
+  // Rates cover kernels only, like gpu_ns: copies have bytes here, but are not in the rate.
   out.rate_bytes = static_cast<double>(counters.timed_dram_bytes);
   out.rate_l2 = static_cast<double>(counters.timed_l2_bytes);
   out.rate_ns = exact_rate_ns(row);
@@ -206,7 +206,7 @@ RowBytes sampled_bytes(const PathTotals& row, const std::array<std::uint64_t, 3>
                        std::uint64_t work_ns, std::uint64_t overlap_ns, std::uint64_t estimated_ns) {
   RowBytes out;
   out.source = RowBytes::Source::sampled;
-  double covered = 1;  // of the work's time, part that the bytes are of
+  double covered = 1;  // share of the work's time that the bytes cover
   std::tie(out.read, out.write, out.l2) = std::tuple_cat(bytes);
   if (work_ns != 0) {
     const auto work = static_cast<double>(work_ns);
@@ -216,7 +216,7 @@ RowBytes sampled_bytes(const PathTotals& row, const std::array<std::uint64_t, 3>
   out.estimated = out.has_gaps() && estimated_ns != 0;
   out.rate_bytes = static_cast<double>(out.dram());
   out.rate_l2 = static_cast<double>(out.l2);
-  // Busy time is that of kernels alone. Where copies move bytes too, durations are summed.
+  // Busy time covers kernels only. If copies move bytes too, use summed durations.
   const bool copies = std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(),
                                   [](std::uint64_t copied) { return copied != 0; });
   const std::uint64_t ns = copies ? work_ns : row.gpu_busy_ns != 0 ? row.gpu_busy_ns : row.gpu_ns;
@@ -267,12 +267,12 @@ Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& pea
     }
   }
   if (const MetricValue* const l2 = metrics.find(kL2Share)) out.l2_peak_share = l2->value / 100;
-  // Sets that some launches were not measured with would give operations of a part against bytes of all.
+  // With a missing set, operations of some launches would be compared with the bytes of all.
   if (row.missing_sets == 0) {
     if (const auto operations = operations_of(metrics, peaks)) {
       out.compute_peak_share = operations->peak_share;
       if (bytes.counter_ns > 0 && bytes.rate_bytes > 0) {
-        // Two rates by the same clock, since other launches may have had the operations.
+        // Two rates by the same clock: bytes and operations may be from different launches.
         out.flop_per_dram_byte =
             operations->total / operations->gpu_ns / (bytes.rate_bytes / bytes.counter_ns);
       }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which records of GPU work are of launches that have an exact line.
+// Finds the exact line of the launch that a record of GPU work belongs to.
 //
 //   ExactRecord (a launch) ─▶ put(): correlation ─▶ slot ◀─ find() ─ KernelRecord, MemcpyRecord, …
 //
-// An exact line comes before the records of its launch: TraceBuilder holds those back that
-// were earlier. A launch may have many records (a graph, a batch of copies), so a slot stays
-// until another launch needs it: kSlots correlation ids later, when its records have come.
-// Memory only where there are exact lines: 96 KiB for each 8,192 ids in use, 6 MiB at most. Pure, not
-// thread-safe.
+// An exact line comes before the records of its launch: TraceBuilder delays records that were
+// earlier. A launch may have many records (a graph, a batch of copies). So a slot stays until
+// another launch needs it, kSlots correlation ids later, when all its records have come.
+// Memory is allocated only for exact lines: 96 KiB per 8,192 ids in use, at most 6 MiB. Pure.
+// Not thread-safe.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class ExactOrigins {
   struct Origin {
     std::uint32_t correlation = 0;
     std::uint32_t node = kNone;     ///< position of the launch's path in TotalsBuilder
-    bool has_timed_kernel = false;  ///< of a record; the caller sets it
+    bool has_timed_kernel = false;  ///< a timed kernel record was found; set by the caller
   };
 
   void put(std::uint32_t correlation, std::uint32_t node) {

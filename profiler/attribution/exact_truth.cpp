@@ -17,18 +17,18 @@ void ExactTruth::add(const MemcpyRecord& copy) {
   join({copy.work.correlation, false, 2 * copy.bytes});
 }
 
-void ExactTruth::join(const Half& half) {
-  const auto other = std::find_if(waiting_.begin(), waiting_.end(), [&half](const Half& waits) {
-    return waits.correlation == half.correlation && waits.measured != half.measured;
+void ExactTruth::join(const Unpaired& added) {
+  const auto other = std::find_if(waiting_.begin(), waiting_.end(), [&added](const Unpaired& waiting) {
+    return waiting.correlation == added.correlation && waiting.measured != added.measured;
   });
   if (other == waiting_.end()) {
     if (waiting_.size() == kMaxWaiting) waiting_.pop_front();
-    waiting_.push_back(half);
+    waiting_.push_back(added);
     return;
   }
   ++truth_.copies;
-  truth_.known_bytes += half.measured ? other->bytes : half.bytes;
-  truth_.measured_bytes += half.measured ? half.bytes : other->bytes;
+  truth_.known_bytes += added.measured ? other->bytes : added.bytes;
+  truth_.measured_bytes += added.measured ? added.bytes : other->bytes;
   waiting_.erase(other);
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of known size against what counters said of them, in exact windows.
+// Compares copies of known size with the bytes that counters measured for them, in exact windows.
 //
 //   ExactRecord (memcpy, alone in its counter range) ─┐ by correlation, in any order
 //   MemcpyRecord (direction, size) ───────────────────┴▶ CopyTruth
 //
-// A device-to-device copy of kTruthLeastBytes or more reads all of its bytes from DRAM and writes
-// them there: smaller ones the L2 serves in part. Bounded: copies whose other half never comes are
-// forgotten, the oldest first. Pure.
+// A device-to-device copy of kTruthMinBytes or more reads all its bytes from DRAM and writes them
+// to DRAM; L2 serves part of smaller ones. Bounded: if a copy's second record never comes, the
+// first is dropped, oldest first. Pure.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ class ExactTruth {
 
  private:
   static constexpr std::size_t kMaxWaiting = 1'024;
-  struct Half {
+  struct Unpaired {
     std::uint32_t correlation = 0;
-    bool measured = false;  // the exact line's half, else the record's
+    bool measured = false;  // true: from the exact line; false: from the memcpy record
     std::uint64_t bytes = 0;
   };
-  void join(const Half& half);
+  void join(const Unpaired& added);
 
-  std::deque<Half> waiting_;
+  std::deque<Unpaired> waiting_;
   CopyTruth truth_;
 };
 

@@ -6,7 +6,7 @@
 namespace rangefinder {
 namespace {
 
-// As unsigned: end - start may not fit in the signed type for the times of a broken trace.
+// Unsigned: with the times of a damaged trace, end - start may overflow the signed type.
 std::uint64_t length_of(std::int64_t start, std::int64_t end) noexcept {
   return static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start);
 }
@@ -18,7 +18,7 @@ void IntervalUnion::add(std::int64_t start, std::int64_t end) noexcept {
   if (end <= start) return;
 
   // [first, last): the open intervals that touch the new one. Searched from the newest,
-  // where nearly every interval lands.
+  // because nearly every interval belongs there.
   std::size_t last = count_;
   while (last > 0 && open_[last - 1].start > end) --last;
   std::size_t first = last;
@@ -37,7 +37,7 @@ void IntervalUnion::add(std::int64_t start, std::int64_t end) noexcept {
 
 void IntervalUnion::insert(std::size_t position, Interval interval) noexcept {
   if (count_ == kOpen) {
-    // Close the oldest: the new one itself if it comes before all others.
+    // Close the oldest, which is the new one if it comes before all others.
     const Interval oldest = position == 0 ? interval : open_[0];
     closed_ns_ += length_of(oldest.start, oldest.end);
     closed_until_ = oldest.end;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Length of the union of intervals that come nearly, not quite, in order of time.
+// Length of the union of intervals that arrive nearly in time order.
 //
 //   closed_ns_ ◀── oldest ─ [==]  [====]  [=]  ... at most kOpen disjoint intervals
 //
-// Bounded memory: beyond kOpen disjoint intervals the oldest is closed, its length
-// kept. An interval that overlaps a closed one is clipped to what lies after it, so
-// the union is never too long; it is exact as long as what arrives is out of order
-// by fewer than kOpen disjoint intervals.
+// Bounded memory: beyond kOpen disjoint intervals the oldest is closed and only its
+// length is kept. A later interval is clipped to the part after all closed ones, so the
+// union is never too long. It is exact while intervals are out of order by fewer than
+// kOpen disjoint intervals.
 #pragma once
 
 #include <array>

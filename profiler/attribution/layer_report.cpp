@@ -37,7 +37,7 @@ std::string text(const json& object, const char* key) {
   return value.is_string() ? printable(value.get<std::string>()) : std::string();
 }
 
-/// Sum of `key` over the outermost paths and what ran outside of any.
+/// Sum of `key` over the outermost paths and work outside any range.
 std::uint64_t total(const json& summary, const char* key) {
   std::uint64_t sum = number(member(summary, "outside"), key);
   for (const json& module : member(summary, "modules")) {
@@ -51,16 +51,16 @@ struct Row {
   const json* module;
 };
 
-std::vector<Row> heaviest(const json& summary, std::size_t most) {
+std::vector<Row> heaviest(const json& summary, std::size_t max_rows) {
   std::vector<Row> rows;
   for (const json& module : member(summary, "modules")) rows.push_back({text(module, "path"), &module});
   const json& outside = member(summary, "outside");
   if (number(outside, "kernels") > 0) rows.push_back({"(outside of any range)", &outside});
-  // Stable: a path comes before the only child that did all its work.
+  // Stable, so that a path comes before a child that did all its work.
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return number(*a.module, "gpu_ns") > number(*b.module, "gpu_ns");
   });
-  if (rows.size() > most) rows.resize(most);
+  if (rows.size() > max_rows) rows.resize(max_rows);
   return rows;
 }
 
@@ -69,7 +69,7 @@ double real(const json& object, const char* key) {
   return value.is_number() ? value.get<double>() : 0;
 }
 
-/// Launches, or time, of the row are not in its bytes.
+/// The row's bytes lack some of its launches or time.
 bool is_partial(const json& module) {
   if (!has_number(module, "dram_read_bytes")) return number(module, "unmeasured_launches") > 0;
   if (member(module, "bytes_estimated") == json(true)) return false;
@@ -77,7 +77,7 @@ bool is_partial(const json& module) {
          number(module, "unmeasured_launches") > 0;
 }
 
-/// Empty where it was not measured; "+" where only some launches were.
+/// Empty if not measured; with "+" if only part was measured.
 std::string measured_bytes(const json& module, const char* key) {
   if (!has_number(module, key)) return {};
   return bytes_text(number(module, key)) + (is_partial(module) ? "+" : "");
@@ -91,7 +91,7 @@ std::string share_cell(const json& module, const char* key) {
   return has_number(module, key) ? percent_text(real(module, key)) : std::string();
 }
 
-/// A column that is there if some row has its key.
+/// A column that is shown if any row has its key.
 struct ByteColumn {
   const char* title;
   int importance;
@@ -117,9 +117,9 @@ std::vector<std::string> byte_cells(const std::vector<ByteColumn>& columns, cons
 /// How sampled bytes were shared among paths.
 std::string samples_remark(const json& samples) {
   if (!samples.is_object()) return {};
-  const std::string head = "Bytes are of " + count_text(number(samples, "count")) + " hardware samples, ";
+  const std::string head = "Bytes are from " + count_text(number(samples, "count")) + " hardware samples, ";
   for (const json& method : member(samples, "method")) {
-    if (method == json("unmixed")) return head + "unmixed over repetitions; ± holds for 95 % of paths.\n";
+    if (method == json("unmixed")) return head + "unmixed over iterations; ± holds for 95 % of paths.\n";
   }
   return head + "shared by time: a light kernel beside a heavy one gets too much.\n";
 }
@@ -130,8 +130,8 @@ CopyTruth truth_of(const json& truth) {
 
 struct Table {
   std::string text;
-  bool bytes = false;    ///< of counters, in at least one row
-  bool partial = false;  ///< in at least one row some launches were not measured
+  bool bytes = false;    ///< at least one row has counter bytes
+  bool partial = false;  ///< at least one row is_partial()
 };
 
 Table render_table(const json& summary, const LayerReportStyle& style) {
@@ -162,11 +162,11 @@ Table render_table(const json& summary, const LayerReportStyle& style) {
     for (std::string& cell : byte_cells(columns, module)) cells.push_back(std::move(cell));
     table.add_row(row.path, std::move(cells));
   }
-  const json& nobody = member(member(summary, "samples"), "unattributed");
-  if (!columns.empty() && has_number(nobody, "dram_read_bytes")) {
-    std::vector<std::string> cells(4);  // nobody's calls, kernels and time
-    for (std::string& cell : byte_cells(columns, nobody)) cells.push_back(std::move(cell));
-    table.add_row("(bytes of nobody)", std::move(cells));
+  const json& unattributed = member(member(summary, "samples"), "unattributed");
+  if (!columns.empty() && has_number(unattributed, "dram_read_bytes")) {
+    std::vector<std::string> cells(4);  // no calls, kernels, time and share
+    for (std::string& cell : byte_cells(columns, unattributed)) cells.push_back(std::move(cell));
+    table.add_row("(unattributed)", std::move(cells));
   }
   if (!table.empty()) {
     out.text = table.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
@@ -174,26 +174,26 @@ Table render_table(const json& summary, const LayerReportStyle& style) {
   return out;
 }
 
-/// What a reader should know about how the numbers came about.
+/// Remarks on how the numbers were obtained.
 std::string remarks(const json& summary, const Table& table) {
   std::string out;
   const std::string refused = text(member(summary, "process"), "counters_reason");
-  if (table.partial) out += "+: at least; not all of that path's work could be measured.\n";
+  if (table.partial) out += "+: a lower bound; part of that path's work was not measured.\n";
   out += samples_remark(member(summary, "samples")) + truth_line(truth_of(member(summary, "truth")));
   if (!refused.empty()) {
     out += "DRAM and L2 bytes were not measured: " + refused + "\n";
   } else if (!table.bytes && total(summary, "kernels") > 0) {
-    out += "DRAM and L2 bytes were not asked for: rangefinder run --counters exact adds them.\n";
+    out += "DRAM and L2 bytes were not requested: add them with rangefinder run --counters exact.\n";
   }
   const json& monitor = member(summary, "monitor");
   if (const std::uint64_t observed_ns = number(monitor, "observed_ns"); observed_ns != 0) {
     out +=
         "Monitor mode: " + count_text(number(monitor, "windows")) + " windows, " +
         percent_text(static_cast<double>(number(monitor, "window_ns")) / static_cast<double>(observed_ns)) +
-        " of the time; the table holds what ran in them. Rates: rangefinder report --section monitor\n";
+        " of the time; the table covers only the windows. Rates: rangefinder report --section monitor\n";
   }
   if (member(summary, "final") == json(false)) {
-    out += "The program did not end in an orderly way: this is what it had done at the last summary.\n";
+    out += "The program did not exit normally: the table shows its state at the last summary.\n";
   }
   return out;
 }

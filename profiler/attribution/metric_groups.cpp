@@ -9,21 +9,20 @@ namespace {
 
 constexpr std::uint32_t kRangeKind = 4;
 
-// Few measurements tell little of the spread: Student's t over 2, for 95 %.
-double few_measured(std::uint64_t n) noexcept {
+// Corrects the spread of a small sample: Student's t over 2, for 95 %.
+double small_sample_factor(std::uint64_t n) noexcept {
   constexpr std::array kHalfT{6.35, 2.15, 1.59, 1.39, 1.285, 1.22, 1.18, 1.15, 1.13};  // by n - 2
   if (n < 2) return 1;
   return n - 2 < kHalfT.size() ? kHalfT[n - 2] : 1 + 1 / static_cast<double>(n - 1);
 }
 
-// Of a sum over `launches`, of which `seen` were measured: squared standard error, such that twice
-// its root holds for 95 %. A single measurement says nothing of the spread: it is taken to be as
-// large as the value.
+// Squared standard error of a sum over `launches`, of which `seen` were measured. Twice its root is the
+// bound for 95 %. A single measurement has no spread; the value itself is used instead.
 double sum_variance(const Spread& seen, double launches) noexcept {
   const auto n = static_cast<double>(seen.n);
   if (n >= launches) return 0;
   const double variance = seen.n < 2 ? seen.mean * seen.mean : seen.squares / (n - 1);
-  const double factor = few_measured(seen.n);
+  const double factor = small_sample_factor(seen.n);
   return launches * launches * variance * factor * factor / n * (1 - n / launches);
 }
 

@@ -21,15 +21,15 @@ bool is_kernel(const ExactRecord& exact) noexcept {
   return exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph;
 }
 
-// `launches` launches, of them `kernels` kernels, have or lack the values of this line.
+// Adds the values of a line to `launches` launches, of which `kernels` are kernels.
 void add_values(CounterTotals& totals, const ExactRecord& exact, std::uint64_t launches,
                 std::uint64_t kernels) noexcept {
   if (!exact.measured) {
-    totals.outcome += launches;
+    totals.unmeasured += launches;
     return;
   }
   totals.measured += launches;
-  // Copies have a duration too, but gpu_ns is time of kernels.
+  // Copies have a duration too, but gpu_ns covers kernels only.
   const std::uint64_t gpu_ns = kernels != 0 ? exact.gpu_ns : 0;
   totals.gpu_ns += gpu_ns;
   if (!exact.has_bytes) return;
@@ -54,7 +54,7 @@ void add_execution(KernelTotals& totals, std::uint64_t ns) noexcept {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 
-// What a parent's row includes of its child's.
+// Adds a child's row to its parent's.
 void add_inclusive(PathTotals& parent, const PathTotals& child) noexcept {
   parent.kernels += child.kernels;
   parent.timed_kernels += child.timed_kernels;
@@ -68,17 +68,17 @@ void add_inclusive(PathTotals& parent, const PathTotals& child) noexcept {
   for (std::size_t i = 0; i < kCopyKinds; ++i) parent.memcpy_bytes[i] += child.memcpy_bytes[i];
 }
 
-// Over the sets that all groups of the path were measured with.
+// Whether GPU times differ between sets, over the sets that measured all groups of the path.
 bool differs(const double* ns, std::size_t sets, std::uint64_t missing, const std::vector<bool>& used) {
-  double least = 0, most = 0;
+  double lowest = 0, highest = 0;
   bool any = false;
   for (std::size_t i = 0; i < sets; ++i) {
     if (!used[i] || (missing >> i & 1) != 0) continue;
-    least = any ? std::min(least, ns[i]) : ns[i];
-    most = std::max(most, ns[i]);
+    lowest = any ? std::min(lowest, ns[i]) : ns[i];
+    highest = std::max(highest, ns[i]);
     any = true;
   }
-  return any && most > least * (1 + kUnstable);
+  return any && highest > lowest * (1 + kUnstable);
 }
 
 }  // namespace
@@ -89,11 +89,11 @@ TotalsBuilder::TotalsBuilder() {
 }
 
 std::uint32_t TotalsBuilder::position(std::uint32_t path) {
-  if (path == last_path_) return last_position_;  // also path 0, before anything was looked up
+  if (path == last_path_) return last_position_;  // also path 0, before the first lookup
   if (path == 0) return 0;
   auto it = positions_.find(path);
   if (it == positions_.end()) {
-    // The node first: should the map find no memory, a node too many is harmless.
+    // The node first: if the map then throws, an extra node is harmless.
     const auto added = static_cast<std::uint32_t>(nodes_.size());
     nodes_.emplace_back().own.path = path;
     it = positions_.emplace(path, added).first;
@@ -231,7 +231,7 @@ void TotalsBuilder::add(const ExactRecord& exact) {
     groups_.add(at, exact);
     truth_.add(exact);
   }
-  if (exact.kind != WorkKind::kernel) return;  // a graph's kernels are many, and not named here
+  if (exact.kind != WorkKind::kernel) return;  // a graph has many kernels, which this line does not name
   CounterTotals& of_name = kernels_[exact.name].counters;
   ++of_name.launches;
   ++of_name.kernels;
@@ -239,7 +239,7 @@ void TotalsBuilder::add(const ExactRecord& exact) {
 }
 
 void TotalsBuilder::add(const RangeRecord& range) {
-  if (range.name != 0) return;  // start/end ranges give no path
+  if (range.name != 0) return;  // start/end ranges have no path
   PathTotals& own = used_node(range.path).own;
   ++own.calls;
   if (range.end_ns != kNoTime) own.host_ns += duration_ns(range.start_ns, range.end_ns);
@@ -254,7 +254,7 @@ CounterTotals& CounterTotals::operator+=(const CounterTotals& other) noexcept {
   launches += other.launches;
   kernels += other.kernels;
   measured += other.measured;
-  outcome += other.outcome;
+  unmeasured += other.unmeasured;
   gpu_ns += other.gpu_ns;
   not_exclusive += other.not_exclusive;
   with_bytes += other.with_bytes;
@@ -282,13 +282,13 @@ std::uint64_t PathTotals::nodes_without_bytes() const noexcept {
 bool PathTotals::has_gpu_time() const noexcept {
   if (timed_kernels != 0 || timed_graphs != 0) return true;
   if (graphs != 0) return false;
-  // A graph launched here may have all its kernels at other paths.
+  // All kernels of a graph launched here may be at other paths.
   return kernels == 0 && (counters.kernels == 0 || nodes_made_elsewhere != 0);
 }
 
-// Positions of all paths, each subtree in one piece; without [0].
+// Positions of all paths except [0], parents first, each subtree contiguous.
 std::vector<std::uint32_t> TotalsBuilder::parents_first() const {
-  // Lists of children by their links. Filled from the back, so that they run forwards.
+  // Linked lists of children. Filled from the back, so that they are in order.
   std::vector<std::uint32_t> first_child(nodes_.size(), kNone), next_sibling(nodes_.size(), kNone);
   for (auto i = static_cast<std::uint32_t>(nodes_.size()); i-- > 1;) {
     next_sibling[i] = first_child[nodes_[i].parent];
@@ -338,7 +338,7 @@ std::vector<PathTotals> TotalsBuilder::paths() const {
   return result;
 }
 
-// `order` is parents first, without [0]; rows[0] is what was launched outside of any range.
+// `order`: parents first, without [0]. rows[0]: launched outside any range.
 void TotalsBuilder::add_rotation(const std::vector<std::uint32_t>& order,
                                  std::vector<PathTotals>& rows) const {
   const std::size_t sets = groups_.sets().size();
@@ -357,7 +357,7 @@ void TotalsBuilder::add_rotation(const std::vector<std::uint32_t>& order,
     PathTotals& row = rows[i];
     if (row.counters.launches == 0) continue;
     row.estimate = estimates[i];
-    // Work outside of exact windows is in no group.
+    // Work outside exact windows is in no group.
     row.has_estimate = estimates[i].complete && row.records_without_exact + row.nodes_without_bytes() == 0 &&
                        row.counters.with_bytes < row.counters.launches;
     row.missing_sets = times.missing[i];
@@ -373,7 +373,7 @@ std::unordered_map<std::uint32_t, std::vector<MetricValue>> TotalsBuilder::path_
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const std::uint32_t parent = nodes_[*it].parent;
     if (parent != 0) groups_.merge(metrics[parent], metrics[*it]);
-    // Complete now: nothing below it is left.
+    // Complete: all its children have been merged.
     if (!metrics[*it].empty()) out.emplace(nodes_[*it].own.path, std::move(metrics[*it]));
     metrics[*it] = {};
   }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Totals per path: GPU time, bytes, calls. Pure: records in, table out; used by the
-// drain thread for summary.json and by the tools over a trace, so that both agree.
+// Totals per path: GPU time, bytes, calls. Pure: records in, table out. Used by the
+// drain thread for summary.json and by the tools for a trace, so that both agree.
 //
 //   KernelRecord, MemcpyRecord, ExactRecord, RangeRecord ─▶ add() ─▶ by own path
 //                                  paths(): parents get the sums of their children
 //
-// Kernels and their time are those of kernel records, where they were launched; bytes are those
-// of exact lines. The two meet by correlation id (exact_origins.h), which tells what the bytes
-// lack. Where launches share a counter range, its bytes go to the range's path, once. Where
-// metric sets take turns, the sums are over the launches that had the values; beside them
-// stands what all would have shown (metric_groups.h).
+// Kernels and their time come from kernel records, at the path of the launch; bytes come from
+// exact lines. Both are joined by correlation id (exact_origins.h), which shows which launches
+// lack bytes. If launches share a counter range, its bytes count once, at the range's path. If
+// metric sets take turns, sums cover the launches with values, and an estimate for all
+// launches is kept beside them (metric_groups.h).
 //
-// Definitions: schema/README.md, "summary.json". Times may come in any order.
+// Definitions: schema/README.md, "summary.json". Records may come in any order of time.
 #pragma once
 
 #include <array>
@@ -33,67 +33,68 @@ namespace rangefinder {
 
 inline constexpr std::size_t kCopyKinds = static_cast<std::size_t>(CopyKind::DtoA) + 1;
 
-/// Values of counters summed over launches. Those of a counter range count for all launches in it.
+/// Counter values summed over launches. A counter range's values count for all launches in it.
 struct CounterTotals {
-  std::uint64_t launches = 0;       ///< of exact windows, each once
-  std::uint64_t kernels = 0;        ///< of these, kernels and graphs
-  std::uint64_t measured = 0;       ///< launches with values
-  std::uint64_t outcome = 0;        ///< launches of an exact window without
-  std::uint64_t gpu_ns = 0;         ///< of measured kernels and graphs, by counters: rates and their check
-  std::uint64_t not_exclusive = 0;  ///< counter ranges with work of another path, thread or stream in them
-  std::uint64_t with_bytes = 0;     ///< of the measured, those whose metric set held the bytes below
-  /// Of kernels, and of counter ranges that hold nothing else: launches, bytes, and the time in which
-  /// they moved, by counters.
+  std::uint64_t launches = 0;    ///< launches of exact windows, each once
+  std::uint64_t kernels = 0;     ///< of these, kernels and graphs
+  std::uint64_t measured = 0;    ///< launches with values
+  std::uint64_t unmeasured = 0;  ///< launches of exact windows without values
+  /// GPU time of measured kernels and graphs, from counters: for rates and their check.
+  std::uint64_t gpu_ns = 0;
+  std::uint64_t not_exclusive = 0;  ///< counter ranges that contain work of another path, thread or stream
+  std::uint64_t with_bytes = 0;     ///< measured launches whose metric set includes the bytes below
+  /// Of kernels, and of counter ranges that contain only kernels: launches, bytes, and the time in which the
+  /// bytes moved, from counters.
   std::uint64_t timed_kernels = 0, timed_dram_bytes = 0, timed_l2_bytes = 0, timed_ns = 0;
-  std::uint64_t recorded_kernels = 0;  ///< of `kernels`, those with a timed record
-  std::uint64_t recorded_ns = 0;       ///< sum of these records' durations, at the path of the launch
+  std::uint64_t recorded_kernels = 0;  ///< of `kernels`, those with a timed kernel record
+  std::uint64_t recorded_ns = 0;       ///< summed durations of these records, at the path of the launch
   std::uint64_t dram_read_bytes = 0;
   std::uint64_t dram_write_bytes = 0;
   std::uint64_t l2_bytes = 0;
   CounterTotals& operator+=(const CounterTotals& other) noexcept;
 };
 
-/// One row: what happened in a path. `*_exclusive`: launched at the path itself, else inclusive.
+/// Totals of one path. `*_exclusive`: launched at the path itself; others include its children.
 struct PathTotals {
-  std::uint32_t path = 0;   ///< 0: launched outside of any range
+  std::uint32_t path = 0;   ///< 0: launched outside any range
   std::uint32_t depth = 0;  ///< 1: outermost
   std::uint64_t calls = 0;
   std::uint64_t host_ns = 0;
   std::uint64_t kernels = 0;        ///< kernel records
   std::uint64_t timed_kernels = 0;  ///< of these, with a duration
   std::uint64_t graphs = 0;         ///< records of whole graph launches
-  std::uint64_t timed_graphs = 0;   ///< of these, with a duration, which counts in the three below
+  std::uint64_t timed_graphs = 0;   ///< of these, with a duration; included in the three below
   std::uint64_t gpu_ns = 0;
   std::uint64_t gpu_ns_exclusive = 0;
   std::uint64_t gpu_busy_ns = 0;
   CounterTotals counters;
-  std::uint64_t records_without_exact = 0;  ///< kernels, copies, memsets whose launch has no exact line
-  /// Records of graphs whose launch has an exact line at another path: the bytes are there. And the
-  /// same seen from the launch.
+  std::uint64_t records_without_exact = 0;  ///< kernels, copies and memsets whose launch has no exact line
+  /// Graph node records whose launch has an exact line at another path, which has the bytes. Counted at the
+  /// node's path (launched elsewhere) and at the launch's path (made elsewhere).
   std::uint64_t nodes_launched_elsewhere = 0, nodes_made_elsewhere = 0;
   std::uint64_t declared_bytes = 0;
   std::array<std::uint64_t, kCopyKinds> memcpy_bytes{};  ///< by CopyKind
 
-  // Where metric sets take turns.
-  bool has_estimate = false;       ///< some launches have no bytes, but every group of them was measured
-  BytesEstimate estimate;          ///< if so: of all launches
+  // If metric sets take turns.
+  bool has_estimate = false;       ///< some launches have no bytes, but every group was measured
+  BytesEstimate estimate;          ///< if so: for all launches
   bool unstable = false;           ///< GPU time differs by more than kUnstable between sets
-  std::uint64_t missing_sets = 0;  ///< a bit by position in MetricGroups::sets(): not for every group
+  std::uint64_t missing_sets = 0;  ///< bits by position in MetricGroups::sets(): sets that lack a group
 
-  /// Launches that the sums of bytes lack: those without values, those of other metric sets, and
-  /// work outside of exact windows, where each record counts.
+  /// Launches missing from the sums of bytes: those without values, those of other metric sets, and work
+  /// outside exact windows, where each record counts.
   [[nodiscard]] std::uint64_t launches_without_bytes() const noexcept;
-  /// Records of graphs launched at another path, which has their bytes; those that come from other
-  /// paths make up for them where both are inside.
+  /// Graph node records launched at another path, which has their bytes. If the row also includes that path,
+  /// they cancel out.
   [[nodiscard]] std::uint64_t nodes_without_bytes() const noexcept;
-  /// False: kernels ran, and no record says for how long.
+  /// False: kernels ran, but no record has their duration.
   [[nodiscard]] bool has_gpu_time() const noexcept;
 };
 
-/// A path whose GPU time differs by more than this between metric sets did not do the same each time.
+/// If a path's GPU time differs by more than this between metric sets, its iterations are not alike.
 inline constexpr double kUnstable = 0.10;
 
-/// By kernel name.
+/// Totals by kernel name.
 struct KernelTotals {
   std::uint32_t name = 0;
   std::uint64_t count = 0;  ///< records
@@ -102,7 +103,7 @@ struct KernelTotals {
   CounterTotals counters;
 };
 
-/// By direction and memory.
+/// Totals by direction and memory kinds.
 struct MemcpyTotals {
   CopyKind kind = CopyKind::unknown;
   MemoryKind source = MemoryKind::unknown, destination = MemoryKind::unknown;
@@ -111,16 +112,16 @@ struct MemcpyTotals {
   std::uint64_t total_ns = 0;
 };
 
-/// Collects totals. Not thread-safe. Memory: half a KiB a path.
+/// Collects totals. Not thread-safe. Memory: half a KiB per path.
 ///
-/// A parent's id is smaller than its child's, as in every trace (ids count up and a parent is
-/// named first). A path that claims otherwise is taken as outermost, so no chain can be a circle.
+/// A parent's id is smaller than its child's, as in every trace (ids ascend and a parent is named first). A
+/// path that violates this counts as outermost, so that no chain can be a cycle.
 class TotalsBuilder {
  public:
   TotalsBuilder();
 
-  /// Names the parent of a path: before the first record of that path, or its busy time is
-  /// missing at the parents. A path never named counts as outermost.
+  /// Sets the parent of a path. Call before the path's first record, or its busy time is missing at the
+  /// parents. A path without this call counts as outermost.
   void add_path(const PathRecord& path);
   /// Category ids named "rangefinder.bytes" make a range's u64 payload declared bytes.
   void add_category(const CategoryRecord& category);
@@ -130,23 +131,23 @@ class TotalsBuilder {
   void add(const GraphRecord& graph);
   void add(const ExactRecord& exact);
   void add(const RangeRecord& range);
-  /// Before the first exact line that refers to it.
+  /// Call before the first exact line that refers to it.
   void add(const MetricSetRecord& set) { groups_.add_set(set); }
 
-  /// Inclusive rows of every path that had a call or work, parents before children, children in
-  /// order of first appearance. `calls`, `host_ns` and `declared_bytes` are a path's own: ranges
-  /// below are inside of it already. The row with path 0 is last and always there.
+  /// Inclusive rows of every path with a call or work: parents before children, children in order of first
+  /// appearance. `calls`, `host_ns` and `declared_bytes` are the path's own, because nested ranges are
+  /// already inside it. The row of path 0 is always present, and last.
   [[nodiscard]] std::vector<PathTotals> paths() const;
-  /// Metrics by path, inclusive; paths without any are not there.
+  /// Metrics by path, inclusive; paths without metrics are omitted.
   [[nodiscard]] std::unordered_map<std::uint32_t, std::vector<MetricValue>> path_metrics() const;
   [[nodiscard]] const MetricGroups& groups() const noexcept { return groups_; }
-  /// Large copies alone in their counter range.
+  /// Of large copies alone in their counter range.
   [[nodiscard]] const CopyTruth& truth() const noexcept { return truth_.truth(); }
   /// Heaviest first.
   [[nodiscard]] std::vector<KernelTotals> kernels() const;
   /// Most bytes first.
   [[nodiscard]] std::vector<MemcpyTotals> copies() const;
-  /// First start and last end of all GPU work; {0, 0} if there was none.
+  /// First start and last end of all GPU work; {0, 0} without work.
   [[nodiscard]] std::pair<TimeNs, TimeNs> gpu_span() const noexcept { return {first_ns_, last_ns_}; }
   /// Length of the union of all kernels of all paths.
   [[nodiscard]] std::uint64_t gpu_busy_ns() const noexcept { return busy_.length(); }
@@ -155,23 +156,24 @@ class TotalsBuilder {
   struct Node {
     PathTotals own;
     std::uint32_t parent = 0;  // position in nodes_; 0: outermost
-    bool used = false;         // had a call or work
-    IntervalUnion busy;        // inclusive: a kernel is added at every level above it
+    bool used = false;         // has a call or work
+    IntervalUnion busy;        // inclusive: a kernel is also added to every ancestor
   };
   [[nodiscard]] std::uint32_t position(std::uint32_t path);
   Node& used_node(std::uint32_t path);
   void add_busy(Node& node, const GpuWork& work);
-  /// Of records with times: widens gpu_span(). False: CUPTI could not time it.
+  /// Widens gpu_span(). False: the record has no times.
   bool add_span(const GpuWork& work) noexcept;
-  /// The exact line of the record's launch; without one, or at another path, the record lacks bytes.
+  /// The exact line of the record's launch. Counts the record as lacking bytes if there is none, or if it is
+  /// at another path.
   ExactOrigins::Origin* add_coverage(const GpuWork& work);
   void add_counter_range(const ExactRecord& exact);
   [[nodiscard]] std::vector<std::uint32_t> parents_first() const;
   void add_rotation(const std::vector<std::uint32_t>& order, std::vector<PathTotals>& rows) const;
 
-  std::vector<Node> nodes_;  // in order of first appearance; [0] is "outside of any range"
+  std::vector<Node> nodes_;  // in order of first appearance; [0] is "outside any range"
   std::unordered_map<std::uint32_t, std::uint32_t> positions_;  // path id to position in nodes_
-  std::uint32_t last_path_ = 0, last_position_ = 0;             // of the latest look-up
+  std::uint32_t last_path_ = 0, last_position_ = 0;             // of the latest lookup
   std::unordered_map<std::uint32_t, KernelTotals> kernels_;
   std::unordered_map<std::uint32_t, MemcpyTotals> copies_;
   ExactOrigins origins_;
@@ -183,8 +185,8 @@ class TotalsBuilder {
   bool any_span_ = false;
 };
 
-/// Path as text: names joined by '/', a '/' or '\' inside a name preceded by '\'.
-/// `name_of(id)` gives a path's own name, `parent_of(id)` its parent. A parent whose id is not
+/// Path as text: names joined by '/'; a '/' or '\' inside a name is escaped with '\'.
+/// `name_of(id)` returns a path's own name, `parent_of(id)` its parent. A parent whose id is not
 /// smaller ends the chain: see TotalsBuilder.
 template <typename NameOf, typename ParentOf>
 [[nodiscard]] std::string join_path(std::uint32_t path, NameOf&& name_of, ParentOf&& parent_of) {

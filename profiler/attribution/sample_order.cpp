@@ -9,11 +9,11 @@
 namespace rangefinder {
 namespace {
 
-/// GPUs that get room from the start. A damaged trace may name any number of them.
+/// Number of GPUs that get large buffers at once. A damaged trace may name any number of GPUs.
 constexpr std::size_t kMaxLargeRings = 16;
 
-/// Sorts what was added behind the first `sorted`, nearly in order as it is, and merges it in.
-/// Returns how many at the front stayed where they were.
+/// Sorts the items after the first `sorted`, which are nearly in order, and merges them in. Returns the
+/// number of leading items that did not move.
 template <typename Item, typename Less>
 std::size_t sort_tail(std::vector<Item>& items, std::size_t& sorted, Less less) {
   const auto tail = items.begin() + static_cast<std::ptrdiff_t>(sorted);
@@ -40,7 +40,7 @@ std::uint32_t value_at(const std::vector<std::uint32_t>& column, std::size_t i) 
 /// The samples of one run. `first`: position of its first value in the columns.
 void append_run(std::vector<OrderedSample>& out, const SamplesRecord& record, const SampleRun& run,
                 std::size_t first) {
-  // A damaged trace may say anything; reversed times become samples without length.
+  // A damaged trace may have any values. Reversed times become samples of length 0.
   const std::uint64_t span = run.end_ns > run.start_ns ? static_cast<std::uint64_t>(run.end_ns) -
                                                              static_cast<std::uint64_t>(run.start_ns)
                                                        : 0;
@@ -58,13 +58,13 @@ void append_run(std::vector<OrderedSample>& out, const SamplesRecord& record, co
   }
 }
 
-/// Samples that a record can have: columns hold one value each, or none where all are 0. A damaged
-/// record may claim any number of those.
+/// Maximum number of samples in a record. A column has one value per sample, or none if all are 0; a damaged
+/// record may claim any number of the latter.
 std::size_t max_samples_of(const SamplesRecord& record) noexcept {
   constexpr std::size_t kMaxWithoutValues = std::size_t{1} << 16;
-  std::size_t most = kMaxWithoutValues;
-  for (const std::vector<std::uint32_t>& column : record.columns) most = std::max(most, column.size());
-  return most;
+  std::size_t count = kMaxWithoutValues;
+  for (const std::vector<std::uint32_t>& column : record.columns) count = std::max(count, column.size());
+  return count;
 }
 
 }  // namespace
@@ -86,17 +86,17 @@ bool SampleOrder::add(std::uint32_t gpu_id, const OrderedWork& work) {
   if (work.end_ns <= work.start_ns) return true;
   Gpu& gpu = gpu_at(gpu_id);
   const bool in_time = work.start_ns >= gpu.settled_ns;
-  // What ended so long ago overlaps no sample that is still to come.
+  // Work that ended long enough ago overlaps no later sample.
   if (work.end_ns > time_before(gpu.settled_ns, kLongestSampleNs)) gpu.work.push_back(work);
   return in_time;
 }
 
 void SampleOrder::add(const SamplesRecord& record) {
   Gpu& gpu = gpu_at(record.gpu);
-  const std::size_t most = max_samples_of(record);
+  const std::size_t max_samples = max_samples_of(record);
   std::size_t first = 0;
   for (SampleRun run : record.runs) {
-    run.count = static_cast<std::uint32_t>(std::min<std::size_t>(run.count, most - first));
+    run.count = static_cast<std::uint32_t>(std::min<std::size_t>(run.count, max_samples - first));
     if (run.count == 0) continue;
     append_run(gpu.samples, record, run, first);
     first += run.count;
@@ -122,14 +122,14 @@ void SampleOrder::settle(Gpu& gpu, TimeNs until_ns, const Sink& sink) const {
   drop_done_work(gpu);
 }
 
-// Moves memory only when half of it goes, so that a piece of work costs the same however often
-// samples are settled.
+// Moves memory only when at least half is dropped, so that the cost per work item does not depend on how
+// often samples are settled.
 void SampleOrder::drop_done_work(Gpu& gpu) const {
   const TimeNs keep_from = time_before(gpu.settled_ns, kLongestSampleNs);
   const auto is_done = [&](const OrderedWork& w) { return w.end_ns <= keep_from; };
   while (gpu.done_work < gpu.work.size() && is_done(gpu.work[gpu.done_work])) ++gpu.done_work;
   if (gpu.work.size() > max_pending_) {
-    std::erase_if(gpu.work, is_done);  // one that runs for long may hold up all behind it
+    std::erase_if(gpu.work, is_done);  // one long work item may block all after it
   } else if (2 * gpu.done_work > gpu.work.size()) {
     gpu.work.erase(gpu.work.begin(), gpu.work.begin() + static_cast<std::ptrdiff_t>(gpu.done_work));
   } else {
@@ -154,7 +154,7 @@ std::optional<TimeNs> SampleOrder::crowded_until() const {
     }
     const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(ends.size() / 2);
     std::nth_element(ends.begin(), middle, ends.end());
-    // Work is let go kLongestSampleNs behind the settled time.
+    // Work is dropped kLongestSampleNs after its end.
     return gpu.samples.size() > max_pending_ ? *middle : *middle + kLongestSampleNs;
   }
   return std::nullopt;

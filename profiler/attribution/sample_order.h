@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples and GPU work, out of order and late as they arrive, put in order of time.
+// Sorts samples and GPU work, which arrive late and out of order, by time.
 //
 //   add(work), add(samples) ─▶ pending, by GPU ─▶ advance(until) ─▶ SampleBatch: the samples that
 //                                                 end by then, and all work that may overlap them
 //
-// Work stays until no later sample can overlap it. Bounded memory: over `max_pending` pieces of
-// work or samples of a GPU, crowded_until() says up to when to advance. Not thread-safe.
+// Work is kept until no later sample can overlap it. Bounded memory: if a GPU has more than
+// `max_pending` work items or samples, crowded_until() returns the time to advance to. Not
+// thread-safe.
 #pragma once
 
 #include <array>
@@ -21,10 +22,10 @@
 
 namespace rangefinder {
 
-/// Columns whose bytes are shared over work; the others only have totals.
+/// Columns whose bytes are shared over work. The others have only totals.
 enum SharedColumn : std::size_t { kSharedDramRead, kSharedDramWrite, kSharedL2, kSharedColumns };
 
-/// Of a SharedColumn, its SampleColumn.
+/// The SampleColumn of each SharedColumn.
 inline constexpr std::array<SampleColumn, kSharedColumns> kSharedSampleColumns{kSampleDramRead,
                                                                                kSampleDramWrite, kSampleL2};
 
@@ -36,22 +37,21 @@ struct OrderedSample {
   [[nodiscard]] TimeNs end_ns() const noexcept { return start_ns + length_ns; }
 };
 
-/// A kernel, copy or memset. What `path` and `kind` number is the caller's business.
+/// A kernel, copy or memset. The caller defines `path` and `kind`.
 struct OrderedWork {
   TimeNs start_ns = 0, end_ns = 0;
   std::uint32_t path = 0;
   std::uint32_t kind = 0;
 };
 
-/// Samples of one GPU by time, and by start all work that overlaps them, or would if they were
-/// kSampleReachNs earlier or later.
+/// Samples of one GPU by time, and all work that overlaps them within kSampleReachNs, by start.
 struct SampleBatch {
   std::uint32_t gpu = 0;
   std::span<const OrderedSample> samples;
   std::span<const OrderedWork> work;
 };
 inline constexpr TimeNs kSampleReachNs = 10'000;
-/// No sample is longer: work that ended this long before the settled time can go.
+/// No sample is longer: work that ended this long before the settled time can be dropped.
 inline constexpr TimeNs kLongestSampleNs = 20'000'000;
 
 /// `time` - `ns` without overflow.
@@ -65,16 +65,16 @@ class SampleOrder {
 
   explicit SampleOrder(std::size_t max_pending = std::size_t{1} << 18) : max_pending_(max_pending) {}
 
-  /// Empty and reversed work has no effect. True: it came in time; false: samples that it may
-  /// overlap are settled already.
+  /// Empty and reversed work has no effect. False: it came too late; samples that it may overlap are
+  /// already settled.
   bool add(std::uint32_t gpu, const OrderedWork& work);
   void add(const SamplesRecord& record);
 
-  /// Gives `sink` what is settled. Spans are valid during the call.
+  /// Passes settled samples to `sink`. Spans are valid during the call.
   void advance(TimeNs until_ns, const Sink& sink);
   void finish(const Sink& sink) { advance(INT64_MAX, sink); }
 
-  /// Too much is pending: the time up to which advance() would settle half of it.
+  /// If too much is pending: the time to which advance() would settle half of it.
   [[nodiscard]] std::optional<TimeNs> crowded_until() const;
 
  private:
@@ -83,7 +83,7 @@ class SampleOrder {
     std::vector<OrderedSample> samples;  // by end, up to sorted_samples
     std::vector<OrderedWork> work;       // by start, up to sorted_work
     std::size_t sorted_samples = 0, sorted_work = 0;
-    std::size_t done_work = 0;  // the first of work that no sample to come can overlap
+    std::size_t done_work = 0;  // leading work items that no later sample can overlap
     TimeNs settled_ns = INT64_MIN;
   };
   Gpu& gpu_at(std::uint32_t id);

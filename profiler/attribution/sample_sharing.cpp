@@ -7,7 +7,7 @@
 namespace rangefinder {
 namespace {
 
-// Ids are dense, and fewer than this in every trace that we wrote: 65,536 paths, 262,144 names.
+// Ids are dense and below this in every trace that we write: 65,536 paths, 262,144 names.
 constexpr std::uint32_t kMaxIds = std::uint32_t{1} << 19;
 
 template <typename Row>
@@ -41,7 +41,7 @@ void SampleSharing::add(const KernelRecord& kernel) {
 void SampleSharing::add(const MemcpyRecord& copy) {
   add_work(copy.work, 0);
   truth_.add(copy);
-  // A copy between GPUs moves bytes on both; its record names one.
+  // A peer copy moves bytes on both GPUs; its record is of one.
   if (copy.kind != CopyKind::PtoP || copy.work.start_ns == kNoTime) return;
   const std::uint32_t other = copy.work.gpu == copy.source_gpu ? copy.destination_gpu : copy.source_gpu;
   if (other != copy.work.gpu) {
@@ -100,7 +100,7 @@ void SampleSharing::finish() {
 
 void SampleSharing::share(const SampleBatch& batch) {
   sweep_.run(batch, 0, 0, [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
-    truth_.see(batch, sample, overlaps);
+    truth_.add_sample(batch, sample, overlaps);
     share_sample(sample, overlaps, batch);
   });
 }

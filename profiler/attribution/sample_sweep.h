@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which work overlaps each sample of a batch, and for how long.
+// Finds the work that overlaps each sample of a batch, and for how long.
 //
 //   SampleBatch ─▶ SampleSweep::run ─▶ on_sample(sample, overlaps), sample by sample
 //
-// One walk over both, however much of it runs at once. `share_units` splits a count in
-// proportion to weights to the last unit.
+// One pass over samples and work, also with concurrent work. UnitShares splits a count in
+// proportion to weights without losing a unit.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@ namespace rangefinder {
 
 struct SampleOverlap {
   std::uint32_t work = 0;  ///< position in SampleBatch::work
-  std::int32_t ns = 0;     ///< over 0; with a reach, over minus that: so far the work is from the sample
+  std::int32_t ns = 0;     ///< > 0; with a reach > -reach: negative values are the distance to the sample
 };
 
 /// Keeps its buffers from batch to batch.
 class SampleSweep {
  public:
-  /// `on_sample` gets each sample as it is in the batch, and its overlaps by start of the work.
-  /// `lag_ns` is added to the samples' times; with `reach_ns`, work counts that would overlap if the
-  /// sample were that much earlier or later. Together less than kSampleReachNs.
+  /// `on_sample` receives each sample unchanged, and its overlaps by start of the work. `lag_ns` is added to
+  /// the samples' times. With `reach_ns`, work counts that would overlap if the sample were that much earlier
+  /// or later. The sum must be less than kSampleReachNs.
   template <typename OnSample>
   void run(const SampleBatch& batch, TimeNs lag_ns, TimeNs reach_ns, OnSample&& on_sample) {
     active_.clear();
@@ -41,7 +41,7 @@ class SampleSweep {
       std::size_t kept = 0;
       for (const std::uint32_t i : active_) {
         const OrderedWork& work = batch.work[i];
-        if (work.end_ns + reach_ns <= start) continue;  // over, for the samples after this one too
+        if (work.end_ns + reach_ns <= start) continue;  // ended, also for all later samples
         active_[kept++] = i;
         const TimeNs ns = std::min(work.end_ns, end) - std::max(work.start_ns, start);
         if (ns > -reach_ns) overlaps_.push_back({i, static_cast<std::int32_t>(ns)});
@@ -56,9 +56,9 @@ class SampleSweep {
   std::vector<SampleOverlap> overlaps_;
 };
 
-/// Shares `units` over pieces of a whole: give it the part of the whole reached so far, ascending
-/// to exactly 1, and it returns what the piece gets. All pieces together get all units; each gets
-/// its due to half a unit either side.
+/// Shares `units` over pieces of a whole. Call until() with the share of the whole reached so far, ascending
+/// to exactly 1; it returns the piece's units. All units are distributed, and no piece's boundary is off by
+/// more than half a unit.
 class UnitShares {
  public:
   explicit UnitShares(std::uint64_t units) : units_(units) {}

@@ -6,9 +6,9 @@
 namespace rangefinder {
 namespace {
 
-// Times of copies and samples meet to about this part of a copy.
+// Share of a copy that samples must cover; times of copies and samples do not match exactly.
 constexpr double kMinCovered = 0.999;
-// More than can wait two seconds for their samples: a copy of 256 MiB takes 0.1 ms at least.
+// More than can wait two seconds for their samples: a copy of 256 MiB takes at least 0.1 ms.
 constexpr std::size_t kMaxOpen = 65'536;
 
 }  // namespace
@@ -27,8 +27,8 @@ void TruthCopies::add(const MemcpyRecord& copy) {
   open_.insert(later, added);
 }
 
-void TruthCopies::look(Copy& copy, const SampleBatch& batch, const OrderedSample& sample,
-                       const std::vector<SampleOverlap>& overlaps) {
+void TruthCopies::add_to(Copy& copy, const SampleBatch& batch, const OrderedSample& sample,
+                         const std::vector<SampleOverlap>& overlaps) {
   for (const SampleOverlap& overlap : overlaps) {
     const OrderedWork& work = batch.work[overlap.work];
     if (work.start_ns != copy.start_ns || work.end_ns != copy.end_ns) copy.alone = false;
@@ -39,8 +39,8 @@ void TruthCopies::look(Copy& copy, const SampleBatch& batch, const OrderedSample
   copy.units += std::uint64_t{sample.units[kSharedDramRead]} + sample.units[kSharedDramWrite];
 }
 
-void TruthCopies::see(const SampleBatch& batch, const OrderedSample& sample,
-                      const std::vector<SampleOverlap>& overlaps) {
+void TruthCopies::add_sample(const SampleBatch& batch, const OrderedSample& sample,
+                             const std::vector<SampleOverlap>& overlaps) {
   const TimeNs interval = sample.length_ns;
   for (auto it = open_.begin(); it != open_.end() && it->start_ns < sample.end_ns() + interval;) {
     if (it->gpu != batch.gpu) {
@@ -49,7 +49,7 @@ void TruthCopies::see(const SampleBatch& batch, const OrderedSample& sample,
       judge(*it);
       it = open_.erase(it);
     } else {
-      look(*it++, batch, sample, overlaps);
+      add_to(*it++, batch, sample, overlaps);
     }
   }
 }

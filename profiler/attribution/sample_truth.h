@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of known size against what the samples say of them.
+// Compares copies of known size with the bytes of their samples.
 //
-// A copy on one GPU of kTruthLeastBytes or more reads and writes its size. Where it stands alone
-// (no other work in the samples that it touches, nor in those within one interval of either end)
-// and samples cover all of it, the bytes of those samples are measured truth. Part of SampleSharing.
+// A copy of kTruthMinBytes or more on one GPU reads and writes its size. It is compared if it is alone
+// (no other work in the samples that it touches, nor in those within one interval of either end) and
+// samples cover all of it. Part of SampleSharing.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@ namespace rangefinder {
 
 class TruthCopies {
  public:
-  /// Any copy; those without a known truth are not looked at.
+  /// Any copy; those of unknown traffic are ignored.
   void add(const MemcpyRecord& copy);
-  /// In order of time for each GPU.
-  void see(const SampleBatch& batch, const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps);
-  /// No sample that ends before `until_ns` is still to come.
+  /// In time order for each GPU.
+  void add_sample(const SampleBatch& batch, const OrderedSample& sample,
+                  const std::vector<SampleOverlap>& overlaps);
+  /// No more samples that end before `until_ns` will come.
   void settle(TimeNs until_ns);
 
   [[nodiscard]] const CopyTruth& truth() const noexcept { return truth_; }
@@ -37,8 +38,8 @@ class TruthCopies {
     std::int64_t covered_ns = 0;
     std::uint64_t units = 0;
   };
-  static void look(Copy& copy, const SampleBatch& batch, const OrderedSample& sample,
-                   const std::vector<SampleOverlap>& overlaps);
+  static void add_to(Copy& copy, const SampleBatch& batch, const OrderedSample& sample,
+                     const std::vector<SampleOverlap>& overlaps);
   void judge(const Copy& copy);
 
   std::deque<Copy> open_;  // by start

@@ -11,8 +11,8 @@ std::vector<RowBytes> live_sampled_bytes(const std::vector<PathTotals>& rows, co
   std::unordered_map<std::uint32_t, SampledBytes> own;
   for (const SampledBytes& path : samples.paths()) own.emplace(path.id, path);
 
-  // From the last row to the first: a path's children, one level deeper, are summed up before it.
-  std::vector<SampledBytes> below;  // by depth: of the children seen since the last row of less depth
+  // From the last row to the first, so that a path's children are summed before it.
+  std::vector<SampledBytes> below;  // by depth: sum of the children since the last shallower row
   for (std::size_t i = rows.size(); i-- > 0;) {
     const PathTotals& row = rows[i];
     const auto at = own.find(row.path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sampled bytes of the paths' own work, summed up the tree of paths like all other totals.
+// Sums the sampled bytes of the paths' own work up the tree of paths, like all other totals.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace rangefinder {
 
-/// One for each of `rows` (TotalsBuilder::paths(): parents before children, path 0 last), inclusive,
-/// of bytes shared by time: their error is not known. Source none for rows without GPU work.
+/// Inclusive bytes, shared by time, for each of `rows` (TotalsBuilder::paths(): parents before children, path
+/// 0 last). Their error is unknown. Rows without GPU work have Source::none.
 [[nodiscard]] std::vector<RowBytes> live_sampled_bytes(const std::vector<PathTotals>& rows,
                                                        const SampleSharing& samples);
 

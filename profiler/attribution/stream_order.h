@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When work on a stream really begins to work.
+// Computes when work on a stream really starts to run.
 //
-// A kernel launched with programmatic dependent launch starts before the one in front of it ends, and
-// then waits for it: records overlap (on an H200 those of RT-DETR's layer norms of 1.7 us last up to
-// 15), but bytes move one kernel after the other. So work of a stream begins, for sharing bytes, when
-// what the stream ran before it has ended.
+// With programmatic dependent launch a kernel starts before its predecessor ends, and then waits for
+// it. Records overlap: on an H200, RT-DETR's layer norms of 1.7 us have records of up to 15 us. But
+// bytes move one kernel after another. So, for sharing bytes, work begins when the stream's previous
+// work has ended.
 //
-// Nodes of a graph are left as they are: they carry one stream, and may run side by side.
+// Graph nodes are not changed: they all carry one stream, but may run concurrently.
 // Pure. Not thread-safe.
 #pragma once
 
@@ -22,16 +22,16 @@ namespace rangefinder {
 
 class StreamOrder {
  public:
-  /// Streams that are followed; work of others begins when its record says.
+  /// Maximum number of tracked streams. Work of others begins at its record's start.
   static constexpr std::size_t kMaxStreams = std::size_t{1} << 16;
 
-  /// In the order of a stream's records. Never after the work's end, never before its start.
+  /// Call in the order of a stream's records. The result is within the work's start and end.
   [[nodiscard]] TimeNs begin_of(const GpuWork& work) {
     if (work.graph != 0 || work.start_ns == kNoTime || work.end_ns <= work.start_ns) return work.start_ns;
     const Key key{work.gpu, work.context, work.stream};
     if (last_.size() >= kMaxStreams && last_.find(key) == last_.end()) return work.start_ns;
     Last& last = last_[key];
-    // Records that come out of order say nothing about each other.
+    // Records that are out of order are treated as independent.
     const bool waits = last.start_ns <= work.start_ns && work.start_ns < last.end_ns;
     const TimeNs begin = waits ? std::min(last.end_ns, work.end_ns - 1) : work.start_ns;
     last.start_ns = work.start_ns;

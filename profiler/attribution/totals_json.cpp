@@ -21,7 +21,7 @@ void add_error(OrderedJson& out, const char* key, std::optional<double> error, s
   out[key] = to_decimals(100 * *error / static_cast<double>(bytes), 100);
 }
 
-// Absent unless something was measured: a sum over nothing is no zero.
+// Absent unless something was measured: an empty sum is not 0.
 void add_bytes(OrderedJson& out, const RowBytes& bytes) {
   if (bytes.source == RowBytes::Source::none) return;
   out["dram_read_bytes"] = bytes.read;
@@ -91,7 +91,7 @@ void add_totals(OrderedJson& out, const PathTotals& row, const RowBytes& bytes, 
   out["kernels"] = row.kernels;
   if (row.graphs != 0) out["graphs"] = row.graphs;
   const bool timed = row.timed_kernels != 0 || row.timed_graphs != 0;
-  // Kernels that nothing timed have an unknown duration, not none.
+  // Kernels without times have an unknown duration, not 0.
   if (row.has_gpu_time()) {
     out["gpu_ns"] = row.gpu_ns;
     out["gpu_ns_exclusive"] = row.gpu_ns_exclusive;
@@ -101,7 +101,7 @@ void add_totals(OrderedJson& out, const PathTotals& row, const RowBytes& bytes, 
   if (timed) out["time_source"] = "activity";
   const MetricsByName metrics = context.metrics_of(row.path);
   add_bytes(out, bytes);
-  if (row.counters.outcome != 0) out["unmeasured_launches"] = row.counters.outcome;
+  if (row.counters.unmeasured != 0) out["unmeasured_launches"] = row.counters.unmeasured;
   if (row.counters.not_exclusive != 0) out["not_exclusive_ranges"] = row.counters.not_exclusive;
   if (row.declared_bytes != 0) out["declared_bytes"] = row.declared_bytes;
   for (std::size_t kind = 0; kind < kCopyKinds; ++kind) {
@@ -121,7 +121,7 @@ void add_kernel_counters(OrderedJson& out, const CounterTotals& counters) {
     out["bytes_source"] = "exact";
     out["measured_launches"] = counters.with_bytes;
   }
-  if (counters.outcome != 0) out["unmeasured_launches"] = counters.outcome;
+  if (counters.unmeasured != 0) out["unmeasured_launches"] = counters.unmeasured;
 }
 
 OrderedJson truth_object(const CopyTruth& truth) {

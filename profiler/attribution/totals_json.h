@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Totals as members of JSON objects: one place for the names of the fields and for what
-// is left out. The injected library writes summary.json with it, the tools `report --json`
-// (schema/README.md, "summary.json").
+// Writes totals as members of JSON objects. The only place that decides field names and
+// which fields are omitted. The injected library uses it for summary.json, the tools for
+// `report --json` (schema/README.md, "summary.json").
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace rangefinder {
 
-/// What a row is seen against.
+/// Context of a row: the peaks, and the metrics of its path.
 struct RowContext {
   GpuPeaks peaks;
   const MetricGroups* groups = nullptr;
@@ -30,18 +30,18 @@ struct RowContext {
   [[nodiscard]] MetricsByName metrics_of(std::uint32_t path) const;
 };
 
-/// From "kernels" on; "path", "depth" and "calls" are the caller's.
+/// Adds the fields from "kernels" on. The caller adds "path", "depth" and "calls".
 void add_totals(nlohmann::ordered_json& out, const PathTotals& row, const RowBytes& bytes,
                 const RowContext& context);
-/// Sums of bytes of a kernel's row; nothing where none was measured.
+/// Adds the sums of bytes of a kernel's row; none if nothing was measured.
 void add_kernel_counters(nlohmann::ordered_json& out, const CounterTotals& counters);
-/// {copies, known_bytes, measured_bytes}; null where there was no such copy.
+/// {copies, known_bytes, measured_bytes}; null without such copies.
 [[nodiscard]] nlohmann::ordered_json truth_object(const CopyTruth& truth);
-/// Rates of one path in monitor mode; its "path" is the caller's.
+/// Rates of one path in monitor mode. The caller adds "path".
 [[nodiscard]] nlohmann::ordered_json monitor_row(const MonitorRow& row);
-/// {windows, window_ns, observed_ns}: what the rows' means are over.
+/// {windows, window_ns, observed_ns}: the basis of the rows' means.
 [[nodiscard]] nlohmann::ordered_json monitor_object(const MonitorRates& rates);
-/// [{id, name, metrics}] of sets with metrics.
+/// [{id, name, metrics}] for sets with metrics.
 [[nodiscard]] nlohmann::ordered_json metric_sets_array(const MetricGroups& groups);
 
 }  // namespace rangefinder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a mistyped name is from a known one: for "did you mean".
+// Distance between a mistyped name and a known one, for "did you mean".
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace rangefinder {
 
-/// Letters to insert, remove or replace until `a` is `b`.
+/// Characters to insert, remove or replace to turn `a` into `b` (Levenshtein distance).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace rangefinder

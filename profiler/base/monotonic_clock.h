@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clock of our own waits and costs: never set back, not slewed by NTP. Times in a trace are of another
-// clock (profiler/events/tsc_clock.h).
+// The clock for our own waits and costs: never set back, not slewed by NTP. Times in a trace come from
+// another clock (profiler/events/tsc_clock.h).
 #pragma once
 
 #include <cstdint>

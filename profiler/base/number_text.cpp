@@ -15,7 +15,7 @@ std::string scaled(std::uint64_t amount, const std::array<std::string_view, N>& 
   if (amount < 1000) return std::to_string(amount) + " " + std::string(units[0]);
   double value = static_cast<double>(amount);
   std::size_t unit = 0;
-  // 999.5 of a unit would be written as 1,000 of it.
+  // 999.5 would be rounded to 1,000 of this unit.
   while (value >= 999.5 && unit + 1 < N) {
     value /= 1000;
     ++unit;
@@ -23,7 +23,7 @@ std::string scaled(std::uint64_t amount, const std::array<std::string_view, N>& 
   return three_digits(value) + " " + std::string(units[unit]);
 }
 
-/// As printf's %.*f in the locale C, whatever the application's is: a comma stands between thousands here.
+/// Like printf's %.*f in the C locale, whatever the application's locale is: our comma separates thousands.
 std::string fixed_text(double value, int decimals) {
   std::array<char, 336> text{};  // the largest number has 309 digits
   const auto end =

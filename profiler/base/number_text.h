@@ -4,7 +4,7 @@
 //
 //   4812 ─▶ "4,812"    48120000 ns ─▶ "48.1 ms"    8589934592 B ─▶ "8.59 GB"
 //
-// Bytes are decimal (1 GB = 10^9 B), as memory bandwidth is. Standard library only:
+// Bytes are decimal (1 GB = 10^9 B), like memory bandwidth. Standard library only:
 // the injected library formats its report with this too.
 #pragma once
 
@@ -31,11 +31,11 @@ namespace rangefinder {
 /// "1 kernel", "4,812 kernels".
 [[nodiscard]] std::string counted_text(std::uint64_t n, std::string_view singular, std::string_view plural);
 
-/// `text` fit for a terminal: control characters (which could drive it) become '?'.
+/// `text` safe for a terminal: control characters become '?'.
 [[nodiscard]] std::string printable(std::string_view text);
-/// Columns that `text` takes: its code points.
+/// Width of `text` in columns, counted as code points.
 [[nodiscard]] std::size_t text_width(std::string_view text);
-/// At most `width` columns, the front replaced by "…": the end of a path tells more.
+/// At most `width` columns, the front replaced by "…". For paths, whose end matters most.
 [[nodiscard]] std::string cut_front(std::string_view text, std::size_t width);
 /// At most `width` columns, the end replaced by "…".
 [[nodiscard]] std::string cut_back(std::string_view text, std::size_t width);

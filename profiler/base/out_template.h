@@ -4,13 +4,13 @@
 //
 //   %p process id   %h host   %q{ENV} a variable   %r rank   %% a percent sign
 //
-// Two users share it: `rangefinder run`, which knows host, rank and environment but not
+// Two callers share it: `rangefinder run`, which knows host, rank and environment but not
 // the process that will be traced (it may be a child), and the library inside that
-// process. So `run` expands partly: what it fills in has its percent signs doubled, %p
-// and %% stay, and the library's own expansion of the result gives the final folder.
+// process. So `run` expands partly: it doubles the percent signs in the values that it
+// inserts and keeps %p and %%. The library expands the result to the final folder.
 //
-// Standard library only. Never fails: what cannot be expanded leaves a text that is
-// still usable and a `problem`; the tool refuses then, the library logs and goes on.
+// Standard library only. Never fails: a directive that cannot be expanded leaves a usable
+// text and a `problem`. The tool then refuses; the library logs it and continues.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace rangefinder {
 
-/// What stands for %p, %h and %r. An empty `pid`: expand partly, leave %p and %% alone.
+/// Values of %p, %h and %r. An empty `pid`: expand partly, keep %p and %%.
 struct OutTemplateValues {
   std::string pid;
   std::string host;
@@ -29,15 +29,15 @@ struct OutTemplateValues {
 
 struct ExpandedOut {
   std::string text;
-  std::string problem;  ///< first thing that could not be expanded, as a sentence; empty: none
+  std::string problem;  ///< first directive that could not be expanded, as a sentence; empty: none
 };
 
-/// In the order they are asked. The first that is set names the rank.
+/// In order of precedence: the first that is set is the rank.
 inline constexpr std::array kRankVariables{
     "RANK",         "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
     "SLURM_PROCID", "JOB_COMPLETION_INDEX"};
 
-/// Rank of a distributed run; empty when no variable says one. `lookup(name)` as getenv.
+/// Rank of a distributed run; empty if none of the variables is set. `lookup(name)` like getenv.
 template <typename Lookup>
 [[nodiscard]] std::string rank_from(Lookup&& lookup) {
   for (const char* const name : kRankVariables) {
@@ -48,7 +48,7 @@ template <typename Lookup>
 
 namespace out_template {
 
-/// Appends a value; in a partial expansion it is going to be read as a template again.
+/// Appends a value. The result of a partial expansion is expanded again, so its percent signs are doubled.
 inline void append_value(std::string& out, std::string_view value, bool partial) {
   for (const char c : value) {
     if (c == '%' && partial) out += '%';
@@ -56,7 +56,7 @@ inline void append_value(std::string& out, std::string_view value, bool partial)
   }
 }
 
-/// `text` begins with "q{". Returns how much of it was taken; 0: there is no closing brace.
+/// `text` begins with "q". Returns the number of characters used; 0: it is not a complete q{NAME}.
 template <typename Lookup>
 std::size_t append_variable(std::string_view text, bool partial, Lookup&& lookup, ExpandedOut& out) {
   const std::size_t close = text.find('}');
@@ -72,7 +72,7 @@ std::size_t append_variable(std::string_view text, bool partial, Lookup&& lookup
 
 }  // namespace out_template
 
-/// Expands `text`. `lookup(name)` as getenv. Without a rank variable %r is 0.
+/// Expands `text`. `lookup(name)` like getenv. Without a rank %r is 0.
 template <typename Lookup>
 [[nodiscard]] ExpandedOut expand_out_template(std::string_view text, const OutTemplateValues& values,
                                               Lookup&& lookup) {

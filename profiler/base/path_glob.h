@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Patterns over paths, the same wherever a user names some of them:
+// Patterns over paths, the same in every option and command that selects paths:
 //
 //   *   any text within one level     model/*/self_attn
-//   **  any levels                   model/**, **/fpn_blocks/1; a `**/` that begins a level: none, too
-//   ?   one letter
+//   **  any levels                   model/**, **/fpn_blocks/1; `**/` at the start of a level also matches
+//   none ?   one character
 //
-// A pattern names a path and all below it: `model/decoder` holds model/decoder/layers/0.
+// A pattern matches a path and all below it: `model/decoder` matches model/decoder/layers/0.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@
 
 namespace rangefinder {
 
-/// `path` joined by '/', as reports show it. Time: at most the pattern's length times the square of the
-/// path's; no memory and no recursion, so that a pattern of any length is as safe as a short one.
+/// `path` is joined by '/', as reports show it. Time: at most the pattern's length times the square of the
+/// path's. No memory and no recursion, so a pattern of any length is safe.
 [[nodiscard]] constexpr bool matches_glob(std::string_view pattern, std::string_view path) noexcept {
   constexpr std::size_t kNone = std::string_view::npos;
-  // Where to go on if the rest does not match: what follows a star, and where that was tried last. The latest
-  // of each kind is enough: what comes before it has matched as early as it can, and a later match gives it
-  // less.
+  // Backtracking: the pattern after a star, and the path position where it was tried last. The latest star of
+  // each kind is enough: everything before it has matched as early as possible, and a later match would leave
+  // less of the path.
   struct Star {
     std::size_t rest = kNone;
     std::size_t at = 0;
   };
   Star one;                   // `*`, to the end of a level
   Star two;                   // `**`, to the end of the path
-  bool whole_levels = false;  // `two` is a `**/` that begins a level: what follows it begins one, too
+  bool whole_levels = false;  // `two` is a `**/` at the start of a level: the next part starts one, too
 
   std::size_t p = 0;
   std::size_t s = 0;

@@ -9,7 +9,7 @@ namespace rangefinder {
 namespace {
 
 constexpr std::size_t kGap = 2;
-/// Below this the names say nothing: columns go first.
+/// A shorter first column would be unreadable: other columns are omitted first.
 constexpr std::size_t kMinFirstWidth = 32;
 
 std::size_t total_width(const std::vector<std::size_t>& widths, const std::vector<bool>& shown) {
@@ -70,7 +70,7 @@ std::string TextTable::line(const Row& row, const std::vector<std::size_t>& widt
 
 std::string TextTable::omitted_line() const {
   if (omitted_.empty()) return {};
-  std::string line = "Left out for lack of width (--wide shows all): ";
+  std::string line = "Omitted for lack of width (--wide shows all): ";
   for (const std::string& title : omitted_) line += (&title == omitted_.data() ? "" : "; ") + title;
   return line + "\n";
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of text in aligned columns: the first takes what is left of the width,
-// the others are right-aligned. When the line is too short, whole columns go, the
-// least important first, and their titles are kept for the caller to mention: a
-// wrapped table is worse than a narrow one.
+// A text table with aligned columns: the first gets the remaining width, the others are
+// right-aligned. If the line is too short, whole columns are omitted, the least important
+// first: a wrapped table is worse than a narrow one. omitted_line() lists their titles.
 //
 //   path                calls   kernels   GPU time
 //   model                  50    12,500    48.1 ms
@@ -20,7 +19,7 @@ namespace rangefinder {
 
 struct TextColumn {
   std::string title;
-  int importance = 0;  ///< the lowest goes first when there is no room; kAlwaysShown never
+  int importance = 0;  ///< the lowest is omitted first; kAlwaysShown never
 };
 inline constexpr int kAlwaysShown = 1'000;
 
@@ -28,23 +27,23 @@ enum class CutSide { front, back };
 
 class TextTable {
  public:
-  /// `first`: title of the left-aligned column; `side`: where its texts are cut when they are too long.
+  /// `first`: title of the left-aligned column; `side`: the side on which its long texts are cut.
   TextTable(std::string first, CutSide side) : first_(std::move(first)), side_(side) {}
 
   void add_column(std::string title, int importance = kAlwaysShown) {
     columns_.push_back({std::move(title), importance});
   }
-  /// One cell a column; a missing or empty cell stays blank.
+  /// One cell for each column; a missing or empty cell stays blank.
   void add_row(std::string first, std::vector<std::string> cells) {
     rows_.push_back({std::move(first), std::move(cells)});
   }
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
-  /// Lines at most `width` columns long (0: as long as they get), each with a newline.
-  /// `emphasis`: begin and end of what surrounds the line of titles, as in "\033[1m", "\033[0m".
+  /// Lines at most `width` columns long (0: no limit), each with a newline.
+  /// `emphasis`: texts before and after the title line, as in "\033[1m", "\033[0m".
   [[nodiscard]] std::string render(std::size_t width, const std::string& emphasis_begin = "",
                                    const std::string& emphasis_end = "");
-  /// A line that names the columns that the last render() left out; "" if it left none.
+  /// A line with the titles of the columns that the last render() omitted; "" if none.
   [[nodiscard]] std::string omitted_line() const;
 
  private:

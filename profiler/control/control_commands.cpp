@@ -14,15 +14,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What a command waits for, before it is answered that it took too long.
+/// A command that is not done within this time is answered with an error.
 constexpr std::int64_t kOpenPatienceNs = 10'000 * kNsPerMs;
 constexpr std::int64_t kWritePatienceNs = 10'000 * kNsPerMs;
 constexpr std::size_t kMaxPending = 64;
 
-/// A larger summary is in its file only.
+/// A larger summary is not part of the answer; the client reads its file.
 constexpr std::size_t kMaxSummaryBytes = std::size_t{4} << 20;
-/// While something is on the way.
-constexpr std::int64_t kLookMs = 5;
+/// Interval of tick() while a request waits.
+constexpr std::int64_t kPendingPollMs = 5;
 
 Json parse(const std::string& text) {
   return Json::parse(text, nullptr, false);
@@ -33,18 +33,18 @@ Json parse(const std::string& text) {
 void ControlCommands::on_line(ControlServer::ClientId client, std::string_view line) {
   if (line.empty()) return;
   const Json request = Json::parse(line, nullptr, false);
-  if (!request.is_object()) return fail(client, nullptr, "a request is one JSON object on one line");
+  if (!request.is_object()) return fail(client, nullptr, "a request must be one JSON object on one line");
   const Json id = request.value("id", Json());
   try {
     if (request.value("v", Json(kControlVersion)) != kControlVersion)
-      return fail(client, id, "this process speaks version " + std::to_string(kControlVersion));
+      return fail(client, id, "this process supports protocol version " + std::to_string(kControlVersion));
     if (pending_.size() + subscriptions_.size() >= kMaxPending)
-      return fail(client, id, "too much is under way");
+      return fail(client, id, "too many requests are pending");
     serve(client, request);
   } catch (const BadRequest& error) {
     fail(client, id, error.what());
   } catch (const std::exception& error) {
-    fail(client, id, std::string("this could not be done: ") + error.what());
+    fail(client, id, std::string("the request failed: ") + error.what());
   }
 }
 
@@ -69,13 +69,14 @@ void ControlCommands::serve(ControlServer::ClientId client, const Json& request)
     const std::string error = target_.reclaim_cupti();
     return error.empty() ? succeed(client, id, status_json(target_.status())) : fail(client, id, error);
   }
-  throw BadRequest("there is no command \"" + command +
-                   "\": status, start, stop, window, counters, metrics, snapshot, flush, subscribe, "
-                   "unsubscribe, yield and resume are known");
+  throw BadRequest("unknown command \"" + command +
+                   "\": use status, start, stop, window, counters, metrics, snapshot, flush, subscribe, "
+                   "unsubscribe, yield or resume");
 }
 
 void ControlCommands::start(ControlServer::ClientId client, const Json& request) {
-  if (request.value("counters", Json()).is_array()) throw BadRequest("counters of start is one mode");
+  if (request.value("counters", Json()).is_array())
+    throw BadRequest("counters of start must be one mode, not a list");
   WindowRequest wanted = read_window_request(request);
   wanted.when_ready = true;
   const std::string error = target_.begin_window(wanted);
@@ -103,7 +104,7 @@ void ControlCommands::window(ControlServer::ClientId client, const Json& request
   const SessionStatus before = target_.status();
   std::string error;
   if (before.state == SessionState::recording) error = "a window is open already";
-  if (before.yielded) error = "CUPTI was given up: resume takes it back";
+  if (before.yielded) error = "CUPTI was given up with yield: send resume first";
   if (error.empty()) error = schedule_.submit(plan);
   const Json id = request.value("id", Json());
   if (!error.empty()) return fail(client, id, error);
@@ -149,7 +150,7 @@ void ControlCommands::subscribe(ControlServer::ClientId client, const Json& requ
 
 void ControlCommands::yield(ControlServer::ClientId client, const Json& request) {
   const std::string error = target_.give_up_cupti();
-  if (!error.empty()) return fail(client, request.value("id", Json()), error + ": stop comes first");
+  if (!error.empty()) return fail(client, request.value("id", Json()), error + ": send stop first");
   succeed(client, request.value("id", Json()), status_json(target_.status()));
 }
 
@@ -198,7 +199,8 @@ void ControlCommands::fail(ControlServer::ClientId client, const Json& id, const
   server_->send(client, answer.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-bool ControlCommands::settle(const Pending& pending, const SessionStatus& status, std::int64_t now_ns) {
+bool ControlCommands::answer_if_done(const Pending& pending, const SessionStatus& status,
+                                     std::int64_t now_ns) {
   const WindowProgress& window = status.window;
   const bool same = window.number == pending.window;
   const bool idle = status.state == SessionState::idle;
@@ -233,7 +235,7 @@ bool ControlCommands::settle(const Pending& pending, const SessionStatus& status
     return true;
   }
   if (pending.give_up_ns == 0 || now_ns < pending.give_up_ns) return false;
-  fail(pending.client, pending.id, "this takes too long: status tells how it is going");
+  fail(pending.client, pending.id, "the request timed out: send status to see the window's state");
   return true;
 }
 
@@ -271,20 +273,20 @@ void ControlCommands::tick(std::int64_t now_ns) {
   const SessionStatus status = target_.status();
   std::vector<Pending> waiting;
   for (Pending& pending : std::exchange(pending_, {})) {
-    if (!settle(pending, status, now_ns)) waiting.push_back(std::move(pending));
+    if (!answer_if_done(pending, status, now_ns)) waiting.push_back(std::move(pending));
   }
   pending_.insert(pending_.begin(), std::make_move_iterator(waiting.begin()),
                   std::make_move_iterator(waiting.end()));
-  // A client that is cut off while it is served leaves the list afterwards, with on_gone().
+  // Safe: a client that is disconnected in here leaves the list later, in on_gone().
   for (Subscription& subscription : subscriptions_) serve_subscription(subscription, status, now_ns);
 }
 
 std::int64_t ControlCommands::next_tick_ms(std::int64_t now_ns) const {
-  if (!pending_.empty()) return kLookMs;
+  if (!pending_.empty()) return kPendingPollMs;
   std::int64_t soonest = -1;
   for (const Subscription& subscription : subscriptions_) {
     const std::int64_t wait = subscription.written != 0
-                                  ? kLookMs
+                                  ? kPendingPollMs
                                   : std::max<std::int64_t>(1, (subscription.due_ns - now_ns) / kNsPerMs);
     soonest = soonest < 0 ? wait : std::min(soonest, wait);
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the lines of control clients mean: docs/control.md, version 1.
+// Executes the requests of control clients: docs/control.md, version 1.
 //
 //   {"v":1,"id":7,"command":"stop"} ─▶ on_line ─▶ ControlTarget ─▶ {"v":1,"id":7,"ok":true,…}
 //
-// Commands that take time are answered when they are done: start when the folder is
-// there, stop and window when the trace is complete. Meanwhile others are served. A line
-// that is no request is answered with why. Control thread only.
+// A command that takes time is answered when it is done: start when the folder exists,
+// stop and window when the trace is complete. Other requests are served meanwhile. An
+// invalid line is answered with the reason. Control thread only.
 #pragma once
 
 #include <cstdint>
@@ -27,30 +27,30 @@ inline constexpr int kControlVersion = 1;
 
 class ControlCommands final : public ControlServer::Handler {
  public:
-  /// `facts`: of the process, an object that goes into every status.
+  /// `facts`: an object about the process; part of every status.
   ControlCommands(ControlTarget& target, WindowSchedule& schedule, nlohmann::json facts)
       : target_(target), schedule_(schedule), facts_(std::move(facts)) {}
-  /// Before the first line.
+  /// Call before the first line.
   void answer_through(ControlServer& server) noexcept { server_ = &server; }
 
   void on_line(ControlServer::ClientId client, std::string_view line) override;
   void on_gone(ControlServer::ClientId client) override;
 
-  /// Often: answers what is done by now, sends what is subscribed to.
+  /// Call often: answers requests that are done, and sends due events to subscribers.
   void tick(std::int64_t now_ns);
-  /// Until tick() should be called again; negative: no need.
+  /// Time until tick() must be called again; negative: no need.
   [[nodiscard]] std::int64_t next_tick_ms(std::int64_t now_ns) const;
 
  private:
   using Json = nlohmann::json;
   enum class Until : std::uint8_t { opened, complete, written };
-  /// An answer that is still to be given.
+  /// A request that waits for its answer.
   struct Pending {
     ControlServer::ClientId client = 0;
     Json id;
     Until until = Until::opened;
-    std::uint64_t window = 0;   ///< 0: the one that the schedule opens
-    std::uint64_t written = 0;  ///< of request_write()
+    std::uint64_t window = 0;   ///< the window's number
+    std::uint64_t written = 0;  ///< result of request_write()
     std::int64_t give_up_ns = 0;
     bool with_summary = false;
   };
@@ -58,7 +58,7 @@ class ControlCommands final : public ControlServer::Handler {
     ControlServer::ClientId client = 0;
     Json id;
     std::int64_t every_ns = 0, due_ns = 0;
-    std::uint64_t window = 0, written = 0;  ///< asked for; 0: nothing
+    std::uint64_t window = 0, written = 0;  ///< written: result of request_write(); 0: no request
     SummaryDelta delta;
   };
 
@@ -77,7 +77,7 @@ class ControlCommands final : public ControlServer::Handler {
   void succeed(ControlServer::ClientId client, const Json& id, Json answer);
   void fail(ControlServer::ClientId client, const Json& id, const std::string& error);
   /// True: `pending` was answered.
-  [[nodiscard]] bool settle(const Pending& pending, const SessionStatus& status, std::int64_t now_ns);
+  [[nodiscard]] bool answer_if_done(const Pending& pending, const SessionStatus& status, std::int64_t now_ns);
   void serve_subscription(Subscription& subscription, const SessionStatus& status, std::int64_t now_ns);
   void wait_for(Pending pending) { pending_.push_back(std::move(pending)); }
 

@@ -16,17 +16,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The host is out of files: it is not asked again at once.
+/// The host is out of descriptors: accept() would fail at once, in a loop.
 constexpr std::chrono::seconds kAcceptPause{1};
-/// While somebody's time may run out.
-constexpr std::chrono::milliseconds kWatchInterval{250};
+/// Interval of poll() while a client has a deadline.
+constexpr std::chrono::milliseconds kDeadlineInterval{250};
 
 }  // namespace
 
 ControlServer::~ControlServer() {
   close();
-  disown(waked_);
-  disown(waker_);
+  disown(wake_receiver_);
+  disown(wake_sender_);
 }
 
 OwnedFile ControlServer::own(int file) noexcept {
@@ -64,12 +64,12 @@ void ControlServer::close_in_child() noexcept {
 
 bool ControlServer::open(ControlSocket socket) {
   socket_ = std::move(socket);
-  std::array<int, 2> ends{-1, -1};  // not an eventfd, which has no inode of its own to know it by
+  std::array<int, 2> ends{-1, -1};  // not an eventfd: OwnedFile needs an inode of its own to identify it
   if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
-  waked_ = own(above_standard_streams(ends[0]));
-  waker_ = own(above_standard_streams(ends[1]));
+  wake_receiver_ = own(above_standard_streams(ends[0]));
+  wake_sender_ = own(above_standard_streams(ends[1]));
   listener_ = own(socket_.file);
-  return waked_.file >= 0 && waker_.file >= 0 && (socket_.file < 0 || listener_.file >= 0);
+  return wake_receiver_.file >= 0 && wake_sender_.file >= 0 && (socket_.file < 0 || listener_.file >= 0);
 }
 
 void ControlServer::remove_file() noexcept {
@@ -80,13 +80,14 @@ void ControlServer::remove_file() noexcept {
 void ControlServer::close() {
   remove_file();
   for (const auto& client : clients_) client->dead = true;
-  bury();
+  remove_dead_clients();
   disown(listener_);
 }
 
 void ControlServer::wake() noexcept {
   const char one = 1;
-  if (waker_.is_ours()) (void)!::send(waker_.file, &one, sizeof(one), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (wake_sender_.is_ours())
+    (void)!::send(wake_sender_.file, &one, sizeof(one), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 int ControlServer::timeout_ms(std::chrono::milliseconds wanted) const {
@@ -94,16 +95,16 @@ int ControlServer::timeout_ms(std::chrono::milliseconds wanted) const {
     return !client->input.empty() || !client->output.empty();
   });
   if (watching || no_accept_until_ > Clock::now())
-    wanted = wanted.count() < 0 ? kWatchInterval : std::min(wanted, kWatchInterval);
+    wanted = wanted.count() < 0 ? kDeadlineInterval : std::min(wanted, kDeadlineInterval);
   return wanted.count() < 0 ? -1 : static_cast<int>(wanted.count());
 }
 
 void ControlServer::poll(std::chrono::milliseconds timeout) {
   if (lost_)
-    return std::this_thread::sleep_for(timeout.count() < 0 ? kWatchInterval
-                                                           : std::min(timeout, kWatchInterval));
+    return std::this_thread::sleep_for(timeout.count() < 0 ? kDeadlineInterval
+                                                           : std::min(timeout, kDeadlineInterval));
   std::vector<pollfd> files;
-  files.push_back({waked_.file, POLLIN, 0});
+  files.push_back({wake_receiver_.file, POLLIN, 0});
   const bool accepts =
       listener_.file >= 0 && clients_.size() < limits_.clients && no_accept_until_ <= Clock::now();
   files.push_back({accepts ? listener_.file : -1, POLLIN, 0});
@@ -113,12 +114,12 @@ void ControlServer::poll(std::chrono::milliseconds timeout) {
     files.push_back({client->socket.file, static_cast<short>(POLLIN | (waits ? POLLOUT : 0)), 0});
   }
   (void)::poll(files.data(), files.size(), timeout_ms(timeout));
-  if (!waked_.is_ours() || (accepts && !listener_.is_ours())) {
+  if (!wake_receiver_.is_ours() || (accepts && !listener_.is_ours())) {
     lost_ = true;
     return close();
   }
   std::array<char, 64> woken;
-  while (files[0].revents != 0 && recv(waked_.file, woken.data(), woken.size(), MSG_DONTWAIT) > 0) {
+  while (files[0].revents != 0 && recv(wake_receiver_.file, woken.data(), woken.size(), MSG_DONTWAIT) > 0) {
   }
   const auto now = Clock::now();
   for (std::size_t i = 0; i < known; ++i) {
@@ -130,10 +131,10 @@ void ControlServer::poll(std::chrono::milliseconds timeout) {
     }
     if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) read(client);
     if (!client.dead && !client.output.empty()) write(client);
-    if (!client.dead) watch_time(client, now);
+    if (!client.dead) check_deadlines(client, now);
   }
   if (files[1].revents != 0) accept_clients();
-  bury();
+  remove_dead_clients();
 }
 
 void ControlServer::accept_clients() {
@@ -157,7 +158,7 @@ void ControlServer::accept_clients() {
   }
 }
 
-// One portion a turn: nobody keeps the others waiting.
+// One portion per turn, so that no client keeps the others waiting.
 void ControlServer::read(Client& client) {
   std::array<char, 16'384> portion;
   const ssize_t n = recv(client.socket.file, portion.data(), portion.size(), MSG_DONTWAIT);
@@ -175,19 +176,19 @@ void ControlServer::take_lines(Client& client) {
   std::size_t at = 0;
   for (std::size_t end = 0; !client.dead && (end = client.input.find('\n', at)) != std::string::npos;
        at = end + 1) {
-    if (end - at > limits_.line_bytes) return cut_off(client, "the line is too long");
+    if (end - at > limits_.line_bytes) return disconnect(client, "the line is too long");
     const auto now = Clock::now();
     if (now - client.second_began >= std::chrono::seconds(1)) {
       client.second_began = now;
       client.lines_this_second = 0;
     }
     if (++client.lines_this_second > limits_.lines_per_second)
-      return cut_off(client, "too many lines a second");
+      return disconnect(client, "too many lines a second");
     handler_.on_line(client.id, std::string_view(client.input).substr(at, end - at));
     client.half_line_since = now;
   }
   client.input.erase(0, at);
-  if (client.input.size() > limits_.line_bytes) cut_off(client, "the line is too long");
+  if (client.input.size() > limits_.line_bytes) disconnect(client, "the line is too long");
 }
 
 void ControlServer::write(Client& client) {
@@ -203,9 +204,9 @@ void ControlServer::write(Client& client) {
   client.sent = 0;
 }
 
-void ControlServer::watch_time(Client& client, Clock::time_point now) {
+void ControlServer::check_deadlines(Client& client, Clock::time_point now) {
   if (!client.input.empty() && now - client.half_line_since > limits_.half_line)
-    cut_off(client, "the line was never finished");
+    disconnect(client, "the line was never finished");
   if (!client.output.empty() && now - client.unfetched_since > limits_.unfetched) client.dead = true;
 }
 
@@ -226,13 +227,13 @@ void ControlServer::send(ClientId id, std::string_view line) {
   write(client);
 }
 
-// The reason is told if it fits into what the kernel takes at once.
-void ControlServer::cut_off(Client& client, const char* why) {
+// Reports the reason only if the socket's buffer takes it at once.
+void ControlServer::disconnect(Client& client, const char* why) {
   send(client.id, std::string(R"({"v":1,"ok":false,"error":")") + why + R"(","closed":true})");
   client.dead = true;
 }
 
-void ControlServer::bury() {
+void ControlServer::remove_dead_clients() {
   for (const auto& client : clients_) {
     if (!client->dead) continue;
     disown(client->socket);

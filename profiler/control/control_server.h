@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines from clients to a handler, lines back; nothing about their meaning.
+// Carries lines from clients to a handler, and lines back. Knows nothing about their meaning.
 //
 //   client ─ line\n ─▶ poll() ─▶ Handler::on_line          send() ─▶ output of the client ─▶ client
 //
-// We are a guest: what a client does must cost the application nothing. So everything is
-// bounded, and who goes beyond is cut off: a line too long, too many lines a second, half
-// a line that is never finished, answers that are never fetched. Nothing blocks, and no
-// write raises SIGPIPE. An application may close all its files, ours too, and open others
-// with their numbers: a file is looked at only as long as it is the one that was opened.
+// We are a guest: a client must cost the application nothing. So everything is bounded. A
+// client is disconnected if it sends a line that is too long, too many lines a second, or a
+// line that it never finishes, or if it never reads its answers. Nothing blocks, and no write
+// raises SIGPIPE. An application may close all descriptors, ours too, and reuse their numbers:
+// every descriptor is used only while it still is the file that we opened.
 //
-// One thread calls everything but wake() and close_in_child().
+// One thread calls everything but wake(), close_in_child() and remove_file().
 #pragma once
 
 #include <sys/types.h>
@@ -32,7 +32,7 @@ namespace rangefinder {
 struct ControlLimits {
   std::size_t clients = 16;
   std::size_t line_bytes = 65'536;
-  std::size_t output_bytes = std::size_t{8} << 20;  ///< that a client has not fetched
+  std::size_t output_bytes = std::size_t{8} << 20;  ///< not yet read by the client
   std::uint32_t lines_per_second = 200;
   std::chrono::milliseconds half_line{10'000};
   std::chrono::milliseconds unfetched{5'000};
@@ -48,9 +48,9 @@ class ControlServer {
     virtual ~Handler() = default;
     Handler(const Handler&) = delete;
     Handler& operator=(const Handler&) = delete;
-    /// A whole line, without its end. May call send().
+    /// A whole line, without its newline. May call send().
     virtual void on_line(ClientId client, std::string_view line) = 0;
-    /// The client is gone, or was cut off; its id does not come again.
+    /// The client has left or was disconnected; its id is not reused.
     virtual void on_gone(ClientId client) = 0;
   };
 
@@ -59,22 +59,22 @@ class ControlServer {
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
-  /// Takes `socket`; one without a file is allowed: then only wake() ends a poll().
-  /// False: out of files.
+  /// Takes `socket`. It may have no file: then only wake() ends a poll().
+  /// False: out of file descriptors.
   [[nodiscard]] bool open(ControlSocket socket);
-  /// Waits for clients, at most `timeout` (negative: for ever), and serves them once.
+  /// Waits for clients, at most `timeout` (negative: without limit), and serves them once.
   void poll(std::chrono::milliseconds timeout);
-  /// Ends a poll() that waits. Any thread, also from inside of callbacks and signal handlers.
+  /// Ends a poll() that waits. Any thread; also in callbacks and signal handlers.
   void wake() noexcept;
 
-  /// Queues `line`; a newline is added. A client that does not fetch its lines is cut off.
+  /// Queues `line` and adds a newline. A client that does not read its lines is disconnected.
   void send(ClientId client, std::string_view line);
   [[nodiscard]] std::size_t clients() const noexcept { return clients_.size(); }
   [[nodiscard]] const std::string& path() const noexcept { return socket_.path; }
 
-  /// No more clients, and the socket's file is removed. Thread of poll().
+  /// Disconnects all clients and removes the socket's file. Thread of poll().
   void close();
-  /// In a forked child: closes what it inherited, without a lock and without memory.
+  /// In a forked child: closes the inherited descriptors. Takes no lock and allocates no memory.
   void close_in_child() noexcept;
   /// Removes the socket's file; any thread.
   void remove_file() noexcept;
@@ -97,21 +97,21 @@ class ControlServer {
   void read(Client& client);
   void take_lines(Client& client);
   void write(Client& client);
-  void watch_time(Client& client, std::chrono::steady_clock::time_point now);
-  void cut_off(Client& client, const char* why);
-  void bury();
+  void check_deadlines(Client& client, std::chrono::steady_clock::time_point now);
+  void disconnect(Client& client, const char* why);
+  void remove_dead_clients();
   [[nodiscard]] int timeout_ms(std::chrono::milliseconds wanted) const;
 
   Handler& handler_;
   const ControlLimits limits_;
   ControlSocket socket_;
   OwnedFile listener_;
-  OwnedFile waked_, waker_;  // two ends: what wake() sends to one ends the wait at the other
-  bool lost_ = false;        // the application closed our files
+  OwnedFile wake_receiver_, wake_sender_;  // a socket pair: wake() sends, poll() waits at the other end
+  bool lost_ = false;                      // the application closed our files
   std::chrono::steady_clock::time_point no_accept_until_{};
   std::vector<std::unique_ptr<Client>> clients_;
   ClientId next_id_ = 1;
-  /// For close_in_child(), which may come at any time.
+  /// All our descriptors, for close_in_child(): a fork may come at any time.
   static constexpr int kFree = -1, kTaken = -2;
   struct Place {
     std::atomic<int> file{kFree};  // written last

@@ -30,16 +30,16 @@ bool address_of(const std::string& path, sockaddr_un& address) {
   return true;
 }
 
-/// Made if need be; ours, and no one else may look into it.
+/// Creates `folder` if it is missing. False: another user owns it, or others have access.
 bool make_private_folder(const std::string& folder, std::string& error) {
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    error = "cannot make " + folder + ": " + std::strerror(errno);
+    error = "cannot create " + folder + ": " + std::strerror(errno);
     return false;
   }
   struct stat status {};
   if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
       (status.st_mode & 0077) != 0) {
-    error = folder + " is not a folder of this user alone (mode 0700)";
+    error = folder + " must be a folder that this user owns, with mode 0700";
     return false;
   }
   return true;
@@ -48,7 +48,7 @@ bool make_private_folder(const std::string& folder, std::string& error) {
 bool listens(const std::string& path) {
   const int file = connect_control_socket(path, true);
   if (file >= 0) close(file);
-  // A full queue of connections is a listener too.
+  // With a full queue of connections connect() fails too, but a process listens.
   return file >= 0 || (errno != ECONNREFUSED && errno != ENOENT);
 }
 
@@ -57,7 +57,7 @@ bool listen_at(const std::string& path, ControlSocket& socket_of) {
   if (!address_of(path, address)) return false;
   const int file = above_standard_streams(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (file < 0) return false;
-  // Before bind(), which gives the file these rights; the umask is the host's and stays as it is.
+  // Before bind(), which gives the file this mode. We must not change the umask: it is the application's.
   if (fchmod(file, 0600) != 0 ||
       bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
       listen(file, kWaitingConnections) != 0) {

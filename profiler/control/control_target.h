@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What control can do to a process: open and close windows, ask how it is going. The
-// session is one; tests of the socket and of its commands use another, without CUPTI.
+// What control can do to a process: open and close windows, and read its status. Session
+// implements it; tests of the socket and of its commands use a fake without CUPTI.
 //
 //   idle ── begin_window ──▶ recording ── close_window ──▶ closing ── finish_window, often ──▶ idle
 //    │ ▲
 //    └─┴── give_up_cupti, reclaim_cupti
 //
-// begin_window and close_window: any thread, without waiting for the GPU. All others: the
-// control thread only. What comes at the wrong time is refused with a sentence.
+// begin_window and close_window: any thread; they do not wait for the GPU. All others:
+// control thread only. A call at the wrong time is refused with a message.
 #pragma once
 
 #include <cstdint>
@@ -36,37 +36,38 @@ enum class SessionState : std::uint8_t { idle, opening, recording, closing, ende
   return "ended";
 }
 
-/// What begin_window() says while the window before is closing: later it will work.
+/// begin_window() returns this while the previous window is closing. A later call can succeed.
 inline constexpr const char* kNotCompleteYet = "the last window is not complete yet";
 
 struct WindowRequest {
-  std::string out;                      ///< template of the folder; empty: by the options
+  std::string out;                      ///< template of the folder; empty: as in the options
   std::optional<CounterMode> counters;  ///< for this window only
-  std::int64_t begin_ns = 0;            ///< CLOCK_REALTIME, a moment ago; when_ready: not before; 0: now
-  /// It begins once its folder is there: for those who wait for that. What a program brings about (a range,
-  /// cuProfilerStart) begins at once, and a disk that takes long may cost it events.
+  /// CLOCK_REALTIME; 0: now. Otherwise a moment in the past, or with when_ready the earliest begin.
+  std::int64_t begin_ns = 0;
+  /// An interactive window: it begins once its folder exists. Without it, as for a range or
+  /// cuProfilerStart, the window begins at once, and a slow disk may cost it events.
   bool when_ready = false;
 };
 
-/// Of the window that is open, or else of the last one.
+/// Progress of the open window, else of the last one.
 struct WindowProgress {
-  std::uint64_t number = 0;  ///< from 1; 0: there was none yet
-  bool opened = false;       ///< `folder` is there
+  std::uint64_t number = 0;  ///< from 1; 0: no window yet
+  bool opened = false;       ///< `folder` exists
   std::string folder;        ///< absolute
-  std::string error;         ///< why nothing is written
+  std::string error;         ///< why nothing can be written
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint64_t records = 0, bytes_written = 0, lost = 0;
-  std::uint64_t written = 0;  ///< requests of request_write() that have been met
+  std::uint64_t written = 0;  ///< the last fulfilled request of request_write()
 };
 
 struct SessionStatus {
   SessionState state = SessionState::idle;
   bool yielded = false;  ///< CUPTI was given up until reclaim_cupti()
   bool holds_cupti = false;
-  bool settling = false;  ///< the last window's callbacks are not all off yet: ask finish_window() again
+  bool disabling_callbacks = false;  ///< not all callbacks of the last window are off: call finish_window()
   CounterMode counters = CounterMode::off;  ///< of the open window, else of the next
   std::string metrics;
-  std::uint64_t launches = 0;  ///< seen since the process began
+  std::uint64_t launches = 0;  ///< counted since the process began
   WindowProgress window;
 };
 
@@ -77,23 +78,24 @@ class ControlTarget {
   ControlTarget(const ControlTarget&) = delete;
   ControlTarget& operator=(const ControlTarget&) = delete;
 
-  /// Empty: the window is open. Else why not.
+  /// Empty: the window is open. Else the reason why not.
   [[nodiscard]] virtual std::string begin_window(const WindowRequest& request) noexcept = 0;
-  /// What begins from now on is not recorded. Empty, or why not.
+  /// Work that begins from now on is not recorded. Empty, or an error.
   [[nodiscard]] virtual std::string close_window(const char* reason) noexcept = 0;
-  /// True: something is on the way, call again soon.
+  /// Advances a closing window. True: not complete yet, call again soon.
   [[nodiscard]] virtual bool finish_window() = 0;
 
   [[nodiscard]] virtual std::string give_up_cupti() = 0;
   [[nodiscard]] virtual std::string reclaim_cupti() = 0;
 
   [[nodiscard]] virtual SessionStatus status() = 0;
-  /// Of windows that begin from now on.
+  /// For windows that begin from now on.
   virtual void set_counters(CounterMode counters) = 0;
   [[nodiscard]] virtual std::string set_metrics(const std::string& metrics) = 0;
-  /// Everything to the disk soon; done when WindowProgress::written has reached the result. 0: no window.
+  /// Requests a write of all data to the disk. Done when WindowProgress::written reaches the result.
+  /// 0: no window is open.
   [[nodiscard]] virtual std::uint64_t request_write() = 0;
-  /// summary.json as it was written last in the window; empty: not yet.
+  /// The last written summary.json of the window; empty: none yet.
   [[nodiscard]] virtual std::string summary() = 0;
 };
 

@@ -16,11 +16,11 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::chrono::milliseconds kFinishingInterval{5}, kSettlingInterval{50};
-/// cuProfilerStart waits so long for the window before.
+constexpr std::chrono::milliseconds kFinishingInterval{5}, kDisablingInterval{50};
+/// Maximum time that cuProfilerStart waits for the previous window.
 constexpr std::chrono::milliseconds kProfilerStartPatience{2000};
 
-std::atomic<ControlServer*> server_of_process{nullptr};  // for the child of a fork
+std::atomic<ControlServer*> server_of_process{nullptr};  // for the fork handler
 
 nlohmann::json facts_of_process(bool redact) {
   const Header header = read_process_facts(redact);
@@ -52,9 +52,9 @@ void ControlThread::open_socket() {
     socket = open_control_socket(control_folders(std::getenv("XDG_RUNTIME_DIR"), geteuid()), getpid());
     if (socket.file < 0) log_info("no control socket: " + socket.error);
   }
-  if (!server_.open(std::move(socket))) log_info("no control socket: out of files");
+  if (!server_.open(std::move(socket))) log_info("no control socket: out of file descriptors");
   server_of_process.store(&server_, std::memory_order_release);
-  // It would keep the socket alive, with nobody to answer.
+  // A forked child would keep the socket open, but has no thread that answers.
   pthread_atfork(nullptr, nullptr, [] {
     if (ControlServer* const server = server_of_process.load(); server != nullptr) server->close_in_child();
   });
@@ -95,7 +95,8 @@ void ControlThread::begin_capture() {
   }
 }
 
-// Windows by time begin one behind the other; those of ranges need nobody but to tell of errors.
+// Submits windows by time one after the other. Windows over ranges run by themselves; only their errors
+// are reported here.
 void ControlThread::watch_capture(std::int64_t now_ns) {
   const CaptureRequest& capture = options_.capture;
   if (!closing_.load()) report_capture_error();
@@ -121,12 +122,12 @@ void ControlThread::on_profiler_call(bool start) noexcept {
     error = target_.begin_window({});
   }
   if (error.empty() && captures_left_.load() != CaptureRequest::kUnlimited) captures_left_.fetch_sub(1);
-  if (!error.empty()) log_info("cuProfilerStart opens no window: " + error);
+  if (!error.empty()) log_info("cuProfilerStart opened no window: " + error);
 }
 
 std::int64_t ControlThread::wait_ms(std::int64_t now_ns, bool finishing) const {
   std::int64_t wait = finishing ? kFinishingInterval.count() : -1;
-  if (!finishing && target_.status().settling) wait = kSettlingInterval.count();
+  if (!finishing && target_.status().disabling_callbacks) wait = kDisablingInterval.count();
   for (const std::int64_t other : {schedule_.next_tick_ms(now_ns), commands_.next_tick_ms(now_ns)}) {
     if (other >= 0) wait = wait < 0 ? other : std::min(wait, other);
   }
@@ -140,7 +141,7 @@ void ControlThread::turn() {
   schedule_.tick(now_ns);
   commands_.tick(now_ns);
   now_ns = clock_now_ns();
-  // A window that the schedule has just closed is looked after at once.
+  // The schedule may just have closed a window: finish it soon.
   const bool again = finishing || target_.status().state == SessionState::closing;
   server_.poll(std::chrono::milliseconds(wait_ms(now_ns, again)));
 }

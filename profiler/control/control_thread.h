@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our second thread inside the application: whoever wants something of a process that
-// runs is served by it.
+// Our second thread in the application. It serves control clients and opens windows on schedule.
 //
 //   control socket ─▶ ControlServer ─▶ ControlCommands ─┐
 //   --capture, ranges and cudaProfilerStart ────────────┼─▶ ControlTarget (the session)
 //   time, launches ─▶ WindowSchedule ───────────────────┘      ▲
 //                                              finish_window ──┘  until a closed window is complete
 //
-// It sleeps in poll() for ever where nothing is on the way. All signals are blocked in
-// it. Leaked: the process ends without waiting for it; close() removes the socket's file.
+// It sleeps in poll() without a timeout while nothing is pending. All signals are blocked in
+// it. Leaked: the process exits without waiting for it; close() removes the socket's file.
 #pragma once
 
 #include <atomic>
@@ -28,15 +27,16 @@ class ControlThread {
  public:
   ControlThread(ControlTarget& target, const Options& options);
 
-  /// Opens the socket, unless the options say no, and starts. Once. False: no thread could be made.
+  /// Opens the socket if the options allow it, and starts the thread. Call once. False: cannot start a
+  /// thread.
   [[nodiscard]] bool start();
-  /// The process ends: nothing is begun any more, and the socket's file is removed. Any thread.
+  /// Call when the process exits: begins no more windows, and removes the socket's file. Any thread.
   void close() noexcept;
-  /// A range has closed its window, or someone else has: look after it. Any thread.
+  /// Call after a window was closed by another thread, so that it is finished soon. Any thread.
   void wake() noexcept { server_.wake(); }
 
-  /// cuProfilerStart has returned, or cuProfilerStop begins: on the application's thread. Start waits for
-  /// the window before to be complete: the application asked for it.
+  /// cuProfilerStart has returned, or cuProfilerStop begins. On the application's thread, which waits at
+  /// start until the previous window is complete, 2 s at most.
   void on_profiler_call(bool start) noexcept;
 
  private:
@@ -55,7 +55,7 @@ class ControlThread {
   ControlCommands commands_;
   ControlServer server_;
   std::atomic<bool> closing_{false};
-  std::atomic<std::uint64_t> captures_left_{0};  // of cudaProfilerApi and of time
+  std::atomic<std::uint64_t> captures_left_{0};  // windows by cuProfilerStart
   std::uint64_t timed_captures_ = 0;
   std::atomic<bool> capture_error_reported_{false};
 };

@@ -55,7 +55,7 @@ std::string RangeWindows::path_text(std::uint32_t path) const {
   return text;
 }
 
-// Once for each path: what it allocates it gives back.
+// Allocates, but only at the first push of each path, and frees it again.
 bool RangeWindows::matches(Wanted& wanted, std::uint32_t path) const {
   if (path == 0 || path >= wanted.verdicts.size()) return false;
   std::atomic<Verdict>& verdict = wanted.verdicts[path];
@@ -65,7 +65,7 @@ bool RangeWindows::matches(Wanted& wanted, std::uint32_t path) const {
   const RangeCount& ranges = wanted.ranges;
   bool yes =
       ranges.domain.empty() || recorder_.names.text(recorder_.domain_name(node.domain)) == ranges.domain;
-  // A pattern holds what is below a path too; the range meant is the topmost one.
+  // A glob also matches paths below a matching path; only the topmost one counts.
   yes = yes && matches_glob(ranges.glob, path_text(path)) &&
         (node.parent == 0 || !matches_glob(ranges.glob, path_text(node.parent)));
   verdict.store(yes ? Verdict::yes : Verdict::no, std::memory_order_relaxed);
@@ -104,7 +104,7 @@ void RangeWindows::open(const Wanted& wanted, std::uint64_t number, std::int64_t
   } else if (error == kNotCompleteYet) {
     skipped_.fetch_add(1);
     (void)phase_.compare_exchange_strong(opening, Phase::counting);
-  } else {  // the next range would not fare better
+  } else {  // the next range would get the same error
     error_ = std::move(error);
     disarm();
     wake_(user_);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows over ranges: opened by a range that opens, closed by one that closes, on the
-// application's own threads, so that not a launch is missed or too many.
+// Windows over ranges. A push opens the window and a pop closes it, on the application's
+// own threads, so that no launch is missing and none is extra.
 //
 //   pushes that match   1  2  …  10 │ 11  12  …  30 │ 31
 //   after 10, for 20                └──── window ───┘     from the push of 11 to the pop of 30
 //
-// A window that cannot be opened, since the last one is not complete yet, is tried again
-// with the next range that matches: the application does not wait. Ranges of all threads
-// are counted together. Nested ones that match too belong to the outer one.
+// While the previous window is not complete, no window can be opened. The next matching range
+// tries again: the application does not wait. Ranges of all threads are counted together. A
+// nested range that matches too belongs to the outermost one.
 //
 // arm() and disarm(): one thread at a time. Never destroyed while NVTX may call.
 #pragma once
@@ -26,34 +26,33 @@
 
 namespace rangefinder {
 
-/// Which ranges, and how many.
+/// Selects ranges, and how many of them.
 struct RangeCount {
-  std::string
-      glob{};  ///< profiler/base/path_glob.h; without a '/', at any level; empty: every outermost range
-  std::string domain{};  ///< empty: any
-  std::uint64_t after = 0;
-  std::uint64_t count = 1;
+  /// profiler/base/path_glob.h. Without a '/': at any level. Empty: every outermost range.
+  std::string glob{};
+  std::string domain{};     ///< empty: any
+  std::uint64_t after = 0;  ///< matching ranges to skip before the window
+  std::uint64_t count = 1;  ///< matching ranges in the window
 };
 
 class RangeWindows final : public RangeTrigger {
  public:
-  /// `wake`: called on an application's thread when a window has closed.
+  /// `wake`: called on an application thread when a window was closed, or none can be opened any more.
   RangeWindows(Recorder& recorder, ControlTarget& target, void (*wake)(void* user) noexcept, void* user)
       : recorder_(recorder), target_(target), wake_(wake), user_(user) {}
 
-  /// From now on; the n-th of `windows` windows is asked for by the n-th of `requests`, and by the last one
-  /// when there are no more: so a window can take the trace and the next one exact bytes. False: out of
-  /// memory.
+  /// Starts counting. Window n of `windows` uses `requests[n]`, or the last request if there are fewer, so
+  /// that one window can record the trace and the next one exact bytes. False: out of memory.
   [[nodiscard]] bool arm(const RangeCount& ranges, const std::vector<WindowRequest>& requests,
                          std::uint64_t windows) noexcept;
-  /// No window is opened any more; one that is open is left to the caller.
+  /// Opens no more windows. The caller closes one that is open.
   void disarm() noexcept;
 
-  /// Windows that are still to come, or open.
+  /// Windows that are open or still to be opened.
   [[nodiscard]] std::uint64_t windows_left() const noexcept { return left_.load(); }
-  /// Times that a window could not be opened yet.
+  /// How often a window could not be opened, since the previous one was not complete.
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_.load(); }
-  /// Once no window is left: why not all of them were opened; empty: they were.
+  /// Read it once no window is left: why not all were opened. Empty: all were.
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
   void on_push(std::uint64_t range, std::uint32_t path, std::uint32_t level,
@@ -77,7 +76,7 @@ class RangeWindows final : public RangeTrigger {
   void (*const wake_)(void*) noexcept;
   void* const user_;
   std::atomic<Phase> phase_{Phase::off};
-  std::atomic<Wanted*> wanted_{nullptr};  // replaced ones are kept in old_: a push may look at them
+  std::atomic<Wanted*> wanted_{nullptr};  // the replaced one is kept in old_: a push may still read it
   std::unique_ptr<Wanted> current_, old_;
   std::string error_;  // written by the thread in Phase::opening
   std::atomic<std::uint64_t> seen_{0}, left_{0}, skipped_{0}, opened_at_{0}, last_range_{0}, opened_{0};

@@ -13,14 +13,14 @@ constexpr std::array<const char*, SummaryDelta::kSums> kNames{
     "calls",   "kernels",         "gpu_ns",           "gpu_ns_exclusive",
     "host_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"};
 
-/// The sums of `now` less `last`, which become those of `now`; empty: nothing changed.
+/// The sums of `now` minus `last`; empty: nothing changed. Sets `last` to the sums of `now`.
 Json differences(const Json& now, SummaryDelta::Sums& last) {
   Json changed = Json::object();
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     const auto found = now.find(kNames[i]);
     const bool there = found != now.end() && found->is_number();
     const double value = there ? found->get<double>() : 0.0;
-    // Shares of samples are corrected when later samples come: a sum may shrink a little.
+    // Later samples correct the sharing of earlier ones, so a sum may shrink a little.
     if (there && value != last[i]) changed[kNames[i]] = value - last[i];
     last[i] = value;
   }

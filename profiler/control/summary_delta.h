@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has changed from one summary of a window to the next.
+// Computes what changed between two summaries of a window.
 //
-// Sums grow, so their differences are what happened in between: for each module and for
-// the work outside of ranges the counters below, if any of them changed. Values that were
-// not measured stay absent. Pure; control thread.
+// For each module, and for work outside of ranges: the differences of the sums that
+// changed. Values that were not measured stay absent. Pure; control thread.
 #pragma once
 
 #include <array>
@@ -22,20 +21,20 @@ class SummaryDelta {
   static constexpr std::size_t kSums = 8;
   using Sums = std::array<double, kSums>;
 
-  /// `summary`: the next one, whole, an object. Returns {"duration_ns", "modules": [...], "outside": {...},
-  /// "loss": {...}} with differences to the last one; the first time to nothing.
+  /// `summary`: the next whole summary, an object. Returns {"duration_ns", "modules": [...], "outside":
+  /// {...}, "loss": {...}} with the differences to the last one. The first call returns the whole sums.
   [[nodiscard]] nlohmann::json next(const nlohmann::json& summary);
-  /// Another window begins.
+  /// Call when another window begins.
   void reset() { *this = SummaryDelta(); }
 
  private:
   struct Module {
     Sums sums{};
-    std::uint64_t number = 0;  // of the last summary that had it
+    std::uint64_t number = 0;  // of the last summary that held this module
   };
   [[nodiscard]] nlohmann::json loss_differences(const nlohmann::json& now);
 
-  // Not the last summary itself: JSON is a small block of memory for each of its values.
+  // Not the last summary itself: nlohmann::json allocates a small block for each value.
   std::unordered_map<std::string, Module> modules_;  // by path
   Sums outside_{};
   std::map<std::string, std::uint64_t> loss_;

@@ -9,11 +9,11 @@
 namespace rangefinder {
 namespace {
 
-/// The window before may take so long to be complete.
+/// Maximum time to wait until the previous window is complete.
 constexpr std::int64_t kBeginPatienceNs = 10'000 * kNsPerMs;
-/// Between two looks at launches.
-constexpr std::int64_t kLookMs = 2;
-/// A window that begins at a time is prepared so much earlier: its folder, CUPTI.
+/// Interval between two polls of launches.
+constexpr std::int64_t kLaunchPollMs = 2;
+/// A window with a given begin is prepared this much earlier: its folder, CUPTI.
 constexpr std::int64_t kPrepareNs = 200 * kNsPerMs;
 
 }  // namespace
@@ -21,7 +21,7 @@ constexpr std::int64_t kPrepareNs = 200 * kNsPerMs;
 std::string WindowSchedule::submit(const WindowPlan& plan) {
   if (busy()) return "another window is planned already";
   if (plan.ranges) {
-    if (ranges_.windows_left() != 0) return "windows over ranges are under way already";
+    if (ranges_.windows_left() != 0) return "windows over ranges are active already";
     std::vector<WindowRequest> requests{plan.request};
     for (std::size_t i = 0; i < plan.counters.size(); ++i) {
       if (i == requests.size()) requests.push_back(plan.request);
@@ -60,7 +60,7 @@ void WindowSchedule::begin(std::int64_t now_ns) {
   phase_ = Phase::opening;
 }
 
-// Time and launches count from when the window has begun.
+// Time and launches are counted from the window's begin.
 void WindowSchedule::set_end(const SessionStatus& status, std::int64_t now_ns) {
   const std::int64_t begin_ns =
       status.window.begin_ns != 0 ? status.window.begin_ns : std::max(now_ns, plan_.at_ns);
@@ -80,7 +80,7 @@ void WindowSchedule::tick(std::int64_t now_ns) {
   const SessionStatus status = target_.status();
   if (phase_ == Phase::opening && status.window.opened) set_end(status, now_ns);
   if (status.state != SessionState::recording || status.window.number != window_) {
-    phase_ = Phase::none;  // somebody else closed it
+    phase_ = Phase::none;  // another caller closed it
   } else if (phase_ == Phase::opening) {
     return;
   } else if (now_ns >= end_ns_) {
@@ -95,18 +95,18 @@ void WindowSchedule::tick(std::int64_t now_ns) {
 std::int64_t WindowSchedule::next_tick_ms(std::int64_t now_ns) const noexcept {
   switch (phase_) {
     case Phase::none:
-    case Phase::ranges:  // a range that closes its window wakes us
+    case Phase::ranges:  // RangeWindows wakes the control thread
       return -1;
     case Phase::waiting:
-      return give_up_ns_ != 0 ? kLookMs
+      return give_up_ns_ != 0 ? kLaunchPollMs
                               : std::max<std::int64_t>(0, (plan_.at_ns - kPrepareNs - now_ns) / kNsPerMs);
     case Phase::opening:
-      return kLookMs;
+      return kLaunchPollMs;
     case Phase::open:
       break;
   }
-  if (plan_.launches != 0) return kLookMs;
-  // The last milliseconds in steps of one, so that the window is closed in time.
+  if (plan_.launches != 0) return kLaunchPollMs;
+  // Steps of 1 ms near the end, so that the window is closed on time.
   return std::clamp<std::int64_t>((end_ns_ - now_ns) / kNsPerMs, 1, 1000);
 }
 

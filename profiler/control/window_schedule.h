@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows that end by themselves: after a time, after so many launches, after so many
-// ranges; and those that begin at a time, on every rank the same.
+// Windows that end by themselves, after DURATION, N launches or N ranges. A window may also
+// begin at a given time, which can be the same on every rank.
 //
 //   submit(plan) ─▶ waiting until plan.at_ns ─▶ opening ─▶ open ─▶ end reached ─▶ close_window
 //
-// One plan at a time. Time and launches are looked at by the control thread every few
-// milliseconds; ranges close their windows themselves (range_windows.h). Control thread.
+// One plan at a time. The control thread polls time and launches every few milliseconds;
+// ranges close their windows themselves (range_windows.h). Control thread only.
 #pragma once
 
 #include <cstdint>
@@ -22,29 +22,29 @@ namespace rangefinder {
 struct WindowPlan {
   WindowRequest request;
   std::int64_t at_ns = 0;      ///< CLOCK_REALTIME; 0: now
-  std::int64_t for_ns = 0;     ///< 0: not by time
-  std::uint64_t launches = 0;  ///< 0: not by launches
+  std::int64_t for_ns = 0;     ///< 0: no limit by time
+  std::uint64_t launches = 0;  ///< 0: no limit by launches
   std::optional<RangeCount> ranges;
-  std::uint64_t windows = 1;  ///< of ranges
-  std::vector<std::optional<CounterMode>>
-      counters{};  ///< of one window of ranges after the other; empty: by `request`
+  std::uint64_t windows = 1;  ///< number of windows over ranges
+  /// Counter modes of successive windows over ranges; empty: that of `request`.
+  std::vector<std::optional<CounterMode>> counters{};
 };
 
 class WindowSchedule {
  public:
   WindowSchedule(ControlTarget& target, RangeWindows& ranges) : target_(target), ranges_(ranges) {}
 
-  /// Empty: it will be done. Else why not.
+  /// Empty: the plan is accepted. Else the reason why not.
   [[nodiscard]] std::string submit(const WindowPlan& plan);
-  /// No window of the plan is opened any more.
+  /// Opens no more windows of the plan.
   void cancel() noexcept;
-  /// Often.
+  /// Call as next_tick_ms() requires.
   void tick(std::int64_t now_ns);
 
   [[nodiscard]] bool busy() const noexcept { return phase_ != Phase::none; }
-  /// Why the last plan failed; empty: it did not.
+  /// Why the last plan failed; empty: it did not fail.
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
-  /// Until tick() should be called again; negative: no need.
+  /// Time until tick() must be called again; negative: no need.
   [[nodiscard]] std::int64_t next_tick_ms(std::int64_t now_ns) const noexcept;
 
  private:

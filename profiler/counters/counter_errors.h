@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From an error code of CUPTI's counter functions to a sentence with the cure.
+// Turns an error code of CUPTI's counter functions into a sentence that says how to fix it.
 #pragma once
 
 #include <cupti_result.h>
@@ -12,10 +12,10 @@
 
 namespace rangefinder {
 
-/// What is wrong and what to do about it; empty for a code that has no entry of its own.
+/// What is wrong and how to fix it; empty for a code without an entry.
 [[nodiscard]] std::string_view counter_error_fix(CUptiResult result) noexcept;
 
-/// "cuptiFoo failed with CUPTI_ERROR_BAR (26): the cure".
+/// "cuptiFoo failed with CUPTI_ERROR_BAR (26): how to fix it".
 [[nodiscard]] std::string counter_error_text(const CuptiFunctions& cupti, const char* step,
                                              CUptiResult result);
 

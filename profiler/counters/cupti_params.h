@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's parameter structs, empty but for what each must begin with: its size.
+// CUPTI's parameter structs, zeroed except for the leading struct size.
 #pragma once
 
 #include <cstddef>

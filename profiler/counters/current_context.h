@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a context the calling thread's current one for a while, by the driver that is
-// loaded already. For our own thread, which has none; an application's thread gets back
-// what it had.
+// Pushes a context on the calling thread and pops it on destruction, through the driver
+// that is already loaded. For our own thread, which has no context; on an application's
+// thread the previous context is restored.
 #pragma once
 
 #include <cuda.h>

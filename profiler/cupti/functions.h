@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of libcupti that we call, as a table of pointers.
+// The libcupti functions that we call, as a table of pointers.
 //
 // libcupti is loaded, never linked (design rule 3): an application may bring its own
-// copy, and a host without one must not notice us. The table is also the seam for
-// tests. A member has CUPTI's name without its prefix: cupti.ActivityEnable(kind).
+// copy, and an application without one must not be affected. Tests replace the table with
+// fakes. A member has CUPTI's name without its prefix: cupti.ActivityEnable(kind).
 #pragma once
 
 #include <cupti.h>
@@ -16,7 +16,7 @@
 
 namespace rangefinder {
 
-// In every libcupti since 13.0 Update 1; without one of them the library is refused.
+// Present in every libcupti since 13.0 Update 1. A library that lacks one is refused.
 #define RANGEFINDER_CUPTI_FUNCTIONS(X)       \
   X(ActivityDisable)                         \
   X(ActivityEnable)                          \
@@ -82,8 +82,8 @@ struct CuptiFunctions {
 #undef X
 };
 
-/// The version this build knows records of: older ones are refused, later 13.x are read by
-/// their common prefix, since CUPTI only appends fields within a major version.
+/// The version whose activity records this build knows. Older ones are refused. Later 13.x versions
+/// work, because CUPTI only appends fields within a major version: we read the common prefix.
 inline constexpr std::uint32_t kOldestCupti = 130'001;  // CUDA 13.0 Update 1
 inline constexpr std::uint32_t kNewestCuptiMajor = 13;
 

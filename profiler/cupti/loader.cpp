@@ -22,7 +22,7 @@ std::string folder_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string(".") : std::string(path.substr(0, slash));
 }
 
-/// Folders of mapped libraries beside which a Python wheel keeps libcupti.
+/// Folders where a Python wheel keeps libcupti, relative to mapped libraries.
 std::vector<std::string> wheel_folders() {
   std::vector<std::string> folders;
   dl_iterate_phdr(
@@ -76,7 +76,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
          status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
 }
 
-/// A handle and, in `remark`, what the user should know; nullptr when there is no libcupti.
+/// A handle, with a note for the user in `remark`; nullptr: no libcupti was found.
 void* open_library(const std::string& override_path, std::string& remark) {
   if (void* const mapped = dlopen(kSoname, RTLD_NOLOAD | RTLD_LAZY); mapped != nullptr) {
     if (!override_path.empty() && !is_same_file(path_of(mapped), override_path)) {
@@ -95,7 +95,7 @@ void* open_library(const std::string& override_path, std::string& remark) {
   return nullptr;
 }
 
-/// Name of the first function that is missing; nullptr when all are there.
+/// Name of the first missing function; nullptr: none is missing.
 const char* resolve(void* handle, CuptiFunctions& functions) {
 #define X(name)                                                                              \
   functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(handle, "cupti" #name)); \
@@ -114,7 +114,7 @@ std::string upgrade_advice(std::uint32_t version) {
 }  // namespace
 
 std::string cupti_version_text(std::uint32_t version) {
-  // 18 = CUDA 10.2 and so on: numbers below 100000 are from before the current scheme.
+  // Numbers below 100000 use the old scheme, as in 18 for CUDA 10.2.
   if (version < 100'000) return "interface " + std::to_string(version) + " (before CUDA 12)";
   const std::uint32_t update = version % 100;
   std::string text = std::to_string(version / 10'000) + "." + std::to_string(version / 100 % 100);
@@ -144,10 +144,10 @@ bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFa
   library.path = path_of(handle);
   failure.path = library.path;
 
-  // The version before anything else: an old library lacks functions, and the version says it better.
+  // Check the version first: an old library also lacks functions, and the version explains more.
   const auto get_version = reinterpret_cast<decltype(&cuptiGetVersion)>(dlsym(handle, "cuptiGetVersion"));
   if (get_version == nullptr || get_version(&library.version) != CUPTI_SUCCESS) {
-    failure.reason = library.path + " is no libcupti: it has no cuptiGetVersion";
+    failure.reason = library.path + " is not libcupti: it has no cuptiGetVersion";
     return false;
   }
   failure.version = library.version;

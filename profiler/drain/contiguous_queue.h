@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// First in, first out, in one block of memory. std::deque allocates and frees a small block for every few
-// items that pass through it, and a moment in which many wait leaves their number of small blocks in the heap
-// of the thread for good (docs/measured.md, "Nine minutes of windows"). This one's block is large: it comes
-// from the kernel, of which only what was used is resident, and goes back to it (large_blocks.h).
+// A FIFO queue in one block of memory. std::deque allocates and frees a small block for every few items, and
+// a peak of waiting items leaves that many small blocks in the thread's heap for good (docs/measured.md,
+// "Nine minutes of windows"). Here the block is large: it is mapped from the kernel, only used pages are
+// resident, and it is returned to the kernel (large_blocks.h).
 //
-// Not thread-safe. Amortised constant time for each item that passes.
+// Not thread-safe. Amortised constant time per item.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class ContiguousQueue {
   [[nodiscard]] Item& front() noexcept { return items_[head_]; }
 
   void push_back(Item item) {
-    // The items that left make room before more memory does; moving costs what those have cost that left.
-    if (items_.size() == items_.capacity() && head_ >= items_.size() / 2) close_up();
+    // Reuses the room of removed items before growing. At least half were removed, so moves are amortised.
+    if (items_.size() == items_.capacity() && head_ >= items_.size() / 2) compact();
     items_.push_back(std::move(item));
   }
   void pop_front() noexcept {
@@ -43,7 +43,7 @@ class ContiguousQueue {
     items_.clear();
     head_ = 0;
   }
-  /// What a crowded moment took goes back if nothing waits.
+  /// Releases the memory of a past peak if the queue is empty.
   void shrink() {
     if (!empty() || items_.capacity() * sizeof(Item) <= 2 * kLargeBytes) return;
     items_ = std::vector<Item>();
@@ -51,9 +51,9 @@ class ContiguousQueue {
   }
 
  private:
-  static_assert(std::is_trivially_destructible_v<Item>, "what has left is not destroyed at once");
+  static_assert(std::is_trivially_destructible_v<Item>, "pop_front() does not destroy the item");
 
-  void close_up() noexcept {
+  void compact() noexcept {
     items_.erase(items_.begin(), begin());
     head_ = 0;
   }

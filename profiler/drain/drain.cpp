@@ -26,9 +26,9 @@ Drain::Drain(Recorder& recorder, const Options& options, const CuptiFunctions* c
       writer_(recorder, segments_, kernels_) {}
 
 bool Drain::open(const std::string& folder, const Header& header, const std::vector<GpuRecord>& gpus) {
-  // First what may be too much memory: then no folder is left behind that holds nothing.
+  // Allocate first: bad_alloc must not leave an empty folder.
   builder_ = std::make_unique<TraceBuilder>(recorder_, kernels_, writer_, header.base_unix_ns);
-  // `run` has seen to the folder: what is there now is of another process of the same run.
+  // `rangefinder run` has prepared the folder: a trace in it is of another process of the same run.
   if (!segments_.open_folder(folder, options_.force && options_.run_pid == 0)) return false;
   bool begun = false;
   try {
@@ -54,7 +54,7 @@ bool Drain::begin(const Header& header, const std::vector<GpuRecord>& gpus) {
     for (const GpuRecord& gpu : gpus) write_line(about, gpu);
     recording_->about(about);
   }
-  // Now: a program that is killed at once leaves a trace that says whose it was.
+  // At once: an application that is killed now still leaves a trace with its header.
   return segments_.flush();
 }
 
@@ -95,11 +95,11 @@ void Drain::on_counters_refused(const std::string& reason) {
 
 void Drain::end_turn(const TickChunk& tick, const OwnCost& cost) {
   if (recording_) recording_->tick(tick);
-  // Also those in which nothing else happens: a domain that is only misused has no other line.
+  // All domains, also those without ranges: a domain that is only misused has no other line.
   while (domains_ < recorder_.domain_count()) writer_.add_domain(domains_++);
-  builder_->settle_pending(tick.now_ns);
+  builder_->retry_pending(tick.now_ns);
   const std::uint64_t records = writer_.records();
-  // An idle program's trace does not grow: heartbeats follow records.
+  // No heartbeat without new records: the trace of an idle application does not grow.
   if (tick.now_ns - last_clock_ns_ >= kClockNs && records != records_at_clock_) {
     writer_.write(ClockRecord{tick.now_ns - base_unix_ns_, tick.monotonic_ns - base_monotonic_ns_});
     last_clock_ns_ = tick.now_ns;
@@ -116,7 +116,7 @@ void Drain::end_turn(const TickChunk& tick, const OwnCost& cost) {
 
 void Drain::begin_late() {
   builder_->begin_late();
-  // Somebody waits for it: the first lines go to the disk soon.
+  // An interactive window: the first flush comes after kFirstFlushNs.
   last_flush_ns_ -= options_.flush_ms * kNsPerMs - kFirstFlushNs;
 }
 

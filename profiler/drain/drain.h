@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what the host's threads and CUPTI delivered to the files of a trace.
+// Turns what application threads and CUPTI delivered into the files of a trace.
 //
 //   events ───────┐
 //   exact ────────┼─▶ TraceBuilder ─▶ TraceWriter ─▶ segments      every turn: clock, heartbeat,
 //   activity ─────┘        └─▶ totals ─▶ summary.json              flush, summary when due
 //
-// Knows no thread, no clock and no CUPTI but the record iterator: DrainThread feeds it
-// inside an application, replay feeds it a recorded run, and both get the same files.
+// Uses no thread, no clock, and of CUPTI only the record iterator. DrainThread feeds it in an
+// application, replay feeds it a recorded run; both get the same files.
 #pragma once
 
 #include <cstdint>
@@ -27,48 +27,48 @@ namespace rangefinder {
 
 class Drain {
  public:
-  /// `cupti`: nullptr where there is none; then no activity comes.
+  /// `cupti`: nullptr without CUPTI; on_activity() must not be called then.
   Drain(Recorder& recorder, const Options& options, const CuptiFunctions* cupti);
 
-  /// Makes the folder and begins the trace. False: `error()`. False, or no memory: no folder is left.
+  /// Creates the folder and begins the trace. False: `error()`. On failure or bad_alloc no folder is left.
   [[nodiscard]] bool open(const std::string& folder, const Header& header,
                           const std::vector<GpuRecord>& gpus);
 
   void on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void on_exact(std::span<const ExactLaunch> launches);
-  /// Before the first launch that was measured with it; `id`: metric_set_id().
+  /// Call before the first launch that was measured with `set`. Its `id`: metric_set_id().
   void on_metric_set(const MetricSetRecord& set);
   void on_samples(const PmRecord& record);
   void on_activity(std::uint8_t* data, std::size_t bytes);
-  /// The window begins late, or ends while the program goes on: see TraceBuilder.
+  /// For a window that begins or ends while the application runs: see TraceBuilder.
   void begin_late();
   void end_window(std::int64_t end_ns) noexcept { builder_->end_window(end_ns); }
-  [[nodiscard]] bool settled() const { return builder_->settled(); }
+  [[nodiscard]] bool all_joined() const { return builder_->all_joined(); }
 
-  /// Monitor mode, before the first event: see TraceBuilder.
+  /// Monitor mode. Call before the first event: see TraceBuilder.
   void monitor(const MonitorCycle& cycle) noexcept { builder_->monitor(cycle); }
   void end_period(std::int64_t start_ns, std::int64_t end_ns, std::uint64_t window_ns) {
     builder_->end_period(start_ns, end_ns, window_ns);
   }
 
-  /// Counters turned out to be unavailable: later segments and the summary say so.
+  /// Counters turned out to be unavailable: later segments and the summary report the reason.
   void on_counters_refused(const std::string& reason);
 
-  /// A turn is over: what is due is written. `cost` goes into the summary.
+  /// Ends a turn: writes the heartbeat, the flush and the summary that are due. `cost` goes into the summary.
   void end_turn(const TickChunk& tick, const OwnCost& cost);
-  /// Writes what there is to the disk now, and the summary.
+  /// Writes all buffered lines and the summary now.
   void flush_now(const TickChunk& tick, const OwnCost& cost);
   [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return builder_->untimed_graph_work(); }
   /// Event lines so far.
   [[nodiscard]] std::uint64_t records() const noexcept { return writer_.records(); }
 
-  /// The trace is over: end line, last summary. Nothing may follow.
+  /// Ends the trace: end line, last summary. No call may follow.
   void finish(const EndFacts& end, const std::string& reason);
 
   [[nodiscard]] const std::string& error() const noexcept { return segments_.error(); }
-  /// Why the last summary is not on the disk; empty: it is.
+  /// Why the last summary could not be written; empty: it was.
   [[nodiscard]] const std::string& summary_error() const noexcept { return summary_error_; }
-  /// open() failed because another trace is there: it may be called again.
+  /// open() failed because the folder holds another trace. open() may be called again.
   [[nodiscard]] bool occupied() const noexcept { return segments_.occupied(); }
   [[nodiscard]] const std::string& folder() const noexcept { return segments_.folder(); }
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return segments_.bytes_written(); }
@@ -76,7 +76,7 @@ class Drain {
   [[nodiscard]] const std::string& summary() const noexcept { return summary_; }
 
  private:
-  /// The first lines, into the folder that is there now. False: they could not be written.
+  /// Writes the first lines into the opened folder. False: the write failed.
   [[nodiscard]] bool begin(const Header& header, const std::vector<GpuRecord>& gpus);
   void flush(std::int64_t now_ns);
   void write_summary(std::int64_t now_ns, const OwnCost& cost, bool final);
@@ -91,7 +91,7 @@ class Drain {
   std::unique_ptr<RecordingWriter> recording_;
   std::int64_t base_unix_ns_ = 0, base_monotonic_ns_ = 0;
   std::int64_t last_clock_ns_ = 0, last_flush_ns_ = 0, last_summary_ns_ = 0;
-  std::uint32_t domains_ = 1;  // up to which the trace has them; 0 is the default domain
+  std::uint32_t domains_ = 1;  // the trace has all domains below this id; 0 is the default domain
   std::uint64_t records_at_clock_ = 0, records_at_flush_ = 0, records_at_summary_ = 0;
   std::string summary_, summary_error_;
 };

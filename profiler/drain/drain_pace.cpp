@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DrainThread's third part: when it wakes, when it asks CUPTI for records, and monitor mode's windows.
+// DrainThread: its sleep, its flush requests to CUPTI, and the windows of monitor mode.
 #include <algorithm>
 #include <string>
 
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kBusySleep{10};
 constexpr std::chrono::milliseconds kQuietSleep{100};
-/// A quiet program is asked for late records this often.
-constexpr std::int64_t kQuietAskNs = 5'000'000'000;
+/// Interval of flush requests to CUPTI while the application is quiet, for late records.
+constexpr std::int64_t kQuietRequestNs = 5'000'000'000;
 
 }  // namespace
 
@@ -31,10 +31,11 @@ std::chrono::milliseconds DrainThread::time_to_sleep() const {
 void DrainThread::request_records(std::int64_t now_ns) {
   if (from_.cupti == nullptr) return;
   const bool quiet = now_ns - last_input_ns_ > kQuietAfterNs;
-  const bool asked = write_requested_.load(std::memory_order_relaxed) != written_;
-  if (!asked && now_ns - last_request_ns_ < (quiet ? kQuietAskNs : from_.options.flush_ms * kNsPerMs)) return;
+  const bool requested = write_requested_.load(std::memory_order_relaxed) != written_;
+  const std::int64_t interval_ns = quiet ? kQuietRequestNs : from_.options.flush_ms * kNsPerMs;
+  if (!requested && now_ns - last_request_ns_ < interval_ns) return;
   last_request_ns_ = now_ns;
-  // Hands back what is complete, into the pool's queue, on this thread; waits for no GPU work.
+  // CUPTI returns complete records into the pool's queue, on this thread. It does not wait for GPU work.
   const std::int64_t begin_ns = monotonic_now_ns();
   from_.cupti->functions.ActivityFlushAll(0);
   longest_flush_ns_ = std::max(longest_flush_ns_, monotonic_now_ns() - begin_ns);
@@ -45,27 +46,27 @@ void DrainThread::request_records(std::int64_t now_ns) {
   }
 }
 
-void DrainThread::flush_the_rest() {
+void DrainThread::flush_last_records() {
   const std::int64_t begin_ns = monotonic_now_ns();
   from_.cupti->functions.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  log_info("the last records handed back in " + std::to_string((monotonic_now_ns() - begin_ns) / 1000) +
-           " us");
-  // What rings got meanwhile is of no window: nothing that is lost for its length.
-  checked_ns_ = 0;
+  log_info("the last activity records were flushed in " +
+           std::to_string((monotonic_now_ns() - begin_ns) / 1000) + " us");
+  // Events in the rings since then belong to no window, so this gap must not count as longest_gap_ns_.
+  rings_read_ns_ = 0;
 }
 
-void DrainThread::recheck(std::int64_t now_ns) noexcept {
-  if (checked_ns_ != 0) longest_away_ns_ = std::max(longest_away_ns_, now_ns - checked_ns_);
-  checked_ns_ = now_ns;
+void DrainThread::note_rings_read(std::int64_t now_ns) noexcept {
+  if (rings_read_ns_ != 0) longest_gap_ns_ = std::max(longest_gap_ns_, now_ns - rings_read_ns_);
+  rings_read_ns_ = now_ns;
 }
 
 void DrainThread::sleep() {
   const std::chrono::nanoseconds limit = time_to_sleep();
   const std::int64_t begin_ns = monotonic_now_ns();
-  recheck(begin_ns);
+  note_rings_read(begin_ns);
   from_.recorder.sleep_until_woken(limit);
-  // Where the machine let us sleep for longer, that is time in which rings fill up.
-  checked_ns_ = std::min(monotonic_now_ns(), begin_ns + limit.count());
+  // Sleep beyond the limit counts as part of the gap: rings fill up meanwhile.
+  rings_read_ns_ = std::min(monotonic_now_ns(), begin_ns + limit.count());
 }
 
 void DrainThread::begin_cycle() {
@@ -85,7 +86,7 @@ void DrainThread::follow_cycle(bool last) {
       drain_.end_period(begin_ns, cycle_->period_begin_ns(), window_ns);
     return;
   }
-  // A stub of a window would weigh as much as a whole one.
+  // Every window has the same weight in the rates, so a short last one must not count.
   if (window_ns < static_cast<std::uint64_t>(from_.options.monitor.window_ns) / 2) window_ns = 0;
   drain_.end_period(begin_ns, std::max(now_ns, begin_ns), window_ns);
 }

@@ -25,9 +25,10 @@
 namespace rangefinder {
 namespace {
 
-/// A thread that emits so much between two looks would fill its first ring while a disk or CUPTI takes 80 ms.
+/// A thread that emits this many events between two reads would fill its first ring while the disk or CUPTI
+/// takes 80 ms.
 constexpr std::size_t kBusyEvents = EventRing::kSlots / 8;
-constexpr std::int64_t kFirstAskNs = 100 * kNsPerMs;  // in a window that somebody waits for
+constexpr std::int64_t kFirstRequestNs = 100 * kNsPerMs;  // in an interactive window
 
 }  // namespace
 
@@ -62,8 +63,8 @@ void DrainThread::run() noexcept {
       sleep();
       (void)guarded(loss, [this] { turn(clock_now_ns()); });
     }
-    if (window_end_ns_ != 0) (void)guarded(loss, [this] { settle(); });
-    // Before the last turn: threads that launch while the program exits are not followed any more.
+    if (window_end_ns_ != 0) (void)guarded(loss, [this] { wait_for_late_records(); });
+    // Before the last turn: threads that launch while the process exits are no longer recorded.
     if (!more_windows()) from_.recorder.silent.store(true, std::memory_order_relaxed);
     (void)guarded(loss, [this] { finish(); });
   }
@@ -83,7 +84,7 @@ bool DrainThread::open() {
   if (from_.cupti != nullptr) {
     header.cupti_version = static_cast<std::int32_t>(from_.cupti->version);
     header.cupti_path = from_.cupti->path;
-    // Only now that a context exists: a runtime that is asked earlier would initialise the driver itself.
+    // Only now that a context exists: an earlier query would make the runtime initialise the driver.
     header.runtime_version = query_runtime_version();
   }
   header.counters = from_.exact != nullptr ? "exact" : from_.sampler != nullptr ? "sampled" : "off";
@@ -92,18 +93,18 @@ bool DrainThread::open() {
     header.monitor_period_ns = static_cast<std::uint64_t>(from_.options.monitor.period_ns);
   }
   const OutTemplateValues values{std::to_string(header.pid), header.host, header.rank};
-  if (from_.begin_ns != 0 || from_.admits_itself) {
+  if (from_.begin_ns != 0 || from_.begins_when_ready) {
     const std::int64_t begin_ns =
-        from_.admits_itself ? std::max(from_.begin_ns, clock_now_ns()) : from_.begin_ns;
+        from_.begins_when_ready ? std::max(from_.begin_ns, clock_now_ns()) : from_.begin_ns;
     header.base_monotonic_ns -= header.base_unix_ns - begin_ns;
     header.base_unix_ns = begin_ns;
   }
-  const std::string& asked_for = from_.out.empty() ? from_.options.out : from_.out;
+  const std::string& requested_out = from_.out.empty() ? from_.options.out : from_.out;
   const ExpandedOut out =
-      expand_out_template(asked_for, values, [](const char* name) { return std::getenv(name); });
+      expand_out_template(requested_out, values, [](const char* name) { return std::getenv(name); });
   if (!out.problem.empty()) log_info(out.problem);
   const std::vector<GpuRecord> gpus = from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{};
-  if (!open_trace(out.text, names_process(asked_for), header, gpus)) {
+  if (!open_trace(out.text, names_process(requested_out), header, gpus)) {
     report_failure(drain_.error());
     return false;
   }
@@ -111,13 +112,13 @@ bool DrainThread::open() {
   if (header.monitor_period_ns != 0) begin_cycle();
   if (from_.late) {
     drain_.begin_late();
-    last_request_ns_ -= from_.options.flush_ms * kNsPerMs - kFirstAskNs;
+    last_request_ns_ -= from_.options.flush_ms * kNsPerMs - kFirstRequestNs;
     for (NamingLog::Entry& entry : from_.recorder.naming.entries()) {
-      entry.event.range = 0;  // of another window: this trace has no line of it
+      entry.event.range = 0;  // a range of an earlier window has no line in this trace
       drain_.on_event(entry.thread, entry.event, {});
     }
   }
-  if (from_.admits_itself) admit_in_time();
+  if (from_.begins_when_ready) begin_when_due();
   announce();
   return true;
 }
@@ -142,18 +143,18 @@ void DrainThread::turn(std::int64_t now_ns) {
     node_records_.look(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
   if (cycle_ && !stopping_.load(std::memory_order_relaxed)) follow_cycle(false);
   from_.recorder.threads.recycle();
-  const std::uint64_t asked = write_requested_.load(std::memory_order_acquire);
+  const std::uint64_t requested = write_requested_.load(std::memory_order_acquire);
   const TickChunk tick{clock_now_ns(), monotonic_now_ns()};
   drain_.end_turn(tick, cost());
-  if (asked != written_) {
-    written_ = asked;
+  if (requested != written_) {
+    written_ = requested;
     drain_.flush_now(tick, cost());
   }
   notify_progress();
 }
 
 void DrainThread::report_chain_problem() {
-  // The tool is loaded at the first NVTX call, where nothing may be printed.
+  // Reported here: the chained tool is loaded at the first NVTX call, where nothing may be printed.
   const char* const problem = chain_problem_reported_ ? nullptr : nvtx_chain_problem();
   if (problem == nullptr) return;
   chain_problem_reported_ = true;
@@ -161,22 +162,22 @@ void DrainThread::report_chain_problem() {
 }
 
 std::size_t DrainThread::read_rings() {
-  const std::int64_t from_ns = admitted_ns_.load(std::memory_order_acquire);
+  const std::int64_t from_ns = record_from_ns_.load(std::memory_order_acquire);
   if (from_.late && from_ns == 0) return 0;
   std::size_t events = 0;
-  recheck(monotonic_now_ns());
+  note_rings_read(monotonic_now_ns());
   from_.recorder.threads.for_each([&](ThreadState& state) {
     EventRing& ring = state.ring();
     if (ring.empty()) return;
     const std::uint32_t thread = state.thread();
     if (std::find(named_threads_.begin(), named_threads_.end(), thread) == named_threads_.end()) {
-      // Unless the application names the thread, it goes by the name the kernel knows.
+      // Unless the application names the thread, its name is the one in /proc (comm).
       named_threads_.push_back(thread);
       Event name{};
       name.kind = EventKind::thread_name;
       name.c = thread;
       std::string comm = thread_comm(thread);
-      if (comm.empty()) comm = state.first_comm();  // it has ended
+      if (comm.empty()) comm = state.first_comm();  // the thread has ended
       name.b = from_.recorder.names.intern(comm);
       drain_.on_event(thread, name, {});
     }
@@ -194,12 +195,12 @@ std::size_t DrainThread::read_rings() {
 
 void DrainThread::read_exact() {
   if (from_.exact == nullptr) return;
-  const std::int64_t from_ns = admitted_ns_.load(std::memory_order_acquire);
+  const std::int64_t from_ns = record_from_ns_.load(std::memory_order_acquire);
   from_.exact->tick(clock_now_ns());
   exact_.clear();
   from_.exact->take(exact_);
   std::erase_if(exact_, [&](const ExactLaunch& launch) { return !is_of_window(launch.event, from_ns); });
-  announce_metric_sets();  // after that: what was taken was measured with sets that are there by now
+  announce_metric_sets();  // after take(): the sets of all taken launches exist by then
   if (!exact_.empty()) drain_.on_exact(exact_);
 }
 
@@ -224,13 +225,13 @@ void DrainThread::read_samples() {
 void DrainThread::read_buffers() {
   if (from_.buffers == nullptr) return;
   from_.buffers->make_ready();
-  // Not until none is left: a program that launches faster than we write would keep us here.
+  // Bounded: an application that launches faster than we write would keep us in this loop.
   for (std::size_t taken = 0; taken < from_.buffers->capacity(); ++taken) {
     const FilledBuffer buffer = from_.buffers->next();
     if (buffer.data == nullptr) return;
     (void)guarded(from_.recorder.loss, [&] { drain_.on_activity(buffer.data, buffer.valid_bytes); });
     from_.buffers->give_back(buffer);
-    (void)read_rings();  // 2 MiB of records take longer than a ring of a busy thread holds
+    (void)read_rings();  // a busy thread fills its ring while we decode 2 MiB of records
   }
 }
 
@@ -242,7 +243,7 @@ OwnCost DrainThread::cost() const {
   cost.sampler_cpu_ns -= cost_before_.sampler_cpu_ns;
   cost.samples -= cost_before_.samples;
   cost.drain_cpu_ns = thread_cpu_ns();
-  cost.drain_longest_ns = static_cast<std::uint64_t>(longest_away_ns_);
+  cost.drain_longest_ns = static_cast<std::uint64_t>(longest_gap_ns_);
   cost.flush_longest_ns = static_cast<std::uint64_t>(longest_flush_ns_);
   cost.bytes_written = drain_.bytes_written();
   return cost;
@@ -252,7 +253,7 @@ void DrainThread::finish() {
   const std::int64_t now_ns = window_end_ns_ != 0 ? window_end_ns_ : clock_now_ns();
   from_.recorder.threads.for_each([&](ThreadState& state) { state.close_all(now_ns); });
   nvtx_close_all(now_ns);
-  if (from_.cupti != nullptr) flush_the_rest();
+  if (from_.cupti != nullptr) flush_last_records();
   last_request_ns_ = 0;
   turn(clock_now_ns());
   if (cycle_) follow_cycle(true);
@@ -264,7 +265,7 @@ void DrainThread::finish() {
   drain_.finish(end, reason_);
   written_ = write_requested_.load(std::memory_order_acquire);
   notify_progress();
-  if (!drain_.summary_error().empty()) say_once(drain_.summary_error() + ". The trace is without one.");
+  if (!drain_.summary_error().empty()) say_once(drain_.summary_error() + ". The trace has no summary.");
   report();
 }
 

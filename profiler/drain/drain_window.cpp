@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DrainThread's other half: what a window's end, and those who watch a window, need.
+// DrainThread: begin and end of a window, its folder, and its progress as other threads read it.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,8 +15,8 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::chrono::milliseconds kSettlingSleep{5};
-constexpr unsigned kMaxTracesPerPid = 99;  // traces of processes that had one number, one after the other
+constexpr std::chrono::milliseconds kLateRecordSleep{5};
+constexpr unsigned kMaxTracesPerPid = 99;  // traces of successive processes with the same process id
 
 bool append_line(const std::string& path, const std::string& line) {
   const int file = above_standard_streams(
@@ -32,7 +32,7 @@ bool append_line(const std::string& path, const std::string& line) {
 void DrainThread::notify_progress() {
   if (!write_error_reported_ && !drain_.error().empty()) {
     write_error_reported_ = true;
-    say_once(drain_.error() + ". The program runs on; the lines that are lost are counted.");
+    say_once(drain_.error() + ". The application continues; lost lines are counted.");
   }
   const std::lock_guard lock(mutex_);
   progress_.records = drain_.records();
@@ -73,14 +73,15 @@ OwnCost DrainThread::cost_of_all_windows() const {
   return cost;
 }
 
-void DrainThread::admit() noexcept {
-  // Unless the window was closed again meanwhile.
-  std::int64_t nothing = Recorder::kNever;
-  const bool admitted = from_.recorder.record_until_ns.compare_exchange_strong(nothing, Recorder::kAlways);
-  // After that: what begins from now on is seen by all, and had its records switched on before it began.
+void DrainThread::begin_recording() noexcept {
+  // Fails if the window was closed meanwhile.
+  std::int64_t never = Recorder::kNever;
+  const bool begun = from_.recorder.record_until_ns.compare_exchange_strong(never, Recorder::kAlways);
+  // Read the clock only now: for work that begins after this, all threads record events and CUPTI's records
+  // are on.
   const std::int64_t now_ns = from_.recorder.clock.now_ns();
-  admitted_ns_.store(now_ns, std::memory_order_release);
-  if (!from_.admits_itself || !admitted) return;
+  record_from_ns_.store(now_ns, std::memory_order_release);
+  if (!from_.begins_when_ready || !begun) return;
   const std::lock_guard lock(mutex_);
   progress_.begin_ns = now_ns;
 }
@@ -88,48 +89,49 @@ void DrainThread::admit() noexcept {
 bool DrainThread::open_trace(const std::string& folder, bool names_process, const Header& header,
                              const std::vector<GpuRecord>& gpus) {
   bool opened = drain_.open(folder, header, gpus);
-  // A process of this number was there before: this one before an exec, or one of a container, where each has
-  // few.
+  // The process id was used before: by this process before an exec, or in another container, where process
+  // ids are small numbers.
   for (unsigned number = 2; names_process && !opened && drain_.occupied() && number <= kMaxTracesPerPid;
        ++number)
     opened = drain_.open(folder + "-" + std::to_string(number), header, gpus);
-  // A process of the same run, parent or child, was there in the same moment: `run` has seen to the folder.
+  // `rangefinder run` has prepared the folder, so a trace in it is of a process of the same run, parent or
+  // child.
   if (!opened && drain_.occupied() && from_.options.run_pid != 0)
     opened = drain_.open(folder + "/pid=" + std::to_string(header.pid), header, gpus);
   return opened;
 }
 
 void DrainThread::report_failure(const std::string& reason) {
-  if (!from_.late) say_once(reason + ". The program runs on without being recorded.");
+  if (!from_.late) say_once(reason + ". The application continues without being recorded.");
   const std::lock_guard lock(mutex_);
   progress_.error = reason;
 }
 
-void DrainThread::admit_in_time() {
+void DrainThread::begin_when_due() {
   for (std::int64_t left_ns = 0;
        (left_ns = from_.begin_ns - clock_now_ns()) > 0 && !stopping_.load(std::memory_order_acquire);)
     from_.recorder.sleep_until_woken(std::chrono::nanoseconds(left_ns));
-  admit();
+  begin_recording();
 }
 
-// A call that was under way when the window began may have no record: CUPTI was not told in time to make one.
+// Calls that were in progress when the window began are excluded: records were switched on too late for them.
 bool DrainThread::is_of_window(const Event& event, std::int64_t from_ns) const noexcept {
   if (names_something(event.kind)) return true;
-  // Begun by a thread that did not know of the window's end yet.
+  // The thread had not seen the window's end yet.
   if (event.start_ns >= drop_from_ns_) return false;
   const bool is_range = event.kind == EventKind::range || event.kind == EventKind::range_start_end;
   return is_range || event.start_ns >= from_ns;
 }
 
-// Work that was launched before the window's end may take its time.
-void DrainThread::settle() {
+// Work launched before the window's end may still run: waits for its records.
+void DrainThread::wait_for_late_records() {
   drain_.end_window(window_end_ns_);
   drop_from_ns_ = window_end_ns_;
   const std::int64_t deadline_ns = monotonic_now_ns() + patience_ms_ * kNsPerMs;
-  // Twice at least: calls that were under way at the end tell of themselves a little later.
-  for (int turns = 0; turns < 2 || (!drain_.settled() && monotonic_now_ns() < deadline_ns); ++turns) {
+  // At least twice: calls that were in progress at the end emit their events a little later.
+  for (int turns = 0; turns < 2 || (!drain_.all_joined() && monotonic_now_ns() < deadline_ns); ++turns) {
     if (hurry_.load(std::memory_order_acquire)) return;
-    from_.recorder.sleep_until_woken(kSettlingSleep);
+    from_.recorder.sleep_until_woken(kLateRecordSleep);
     last_request_ns_ = 0;
     turn(clock_now_ns());
   }
@@ -138,7 +140,7 @@ void DrainThread::settle() {
 void DrainThread::end_window(const char* reason, std::int64_t end_ns, std::uint32_t patience_ms) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_.load(std::memory_order_relaxed)) return;  // the process is about to end
+    if (stopping_.load(std::memory_order_relaxed)) return;  // the process is about to exit
     reason_ = reason;
     window_end_ns_ = end_ns;
     patience_ms_ = patience_ms;

@@ -7,7 +7,7 @@ void GraphNodes::add(std::uint64_t node, std::uint64_t original, const LaunchOri
   LaunchOrigin from = origin;
   if (original != 0) {
     const LaunchOrigin* const known = find(original);
-    if (known == nullptr) return;  // made before we came
+    if (known == nullptr) return;  // created before we were notified
     from = *known;
   }
   if (origins_.insert_or_assign(node, from).second) order_.push_back(node);

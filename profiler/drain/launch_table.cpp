@@ -28,7 +28,7 @@ void LaunchTable::store(std::uint32_t correlation, WorkKind kind, const LaunchOr
     return;
   }
   const auto [at, added] = graphs_.try_emplace(correlation);
-  replace(at->second);  // one with the same id is 2^32 launches old
+  replace(at->second);  // a launch with the same id is 2^32 launches old
   at->second = fresh;
   if (added) graph_order_.push_back(correlation);
   if (graph_order_.size() > kGraphLaunches) {
@@ -63,10 +63,10 @@ std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of
 
 void LaunchTable::replace(Slot& slot) noexcept {
   if (is_waiting(slot.state)) ++overwritten_;
-  settle(slot);
+  close_slot(slot);
 }
 
-void LaunchTable::settle(Slot& slot) noexcept {
+void LaunchTable::close_slot(Slot& slot) noexcept {
   if (is_waiting(slot.state)) --waiting_;
   if (slot.state == State::waiting) ++balance_of(slot.kind).lost;
   if (slot.state == State::exact_waiting) ++exact_without_record_;
@@ -74,8 +74,8 @@ void LaunchTable::settle(Slot& slot) noexcept {
 }
 
 void LaunchTable::close() {
-  for (Slot& slot : slots_) settle(slot);
-  for (auto& [correlation, slot] : graphs_) settle(slot);
+  for (Slot& slot : slots_) close_slot(slot);
+  for (auto& [correlation, slot] : graphs_) close_slot(slot);
 }
 
 }  // namespace rangefinder

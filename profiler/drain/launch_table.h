@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The join: from a GPU record's correlation id to the launch that caused it.
+// The join: finds the launch that caused a GPU record, by correlation id.
 //
-//   Event(launch) ─▶ put() ─▶ slot [correlation mod kSlots] ─▶ take() ◀─ kernel record
-//                    graph launches ─▶ a map of their own      graph record: look() only
+//   Event(launch) ─▶ put() ─▶ slot [correlation mod kSlots] ─▶ find() ◀─ kernel record
+//                    graph launches ─▶ a map of their own   ─▶ find() ◀─ graph record
 //
-// Records normally come after their launch's event; where one comes first the caller
-// keeps it and asks again. A slot knows its whole correlation id, so a wrapped or
-// foreign id finds nothing rather than the wrong launch. A graph's records come many
-// and late, and would wait in slots that plain launches overwrite: hence the map,
-// bounded to the youngest kGraphLaunches.
+// Records normally come after their launch's event. If one comes first, the caller keeps it
+// and tries again. A slot holds the whole correlation id, so a wrapped or foreign id finds
+// nothing rather than the wrong launch. A graph launch has many late records, and plain
+// launches would overwrite its slot: hence the map, bounded to the newest kGraphLaunches.
 //
 // Drain thread only.
 #pragma once
@@ -25,11 +24,11 @@
 
 namespace rangefinder {
 
-/// What a GPU record wants to know about its launch.
+/// What a GPU record takes from its launch.
 struct LaunchOrigin {
   std::uint32_t path = 0;
   std::uint64_t range = 0;
-  std::uint32_t kernel = 0;  ///< NameTable id; 0: the record itself has the right name
+  std::uint32_t kernel = 0;  ///< NameTable id; 0: the record has the right name itself
 };
 
 class LaunchTable {
@@ -39,33 +38,33 @@ class LaunchTable {
 
   LaunchTable();
 
-  /// A launch of `kind` that succeeded. `expect_record` false: made while a stream was being
-  /// captured, so that a record may never come and its absence is no loss.
+  /// A successful launch of `kind`. `expect_record` false: a record may never come, as for a launch
+  /// during stream capture, and its absence is no loss.
   void put(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, bool expect_record);
-  /// A launch that may have a record or none: records were switched on or off during its call. It is in the
-  /// balance once its record has come.
+  /// A launch that may have no record: records were switched on or off during its call. It enters the
+  /// balance only when its record comes.
   void put_at_edge(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin) {
     store(correlation, kind, origin, State::at_edge);
   }
-  /// A launch in an exact window: its line, written elsewhere, settles the balance. Its record is
-  /// expected like any other's, and missed if it never comes: the kernel's time is there.
+  /// A launch with an exact line. That line closes its balance. Its record is still expected, for the
+  /// kernel's time, and counted as missing if it never comes.
   void put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, bool expect_record);
 
-  /// The launch of a record, marked as recorded. Empty: not (yet) known.
+  /// The launch of a record; marks it as recorded. Empty: not known (yet).
   [[nodiscard]] std::optional<LaunchOrigin> find(std::uint32_t correlation, bool of_graph);
 
   /// Launches whose record has not come yet.
   [[nodiscard]] std::uint64_t waiting() const noexcept { return waiting_; }
 
-  /// Ends the count: launches that still wait for a record are lost.
+  /// Ends the count: launches that still wait for a record count as lost.
   void close();
 
   /// By WorkKind. launched = recorded + exact + lost once close() was called.
   [[nodiscard]] const std::array<LaunchBalance, 4>& balance() const noexcept { return balance_; }
-  /// Of those that count as exact: their record never came.
+  /// Exact launches whose record never came.
   [[nodiscard]] std::uint64_t exact_without_record() const noexcept { return exact_without_record_; }
-  /// Launches pushed out of their slot before their record came (part of `lost`, or of the exact ones
-  /// without record).
+  /// Launches overwritten in their slot before their record came. Part of `lost` or of
+  /// exact_without_record().
   [[nodiscard]] std::uint64_t overwritten() const noexcept { return overwritten_; }
 
  private:
@@ -82,8 +81,8 @@ class LaunchTable {
   [[nodiscard]] static bool is_waiting(State state) noexcept {
     return state == State::waiting || state == State::exact_waiting;
   }
-  void settle(Slot& slot) noexcept;   // a slot is about to be reused or the count ends
-  void replace(Slot& slot) noexcept;  // by another launch
+  void close_slot(Slot& slot) noexcept;  // before it is reused, or when the count ends
+  void replace(Slot& slot) noexcept;     // before another launch overwrites it
 
   [[nodiscard]] LaunchBalance& balance_of(WorkKind kind) noexcept {
     return balance_[static_cast<std::size_t>(kind)];

@@ -19,7 +19,7 @@ void MonitorCounts::add_copy(const GpuWork& work) {
 }
 
 std::vector<MonitorRecord> MonitorCounts::end(TimeNs start_ns, TimeNs end_ns, std::uint64_t window_ns) {
-  of(0);  // a period in which nothing happened has a line too
+  of(0);  // a period without work has a line too
   std::vector<MonitorRecord> records;
   records.reserve(by_path_.size());
   for (auto& [path, record] : by_path_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one period of monitor mode saw of each path, and the lines it becomes.
+// Counts work by path during one period of monitor mode, and makes the period's records.
 //
 // Drain thread only. Throws bad_alloc.
 #pragma once
@@ -30,7 +30,7 @@ class MonitorCounts {
   void add(const MemcpyRecord& copy) { add_copy(copy.work); }
   void add(const MemsetRecord& memset) { add_copy(memset.work); }
 
-  /// The period's records by path, that of path 0 first, and counts from 0 again. Times relative.
+  /// The period's records, sorted by path; path 0 always has one. Resets all counts. Times are relative.
   [[nodiscard]] std::vector<MonitorRecord> end(TimeNs start_ns, TimeNs end_ns, std::uint64_t window_ns);
 
  private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When monitor mode records GPU work, and what lies in such a window.
+// Decides when monitor mode records GPU work, and which calls lie in such a window.
 //
 //   window  ─ off ─ ─ ─ ─ ─ ─ window  ─ off ─ ─ ─ ─ ─ ─ window
 //   |<----- period ---------->|<------ period -------->|
 //
-// Only records are switched: callbacks stay on, since they count, and since switching those is another matter
-// (launch/calls_in_progress.h). A launch that was under way while records went on or off may have one or not:
+// Only records are switched. Callbacks stay on: they count launches, and switching them needs more care
+// (launch/calls_in_progress.h). A launch in progress while records are switched may have a record or none:
 // it is at the edge. Drain thread only.
 #pragma once
 
@@ -21,32 +21,32 @@ namespace rangefinder {
 
 class MonitorCycle {
  public:
-  /// How the clocks of callbacks and of this class may differ.
+  /// Maximum difference between the clocks of callbacks and of this class.
   static constexpr std::int64_t kClockErrorNs = 50'000;
 
   enum class Place : std::uint8_t { inside, edge, outside };
   enum class Change : std::uint8_t { none, window_ended, period_ended };
 
-  /// Records are on since before `begin_ns`, where the first period begins. `switch_records(on)`, and `now()`
-  /// in ns: CLOCK_REALTIME.
+  /// The first period begins at `begin_ns`; records must be on since before that. `now()`: CLOCK_REALTIME,
+  /// ns.
   MonitorCycle(const MonitorRequest& request, std::int64_t begin_ns,
                std::function<void(bool on)> switch_records, std::function<std::int64_t()> now);
 
-  /// Switches what is due. period_ended: a new window has begun, and with it a new period.
+  /// Switches records if due. period_ended: a new window and a new period have begun.
   Change turn();
-  /// When turn() has something to do.
+  /// Time of the next switch.
   [[nodiscard]] std::int64_t next_ns() const noexcept;
 
-  /// Of a call from `start_ns` to `end_ns`.
+  /// Where a call from `start_ns` to `end_ns` lies.
   [[nodiscard]] Place place(std::int64_t start_ns, std::int64_t end_ns) const noexcept;
   [[nodiscard]] bool open() const noexcept { return windows_[latest_].off_from_ns == kOpen; }
-  /// Of the period that began with the latest window, up to `until_ns`.
+  /// Length of the latest window, up to `until_ns`.
   [[nodiscard]] std::uint64_t window_ns(std::int64_t until_ns) const noexcept;
   [[nodiscard]] std::int64_t period_begin_ns() const noexcept { return windows_[latest_].on_ns; }
 
  private:
   static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
-  /// Records went on between on_from_ns and on_ns, off between off_from_ns and off_ns.
+  /// Records were switched on between on_from_ns and on_ns, and off between off_from_ns and off_ns.
   struct Window {
     std::int64_t on_from_ns = kOpen, on_ns = kOpen, off_from_ns = kOpen, off_ns = kOpen;
   };
@@ -54,7 +54,7 @@ class MonitorCycle {
   const MonitorRequest request_;
   const std::function<void(bool)> switch_records_;
   const std::function<std::int64_t()> now_;
-  std::array<Window, 2> windows_{};  // the latest and the one before: events come ms late, not seconds
+  std::array<Window, 2> windows_{};  // the latest and the one before: events are ms late, not seconds
   std::size_t latest_ = 0;
 };
 

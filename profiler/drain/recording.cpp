@@ -28,7 +28,7 @@ struct ChunkHead {
   std::uint64_t bytes = 0;
 };
 
-/// A chunk's content, built by appending.
+/// Builds the content of a chunk.
 struct Bytes {
   std::vector<std::uint8_t> data;
   void add(const void* from, std::size_t bytes) {
@@ -64,8 +64,8 @@ RecordingWriter::RecordingWriter(const std::string& path, const Recorder& record
   put(&head, sizeof(head));
 }
 
-// Where the application has closed it, what the stream still holds would be written into a file of the
-// application's, by fclose() or at exit.
+// After the application closed our descriptor, fclose() or exit would write the stream's buffer into a file
+// of the application's.
 void RecordingWriter::forget_closed() noexcept {
   if (file_ == nullptr || descriptor_.is_ours()) return;
   __fpurge(file_.get());
@@ -85,7 +85,8 @@ void RecordingWriter::chunk(ChunkKind kind, const void* data, std::size_t bytes)
 }
 
 void RecordingWriter::tables() {
-  // Paths and domains before names: what is published refers to what was published earlier.
+  // Read the sizes of paths and domains before that of names: paths and domains refer to names that were
+  // published earlier.
   const std::uint32_t path_count = recorder_.paths.size();
   const std::uint32_t domain_count = recorder_.domain_count();
   const std::uint32_t name_count = recorder_.names.size();
@@ -187,7 +188,7 @@ RecordingReader::RecordingReader(File file, const std::string& name) : file_(std
   const FileHead expected;
   if (std::fread(&head, sizeof(head), 1, file_.get()) != 1 ||
       std::memcmp(head.magic, expected.magic, sizeof(head.magic)) != 0) {
-    throw std::runtime_error(name + " is no recording");
+    throw std::runtime_error(name + " is not a recording");
   }
   if (head.event_log_version != kEventLogVersion) {
     throw std::runtime_error(name + " is a recording of version " + std::to_string(head.event_log_version) +

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A recorded run: all that entered the drain thread, in order, to be fed to it again
-// on any machine. This is the one seam by which tests and the demo without a GPU run
-// on real data (tests/replay/README.md).
+// A recorded run: all input of the drain thread, in order. Replay feeds it to a Drain again,
+// on any machine. Tests, and the demo without a GPU, run on real data only in this way
+// (tests/replay/README.md).
 //
 //   file = magic, then chunks { u32 kind, u32 reserved, u64 bytes, bytes }
 //
-// Records from CUPTI hold pointers to kernel names. The file keeps, before a buffer,
-// the texts at the pointers that are new in it; the player gives CUPTI's own iterator
-// the buffer with pointers to those texts.
+// CUPTI's records hold pointers to kernel names. Before a buffer, the file holds the texts
+// of the pointers that are new in it. The player replaces the pointers in the buffer by
+// pointers to those texts, and passes it to CUPTI's own iterator.
 #pragma once
 
 #include <cstddef>
@@ -49,10 +49,11 @@ struct TickChunk {
   std::int64_t monotonic_ns = 0;
 };
 
-/// Causes up to record_sink_errors: those beyond are found by the drain itself, in a replay too.
+/// Causes up to record_sink_errors. The drain counts the others itself, in a replay too.
 inline constexpr std::size_t kRecordedLosses = static_cast<std::size_t>(Loss::record_sink_errors) + 1;
 
-/// Of OwnCost, those that recordings hold: later ones are of the machine that recorded, not of the trace.
+/// The first members of OwnCost, which recordings hold. The others depend on the recording machine, not on
+/// the trace.
 inline constexpr std::size_t kRecordedCosts = 11;
 
 struct EndChunk {
@@ -73,11 +74,11 @@ struct EndFacts {
 [[nodiscard]] EndChunk end_chunk(const EndFacts& facts) noexcept;
 [[nodiscard]] EndFacts end_facts(const EndChunk& chunk) noexcept;
 
-/// Writes a recording. Drain thread only; stops silently at the first error of the disk
-/// (a recording is for developers: `ok()` tells).
+/// Writes a recording. Drain thread only. Stops silently at the first write error: a recording is for
+/// developers, who check ok().
 class RecordingWriter {
  public:
-  /// `cupti`: nullptr where there is none.
+  /// `cupti`: nullptr without CUPTI.
   RecordingWriter(const std::string& path, const Recorder& recorder, const CuptiFunctions* cupti);
   ~RecordingWriter() { forget_closed(); }
   RecordingWriter(const RecordingWriter&) = delete;
@@ -85,7 +86,7 @@ class RecordingWriter {
 
   [[nodiscard]] bool ok() const noexcept { return file_ != nullptr; }
   void about(std::string_view lines) { chunk(ChunkKind::about, lines.data(), lines.size()); }
-  /// One event with its extra slots' bytes; they are gathered until the next other chunk.
+  /// One event with the bytes of its extra slots. Events are collected until another chunk follows.
   void event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void activity(std::uint8_t* data, std::size_t bytes);
   void exact(std::span<const ExactLaunch> launches);
@@ -98,7 +99,7 @@ class RecordingWriter {
   void chunk(ChunkKind kind, const void* data, std::size_t bytes);
   void put(const void* data, std::size_t bytes);
   void forget_closed() noexcept;
-  void tables();  // names, paths and domains that are new; before what refers to them
+  void tables();  // writes new names, paths and domains; call before a chunk that refers to them
   void finish_events();
   void kernel_names(std::uint8_t* data, std::size_t bytes);
 
@@ -110,14 +111,14 @@ class RecordingWriter {
   const Recorder& recorder_;
   const CuptiFunctions* const cupti_;
   std::uint32_t names_ = kOtherName, paths_ = kOtherPath,
-                domains_ = 1;  // up to which the file has them; the first exist always
+                domains_ = 1;  // the file has all entries up to these; the initial ones always exist
   std::uint32_t events_thread_ = 0;
   std::vector<std::byte> events_;
   std::unordered_map<const char*, std::string> kernel_names_;
 };
 
-/// What a recording is made of, in order. Throws std::runtime_error on a file that is none,
-/// or of another version of the event log.
+/// Reads the chunks of a recording, in order. Throws std::runtime_error if the file is not a recording,
+/// or has another version of the event log.
 class RecordingReader {
  public:
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
@@ -128,10 +129,10 @@ class RecordingReader {
     ChunkKind kind;
     std::vector<std::uint8_t> bytes;
   };
-  /// False at the end of the file.
+  /// False: end of the file.
   [[nodiscard]] bool next(Chunk& chunk);
 
-  /// The cuptiGetVersion of the machine that recorded; records are in that version's form.
+  /// The cuptiGetVersion of the recording machine; records have that version's layout.
   [[nodiscard]] std::uint32_t cupti_version() const noexcept { return cupti_version_; }
 
  private:

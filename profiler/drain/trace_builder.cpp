@@ -24,17 +24,17 @@ HostWork TraceBuilder::host_of(std::uint32_t thread, const Event& event) const n
   return {relative(event.start_ns), relative(event.end_ns), thread, event.path, event.range};
 }
 
-void TraceBuilder::learn_path(std::uint32_t path) {
+void TraceBuilder::add_path(std::uint32_t path) {
   if (path == 0 || !known_paths_.add(path)) return;
   const PathNode node = recorder_.paths.node(path);
-  learn_path(node.parent);
+  add_path(node.parent);
   totals_.add_path({path, node.parent, node.domain, {}});
   if (cycle_ != nullptr) rates_.add_path(path, node.parent);
 }
 
 template <typename Record>
 void TraceBuilder::write(const Record& record) {
-  learn_path(record.work.path);
+  add_path(record.work.path);
   writer_.write(record);
   totals_.add(record);
   if (cycle_ != nullptr) period_.add(record);
@@ -43,13 +43,13 @@ void TraceBuilder::write(const Record& record) {
 
 MonitorCycle::Place TraceBuilder::place(const Event& event) const noexcept {
   if (cycle_ == nullptr) return MonitorCycle::Place::inside;
-  // A range that is still open at the end lasts until then.
+  // A range that was never closed lasts until now.
   return cycle_->place(event.start_ns, event.end_ns == kNoTime ? now_ns_ : event.end_ns);
 }
 
 void TraceBuilder::end_period(std::int64_t start_ns, std::int64_t end_ns, std::uint64_t window_ns) {
   for (const MonitorRecord& record : period_.end(relative(start_ns), relative(end_ns), window_ns)) {
-    learn_path(record.path);
+    add_path(record.path);
     writer_.write(record);
     rates_.add(record);
   }
@@ -117,7 +117,7 @@ void TraceBuilder::expire(Pending& pending) {
 }
 
 void TraceBuilder::note_launch(std::uint32_t correlation) noexcept {
-  // Ids rise and wrap around. Threads may tell of theirs out of order.
+  // Correlation ids rise and wrap around. Events of several threads arrive out of order.
   if (!first_correlation_ || static_cast<std::int32_t>(correlation - *first_correlation_) < 0)
     first_correlation_ = correlation;
 }
@@ -132,19 +132,19 @@ bool TraceBuilder::is_of_window(const GpuWork& work) const noexcept {
   return !before && !after;
 }
 
-bool TraceBuilder::settled() const {
+bool TraceBuilder::all_joined() const {
   if (launches_.waiting() != 0) return false;
   return std::none_of(pending_.begin(), pending_.end(), [this](const Pending& pending) {
     return std::visit([this](const auto& record) { return is_of_window(record.work); }, pending.record);
   });
 }
 
-void TraceBuilder::settle_pending(std::int64_t now_ns) {
+void TraceBuilder::retry_pending(std::int64_t now_ns) {
   now_ns_ = now_ns;
   if (sharing_ != nullptr) sharing_->advance(relative(now_ns) - kSharingDelayNs);
-  // Exact lines come by the batch, and no batch ends while a kernel runs.
+  // Exact lines arrive in batches, and no batch ends while a kernel runs.
   const std::int64_t pending_ns = metric_sets_.empty() ? kPendingNs : kPendingExactNs;
-  // In the order of arrival: what waits longest is in front.
+  // In order of arrival, so that the oldest record stays in front.
   std::size_t left = pending_.size();
   while (left-- > 0) {
     Pending pending = std::move(pending_.front());
@@ -172,8 +172,8 @@ void TraceBuilder::finish() {
   recorder_.loss.set(Loss::launch_slots_overwritten, launches_.overwritten());
 }
 
-// CUPTI ends every counter range with a kernel of its own that does nothing for 40 us. It carries
-// the correlation id of the application's call that was under way.
+// CUPTI ends every counter range with a kernel of its own that idles for 40 us. It has the
+// correlation id of the application's call in progress.
 bool TraceBuilder::is_of_counter_range(const KernelActivity& kernel) const noexcept {
   return !metric_sets_.empty() && kernel.name != nullptr && std::strcmp(kernel.name, "WaitNs") == 0 &&
          kernel.config.grid == Dim3{1, 1, 1} && kernel.config.block == Dim3{1, 1, 1};

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Joins what comes from the host and what comes from the GPU, and writes the result.
+// Joins host events with GPU records, and writes the result.
 //
 //   Event(launch) ─▶ LaunchTable ◀─ find ─ KernelActivity        ┌▶ TraceWriter ─▶ lines
 //   Event(range, mark, alloc, …) ─────────────────────────────── ┼▶ TotalsBuilder ─▶ summary
 //   ExactLaunch ─────────────────────────────────────────────────┘
 //
-// A GPU record that arrives before its launch's event waits in pending_ for
-// kPendingNs (kPendingExactNs); then it is written without a path and counted. The same input in the
-// same order gives the same lines: replay feeds recorded runs through this class.
+// A GPU record that arrives before its launch's event waits in pending_ for kPendingNs
+// (kPendingExactNs). Then it is written without a path, and counted. The same input in the same
+// order gives the same lines: replay feeds recorded runs through this class.
 //
-// Drain thread only. Throws bad_alloc; its caller counts that and goes on.
+// Three files: trace_builder.cpp joins GPU records, trace_host_events.cpp turns host events into
+// records, trace_exact.cpp launches and ranges with hardware counters.
+//
+// Drain thread only. Throws bad_alloc; its caller counts that and continues.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +43,11 @@ namespace rangefinder {
 class TraceBuilder final : public RecordSink {
  public:
   static constexpr std::int64_t kPendingNs = 2'000'000'000;
-  /// With counter ranges: a batch of exact lines takes up to 2 s to begin, 2 s of quiet to be cut off,
-  /// and as long as its longest kernel.
+  /// With counter ranges: a batch of exact lines may take 2 s to begin, its longest kernel, and 2 s of quiet
+  /// to end.
   static constexpr std::int64_t kPendingExactNs = 30'000'000'000;
   static constexpr std::size_t kMaxPending = 65'536;
-  /// Samples are shared so late that all work of their time has come.
+  /// Samples are shared with this delay, so that all work of their time has arrived.
   static constexpr std::int64_t kSharingDelayNs = kPendingNs + 1'000'000'000;
 
   /// `base_unix_ns`: time 0 of the trace.
@@ -54,7 +57,7 @@ class TraceBuilder final : public RecordSink {
   void on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void on_exact(const ExactLaunch& launch);
   void on_metric_set(const MetricSetRecord& set);
-  /// Times absolute, as the sampling thread delivers them.
+  /// Times are absolute, as the sampling thread delivers them.
   void on_samples(SamplesRecord samples);
   void on_samples(SamplingRecord sampling);
 
@@ -66,29 +69,30 @@ class TraceBuilder final : public RecordSink {
   void on_context(const ContextRecord& context) override;
   void on_stream(const StreamRecord& stream) override;
 
-  /// Tries the waiting records again; those older than kPendingNs at `now_ns` are written as they are.
-  void settle_pending(std::int64_t now_ns);
-  /// The window begins while the program runs: what was launched before it is no part of it.
+  /// Tries to join the waiting records again. Those older than kPendingNs at `now_ns` are written as they
+  /// are.
+  void retry_pending(std::int64_t now_ns);
+  /// The window begins while the application runs: work launched earlier is not part of it.
   void begin_late() noexcept { late_ = true; }
-  /// Nor is what is launched from `end_ns` (absolute) on.
+  /// Work launched from `end_ns` (absolute) on is not part of the window.
   void end_window(std::int64_t end_ns) noexcept { window_end_ns_ = relative(end_ns); }
-  /// Monitor mode: what lies in none of `cycle`'s windows is counted, not written.
+  /// Monitor mode: calls outside of `cycle`'s windows are counted, not written.
   void monitor(const MonitorCycle& cycle) noexcept { cycle_ = &cycle; }
-  /// A period of it has ended: its lines. Times absolute.
+  /// Ends a period of monitor mode and writes its lines. Times are absolute.
   void end_period(std::int64_t start_ns, std::int64_t end_ns, std::uint64_t window_ns);
   /// Every launch of the window has its record, and every record its launch.
-  [[nodiscard]] bool settled() const;
+  [[nodiscard]] bool all_joined() const;
 
-  /// Nothing more will come: writes what waits, closes the balance, counts what is missing.
+  /// Call after the last input: writes waiting records, closes the balance, counts what is missing.
   void finish();
 
   [[nodiscard]] const TotalsBuilder& totals() const noexcept { return totals_; }
-  /// Bytes of the hardware's samples by path; nullptr: nothing is sampled.
+  /// Sampled bytes by path; nullptr: nothing is sampled.
   [[nodiscard]] const SampleSharing* sharing() const noexcept { return sharing_.get(); }
   [[nodiscard]] const LaunchTable& launches() const noexcept { return launches_; }
   /// nullptr: not in monitor mode.
   [[nodiscard]] const MonitorRates* rates() const noexcept { return cycle_ != nullptr ? &rates_ : nullptr; }
-  /// Records of graphs that came without times so far.
+  /// Records of graph work without times so far.
   [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return untimed_graph_work_; }
 
  private:
@@ -105,14 +109,14 @@ class TraceBuilder final : public RecordSink {
   void on_work(Record record);
   template <typename Record>
   [[nodiscard]] bool join(Record& record);
-  /// `name`: of the NameTable, where CUPTI's record may have another's; 0: keeps what it has.
+  /// Sets the name from the NameTable: CUPTI's record may have another kernel's name. 0: no change.
   template <typename Record>
   void name_kernel(Record& record, std::uint32_t name);
   [[nodiscard]] bool is_of_counter_range(const KernelActivity& kernel) const noexcept;
   void read_values(const ExactLaunch& launch, ExactRecord& record) const;
   template <typename Record>
   void write(const Record& record);
-  void learn_path(std::uint32_t path);
+  void add_path(std::uint32_t path);
   void expire(Pending& pending);
   void note_launch(std::uint32_t correlation) noexcept;
   [[nodiscard]] MonitorCycle::Place place(const Event& event) const noexcept;
@@ -135,23 +139,23 @@ class TraceBuilder final : public RecordSink {
   const std::int64_t base_unix_ns_;
   LaunchTable launches_;
   TotalsBuilder totals_;
-  std::unique_ptr<SampleSharing> sharing_;  // from the first sampling line on
+  std::unique_ptr<SampleSharing> sharing_;  // exists from the first sampling line on
   GraphNodes graph_nodes_;
-  /// A metric set, and where in it the bytes are.
+  /// A metric set, and the indices of its byte metrics.
   struct MetricSet {
     MetricSetRecord record;
     bool has_bytes = false;
     std::size_t dram_read = 0, dram_write = 0, l2 = 0;
   };
   std::unordered_map<std::uint32_t, MetricSet> metric_sets_;  // not empty: counter ranges are in use
-  IdSet known_paths_;                                         // those that totals_ has
+  IdSet known_paths_;                                         // paths in totals_
   const MonitorCycle* cycle_ = nullptr;
   MonitorCounts period_;
   MonitorRates rates_;
   std::uint64_t untimed_graph_work_ = 0;
   ContiguousQueue<Pending> pending_;
-  std::int64_t now_ns_;  // of the last turn; what arrives waits from then on
-  // Which records without a launch belong to the window all the same, and are loss.
+  std::int64_t now_ns_;  // of the last turn; the waiting time of new records is counted from it
+  // These decide whether a record without a launch belongs to the window, and counts as loss.
   bool late_ = false;
   std::optional<std::uint32_t> first_correlation_;
   std::optional<TimeNs> window_end_ns_;

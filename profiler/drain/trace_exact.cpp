@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TraceBuilder's third part: launches and ranges with hardware counters, from the values
-// of a metric set to records.
+// TraceBuilder: launches and ranges with hardware counters, from the values of a metric set to records.
 #include <algorithm>
 
 #include "profiler/drain/trace_builder.h"
@@ -28,7 +27,7 @@ void TraceBuilder::on_metric_set(const MetricSetRecord& set) {
   known.dram_write = find(kDramWrite);
   known.l2 = find(kL2Bytes);
   known.has_bytes = std::max({known.dram_read, known.dram_write, known.l2}) < set.metrics.size();
-  // The set of bytes alone has keys of its own in every line and needs no name.
+  // The plain set of bytes has its own keys in every line, so it needs no metric_set line.
   const bool plain = known.has_bytes && set.metrics.size() == kExactMetrics;
   known.record.id = plain ? 0 : set.id;
   if (!plain) writer_.add_metric_set(set);
@@ -53,7 +52,7 @@ void TraceBuilder::read_values(const ExactLaunch& launch, ExactRecord& record) c
 }
 
 void TraceBuilder::on_exact(const ExactLaunch& launch) {
-  if (launch.event.c != 0) {  // the call failed: nothing was launched, so nothing was measured
+  if (launch.event.c != 0) {  // the call failed: no launch, no measurement
     writer_.write(launch_of(launch.thread, launch.event));
     return;
   }
@@ -73,12 +72,12 @@ void TraceBuilder::on_exact(const ExactLaunch& launch) {
   record.measured = launch.outcome == CounterOutcome::measured && !shares_counter_range(record);
   record.reason = counter_outcome_text(launch.outcome);
   if (record.measured) read_values(launch, record);
-  learn_path(record.launch.host.path);
-  // Known before its line is written: out of memory a line may be lost, and no line may be without its
-  // launch.
-  if (!record.is_counter_range) {  // no launch: those in it have lines of their own
+  add_path(record.launch.host.path);
+  // Put the launch into the table before its line is written: bad_alloc may lose a line, but no line may be
+  // without its launch.
+  if (!record.is_counter_range) {  // the launches of a range have lines of their own
     const bool is_copy = launch.kind == WorkKind::memcpy || launch.kind == WorkKind::memset;
-    const bool expect_record = !(is_copy && launch.bytes == 0);  // nothing was copied: no record comes
+    const bool expect_record = !(is_copy && launch.bytes == 0);  // a copy of 0 bytes has no record
     note_launch(launch.event.correlation);
     const LaunchOrigin origin{launch.event.path, launch.event.range,
                               static_cast<std::uint32_t>(launch.event.b)};

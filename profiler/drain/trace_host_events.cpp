@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TraceBuilder's other half: what happened on the host's threads, from Event to record.
+// TraceBuilder: events of application threads, from Event to record.
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +19,7 @@ WorkKind work_kind(ApiClass api) noexcept {
   return static_cast<WorkKind>(api);
 }
 
-// What monitor mode leaves out between its windows, uncounted.
+// Events that monitor mode omits between its windows, without counting them.
 bool is_detail(EventKind kind) noexcept {
   return kind == EventKind::mark || kind == EventKind::sync || kind == EventKind::alloc ||
          kind == EventKind::free || kind == EventKind::event_record || kind == EventKind::event_wait;
@@ -48,14 +48,14 @@ void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
   const MonitorCycle::Place place = this->place(event);
   if (cycle_ != nullptr && event.c == 0) period_.add_launch(event.path, place == MonitorCycle::Place::inside);
   if (place == MonitorCycle::Place::outside) return;
-  // The launch is known before its line is written, as in on_exact().
-  if (event.c == 0) expect_work_of(event, place == MonitorCycle::Place::edge);  // else nothing was launched
+  // Before the launch's line is written, as in on_exact(). c != 0: the call failed, nothing was launched.
+  if (event.c == 0) expect_work_of(event, place == MonitorCycle::Place::edge);
   writer_.write(launch_of(thread, event));
 }
 
 void TraceBuilder::expect_work_of(const Event& event, bool at_edge) {
   const ApiClass kind = api_of(event).kind;
-  // A copy or memset of no bytes leaves no record; nor does what only went into a graph.
+  // A copy or memset of 0 bytes has no record, and neither has a launch that was only captured.
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
   const bool expect_record = (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.a == 0);
   note_launch(event.correlation);
@@ -89,14 +89,14 @@ void TraceBuilder::on_range(std::uint32_t thread, const Event& event, std::span<
   range.path = event.path;
   if (event.kind == EventKind::range_start_end) {
     range.name = low(event.b);
-    range.thread = high(event.b);  // the event lies in the ring of the thread that ended it
+    range.thread = high(event.b);  // the event is in the ring of the thread that ended the range
     if (event.end_ns != kNoTime) range.end_thread = thread;
   }
   if (cycle_ != nullptr && event.end_ns != kNoTime && event.end_ns >= event.start_ns)
     period_.add_range(range.path, static_cast<std::uint64_t>(event.end_ns - event.start_ns));
   if (place(event) == MonitorCycle::Place::outside) return;
   range.extras = extras_of(event, extra);
-  learn_path(range.path);
+  add_path(range.path);
   writer_.write(range);
   totals_.add(range);
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events of one thread on their way to the drain thread: a ring of 64-byte slots.
+// Passes the events of one thread to the drain thread: a ring of 64-byte slots.
 //
 //        write (app thread) ─┐             ┌─ read (drain thread)
 //   [ ][ ][ e ][ e ][ e ][ ][ ]      full: the new event is dropped and counted
 //
 // One writer, one reader, no lock, no wait. The writer publishes with a release
-// store that the reader acquires; the reader gives slots back the same way.
+// store that the reader acquires; the reader frees slots the same way.
 //
-// 8192 slots last RT-DETR with its ranges for some 22 ms (docs/measured.md). For a busy thread the reader
-// adds a larger lane, and the writer goes on in that; the reader empties the smaller one first.
+// 8192 slots hold about 22 ms of RT-DETR with its ranges (docs/measured.md). For a busy thread the reader
+// adds a larger lane, and the writer continues there; the reader empties the smaller one first.
 //
-// What the reader itself finds to add (ranges left open when recording stops) waits
-// in a list of its own, because the owner of the ring may still be writing.
+// The reader adds events of its own (ranges still open when recording stops) to a
+// separate list, because the writer may still be active.
 #pragma once
 
 #include <sys/mman.h>
@@ -57,8 +57,8 @@ class EventRing {
     return true;
   }
 
-  /// Writer: the same for an event without extra slots, which `fill(Event&)` makes in its place:
-  /// copying one that was just written field by field stalls the processor.
+  /// Writer: the same for an event without extra slots, which `fill(Event&)` writes in place: copying
+  /// an event right after it was written field by field stalls the processor.
   template <typename Fill>
   [[nodiscard]] bool push_in_place(Fill&& fill) noexcept {
     Lane& lane = writing();
@@ -69,7 +69,7 @@ class EventRing {
     return true;
   }
 
-  /// Writer: is the reader late? Worth waking it at half full.
+  /// Writer: whether the reader is late and should be woken.
   [[nodiscard]] bool half_full() noexcept {
     const Lane& lane = writing();
     const std::uint64_t write = lane.write.load(std::memory_order_relaxed), half = (lane.mask + 1) / 2;
@@ -80,7 +80,7 @@ class EventRing {
   /// extra slots is visited once; `visit` reads them through extra().
   template <typename Visit>
   std::size_t drain(Visit&& visit) {
-    // This first: what the writer put into the smaller lane before is there to be read then.
+    // Read this first: then everything that the writer put into the smaller lane before is visible.
     Lane* const large = large_.load(std::memory_order_relaxed);
     const std::uint64_t large_end = large != nullptr ? large->write.load(std::memory_order_acquire) : 0;
     std::size_t events = drain(small_, small_.write.load(std::memory_order_acquire), visit);
@@ -91,8 +91,7 @@ class EventRing {
     return events;
   }
 
-  /// Reader: adds an event without extra slots of its own making, visited by the next drain().
-  /// Throws std::bad_alloc.
+  /// Reader: adds an event without extra slots, visited by the next drain(). Throws std::bad_alloc.
   void add_late(const Event& event) { late_.push_back(event); }
 
   /// Reader, inside visit(): copies the current event's extra bytes to `out`.
@@ -108,7 +107,7 @@ class EventRing {
     return late_.empty() && small_.empty() && (large == nullptr || large->empty());
   }
 
-  /// Reader: from now on there is room for kLargeSlots. False: there was, or there is no memory.
+  /// Reader: adds the lane of kLargeSlots. False: it exists already, or there is no memory.
   [[nodiscard]] bool enlarge() noexcept {
     if (large_.load(std::memory_order_relaxed) != nullptr) return false;
     void* const place =
@@ -119,7 +118,7 @@ class EventRing {
     return true;
   }
 
-  /// In the child of fork(), where neither writer nor reader exists any more.
+  /// In the child of fork(), where writer and reader no longer exist.
   void clear() noexcept {
     small_.clear();
     if (Lane* const large = large_.load(std::memory_order_relaxed); large != nullptr) large->clear();
@@ -129,9 +128,9 @@ class EventRing {
  private:
   struct Lane {
     std::byte* const bytes;
-    const std::uint64_t mask;  // slots less one
+    const std::uint64_t mask;  // number of slots - 1
     alignas(64) std::atomic<std::uint64_t> write{0};
-    std::uint64_t read_seen = 0;  // writer's last look at read: saves a shared load an event
+    std::uint64_t read_seen = 0;  // writer's cached copy of read: saves a shared load for each event
     alignas(64) std::atomic<std::uint64_t> read{0};
 
     [[nodiscard]] bool has_room(std::size_t slots) noexcept {
@@ -152,7 +151,8 @@ class EventRing {
     }
   };
   static_assert((kSlots & (kSlots - 1)) == 0 && (kLargeSlots & (kLargeSlots - 1)) == 0);
-  static constexpr std::size_t kLaneBytes = 4096;  // of the larger lane, before its slots: a page
+  static constexpr std::size_t kLaneBytes =
+      4096;  // the Lane object in front of the large lane's slots: a page
   static constexpr std::size_t kLargeBytes = kLaneBytes + kLargeSlots * sizeof(Event);
   static_assert(sizeof(Lane) <= kLaneBytes);
 
@@ -174,19 +174,19 @@ class EventRing {
       visit(event);
       read += slots;
       ++events;
-      // Slots go back in portions: one store an event would bounce the line between the cores.
+      // Slots are freed in batches: one store an event would bounce the cache line between cores.
       if (events % 256 == 0) lane.read.store(read, std::memory_order_release);
     }
     lane.read.store(read, std::memory_order_release);
     return events;
   }
 
-  std::atomic<Lane*> large_{nullptr};  // made by the reader, once
+  std::atomic<Lane*> large_{nullptr};  // created by the reader, once
   Lane small_{slots_, kSlots - 1};
-  const Lane* cursor_lane_ = &small_;  // reader: the event that visit() looks at
+  const Lane* cursor_lane_ = &small_;  // reader: the event that visit() gets
   std::uint64_t cursor_ = 0;
   std::vector<Event> late_;  // reader
-  // Bytes, not Events: nothing touches the pages of a short thread's ring until they are used.
+  // Bytes, not Events: construction would touch pages that a short-lived thread never uses.
   alignas(64) std::byte slots_[kSlots * sizeof(Event)];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `step 12345` becomes `step #`, `v2.10` becomes `v#.#`: one name for what differs
-// by a number only. Bytes '0' to '9'; no allocation. What does not fit is cut.
+// `step 12345` becomes `step #`, `v2.10` becomes `v#.#`: one name for texts that differ
+// only in numbers. Digits are the bytes '0' to '9'. No allocation; the result is cut to fit.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace rangefinder {
 
-/// `text` itself where it holds no digit, else the folded text in `out`.
+/// Returns `text` itself if it has no digit, else the folded text in `out`.
 [[nodiscard]] inline std::string_view fold_digits(std::string_view text, std::span<char> out) noexcept {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (std::none_of(text.begin(), text.end(), is_digit)) return text;

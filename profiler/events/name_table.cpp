@@ -37,7 +37,7 @@ std::uint64_t load_up_to_8(const char* from, std::size_t bytes) noexcept {
 
 }  // namespace
 
-// Sixteen bytes a step, multiplied and folded; the last step overlaps the one before it.
+// Multiplies and folds 16 bytes a step; the last step overlaps the one before it.
 std::uint64_t hash_text(std::string_view text) noexcept {
   constexpr std::uint64_t kA = 0x9E3779B97F4A7C15, kB = 0xD6E8FEB86659FD93, kC = 0xA0761D6478BD642F;
   const char* at = text.data();
@@ -97,7 +97,7 @@ std::uint32_t NameTable::intern(std::string_view text, std::uint64_t hash) noexc
   }
 }
 
-// With mutex_ held; the text is new. Whatever can throw comes before anything is changed for good.
+// With mutex_ held; the text is new. Everything that can throw comes before the first lasting change.
 std::uint32_t NameTable::add(std::string_view text, std::uint64_t hash) {
   const std::uint32_t id = size_.load(std::memory_order_relaxed) + 1;
   if (id > kMaxNames || text_bytes_ + text.size() > kMaxTextBytes) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every text the application names something with, once: NVTX messages, domains,
-// categories, threads. Text in, dense id out; id in, text out, without a lock.
+// Interns the names that the application uses: NVTX messages, domains, categories, threads.
+// Maps a text to a dense id, and an id to its text without a lock.
 //
 //   intern("layers") ─▶ hash ─▶ mutex ─▶ id 17 ┐ chunk 0: [1..4096]
 //                                              └ entries are never moved or freed
 //
-// Bounded (design rule 8): 262,144 names and 32 MiB of text; after that every new
-// text is kOtherName and counted. A text over 16 KiB is cut there and counted.
+// Bounded (design rule 8): 262,144 names and 32 MiB of text. Every further new text gets
+// kOtherName and is counted. A text over 16 KiB is cut and counted.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,10 @@
 
 namespace rangefinder {
 
-/// Id of the text that stands for all that did not fit: "(other)".
+/// Id of the text "(other)", which replaces all texts that did not fit.
 inline constexpr std::uint32_t kOtherName = 1;
 
-/// Hash of a text, the same one everywhere. Fast on short texts; no defence against crafted ones.
+/// Hash of a text; all tables use this one. Fast for short texts; not safe against crafted collisions.
 [[nodiscard]] std::uint64_t hash_text(std::string_view text) noexcept;
 
 class NameTable {
@@ -38,18 +38,18 @@ class NameTable {
   NameTable(const NameTable&) = delete;
   NameTable& operator=(const NameTable&) = delete;
 
-  /// Id of `text`; any thread. Takes a lock; allocates only for a new text. Never throws:
-  /// what does not fit is kOtherName.
+  /// Id of `text`; any thread. Takes a lock; allocates only for a new text. Never throws: returns
+  /// kOtherName if the text does not fit.
   [[nodiscard]] std::uint32_t intern(std::string_view text) noexcept { return intern(text, hash_text(text)); }
   [[nodiscard]] std::uint32_t intern(std::string_view text, std::uint64_t hash) noexcept;
 
-  /// Text of an id that intern() returned; any thread, no lock. Valid for ever.
+  /// Text of an id that intern() returned; any thread, no lock. Never invalidated.
   [[nodiscard]] std::string_view text(std::uint32_t id) const noexcept;
 
   /// Ids 1 … size() are in use.
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
 
-  /// Held over fork() so that the child finds the table whole.
+  /// Held during fork(), so that the child gets a consistent table.
   [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:

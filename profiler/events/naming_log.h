@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events that give something a name for good: threads, categories, payload schemas, and
-// the range in which a graph's node was made. An application tells them once, perhaps
-// long before a window is opened; every window needs them.
+// Keeps events that hold for all later windows: names of threads, categories and payload
+// schemas, and the range in which a CUDA graph node was created. The application emits
+// them once, perhaps long before a window opens; every window needs them.
 //
-//   ThreadState::emit ─▶ NamingLog (always) ─▶ the drain thread, first thing in each window
+//   ThreadState::emit ─▶ NamingLog (always) ─▶ the drain thread, at the start of each window
 //                    └─▶ ring (while a window is open)
 //
-// The last word on a thing replaces earlier ones. Bounded: kMaxNames things, and the
-// youngest kMaxNodes graph nodes; what does not fit is missing in later windows only.
+// A later name for the same object replaces an earlier one. Bounded: kMaxNames objects, and
+// the newest kMaxNodes graph nodes. What does not fit is missing only in later windows.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 
 namespace rangefinder {
 
-/// What an event of this kind says holds in later windows too.
+/// Whether events of this kind also apply to later windows.
 [[nodiscard]] constexpr bool names_something(EventKind kind) noexcept {
   return kind == EventKind::thread_name || kind == EventKind::category_name ||
          kind == EventKind::payload_schema || kind == EventKind::graph_node;
@@ -34,7 +34,7 @@ class NamingLog {
   static constexpr std::size_t kMaxNodes = 262'144;
 
   struct Entry {
-    std::uint32_t thread = 0;  ///< that told it
+    std::uint32_t thread = 0;  ///< that emitted the event
     Event event;
   };
 
@@ -44,7 +44,7 @@ class NamingLog {
   /// A copy of all of them, oldest first. Throws bad_alloc.
   [[nodiscard]] std::vector<Entry> entries();
 
-  /// For fork() alone.
+  /// For fork() only.
   [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:
@@ -69,7 +69,7 @@ class NamingLog {
 
   HostMutex mutex_;
   std::vector<Entry> names_;                              // guarded by mutex_
-  std::unordered_map<Key, std::size_t, KeyHash> by_key_;  // guarded by mutex_; place in names_
+  std::unordered_map<Key, std::size_t, KeyHash> by_key_;  // guarded by mutex_; index into names_
   std::deque<Node> nodes_;                                // guarded by mutex_
 };
 

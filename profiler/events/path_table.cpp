@@ -54,13 +54,13 @@ std::uint32_t PathTable::child(const PathNode& wanted) noexcept {
       add(id, wanted, hash);
       return id;
     }
-  } catch (...) {  // no memory: as good as full, and so is a lock that is refused
+  } catch (...) {  // out of memory: treated like a full table, as is a refused lock
   }
   loss_.add(Loss::paths_folded);
   return kOtherPath;
 }
 
-// With mutex_ held. Whatever can throw comes before anything is changed for good.
+// With mutex_ held. Everything that can throw comes before the first lasting change.
 void PathTable::add(std::uint32_t id, const PathNode& added, std::size_t hash) {
   if (index_.size() < std::size_t{id} * 2) grow_index();
   std::atomic<PathNode*>& chunk = chunks_[id / kChunk];

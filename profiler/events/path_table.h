@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paths: (parent path, name, domain) to a dense id and back. A path is the list of
-// push/pop ranges open on a thread, outermost first; the table is their tree.
+// Maps a path (parent path, name, domain) to a dense id and back. A path is the list of
+// push/pop ranges open on a thread, outermost first; the table is the tree of all paths.
 //
-// Bounded (design rule 8): 65,536 paths, after that kOtherPath, counted.
+// Bounded (design rule 8): 65,536 paths. Further ones get kOtherPath and are counted.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace rangefinder {
 
-/// The path that stands for all that did not fit: "(other)", without a parent.
+/// Path "(other)", without a parent, which replaces all paths that did not fit.
 inline constexpr std::uint32_t kOtherPath = 1;
 
 struct PathNode {
@@ -43,7 +43,7 @@ class PathTable {
   /// Ids 1 … size() are in use.
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
 
-  /// Held over fork() so that the child finds the table whole.
+  /// Held during fork(), so that the child gets a consistent table.
   [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:

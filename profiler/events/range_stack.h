@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The push/pop ranges open on one thread, over all domains, outermost first.
+// The open push/pop ranges of one thread, over all domains, outermost first.
 //
 //   level   0        1          2                  path(): id of model/decoder/self_attn
 //         model    decoder    self_attn  ◀ top     range(): id of the self_attn instance
 //
-// NVTX pops per domain, so the range that closes need not be the top one; those
-// above it then move to the path they would have had without it. Beyond kMaxDepth
-// ranges are counted and have no name: the path stays that of the last named level.
+// NVTX pops per domain, so the range that closes need not be the top one. The ranges
+// above it then get the path they would have without it. Beyond kMaxDepth ranges are
+// only counted: the path stays that of the last named level.
 //
-// Owner thread only, but for ThreadState::close_all(), which the drain thread calls
-// when recording stops. What it reads are atomics for that reason alone: a slot is
-// rewritten as id = 0, fields, id, so a reader that finds the same id before and
-// after the fields has read one range.
+// Owner thread only, except for ThreadState::close_all(), which the drain thread calls
+// when recording stops. The fields that it reads are atomics for this reason only. A
+// slot is rewritten in the order id = 0, fields, id: a reader that finds the same id
+// before and after the fields has read one consistent range.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@
 
 namespace rangefinder {
 
-/// Extended payload of one NVTX event. `data` is the application's and borrowed.
+/// Extended payload of one NVTX event. `data` is borrowed from the application.
 struct NvtxPayload {
   std::uint64_t schema = 0;
   const void* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// What NVTX gave for a range or mark beside its text; `payload` holds the bits.
+/// Attributes of an NVTX range or mark besides its text; `payload` holds the bits of the value.
 struct NvtxAttributes {
   std::uint32_t category = 0;
   std::uint32_t color = 0;
@@ -63,7 +63,7 @@ class RangeStack {
   /// Path and innermost range instance of the thread; 0 outside of any range.
   [[nodiscard]] std::uint32_t path() const noexcept { return path_; }
   [[nodiscard]] std::uint64_t range() const noexcept { return range_; }
-  /// Levels open in `domain`, those beyond kMaxDepth included: what NVTX push and pop return.
+  /// Open levels in `domain`, including those beyond kMaxDepth: the value that NVTX push and pop return.
   [[nodiscard]] int depth(std::uint32_t domain) const noexcept;
 
  private:
@@ -80,7 +80,7 @@ class RangeStack {
     }
     return kNone;
   }
-  /// Counter of the ranges of `domain` beyond kMaxDepth; nullptr: none, and `add` was not asked for.
+  /// Counter of the ranges of `domain` beyond kMaxDepth; nullptr: none, and `add` is false.
   [[nodiscard]] TooDeep* too_deep(std::uint32_t domain, bool add) noexcept;
 
   std::array<OpenRange, kMaxDepth> open_{};
@@ -88,7 +88,7 @@ class RangeStack {
   std::uint32_t path_ = 0;
   std::uint64_t range_ = 0;
   std::uint32_t too_deep_total_ = 0;
-  std::array<TooDeep, 8> too_deep_{};  // by domain; the last entry takes every further domain
+  std::array<TooDeep, 8> too_deep_{};  // by domain; the last entry is shared by all further domains
 };
 
 }  // namespace rangefinder

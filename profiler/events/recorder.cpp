@@ -39,7 +39,7 @@ std::uint32_t Recorder::add_domain(std::uint32_t name) noexcept {
 }
 
 void Recorder::wake_drain() noexcept {
-  // Waking is a system call: only the first of many late threads makes it.
+  // Waking is a system call: of many threads only the first makes it.
   if (wake.load(std::memory_order_relaxed) != 0 || wake.exchange(1, std::memory_order_release) != 0) return;
   syscall(SYS_futex, &wake, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the application's threads write into and the drain thread reads from: the
-// tables of names and paths, the threads' rings, the loss ledger.
+// The data that application threads write and the drain thread reads: tables of names
+// and paths, the threads' event rings, the loss ledger.
 //
-// NVTX and CUPTI call plain C functions, so these need one well-known instance:
-// recorder(), leaked on purpose, because either may still call while static
-// destructors run. It exists from the first NVTX or CUDA call on; whether anything
-// is written is the Session's business. Replay makes instances of its own.
+// NVTX and CUPTI call plain C functions, which need one global instance: recorder().
+// It is never destroyed, because either may still call while static destructors run. It
+// exists from the first NVTX or CUDA call; the Session decides whether anything is
+// written. Replay creates its own instances.
 #pragma once
 
 #include <array>
@@ -37,13 +37,13 @@ class Recorder {
   NameTable names{loss};
   PathTable paths{loss};
   ThreadRegistry threads{*this};
-  /// What events of the application's threads are stamped with; calibrated by the drain thread.
+  /// Gives events of application threads their times; calibrated by the drain thread.
   TscClock clock;
   NamingLog naming;
 
   /// NVTX domains: id ▶ NameTable id of the domain's name; id 0 is the default domain.
   static constexpr std::uint32_t kMaxDomains = 1024;
-  /// Same name, same id. All that do not fit share the last id, "(other)", counted as names_folded.
+  /// Same name, same id. Domains that do not fit share the last id, "(other)", counted as names_folded.
   [[nodiscard]] std::uint32_t add_domain(std::uint32_t name) noexcept;
   [[nodiscard]] std::uint32_t domain_count() const noexcept {
     return domains_.load(std::memory_order_acquire);
@@ -55,11 +55,11 @@ class Recorder {
   /// `step 12345` becomes `step #` (option RANGEFINDER_FOLD_DIGITS). Set before the first event.
   std::atomic<bool> fold_digits{false};
 
-  /// A session writes a trace. Set by the Session; a child forked meanwhile stays silent.
+  /// A session writes a trace. Set by the Session. A child forked while it is set stays silent.
   std::atomic<bool> recording{false};
 
-  /// What began before this time (CLOCK_REALTIME) is recorded: kAlways while a window is open, the
-  /// window's end while what began in it may still end, kNever between windows.
+  /// Events that began before this time (CLOCK_REALTIME) are recorded. kAlways while a window is open; the
+  /// window's end while events that began in it may still end; kNever between windows.
   static constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
   std::atomic<std::int64_t> record_until_ns{kAlways};
@@ -67,10 +67,10 @@ class Recorder {
     return start_ns < record_until_ns.load(std::memory_order_relaxed);
   }
 
-  /// Is told of ranges, to open and close windows with them; nullptr: nobody is. Never destroyed.
+  /// Notified of ranges that may open or close windows; nullptr: none. Never destroyed.
   std::atomic<RangeTrigger*> trigger{nullptr};
 
-  /// The child of a fork records nothing (design rule 5). Any thread. Never taken back.
+  /// The child of a fork records nothing (design rule 5). Any thread. Never reset to false.
   std::atomic<bool> silent{false};
 
   /// Takes a block of range ids.
@@ -82,12 +82,12 @@ class Recorder {
   /// Raised by a thread whose ring is half full; the drain thread sleeps on it (futex, private).
   std::atomic<std::uint32_t> wake{0};
   void wake_drain() noexcept;
-  /// Drain thread: sleeps until somebody raises `wake`, lowers it again, or `limit` has passed.
+  /// Drain thread: sleeps until `wake` is raised or `limit` has passed, then lowers `wake`.
   void sleep_until_woken(std::chrono::nanoseconds limit) noexcept;
 
-  /// What the thread that forks holds meanwhile (begin_fork()): the locks in here, and what NVTX adds.
+  /// Locks held during fork() (begin_fork()): those of this class, and those that the NVTX code adds.
   ForkLocks fork_locks;
-  /// In the child: silent from now on, or as if no thread had been here.
+  /// In the child of fork(): becomes silent, or forgets all threads.
   void become_child() noexcept;
 
  private:
@@ -97,7 +97,7 @@ class Recorder {
   std::array<std::atomic<std::uint32_t>, kMaxDomains> domain_names_{};
 };
 
-/// The one of this process. Its first caller also registers the handlers of fork().
+/// The instance of this process. The first call also registers the fork handlers.
 [[nodiscard]] Recorder& recorder() noexcept;
 
 }  // namespace rangefinder

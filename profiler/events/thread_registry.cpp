@@ -11,19 +11,19 @@
 namespace rangefinder {
 namespace {
 
-// Trivial to construct and destroy, so it can be read at any moment of a thread's life.
+// Trivial to construct and destroy, so it can be read at any time in a thread's life.
 struct ThreadCache {
-  std::uint64_t serial = 0;  // of the registry that `state` is of
+  std::uint64_t serial = 0;  // of the registry that owns `state`
   ThreadState* state = nullptr;
   bool ended = false;         // the destructor of the thread-specific key ran
-  std::uint32_t refused = 0;  // calls answered with nullptr because there were too many threads
+  std::uint32_t refused = 0;  // calls that returned nullptr because there were too many threads
 };
 thread_local ThreadCache t_cache;
 
 std::atomic<std::uint64_t> g_next_serial{1};
 
-// A refused thread asks again now and then: states come back when other threads end.
-constexpr std::uint32_t kAskAgainAfter = 1024;
+// A refused thread retries after this many calls: states become free when other threads end.
+constexpr std::uint32_t kRetryAfter = 1024;
 
 }  // namespace
 
@@ -51,15 +51,11 @@ ThreadState* ThreadRegistry::current() noexcept {
   return find_or_acquire();
 }
 
-void ThreadState::count_refused() noexcept {
-  recorder_.loss.add(Loss::events_dropped);
-}
-
 ThreadState* ThreadRegistry::find_or_acquire() noexcept {
   if (t_cache.ended || !key_made_) return nullptr;
   auto* state = static_cast<ThreadState*>(pthread_getspecific(key_));
   if (state == nullptr) {
-    if (t_cache.refused != 0 && t_cache.refused++ % kAskAgainAfter != 0) return nullptr;
+    if (t_cache.refused != 0 && t_cache.refused++ % kRetryAfter != 0) return nullptr;
     state = acquire();
     if (state == nullptr) {
       if (t_cache.refused++ == 0) recorder_.loss.add(Loss::threads_without_ring);
@@ -80,7 +76,7 @@ ThreadState* ThreadRegistry::acquire() noexcept {
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
     ThreadState* const state = states_[i].load(std::memory_order_relaxed);
-    // Between windows nobody reads rings, and nobody recycles.
+    // Between windows the drain thread neither reads rings nor recycles states.
     const bool unread =
         state->status_ == ThreadState::Status::ending && !recorder_.admits(Recorder::kNever + 1);
     if (state->status_ != ThreadState::Status::free && !unread) continue;
@@ -99,7 +95,7 @@ ThreadState* ThreadRegistry::acquire() noexcept {
 
 void ThreadRegistry::release(ThreadState& state) noexcept {
   state.abandon_open();
-  state.leave_call();  // a thread that was cancelled in a call is in none
+  state.leave_call();  // the thread may have been cancelled inside a call
   const HostLock lock(mutex_);
   if (lock) state.status_ = ThreadState::Status::ending;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ThreadState and RangeStack: what an NVTX push and pop cost the application.
+// ThreadState and RangeStack: the hot path of NVTX push and pop in the application.
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -30,16 +30,17 @@ inline void describe(const OpenRange& range, std::uint64_t id, Event& event) noe
   event.payload_type = static_cast<std::uint8_t>(range.payload_type.load(std::memory_order_acquire));
 }
 
-// What opens or closes a window may make calls of the driver, which are events of this thread: it is not in
-// use then.
-template <typename Tell>
-inline void tell(const std::atomic<RangeTrigger*>& trigger, volatile bool& in_use, const Tell& use) noexcept {
-  RangeTrigger* const told = trigger.load(std::memory_order_acquire);
-  if (told == nullptr) [[likely]]
+// A trigger that opens or closes a window may make driver calls, which emit events of this thread. So the
+// state is not in use during the call.
+template <typename Call>
+inline void notify(const std::atomic<RangeTrigger*>& trigger, volatile bool& in_use,
+                   const Call& call) noexcept {
+  RangeTrigger* const listener = trigger.load(std::memory_order_acquire);
+  if (listener == nullptr) [[likely]]
     return;
   const bool before = in_use;
   in_use = false;
-  use(*told);
+  call(*listener);
   in_use = before;
 }
 
@@ -86,7 +87,7 @@ int RangeStack::depth(std::uint32_t domain) const noexcept {
 }
 
 std::uint32_t ThreadState::name_of(std::string_view text) noexcept {
-  text = text.substr(0, NameTable::kMaxNameBytes + 1);  // one more, so that the table sees it was cut
+  text = text.substr(0, NameTable::kMaxNameBytes + 1);  // one more, so that the table cuts and counts it
   const std::uint64_t hash = hash_text(text);
   CachedName& cached = names_[hash % names_.size()];
   if (cached.hash == hash && std::string_view(cached.data, cached.bytes) == text && cached.id != 0)
@@ -115,7 +116,7 @@ std::uint32_t ThreadState::path_of(std::uint32_t parent, std::uint32_t name, std
   return id;
 }
 
-// The clock first: reading it waits for everything before it, so what follows costs less than what precedes.
+// Read the clock first: it waits for all earlier instructions, so work placed after it is cheaper.
 int ThreadState::push(std::uint32_t domain, std::string_view text,
                       const NvtxAttributes& attributes) noexcept {
   const std::int64_t now_ns = recorder_.clock.now_ns();
@@ -139,8 +140,8 @@ int ThreadState::push_at(std::int64_t now_ns, std::uint32_t domain, std::uint32_
   range.level = below == RangeStack::kNone ? 0 : stack_.open_[below].level + 1;
   open(range, now_ns, domain, name, attributes);
   stack_.depth_.store(depth + 1, kRelease);
-  tell(recorder_.trigger, in_use_,
-       [&](RangeTrigger& trigger) { trigger.on_push(stack_.range_, stack_.path_, depth, now_ns); });
+  notify(recorder_.trigger, in_use_,
+         [&](RangeTrigger& trigger) { trigger.on_push(stack_.range_, stack_.path_, depth, now_ns); });
   return static_cast<int>(range.level);
 }
 
@@ -188,10 +189,10 @@ int ThreadState::pop(std::uint32_t domain, const NvtxPayload* extended) noexcept
   OpenRange& range = stack_.open_[level];
   const int domain_level = static_cast<int>(range.level);
   const std::uint64_t id = range.id.load(kRelaxed);
-  // Not open any more for close_all(), which may come in the middle: the event is on its way.
+  // Hides the range from close_all(), which may run concurrently: its event is emitted here.
   range.id.store(0, kRelease);
   emit_closed(range, id, now_ns, extended);
-  tell(recorder_.trigger, in_use_, [&](RangeTrigger& trigger) { trigger.on_pop(id, now_ns); });
+  notify(recorder_.trigger, in_use_, [&](RangeTrigger& trigger) { trigger.on_pop(id, now_ns); });
   remove(level);
   return domain_level;
 }
@@ -267,7 +268,7 @@ std::size_t ThreadState::close_all(std::int64_t now_ns) noexcept {
     const std::uint64_t id = range.id.load(std::memory_order_acquire);
     Event event;
     describe(range, id, event);
-    // Another id, or none: the owner closed it meanwhile, and its event is in the ring or on its way.
+    // Another id, or none: the owner closed it meanwhile and emits the event itself.
     if (id == 0 || range.id.load(kRelaxed) != id || event.start_ns > now_ns) continue;
     event.flags = kRangeUnclosed;
     event.end_ns = kNoTime;
@@ -322,6 +323,10 @@ void ThreadState::emit(const Event& event, std::span<const std::byte> extra) noe
   finish_emit(ring_.push(event, extra));
 }
 
+void ThreadState::count_refused() noexcept {
+  recorder_.loss.add(Loss::events_dropped);
+}
+
 void ThreadState::finish_emit(bool pushed) noexcept {
   if (!pushed) [[unlikely]]
     recorder_.loss.add(Loss::events_dropped);
@@ -329,7 +334,7 @@ void ThreadState::finish_emit(bool pushed) noexcept {
     recorder_.wake_drain();
 }
 
-// With the registry's mutex held. The caches stay: they are of the same tables.
+// With the registry's mutex held. The caches stay valid: they belong to the same tables.
 void ThreadState::reset(std::uint32_t thread) noexcept {
   status_ = Status::owned;
   in_use_ = false;

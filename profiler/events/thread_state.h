@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What we keep for one thread of the application: its ring of events, its open
-// ranges, and caches that spare the tables' locks.
+// State of one application thread: its event ring, its open ranges, and caches that
+// avoid the locks of the tables.
 //
 //   ThreadRegistry::use() ─▶ ThreadState ─┬─ ring    ▶ drain thread
 //                                         ├─ stack   ▶ path and range of a launch
 //                                         └─ caches  text ▶ name id, (parent, name) ▶ path id
 //
-// A state outlives its thread until the drain thread has read the ring dry; then
-// the next new thread gets it. Memory is bounded by kMaxThreads rings, of which kMaxLarge may be large.
+// A state outlives its thread until the drain thread has emptied the ring. Then a new
+// thread reuses it. Memory is bounded by kMaxThreads rings, of which kMaxLarge may be large.
 #pragma once
 
 #include <array>
@@ -30,32 +30,32 @@ namespace rangefinder {
 
 class Recorder;
 
-/// All methods: owner thread only, unless they say otherwise.
+/// All methods: owner thread only, unless stated otherwise.
 class ThreadState {
  public:
   explicit ThreadState(Recorder& recorder) noexcept : recorder_(recorder) {}
 
   /// Opens a range and returns its level in its domain, from 0, as NVTX does.
   int push(std::uint32_t domain, std::string_view text, const NvtxAttributes& attributes) noexcept;
-  /// The same for a text that is interned already (registered strings).
+  /// The same for a text that is already interned (registered strings).
   int push_name(std::uint32_t domain, std::uint32_t name, const NvtxAttributes& attributes) noexcept;
   /// Closes the innermost range of `domain` and returns its level; -2 (NVTX_NO_PUSH_POP_TRACKING)
-  /// when there is none, which is counted. `extended`: payload of the end; that of the start goes first.
+  /// when there is none, which is counted. `extended`: payload of the end; used if the start had none.
   int pop(std::uint32_t domain, const NvtxPayload* extended = nullptr) noexcept;
 
-  /// Name id of `text` by the thread's cache, then the table. Digits stay: only push() folds them.
+  /// Name id of `text`, from the thread's cache or the table. Only push() folds digits.
   [[nodiscard]] std::uint32_t name_of(std::string_view text) noexcept;
 
   /// Puts an event into the ring, or counts it as dropped. Wakes the drain thread at half full.
   void emit(const Event& event, std::span<const std::byte> extra = {}) noexcept;
-  /// The same with an extended payload in extra slots; longer than kMaxPayloadBytes: cut, counted.
+  /// The same with an extended payload in extra slots. Beyond kMaxPayloadBytes it is cut and counted.
   void emit_extended(Event event, const NvtxPayload& payload) noexcept;
 
   /// An id for a new range instance: unique in the process, dense.
   [[nodiscard]] std::uint64_t next_range_id() noexcept;
 
-  /// Drain thread, when recording stops: a late event (event_ring.h) with kRangeUnclosed for every
-  /// range opened before `now_ns` and still open. Returns how many; counts them as nvtx_unclosed.
+  /// Drain thread, when recording stops: adds a late event (event_ring.h) with kRangeUnclosed for every
+  /// range opened before `now_ns` and still open. Returns their number; counts them as nvtx_unclosed.
   std::size_t close_all(std::int64_t now_ns) noexcept;
 
   /// Between the enter and the exit of a call that puts work on the GPU.
@@ -64,36 +64,36 @@ class ThreadState {
     captured_kernel_ = 0;
     call_since_ns_.store(kNoCall, std::memory_order_release);
   }
-  /// Any thread: it is in such a call, which began before `until_ns`.
+  /// Any thread: whether the owner is in such a call that began before `until_ns`.
   [[nodiscard]] bool in_call_before(std::int64_t until_ns) const noexcept {
     return call_since_ns_.load(std::memory_order_acquire) < until_ns;
   }
 
-  /// Owner: the name id of the kernel that the call under way captures, which a graph's node takes; 0: none.
+  /// Owner: name id of the kernel that the current call captures, for the new graph node; 0: none.
   void capture_kernel(std::uint32_t name) noexcept { captured_kernel_ = name; }
   [[nodiscard]] std::uint32_t captured_kernel() const noexcept { return captured_kernel_; }
 
-  /// Between the enter and the exit of a call of the driver, which `call` names from 1 on.
+  /// Between the enter and the exit of a driver call. `call` is its number, from 1.
   void enter_call(std::uint16_t call) noexcept {
     calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     last_call_.store(call, std::memory_order_relaxed);
     call_in_progress_.store(call, std::memory_order_seq_cst);
   }
   void leave_call() noexcept { call_in_progress_.store(0, std::memory_order_release); }
-  /// Any thread: how many calls it has entered; wraps around.
+  /// Any thread: number of driver calls entered; wraps around.
   [[nodiscard]] std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
-  /// Any thread: the call that it entered last, or 0.
+  /// Any thread: the driver call entered last, or 0.
   [[nodiscard]] std::uint16_t last_call() const noexcept {
     return last_call_.load(std::memory_order_relaxed);
   }
-  /// Of CallsInProgress, with its lock: the number of calls when it last looked, and since when it has been
-  /// that.
+  /// For CallsInProgress, guarded by its lock: calls() at its last check, and since when it has had that
+  /// value.
   struct CallsSeen {
     std::uint32_t calls = 0;
     std::int64_t since_ns = 0;
   };
   [[nodiscard]] CallsSeen& calls_seen() const noexcept { return calls_seen_; }
-  /// Any thread: the call that it is in, or 0.
+  /// Any thread: the driver call in progress, or 0.
   [[nodiscard]] std::uint16_t call_in_progress() const noexcept {
     return call_in_progress_.load(std::memory_order_seq_cst);
   }
@@ -101,7 +101,8 @@ class ThreadState {
   [[nodiscard]] const RangeStack& stack() const noexcept { return stack_; }
   /// gettid() of the owner; any thread.
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
-  /// Drain thread, with an event at hand: what the kernel called the thread when it first came here.
+  /// Drain thread, after it has read an event of the thread: the thread's kernel name (comm) when this state
+  /// was acquired.
   [[nodiscard]] const char* first_comm() const noexcept { return first_comm_.data(); }
   /// Drain thread.
   [[nodiscard]] EventRing& ring() noexcept { return ring_; }
@@ -109,7 +110,7 @@ class ThreadState {
  private:
   friend class ThreadRegistry;
   friend class ThreadUse;
-  enum class Status : std::uint8_t { free, owned, ending };  // ending: owner gone, ring maybe not dry
+  enum class Status : std::uint8_t { free, owned, ending };  // ending: thread ended, ring perhaps not empty
 
   struct CachedName {
     std::uint64_t hash = 0;
@@ -120,7 +121,7 @@ class ThreadState {
   struct CachedPath {
     std::uint32_t parent = 0, name = 0, domain = 0, id = 0;
   };
-  // Extended payloads of open ranges lie one behind the other, as the ranges do.
+  // Holds the extended payloads of open ranges one after the other, in the order of the ranges.
   static constexpr std::size_t kPayloadStoreBytes = 65'536;
 
   [[nodiscard]] std::uint32_t path_of(std::uint32_t parent, std::uint32_t name,
@@ -143,7 +144,7 @@ class ThreadState {
 
   Recorder& recorder_;
   Status status_ = Status::free;  // guarded by the registry's mutex
-  volatile bool in_use_ = false;  // owner and what interrupts it: ThreadUse
+  volatile bool in_use_ = false;  // owner and its signal handlers: ThreadUse
   static constexpr std::int64_t kNoCall = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> call_since_ns_{kNoCall};
   std::atomic<std::uint16_t> call_in_progress_{0};
@@ -152,18 +153,18 @@ class ThreadState {
   mutable CallsSeen calls_seen_;
   std::uint32_t captured_kernel_ = 0;
   std::atomic<std::uint32_t> thread_{0};
-  std::array<char, 16> first_comm_{};  // as prctl(PR_GET_NAME) wants it
+  std::array<char, 16> first_comm_{};  // size required by prctl(PR_GET_NAME)
   RangeStack stack_;
   std::array<CachedName, 1024> names_{};
   std::array<CachedPath, 1024> paths_{};
   std::uint64_t next_range_ = 0, last_range_ = 0;  // block of ids taken from the recorder
-  std::unique_ptr<std::byte[]> payloads_;          // kPayloadStoreBytes, made when first needed
+  std::unique_ptr<std::byte[]> payloads_;          // kPayloadStoreBytes, allocated on first use
   std::size_t payloads_used_ = 0;
   EventRing ring_;
 };
 
-/// The calling thread's state, for the length of one call that writes into it. A signal's handler that
-/// interrupts the call, and comes back here, may not write: its event is counted as dropped.
+/// The calling thread's state during one call that writes into it. A signal handler that interrupts the call
+/// may not write: its event is counted as dropped.
 class ThreadUse {
  public:
   ~ThreadUse() {
@@ -174,11 +175,11 @@ class ThreadUse {
   ThreadUse(const ThreadUse&) = delete;
   ThreadUse& operator=(const ThreadUse&) = delete;
 
-  /// Whether there is a state to write into.
+  /// Whether the state may be written.
   explicit operator bool() const noexcept { return taken_; }
   ThreadState& operator*() const noexcept { return *state_; }
   ThreadState* operator->() const noexcept { return state_; }
-  /// ThreadRegistry::current(), to look at it, also where it may not be written into.
+  /// ThreadRegistry::current(), for reading, also if it may not be written.
   [[nodiscard]] ThreadState* state() const noexcept { return state_; }
   [[nodiscard]] bool refused() const noexcept { return state_ != nullptr && !taken_; }
 
@@ -210,10 +211,10 @@ class ThreadRegistry {
   ThreadRegistry(const ThreadRegistry&) = delete;
   ThreadRegistry& operator=(const ThreadRegistry&) = delete;
 
-  /// State of the calling thread, made on its first call; nullptr when there are too many
-  /// threads (counted), in the silent child of a fork, and while the thread is ending.
+  /// State of the calling thread, acquired on its first call. nullptr: too many threads (counted), silent
+  /// child of a fork, or the thread is ending.
   [[nodiscard]] ThreadState* current() noexcept;
-  /// The same, for a call that writes into it.
+  /// The same for writing.
   [[nodiscard]] ThreadUse use() noexcept { return ThreadUse(current()); }
 
   /// Drain thread: `visit(ThreadState&)` for every state that ever had an owner.
@@ -223,28 +224,28 @@ class ThreadRegistry {
     for (std::uint32_t i = 0; i < n; ++i) visit(*states_[i].load(std::memory_order_acquire));
   }
 
-  /// Any thread: some thread is in a call that began before `until_ns` (ThreadState::begin_call).
+  /// Any thread: whether some thread is in a call that began before `until_ns` (ThreadState::begin_call).
   [[nodiscard]] bool any_call_before(std::int64_t until_ns) noexcept {
     bool any = false;
     for_each([&](const ThreadState& state) { any |= state.in_call_before(until_ns); });
     return any;
   }
 
-  /// Before a window opens, while nobody reads: what came too late for the last one is thrown away.
+  /// Before a window opens, without a reader: discards events that came too late for the last window.
   void discard_events() noexcept;
 
-  /// Drain thread: a larger ring for a thread that fills its own, as long as there are few.
+  /// Drain thread: gives a larger ring to a thread that fills its own, up to kMaxLarge of them.
   void enlarge(ThreadState& state) noexcept {
     if (large_rings_ < kMaxLarge && state.ring().enlarge()) ++large_rings_;
   }
 
-  /// Drain thread: gives the states of ended threads whose rings are empty to new threads.
+  /// Drain thread: frees the states of ended threads whose rings are empty, for new threads.
   void recycle() noexcept;
 
   /// The thread ended: called by the destructor of its thread-specific key.
   void release(ThreadState& state) noexcept;
 
-  /// In the child of fork(), mutex() free: every state becomes free, nothing is open, rings are empty.
+  /// In the child of fork(), with mutex() unlocked: all states become free, without open ranges or events.
   void forget_after_fork() noexcept;
 
   [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
@@ -254,7 +255,7 @@ class ThreadRegistry {
   [[nodiscard]] ThreadState* acquire() noexcept;
 
   Recorder& recorder_;
-  // Registries come and go in tests, even at the same address: a thread's cache names the one it is of.
+  // Identifies the registry in the threads' caches: tests create several, even at the same address.
   const std::uint64_t serial_;
   pthread_key_t key_{};
   bool key_made_ = false;

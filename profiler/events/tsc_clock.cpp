@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kFraction = 4'294'967'296.0;  // 2^32
 
-/// Of several looks at both clocks that one that took least: 20 ns of doubt, most times.
+/// The fastest of four readings of both clocks: usually 20 ns of uncertainty.
 TickSample best_sample() noexcept {
   TickSample best;
   std::uint64_t least = UINT64_MAX;
@@ -63,7 +63,7 @@ TickLine TickRate::add(const TickSample& sample) noexcept {
   if (drawn && sample.ns > line_.at.ns && sample.ns - line_.at.ns < kMinPauseNs) return line_;
   error_ns_ = drawn ? sample.ns - line_.ns(sample.ticks) : 0;
   const bool jumped = error_ns_ > kJumpNs || error_ns_ < -kJumpNs;
-  // The clock was set, or the computer slept: what was learnt may be wrong.
+  // The clock was set, or the computer slept: earlier samples may be invalid.
   const bool went_back = latest != nullptr && (sample.ticks <= latest->ticks || sample.ns <= latest->ns);
   const bool paused = line_.ns_per_tick != 0 && !drawn;
   if (jumped || went_back || paused) forget();
@@ -82,7 +82,7 @@ TickLine TickRate::add(const TickSample& sample) noexcept {
   line.at = sample;
   line.valid_ticks = static_cast<std::uint64_t>(static_cast<double>(kValidNs) / ns_per_tick);
   if (line_.ns_per_tick != 0) {
-    // Goes on where the line before ends, and from there to the clock.
+    // Continues where the last line ends, and approaches the clock from there.
     const std::int64_t lead_ns = std::max(kLeadNs, sample.ns - line_.at.ns);
     line.at.ns -= error_ns_;
     ns_per_tick *= 1 + static_cast<double>(error_ns_) / static_cast<double>(lead_ns);
@@ -104,7 +104,7 @@ void TscClock::calibrate() noexcept {
 void TscClock::publish(const TickLine& line) noexcept {
   const std::uint64_t sequence = sequence_.load(std::memory_order_relaxed);
   sequence_.store(sequence + 1, std::memory_order_relaxed);
-  // Each release keeps the odd number before it.
+  // Release keeps each of these stores after the odd sequence number.
   at_ticks_.store(line.at.ticks, std::memory_order_release);
   at_ns_.store(line.at.ns, std::memory_order_release);
   ns_per_tick_.store(line.ns_per_tick, std::memory_order_release);

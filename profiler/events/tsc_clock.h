@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CLOCK_REALTIME by the processor's time-stamp counter: for the application's threads, which read
-// it twice a launch and twice a range, in half the time of clock_gettime().
+// CLOCK_REALTIME from the processor's time-stamp counter (TSC). Application threads read it twice for
+// each launch and range, in half the time of clock_gettime().
 //
 //   drain thread, each turn: (ticks, CLOCK_REALTIME) ──▶ TickRate ──▶ TscClock: a line, valid for a second
-//   application's thread:    ticks ──▶ line ──▶ ns               no line, or an old one: clock_gettime()
+//   application thread:      ticks ──▶ line ──▶ ns               no line, or an old one: clock_gettime()
 //
-// Refuses to be used where the kernel itself does not keep time by the counter (it has checked that
-// counters of all processors agree and never stop), and off x86-64. A clock that is set, steered by NTP or
-// jumps is followed within a turn. The line is published like a seqlock: a reader that meets the writer asks
-// the kernel.
+// Not used if the kernel itself does not keep time by the counter (the kernel has checked that the counters
+// of all processors agree and never stop), nor on other processors than x86-64. It follows a clock that is
+// set or steered by NTP within one turn of the drain thread. The line is published as a seqlock: a reader
+// that meets the writer calls clock_gettime().
 #pragma once
 
 #include <array>
@@ -30,19 +30,19 @@ namespace rangefinder {
 
 [[nodiscard]] inline std::uint64_t ticks_now() noexcept {
 #if defined(__x86_64__)
-  return __builtin_ia32_rdtsc();  // <x86intrin.h> for this alone would be a third of what a file has to parse
+  return __builtin_ia32_rdtsc();  // <x86intrin.h> would be a third of what each file has to parse
 #else
   return 0;
 #endif
 }
 
-/// Ticks and time of one moment.
+/// Counter and clock at the same moment.
 struct TickSample {
   std::uint64_t ticks = 0;
   std::int64_t ns = 0;
 };
 
-/// ns = at.ns + (ticks - at.ticks) * ns_per_tick / 2^32, up to `valid_ticks` behind `at`.
+/// ns = at.ns + (ticks - at.ticks) * ns_per_tick / 2^32, up to `valid_ticks` after `at`.
 struct TickLine {
   TickSample at;
   std::uint64_t ns_per_tick = 0;  ///< times 2^32; 0: no line
@@ -55,26 +55,28 @@ struct TickLine {
   }
 };
 
-/// How fast the counter runs against the clock, from samples. Pure; one thread.
+/// Rate of the counter relative to the clock, from samples. Pure; one thread.
 class TickRate {
  public:
-  /// Lines hold so long. A computer that slept, or a drain thread that waits for a disk, needs no care.
+  /// How long a line is valid. Covers a computer that slept and a drain thread that waits for a disk.
   static constexpr std::int64_t kValidNs = 1'000'000'000;
-  /// A line that is off by more jumps to the sample; one that is off by less is led back over kLeadNs,
-  /// so that no range ends before it begins.
+  /// A line with a larger error jumps to the sample. A smaller error is corrected gradually over kLeadNs, so
+  /// that no range ends before it begins.
   static constexpr std::int64_t kJumpNs = 20'000;
-  static constexpr std::int64_t kLeadNs = 100'000'000;  ///< or as long as the last line was in use
+  static constexpr std::int64_t kLeadNs =
+      100'000'000;  ///< or the time that the last line was in use, if longer
 
-  /// The line from `sample` on; none yet after the first few.
+  /// The line from `sample` on; no line after the first few samples.
   TickLine add(const TickSample& sample) noexcept;
-  /// What the line before the last sample was off by.
+  /// Error of the previous line at the last sample.
   [[nodiscard]] std::int64_t error_ns() const noexcept { return error_ns_; }
 
  private:
-  // The rate is that since the oldest: 20 ns of doubt about a sample count little in 0.4 s, and
-  // steering by NTP is noticed in that time.
+  // The rate is measured since the oldest sample: over 0.4 s the uncertainty of 20 ns is negligible, and NTP
+  // steering is still noticed.
   static constexpr std::int64_t kSpacingNs = 100'000'000;
-  static constexpr std::int64_t kMinPauseNs = 1'000'000;  // a new line is a nanosecond off by rounding
+  static constexpr std::int64_t kMinPauseNs =
+      1'000'000;  // each new line adds a rounding error of a nanosecond
   static constexpr std::int64_t kMinBaseNs = 20'000'000;
   void forget() noexcept;
 
@@ -101,16 +103,15 @@ class TscClock {
     return line.ns(ticks);
   }
 
-  /// The drain thread: looks at both clocks and draws the line anew. Does nothing where the counter is not
-  /// to be trusted.
+  /// Drain thread: reads both clocks and publishes a new line. Does nothing if the counter is not trusted.
   void calibrate() noexcept;
-  /// The same thread: what the line was off by when it was looked at last.
+  /// Drain thread: error of the line at the last calibration.
   [[nodiscard]] std::int64_t error_ns() const noexcept { return rate_.error_ns(); }
-  /// The counter is in use. Any thread.
+  /// Whether the counter is in use. Any thread.
   [[nodiscard]] bool running() const noexcept { return valid_ticks_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  /// The kernel keeps time by this counter, and it is invariant.
+  /// Whether the kernel keeps time by this counter, and it is invariant.
   [[nodiscard]] static bool is_trusted() noexcept;
   void publish(const TickLine& line) noexcept;
 
@@ -119,7 +120,7 @@ class TscClock {
   std::atomic<std::uint64_t> at_ticks_{0};
   std::atomic<std::int64_t> at_ns_{0};
   std::atomic<std::uint64_t> ns_per_tick_{0}, valid_ticks_{0};
-  alignas(64) TickRate rate_;  // of calibrate(), like the next
+  alignas(64) TickRate rate_;  // used by calibrate(), like the next
   enum class Trust : std::uint8_t { not_asked, yes, no } trust_ = Trust::not_asked;
 };
 

@@ -14,7 +14,7 @@ bool set_environment(const std::string& name, const std::string& value) noexcept
   std::size_t count = 0;
   while (old != nullptr && old[count] != nullptr) ++count;
 
-  // Leaked on purpose, both: the environment of the process lives in them from now on.
+  // Both leaked on purpose: they are the environment of the process from now on.
   auto** const copy = static_cast<char**>(std::malloc((count + 2) * sizeof(char*)));
   auto* const entry = static_cast<char*>(std::malloc(name.size() + value.size() + 2));
   if (copy == nullptr || entry == nullptr) {

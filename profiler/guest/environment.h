@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process environment, changed without setenv().
+// Changes the process environment without setenv().
 //
-// setenv() may move the array of variables while a thread of the host walks it in
-// getenv(): a crash that would be ours. Here the whole array is copied, the copy is
-// changed, and `environ` is pointed at it; the old array and its texts stay as they
-// were, for ever, so that a reader sees the old state or the new one.
+// setenv() may move the array of variables while an application thread walks it in
+// getenv(), which would crash the application. This code copies the array, changes the
+// copy and points `environ` at it. The old array and its strings are never freed, so a
+// reader sees the old state or the new one.
 #pragma once
 
 #include <string>

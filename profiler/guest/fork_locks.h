@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All locks that a fork takes, so that its child finds none in another thread's hands.
+// The locks that a fork takes, so that none is held by another thread in the child.
 #pragma once
 
 #include <array>
@@ -15,12 +15,13 @@ class ForkLocks {
  public:
   static constexpr std::size_t kMax = 32;
 
-  /// For ever. One thread at a time, also while others fork. More than kMost: those are left out.
+  /// Registers `mutex`; there is no removal. One thread at a time, also while others fork. Ignored when kMax
+  /// are registered.
   void add(HostMutex& mutex) noexcept;
 
-  /// Takes all, in their order. False: one did not come in time (lock_in_time()), and none is taken.
+  /// Takes all, in order of registration. False: lock_in_time() failed for one, and none is taken.
   [[nodiscard]] bool lock() noexcept;
-  /// What lock() has taken, by this thread or the one that it is the copy of.
+  /// Releases what lock() took, in this thread or, after fork(), in the parent's thread.
   void unlock() noexcept;
 
  private:
@@ -28,7 +29,7 @@ class ForkLocks {
 
   std::array<HostMutex*, kMax> mutexes_{};
   std::atomic<std::size_t> count_{0};
-  std::size_t locked_ = 0;  // by the thread that has them
+  std::size_t locked_ = 0;  // accessed by the thread that holds the locks
 };
 
 }  // namespace rangefinder

@@ -19,19 +19,19 @@ using std::chrono::steady_clock;
 
 enum Place : std::sig_atomic_t { outside, inside, forking };
 
-// Of the calling thread, and read by what interrupts it: volatile, or they would be kept in a register.
+// A signal handler on this thread reads them: volatile, so that they are not kept in a register.
 thread_local volatile std::sig_atomic_t t_place = outside;
-thread_local volatile std::sig_atomic_t t_forks_without = 0;  // under way, without locks
+thread_local volatile std::sig_atomic_t t_forks_without = 0;  // forks in progress without locks
 
 std::atomic<bool> all_refused{false}, process_ends{false};
 
 constexpr auto kPatience = std::chrono::seconds(1);
-// For as long after somebody waited in vain, since what it waited for may be wanted again and again.
+// Shorter for a while after a timeout: the same lock may be requested again and again.
 constexpr auto kLittlePatience = std::chrono::milliseconds(10);
-constexpr auto kWithLittlePatience = std::chrono::seconds(2);
+constexpr auto kLittlePatienceFor = std::chrono::seconds(2);
 constexpr auto kPatienceAtTheEnd = std::chrono::milliseconds(50);
 
-std::atomic<steady_clock::rep> in_vain{0};  // when somebody waited so; 0: nobody yet
+std::atomic<steady_clock::rep> last_timeout{0};  // 0: none yet
 
 void set_place(Place place) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -40,21 +40,21 @@ void set_place(Place place) noexcept {
 }
 
 steady_clock::duration patience_at(steady_clock::time_point now) noexcept {
-  const steady_clock::rep before = in_vain.load(std::memory_order_relaxed);
+  const steady_clock::rep before = last_timeout.load(std::memory_order_relaxed);
   const bool little =
-      before != 0 && now - steady_clock::time_point(steady_clock::duration(before)) < kWithLittlePatience;
+      before != 0 && now - steady_clock::time_point(steady_clock::duration(before)) < kLittlePatienceFor;
   return little ? steady_clock::duration(kLittlePatience) : kPatience;
 }
 
-// By trying: pthread_mutex_timedlock() would wait by a clock that can be set, or is unknown to
+// Polls: pthread_mutex_timedlock() uses a clock that can be set, and pthread_mutex_clocklock() is unknown to
 // ThreadSanitizer.
-template <typename Duration, typename GiveUp>
-bool lock_by_trying(HostMutex& mutex, Duration step, const GiveUp& give_up) noexcept {
-  constexpr int kYields = 50;  // a section's length, as a rule
+template <typename Duration, typename TimedOut>
+bool lock_by_polling(HostMutex& mutex, Duration step, const TimedOut& timed_out) noexcept {
+  constexpr int kYields = 50;  // usually enough for one section
   const ScopedCancelDisable no_cancel;
   const int error = errno;
   bool locked = mutex.try_lock();
-  for (int i = 0; !locked && !give_up(); ++i) {
+  for (int i = 0; !locked && !timed_out(); ++i) {
     if (i < kYields) {
       std::this_thread::yield();
     } else {
@@ -68,7 +68,7 @@ bool lock_by_trying(HostMutex& mutex, Duration step, const GiveUp& give_up) noex
 
 bool lock_on_own_thread(HostMutex& mutex) noexcept {
   steady_clock::time_point ending{};
-  return lock_by_trying(mutex, std::chrono::microseconds(100), [&ending] {
+  return lock_by_polling(mutex, std::chrono::microseconds(100), [&ending] {
     if (!process_ends.load(std::memory_order_relaxed)) return false;
     const steady_clock::time_point now = steady_clock::now();
     if (ending == steady_clock::time_point{}) ending = now;
@@ -76,17 +76,17 @@ bool lock_on_own_thread(HostMutex& mutex) noexcept {
   });
 }
 
-bool lock_on_their_thread(HostMutex& mutex) noexcept {
+bool lock_on_host_thread(HostMutex& mutex) noexcept {
   steady_clock::time_point since = steady_clock::now();
   std::uint32_t turns = mutex.turns();
-  return lock_by_trying(mutex, std::chrono::microseconds(50), [&] {
+  return lock_by_polling(mutex, std::chrono::microseconds(50), [&] {
     const steady_clock::time_point now = steady_clock::now();
     if (const std::uint32_t turn = mutex.turns(); turn != turns) {
       turns = turn;
       since = now;
     }
     if (now - since < patience_at(now)) return false;
-    in_vain.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+    last_timeout.store(now.time_since_epoch().count(), std::memory_order_relaxed);
     return true;
   });
 }
@@ -96,11 +96,11 @@ bool lock_on_their_thread(HostMutex& mutex) noexcept {
 bool lock_in_time(HostMutex& mutex) noexcept {
   if (mutex.try_lock()) [[likely]]
     return true;
-  return on_own_thread() ? lock_on_own_thread(mutex) : lock_on_their_thread(mutex);
+  return on_own_thread() ? lock_on_own_thread(mutex) : lock_on_host_thread(mutex);
 }
 
-// The place comes before the lock, and after it is given back: a handler never finds a lock that this thread
-// has and a place that says otherwise.
+// The place is set before the lock is taken and reset after its release, so that a signal handler never finds
+// this thread holding a lock while the place is `outside`.
 HostLock::HostLock(HostMutex& mutex) noexcept {
   const auto place = static_cast<Place>(t_place);
   if (place == inside || all_refused.load(std::memory_order_relaxed)) return;
@@ -148,7 +148,7 @@ void end_fork(ForkLocks& locks) noexcept {
 
 bool end_fork_in_child(ForkLocks& locks) noexcept {
   const bool without = t_forks_without > 0;
-  // Forked by a signal's handler in the middle of a section, say: what it guards stays as it is now.
+  // For example, a signal handler forked inside a section: the guarded data stays half changed in the child.
   if (without) all_refused.store(true, std::memory_order_relaxed);
   end_fork(locks);
   return !without;

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lock that threads of the application take inside of us: such a thread must never wait for itself, and
-// for another one not for long.
+// The lock that application threads take inside the profiler. Such a thread must never deadlock with itself,
+// and must not wait long for another thread.
 //
-//   outside ── HostLock ──▶ inside     a signal's handler that comes now is refused every HostLock
+//   outside ── HostLock ──▶ inside     a signal handler that runs now is refused every HostLock
 //      │
-//      └────── fork() ────▶ forking    the thread has all locks: handlers of fork() that the application
-//                                      registered (pthread_atfork) run between ours, and enter freely
+//      └────── fork() ────▶ forking    the thread has all locks: the application's own pthread_atfork
+//                                      handlers run between ours, and enter freely
 //
-// Who has a lock gives it back within microseconds, unless it waits for the very thread that waits here: a
-// fork whose next handler wants a lock of the application's, a signal's handler that waits for another
-// thread. So nobody waits for more than a second for a lock that stays in one hand, and then is refused.
+// A holder releases a lock within microseconds, unless it waits for the thread that waits here: for example a
+// fork whose next handler wants a lock of the application, or a signal handler that waits for another
+// thread. So after one second without a change of holder the waiting thread is refused.
 //
-// Threads of ours take these locks, too, and wait until they get them. One that the program's end
-// interrupted (exit() in a signal's handler) is never given back: from then on they wait for a moment only.
+// The profiler's own threads take these locks, too, and wait without limit. A lock held when the program ends
+// (exit() in a signal handler) is never released: from then on they wait 50 ms only.
 //
-// A section is short, calls nothing of the application's, and holds no second one: that would be refused,
-// too. Where a handler forks in the middle of a section, fork() waits for no lock, and the child has none of
-// them.
+// A section is short, calls no application code, and takes no second lock: that would be refused, too. If a
+// handler forks in the middle of a section, fork() takes no lock, and the child has none of them.
 #pragma once
 
 #include "profiler/guest/host_mutex.h"
@@ -33,7 +32,7 @@ class HostLock {
   HostLock(const HostLock&) = delete;
   HostLock& operator=(const HostLock&) = delete;
 
-  /// False: refused. What the lock guards may be in mid-change: touch nothing.
+  /// False: refused. The guarded data may be half changed: do not touch it.
   explicit operator bool() const noexcept { return entered_; }
 
  private:
@@ -42,18 +41,18 @@ class HostLock {
   bool forking_ = false;
 };
 
-/// Waits for `mutex` as above; false: it did not come in time. For who is not inside of it.
+/// Waits for `mutex` as above. False: timed out. The caller must not be inside a section.
 [[nodiscard]] bool lock_in_time(HostMutex& mutex) noexcept;
 
 /// The process is about to end.
 void wait_no_longer_for_locks() noexcept;
 
-/// Before fork(): takes all locks; none where this thread is in the middle of a section or of another fork(),
-/// or one of them does not come in time.
+/// Before fork(): takes all locks. Takes none if this thread is inside a section or another fork(), or if one
+/// of them times out.
 void begin_fork(ForkLocks& locks) noexcept;
 /// In the parent.
 void end_fork(ForkLocks& locks) noexcept;
-/// In the child. False: it has come without them, and every HostLock is refused from now on.
+/// In the child. False: the fork took no locks, and every HostLock is refused from now on.
 [[nodiscard]] bool end_fork_in_child(ForkLocks& locks) noexcept;
 
 }  // namespace rangefinder

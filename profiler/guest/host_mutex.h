@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mutex of which who waits can tell whether it goes from hand to hand, or stays in one.
+// A mutex that counts its acquisitions: a waiting thread can see whether it changes hands or is stuck with
+// one holder.
 #pragma once
 
 #include <atomic>
@@ -9,7 +10,7 @@
 
 namespace rangefinder {
 
-/// As std::mutex: constant-initialised, trivial to destroy.
+/// Like std::mutex: constant-initialised, trivial to destroy.
 class HostMutex {
  public:
   void lock() noexcept {
@@ -23,7 +24,7 @@ class HostMutex {
   }
   void unlock() noexcept { mutex_.unlock(); }
 
-  /// How often it has been taken; wraps around. Any thread.
+  /// Number of acquisitions; wraps around. Any thread.
   [[nodiscard]] std::uint32_t turns() const noexcept { return turns_.load(std::memory_order_relaxed); }
 
  private:

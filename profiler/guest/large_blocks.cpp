@@ -28,7 +28,7 @@ void* LargeBlocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
 
 bool LargeBlocks::give_back(const void* memory) noexcept {
   if (reinterpret_cast<std::uintptr_t>(memory) % kPageBytes != 0)
-    return false;  // nearly all that is not ours
+    return false;  // rejects nearly every foreign pointer early
   for (Block& block : blocks_) {
     if (block.begin.load(std::memory_order_acquire) != memory) continue;
     const std::size_t bytes = block.bytes;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where our library's large blocks come from: the kernel, not the application's heap.
+// Large blocks of our library: mapped from the kernel, not allocated in the application's heap.
 //
 //   operator new (injection/operator_new.cpp) ─ 8 KiB or more ─▶ LargeBlocks ─ table full ─▶ malloc
 //
-// A counter image of 12 to 24 MB that comes and goes with each window would leave its size, and the
-// holes that small blocks tear into it, in the heap for good; so do tables and texts that double to some
-// 100 KiB, by how the holes of earlier ones happen to lie. And glibc takes the largest mapped block
-// that was ever freed for a hint on how the whole process uses memory: after one of ours it would serve
-// the application's own blocks of up to that size from its heaps, where they came from the kernel
-// before (mallopt(3), M_MMAP_THRESHOLD).
+// Each window allocates a counter image of 12 to 24 MB. In the heap it would leave fragmented space of that
+// size for good; tables and texts that double to some 100 KiB can do the same. Also, glibc raises its mmap
+// threshold to the size of the largest mapped block that was ever freed. After one of ours it would serve the
+// application's own blocks of up to that size from its heaps instead of the kernel (mallopt(3),
+// M_MMAP_THRESHOLD).
 //
 // Any thread, without a lock.
 #pragma once
@@ -21,20 +20,19 @@ namespace rangefinder {
 
 class LargeBlocks {
  public:
-  /// To map and unmap one stops the application's threads for a moment (TLB): no block that each record needs
-  /// is so large, and for less the rest of the last page weighs.
+  /// Mapping and unmapping stop the application's threads for a moment (TLB), so this is larger than any
+  /// block allocated for each record. For smaller blocks the unused rest of the last page would count.
   static constexpr std::size_t kMinBytes = std::size_t{8} << 10;
-  static constexpr std::size_t kMaxBlocks = 256;  ///< at a time
+  static constexpr std::size_t kMaxBlocks = 256;  ///< at the same time
 
-  /// Of whole pages, zeroed. nullptr: there is no memory, `kMaxBlocks` are out, or `alignment` is over a
-  /// page's.
+  /// Whole pages, zeroed. nullptr: no memory, `kMaxBlocks` are in use, or `alignment` is over a page.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
-  /// Back to the kernel. False: `memory` is none of these blocks, and nothing was done.
+  /// Unmaps the block. False: `memory` is not one of these blocks, and nothing was done.
   bool give_back(const void* memory) noexcept;
 
  private:
   struct Block {
-    std::atomic<const void*> begin{nullptr};  // this table's address: being filled
+    std::atomic<const void*> begin{nullptr};  // this table's own address: being allocated
     std::size_t bytes = 0;
   };
 

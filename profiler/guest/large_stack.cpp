@@ -12,13 +12,13 @@
 namespace rangefinder {
 namespace {
 
-// valgrind takes a step of less than 2,000,000 bytes for locals that come and go (--max-stackframe), and a
-// thread whose stack lies right below this one would lose its frames in valgrind's books. What is not touched
-// costs nothing.
+// valgrind takes a stack pointer change of less than 2,000,000 bytes for ordinary frames (--max-stackframe).
+// It would then lose the frames of a thread whose stack lies right below this one. Untouched pages cost
+// nothing.
 constexpr std::size_t kStackBytes = std::size_t{2} << 20;
 constexpr std::size_t kGuardBytes = 4096;
 
-/// Sanitizers keep books of each thread's one stack, and say so where it is changed.
+/// Sanitizers track one stack a thread and report a switch.
 bool may_switch() noexcept {
   return sanitizer_that_ends_deep_binding() == nullptr && sanitizer_that_misjudges_us() == nullptr;
 }
@@ -29,13 +29,13 @@ struct Switch {
   ucontext_t before, large;
 };
 
-/// makecontext() hands over numbers of 32 bits.
+/// makecontext() passes arguments of 32 bits.
 void enter(unsigned high, unsigned low) {
   auto* const self = reinterpret_cast<Switch*>(std::uintptr_t{high} << 32 | low);
   self->work(self->argument);
 }
 
-/// False: it was not called.
+/// False: `work` was not called.
 bool call_there(void (*work)(void*), void* argument) noexcept {
   Switch self{work, argument, {}, {}};
   void* const memory = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,

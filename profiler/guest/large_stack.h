@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stack of our own for the few calls into CUPTI that need more of it than an application's thread may have:
-// to begin counting takes more than 128 KiB (H200, CUPTI 13.0; docs/decisions.md).
+// A separate stack for the few CUPTI calls that need more stack than an application's thread may have.
+// Starting counters takes more than 128 KiB (H200, CUPTI 13.0; docs/decisions.md).
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace rangefinder {
 
-/// Where no large stack can be had: what must be done goes on the thread's own, what would overflow that is
-/// not done.
+/// What to do without a large stack: work that must happen runs on the thread's own stack; work that would
+/// overflow it does not run.
 enum class WithoutLargeStack : std::uint8_t { on_own, not_at_all };
 
 /// Calls `work(argument)` on this thread, on a stack of 2 MiB that is mapped for the call. `work` must not
-/// throw. False: no such stack could be had, and it was not called. Two system calls and a mapping: not for
-/// every launch.
+/// throw. False: there was no such stack, and `work` was not called. Costs two system calls and a mapping:
+/// not for every launch.
 bool call_on_large_stack(void (*work)(void*), void* argument, WithoutLargeStack otherwise) noexcept;
 
-/// What `work` returns, if anything, or throws; a `Result{}` where it was not called.
+/// Returns what `work` returns, or throws what it throws; `Result{}` if `work` was not called.
 template <typename Work>
 std::invoke_result_t<Work> on_large_stack(Work&& work,
                                           WithoutLargeStack otherwise = WithoutLargeStack::on_own) {

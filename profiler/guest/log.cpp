@@ -14,8 +14,8 @@
 namespace rangefinder {
 namespace {
 
-// Leaked on purpose: the drain thread may log while static destructors run. A logger of our own,
-// never spdlog's default one, which prints to the host's stdout.
+// Leaked on purpose: the drain thread may log while static destructors run. Not spdlog's default
+// logger, which prints to the host's stdout.
 std::atomic<spdlog::logger*> logger{nullptr};
 
 template <typename Level>
@@ -25,7 +25,7 @@ void log(Level level, const std::string& text) noexcept {
   try {
     out->log(level, text);
   } catch (...) {
-    // A message is not worth the host's trouble.
+    // A lost message must not disturb the host.
   }
 }
 
@@ -46,14 +46,14 @@ void say_once(const std::string& text) noexcept {
   if (said.exchange(true)) return;
   try {
     std::string line = "rangefinder: " + text + "\n";
-    // It may quote a value or a name: that neither begins lines nor commands a terminal.
+    // The text may quote a value or a name, which must not start a new line or control the terminal.
     std::replace_if(
         line.begin(), line.end() - 1,
         [](unsigned char character) { return character < ' ' || character == 0x7f; }, '?');
-    // A pipe that nobody reads any more would raise SIGPIPE, one that is full would hold up the program.
+    // Writing to a pipe without a reader would raise SIGPIPE, to a full one would block the program.
     pollfd place{STDERR_FILENO, POLLOUT, 0};
     if (poll(&place, 1, 0) != 1 || (place.revents & (POLLERR | POLLNVAL)) != 0) return;
-    (void)!write(STDERR_FILENO, line.data(), line.size());  // whole at once, past the host's stdio
+    (void)!write(STDERR_FILENO, line.data(), line.size());  // one write, not through the host's stdio
   } catch (...) {
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the user hears from us: nothing, unless something asked for cannot be done (one
-// line on stderr), or RANGEFINDER_LOG asks for more (spdlog).
+// Messages to the user: one line on stderr if something requested cannot be done, otherwise
+// nothing. RANGEFINDER_LOG turns on a log (spdlog).
 //
-// No callback of NVTX or CUPTI logs, but where counters are taken or refused; the session and
-// our own threads do.
+// NVTX and CUPTI callbacks do not log, except where counters start or are refused. The session
+// and our own threads do.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace rangefinder {
 /// Switches on spdlog at `level` ("trace" … "error"); an empty level leaves it off.
 void start_log(const std::string& level);
 
-/// The one line: "rangefinder: <text>" on stderr, for the first call only; later ones go to the log.
+/// Prints "rangefinder: <text>" on stderr, for the first call only. Every call also goes to the log.
 void say_once(const std::string& text) noexcept;
 
 void log_info(const std::string& text) noexcept;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one T of this process, for threads of the application: in static storage, so that it is there even
-// where memory is out; never destroyed, since NVTX and CUPTI may call while static destructors run.
+// The single T of this process, for application threads. It is in static storage, so it needs no free memory.
+// It is never destroyed, because NVTX and CUPTI may call while static destructors run.
 //
-// A static of a function is not enough: a signal's handler that interrupts its making, and comes back here,
-// waits for its own thread. Here handlers wait until it is made.
+// A function-local static alone is not enough: a signal handler that interrupts its construction and comes
+// back here would wait for its own thread. Here signals are blocked during construction.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace rangefinder {
 
-/// Made by its first caller; any thread.
+/// Constructed by the first caller; any thread.
 template <typename T>
 [[nodiscard]] T& never_destroyed() noexcept {
   alignas(T) static std::byte storage[sizeof(T)];

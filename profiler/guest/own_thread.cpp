@@ -22,8 +22,8 @@ struct Begin {
   void* self;
 };
 
-// A thread has the policy of the one that made it. At a real-time priority we would keep others of the
-// program, and of the machine, from a core: sampling takes most of one. What we do can wait.
+// A thread inherits the scheduling policy of its creator. At a real-time priority we would keep other threads
+// and processes from a core, since sampling takes most of one. Our work can wait.
 void leave_real_time() noexcept {
   const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
   constexpr sched_param kNone{};
@@ -45,7 +45,7 @@ bool start_own_thread(const char* name, void (*run)(void* self), void* self) noe
   std::unique_ptr<Begin> begin(new (std::nothrow) Begin{name, run, self});
   pthread_attr_t attributes;
   if (begin == nullptr || pthread_attr_init(&attributes) != 0) return false;
-  // The mask is the new thread's from its first instruction; the caller's is never touched.
+  // The mask applies from the new thread's first instruction; the caller's mask does not change.
   sigset_t all;
   sigfillset(&all);
   pthread_attr_setsigmask_np(&attributes, &all);

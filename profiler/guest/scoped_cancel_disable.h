@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// While one of these lives, pthread_cancel() does not end this thread: it does at the next chance after.
+// While one of these exists, pthread_cancel() does not end this thread: that happens at the next cancellation
+// point after it.
 //
-// For calls that may wait, or read and write files, on a thread of the application. A cancelled one unwinds
-// from there, through functions of ours that nothing may be thrown from: that ends the program.
+// For calls on an application thread that may wait, or read and write files. Cancellation there would unwind
+// through our `noexcept` functions, which ends the program.
 #pragma once
 
 #include <pthread.h>

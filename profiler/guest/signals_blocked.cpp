@@ -9,7 +9,7 @@
 namespace rangefinder {
 namespace {
 
-sigset_t of_others() noexcept {
+sigset_t blockable_signals() noexcept {
   sigset_t signals;
   sigfillset(&signals);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&signals, own);
@@ -20,13 +20,13 @@ sigset_t of_others() noexcept {
 
 SignalsBlocked::SignalsBlocked() noexcept : blocked_(!on_own_thread()) {
   if (!blocked_) return;
-  const sigset_t signals = of_others();
+  const sigset_t signals = blockable_signals();
   blocked_ = pthread_sigmask(SIG_BLOCK, &signals, &before_) == 0;
 }
 
 SignalsBlocked::~SignalsBlocked() {
   if (!blocked_) return;
-  const int error = errno;  // of what was done meanwhile
+  const int error = errno;  // of the calls made while signals were blocked
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   errno = error;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No handler of the application's runs on this thread while one of these lives.
+// While one of these exists, no signal handler of the application runs on this thread.
 //
-// For calls that end in a lock of the C library's: a handler that forks in the middle of malloc waits for the
-// heap's lock, which its own thread has, and would not be there without us. Signals that the thread itself
-// brings about (SIGSEGV and its like, SIGABRT) are left alone: held back, they end the process. Two system
-// calls; none on threads of ours, which have all signals blocked (own_thread.h).
+// For calls that take a lock of the C library. Without it, a handler that forks in the middle of our malloc
+// would wait for the heap lock, which its own thread holds. Signals that the thread itself raises (SIGSEGV
+// and similar, SIGABRT) stay unblocked: blocked, they would end the process. Costs two system calls; none on
+// our own threads, which have all signals blocked (own_thread.h).
 #pragma once
 
 #include <signal.h>

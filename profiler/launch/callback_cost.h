@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What our callbacks cost the application: a histogram that own_cost is made of.
+// The time that our callbacks cost the application, as a histogram. own_cost is computed from it.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace rangefinder {
 
-/// Durations of what we do in callbacks, in bins of 8 ns; any thread.
+/// Durations of our work in callbacks, in bins of 8 ns. Any thread.
 class CallbackCost {
  public:
   void add(std::int64_t ns) noexcept;
@@ -20,7 +20,7 @@ class CallbackCost {
 
  private:
   static constexpr std::int64_t kBinNs = 8;
-  std::array<std::atomic<std::uint32_t>, 1024> bins_{};  // the last one takes all that is longer
+  std::array<std::atomic<std::uint32_t>, 1024> bins_{};  // the last bin takes all longer durations
   std::atomic<std::uint64_t> calls_{0};
 };
 

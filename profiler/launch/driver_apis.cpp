@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CUPTI's parameter structs name types of CUDA 3.1 that cuda.h shows only to those who ask.
+// CUPTI's parameter structs use types of CUDA 3.1, which cuda.h declares only with this macro.
 #define __CUDA_API_VERSION_INTERNAL
 #include "profiler/launch/driver_apis.h"
 
 #include <cupti_driver_cbid.h>
 
-// CUPTI's generated parameter structs, one a driver function.
+// CUPTI's generated parameter structs, one per driver function.
 #include <generated_cuda_meta.h>
 
 #include <array>

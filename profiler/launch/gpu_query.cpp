@@ -88,13 +88,13 @@ GpuRecord query_gpu(const Driver& driver, int ordinal) {
   gpu.memory_bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
   gpu.memory_clock_khz = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   gpu.sm_clock_khz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
-  // Two transfers a clock: every memory of these GPUs is double data rate.
+  // Two transfers per clock: all memory of these GPUs is double data rate.
   gpu.peak_dram_bytes_per_s = gpu.memory_clock_khz * 1000 * 2 * gpu.memory_bus_bits / 8;
   gpu.peak_flops = peak_flops(gpu.compute_major, gpu.compute_minor, gpu.sm_count, gpu.sm_clock_khz);
   return gpu;
 }
 
-// FLOP an SM and clock, a multiply-add counted as two. fp16 and fp32 plain: CUDA C++ Programming
+// FLOP per SM and clock; a multiply-add counts as two. Plain fp16 and fp32: CUDA C++ Programming
 // Guide, "Throughput of Native Arithmetic Instructions" (times 2). Tensor cores, dense: NVIDIA's
 // architecture papers for A100, GA102, AD102 and H100 (peak rate / SMs / boost clock).
 struct Rates {
@@ -174,7 +174,7 @@ std::int32_t query_runtime_version() {
     auto* const get = reinterpret_cast<GetVersion*>(dlsym(handle, "cudaRuntimeGetVersion"));
     int version = 0;
     const bool known = get != nullptr && get(&version) == 0;
-    dlclose(handle);  // the application's own handles keep it, for as long as it wants
+    dlclose(handle);  // the application's own handles keep it loaded
     if (known) return version;
   }
   return 0;

@@ -11,7 +11,7 @@
 namespace rangefinder {
 namespace {
 
-/// Every so many calls one is timed: two more looks at the clock are not worth it each time.
+/// One call in kTimedEvery is timed: two more clock reads per call would cost too much.
 constexpr std::uint64_t kTimedEvery = 64;
 
 EventKind event_kind(ApiClass api) noexcept {
@@ -96,7 +96,7 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
     sampler->begin(call.context);
   }
   const std::int64_t now_ns = recorder_.clock.now_ns();
-  // A window that ends now waits for this call's end (Session::finish_window).
+  // A window that ends now waits for this call (Session::finish_window).
   if (state != nullptr && is_gpu_work(api.kind)) {
     state->begin_call(now_ns);
     if (api.kind == ApiClass::kernel && capturing_.load(std::memory_order_relaxed) > 0) {
@@ -118,7 +118,7 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
 void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
   if (call.correlationData == nullptr || entered_of(*call.correlationData) == 0) return;  // enter not seen
   const ThreadUse use = recorder_.threads.use();
-  if (api.kind < ApiClass::value_wait) emit(use, call, api, index);  // nothing of the others is in the trace
+  if (api.kind < ApiClass::value_wait) emit(use, call, api, index);  // the other classes are not in the trace
   calls_in_progress_.end(use.state());
 }
 
@@ -158,7 +158,7 @@ void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call,
 
 std::uint32_t LaunchCallbacks::kernel_name(ThreadState& state,
                                            const CUpti_CallbackData& call) const noexcept {
-  if (!handles_used_again_.load(std::memory_order_relaxed) || call.symbolName == nullptr) return 0;
+  if (!handles_reused_.load(std::memory_order_relaxed) || call.symbolName == nullptr) return 0;
   return state.name_of(call.symbolName);
 }
 
@@ -201,7 +201,7 @@ void LaunchCallbacks::emit_other(ThreadState& state, const CUpti_CallbackData& c
       event.a = 0;
       break;
     case ApiClass::capture_end: {
-      // Ends the capture of its stream also where it reports that the capture was invalid.
+      // The stream's capture ends even if the call reports an invalid capture.
       std::int32_t open = capturing_.load(std::memory_order_relaxed);
       while (open > 0 && !capturing_.compare_exchange_weak(open, open - 1, std::memory_order_relaxed)) {
       }
@@ -212,7 +212,7 @@ void LaunchCallbacks::emit_other(ThreadState& state, const CUpti_CallbackData& c
     }
     case ApiClass::alloc:
     case ApiClass::free:
-      if (result != 0) return;  // nothing was allocated, nothing freed
+      if (result != 0) return;  // nothing was allocated or freed
       emit_memory(state, api, event, arguments);
       return;
     default:
@@ -223,7 +223,7 @@ void LaunchCallbacks::emit_other(ThreadState& state, const CUpti_CallbackData& c
 
 void LaunchCallbacks::emit_memory(ThreadState& state, const DriverApi& api, Event& event,
                                   const ApiArguments& arguments) noexcept {
-  if (api.kind == ApiClass::free && arguments.address == 0) return;  // cudaFree(0) and the like free nothing
+  if (api.kind == ApiClass::free && arguments.address == 0) return;  // cudaFree(0) frees nothing
   event.flags = static_cast<std::uint8_t>(arguments.alloc_kind);
   event.a = arguments.address;
   if (api.kind == ApiClass::alloc) event.b = arguments.bytes;
@@ -239,7 +239,7 @@ void LaunchCallbacks::emit_memory(ThreadState& state, const DriverApi& api, Even
 void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept {
   const ThreadUse state = recorder_.threads.use();
   if (!state) return;
-  // Instantiation clones every node; its kernels carry the clone's id.
+  // Instantiation clones every node. Kernel records carry the clone's id.
   Event event;
   event.kind = EventKind::graph_node;
   if (cupti_.GetGraphNodeId(graph.node, &event.a) != CUPTI_SUCCESS) return;
@@ -259,7 +259,7 @@ void LaunchCallbacks::on_resource(CUpti_CallbackId cbid, const CUpti_ResourceDat
     if (exact != nullptr) exact->context_destroyed(data.context);
     hooks_.context_destroyed(hooks_.user, data.context);
   } else if (cbid == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
-    handles_used_again_.store(true, std::memory_order_relaxed);
+    handles_reused_.store(true, std::memory_order_relaxed);
   } else if (data.resourceDescriptor != nullptr) {
     on_graph_node(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor),
                   cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
@@ -327,9 +327,9 @@ ExactEntry LaunchCallbacks::exact_entry(const CUpti_CallbackData& call, const Dr
 
 std::uint64_t LaunchCallbacks::enter_exact(ExactProfiler& exact, const CUpti_CallbackData& call,
                                            const DriverApi& api, std::int64_t now_ns) noexcept {
-  // A range inside a capture would put CUPTI's own work into the graph.
+  // A counter range inside a capture would put CUPTI's own work into the graph.
   if (capturing_.load(std::memory_order_relaxed) > 0) {
-    exact.skip();
+    exact.mark_all_disturbed();
     return static_cast<std::uint64_t>(CounterOutcome::capturing) + 1;
   }
   if (exact.refused()) return kNotExact;
@@ -337,17 +337,17 @@ std::uint64_t LaunchCallbacks::enter_exact(ExactProfiler& exact, const CUpti_Cal
     exact.exclude(exact_entry(call, api, now_ns));
     return kNotExact;
   }
-  const CounterOutcome entered = exact.enter(exact_entry(call, api, now_ns));
-  if (entered == CounterOutcome::not_wanted || exact.refused()) return kNotExact;
-  return static_cast<std::uint64_t>(entered) + 1;
+  const CounterOutcome outcome = exact.enter(exact_entry(call, api, now_ns));
+  if (outcome == CounterOutcome::not_wanted || exact.refused()) return kNotExact;
+  return static_cast<std::uint64_t>(outcome) + 1;
 }
 
 void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
-                                 Event& event, CounterOutcome entered) noexcept {
+                                 Event& event, CounterOutcome outcome) noexcept {
   cost_.count();
   event.kind = EventKind::launch;
   event.c = static_cast<std::uint32_t>(result_of(call));
-  if (entered == CounterOutcome::capturing) {  // it went into a graph: the graph's launch is measured
+  if (outcome == CounterOutcome::capturing) {  // captured into a graph, whose launch is measured
     event.flags |= kLaunchWhileCapturing;
     if (state != nullptr) state->emit(event);
     return;
@@ -359,19 +359,19 @@ void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& c
   const ExactEntry entry = exact_entry(call, api, event.end_ns);
   ExactLaunch launch;
   launch.event = event;
-  if (handles_used_again_.load(std::memory_order_relaxed)) launch.event.b = entry.name;
+  if (handles_reused_.load(std::memory_order_relaxed)) launch.event.b = entry.name;
   launch.thread = entry.thread;
   launch.kind = static_cast<WorkKind>(api.kind);
   launch.name = entry.name;
   launch.bytes = arguments.bytes;
   launch.grid = arguments.grid;
   launch.block = arguments.block;
-  if (entered == CounterOutcome::measured) {
+  if (outcome == CounterOutcome::measured) {
     exact->leave(entry, launch);
     return;
   }
-  launch.outcome = entered;
-  exact->pass(launch);
+  launch.outcome = outcome;
+  exact->add_unmeasured(launch);
 }
 
 void LaunchCallbacks::set_counters(ExactProfiler* exact, PmSampler* sampler, bool late) noexcept {
@@ -383,7 +383,7 @@ void LaunchCallbacks::set_counters(ExactProfiler* exact, PmSampler* sampler, boo
 }
 
 bool LaunchCallbacks::enable_resources(CUpti_SubscriberHandle subscriber) noexcept {
-  if (enabled_before_) handles_used_again_.store(true);  // nobody told of modules in between
+  if (enabled_before_) handles_reused_.store(true);  // modules may have been unloaded in between
   enabled_before_ = true;
   for (const CUpti_CallbackId cbid : kResourceCallbacks) {
     if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, cbid) != CUPTI_SUCCESS) return false;
@@ -406,7 +406,7 @@ bool LaunchCallbacks::enable_calls(CUpti_SubscriberHandle subscriber, const Opti
     const DriverApi& api = apis[i];
     if (!is_wanted(api.kind, options.memory, options.events, exact)) continue;
     enabled_calls_.set(i);
-    calls_in_progress_.switching_on(i);
+    calls_in_progress_.mark_enabled(i);
     if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, api.cbid) != CUPTI_SUCCESS)
       return false;
   }
@@ -421,7 +421,7 @@ bool LaunchCallbacks::disable_calls(CUpti_SubscriberHandle subscriber) noexcept 
         (void)cupti_.EnableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, apis[api].cbid);
         switched_off = true;
       });
-  if (switched_off) capturing_.store(0, std::memory_order_relaxed);  // nobody tells when captures end
+  if (switched_off) capturing_.store(0, std::memory_order_relaxed);  // we no longer see captures end
   return !switched_off && enabled_calls_.none();
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From one of CUPTI's generated parameter structs, one a driver function, to what its
-// arguments say.
+// Reads a call's arguments from CUPTI's generated parameter struct (one per driver function).
 //
 //   cuMemcpyHtoD_v2_params{dstDevice, srcHost, ByteCount} ─▶ ApiArguments{bytes}
 //
-// A field is read where a struct has one of its name: driver_apis.cpp need not say which
-// function has which. Follows pointers only where the call itself has to.
+// A field is read if the struct has a member of that name, so driver_apis.cpp need not list
+// fields by function. Follows a pointer only if the call itself must follow it.
 #pragma once
 
 #include <cuda.h>
@@ -28,7 +27,7 @@ void read_bytes(const P& p, ApiArguments& out) noexcept {
   if constexpr (requires { p.ByteCount; }) out.bytes = p.ByteCount;
   if constexpr (requires { p.bytesize; }) out.bytes = p.bytesize;
   if constexpr (requires { p.WidthInBytes; }) out.bytes = p.WidthInBytes * p.Height;
-  // A call that is about to fail may have been given nullptr.
+  // nullptr is possible: the call is about to fail.
   if constexpr (requires { p.pCopy->WidthInBytes; }) {
     if (p.pCopy != nullptr) {
       out.bytes = p.pCopy->WidthInBytes * p.pCopy->Height;
@@ -38,14 +37,14 @@ void read_bytes(const P& p, ApiArguments& out) noexcept {
   if constexpr (requires { p.sizes; }) {
     for (std::size_t i = 0; p.sizes != nullptr && i < p.count; ++i) out.bytes += p.sizes[i];
   }
-  // In elements: bytes between pointers; of an array the element's size would have to be asked for.
+  // The extent is in elements. For pointers that is bytes; for arrays the element size would need a query.
   if constexpr (requires { p.opList; }) {
     for (std::size_t i = 0; p.opList != nullptr && i < p.numOps; ++i) {
       const CUextent3D& extent = p.opList[i].extent;
       out.bytes += extent.width * extent.height * extent.depth;
     }
   }
-  // Memsets: the value's type is the element's: `uc` 1 byte, `us` 2, `ui` 4.
+  // Memsets: the value has the element's type: `uc` 1 byte, `us` 2, `ui` 4.
   std::uint64_t element_bytes = 0;
   if constexpr (requires { p.uc; }) element_bytes = 1;
   if constexpr (requires { p.us; }) element_bytes = 2;

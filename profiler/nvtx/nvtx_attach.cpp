@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts our function pointers into the tables of one instance of NVTX.
+// Writes our function pointers into the tables of one NVTX instance.
 #include <algorithm>
 
 #include "profiler/events/recorder.h"
@@ -30,7 +30,7 @@ const HandlerTables& handlers() noexcept {
   return never_destroyed<Handlers>();
 }
 
-// Before NVTX has a pointer of ours, so that no handler of a signal finds anything half made.
+// Called before NVTX gets a pointer of ours, so that no signal handler finds a half-constructed object.
 void prepare() noexcept {
   (void)handlers();
   load_chained_tool();
@@ -41,13 +41,13 @@ NvtxFunctionPointer handler_of(unsigned module, unsigned id) noexcept {
   if (module == NVTX_CB_MODULE_CORE && id < handlers().core.size()) own = handlers().core[id];
   if (module == NVTX_CB_MODULE_CORE2 && id < handlers().core2.size()) own = handlers().core2[id];
   if (own != nullptr) return own;
-  // No work of ours: names of streams and the like. A chained tool may still want it.
+  // We do not record it (for example names of streams), but a chained tool may.
   const ChainedTool* const tool = chained_tool();
   return tool != nullptr && id < ChainedTool::kSlots ? tool->modules[module][id] : nullptr;
 }
 
 int attach(NvtxGetExportTableFunc_t get_export_table) noexcept {
-  // Should the chained tool end up here, it must not be fed by itself.
+  // If the chained tool initialises us with our own tables, it would be called from itself.
   if (get_export_table == nullptr || is_chain_table(get_export_table)) return 0;
   prepare();
   const auto* const callbacks =
@@ -94,7 +94,7 @@ int nvtx_initialize_extension(nvtxExtModuleInfo_t* module) noexcept {
     const ChainedTool* const tool = chained_tool();
     return tool == nullptr || tool->initialize_extension == nullptr ? 0 : tool->initialize_extension(module);
   }
-  // The structures of 1.x extend each other.
+  // The structures of later 1.x versions only append fields.
   if (module->compatId >> 8 != NVTX_EXT_PAYLOAD_COMPATID >> 8 || module->segmentsCount == 0 ||
       module->segments == nullptr || module->segments[0].functionSlots == nullptr) {
     return 0;

@@ -21,10 +21,10 @@ std::atomic<const ChainedTool*> g_tool{nullptr};
 char g_path[4096];          // written before g_state becomes `set`
 char g_problem_text[8192];  // written before g_problem
 ChainedTool g_slots;
-// NVTX hands out tables of pointers to slots.
+// In the format of NVTX: tables of pointers to slots.
 std::array<std::array<NvtxFunctionPointer*, ChainedTool::kSlots>, ChainedTool::kModules> g_tables;
 
-// How many callbacks a module has, 0 included, as NVTX's own function answers.
+// Number of callback ids of a module, including 0, like NVTX's own function.
 unsigned slots_of(NvtxCallbackModule module) noexcept {
   switch (module) {
     case NVTX_CB_MODULE_CORE:
@@ -66,12 +66,13 @@ const void* library_of(void* address) noexcept {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// By the one thread that took g_state to `loading`.
+// Called only by the thread that set g_state to `loading`.
 void set_problem(const char* path, const char* why, const char* details = "") noexcept {
-  std::snprintf(g_problem_text, sizeof g_problem_text,
-                "NVTX calls do not reach %.4095s: %s%.2000s. They are recorded; correct or unset "
-                "NVTX_INJECTION64_PATH or RANGEFINDER_NVTX_CHAIN, whichever names it.",
-                path, why, details);
+  std::snprintf(
+      g_problem_text, sizeof g_problem_text,
+      "NVTX calls are not forwarded to %.4095s: %s%.2000s. They are still recorded. Correct or unset "
+      "NVTX_INJECTION64_PATH or RANGEFINDER_NVTX_CHAIN, whichever is set to it.",
+      path, why, details);
   g_problem.store(g_problem_text, std::memory_order_release);
 }
 
@@ -83,7 +84,7 @@ void load() noexcept {
   }
   void* const initialize = dlsym(library, "InitializeInjectionNvtx2");
   if (initialize == nullptr) return set_problem(g_path, "it has no InitializeInjectionNvtx2");
-  // The variable may name us: then there is no other tool, and nothing to complain about.
+  // The variable may name our own library: then there is no other tool, and no problem.
   if (library_of(initialize) == library_of(reinterpret_cast<void*>(&nvtx_set_chain))) return;
   for (unsigned module = 0; module < ChainedTool::kModules; ++module) {
     const unsigned count = slots_of(static_cast<NvtxCallbackModule>(module));

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NVTX tool that was there before us (design rule 7).
+// Another NVTX tool that was set before ours, the chained tool (design rule 7).
 //
-// It is initialised once, with tables of ours in which it leaves its function
-// pointers; handlers call those beside doing their own work. Slots that we have no
-// handler for get its pointer directly. A library is loaded without any lock of ours
-// held, because its constructors may use NVTX: threads that use NVTX meanwhile go on
-// without it.
+// It is initialised once and writes its function pointers into tables of ours. Our
+// handlers call them in addition to their own work; slots without a handler get its
+// pointer directly. Its library is loaded without a lock, because its constructors may
+// use NVTX: threads that use NVTX meanwhile continue without it.
 #pragma once
 
 #include <array>
@@ -23,22 +22,22 @@ struct ChainedTool {
   static constexpr unsigned kSlots = 64;
   using Slots = std::array<NvtxFunctionPointer, kSlots>;
   std::array<Slots, kModules> modules{};  ///< [NvtxCallbackModule][callback id]
-  /// Of the payload extension, which attaches later; 0, 1: none.
+  /// Of the payload extension, which is attached later; 0 and 1: none.
   std::array<std::atomic<std::intptr_t>, kSlots> payload{};
   NvtxExtInitializeInjectionFunc_t initialize_extension = nullptr;
 };
 
-/// nullptr: there is none, or not yet. One load.
+/// nullptr: there is none, or it is not loaded yet. Costs one atomic load.
 [[nodiscard]] const ChainedTool* chained_tool() noexcept;
 
-/// Loads the tool that nvtx_set_chain() named, the first time; returns at once afterwards.
+/// Loads the tool that nvtx_set_chain() set, on the first call; later calls return at once.
 void load_chained_tool() noexcept;
-/// Lets it attach to the payload extension, the first time.
+/// Attaches the tool to the payload extension, on the first call.
 void attach_chained_payload(const nvtxExtModuleInfo_t& module) noexcept;
-/// Is `get_export_table` the one that we give to the chained tool?
+/// Whether `get_export_table` is the function that we pass to the chained tool.
 [[nodiscard]] bool is_chain_table(NvtxGetExportTableFunc_t get_export_table) noexcept;
 
-/// Calls a slot of the chained tool; a value-initialised result where there is nothing to call.
+/// Calls a slot of the chained tool; returns a value-initialised result if the slot is empty.
 template <typename Function, typename... Arguments>
 auto call_slot(NvtxFunctionPointer slot, Arguments... arguments) noexcept {
   using Result = std::invoke_result_t<Function, Arguments...>;

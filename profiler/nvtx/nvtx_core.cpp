@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handlers of marks, push/pop and start/end ranges, default domain and others. A handler first
-// tells the chained tool about a beginning, and ends on our side before it tells it
-// about the end: its time is not in our ranges.
+// Handlers of marks, push/pop and start/end ranges, in all domains. A handler calls the chained tool
+// before it starts our range, and after it ends our range: our ranges exclude the tool's time.
 #include <cstddef>
 #include <cstring>
 
@@ -21,14 +20,14 @@ ThreadUse use_thread() noexcept {
   return recorder().threads.use();
 }
 
-// Older headers have a shorter structure: what lies behind its end is not read.
+// Older headers have a shorter structure: nothing beyond its end is read.
 const nvtxEventAttributes_t& whole(Attributes given, nvtxEventAttributes_t& copy) noexcept {
   if (given != nullptr && given->size >= sizeof copy) [[likely]]
     return *given;
   copy = {};
   if (given == nullptr) return copy;
   std::memcpy(&copy, given, given->size);
-  // What the end cuts through is no pointer any more.
+  // A field that is cut at the end may be an invalid pointer.
   copy.messageType = NVTX_MESSAGE_UNKNOWN;
   if (given->size < offsetof(nvtxEventAttributes_t, messageType)) copy.payloadType = NVTX_PAYLOAD_UNKNOWN;
   return copy;
@@ -47,7 +46,7 @@ NvtxAttributes attributes_of(const nvtxEventAttributes_t& given) noexcept {
   return attributes;
 }
 
-// `use(const EventText&)` with the message; the buffer of a wide one lives as long as that call.
+// Calls `use(const EventText&)` with the text; its buffer is valid only during that call.
 template <typename Use>
 [[gnu::noinline]] auto with_wide(const wchar_t* text, const Use& use) noexcept {
   char buffer[kWideBufferBytes];
@@ -68,7 +67,7 @@ auto with_message(const nvtxEventAttributes_t& given, const Use& use) noexcept {
   }
 }
 
-// `use(const EventText&, const NvtxAttributes&)` with all that an attribute structure says.
+// Calls `use(const EventText&, const NvtxAttributes&)` with the contents of an attribute structure.
 template <typename Use>
 auto with_event(std::uint32_t domain, Attributes given, const Use& use) noexcept {
   nvtxEventAttributes_t copy;

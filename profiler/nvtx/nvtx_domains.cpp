@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVTX names: domains, registered strings, categories, threads.
+// NVTX domains, registered strings, and names of categories and threads.
 #include <new>
 
 #include "profiler/events/recorder.h"
@@ -15,11 +15,12 @@ namespace {
 constexpr std::uint64_t kDomainTag = 0x52460001, kStringTag = 0x52460002;
 
 // Constant-initialised, trivial to destroy: usable at any time.
-HostMutex g_chained_mutex;  // of who inserts
+HostMutex g_chained_mutex;  // held for inserts
 IdMap g_chained_domains;
 IdMap g_chained_strings;
 
-// Where the map is full, the tool keeps what it made and for us it is the default one.
+// If the map is full, the tool's handle stays valid for the tool; for us it means the default domain or
+// (other).
 void keep_chained(IdMap& map, std::uint64_t handle, std::uint32_t id) noexcept {
   const HostLock lock(g_chained_mutex);
   if (!lock || !map.insert(handle, id)) recorder().loss.add(Loss::names_folded);
@@ -121,7 +122,7 @@ std::string_view utf8_of(const wchar_t* text, std::span<char> out) noexcept {
 
 namespace {
 
-// Runs `use(std::string_view)` on a wide text.
+// Calls `use(std::string_view)` with a wide text as UTF-8.
 template <typename Use>
 auto in_utf8(const wchar_t* text, const Use& use) noexcept {
   char buffer[kWideBufferBytes];
@@ -212,7 +213,7 @@ nvtxDomainHandle_t on_domain_create_w(const wchar_t* name) noexcept {
   const auto chained = chain_core2<nvtxDomainCreateW_impl_fntype>(NVTX_CBID_CORE2_DomainCreateW, name);
   return in_utf8(name, [chained](std::string_view utf8) { return create_domain(utf8, chained); });
 }
-// For us a domain lives on: ranges of it may be open, and its name may come again.
+// We keep the domain: it may have open ranges, and may be created again.
 void on_domain_destroy(nvtxDomainHandle_t domain) noexcept {
   chain_core2<nvtxDomainDestroy_impl_fntype>(NVTX_CBID_CORE2_DomainDestroy, chained_domain(domain));
 }

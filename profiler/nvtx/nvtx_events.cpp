@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marks and start/end ranges, whichever handler they come from, and the texts of events.
+// Marks and start/end ranges of all handlers, and the texts of events.
 #include <cstring>
 
 #include "profiler/events/recorder.h"
@@ -21,7 +21,7 @@ std::uint32_t intern_text(ThreadState& state, const EventText& text) noexcept {
 
 int push_text(ThreadState& state, std::uint32_t domain, const EventText& text,
               const NvtxAttributes& attributes) noexcept {
-  // A registered text is folded like any other.
+  // Digits of a registered text are folded like those of any other.
   if (text.name == 0) return state.push(domain, text.text, attributes);
   const Recorder& own = recorder();
   if (!own.fold_digits.load(std::memory_order_relaxed)) return state.push_name(domain, text.name, attributes);
@@ -89,7 +89,7 @@ Event event_of(const StartedRange& range, std::int64_t end_ns) noexcept {
 }  // namespace
 
 void end_range(std::uint64_t id, const NvtxPayload* extended) noexcept {
-  // 0 is what a start returns that could not be recorded.
+  // 0 is the id of a range whose start could not be recorded.
   Recorder& own = recorder();
   if (id == 0 || own.silent.load(std::memory_order_relaxed)) return;
   const std::int64_t now_ns = recorder().clock.now_ns();

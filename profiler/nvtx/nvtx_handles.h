@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What applications get from us as handles: no memory, a tag and an id.
+// Handles that we return to applications: a tag and an id, without memory behind them.
 //
 //   domain  0x52460001'00000000 | id        string  0x52460002'00000000 | name id
 //
-// Where a chained tool gave a handle for the same thing, the application gets that
-// one, so that every call and every payload means the right thing to that tool
-// without translation; IdMap knows which of our ids it stands for.
+// If a chained tool returned a handle for the same object, the application gets that
+// one. So every later call and payload is valid for that tool without translation. IdMap
+// maps such handles to our ids.
 #pragma once
 
 #include <atomic>
@@ -35,17 +35,17 @@ class IdMap {
     std::atomic<std::uint32_t> id{0};
   };
   std::size_t used_ = 0;
-  std::atomic<Slot*> slots_{nullptr};  // made by the first insert(), leaked
+  std::atomic<Slot*> slots_{nullptr};  // allocated by the first insert(), never freed
 };
 
-/// Domain of a handle; NULL and what we do not know is the default domain, 0.
+/// Domain of a handle; NULL and unknown handles are the default domain, 0.
 [[nodiscard]] std::uint32_t domain_of(nvtxDomainHandle_t handle) noexcept;
-/// Name of a registered string; what we do not know is kOtherName.
+/// Name of a registered string; unknown handles are kOtherName.
 [[nodiscard]] std::uint32_t name_of_string(nvtxStringHandle_t handle) noexcept;
-/// The handle to give to a chained tool: NULL for one that it never made.
+/// The handle to pass to a chained tool: NULL if the tool did not create it.
 [[nodiscard]] nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t handle) noexcept;
 
-/// What fork() takes, too.
+/// Also held during fork().
 [[nodiscard]] HostMutex& handles_mutex() noexcept;
 
 }  // namespace rangefinder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types of NVTX as a tool needs them: declarations only, no implementation.
+// The NVTX types for a tool: declarations only, no implementation.
 // Never include an nvtx3 header directly in profiler/.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The payload extension: schemas, ranges and marks whose attributes are a payload.
+// The NVTX payload extension: schemas, and ranges and marks whose attributes are a payload.
 #include <atomic>
 #include <cstring>
 
@@ -42,9 +42,9 @@ EventText message_in(std::uint32_t domain, const NvtxPayload& payload) noexcept 
   const char* const at = static_cast<const char*>(payload.data) + layout->message_at;
   const std::size_t left = payload.bytes - layout->message_at;
   if (layout->message == Message::embedded) {
-    const std::size_t most =
+    const std::size_t max_bytes =
         layout->message_bytes == 0 ? left : std::min<std::size_t>(left, layout->message_bytes);
-    return {0, {at, strnlen(at, most)}};
+    return {0, {at, strnlen(at, max_bytes)}};
   }
   if (left < sizeof(void*)) return {};
   if (layout->message == Message::pointer) {
@@ -63,7 +63,7 @@ std::atomic<std::uint64_t> g_next_schema{NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START};
 std::atomic<std::uint64_t> g_next_scope{NVTX_SCOPE_ID_DYNAMIC_START};
 std::atomic<std::uint64_t> g_next_time_domain{NVTX_TIME_DOMAIN_ID_DYNAMIC_START};
 
-// The id the application asked for, that of the chained tool, or a new one.
+// The id that the application requested, that of the chained tool, or a new one.
 std::uint64_t choose_id(std::uint64_t given, std::uint64_t chained,
                         std::atomic<std::uint64_t>& next) noexcept {
   if (given != 0) return given;
@@ -82,7 +82,7 @@ void record_definition(std::uint32_t domain, std::uint64_t id, const Attributes&
     event.a = id;
     event.b = own.names.intern(definition_of(attributes));
     event.c = domain;
-    if (event.b != kOtherName) state->emit(event);  // else counted by intern(), and no JSON
+    if (event.b != kOtherName) state->emit(event);  // else intern() has counted it, and there is no JSON
   } catch (...) {
     own.loss.add(Loss::record_sink_errors);
   }
@@ -109,7 +109,7 @@ std::uint64_t on_enum_register(nvtxDomainHandle_t handle, const nvtxPayloadEnumA
   const bool fixed = (enumeration->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) != 0;
   const std::uint64_t id = choose_id(fixed ? enumeration->schemaId : 0, chained, g_next_schema);
   const std::uint32_t domain = domain_of(handle);
-  // In a payload an enum is an integer of its size.
+  // In a payload an enum is an integer of the enum's size.
   nvtxPayloadSchemaAttr_t as_schema{};
   as_schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
   if ((enumeration->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) != 0) {
@@ -120,7 +120,7 @@ std::uint64_t on_enum_register(nvtxDomainHandle_t handle, const nvtxPayloadEnumA
   return id;
 }
 
-// `use(state, domain, text, attributes)` with what the payloads of an event say.
+// Calls `use(domain, text, attributes)` with the contents of an event's payloads.
 template <typename Use>
 auto with_payloads(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count,
                    const Use& use) noexcept {
@@ -205,7 +205,7 @@ std::uint64_t on_time_domain_register(nvtxDomainHandle_t domain, const nvtxTimeD
   return time == nullptr ? chained : choose_id(time->timeDomainId, chained, g_next_time_domain);
 }
 
-// The application may hand these back to the chained tool: then they must be of its clock.
+// The application may pass these times back to the chained tool, so they come from the tool's clock.
 std::int64_t on_timestamp_get() noexcept {
   const std::int64_t chained = chain_payload<std::int64_t (*)()>(NVTX3EXT_CBID_nvtxTimestampGet);
   return chained != 0 ? chained : recorder().clock.now_ns();

@@ -37,7 +37,7 @@ bool OpenRanges::add(StartedRange range) noexcept {
   if (open_.fetch_add(1, std::memory_order_relaxed) < kMaxOpen) {
     Part& part = parts_[range.key % kParts];
     const HostLock lock(part.mutex);
-    // Nothing is written into it here: pages nobody uses stay untouched.
+    // Not initialised, so that unused pages are never touched.
     if (lock && part.pool == nullptr) {
       part.pool =
           static_cast<StartedRange*>(::operator new(kPartRanges * sizeof(StartedRange), std::nothrow));
@@ -97,7 +97,7 @@ void OpenRanges::free_payload(StartedRange& range) noexcept {
 }
 
 void OpenRanges::add_to(ForkLocks& locks) noexcept {
-  static_assert(kParts + 8 <= ForkLocks::kMax);  // there are a few others
+  static_assert(kParts + 8 <= ForkLocks::kMax);  // room for the other locks
   for (Part& part : parts_) locks.add(part.mutex);
 }
 

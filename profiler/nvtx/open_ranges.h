@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Start/end ranges that have not ended: they may end on another thread, so one table
-// for the process, in parts with a lock each.
+// Open start/end ranges. They may end on another thread, so there is one table for the
+// process, in parts with a lock each.
 //
 //   id ─▶ part id % 17 ─▶ index (open addressing) ─▶ entry of the part's pool
 //
@@ -21,8 +21,8 @@
 namespace rangefinder {
 
 struct StartedRange {
-  std::uint64_t key = 0;  ///< id that the application has
-  std::uint64_t id = 0;   ///< ours
+  std::uint64_t key = 0;  ///< id returned to the application
+  std::uint64_t id = 0;   ///< our id
   std::int64_t start_ns = 0;
   std::uint64_t payload = 0;
   std::uint32_t path = 0;  ///< open on the thread at the start
@@ -34,7 +34,7 @@ struct StartedRange {
   PayloadType payload_type = PayloadType::none;
   std::uint32_t extended_bytes = 0;
   std::uint64_t extended_schema = 0;
-  std::byte* extended = nullptr;  ///< of the heap; whoever takes the range frees it by free_payload()
+  std::byte* extended = nullptr;  ///< heap; the caller of take() frees it with free_payload()
 };
 
 /// Any thread.
@@ -43,11 +43,12 @@ class OpenRanges {
   static constexpr std::size_t kMaxOpen = 65'536;
   static constexpr std::size_t kMaxPayloadsBytes = std::size_t{1} << 20;
 
-  /// False: full, or no memory; a payload of `range` is freed then.
+  /// False: full, or no memory; the payload of `range` is then freed.
   [[nodiscard]] bool add(StartedRange range) noexcept;
-  /// Removes the range of `key` and gives it to the caller. False: there is none.
+  /// Moves the range of `key` from the table to `range`. False: there is none.
   [[nodiscard]] bool take(std::uint64_t key, StartedRange& range) noexcept;
-  /// `visit(const StartedRange&)` for all, with the part's lock held. False: not those of every part.
+  /// Calls `visit(const StartedRange&)` for all, with the part's lock held. False: some parts were skipped,
+  /// because their lock was refused.
   template <typename Visit>
   [[nodiscard]] bool for_each(Visit&& visit) {
     bool all = true;
@@ -62,20 +63,20 @@ class OpenRanges {
     return all;
   }
 
-  /// Copies a payload for `range`. False: it did not fit.
+  /// Copies `payload` into `range`. False: it did not fit.
   [[nodiscard]] bool keep_payload(StartedRange& range, const NvtxPayload& payload) noexcept;
   void free_payload(StartedRange& range) noexcept;
 
-  /// What fork() takes, too.
+  /// Adds the locks of all parts, for fork().
   void add_to(ForkLocks& locks) noexcept;
 
  private:
-  static constexpr std::size_t kParts = 17;  // no power of two: ids of other tools may be pointers
+  static constexpr std::size_t kParts = 17;  // not a power of two: ids of other tools may be pointers
   static constexpr std::size_t kPartRanges = kMaxOpen / kParts + 1;
   static constexpr std::size_t kIndexSlots = 8192;
   struct Part {
     HostMutex mutex;
-    StartedRange* pool = nullptr;                    // guarded by mutex; kPartRanges, leaked
+    StartedRange* pool = nullptr;                    // guarded by mutex; kPartRanges, never freed
     std::uint16_t made = 0;                          // guarded by mutex; entries ever used
     std::uint16_t free_count = 0;                    // guarded by mutex
     std::array<std::uint16_t, kPartRanges> free{};   // guarded by mutex

@@ -15,7 +15,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// More entries than this cannot fit into a definition's 16 KiB anyway.
+// More entries than this never fit into a definition's 16 KiB.
 constexpr std::size_t kMaxEntries = 1024;
 constexpr std::uint64_t kArrayFlags = 7u << 4;  // the four NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*
 
@@ -52,7 +52,7 @@ static_assert(std::size(kTypeNames) == NVTX_PAYLOAD_ENTRY_TYPE_INFO_ARRAY_SIZE);
 struct TypeName {
   std::uint64_t type;
   std::string_view name;
-  std::uint64_t bytes;  // of the types whose size does not depend on the compiler
+  std::uint64_t bytes;  // types whose size does not depend on the compiler
 };
 constexpr TypeName kOtherTypes[] = {
     {NVTX_PAYLOAD_ENTRY_TYPE_BYTE, "byte", 1},
@@ -89,7 +89,7 @@ bool is_string(std::uint64_t type) noexcept {
   return type >= NVTX_PAYLOAD_ENTRY_TYPE_CSTRING && type <= NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32;
 }
 
-// A type's name, or the number of the schema that is nested here.
+// Name of a type, or id of the nested schema.
 OrderedJson type_name(std::uint64_t type) {
   if (type < std::size(kTypeNames)) return std::string(kTypeNames[type]);
   const TypeName* const other = other_type(type);
@@ -100,7 +100,7 @@ OrderedJson text_of(const char* text) {
   return std::string(text == nullptr ? "" : text, text == nullptr ? 0 : strnlen(text, 1024));
 }
 
-// As JSON of at most a name's length: the last entries go until it fits.
+// JSON of at most a name's length: entries at the end are dropped until it fits.
 std::string shortened(OrderedJson definition) {
   for (;;) {
     std::string text = definition.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
@@ -165,7 +165,7 @@ std::string definition_of(const nvtxPayloadEnumAttr_t& enumeration) {
   return shortened(std::move(json));
 }
 
-// Size and alignment of an entry in the payload; a pointer is one whatever it points to.
+// Size and alignment of an entry in the payload. Pointers have the size of a pointer.
 PayloadSchemas::Extent PayloadSchemas::extent_of(std::uint32_t domain,
                                                  const nvtxPayloadSchemaEntry_t& entry) const noexcept {
   if (has(entry.flags, NVTX_PAYLOAD_ENTRY_FLAG_POINTER)) return {sizeof(void*), alignof(void*)};
@@ -191,7 +191,7 @@ PayloadSchemas::Extent PayloadSchemas::extent_of(std::uint32_t domain,
   return extent;
 }
 
-// Walks the entries by natural alignment, or by their offsets where these are given, up to the message.
+// Computes the position of each entry up to the message, from its offset if given, else by natural alignment.
 SchemaLayout PayloadSchemas::layout_of(std::uint32_t domain,
                                        const nvtxPayloadSchemaAttr_t& schema) const noexcept {
   using Message = SchemaLayout::Message;
@@ -201,7 +201,7 @@ SchemaLayout PayloadSchemas::layout_of(std::uint32_t domain,
   const bool packs = has(schema.fieldMask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) && schema.packAlign != 0;
   const std::uint64_t max_align = packs ? schema.packAlign : UINT64_MAX;
   std::uint64_t at = 0;
-  bool known = true;  // `at` holds
+  bool known = true;  // `at` is valid
   for (std::size_t i = 0; i < entries_of(schema); ++i) {
     const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
     const Extent extent = extent_of(domain, entry);
@@ -231,7 +231,7 @@ SchemaLayout PayloadSchemas::layout_of(std::uint32_t domain,
 
 namespace {
 
-// Domains are 10 bits, ids of schemas in practice 33: a key holds both. 0: not to be kept.
+// A domain has 10 bits, a schema id in practice 33: the key holds both. 0: does not fit, not kept.
 std::uint64_t key_of(std::uint32_t domain, std::uint64_t id) noexcept {
   return id >> 50 != 0 ? 0 : std::uint64_t{domain} << 50 | id;
 }
@@ -261,7 +261,7 @@ void PayloadSchemas::set_types(const nvtxPayloadEntryTypeInfo_t* types) noexcept
   if (types == nullptr) return;
   const HostLock lock(mutex_);
   if (!lock) return;
-  // Entry 0 says how many there are and how large each is.
+  // Entry 0 holds the number of entries and the size of each.
   if (types[0].align != sizeof(nvtxPayloadEntryTypeInfo_t)) return;
   std::copy_n(types, std::min<std::size_t>(types[0].size, types_.size()), types_.begin());
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Schemas and enums of the NVTX payload extension: their definitions as JSON for the
-// trace, and what is needed to find an event's message in its payload.
+// trace, and the position of an event's message in its payload.
 //
-// Bounded: a definition takes at most a name's 16 KiB (later entries are left out and
-// "truncated" says so), and layouts of kMaxSchemas schemas are kept.
+// Bounded: a definition takes at most 16 KiB, the maximum of a name (later entries are
+// dropped and "truncated" is set), and layouts of kMaxSchemas schemas are kept.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ namespace rangefinder {
 /// Sizes in bytes of the predefined types 1 to 27, from the application's compiler.
 using PayloadTypes = std::array<nvtxPayloadEntryTypeInfo_t, NVTX_PAYLOAD_ENTRY_TYPE_INFO_ARRAY_SIZE>;
 
-/// Where in a payload the event's message is.
+/// Position of the event's message in a payload.
 struct SchemaLayout {
   enum class Message : std::uint8_t { none, registered, pointer, embedded };
   Message message = Message::none;
   std::uint64_t message_at = 0;     ///< bytes from the payload's start
-  std::uint64_t message_bytes = 0;  ///< embedded: at most; 0: up to the terminating 0
+  std::uint64_t message_bytes = 0;  ///< embedded: maximum length; 0: up to the terminating 0
   std::uint64_t static_bytes = 0;   ///< size of the payload; 0: not fixed
 };
 
@@ -44,7 +44,7 @@ class PayloadSchemas {
   /// nullptr: not known.
   [[nodiscard]] const SchemaLayout* find(std::uint32_t domain, std::uint64_t id) const noexcept;
 
-  /// The type sizes that the extension's initialisation brought.
+  /// Sets the type sizes that the application passed when it initialised the extension.
   void set_types(const nvtxPayloadEntryTypeInfo_t* types) noexcept;
 
   [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
@@ -62,7 +62,7 @@ class PayloadSchemas {
   std::uint32_t used_ = 0;  // guarded by mutex_
   PayloadTypes types_{};    // guarded by mutex_
   IdMap ids_;               // inserts guarded by mutex_; (domain, schema id) ▶ layout + 1
-  std::array<std::atomic<SchemaLayout*>, kMaxSchemas / kChunk> chunks_{};  // leaked
+  std::array<std::atomic<SchemaLayout*>, kMaxSchemas / kChunk> chunks_{};  // never freed
 };
 
 [[nodiscard]] PayloadSchemas& payload_schemas() noexcept;

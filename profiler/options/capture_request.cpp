@@ -12,14 +12,14 @@ bool read_count(std::string_view text, std::uint64_t& count) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// Takes `prefix` off the front of `text`.
+/// Removes `prefix` from the front of `text`.
 bool take(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
 }
 
-/// One of after: and for:, a number of ranges or a time. `seen`: what the other one was.
+/// The value of after: or for:, a number of ranges or a duration. `seen`: which of these the other one was.
 bool read_limit(std::string_view text, std::uint64_t& count, std::int64_t& ns, CaptureBy& seen) {
   if (read_count(text, count)) {
     if (seen == CaptureBy::time) return false;
@@ -48,7 +48,7 @@ bool read_limits(std::string_view text, CaptureRequest& request, CaptureBy& seen
 }
 
 bool read_ranges(std::string_view text, CaptureRequest& request) {
-  // A pattern may hold commas of its own: only those before a limit end it.
+  // A pattern may contain commas: only a comma before a limit ends it.
   const std::size_t limits = std::min(text.find(",after:"), text.find(",for:"));
   std::string_view range = text.substr(0, limits);
   if (const std::size_t at = range.rfind('@'); at != std::string_view::npos) {

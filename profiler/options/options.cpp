@@ -28,8 +28,8 @@ struct Parser {
   }
 
   void refuse(std::string_view variable, std::string_view text, std::string_view wanted) {
-    problems.push_back(std::string(variable) + "=" + std::string(text) +
-                       " is not understood: " + std::string(wanted) + ". The default is used.");
+    problems.push_back(std::string(variable) + "=" + std::string(text) + " is not understood: expected " +
+                       std::string(wanted) + ". The default is used.");
   }
 
   void read_text(const char* variable, std::string& out) const {
@@ -46,7 +46,7 @@ struct Parser {
     }
   }
 
-  /// `on` if the text is `yes`, off if `no`; anything else is refused.
+  /// `yes` is true, `no` is false; any other text is refused.
   void read_choice(const char* variable, bool& out, std::string_view yes, std::string_view no) {
     const std::string_view text = value(variable);
     if (text.empty()) return;
@@ -59,7 +59,7 @@ struct Parser {
     }
   }
 
-  /// An enum whose values are `names`, by position.
+  /// An enum whose enumerators are called `names`, in this order.
   template <typename Enum>
   void read_one_of(const char* variable, Enum& out, std::initializer_list<std::string_view> names) {
     const std::string_view text = value(variable);
@@ -89,11 +89,11 @@ struct Parser {
   void read_regex(const char* variable, std::string& out) {
     const std::string_view text = value(variable);
     if (text.empty()) return;
-    // libstdc++ goes a call deeper with each letter, on the stack of the thread that initialises CUDA.
+    // libstdc++ recurses once a character, on the stack of the thread that initialises CUDA.
     constexpr std::size_t kMaxCharacters = 512;
     if (text.size() > kMaxCharacters || has_long_number(text))
       return refuse(variable, text.substr(0, 40),
-                    "a regular expression of at most 512 letters, with numbers of at most 6 digits");
+                    "a regular expression of at most 512 characters, with numbers of at most 6 digits");
     try {
       (void)std::regex(text.begin(), text.end());
       out = text;
@@ -108,11 +108,11 @@ struct Parser {
     if (read_capture(text, end, out)) return;
     if (read_capture(text, "", out)) {
       refuse("RANGEFINDER_CAPTURE_END", end,
-             text.empty() ? "it needs --capture" : "stop, repeat or repeat:N");
+             text.empty() ? "a --capture to go with it" : "stop, repeat or repeat:N");
     } else {
       refuse("RANGEFINDER_CAPTURE", text,
-             "cudaProfilerApi, nvtx:GLOB[@domain], and after:N,for:N with numbers of ranges or times (10s, "
-             "500ms)");
+             "cudaProfilerApi, nvtx:GLOB[@domain] or after:N,for:N, where N is a number of ranges or a "
+             "duration (10s, 500ms)");
     }
   }
 
@@ -130,20 +130,20 @@ struct Parser {
       out = read;
     } else {
       refuse("RANGEFINDER_MONITOR", text,
-             "on, off, or WINDOW/PERIOD as in 100ms/10s: at least 10ms and 1s, the window half a period at "
-             "most");
+             "on, off or WINDOW/PERIOD, as in 100ms/10s (window: at least 10ms, at most half the period; "
+             "period: at least 1s)");
     }
   }
 
   template <typename Number>
-  void read_number(const char* variable, Number& out, std::uint64_t least, std::uint64_t most,
+  void read_number(const char* variable, Number& out, std::uint64_t min, std::uint64_t max,
                    std::uint64_t scale = 1) {
     const std::string_view text = value(variable);
     if (text.empty()) return;
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || number < least || number > most) {
-      refuse(variable, text, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    if (error != std::errc{} || end != text.data() + text.size() || number < min || number > max) {
+      refuse(variable, text, "a whole number from " + std::to_string(min) + " to " + std::to_string(max));
       return;
     }
     out = static_cast<Number>(number * scale);
@@ -164,13 +164,13 @@ void report_unknown(const char* const* environment, std::vector<std::string>& pr
         std::min_element(kOptions.begin(), kOptions.end(), [&](const auto& a, const auto& b) {
           return edit_distance(name, a.variable) < edit_distance(name, b.variable);
         });
-    problems.push_back(std::string(name) + " is no variable of Rangefinder; did you mean " +
+    problems.push_back(std::string(name) + " is not a Rangefinder variable; did you mean " +
                        nearest->variable + "?");
   }
 }
 
-// What is to run for days costs as little as it can, unless the user says otherwise.
-void settle_monitor(const Parser& parser, Options& options) {
+// A program that runs for days gets the cheapest settings; variables that the user set take precedence.
+void apply_monitor_defaults(const Parser& parser, Options& options) {
   constexpr std::uint32_t kIntervalUs = 10'000;
   if (parser.value("RANGEFINDER_SAMPLE_INTERVAL").empty()) options.sample_interval_us = kIntervalUs;
   if (parser.value("RANGEFINDER_MEMORY").empty()) options.memory = false;
@@ -178,13 +178,13 @@ void settle_monitor(const Parser& parser, Options& options) {
   if (options.counters == CounterMode::exact) {
     options.counters = CounterMode::off;
     options.problems.emplace_back(
-        "RANGEFINDER_COUNTERS=exact is not for RANGEFINDER_MONITOR, whose windows are too short for it: no "
-        "counters. A window of exact bytes is opened by `rangefinder attach`");
+        "RANGEFINDER_COUNTERS=exact does not work with RANGEFINDER_MONITOR, whose windows are too short: "
+        "counters are off. `rangefinder attach` opens a window with exact counters");
   }
   if (!options.record.empty()) {
     options.record.clear();
     options.problems.emplace_back(
-        "RANGEFINDER_RECORD is not for RANGEFINDER_MONITOR: no recording is written");
+        "RANGEFINDER_RECORD does not work with RANGEFINDER_MONITOR: no recording is written");
   }
 }
 
@@ -237,7 +237,7 @@ Options read_options(const char* const* environment) {
   parser.read_choice("RANGEFINDER_FORCE", options.force, "on", "off");
   parser.read_text("RANGEFINDER_NVTX_CHAIN", options.nvtx_chain);
   parser.read_text("RANGEFINDER_MANIFEST", options.manifest);
-  if (options.monitor.on()) settle_monitor(parser, options);
+  if (options.monitor.on()) apply_monitor_defaults(parser, options);
   report_unknown(environment, options.problems);
   return options;
 }

@@ -34,8 +34,8 @@ bool write_and_close(int file, std::string_view text) noexcept {
   return done;
 }
 
-/// /dev/stdout, a named pipe: rename would put a file in its place.
-bool is_no_file(const std::string& path) noexcept {
+/// A device (/dev/stdout) or a named pipe: rename would replace it by a file.
+bool is_special_file(const std::string& path) noexcept {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
@@ -43,10 +43,10 @@ bool is_no_file(const std::string& path) noexcept {
 }  // namespace
 
 bool write_atomically(const std::string& path, std::string_view text) noexcept {
-  if (is_no_file(path)) {
-    const int place =
+  if (is_special_file(path)) {
+    const int device =
         above_standard_streams(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    return place >= 0 && write_and_close(place, text);
+    return device >= 0 && write_and_close(device, text);
   }
   std::string temporary;
   try {
@@ -55,7 +55,7 @@ bool write_atomically(const std::string& path, std::string_view text) noexcept {
     errno = ENOMEM;
     return false;
   }
-  // One that was left behind, or put there by somebody else, is not written through.
+  // A leftover file, or a link that another user put there, must not be written through.
   if (::unlink(temporary.c_str()) != 0 && errno != ENOENT) return false;
   const int file = above_standard_streams(
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are replaced whole: summary.json, the report that was asked for.
+// Files that are replaced as a whole: summary.json, the requested report.
 //
-//   text ─▶ PATH.tmp, made anew, nobody else's, 0600 ─▶ rename ─▶ PATH
+//   text ─▶ PATH.tmp (new file, mode 0600) ─▶ rename ─▶ PATH
 //
-// A device or a pipe at PATH is written to and stays what it is.
+// A device or a pipe at PATH is written in place, never replaced.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace rangefinder {
 
-/// A reader sees the old text or the new one, never a part. False, with errno set: nothing was changed.
+/// A reader sees the old text or the new one, never a part. False, with errno set: PATH is unchanged.
 [[nodiscard]] bool write_atomically(const std::string& path, std::string_view text) noexcept;
 
 }  // namespace rangefinder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// C++ names as people write them.
+// Demangled C++ names.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace rangefinder {
 
-/// `mangled` itself where it is no C++ name, or so long that the demangler's work, which can grow
-/// far faster than its input, is not worth it.
+/// Returns `mangled` unchanged if it is no C++ name, or if it is over 8 KiB: the demangler's work can grow
+/// far faster than its input.
 [[nodiscard]] std::string demangle(std::string_view mangled);
 
 }  // namespace rangefinder

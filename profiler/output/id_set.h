@@ -7,7 +7,7 @@
 
 namespace rangefinder {
 
-/// A set of small numbers that can forget all of them.
+/// A set of small numbers, as a bitmap. It can only be cleared as a whole.
 class IdSet {
  public:
   /// True if `id` was not in the set.

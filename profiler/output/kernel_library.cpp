@@ -15,8 +15,8 @@ struct Pattern {
   std::string_view from_library;
 };
 
-// First match wins, so the special stands before the general: cuDNN's fused attention is built
-// from CUTLASS, PyTorch instantiates CUTLASS and CUB templates under its own names.
+// First match wins, so specific patterns come before general ones: cuDNN's fused attention is built
+// from CUTLASS; PyTorch instantiates CUTLASS and CUB templates under its own names.
 constexpr std::array kPatterns{
     Pattern{Match::starts, "ncclDevKernel", "NCCL"},
     Pattern{Match::starts, "ncclKernel", "NCCL"},
@@ -77,7 +77,7 @@ bool has_triton_signature(std::string_view name) {
   return specialised >= 2;
 }
 
-/// "void ns::kernel<…>(…)" ─▶ "ns::kernel<…>(…)": a return type comes first where there is a template.
+/// "void ns::kernel<…>(…)" ─▶ "ns::kernel<…>(…)": the name of a template begins with its return type.
 std::string_view without_return_type(std::string_view demangled) {
   return demangled.starts_with("void ") ? demangled.substr(5) : demangled;
 }

@@ -2,9 +2,8 @@
 //
 // Which library a kernel comes from, by its name. Pure.
 //
-// Binary libraries name their kernels in their own ways; the table in the .cpp says
-// which part of a name tells, and the trace repeats it as evidence, so that a reader
-// can disagree. What no entry matches is the program's "own".
+// The table in the .cpp maps a part of a name to a library. The trace repeats the matching
+// part as evidence, so that a reader can disagree. A kernel without a match is "own": the application's.
 #pragma once
 
 #include <string>

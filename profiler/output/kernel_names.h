@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names and launch configurations of kernels, interned: the drain thread's side of
-// what NameTable is for NVTX.
+// Interned names and launch configurations of kernels. NameTable does the same for NVTX.
 //
 //   const char* from CUPTI ─▶ pointer seen? same text? ─▶ id
 //                                      └ no ─▶ demangle, library ─▶ new id
 //
-// CUPTI gives one pointer a kernel, so a pointer is looked up first; its text is
-// compared all the same, because an unloaded module's memory is used again.
+// CUPTI gives each kernel one pointer, so the pointer is looked up first. Its text is
+// still compared: memory of an unloaded module is reused.
 //
-// Bounded: kMaxNames names, then kOtherKernel; configurations are forgotten, not
-// refused, when kMaxConfigs are known (their ids go on). Drain thread only.
+// Bounded: after kMaxNames names every new one is kOtherKernel. At kMaxConfigs the
+// configurations are forgotten; ids keep rising. Drain thread only.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +43,7 @@ class KernelNames {
 
   /// Id of `config` (its own id is ignored).
   [[nodiscard]] std::uint32_t intern(const LaunchConfigRecord& config);
-  /// Also of an id forgotten at the last clearing: a record may have waited for its launch meanwhile.
+  /// Also finds ids forgotten at the last clearing: a record may have waited for its launch meanwhile.
   [[nodiscard]] const LaunchConfigRecord& config(std::uint32_t id) const;
 
  private:

@@ -32,7 +32,7 @@ bool make_folders(const std::string& path) {
   return S_ISDIR(status.st_mode);
 }
 
-/// trace-00000.ndjson, also compressed or unwritten, and summary.json: nothing else is ours to remove.
+/// trace-00000.ndjson (also .zst and .tmp) and summary.json. No other file may be removed.
 bool is_trace_file(std::string_view name) {
   if (name == "summary.json") return true;
   if (!name.starts_with("trace-")) return false;
@@ -43,8 +43,8 @@ bool is_trace_file(std::string_view name) {
   return name == ".ndjson" || name == ".ndjson.zst" || name == ".ndjson.tmp";
 }
 
-/// Counts the files of a trace in `folder`; removes them if `remove` says so. Without opendir(), whose 32 KiB
-/// from the heap of a thread that has little else in it would make that grow.
+/// Counts the files of a trace in `folder`, and removes them if `remove`. Not opendir(): its buffer of 32 KiB
+/// would grow the heap arena of our thread.
 std::size_t trace_files(const std::string& folder, bool remove) {
   const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -78,18 +78,20 @@ bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
   occupied_ = false;
   reserve_large(buffer_);
   if (!make_folders(folder)) {
-    error_ = "cannot make " + folder + ": " + std::strerror(errno);
+    error_ = "cannot create " + folder + ": " + std::strerror(errno);
     return false;
   }
   if (trace_files(folder, overwrite) != 0 && !overwrite) {
-    error_ = folder + " holds a trace already: choose another place with RANGEFINDER_OUT, or run --force";
+    error_ = folder +
+             " holds a trace already: choose another folder with RANGEFINDER_OUT, or use rangefinder run "
+             "--force";
     occupied_ = true;
     return false;
   }
   return open_segment(segment_);
 }
 
-// What may throw comes first: afterwards the list of segments and the open file belong together.
+// Allocates first, so that bad_alloc cannot leave a file open that segments_ does not list.
 bool SegmentWriter::open_segment(std::uint32_t number) {
   char name[32];
   std::snprintf(name, sizeof(name), "/trace-%05u.ndjson", number);
@@ -101,7 +103,8 @@ bool SegmentWriter::open_segment(std::uint32_t number) {
   int cause = errno;
   struct stat status {};
   OwnedFile opened = OwnedFile::of(file);
-  if (file >= 0 && lstat(path.c_str(), &status) == 0) {  // now that no other process can give it that name
+  // Checked only now: while we hold the .tmp name, no other process can rename to `path`.
+  if (file >= 0 && lstat(path.c_str(), &status) == 0) {
     opened.close();
     unlink(unwritten.c_str());
     cause = EEXIST;
@@ -125,12 +128,13 @@ bool SegmentWriter::name_segment() {
   return false;
 }
 
-// Names are in what has been removed: lines after it must stand alone, and those that wait are lost.
+// A removed segment held names that the buffered lines need: those lines are lost, and the next segment
+// must repeat the names.
 bool SegmentWriter::has_segment() {
   if (file_.file < 0) return open_segment(segment_);
-  const int names = file_.names();
+  const int names = file_.link_count();
   if (names > 0 || (names < 0 && reopen_segment())) return true;
-  if (names == 0) error_ = "cannot write " + segments_.back().path + ": somebody has removed it";
+  if (names == 0) error_ = "cannot write " + segments_.back().path + ": the file was removed";
   if (segments_.back().bytes == 0) {
     file_.close();
     segments_.pop_back();
@@ -138,7 +142,7 @@ bool SegmentWriter::has_segment() {
   return false;
 }
 
-// The application has closed it, and may have one of its own there: that is not touched.
+// The application closed our descriptor, and may have reused its number: that file is not touched.
 bool SegmentWriter::reopen_segment() {
   const Segment& segment = segments_.back();
   const std::string& path = segment.bytes == 0 ? unwritten_ : segment.path;
@@ -150,8 +154,8 @@ bool SegmentWriter::reopen_segment() {
     return true;
   }
   found.close();
-  error_ = "cannot write " + path + ": the program has closed it, and " +
-           (file < 0 ? std::strerror(cause) : "there is another file");
+  error_ = "cannot write " + path + ": the application closed it, and reopening failed: " +
+           (file < 0 ? std::strerror(cause) : "another file has its name");
   return false;
 }
 
@@ -164,7 +168,7 @@ void SegmentWriter::drop_unwritten() noexcept {
 
 void SegmentWriter::remove_empty() {
   drop_unwritten();
-  if (segments_.empty()) rmdir(folder_.c_str());  // unless something else is in it
+  if (segments_.empty()) rmdir(folder_.c_str());  // fails if it holds anything else
 }
 
 bool SegmentWriter::has_lines() const noexcept {
@@ -174,17 +178,18 @@ bool SegmentWriter::has_lines() const noexcept {
 void SegmentWriter::end_segment() {
   begins_ = true;
   ends_ = false;
-  if (!has_lines()) return;  // the next one is this one still
+  if (!has_lines()) return;  // an empty segment is reused
   file_.close();
   ++segment_;
 }
 
 void SegmentWriter::rotate() {
   if (!flush()) return;
-  (has_lines() ? ends_ : begins_) = true;  // without any the next one is this one still
+  (has_lines() ? ends_ : begins_) = true;  // an empty segment is reused
 }
 
-// The program may be out of descriptors, or have given up its rights, and then no other file can be made.
+// Keeps the full segment if no other file can be created: the application may be out of descriptors, or
+// have dropped its privileges.
 void SegmentWriter::begin_next() {
   ends_ = false;
   std::string error = error_;
@@ -195,7 +200,7 @@ void SegmentWriter::begin_next() {
     begins_ = true;
     return;
   }
-  if (file_.names() == 0) return end_segment();
+  if (file_.link_count() == 0) return end_segment();
   error_ = std::move(error);
   occupied_ = false;
 }
@@ -213,7 +218,7 @@ void SegmentWriter::lose_buffer(Loss cause) {
   loss_.add(cause, buffered_lines_);
   buffer_.clear();
   buffered_lines_ = 0;
-  end_segment();  // names were among the lost lines: what follows must stand alone
+  end_segment();  // the lost lines held names: the next segment repeats them
 }
 
 bool SegmentWriter::over_limit() const noexcept {
@@ -239,7 +244,7 @@ bool SegmentWriter::flush() {
   if (buffer_.empty()) return true;
   if (limits_.keep_last) make_room();
   if (over_limit() || (stopped_ && !limit_lifted_)) {
-    stopped_ = !limits_.keep_last;  // a smaller line that would still fit must not follow a lost one
+    stopped_ = !limits_.keep_last;  // a later, smaller line would fit, but must not follow a lost one
     lose_buffer(Loss::lines_over_max_size);
     return true;
   }
@@ -254,7 +259,7 @@ bool SegmentWriter::flush() {
   bytes_written_ += buffer_.size();
   buffer_.clear();
   buffered_lines_ = 0;
-  // A bound on all segments needs several of them, or there is nothing to remove.
+  // keep last removes whole segments, so the bound must cover several: at least 4.
   const std::uint64_t full = limits_.max_bytes != 0 && limits_.keep_last
                                  ? std::min(limits_.segment_bytes, limits_.max_bytes / 4)
                                  : limits_.segment_bytes;
@@ -270,7 +275,7 @@ bool SegmentWriter::write_all(const std::string& text) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       const int cause = n == 0 ? ENOSPC : errno;
-      // Half a line would spoil the file; if even this fails the reader tolerates a torn tail.
+      // Half a line would damage the file. If ftruncate fails too, readers tolerate a torn last line.
       (void)!ftruncate(file_.file, whole_lines);
       error_ = "cannot write " + segments_.back().path + ": " + std::strerror(cause);
       return false;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole lines to disk: trace-00000.ndjson, trace-00001.ndjson, …
+// Writes whole lines to disk: trace-00000.ndjson, trace-00001.ndjson, …
 //
-//   line() ─▶ buffer ── 256 KiB, or flush() ──▶ one write(2) of whole lines ─▶ segment
-//                                               full segment ─▶ the next file, if it can be made; else on in
-//                                               this one
+//   text() ─▶ buffer ── 256 KiB, or flush() ──▶ one write(2) of whole lines ─▶ segment
+//                                               full segment ─▶ the next file; this one goes on if that
+//                                               cannot be created
 //
-// The kernel keeps what was written when we are killed, so a trace lacks at most what
-// is in the buffer. A write that fails is taken back to the last whole line; what it
-// held is counted, and the next write tries again. A segment is called
-// trace-00000.ndjson.tmp until its first lines are in it: none is ever seen without a
-// header. Where the application has closed our descriptor, the segment is opened again by its name;
-// where somebody has removed it, the next one begins.
+// Data passed to write(2) survives a kill, so a trace lacks at most what is in the buffer.
+// A failed write is truncated to the last whole line; its lines are counted as lost, and
+// the next write tries again. A segment is called trace-00000.ndjson.tmp until its first
+// lines are written, so no reader sees one without a header. If the application closed our
+// descriptor, the segment is reopened by name. If its file was removed, the next segment begins.
 // --max-size bounds all segments together: "first" stops writing, "last" removes the oldest segments.
 //
 // Drain thread only. Never throws but bad_alloc.
@@ -39,30 +38,30 @@ class SegmentWriter {
   SegmentWriter(const SegmentWriter&) = delete;
   SegmentWriter& operator=(const SegmentWriter&) = delete;
 
-  /// Makes the folder (and those above it) and remembers it. False: `error()`.
-  /// `overwrite`: a trace that is there already is removed; else it is an error.
+  /// Creates the folder and its parents, and opens the first segment in it. False: `error()`.
+  /// `overwrite`: removes a trace that is already there; without it that is an error.
   [[nodiscard]] bool open_folder(const std::string& folder, bool overwrite);
 
-  /// Where the next line is appended, newline included; then call line_done().
+  /// Append the next line here, newline included; then call line_done().
   [[nodiscard]] std::string& text() noexcept { return buffer_; }
   void line_done() noexcept { ++buffered_lines_; }
-  /// Between two groups of lines that belong together (a record and the names it needs): writes
-  /// if there is enough to write. Only here may a new segment begin.
+  /// Call between two groups of lines that belong together (a record and the names it needs). Writes
+  /// once 256 KiB are buffered.
   void commit();
 
-  /// Before each line. True once for every segment, before its first line: the caller writes the header, and
-  /// every name that its lines need, again.
+  /// Call before each group of lines. True once for every segment, before its first line: the caller must
+  /// write the header again, and every name that its lines need.
   [[nodiscard]] bool begins_segment();
   [[nodiscard]] std::uint32_t segment() const noexcept { return segment_; }
 
-  /// Writes what is buffered and begins the next segment, if it can be made, with the next line.
+  /// Writes the buffer. The next line begins a new segment, if one can be created.
   void rotate();
-  /// From now on the bound on all segments does not count: for the lines that end a trace.
+  /// Lifts the bound on all segments, for the lines that end a trace.
   void lift_limit();
 
-  /// Writes what is buffered. False when the disk did not take it.
+  /// Writes the buffer. False: the write failed.
   bool flush();
-  /// Where not even the first lines could be written: no folder is left that holds nothing.
+  /// For a trace whose first lines could not be written: removes its empty file and its empty folder.
   void remove_empty();
 
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
@@ -104,7 +103,7 @@ class SegmentWriter {
   OwnedFile file_;
   bool begins_ = true;
   bool ends_ = false;     // the open segment is full: the next line begins another
-  bool stopped_ = false;  // keep first, and the bound is reached
+  bool stopped_ = false;  // keep first: the bound is reached
   bool limit_lifted_ = false;
 };
 

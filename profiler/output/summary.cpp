@@ -18,7 +18,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// The same replacement for broken bytes as in the trace, so that names can be compared.
+// Replaces invalid bytes as the trace does, so that names can be compared.
 std::string valid(std::string_view text) {
   std::string out;
   append_valid_utf8(out, text);
@@ -29,7 +29,7 @@ void append(std::string& out, const OrderedJson& value) {
   out += value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-/// Members of the outermost object and elements of its arrays, one a line.
+/// Writes members of the outermost object, and elements of its arrays, one per line.
 class Document {
  public:
   explicit Document(std::string& out) : out_(out) {}
@@ -63,7 +63,7 @@ class Document {
   bool first_ = true;
 };
 
-// The keys of a line of the trace, without `exclude`: defined once, in write_line.
+// The keys of a trace line without `exclude`. write_line is their only definition.
 template <typename Record>
 OrderedJson line_keys(const Record& record, std::initializer_list<const char*> exclude) {
   std::string line;
@@ -89,7 +89,7 @@ OrderedJson module_row(const SummaryInput& input, const PathTotals& totals, cons
   return row;
 }
 
-// Exact bytes where there are any, else those of samples.
+// Exact bytes where they were measured, else sampled bytes.
 std::vector<RowBytes> bytes_of(const SummaryInput& input, const std::vector<PathTotals>& rows,
                                const RowContext& context) {
   std::vector<RowBytes> out(rows.size());
@@ -106,7 +106,7 @@ CopyTruth truth_of(const SummaryInput& input) {
   return exact.copies != 0 || input.samples == nullptr ? exact : input.samples->truth();
 }
 
-// All that was sampled, and what of it is nobody's. Shared by time: only `run` does better.
+// All sampled bytes, and the unattributed part of them. Shared by time: only `rangefinder run` does better.
 OrderedJson samples_object(const SampleSharing& samples) {
   const SampleTotals& totals = samples.totals();
   const auto columns = [](const std::array<std::uint64_t, kSharedColumns>& bytes) {
@@ -177,7 +177,6 @@ KernelTotals sum_of(const std::vector<KernelTotals>& rows, std::size_t first) {
   return sum;
 }
 
-// Heaviest first; the rest in one row.
 void add_kernels(Document& document, const SummaryInput& input) {
   std::vector<KernelTotals> rows = input.totals.kernels();
   const bool capped = rows.size() > kSummaryKernels;
@@ -205,7 +204,7 @@ std::string summary_json(const SummaryInput& input) {
   const std::vector<PathTotals> paths = input.totals.paths();
   const RowContext context(input.gpus, input.totals);
   const std::vector<RowBytes> bytes = bytes_of(input, paths, context);
-  std::vector<std::size_t> modules(paths.size() - 1);  // the last is what ran outside of any range
+  std::vector<std::size_t> modules(paths.size() - 1);  // the last row: work outside of any range
   std::iota(modules.begin(), modules.end(), std::size_t{0});
 
   std::string out;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// summary.json: totals per path, per kernel, per kind of copy, the losses and our own
-// cost. The contract that dashboards build on (schema/README.md, summary.schema.json).
+// summary.json: totals per path, per kernel and per kind of copy, losses, and our own
+// cost. Dashboards build on this contract (schema/README.md, summary.schema.json).
 //
 //   TotalsBuilder ─┐
 //   SampleSharing ─┤
 //   names by id   ─┼─▶ summary_json() ─▶ text ─▶ summary.json (atomic_file.h)
 //   loss, cost    ─┘
 //
-// Pure. Written row by row, so that 65,536 modules cost the
-// application their text and no tree of it. Findings are not made here: `run` adds them
-// when the program has ended.
+// Pure. Written row by row, so that 65,536 modules cost the application their text, and no
+// JSON tree. Makes no findings: `rangefinder run` adds them when the application has ended.
 #pragma once
 
 #include <array>
@@ -28,7 +27,7 @@
 
 namespace rangefinder {
 
-/// Kernels beyond the heaviest so many are one row named "(other)".
+/// Rows of kernels, heaviest first. All others share one row named "(other)".
 inline constexpr std::size_t kSummaryKernels = 1000;
 
 /// Everything a summary is made of. The callbacks must not throw.
@@ -38,7 +37,7 @@ struct SummaryInput {
   const TotalsBuilder& totals;
   std::function<std::string_view(std::uint32_t path)> path_name;  ///< own name, any bytes
   std::function<std::uint32_t(std::uint32_t path)> path_parent;   ///< 0: outermost
-  /// May be null for an id that nobody knows.
+  /// May return null for an unknown id.
   std::function<const KernelNameRecord*(std::uint32_t name)> kernel_name;
   std::array<std::uint64_t, kLossCauses.size()> loss{};
   OwnCost own_cost;

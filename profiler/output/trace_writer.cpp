@@ -53,7 +53,7 @@ void TraceWriter::add_gpu(const GpuRecord& gpu) {
   line(gpu);
 }
 
-// Where the driver did not say what GPUs there are, one that is used is in the trace all the same.
+// A GPU that the driver did not list still gets a line if it is used.
 void TraceWriter::need_gpu(std::uint32_t gpu) {
   for (const GpuRecord& known : gpus_) {
     if (known.id == gpu) return;
@@ -67,7 +67,7 @@ void TraceWriter::need_gpu(std::uint32_t gpu) {
 void TraceWriter::add_context(const ContextRecord& context) {
   begin();
   need_gpu(context.gpu);
-  if (contexts_.size() >= kMaxKept) return line(context);  // in this segment only
+  if (contexts_.size() >= kMaxKept) return line(context);  // not repeated in later segments
   contexts_.push_back(context);
   line(context);
 }
@@ -78,7 +78,7 @@ void TraceWriter::add_domain(std::uint32_t domain) {
 }
 
 void TraceWriter::add_stream(const StreamRecord& stream) {
-  if (streams_.size() >= kMaxKept) streams_.clear();  // work on a stream without a line is no error
+  if (streams_.size() >= kMaxKept) streams_.clear();  // readers accept work on a stream without a line
   streams_[stream.id] = stream;
 }
 
@@ -110,7 +110,7 @@ void TraceWriter::name_thread(std::uint32_t thread, const std::string& name) {
   if (const auto at = threads_.find(thread); at != threads_.end() && at->second == name) return;
   if (threads_.size() >= kMaxKept) threads_.clear();
   threads_[thread] = name;
-  written_threads_.erase(thread);  // a new line tells the new name
+  written_threads_.erase(thread);  // so that a new line carries the new name
 }
 
 void TraceWriter::need_domain(std::uint32_t domain) {

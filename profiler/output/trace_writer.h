@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records to a trace in which every segment stands alone: before a record goes the
-// lines of the names it refers to, once a segment.
+// Writes records so that every segment can be read alone: the lines of the names that a
+// record refers to come before it, once per segment.
 //
 //   KernelRecord ─▶ kernel_name? config? path (and its parents)? thread? ─▶ kernel line
 //
@@ -27,7 +27,7 @@ class TraceWriter {
   TraceWriter(Recorder& recorder, SegmentWriter& segments, KernelNames& kernels) noexcept
       : recorder_(recorder), segments_(segments), kernels_(kernels) {}
 
-  /// Goes to the start of this and every later segment.
+  /// Repeated at the start of this and every later segment.
   void set_header(const Header& header) { header_ = header; }
   void add_gpu(const GpuRecord& gpu);
   void add_context(const ContextRecord& context);
@@ -35,9 +35,9 @@ class TraceWriter {
   void add_stream(const StreamRecord& stream);
   void add_category(const CategoryRecord& category);
   void add_payload_schema(const PayloadSchemaRecord& schema);
-  /// Before the first record that refers to it; its line comes with that record, once a segment.
+  /// Call before the first record that refers to it. Its line is written with that record, once per segment.
   void add_metric_set(const MetricSetRecord& set);
-  /// Goes to the start of later segments too, until the GPU has a newer one.
+  /// Repeated at the start of later segments, until the GPU has a newer one.
   void add_sampling(const SamplingRecord& sampling);
   void name_thread(std::uint32_t thread, const std::string& name);
 
@@ -60,7 +60,7 @@ class TraceWriter {
   void write(const FlushRecord& record);
   void write(const EndRecord& record);
 
-  /// Event lines by kind so far: {"kernel", 1200}, … (kinds that had one).
+  /// Event lines so far, by kind: {"kernel", 1200}, …; kinds without lines are omitted.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const;
   [[nodiscard]] std::uint64_t records() const noexcept;
 
@@ -68,8 +68,8 @@ class TraceWriter {
   [[nodiscard]] const std::vector<GpuRecord>& gpus() const noexcept { return gpus_; }
 
  private:
-  /// Of contexts, streams, threads, categories and payload schemas each: a program that makes them
-  /// for days must not grow us.
+  /// For each of contexts, streams, threads, categories, payload schemas and metric sets: an application
+  /// that makes them for days must not grow our memory.
   static constexpr std::size_t kMaxKept = 65'536;
 
   enum Kind : std::size_t {
@@ -92,7 +92,7 @@ class TraceWriter {
     kMark,
     kKinds
   };
-  void begin();  // a group of lines
+  void begin();  // begins a group of lines
   template <typename Record>
   void line(const Record& record);
   template <typename Record>
@@ -115,7 +115,7 @@ class TraceWriter {
   KernelNames& kernels_;
   Header header_;
   std::vector<GpuRecord> gpus_;
-  std::unordered_map<std::uint32_t, SamplingRecord> samplings_;  // the last of each GPU
+  std::unordered_map<std::uint32_t, SamplingRecord> samplings_;  // by GPU, the latest
   std::vector<ContextRecord> contexts_;
   std::unordered_map<std::uint32_t, StreamRecord> streams_;
   std::vector<CategoryRecord> categories_;
@@ -123,7 +123,7 @@ class TraceWriter {
   std::unordered_map<std::uint32_t, MetricSetRecord> metric_sets_;
   std::unordered_map<std::uint32_t, std::string> threads_;
   std::array<std::uint64_t, kKinds> counts_{};
-  // What this segment has a line for.
+  // Ids that already have a line in this segment.
   IdSet paths_, domains_, names_, kernel_names_, configs_, written_sets_;
   std::unordered_map<std::uint32_t, bool> written_threads_, written_streams_;
 };

@@ -10,19 +10,19 @@
 namespace rangefinder {
 namespace {
 
-/// What a window's end may wait for counters. Work that does not end within it keeps them.
+/// Maximum time that a window's end waits to release counters. Longer work on the GPU keeps them in use.
 constexpr std::chrono::milliseconds kCounterPatience{3000};
 
-/// Before CUPTI is given up at once, threads may take so long to leave the calls that they are in.
+/// give_up() waits tries x interval until threads have left the calls that they are in.
 constexpr int kGiveUpTries = 100;
 constexpr std::chrono::milliseconds kGiveUpInterval{5};
 
-void report_waiter(std::uint32_t name) noexcept {
+void report_skipped_kernel(std::uint32_t name) noexcept {
   try {
     say_once("kernel " + demangle(recorder().names.text(name)) + " did not end within " +
              std::to_string(ExactContext::kPatienceNs / 1'000'000'000) +
-             " s: it may wait for work launched after it, so from now on it is not measured. --exact-skip "
-             "names such kernels beforehand");
+             " s: it may wait for work launched after it, so it is no longer measured. Use --exact-skip to "
+             "exclude such kernels from the start");
   } catch (...) {
   }
 }
@@ -49,11 +49,11 @@ bool Collection::load(std::string& error) {
 
 void Collection::make_exact() {
   if (exact_) return;
-  // Both leave by hooks_, which outlives them; so may the object that is replaced by set_metrics().
+  // It calls hooks_ at any time, even after set_metrics() replaced it: hooks_ outlives both.
   exact_ = std::make_unique<ExactProfiler>(
       cupti_, recorder(), *counter_options_,
       ExactProfiler::Hooks{hooks_.user, hooks_.counters_refused,
-                           [](void*, std::uint32_t name) { report_waiter(name); }});
+                           [](void*, std::uint32_t name) { report_skipped_kernel(name); }});
 }
 
 void Collection::make_sampler() {
@@ -68,7 +68,7 @@ bool Collection::set_metrics(const std::string& metrics) {
   if (exact_ && metric_changes_ == kMaxMetricChanges) return false;
   auto changed = std::make_unique<Options>(*counter_options_);
   changed->metrics = metrics;
-  if (exact_) {  // a call may still be inside, and it refers to its options
+  if (exact_) {  // leaked with its options: an application call may still be inside
     ++metric_changes_;
     (void)exact_.release();
     (void)counter_options_.release();
@@ -92,9 +92,9 @@ bool Collection::subscribe(std::string& error) {
   if (r == CUPTI_SUCCESS) return true;
   subscriber_ = nullptr;
   if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-    const std::string who = other_name[0] != '\0' ? " (\"" + std::string(other_name) + "\")" : "";
-    error = "another tool" + who +
-            " uses CUPTI in this process, and CUPTI serves one: start the program without it";
+    const std::string name = other_name[0] != '\0' ? " (\"" + std::string(other_name) + "\")" : "";
+    error = "another tool" + name +
+            " uses CUPTI in this process, and CUPTI serves one tool: start the application without it";
   } else {
     error = "cuptiSubscribe failed with " + cupti_result_text(cupti_.functions, r);
   }
@@ -108,7 +108,7 @@ bool Collection::hold(bool profiler_calls, std::string& error) {
   if (callbacks_->enable_resources(subscriber_) &&
       (!profiler_calls || callbacks_->enable_profiler_calls(subscriber_)))
     return true;
-  error = "CUPTI refused a callback";
+  error = "CUPTI refused to enable a callback";
   release();
   return false;
 }
@@ -119,23 +119,23 @@ bool Collection::enable(bool late, std::string& error) {
       !enable_activity_kinds(cupti_.functions, options_.graphs, error))
     return false;
   if (callbacks_->enable_calls(subscriber_, options_, exact_on_)) return true;
-  error = "CUPTI refused a callback of the driver API";
+  error = "CUPTI refused to enable a driver API callback";
   return false;
 }
 
 void Collection::use_counters(CounterMode counters, bool late) {
-  exact_on_ = sampler_on_ = false;  // also where there is no memory to make one
+  exact_on_ = sampler_on_ = false;  // stays so if make_exact() or make_sampler() throws
   if (counters == CounterMode::exact) make_exact();
   if (counters == CounterMode::sampled) make_sampler();
   exact_on_ = counters == CounterMode::exact;
   sampler_on_ = counters == CounterMode::sampled;
   if (late && exact_on_) {
-    std::vector<ExactLaunch> too_late;
-    exact_->take(too_late);
+    std::vector<ExactLaunch> of_earlier_window;
+    exact_->take(of_earlier_window);
     exact_->resume();
   }
   if (late && sampler_on_) {
-    sampler_->take([](const PmRecord&) {});  // too late
+    sampler_->take([](const PmRecord&) {});  // of an earlier window
     sampler_->resume();
   }
   callbacks_->set_counters(exact(), sampler(), late);
@@ -163,7 +163,8 @@ bool Collection::begin(CounterMode counters, bool late, std::string& error) {
 
 void Collection::quiesce() {
   disable_activity_kinds(cupti_.functions);
-  // Counters first, so that no thread keeps a lock that its call's end would give back.
+  // Counters before callbacks: a thread in a call releases the counter lock in the callback at the call's
+  // end.
   if (exact_on_ && !exact_->pause(kCounterPatience))
     log_info("exact counters are still in use: work on the GPU has not ended");
   if (sampler_on_) sampler_->pause(std::chrono::steady_clock::now() + kCounterPatience);

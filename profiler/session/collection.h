@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of CUPTI is switched on, and in which order it is switched on and off.
+// Owns our use of CUPTI: what is switched on, and in which order it is switched on and off.
 //
 //   nothing ── hold() ──▶ held ── begin() ──▶ collecting ── quiesce() ──▶ last records ── end() ─┐
 //      ▲                   │ ▲                                                                    │
 //      └──── release() ────┘ └────────────────────────────────────────────────────────────────────┘
 //
-// held: subscribed, told of contexts and of graph nodes, no record and no call. Knows no
-// files and no windows; the session's one caller at a time. What it made stays for good,
-// for a call of the application may be inside of it at any time.
+// held: subscribed, with callbacks for contexts and graph nodes only; no records, no API calls.
+// Knows no files and no windows. One thread at a time, as the session ensures. Its parts are
+// never destroyed, because an application call may be inside them at any time.
 #pragma once
 
 #include <atomic>
@@ -33,42 +33,44 @@ class Collection {
     void (*context_destroyed)(void* user, CUcontext context) = nullptr;
     void (*profiler_call)(void* user, bool start) = nullptr;
     void (*counters_refused)(void* user, const std::string& reason) = nullptr;
-    /// Counters are about to be held: exit handlers registered from now on come before CUPTI's own.
+    /// Counters are about to be used: exit handlers registered from now on run before CUPTI's own.
     void (*counters_prepared)(void* user) = nullptr;
   };
 
   Collection(const Options& options, const Hooks& hooks) : options_(options), hooks_(hooks) {}
 
-  /// Finds and loads libcupti; once it succeeded it is done. False: `error`.
+  /// Finds and loads libcupti. Does nothing after the first success. False: `error`.
   [[nodiscard]] bool load(std::string& error);
-  /// Subscribes. `profiler_calls`: cuProfilerStart and cuProfilerStop are told. False: `error`.
+  /// Subscribes. `profiler_calls`: also to cuProfilerStart and cuProfilerStop. False: `error`.
   [[nodiscard]] bool hold(bool profiler_calls, std::string& error);
-  /// Records and calls, from now on. `late`: contexts may exist, and work may be on the GPU. False: `error`,
-  /// and nothing but what was held is switched on.
+  /// Switches records and callbacks of calls on. `late`: contexts may exist, and work may be on the GPU.
+  /// False: `error`, and no more is switched on than before.
   [[nodiscard]] bool begin(CounterMode counters, bool late, std::string& error);
-  /// No new records, and counters are free. Calls are still told: those under way end orderly.
+  /// Stops new records, and releases the counters. Callbacks stay on, so that calls in progress end orderly.
   void quiesce();
-  /// No more calls, but for those that threads are in now. False: there are such, or were; to be asked again
-  /// in some ms.
+  /// Switches callbacks of calls off, except for threads that are in a call. False: there are or were such
+  /// threads; call again in some ms.
   [[nodiscard]] bool end();
-  /// Gives CUPTI up: another tool may have it, and finds it as it was. After end() has succeeded: a thread
-  /// that is in a call would have one correlation id for ever (calls_in_progress.h).
+  /// Unsubscribes, so that another tool can use CUPTI; leaves CUPTI as it was. Call after end() has
+  /// succeeded: otherwise a thread that is in a call would keep one correlation id for good
+  /// (calls_in_progress.h).
   void release();
-  /// The same at once, after half a second at most: a thread that stays in its call for longer has one id in
-  /// the records of whoever comes next.
+  /// Calls end(), for half a second at most, then release(). A thread that stays in its call for longer keeps
+  /// one correlation id, also in the records of the next tool.
   void give_up();
-  /// The process ends: counters are stopped before the driver's exit handlers run.
+  /// Call when the process exits: stops counters before the driver's exit handlers run.
   void finish(std::chrono::steady_clock::time_point deadline) noexcept;
 
-  /// Other metrics for exact counters, from the next begin() on. False: too many changes in one process.
+  /// Changes the metrics of exact counters from the next begin() on. False: changed too often in this
+  /// process.
   [[nodiscard]] bool set_metrics(const std::string& metrics);
 
-  /// Any thread, these two.
+  /// loaded() and held(): any thread.
   [[nodiscard]] bool loaded() const noexcept { return loaded_.load(std::memory_order_acquire); }
   [[nodiscard]] bool held() const noexcept { return held_.load(std::memory_order_acquire); }
   [[nodiscard]] const CuptiLibrary& cupti() const noexcept { return cupti_; }
   [[nodiscard]] BufferPool* buffers() const noexcept { return buffers_.get(); }
-  /// Of the window that begin() opened; nullptr where it has no such counters.
+  /// Counters of the window that begin() opened; nullptr if it uses no such counters.
   [[nodiscard]] ExactProfiler* exact() const noexcept { return exact_on_ ? exact_.get() : nullptr; }
   [[nodiscard]] PmSampler* sampler() const noexcept { return sampler_on_ ? sampler_.get() : nullptr; }
   [[nodiscard]] PmSampler* any_sampler() const noexcept { return sampler_.get(); }
@@ -83,7 +85,7 @@ class Collection {
   void use_counters(CounterMode counters, bool late);
   void discard_buffers();
 
-  /// An exact profiler cannot be destroyed: so often may its metrics be changed.
+  /// Maximum number of changes: each leaks an ExactProfiler, which cannot be destroyed.
   static constexpr int kMaxMetricChanges = 8;
 
   const Options& options_;

@@ -20,14 +20,14 @@
 namespace rangefinder {
 namespace {
 
-/// An exiting program may lose so much time to us (design, rule 5: within two seconds).
+/// Maximum time that we may delay an exiting application (design, rule 5: within two seconds).
 constexpr std::chrono::milliseconds kExitPatience{1800};
-/// Of these, what the drain thread has even where counters were slow to stop.
+/// The part of it that is reserved for the drain thread, even if counters are slow to stop.
 constexpr std::chrono::milliseconds kDrainPatience{900};
 
 constexpr const char* kNvtxVariable = "NVTX_INJECTION64_PATH";
 
-std::atomic<Session*> current{nullptr};  // for the exit handler, which takes no argument
+std::atomic<Session*> current{nullptr};  // the exit handler takes no argument
 
 void stop_at_exit() {
   if (Session* const session = current.load(std::memory_order_acquire); session != nullptr)
@@ -45,7 +45,7 @@ std::string own_path() {
   return path;
 }
 
-/// The program may change its folder: a relative one is meant from where it is now.
+/// Makes `out` absolute: the application may change its working directory later.
 Options with_absolute_out(Options options) {
   const auto lookup = [](const char* name) { return std::getenv(name); };
   if (expand_out_template(options.out, {"0", "", ""}, lookup).text.starts_with('/')) return options;
@@ -69,7 +69,7 @@ bool is_own_path(const char* path) {
 
 void Session::prepare_nvtx() noexcept {
   static std::once_flag once;
-  const SignalsBlocked blocked;  // a handler that comes back here would wait for its own thread
+  const SignalsBlocked blocked;  // a signal handler that calls NVTX here would wait for its own thread
   try {
     std::call_once(once, [] {
       if (const char* const chain = std::getenv("RANGEFINDER_NVTX_CHAIN"); chain != nullptr)
@@ -77,12 +77,12 @@ void Session::prepare_nvtx() noexcept {
       const char* const fold = std::getenv("RANGEFINDER_FOLD_DIGITS");
       recorder().fold_digits.store(fold != nullptr && std::string_view(fold) == "on",
                                    std::memory_order_relaxed);
-      // What the program does before CUDA is for the first window only if that begins by itself.
+      // Events before CUDA's start belong to the first window only if it begins by itself.
       if (!starts_recording(std::getenv("RANGEFINDER_START"), std::getenv("RANGEFINDER_CAPTURE")))
         recorder().record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
     });
   } catch (...) {
-    // Without the lock's help: the chain stays unset, our own handlers work.
+    // The chain stays unset; our own handlers work.
   }
 }
 
@@ -100,14 +100,14 @@ Collection::Hooks Session::hooks() {
       [](void* self, CUcontext context) { static_cast<Session*>(self)->on_context_destroyed(context); },
       [](void* self, bool start) { static_cast<Session*>(self)->on_profiler_call(start); },
       [](void* self, const std::string& reason) { static_cast<Session*>(self)->on_counters_refused(reason); },
-      // The counter library's own exit handlers are there only now, and ours must come first.
+      // The counter library has registered its exit handlers by now. Ours, registered later, runs first.
       [](void*) { (void)std::atexit(stop_at_exit); },
   };
 }
 
 Session* Session::start_from_environment() {
   prepare_nvtx();
-  // Leaked on purpose: callbacks may come as long as the process lives.
+  // Leaked on purpose: callbacks may come until the process ends.
   auto* const session = new Session(read_options(environ));
   current.store(session, std::memory_order_release);
   start_log(session->options_.log);
@@ -130,7 +130,7 @@ void Session::attach_nvtx() {
   const std::string self = own_path();
   if (self.empty() || (before != nullptr && is_own_path(before))) return;
   if (before != nullptr && *before != '\0') nvtx_set_chain(before);
-  // Reaches the shared objects that have not used NVTX yet; `rangefinder run` reaches all.
+  // Affects only shared objects that have not used NVTX yet; `rangefinder run` sets it for all.
   (void)set_environment(kNvtxVariable, self);
 }
 
@@ -138,20 +138,20 @@ void Session::start_recording() {
   recorder().record_until_ns.store(Recorder::kAlways, std::memory_order_relaxed);
   std::string error;
   if (collection_.load(error) && collection_.begin(counters_.load(), false, error)) return;
-  say_without_cupti(error);
-  // Nothing will tell us of a context, and no driver's handler stands behind ours: begin now.
+  report_no_cupti(error);
+  // Without CUPTI no callback reports a context, and no exit handler of the driver matters: begin now.
   std::atexit(stop_at_exit);
   open_first_window();
 }
 
-// Without a window. CUPTI is not even loaded, unless somebody must be told of what happens before one.
+// Starts without a window. Loads CUPTI only if callbacks are needed before the first window.
 void Session::start_idle() {
   recorder().record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
   const bool profiler_calls = options_.capture.by == CaptureBy::profiler_calls;
   std::string error;
   if ((options_.start == StartMode::ready || profiler_calls) &&
       (!collection_.load(error) || !collection_.hold(profiler_calls, error))) {
-    say_once(error + ". No window can be opened until that has changed.");
+    say_once(error + ". No window can be opened until this is fixed.");
   }
   start_control();
 }
@@ -160,18 +160,18 @@ void Session::start_control() noexcept {
   try {
     std::call_once(control_once_, [this] {
       if (!options_.control && options_.capture.empty() && options_.start == StartMode::on) return;
-      // A forked child must not answer for us.
+      // A forked child must not answer on our socket.
       recorder().recording.store(true, std::memory_order_relaxed);
-      std::atexit(stop_at_exit);  // the socket's file
+      std::atexit(stop_at_exit);  // removes the socket's file
       control_ = std::make_unique<ControlThread>(*this, options_);
-      if (!control_->start()) log_info("no thread could be made to listen with");
+      if (!control_->start()) log_info("no control socket: cannot start its thread");
     });
   } catch (...) {
-    log_info("there is no control socket: out of memory");
+    log_info("no control socket: out of memory");
   }
 }
 
-void Session::say_without_cupti(const std::string& reason) {
+void Session::report_no_cupti(const std::string& reason) {
   say_once(reason + ". Kernels and copies are not recorded; NVTX ranges are.");
 }
 
@@ -196,9 +196,9 @@ void Session::on_profiler_call(bool start) noexcept {
 }
 
 void Session::register_exit() noexcept {
-  // The first time when the first window opens, the second when the first context exists: exit handlers
-  // run last in first out, and ours must come before the driver's, which ends the contexts that counters
-  // live in. More than twice would grow the list with every window.
+  // Exit handlers run last in, first out. Ours must run before the driver's, which destroys the contexts that
+  // counters live in. So register when the first window opens, and again when the first context exists. Not
+  // more than twice: the list would grow with every window.
   if (exit_registrations_.fetch_add(1) < 2) (void)std::atexit(stop_at_exit);
 }
 
@@ -220,15 +220,15 @@ void Session::stop(const char* reason) noexcept {
   const SessionState before = state_.exchange(SessionState::ended);
   if (before == SessionState::ended) return;
   const auto deadline = std::chrono::steady_clock::now() + kExitPatience;
-  // Unless it is this very thread, in a callback that opens a window.
+  // Bounded, because this very thread may be the one inside, in a callback that opens a window.
   while (inside_cupti_.load() != 0 && std::chrono::steady_clock::now() < deadline - kDrainPatience)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (before == SessionState::idle) return;
-  // Also where nothing is written any more: the driver must not find counters running.
+  // Even if nothing is recorded any more: counters must not run while the driver shuts down.
   collection_.finish(deadline - kDrainPatience);
   const auto drain_thread = drain();
   if (recorder().silent.load(std::memory_order_relaxed) || !drain_thread) return;
-  // Its end is known already; only that it is complete could not be waited for.
+  // The window was closed already, but it is not complete yet.
   if (before == SessionState::closing) drain_thread->end_window(reason_.load(), end_ns_.load(), 0);
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());

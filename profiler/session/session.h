@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order in which everything starts and stops; nothing else.
+// Starts and stops all parts of the profiler in order. It does nothing else.
 //
 //   cuInit ─▶ InitializeInjection ─▶ start_from_environment(): options, NVTX variable, CUPTI
 //   first context ─▶ first window, exit handler registered            (RANGEFINDER_START=on)
 //   control thread, a range, cuProfilerStart ─▶ begin_window … close_window   (session_windows.cpp)
 //   exit ─▶ stop(): counters, last records, end line           (before the driver's handlers)
 //
-// Each window is a trace of its own with a drain thread of its own. Owned by
-// injection/entry.cpp and leaked on purpose: CUPTI may call while static destructors run.
-// Memory in a window: activity buffers 64 MiB, join table 12 MiB, at most 80 rings of 0.6 MiB and the larger
-// ones of at most 16 busy threads, 4 MiB each, make 188 MiB, whatever the program does; names and paths come
-// on top, bounded too (name_table.h, path_table.h, naming_log.h).
+// Each window has its own trace and its own drain thread. Owned by injection/entry.cpp and
+// leaked on purpose: CUPTI may call while static destructors run.
+//
+// Memory of a window, at most: activity buffers 64 MiB, join table 12 MiB, 80 rings of 0.6 MiB, and 16 rings
+// of 4 MiB for busy threads; 188 MiB together. Names and paths come on top, bounded too (name_table.h,
+// path_table.h, naming_log.h).
+//
+// Three files: session.cpp holds start and exit, session_windows.cpp the windows, session_holding.cpp the
+// subscription to CUPTI between windows.
 #pragma once
 
 #include <sys/types.h>
@@ -31,15 +35,14 @@ namespace rangefinder {
 
 class Session final : public ControlTarget {
  public:
-  /// Called inside cuInit. nullptr when not even a session could be made. Throws nothing but
-  /// bad_alloc, which the caller keeps from the driver.
+  /// Called inside cuInit. Throws nothing but bad_alloc, which the caller must catch: it may not
+  /// reach the driver.
   [[nodiscard]] static Session* start_from_environment();
 
-  /// What must be known before the first NVTX call is served. Any thread, any number of times.
+  /// Reads the options that the first NVTX call needs. Any thread, any number of times.
   static void prepare_nvtx() noexcept;
 
-  /// Ends recording within the time an exiting program may lose to us. Only in the process that
-  /// started the session; a forked child's call does nothing.
+  /// Ends recording, within 2 s of the application's exit. In a forked child it does nothing.
   void stop(const char* reason) noexcept;
 
   // ControlTarget
@@ -66,7 +69,7 @@ class Session final : public ControlTarget {
   void on_profiler_call(bool start) noexcept;
   void on_counters_refused(const std::string& reason) noexcept;
   [[nodiscard]] Collection::Hooks hooks();
-  void say_without_cupti(const std::string& reason);
+  void report_no_cupti(const std::string& reason);
 
   // session_windows.cpp
   void open_first_window() noexcept;
@@ -74,18 +77,18 @@ class Session final : public ControlTarget {
   [[nodiscard]] bool start_drain(const WindowRequest& request, bool late);
   void register_exit() noexcept;
   [[nodiscard]] std::shared_ptr<DrainThread> drain() const;
-  /// Started by a program of the run, and not by `rangefinder run` itself.
+  /// This process was started by the application, not by `rangefinder run` itself.
   [[nodiscard]] bool is_child() const noexcept;
   [[nodiscard]] std::string default_folder(std::uint64_t window) const;
   [[nodiscard]] bool calls_in_progress() const;
   [[nodiscard]] bool holds_between_windows() const noexcept;
   void end_collection();
-  void settle_collection();
+  void retry_end_collection();
   void wait_for_driver() const;
   void forget_window();
 
-  /// While one lives somebody may be inside of CUPTI: an exiting program waits for that, since the driver
-  /// ends when we return.
+  /// While one exists, a thread may be inside CUPTI. stop() waits for it: the driver shuts down once we
+  /// return.
   class InsideCupti {
    public:
     explicit InsideCupti(Session& session) noexcept : session_(session) {
@@ -104,14 +107,14 @@ class Session final : public ControlTarget {
   Collection collection_;
   std::atomic<SessionState> state_{SessionState::idle};
   std::atomic<bool> yielded_{false};
-  int settling_turns_ = 0;
-  std::atomic<bool> settling_{false};         ///< threads are in calls whose callbacks are to go off
-  std::atomic<CounterMode> counters_;         // of the next window
-  std::atomic<CounterMode> window_counters_;  // of the open one
-  std::atomic<std::uint64_t> windows_{0};     // begun so far
+  int disabling_turns_ = 0;
+  std::atomic<bool> disabling_callbacks_{false};  ///< threads are in calls whose callbacks must still go off
+  std::atomic<CounterMode> counters_;             // of the next window
+  std::atomic<CounterMode> window_counters_;      // of the open one
+  std::atomic<std::uint64_t> windows_{0};         // begun so far
   std::atomic<std::int64_t> begin_ns_{0}, end_ns_{0};
   std::atomic<const char*> reason_{""};
-  bool quiesced_ = false;  // control thread: the closing window waits for its last records
+  bool quiesced_ = false;  // the closing window waits for its last records; control thread only
   std::atomic<int> exit_registrations_{0}, inside_cupti_{0};
   std::once_flag first_window_, control_once_;
   mutable std::mutex drain_mutex_;

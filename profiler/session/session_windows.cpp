@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The session's windows: how one opens, how it closes, what is known of it meanwhile.
+// Session: opens and closes windows, and reports their status.
 #include <unistd.h>
 
 #include <chrono>
@@ -15,24 +15,24 @@
 namespace rangefinder {
 namespace {
 
-/// Work that was launched before a window's end is waited for so long.
-constexpr std::uint32_t kSettlePatienceMs = 5000;
+/// Maximum wait for the records of work that was launched before a window's end.
+constexpr std::uint32_t kRecordPatienceMs = 5000;
 
-/// A call into the driver that began in a window may run so long after its end.
+/// Maximum wait, after a window's end, for driver calls that began in it.
 constexpr std::int64_t kCallPatienceNs = 200'000'000;
 
-/// A window that is asked for while cuInit runs waits so long for its end, and then for a context.
+/// A window requested while cuInit runs waits this long for cuInit, and then for a context.
 constexpr std::chrono::milliseconds kDriverPatience{10'000}, kContextPatience{1000};
 
-/// The ledger is the process's; a window's begins at 0, but for threads that still have no ring.
+/// The ledger counts for the process. A window starts it at 0, except for threads that still have no ring.
 void reset_loss(LossLedger& loss) noexcept {
   for (std::size_t cause = 0; cause < kLossCauses.size(); ++cause) {
     if (static_cast<Loss>(cause) != Loss::threads_without_ring) loss.set(static_cast<Loss>(cause), 0);
   }
 }
 
-/// A window's end waits so many turns until all its callbacks are off.
-constexpr int kSettlingTurns = 5;
+/// Maximum number of turns that a window's end waits until all its callbacks are off.
+constexpr int kMaxDisablingTurns = 5;
 
 std::uint64_t lost_in(const LossLedger& loss) noexcept {
   std::uint64_t sum = 0;
@@ -51,9 +51,9 @@ bool Session::is_child() const noexcept {
   return options_.run_pid != 0 && getppid() != options_.run_pid;
 }
 
-// The first window has the folder that was asked for; later ones have their number behind it. What
-// several processes would share is told apart as readers of partitioned data expect it, here by rank, and
-// where a trace is already by process (DrainThread::open_trace).
+// The first window has the requested folder; later ones append their number. Ranks get separate folders
+// below it, in the key=value form of partitioned data sets. DrainThread::open_trace() separates other
+// processes when the folder already holds a trace.
 std::string Session::default_folder(std::uint64_t window) const {
   const auto lookup = [](const char* name) { return std::getenv(name); };
   std::string folder = options_.out;
@@ -76,7 +76,7 @@ bool Session::start_drain(const WindowRequest& request, bool late) {
   }
   sources.out = request.out.empty() ? default_folder(windows_.load()) : request.out;
   sources.late = late;
-  sources.admits_itself = request.when_ready;
+  sources.begins_when_ready = request.when_ready;
   sources.more_windows = control_ != nullptr;
   if (late) sources.begin_ns = request.when_ready ? request.begin_ns : begin_ns_.load();
   auto made = std::make_shared<DrainThread>(std::move(sources));
@@ -95,14 +95,14 @@ void Session::open_first_window() noexcept {
       state_.store(SessionState::opening);
       windows_.store(1);
       begin_ns_.store(recorder().clock.now_ns());
-      // Before the thread, which must know whether other windows may follow.
+      // Before the drain thread, which must know whether other windows may follow.
       start_control();
       if (start_drain({}, false)) {
         SessionState opening = SessionState::opening;
         state_.compare_exchange_strong(opening, SessionState::recording);
         return;
       }
-      say_once("no thread could be made to record with. The program runs on without being recorded.");
+      say_once("cannot start the recording thread. The application continues without being recorded.");
       recorder().silent.store(true, std::memory_order_relaxed);
     });
   } catch (...) {
@@ -110,9 +110,9 @@ void Session::open_first_window() noexcept {
   }
 }
 
-// CUPTI that is told to record while another thread starts the driver may have no kernel records in any
-// window after the first (docs/decisions.md): who asks for a window at once waits for cuInit, and for the
-// context that a program of the CUDA runtime makes behind it.
+// If CUPTI is switched on while another thread initialises the driver, windows after the first may have no
+// kernel records (docs/decisions.md). So an early window waits for cuInit, and for the primary context that
+// the CUDA runtime creates after it.
 void Session::wait_for_driver() const {
   if (driver_is_ready()) return;
   const auto wait_for = [this](bool (*what)(), std::chrono::milliseconds patience) {
@@ -141,14 +141,14 @@ std::string Session::open_window(const WindowRequest& request) {
     forget_window();
     end_collection();
     windows_.fetch_sub(1);
-    return "no thread could be made to record with";
+    return "cannot start the recording thread";
   }
-  if (!request.when_ready) drain()->admit();
+  if (!request.when_ready) drain()->begin_recording();
   return {};
 }
 
 std::string Session::begin_window(const WindowRequest& request) noexcept {
-  if (yielded_.load()) return "CUPTI was given up: it must be taken back first";
+  if (yielded_.load()) return "CUPTI was given up with yield: send resume first";
   const InsideCupti inside(*this);
   SessionState state = SessionState::idle;
   if (!state_.compare_exchange_strong(state, SessionState::opening)) {
@@ -182,7 +182,7 @@ void Session::forget_window() {
   drain_.reset();
 }
 
-// Records of calls that began in the window and still run are wanted: they are waited for.
+// Calls that began in the window and still run belong to it, so the window's end waits for them.
 bool Session::calls_in_progress() const {
   const std::int64_t end_ns = end_ns_.load();
   return recorder().clock.now_ns() - end_ns < kCallPatienceNs && recorder().threads.any_call_before(end_ns);
@@ -190,7 +190,7 @@ bool Session::calls_in_progress() const {
 
 bool Session::finish_window() {
   const InsideCupti inside(*this);
-  settle_collection();
+  retry_end_collection();
   const auto drain_thread = drain();
   if (!drain_thread) return false;
   // A drain thread that could not open its folder has ended by itself.
@@ -199,16 +199,16 @@ bool Session::finish_window() {
   if (!quiesced_) {
     if (calls_in_progress()) return true;
     if (collection_.held()) collection_.quiesce();
-    drain_thread->end_window(reason_.load(), end_ns_.load(), kSettlePatienceMs);
+    drain_thread->end_window(reason_.load(), end_ns_.load(), kRecordPatienceMs);
     quiesced_ = true;
   }
   if (!drain_thread->ended()) return true;
   WindowProgress progress = status().window;
   std::string text = drain_thread->progress(true).summary;
   if (collection_.held()) end_collection();
-  // Most often done at the second turn. What a thread in a long call keeps on goes off later.
-  if (settling_.load() && ++settling_turns_ < kSettlingTurns) return true;
-  settling_turns_ = 0;
+  // Usually done at the second turn. If a thread is in a long call, retry_end_collection() finishes later.
+  if (disabling_callbacks_.load() && ++disabling_turns_ < kMaxDisablingTurns) return true;
+  disabling_turns_ = 0;
   recorder().record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
   quiesced_ = false;
   {
@@ -228,7 +228,7 @@ SessionStatus Session::status() {
   status.state = state_.load();
   status.yielded = yielded_.load();
   status.holds_cupti = collection_.held();
-  status.settling = settling_.load();
+  status.disabling_callbacks = disabling_callbacks_.load();
   const bool open = status.state == SessionState::recording || status.state == SessionState::closing;
   status.counters = open ? window_counters_.load() : counters_.load();
   status.metrics = collection_.metrics();
@@ -259,7 +259,7 @@ void Session::set_counters(CounterMode counters) {
 }
 
 std::string Session::set_metrics(const std::string& metrics) {
-  if (state_.load() != SessionState::idle) return "a window is open: metrics change between windows";
+  if (state_.load() != SessionState::idle) return "a window is open: metrics can change only between windows";
   return collection_.set_metrics(metrics) ? std::string() : "metrics were changed too often in this process";
 }
 

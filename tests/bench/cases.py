@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the cases of workloads/cases show on this GPU, as the tables of docs/measured.md.
+"""Results of the cases of workloads/cases on this GPU, as the tables of docs/measured.md.
 
 cases.py BUILD [--only transpose|gemm|starved|attention]
 
-Runs each under `rangefinder run` and prints times, bytes and counters from the report, beside what the program
-says must come out. Needs a GPU; counters must be permitted. One run each: run it three times for a figure.
+Runs each case under `rangefinder run`. Prints times, bytes and counters from the report beside the values that the
+program expects. Needs a GPU and permission to read counters. One run each: run it three times for a figure.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ import tempfile
 
 
 class Traced:
-    """One program under the profiler: what it printed, and its report."""
+    """One program under the profiler: its output and its report."""
 
     def __init__(self, build, program, *options):
         self.folder = tempfile.TemporaryDirectory(prefix="rangefinder-cases-")
@@ -40,7 +40,7 @@ class Traced:
         return {row["path"]: row for row in self.section("modules")["modules"]}
 
     def finding(self, rule):
-        """Its evidence, or {}."""
+        """Evidence of this finding, or {}."""
         return next((found["evidence"] for found in self.section("findings")["findings"] if found["id"] == rule), {})
 
 
@@ -62,7 +62,7 @@ def per_call(row, *keys):
 
 
 def ratio(metrics, above, below):
-    """Of two sums of metrics; None: one was not measured."""
+    """Ratio of two sums of metrics; None: one was not measured."""
     sums = [sum(metrics[name]["value"] for name in names if name in metrics) for names in (above, below)]
     return sums[0] / sums[1] if sums[1] else None
 
@@ -86,7 +86,7 @@ def transpose(build):
                      number(per_call(row, "l2_bytes")),
                      f"{number(sectors)} ({variant['store_sectors_per_request']})",
                      f"{number(conflicts, 1, 0)} ({variant['bank_conflicts']})"))
-    table("Transpose of 8192 x 4096 floats; in brackets what must come out",
+    table("Transpose of 8192 x 4096 floats; expected values in brackets",
           ("version", "us", "GB/s", "DRAM read, MB", "DRAM written, MB", "L2, MB", "sectors a store", "conflicts"), rows)
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For programs that measure CUPTI without our library: a subscriber, errors, and buffers whose records are
-// thrown away.
+// discarded.
 #pragma once
 
 #include <cerrno>
@@ -24,7 +24,7 @@ inline void check_cupti(CUptiResult result, const char* what) {
 inline constexpr std::size_t kThrownAwayBytes = std::size_t{2} << 20;
 
 inline void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
-  *most = 0;  // as many as fit
+  *most = 0;  // no limit on records
   *bytes = kThrownAwayBytes;
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kThrownAwayBytes));
 }

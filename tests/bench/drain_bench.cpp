@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPU time of the drain thread by stage, for launches and their kernel records as a program of many small
-// kernels makes them: 20 paths, 40 kernels, everything known already.
+// CPU time of the drain thread by stage, for launches and their kernel records. The load resembles a program
+// of many small kernels: 20 paths, 40 kernels, all names known.
 //
-//   decode     bytes ▶ structs, thrown away            kernel record
+//   decode     bytes ▶ structs, discarded              kernel record
 //   record     decode, join, totals, line              kernel record
 //   launch     event ▶ join table, line                launch event
 //   file       lines ▶ file                            both
 //
 //   drain_bench           median ns of a record or event over many batches
-//   drain_bench N         N batches and nothing else: for callgrind and perf
+//   drain_bench N         only N batches: for callgrind and perf
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -51,7 +51,7 @@ double cpu_ns() {
   return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
 }
 
-/// What comes in: the launches of a batch and the buffer of their records, made anew for each batch.
+/// The input: the launches of a batch and the buffer of their records, created again for each batch.
 class Program {
  public:
   Program(Recorder& recorder, std::int64_t base_ns) : now_ns_(base_ns), kernels_(kBatch) {
@@ -127,7 +127,7 @@ struct Stage {
 void run(const CuptiFunctions& cupti, const std::string& folder, std::size_t batches, bool quiet) {
   Recorder& own = recorder();
   Options options;
-  options.max_bytes = std::uint64_t{512} << 20;  // the oldest segments go
+  options.max_bytes = std::uint64_t{512} << 20;  // the oldest segments are deleted
   options.segment_bytes = std::uint64_t{64} << 20;
   options.keep_last = true;
   options.force = true;

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Exact bytes against ncu's, kernel by kernel: kernel_kinds.py (PyTorch) and the probe known_bytes, each
+# Exact bytes compared with ncu's, kernel by kernel: kernel_kinds.py (PyTorch) and the probe known_bytes, each
 # once under `rangefinder run --counters exact` and five times under ncu.
 #
 #   exact_against_ncu.py BUILD [--runs 5] [--only torch|probes] [--ncu FILE] [--keep FOLDER]
 #
-# ncu leaves caches and clocks alone, as we do. Kernels are matched by mangled name and order; all of them
-# must match. Compared are L2 bytes of kernels that move more than 4 MiB, and DRAM bytes, read and written, where
-# the kernel is alone in its range and the range declares more than 256 MiB (of the two directions those with
-# 5 % of the bytes or more). Good: within 2 % of ncu's median, or within ncu's own least and most.
-# Exit code 1 where a value is not, or fewer than 20 kernels by name were compared; 3 where something fails.
+# ncu leaves caches and clocks alone, as we do. Kernels are matched by mangled name and order; all must match.
+# Compares L2 bytes of kernels that move more than 4 MiB. Compares DRAM bytes, read and written, if the kernel is
+# alone in its range and the range declares more than 256 MiB (only directions with 5 % of the bytes or more).
+# Good: within 2 % of ncu's median, or within ncu's own minimum and maximum.
+# Exit code 1 if a value is not good, or if fewer than 20 kernel names were compared; 3 if something fails.
 # Needs a GPU and ncu; `torch` also PyTorch.
 import argparse
 import csv
@@ -28,8 +28,8 @@ import tempfile
 FOLDER = pathlib.Path(__file__).resolve().parent
 METRICS = {"dram_read_bytes": "dram__bytes_read.sum", "dram_write_bytes": "dram__bytes_write.sum",
            "l2_bytes": "lts__t_bytes.sum"}
-LEAST_L2, LEAST_FOOTPRINT, LEAST_PART = 4 << 20, 256 << 20, 0.05
-MOST_PERCENT, LEAST_KERNELS = 2, 20
+MIN_L2, MIN_FOOTPRINT, MIN_PART = 4 << 20, 256 << 20, 0.05
+MAX_PERCENT, MIN_KERNELS = 2, 20
 
 
 def fail(message):
@@ -48,7 +48,7 @@ def run(words, timeout):
 
 
 class Program:
-    """What is run, which paths are compared, and what ncu needs to see the same kernels."""
+    """A command, the paths to compare, and the options with which ncu sees the same kernels."""
 
     def __init__(self, name, words, within, ncu_options):
         self.name, self.words, self.within, self.ncu_options = name, words, within, ncu_options
@@ -120,8 +120,8 @@ def same_kernels(program, kernels, rows):
     if ours == theirs:
         return
     place = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
-    fail(f"{program.name}: {len(ours)} kernels in the trace, {len(theirs)} under ncu; from number {place} on they "
-         f"differ:\n{ours[place:place + 2]}\n{theirs[place:place + 2]}")
+    fail(f"{program.name}: {len(ours)} kernels in the trace, {len(theirs)} under ncu; they differ from number {place} "
+         f"on:\n{ours[place:place + 2]}\n{theirs[place:place + 2]}")
 
 
 def measure(args, program, folder):
@@ -142,17 +142,17 @@ def measure(args, program, folder):
 
 
 def to_compare(kernel, alone, footprint):
-    """Names of the values that have a bound."""
+    """Names of the values that have a bound for this kernel."""
     medians = {name: statistics.median(values) for name, values in kernel.ncu.items()}
-    names = ["l2_bytes"] if medians["l2_bytes"] > LEAST_L2 else []
-    if alone and footprint > LEAST_FOOTPRINT:
+    names = ["l2_bytes"] if medians["l2_bytes"] > MIN_L2 else []
+    if alone and footprint > MIN_FOOTPRINT:
         all_dram = medians["dram_read_bytes"] + medians["dram_write_bytes"]
-        names += [name for name in ("dram_read_bytes", "dram_write_bytes") if medians[name] >= LEAST_PART * all_dram]
+        names += [name for name in ("dram_read_bytes", "dram_write_bytes") if medians[name] >= MIN_PART * all_dram]
     return names
 
 
 def compare(kernels, footprints):
-    """Prints the rows; returns (off in percent of all values, missed, kernels compared, names of kernels)."""
+    """Prints the rows; returns (difference in percent of all values, missed, kernels compared, names of kernels)."""
     offs, missed, compared, names = {name: [] for name in METRICS}, 0, 0, set()
     calls = {}
     for kernel in kernels:
@@ -169,7 +169,7 @@ def compare(kernels, footprints):
                 theirs, ours = kernel.ncu[name], kernel.values[name]
                 median = statistics.median(theirs)
                 off = float("nan") if ours is None else 100 * (ours / median - 1)
-                good = ours is not None and (abs(off) <= MOST_PERCENT or min(theirs) <= ours <= max(theirs))
+                good = ours is not None and (abs(off) <= MAX_PERCENT or min(theirs) <= ours <= max(theirs))
                 missed += 0 if good else 1
                 offs[name].append(abs(off))
                 names.add(kernel.mangled)
@@ -188,7 +188,7 @@ def main():
     parser.add_argument("--only", choices=("torch", "probes"))
     parser.add_argument("--ncu", default=shutil.which("ncu") or "ncu")
     parser.add_argument("--timeout", type=int, default=120, help="seconds for one run")
-    parser.add_argument("--keep", type=pathlib.Path, help="leave trace and ncu's tables here")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep the trace and ncu's tables here")
     args = parser.parse_args()
     args.build = args.build.resolve()
     missed = compared = 0
@@ -196,7 +196,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        print(f"MB; ours, ncu's median of {args.runs} runs (least, most), difference")
+        print(f"MB; ours, ncu's median of {args.runs} runs (minimum, maximum), difference")
         for program in programs(args):
             kernels, footprints = measure(args, program, folder)
             found = compare(kernels, footprints)
@@ -206,11 +206,11 @@ def main():
                 offs[name] += found[0][name]
     for name, values in offs.items():
         if values:
-            print(f"{name}: {len(values)} values, off by {statistics.median(values):.2f} % in the median, "
-                  f"{max(values):.2f} % at most")
-    enough = len(names) >= LEAST_KERNELS or args.only is not None
+            print(f"{name}: {len(values)} values, difference {statistics.median(values):.2f} % median, "
+                  f"{max(values):.2f} % maximum")
+    enough = len(names) >= MIN_KERNELS or args.only is not None
     print(f"{compared} kernels of {len(names)} names, {missed} values missed"
-          f"{'' if enough else f'; at least {LEAST_KERNELS} names are needed'}")
+          f"{'' if enough else f'; at least {MIN_KERNELS} names are needed'}")
     sys.exit(0 if missed == 0 and enough else 1)
 
 

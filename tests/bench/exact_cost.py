@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What exact counters cost a launch, beside what ncu costs a kernel for the same three metrics on
-# the same GPU in the same run.
+# Cost of exact counters per launch, beside ncu's cost per kernel for the same three metrics on the same GPU in the
+# same run.
 #
 #   exact_cost.py BUILD [--runs 3] [--launches 10240] [--range-launches 16] [--batches 128,512,1024]
 #                       [--ncu FILE] [--ncu-launches 300] [--ncu-runs 1]
 #
-# Load: bin/launch_storm, launches of an empty kernel, timed by the program itself once all is warm:
-# neither our start nor ncu's is in the figures. Each mode once a turn, turns alternate in order; medians,
-# (least, most). A row's cost is what it adds to the plain program, batches and decoding included.
-# The start and the batches are read from the trace of the runs with one thread at the largest batch:
-# the longest of all launches, and the next longest, one a batch.
-# Exit code 1 where a bound below is missed, 3 where something fails. Needs a GPU; ncu as installed.
+# Load: bin/launch_storm, launches of an empty kernel. The program times itself after its warm-up, so the figures
+# exclude our start and ncu's. Each mode runs once per turn, and turns alternate in order. Medians, (minimum,
+# maximum). A row's cost is what it adds to the plain program, including batches and decoding.
+# The start and the batches come from the traces of the runs with one thread at the largest batch: the longest of all
+# launches, and the next longest, one per batch.
+# Exit code 1 if a bound below is missed, 3 if something fails. Needs a GPU; ncu as installed.
 import argparse
 import json
 import os
@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-MOST_US_A_LAUNCH, LEAST_RATIO, MOST_START_MS, MOST_BATCH_MS = 97, 300, 1000, 40
+MAX_US_PER_LAUNCH, MIN_RATIO, MAX_START_MS, MAX_BATCH_MS = 97, 300, 1000, 40
 METRICS = "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum"
 
 
@@ -45,14 +45,14 @@ def storm(words, timeout, prefix=()):
 
 
 class Mode:
-    """One row of the table: how the program is run."""
+    """One row of the table: how to run the program."""
 
     def __init__(self, name, threads, options=(), grouped=False):
         self.name, self.threads, self.options, self.grouped = name, threads, options, grouped
         self.us, self.us_a_group = [], []
 
     def run(self, args, folder):
-        launches = args.launches * (args.range_launches if self.grouped else 1)  # as many counter ranges
+        launches = args.launches * (args.range_launches if self.grouped else 1)  # the same number of counter ranges
         words = [args.build / "bin/launch_storm", "--threads", str(self.threads), "--launches", str(launches)]
         if self.grouped:
             words += ["--range-launches", str(args.range_launches)]
@@ -79,7 +79,7 @@ def modes_of(args):
 
 
 class Waits:
-    """From a trace of one thread: the longest launch (the start), and one a batch."""
+    """From a trace of one thread: the longest launch (the start), and the next longest, one per batch."""
 
     def __init__(self, folder):
         spans, self.batches = [], 0
@@ -96,7 +96,7 @@ class Waits:
         if self.batches < 3 or len(spans) < 3:
             fail(f"{folder}: {self.batches} batches, {len(spans)} exact launches")
         spans.sort(reverse=True)
-        # The last batch is decoded when the program ends, in no launch.
+        # The last batch is decoded when the program ends, outside any launch.
         self.start_ms, self.batch_ms = spans[0], spans[1:self.batches]
         self.launch_us = statistics.median(spans[self.batches:]) * 1e3
 
@@ -117,7 +117,7 @@ def run_all(args, folder):
 
 
 def print_modes(args, modes):
-    """Cost of each mode over its plain program: {(name, threads): us a launch}."""
+    """Cost of each mode over its plain program: {(name, threads): us per launch}."""
     print(f"launch_storm --threads T --launches {args.launches}, in ranges {args.range_launches} times as many "
           f"--range-launches {args.range_launches}; {args.runs} runs of each, in turns\n")
     print(f"{'mode':44} {'threads':>7} {'us a launch':>26} {'us a range':>28} {'added, us a launch':>19}")
@@ -138,7 +138,7 @@ def print_waits(waits):
     for name, found in waits.items():
         starts = [wait.start_ms for wait in found]
         batches = [ms for wait in found for ms in wait.batch_ms]
-        kept = max(starts) < MOST_START_MS and max(batches) < MOST_BATCH_MS
+        kept = max(starts) < MAX_START_MS and max(batches) < MAX_BATCH_MS
         good = good and kept
         print(f"{name}, 1 thread: the start held a launch for {spread(starts)} ms; {len(batches)} batches one for"
               f" {spread(batches)} ms each; other launches {statistics.median(w.launch_us for w in found):.1f} us;"
@@ -148,7 +148,7 @@ def print_waits(waits):
 
 
 def ncu_cost(args, folder):
-    """us a kernel over the plain program, one value a run."""
+    """us per kernel over the plain program, one value per run."""
     words = [args.build / "bin/launch_storm", "--threads", "1", "--launches", str(args.ncu_launches)]
     prefix = [args.ncu, "--metrics", METRICS, "--cache-control", "none", "--clock-control", "none", "--force-overwrite",
               "--export", folder / "ncu"]
@@ -183,14 +183,14 @@ def main():
     for threads in (1, 8):
         cost = costs[f"exact, a range a launch, batch {args.batches[-1]}", threads]
         ratio = statistics.median(ncu) / cost
-        kept = cost <= MOST_US_A_LAUNCH and ratio >= LEAST_RATIO
+        kept = cost <= MAX_US_PER_LAUNCH and ratio >= MIN_RATIO
         good = good and kept
-        print(f"exact at launches, {threads} threads: {cost:.1f} us a launch (at most {MOST_US_A_LAUNCH}), "
-              f"ncu costs {ratio:.0f} times as much (at least {LEAST_RATIO})  {'ok' if kept else 'MISSED'}")
+        print(f"exact at launches, {threads} threads: {cost:.1f} us a launch (at most {MAX_US_PER_LAUNCH}), "
+              f"ncu costs {ratio:.0f} times as much (at least {MIN_RATIO})  {'ok' if kept else 'MISSED'}")
     a_range = costs[f"exact, at ranges of {args.range_launches}, batch {args.batches[-1]}", 1] * args.range_launches
-    kept = a_range <= MOST_US_A_LAUNCH
+    kept = a_range <= MAX_US_PER_LAUNCH
     print(f"exact at ranges, 1 thread: {a_range:.1f} us a range of {args.range_launches} launches (at most "
-          f"{MOST_US_A_LAUNCH})  {'ok' if kept else 'MISSED'}")
+          f"{MAX_US_PER_LAUNCH})  {'ok' if kept else 'MISSED'}")
     sys.exit(0 if good and kept else 1)
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long `rangefinder export` takes for a million kernels with their launches, and how much memory.
+"""Time and memory of `rangefinder export` for a million kernels with their launches.
 
     export_speed.py RANGEFINDER TRACE_MAKER [--kernels N] [--folder DIR] [--check] [--machine MACHINE_SPEED]
 
-Needs about 3 GB of disk in DIR (default: the system's place for temporary files). With --check the exit code
-is 1 where a goal is missed: kineto in 5 s, and no format in more than 64 MiB. The goal is held against CPU
-time, user and system, which other work on the machine changes less; it is for the machine of docs/measured.md, and
-stretched by how much slower MACHINE_SPEED (build/tests/machine_speed) finds this one before or after.
+Needs about 3 GB of disk in DIR (default: the system's folder for temporary files). With --check the exit code is 1 if
+a goal is missed: kineto in 5 s, and no format in more than 64 MiB. The goal applies to CPU time, user and system,
+which other work on the machine changes less. It is for the machine of docs/measured.md. It is stretched by the factor
+by which MACHINE_SPEED (build/tests/machine_speed) finds this machine slower, before or after.
 """
 import argparse
 import os
@@ -19,8 +19,8 @@ import tempfile
 import time
 
 FORMATS = ("kineto", "perfetto", "csv", "sqlite", "speedscope", "prometheus")
-MOST_KINETO_S = 5.0
-MOST_MEMORY_KIB = 64 * 1024
+MAX_KINETO_S = 5.0
+MAX_MEMORY_KIB = 64 * 1024
 
 
 def measured(command):
@@ -35,7 +35,7 @@ def measured(command):
 
 
 def times_slower(program):
-    """How many times slower this machine is now than that of the goals; 1 without the program that says so."""
+    """How many times slower this machine is now than that of the goals; 1 without the program that measures it."""
     return float(subprocess.run([program], check=True, capture_output=True, text=True).stdout) if program else 1.0
 
 
@@ -60,18 +60,18 @@ def main():
         for to in FORMATS:
             command = [options.rangefinder, "export", str(trace), "--to", to, "--out", str(out)]
             seconds, memory_kib, user_s, system_s = measured(command)
-            print(f"{to:11} {seconds:6.2f} s (CPU: {user_s:.2f} s, in the system {system_s:.2f}), "
+            print(f"{to:11} {seconds:6.2f} s (CPU: user {user_s:.2f} s, system {system_s:.2f} s), "
                   f"{memory_kib / 1024:6.1f} MiB of memory, {size_of(out) / 1e6:8.1f} MB written", flush=True)
             if to == "kineto":
                 kineto_s, slower = user_s + system_s, max(slower, times_slower(options.machine))
-            if memory_kib > MOST_MEMORY_KIB:
-                missed.append(f"{to} took {memory_kib / 1024:.0f} MiB, goal {MOST_MEMORY_KIB // 1024} MiB")
+            if memory_kib > MAX_MEMORY_KIB:
+                missed.append(f"{to} took {memory_kib / 1024:.0f} MiB, goal {MAX_MEMORY_KIB // 1024} MiB")
             if out.is_dir():
                 shutil.rmtree(out)
             else:
                 out.unlink()
-    print(f"kineto: {kineto_s:.1f} s of CPU, goal here {MOST_KINETO_S * slower:.1f}, stretched by {slower:.2f}")
-    if kineto_s > MOST_KINETO_S * slower:
+    print(f"kineto: {kineto_s:.1f} s of CPU, goal here {MAX_KINETO_S * slower:.1f}, stretched by {slower:.2f}")
+    if kineto_s > MAX_KINETO_S * slower:
         missed.append(f"kineto took {kineto_s:.1f} s")
     for text in missed:
         print("missed: " + text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions that the hot paths take, by callgrind, against the numbers in instructions.json: more than
-10 % above fails. Wall time means nothing on a shared machine; instructions do.
+"""Instructions of the hot paths, counted by callgrind, compared with instructions.json: more than 10 % above fails.
+Wall time means nothing on a shared machine; instructions do.
 
   activity_record   decode, join, totals and line of one GPU record: the drain thread, over a recorded run
   host_event        the same of one event of the application's threads (launch, range, wait)
@@ -9,7 +9,7 @@
   push_pop          one push and pop of an NVTX range, on the application's thread
 
 Usage: instruction_guard.py BUILD REPOSITORY [--update]
-Exit codes: 0 fine; 1 one takes more than it may; 77 no valgrind, or no numbers for this compiler."""
+Exit codes: 0 ok; 1 a path takes more than it may; 77 no valgrind, or no numbers for this compiler."""
 import argparse
 import json
 import pathlib
@@ -20,14 +20,14 @@ import sys
 import tempfile
 
 RECORDING = "hf_rtdetr_trace"
-MOST_GROWTH = 0.10
-BATCH = 8192  # of drain_bench
+MAX_GROWTH = 0.10
+BATCH = 8192  # events per batch of drain_bench
 GPU_KINDS = ("kernel", "memcpy", "memset", "overhead")
 EVENT_KINDS = ("launch", "range", "sync", "alloc", "free")
 
 
 def instructions(command: list[str], inside: str | None = None) -> int:
-    """Of `command`, or only while a function whose name begins with `inside` runs."""
+    """Instructions of `command`, or only of functions whose names begin with `inside`."""
     with tempfile.TemporaryDirectory() as folder:
         options = ["--tool=callgrind", f"--callgrind-out-file={folder}/out"]
         if inside:
@@ -84,7 +84,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("repository", type=pathlib.Path)
-    parser.add_argument("--update", action="store_true", help="make these the numbers to compare with")
+    parser.add_argument("--update", action="store_true", help="store these as the numbers to compare with")
     options = parser.parse_args()
     if not shutil.which("valgrind"):
         print("skipped: valgrind is not installed")
@@ -98,14 +98,14 @@ def main() -> int:
         table.write_text(json.dumps(known, indent=2) + "\n")
     bound = known.get(compiler)
     grown = False
-    print(f"{'instructions a':20}{'now':>10}{'known':>10}{'change':>10}   {compiler}")
+    print(f"{'instructions per':20}{'now':>10}{'known':>10}{'change':>10}   {compiler}")
     for name, now in counted.items():
         before = bound.get(name) if bound else None
         change = f"{now / before - 1:+.1%}" if before else ""
         print(f"{name:20}{now:>10}{before or '':>10}{change:>10}")
-        grown = grown or (before is not None and now > before * (1 + MOST_GROWTH))
+        grown = grown or (before is not None and now > before * (1 + MAX_GROWTH))
     if not bound:
-        print(f"skipped: no numbers for {compiler}; --update makes these the ones")
+        print(f"skipped: no numbers for {compiler}; --update stores them")
         return 77
     return 1 if grown else 0
 

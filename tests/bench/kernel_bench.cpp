@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long each convolution and linear layer of RT-DETR R50 takes.
+// Time of each convolution and linear layer of RT-DETR R50.
 //
 //   kernel_bench [--batch N] [--dtype fp32|tf32|fp16|bf16] [--early on|off] [--sweep FILE.csv]
 //
-// Each shape runs in a graph of launches that follow each other, with other weights each time (they come
-// from DRAM, as in the network) and the same activations (they stay in L2). The time is that of the graph
-// over its launches, the least of five: it holds the gap between two kernels. --sweep tries every tile and
-// split, writes all times to FILE, and compares what each computed with the first tile's result.
+// Each shape runs in a graph of dependent launches, with other weights each time (they come from DRAM, as in
+// the network) and the same activations (they stay in L2). The time is that of the graph divided by its
+// launches, the minimum of five: it includes the gap between two kernels. --sweep tries every tile and split,
+// writes all times to FILE, and compares each result with that of the first tile.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ using namespace kernels;
 constexpr int kLaunches = 20;
 constexpr int kRepeats = 5;
 
-/// Microseconds a launch; negative: refused.
+/// Microseconds per launch; negative: the launcher refused.
 double time_us(const Work& work, int tile, int splits, cudaStream_t stream) {
   const std::size_t step = (work.weight_bytes + 255) / 256 * 256;
   cudaGraph_t graph = nullptr;
@@ -69,7 +69,7 @@ double time_us(const Work& work, int tile, int splits, cudaStream_t stream) {
   return least;
 }
 
-/// The first and the last of what a launch writes.
+/// The first and the last part of a launch's output.
 std::vector<float> result_of(const Work& work, int tile, int splits, const Memory& memory,
                              cudaStream_t stream) {
   require(cudaMemset(memory.output, 0xFF, work.output_bytes), "cudaMemset");
@@ -86,7 +86,7 @@ std::vector<float> result_of(const Work& work, int tile, int splits, const Memor
   return values;
 }
 
-/// ||a - b|| / ||b||; NaN if either has one.
+/// ||a - b|| / ||b||; NaN if either contains one.
 double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
   double difference = 0;
   double norm = 0;
@@ -132,7 +132,7 @@ void run(const Settings& settings) {
   require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
   std::FILE* const log = settings.sweep_file != nullptr ? std::fopen(settings.sweep_file, "w") : nullptr;
   if (settings.sweep_file != nullptr && log == nullptr)
-    throw std::runtime_error("cannot write the sweep's file");
+    throw std::runtime_error("cannot write the file of --sweep");
   std::printf("%s batch %d\n%-20s %5s %8s %9s\n", name_of(settings.element), settings.batch, "layer", "count",
               "us", "TFLOP/s");
   double sums[2] = {};

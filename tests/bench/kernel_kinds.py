@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The program of exact_against_ncu.py: kernels of many kinds, each once in a range of its own.
+# The program of exact_against_ncu.py: kernels of many kinds, each once in its own range.
 #
-#   measured/CASE    one call; measured/clean before it reads 512 MiB, so that L2 holds nothing written
+#   measured/CASE    one call; measured/clean before it reads 512 MiB, so that L2 holds no written lines
 #
-# Everything is allocated, and every case has run once, before cudaProfilerStart. Prints one JSON object:
-# per path the bytes of the tensors that the call reads and writes (`declared_bytes`; of index tensors and
-# gathers what the indices name). Needs PyTorch and a GPU.
+# Allocates everything and runs every case once before cudaProfilerStart. Prints one JSON object: per path the bytes of
+# the tensors that the call reads and writes (`declared_bytes`; for index tensors and gathers, the bytes that the
+# indices refer to). Needs PyTorch and a GPU.
 import json
 
 import torch

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much slower than the machine of docs/measured.md this one is: goals of time are stated for that one
-// and stretched by this elsewhere, and under load.
+// How much slower this machine is than that of docs/measured.md. Time goals are stated for that machine and
+// stretched by this factor elsewhere, and under load.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace rangefinder {
 
-/// Seconds for a loop like reading: 256 Mi bytes in order, a branch and a multiplication on each. Run it
-/// before and after what is measured, and take the longer.
+/// Seconds of a loop like reading: 256 Mi bytes in order, a branch and a multiplication on each. Run it
+/// before and after the measurement, and use the longer time.
 inline double loop_seconds() {
   std::vector<char> bytes(std::size_t{64} << 20);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>('0' + i * 7 % 11);
@@ -24,7 +24,7 @@ inline double loop_seconds() {
       hash = hash * 10 + static_cast<unsigned char>(c - '0');
     }
   }
-  const volatile std::uint64_t result = hash + groups;  // else the loop is left out, or moved past the clock
+  const volatile std::uint64_t result = hash + groups;  // keeps the compiler from removing the loop
   static_cast<void>(result);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

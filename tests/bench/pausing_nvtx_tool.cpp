@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An NVTX tool that waits before each range begins, so that the kernels of a program with a range around each
-// launch stand apart: every hardware sample then holds one of them at most.
+// An NVTX tool that waits before each range begins. In a program with a range around each launch, kernels are
+// then so far apart that every hardware sample holds at most one of them.
 //
 //   NVTX_INJECTION64_PATH=libpausing_nvtx_tool.so PAUSE_US=100 rangefinder run … PROGRAM
 //
-// The profiler passes its calls on (RANGEFINDER_NVTX_CHAIN). The wait burns CPU: a sleep would last longer.
+// The profiler forwards its calls to it (RANGEFINDER_NVTX_CHAIN). The wait burns CPU: a sleep would take
+// longer.
 #include <chrono>
 #include <cstdlib>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one push and pop of an NVTX range costs the application in the steady state:
-// a text of 30 characters, three levels deep, the ring drained between batches as
-// the drain thread does.
+// Cost of one push and pop of an NVTX range for the application in the steady state: a text of 30 characters,
+// three levels deep, the ring drained between batches as the drain thread does.
 //
 //   push_pop_bench           median ns of a push and its pop, over many batches
-//   push_pop_bench N         N pushes and pops and nothing else: for callgrind
+//   push_pop_bench N         only N pushes and pops: for callgrind
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -33,7 +32,7 @@ static_assert(kTexts[0].size() == 30);
 void push_and_pop(Recorder& recorder, std::size_t count) {
   const NvtxAttributes attributes;
   for (std::size_t i = 0; i < count; ++i) {
-    // By use() each time, as the NVTX handlers do.
+    // Calls use() each time, like the NVTX handlers.
     (void)recorder.threads.use()->push(0, kTexts[i % kTexts.size()], attributes);
     (void)recorder.threads.use()->pop(0);
   }
@@ -46,7 +45,7 @@ double ns_a_call(const Clock& clock) {
   const std::int64_t start_ns = clock_now_ns();
   for (int i = 0; i < kCalls; ++i) sum += clock() & 1;
   const double ns = static_cast<double>(clock_now_ns() - start_ns) / kCalls;
-  return sum < 0 ? 0 : ns;  // so that the calls are made
+  return sum < 0 ? 0 : ns;  // so that the calls are not optimised away
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ int main(int argc, char** argv) {
   (void)state->push(0, "model", {});
   (void)state->push(0, "decoder", {});
   const auto drain = [&recorder, state] {
-    recorder.clock.calibrate();  // as the drain thread does each turn
+    recorder.clock.calibrate();  // as the drain thread does in each turn
     state->ring().drain([](const rangefinder::Event&) {});
   };
   for (int i = 0; i < 20 && !recorder.clock.running(); ++i) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast a trace is read, and by what it may be slower on a slower machine.
+// How fast a trace is read. The goals allow for a slower machine.
 //
-//   reading_speed DIR                        lines a second through read_trace, one thread
-//   reading_speed DIR --report RANGEFINDER   and `rangefinder report DIR`: time and most memory
-//   reading_speed DIR … --check              exit code 1 where a goal is missed
+//   reading_speed DIR                        lines per second through read_trace, one thread
+//   reading_speed DIR --report RANGEFINDER   also `rangefinder report DIR`: time and maximum memory
+//   reading_speed DIR … --check              exit code 1 if a goal is missed
 //
-// Goals are stated for the machine that docs/measured.md names. On another, and under load, they are
-// stretched by what a fixed loop takes there: it is run before and after, in this process.
+// Goals are stated for the machine of docs/measured.md. On another machine, and under load, they are
+// stretched by the time of a fixed loop, which runs before and after in this process.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ using namespace rangefinder;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kGoalLinesPerS = 2e6;
-constexpr double kGoalReportSeconds = 8;  // of 10 million kernels; longer in proportion, never shorter
+constexpr double kGoalReportSeconds = 8;  // for 10 million kernels; more in proportion, never less
 constexpr double kGoalKernels = 10e6;
 constexpr double kGoalBytes = 1024.0 * 1024 * 1024;
 
@@ -89,7 +89,7 @@ bool measure(const Options& options) {
   const double seconds = seconds_since(start);
   Report report;
   if (!options.program.empty()) report = run_report(options.program, options.folder);
-  // Others at work on the machine slow down both.
+  // Other work on the machine slows down both.
   const double after = loop_seconds();
   const double slower = times_slower(std::max(before, after));
   std::printf("%llu lines, %llu kernels; the loop took %.3f and %.3f s: goals are stretched by %.2f\n",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The convolutions and linear layers of RT-DETR R50 at 640 x 640, each distinct one once, with how often
-// a forward pass runs it. Sizes are those of one image.
+// The convolutions and linear layers of RT-DETR R50 at 640 x 640. Each distinct one is listed once, with its
+// number of runs in a forward pass. Sizes are those of one image.
 #pragma once
 
 #include <array>

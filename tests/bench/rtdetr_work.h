@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layers of rtdetr_shapes.h as launches that can be timed: with operands in GPU memory, weights at
-// any offset of a pool that is larger than L2, and a tile and splits of one's choice.
+// The layers of rtdetr_shapes.h as launches to time: operands in GPU memory, weights at any offset of a pool
+// that is larger than L2, and a chosen tile and splits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@
 
 namespace rangefinder::kernel_bench {
 
-inline constexpr std::size_t kWeightPoolBytes = std::size_t{160} << 20;  ///< more than any L2
+inline constexpr std::size_t kWeightPoolBytes = std::size_t{160} << 20;  ///< larger than any L2
 
 struct Settings {
   int batch = 1;
@@ -24,7 +24,7 @@ struct Settings {
   bool may_start_early = true;
 };
 
-/// Operands with small values, as large as the largest layer needs; freed at the end of the program.
+/// Operands with small values, large enough for the largest layer; freed at the end of the program.
 struct Memory {
   void *input, *second, *residual, *output, *weight, *bias, *workspace;
 
@@ -34,7 +34,7 @@ struct Memory {
 struct Work {
   std::string name;
   bool is_convolution;
-  int count;  ///< in a forward pass
+  int count;  ///< runs per forward pass
   double flops;
   std::size_t weight_bytes;
   std::size_t output_bytes;

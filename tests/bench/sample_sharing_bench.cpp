@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What sharing samples costs: the application's drain thread (SampleSharing) a sample and a kernel,
-// and the tools (SampledTrace) for a whole trace.
+// Cost of sharing samples: per sample and per kernel in the application's drain thread (SampleSharing), and
+// for a whole trace in the tools (SampledTrace).
 //
-//   sample_sharing_bench [SAMPLES]      5,000,000 unless said otherwise, and twice as many kernels
+//   sample_sharing_bench [SAMPLES]      5,000,000 by default, and twice as many kernels
 #include <sys/resource.h>
 #include <time.h>
 
@@ -38,7 +38,7 @@ KernelRecord kernel_at(std::uint64_t n) {
   return record;
 }
 
-/// Samples and kernels, a line of samples behind the kernels of its time. Paths first.
+/// Paths first, then samples and kernels: each line of samples follows the kernels of its time.
 void visit(std::uint64_t samples, const RecordVisitor& see) {
   see(PathRecord{1, 0, 0, "model"});
   for (std::uint32_t path = 2; path < 402; ++path) see(PathRecord{path, 1, 0, "layer"});
@@ -67,7 +67,7 @@ void bench_live(std::uint64_t samples) {
     if (const auto* kernel = std::get_if<KernelRecord>(&line)) {
       sharing.add(*kernel);
       latest = kernel->work.end_ns;
-      return;  // too short to time: below, by all kernels alone
+      return;  // too short to time: timed below, over all kernels
     }
     if (const auto* record = std::get_if<SamplesRecord>(&line)) sharing.add(*record);
     if (latest - settled > 100'000'000) {
@@ -101,8 +101,8 @@ void bench_tools(std::uint64_t samples) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   std::printf(
-      "tools: %.1f s to load and unmix, %.1f s to share, for %llu samples and %zu paths; %.1f s of each "
-      "to make a trace that large; %ld MB at most\n",
+      "tools: %.1f s to load and unmix, %.1f s to share, for %llu samples and %zu paths; each includes "
+      "%.1f s to make the trace; at most %ld MB\n",
       loaded - made, shared - loaded, static_cast<unsigned long long>(totals.samples.samples),
       totals.paths.size(), made - start, usage.ru_maxrss / 1'000);
 }

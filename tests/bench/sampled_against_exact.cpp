@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sampled bytes against exact ones, path by path: the same program run with `run --counters sampled`, and
-// once or several times with `run --counters exact`.
+// Sampled bytes compared with exact ones, path by path: the same program run with `run --counters sampled`,
+// and once or several times with `run --counters exact`.
 //
 //   sampled_against_exact SAMPLED EXACT [EXACT…] [--all] [--skip N]
 //
-// Prints for each path exact and sampled bytes a call, their difference, the stated error and whether it
-// covers the difference; then medians, for paths of 5 % of GPU time or more and for all. Paths are matched
-// by text and compared where all traces measured all launches; bytes are scaled to one call, since the runs
-// may differ in length. What a kernel moves differs from process to process (what the caches hold, where
-// memory lies): the truth is what lies between the least and the most of the exact runs. `--skip`: iterations
-// at the beginning that do not count, because they are cold. A truth may be sampled too, of a run in which
-// kernels stood so far apart that no sample held two of them (pausing_nvtx_tool.cpp). Ends with 1 where fewer
-// than 95 % of all values are covered, or a heavy path is off by more than 2 %.
+// Prints for each path exact and sampled bytes per call, their difference, the stated error and whether it
+// covers the difference. Then medians, for paths of 5 % of GPU time or more and for all. Paths are matched by
+// text and compared if all traces measured all launches. Bytes are scaled to one call, because the runs may
+// differ in length. What a kernel moves varies between processes (contents of caches, addresses): the truth
+// is between the minimum and the maximum of the exact runs. `--skip`: number of first iterations to ignore,
+// because they are cold. A truth may be sampled too, if its kernels were so far apart that no sample held two
+// of them (pausing_nvtx_tool.cpp). Exit code 1 if fewer than 95 % of all values are covered, or a heavy path
+// is off by more than 2 %.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -36,7 +36,7 @@ namespace {
 constexpr double kHeavyPart = 0.05, kMaxHeavyPercent = 2, kMinCovered = 0.95;
 constexpr const char* kColumns[kSharedColumns] = {"read", "written", "L2"};
 
-/// Bytes a call, by column, in the run that had fewest and in the one that had most.
+/// Bytes per call, by column: minimum and maximum of the runs.
 struct ExactPath {
   std::array<double, kSharedColumns> least{}, most{};
   std::size_t runs = 0;
@@ -51,10 +51,10 @@ struct Comparison {
   std::string path;
   double part_of_gpu_time = 0;
   std::size_t column = 0;
-  double least = 0, most = 0, sampled = 0, stated = 0;  // bytes a call
+  double least = 0, most = 0, sampled = 0, stated = 0;  // bytes per call
 
   [[nodiscard]] bool heavy() const { return part_of_gpu_time >= kHeavyPart; }
-  /// Of the exact values, and of those between them, the one next to the sampled.
+  /// The value between the exact minimum and maximum that is closest to the sampled one.
   [[nodiscard]] double exact() const { return std::clamp(sampled, least, most); }
   [[nodiscard]] bool covered() const { return std::abs(sampled - exact()) <= stated; }
   [[nodiscard]] double percent() const { return most > 0 ? 100 * (sampled - exact()) / most : INFINITY; }
@@ -71,7 +71,7 @@ struct Warm {
 Warm load_warm(const char* folder, std::uint64_t skip) {
   const std::vector<TraceFolder> traces = find_traces(folder);
   if (traces.size() != 1)
-    std::fprintf(stderr, "%s holds %zu traces; the first is taken\n", folder, traces.size());
+    std::fprintf(stderr, "%s holds %zu traces; using the first\n", folder, traces.size());
   SelectionOptions options;
   if (skip != 0) options.iterations.first = skip;
   Warm warm{Selection(options, traces.front()), {}};
@@ -79,10 +79,11 @@ Warm load_warm(const char* folder, std::uint64_t skip) {
   return warm;
 }
 
-/// By text of the path. Only paths all of whose launches were measured.
+/// Keyed by text of the path. Only paths with all launches measured.
 void add_exact_paths(std::map<std::string, ExactPath>& out, const TraceTotals& trace) {
   for (const PathTotals& row : trace.totals.paths()) {
-    if (row.path == 0 || row.calls == 0 || row.counters.measured == 0 || row.counters.outcome != 0) continue;
+    if (row.path == 0 || row.calls == 0 || row.counters.measured == 0 || row.counters.unmeasured != 0)
+      continue;
     const std::array<std::uint64_t, kSharedColumns> bytes{
         row.counters.dram_read_bytes, row.counters.dram_write_bytes, row.counters.l2_bytes};
     ExactPath& path = out[trace.path_text(row.path)];
@@ -157,7 +158,7 @@ double at_part(std::vector<double> values, double part) {
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
 }
 
-/// False: not good enough.
+/// Returns false if a bound is exceeded.
 bool print_summary(const std::vector<Comparison>& rows, std::size_t column) {
   std::vector<double> off, stated, heavy_off, heavy_stated;
   double covered = 0;

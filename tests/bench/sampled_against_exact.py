@@ -1,27 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sampled bytes against exact ones on RT-DETR: the program runs several times with exact counters and
-# several times with samples; tests/sampled_against_exact of the build compares each sampled run with all
-# exact ones.
+# Sampled bytes compared with exact ones on RT-DETR: the program runs several times with exact counters and several
+# times with samples. tests/sampled_against_exact of the build compares each sampled run with all exact ones.
 #
 #   sampled_against_exact.py BUILD [--program hf|rtdetr] [--iterations 300] [--exact-iterations 300]
 #                            [--runs 3] [--exact-runs 3] [--skip 5] [--interval 20] [--rtdetr FILE]
 #                            [--keep FOLDER] [--graph on|off] [--overlap] [--exact-at launch|range]
 #                            [--apart US]
 #
-# Exact counters let one kernel run at a time. Kernels of rtdetr that begin while the one before ends
-# (programmatic dependent launch) move other bytes through the L2 than alone: unless --overlap is given,
-# both modes run with CUDA_LAUNCH_BLOCKING=1, so that the same work is compared.
+# Exact counters let one kernel run at a time. Kernels of rtdetr that begin while the previous one ends (programmatic
+# dependent launch) move other bytes through the L2 than alone. So unless --overlap is given, both modes run with
+# CUDA_LAUNCH_BLOCKING=1, so that they do the same work.
 
-# --apart: the truth is no exact run but a sampled one in which each module waits that long before it begins, so that
-# no sample holds two kernels: what kernels move without counter ranges around them.
+# --apart: the truth is not an exact run but a sampled one in which each module waits that long before it begins. Then
+# no sample holds two kernels: it shows what kernels move without counter ranges around them.
 
-# Per column (DRAM read, written, L2): paths of 5 % of GPU time or more, median and worst difference in
-# percent; part of all paths whose stated error holds. Medians over the runs, with (least, most).
-# Bytes are compared a call of the path, so the two lengths may differ; calls that are cold (the
-# first) weigh more in the shorter one. Exit code 1 where a heavy path is off by more than 2 %, or the
-# error holds for fewer than 95 % of the paths, in the median run; 3 where a run gives no values.
+# Per column (DRAM read, written, L2): median and worst difference in percent for paths of 5 % of GPU time or more; the
+# part of all paths whose stated error holds. Medians over the runs, with (minimum, maximum).
+# Bytes are compared per call of the path, so the two lengths may differ. Cold calls (the first) weigh more in the
+# shorter one. In the median run, exit code 1 if a heavy path is off by more than 2 %, or the error holds for fewer than
+# 95 % of the paths; 3 if a run gives no values.
 # Needs a GPU; `hf` also PyTorch and transformers.
 import argparse
 import os
@@ -36,7 +35,7 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = ("read", "written", "L2")
-MOST_HEAVY_PERCENT, LEAST_COVERED_PERCENT = 2, 95
+MAX_HEAVY_PERCENT, MIN_COVERED_PERCENT = 2, 95
 NUMBER = r"\s+([\d.]+|inf|nan)"
 ROW = re.compile(rf"^(read|written|L2)\s+(\d+) paths{NUMBER} %{NUMBER} %{NUMBER} % \|\s+(\d+) paths{NUMBER} %"
                  rf"{NUMBER} %{NUMBER} %$")
@@ -48,7 +47,7 @@ def fail(message):
 
 
 def command(args, iterations):
-    """Both programs put an NVTX range around each of their modules."""
+    """The command; both programs put an NVTX range around each of their modules."""
     if args.program == "hf":
         return [sys.executable, str(REPOSITORY / "tests/gpu/programs/hf_rtdetr.py"), "--hooks",
                 "--iterations", str(iterations)]
@@ -56,7 +55,7 @@ def command(args, iterations):
 
 
 def trace(args, folder, mode, iterations, apart=False):
-    """Runs the program under the profiler; returns the line it printed last."""
+    """Runs the program under the profiler; returns the last line it printed."""
     words = [str(args.build / "bin/rangefinder"), "run", "--quiet", "--force", "--counters", mode,
              "--sample-interval", str(args.interval), "--sample-cpu", "0", "--exact-at", args.exact_at,
              "--out", str(folder), "--", *command(args, iterations)]
@@ -99,19 +98,19 @@ def spread(values, form):
 
 
 def report(results):
-    """True: all bounds are kept."""
-    print(f"\n{len(results)} sampled runs against the exact ones: median (least, most)")
+    """True: all bounds are met."""
+    print(f"\n{len(results)} sampled runs against the exact ones: median (minimum, maximum)")
     print(f"{'column':8} {'all paths':>9} {'error holds for, %':>22} {'off, median %':>22} {'heavy':>6}"
           f" {'off, median %':>22} {'off, worst %':>22}")
     good = True
     for column in COLUMNS:
         paths, covered, off, heavy, median, worst = zip(*(rows[column] for rows in results))
-        kept = (statistics.median(covered) >= LEAST_COVERED_PERCENT
-                and statistics.median(worst) <= MOST_HEAVY_PERCENT)
+        kept = (statistics.median(covered) >= MIN_COVERED_PERCENT
+                and statistics.median(worst) <= MAX_HEAVY_PERCENT)
         good = good and kept
         print(f"{column:8} {max(paths):9} {spread(covered, '.1f'):>22} {spread(off, '.2f'):>22} {max(heavy):6}"
               f" {spread(median, '.2f'):>22} {spread(worst, '.2f'):>22}  {'ok' if kept else 'MISSED'}")
-    print(f"bounds: worst heavy path {MOST_HEAVY_PERCENT} %, stated error holds for {LEAST_COVERED_PERCENT} %")
+    print(f"bounds: worst heavy path {MAX_HEAVY_PERCENT} %, stated error holds for {MIN_COVERED_PERCENT} %")
     return good
 
 
@@ -120,18 +119,18 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--program", choices=("hf", "rtdetr"), default="hf")
     parser.add_argument("--rtdetr", type=pathlib.Path, help="the program; default BUILD/bin/rtdetr")
-    parser.add_argument("--graph", choices=("on", "off"), default="off", help="of rtdetr")
+    parser.add_argument("--graph", choices=("on", "off"), default="off", help="CUDA graph of rtdetr")
     parser.add_argument("--iterations", type=int, default=300)
     parser.add_argument("--exact-iterations", type=int, default=300)
-    parser.add_argument("--runs", type=int, default=3, help="sampled ones")
+    parser.add_argument("--runs", type=int, default=3, help="number of sampled runs")
     parser.add_argument("--exact-runs", type=int, default=3)
-    parser.add_argument("--skip", type=int, default=5, help="first iterations of each run that do not count")
+    parser.add_argument("--skip", type=int, default=5, help="first iterations of each run to ignore")
     parser.add_argument("--overlap", action="store_true", help="let kernels of rtdetr overlap while sampled")
     parser.add_argument("--interval", type=int, default=20)
     parser.add_argument("--exact-at", choices=("launch", "range"), default="launch")
     parser.add_argument("--apart", type=int, default=0, metavar="US")
     parser.add_argument("--timeout", type=int, default=300, help="seconds for one run")
-    parser.add_argument("--keep", type=pathlib.Path, help="leave traces and comparisons here")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep traces and comparisons here")
     args = parser.parse_args()
     args.build = args.build.resolve()
     args.rtdetr = (args.rtdetr or args.build / "bin/rtdetr").resolve()

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What sampled mode costs, and whether its sums are right: the same load without us,
-# traced, and traced with samples, in turns.
+# Cost of sampled mode, and whether its sums are right: the same load without us, traced, and traced with samples, in
+# turns.
 #
 #   sampling_cost.py BUILD [--pairs 7] [--seconds 1.5] [--copies 200] [--interval 20]
 #
-# Per load: median time of a round and what sampling adds to tracing, in percent, with the
-# spread over the pairs; CPU of the sampling thread, without its start; bytes of `samples`
-# lines a second. Before that, the DRAM bytes of so many copies of 1 GiB against what they
-# must move. Needs a GPU.
+# Per load: median time of a round and what sampling adds to tracing, in percent, with the spread over the pairs; CPU of
+# the sampling thread, without its start; bytes of `samples` lines per second. Before that, the DRAM bytes of --copies
+# copies of 1 GiB against what they must move. Needs a GPU.
 import argparse
 import json
 import os
@@ -79,8 +78,8 @@ class Trace:
 
 
 def steady_cores(build, folder, load, args):
-    """(CPU seconds a second, interval at the end in us): a long run less one not so long, so that neither the start nor
-    the time in which the pace is found is in it."""
+    """(CPU seconds per second, interval at the end in us): a long run minus a shorter one, which excludes the start and
+    the time of finding the pace."""
     used = []
     for seconds in (args.seconds + STEADY_S, args.seconds + 2 * STEADY_S):
         run(build, folder, "sampled", [load, str(seconds)], args.interval)

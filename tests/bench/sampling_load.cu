@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests/bench/sampling_cost runs with and without sampling: one kind of load, long
-// enough to measure, nothing else.
+// The load that tests/bench/sampling_cost runs with and without sampling: one kind of work, long enough to
+// measure.
 //
 //   sampling_load empty|copy|gemm SECONDS     → {"load":…, "rounds":…, "ns_a_round":…, "bytes_copied":…}
-//   sampling_load copies GIB                  as many copies of 1 GiB, for the sum of bytes
+//   sampling_load copies GIB                  GIB copies of 1 GiB each, for the sum of bytes
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ __global__ void gemm(const float* a, const float* b, float* c) {
 struct Load {
   char *from = nullptr, *to = nullptr;
 
-  /// One round, a few milliseconds of it.
+  /// One round of a few milliseconds.
   void round(const char* kind) const {
     if (std::strcmp(kind, "empty") == 0) {
       for (int i = 0; i < 1000; ++i) empty<<<132, 128>>>();
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
       rounds.push_back(std::chrono::duration<double, std::nano>(Clock::now() - from).count());
     }
   }
-  // The last samples are of an idle GPU: what a copy left in the L2 has been written by then.
+  // The last samples are of an idle GPU: the L2 has written back what a copy left in it.
   std::nth_element(rounds.begin(), rounds.begin() + static_cast<std::ptrdiff_t>(rounds.size() / 2),
                    rounds.end());
   const double copied = std::strcmp(kind, "copies") == 0 ? amount * kGib

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::uint32_t kThread = 4711;
 constexpr std::uint32_t kContext = 1, kStream = 7;
-constexpr std::size_t kBufferRecords = 8'192;  // GPU records come by the buffer
+constexpr std::size_t kBufferRecords = 8'192;  // GPU records arrive in whole buffers
 constexpr std::size_t kWriteBytes = std::size_t{4} << 20;
 constexpr std::uint32_t kFanOut = 5;
 constexpr std::uint32_t kConfigs = 64;
 
-/// Spread over [0, end), the same each time.
+/// Spreads n over [0, end), the same each time.
 std::uint64_t spread(std::uint64_t n, std::uint64_t end) {
   n *= 0x9E37'79B9'7F4A'7C15;
   return (n >> 29) % end;
@@ -180,7 +180,7 @@ void TraceMaker::run_module(std::size_t index) {
   range.path = module.path.id;
   host_ns_ += 800;
   for (const std::size_t child : module.children) run_module(child);
-  // A leaf launches three kernels, a module above one of its own.
+  // A leaf launches three kernels, any other module one.
   const int kernels = module.children.empty() ? 3 : 1;
   for (int i = 0; i < kernels && launched_ < options_.kernels; ++i) launch_kernel(module.path.id, range.id);
   host_ns_ += 700;

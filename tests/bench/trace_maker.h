@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace of any length that is true to its format: a program that runs a model again and again.
+// Makes a valid trace of any length: a program that runs a model again and again.
 //
 //   iteration ─▶ modules of the model in order, each an NVTX range in that of its parent
 //                  └▶ leaves launch kernels; the input is copied in, the result out, then the host waits
 //
-// Lines come as the profiler writes them: names before their use and again in each segment, host events in
-// the order of their thread, a range when it closes, GPU records by the buffer behind their launches,
-// heartbeats, and an end that counts them all. Times are made by a fixed rule: the same options give the
-// same bytes. No hardware samples, no graphs, no exact lines.
+// Lines come in the profiler's order: names before their use and again in each segment, host events in the
+// order of their thread, a range when it closes, GPU records per buffer after their launches, heartbeats, and
+// an end that counts them all. Times follow a fixed rule: the same options give the same bytes. No hardware
+// samples, no graphs, no exact lines.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct TraceMakerOptions {
 class TraceMaker {
  public:
   explicit TraceMaker(TraceMakerOptions options);
-  /// Writes all of it. Throws std::runtime_error where the files cannot be written.
+  /// Writes the whole trace. Throws std::runtime_error if the files cannot be written.
   void make();
   [[nodiscard]] std::uint64_t lines() const noexcept { return lines_; }
 
@@ -57,7 +57,7 @@ class TraceMaker {
 
   TraceMakerOptions options_;
   std::vector<Module> modules_;
-  std::vector<KernelRecord> waiting_kernels_;  // as in a buffer that is not complete
+  std::vector<KernelRecord> waiting_kernels_;  // the content of an incomplete buffer
   std::vector<MemcpyRecord> waiting_copies_;
   EndRecord end_;
   std::string text_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// trace_maker --kernels 10000000 --paths 500 --out DIR: a trace to try tools on, see trace_maker.h.
+// trace_maker --kernels 10000000 --paths 500 --out DIR: makes a trace to try tools on, see trace_maker.h.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

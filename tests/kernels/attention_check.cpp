@@ -10,10 +10,10 @@ namespace {
 
 struct Shape {
   int images, heads, queries, keys, head_channels;
-  float sharpness;  // times 1 / sqrt(head_channels); great: one key has nearly all the weight
+  float sharpness;  // times 1 / sqrt(head_channels); large: one key has nearly all the weight
 };
 
-/// q, k and v as columns of a row that is wider than they are, as a joined projection gives them.
+/// q, k and v as columns of a wider row, as a joined projection gives them.
 struct Case {
   Case(ElementType type, const Shape& shape)
       : element(type),
@@ -56,7 +56,7 @@ struct Case {
   kernels::AttentionArgs args;
 };
 
-/// Values are up to 1. Unfused, scores and probabilities are rounded to the type in between.
+/// Values are up to 1. Unfused variants round scores and probabilities to the type in between.
 Tolerance tolerance_of(ElementType element, bool is_fused) {
   switch (element) {
     case ElementType::fp16:
@@ -76,7 +76,7 @@ void check_shape(Report& report, ElementType element, const Shape& shape) {
   verify(
       report, "fused " + name, [&](cudaStream_t stream) { return kernels::launch_attention(c.args, stream); },
       c.output, tolerance_of(element, true));
-  if (shape.sharpness != 1.0F) return;  // rounded scores of 20 are no test
+  if (shape.sharpness != 1.0F) return;  // rounded scores of 20 would test nothing
   GuardedBuffer scores(kernels::attention_scores_bytes(c.args));
   GuardedBuffer probabilities(kernels::attention_scores_bytes(c.args));
   c.args.scores = scores.data();

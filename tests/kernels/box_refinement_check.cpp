@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kAnchorRows = 50;
 
-/// Boxes in 0..1 with both ends.
+/// Boxes in 0..1, including both ends.
 std::vector<float> some_boxes(std::size_t count) {
   std::vector<float> boxes = random_values(ElementType::fp32, count, 62);
   for (float& value : boxes) value = value * 0.5F + 0.5F;

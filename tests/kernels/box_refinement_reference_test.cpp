@@ -25,7 +25,7 @@ struct Refined {
 
 }  // namespace
 
-TEST_CASE("a refinement is added to the logit of the box before") {
+TEST_CASE("a refinement is added to the logit of the previous box") {
   const float log3 = std::log(3.0F);
   Refined refined({0, log3, -log3, log3});
   const std::vector<float> previous{0.25F, 0.5F, 0.5F, 0.75F};
@@ -71,7 +71,7 @@ TEST_CASE("the first boxes come from anchors, and an invalid anchor gives 1") {
   CHECK(refined.boxes[3] == 0);
 }
 
-TEST_CASE("an index behind the anchors gives NaN") {
+TEST_CASE("an index past the anchors gives NaN") {
   Refined refined({0, 0, 0, 0});
   const std::vector<float> anchors(4);
   const std::int32_t index = 1;

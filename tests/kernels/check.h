@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the checks of launchers share: a file an op registers itself, makes cases, and reports each.
+// Shared parts of the launchers' checks: a file per op registers itself, makes cases, and reports each.
 //
 //   inputs rounded to the type -+-> launcher on poisoned, guarded GPU memory --+-> compare -> Report
 //                               +-> reference on host memory in fp32 ----------+
 //
-// A case fails on: an error of the launcher, an element beyond the tolerance, a poisoned element left in
-// the output, a byte changed outside it. No sleeps; one synchronisation a case.
+// A case fails on: an error of the launcher, an element beyond the tolerance, a poisoned element that remains
+// in the output, a changed byte outside it. No sleeps; one synchronisation per case.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,7 +24,7 @@ namespace rangefinder::kernel_checks {
 
 using kernels::ElementType;
 
-/// Every `of`-th case from the `number`-th on: what one of several processes checks (a sanitizer is slow).
+/// Every `of`-th case from the `number`-th on: the part of one of several processes (a sanitizer is slow).
 struct Share {
   int number = 0, of = 1;
 };
@@ -33,7 +33,7 @@ struct Share {
 class Report {
  public:
   explicit Report(Share share = {}) : share_(share) {}
-  /// Asked once for each case, in order: whether it is of this share.
+  /// Whether the next case belongs to this share. Call it once for each case, in order.
   bool takes_next() { return next_++ % share_.of == share_.number; }
   bool takes_all() const { return share_.of == 1; }
   void pass() { ++passed_; }
@@ -55,7 +55,7 @@ struct Check {
   void (*run)(Report&);
 };
 
-/// All checks that are linked in.
+/// All linked checks.
 std::vector<Check>& registered_checks();
 
 /// At namespace scope of each <op>_check.cpp:  const Registered registered{"gather", check_gather};
@@ -84,7 +84,7 @@ class GuardedBuffer {
   std::size_t bytes_;
 };
 
-/// Seeded values in [-1, 1), already rounded to `element`, so that launcher and reference see the same.
+/// Seeded values in [-1, 1), rounded to `element`, so that launcher and reference read the same values.
 std::vector<float> random_values(ElementType element, std::size_t count, std::uint64_t seed);
 
 struct Tolerance {
@@ -93,13 +93,13 @@ struct Tolerance {
 };
 
 /// Every element |actual - expected| <= absolute + relative * |expected|; NaN only where NaN is expected.
-/// Empty, or the worst element: index, both values, the bound.
+/// Returns an empty string, or the worst element: index, both values, the bound.
 std::string compare(const std::vector<float>& actual, const std::vector<float>& expected,
                     Tolerance tolerance);
 
-/// Runs `launch` twice on a stream of its own: directly, and captured in cudaStreamCaptureModeGlobal and
-/// replayed. Empty, or the call that failed. `between` runs after the first result is there (it may keep
-/// it and poison the output again).
+/// Runs `launch` twice on its own stream: directly, and captured in cudaStreamCaptureModeGlobal and replayed.
+/// Returns an empty string, or the failed call. `between` runs once the first result is ready (it may save
+/// the result and poison the output again).
 std::string launch_and_capture(const std::function<cudaError_t(cudaStream_t)>& launch,
                                const std::function<void()>& between);
 

@@ -25,7 +25,7 @@ TEST_CASE("bfloat16 keeps eight bits of significand") {
   CHECK(rounded_to(ElementType::bf16, 1.0F + 3 * 0x1p-8F) == 1.0F + 2 * 0x1p-7F);
 }
 
-TEST_CASE("fp32 and tf32 lie in memory unrounded, NaN stays NaN") {
+TEST_CASE("fp32 and tf32 are stored unrounded, NaN stays NaN") {
   CHECK(rounded_to(ElementType::fp32, 0.1F) == 0.1F);
   CHECK(rounded_to(ElementType::tf32, 0.1F) == 0.1F);
   CHECK(std::isnan(rounded_to(ElementType::fp16, std::numeric_limits<float>::quiet_NaN())));

@@ -30,7 +30,7 @@ constexpr Case kCases[] = {
     {"3x3", 1, 20, 20, 64, 0, 64, 3, 1, Shortcut::none, false, Activation::relu},
     {"3x3 stride 2, odd", 2, 13, 17, 64, 0, 48, 3, 2, Shortcut::none, false, Activation::silu},
     {"3x3 few channels", 2, 9, 11, 8, 0, 16, 3, 1, Shortcut::after, false, Activation::silu},
-    {"3x3 channels no multiple of a stage", 1, 14, 10, 40, 0, 72, 3, 1, Shortcut::before, false,
+    {"3x3 channels not a multiple of a stage", 1, 14, 10, 40, 0, 72, 3, 1, Shortcut::before, false,
      Activation::relu},
     {"3x3 deep, slices", 1, 10, 12, 512, 0, 40, 3, 1, Shortcut::after, false, Activation::silu, true},
     {"3x3 one pixel", 3, 1, 1, 32, 0, 32, 3, 1},
@@ -48,10 +48,10 @@ constexpr Case kCases[] = {
      true},
 };
 
-/// One operand: how many elements its memory has, and where the view begins in it.
+/// One operand: the number of elements in its memory, and where the view begins.
 struct Operand {
   int height = 0, width = 0, channels = 0;
-  int lead = 0;  ///< channels in front of the slice
+  int lead = 0;  ///< channels before the slice
   int pixel_stride = 0;
   std::vector<float> values;
 
@@ -133,7 +133,7 @@ Problem::Problem(const Case& c, ElementType type)
   convolution_reference(args);
 }
 
-/// Products of rounded values are exact; what is left is the sum's rounding, and tf32's of its operands.
+/// Products of rounded values are exact. The error is the sum's rounding, and tf32's of its operands.
 Tolerance Problem::tolerance() const {
   const double root_of_depth =
       std::sqrt(double(which.kernel_size * which.kernel_size * which.channels + which.second_channels));
@@ -201,7 +201,7 @@ OnGpu::OnGpu(const Problem& problem, std::size_t workspace_bytes)
   args_.workspace = {workspace_.data(), workspace_.bytes()};
 }
 
-/// In place the residual lies there.
+/// If it is in place, restores the residual there.
 void OnGpu::poison_output() {
   if (problem_.which.shortcut == Shortcut::in_place)
     output_.upload_floats(problem_.element, problem_.residual.values);
@@ -225,7 +225,7 @@ std::string OnGpu::check(const std::string& label) {
 
 const std::string kRefused = "refused";
 
-/// Empty, or what went wrong with this tile and these splits; tile -1 also captures.
+/// Empty, or the error of this tile and these splits; tile -1 also captures.
 std::string run_one(const Problem& problem, int tile, int splits) {
   OnGpu gpu(problem, kWorkspaceCounterBytes + (std::size_t{6} << 20));
   ConvolutionArgs args = gpu.args();
@@ -245,7 +245,7 @@ std::string run_one(const Problem& problem, int tile, int splits) {
   return first.empty() ? gpu.check(label + " captured") : first;
 }
 
-/// Cases that a tile has passed; tiles for special shapes refuse the others.
+/// Number of cases that a tile has passed; tiles for special shapes refuse the others.
 using Served = std::map<std::pair<ElementType, int>, int>;
 
 void check_case(const Case& c, ElementType element, Report& report, Served& served) {
@@ -280,7 +280,7 @@ void check_refusals(Report& report) {
   must_refuse(args, "60 channels");
   args = gpu.args();
   args.tile = convolution_tiles(args.element);
-  must_refuse(args, "a tile that is not there");
+  must_refuse(args, "a tile that does not exist");
 }
 
 void check_convolution(Report& report) {
@@ -290,7 +290,8 @@ void check_convolution(Report& report) {
   for (ElementType element : kAllElements)
     for (int tile = -1; tile < convolution_tiles(element); ++tile)
       if (report.takes_all() && served[{element, tile}] == 0)
-        report.fail(std::string("tile ") + std::to_string(tile) + " " + name_of(element), "no case met it");
+        report.fail(std::string("tile ") + std::to_string(tile) + " " + name_of(element),
+                    "no case covers it");
   check_refusals(report);
 }
 

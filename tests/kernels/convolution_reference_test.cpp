@@ -74,7 +74,7 @@ TEST_CASE("stride two takes every second pixel, from the first") {
   CHECK(problem.at(4) == 13);
 }
 
-TEST_CASE("the second input's weights lie behind all taps of the first") {
+TEST_CASE("the second input's weights follow all taps of the first") {
   OneChannel problem(2, 2, 1, {1});
   std::vector<float> second = in_first_channel({10, 20, 30, 40});
   std::vector<float> weight(4 * 8);
@@ -114,7 +114,7 @@ TEST_CASE("an addend of half the size reaches four pixels each") {
   CHECK(problem.at(7) == 208);
 }
 
-TEST_CASE("a slice of channels leaves what lies beside it") {
+TEST_CASE("a slice of channels does not change the channels beside it") {
   OneChannel problem(1, 2, 1, {3});
   std::vector<float> wide(2 * 12, -7);
   problem.args.output.data = wide.data() + 4;

@@ -9,7 +9,7 @@ namespace {
 struct Shape {
   int images, queries, heads, levels, points;
   int height, width;  // of the finest level
-  float reach;        // of offsets: great ones leave the map
+  float reach;        // of offsets: large ones leave the map
 };
 
 struct Case {
@@ -44,7 +44,7 @@ struct Case {
 
   static int value_step(const Shape& shape) { return shape.heads * 32 + 64; }
 
-  /// Each level half the one before, as the network has them.
+  /// Each level has half the size of the previous one, as in the network.
   int set_levels(const Shape& shape) {
     args.levels = shape.levels;
     int start = 3;  // positions that belong to no level
@@ -101,8 +101,8 @@ struct Case {
   Result output, locations, weights;
 };
 
-/// A location of fp32 is off by up to 1e-7 of the map, a sample by the slope of random values there: 2 a
-/// pixel. Unfused, samples and products are rounded to the type.
+/// The error of a location in fp32 is up to 1e-7 of the map. A sample's error is that times the slope of
+/// random values: 2 per pixel. Unfused variants round samples and products to the type.
 Tolerance tolerance_of(ElementType element, bool is_fused) {
   const double rounding = rounding_of(element);
   return {5e-5 + (is_fused ? 0.0 : 2 * rounding), rounding};

@@ -19,7 +19,7 @@ struct Sampled {
       value[p * kChannels] = static_cast<float>(p + 1);
       value[p * kChannels + 31] = static_cast<float>(10 * (p + 1));
     }
-    projected[5] = -1e30F;  // nothing of the second level
+    projected[5] = -1e30F;  // excludes the second level
     args.images = args.queries = args.heads = args.points = 1;
     args.levels = 2;
     args.level = {FeatureLevel{2, 4, 0}, FeatureLevel{1, 1, 8}, FeatureLevel{}, FeatureLevel{}};
@@ -31,7 +31,7 @@ struct Sampled {
     args.reference_boxes = box.data();
     args.output = output.data();
   }
-  /// In pixels of the first level from its upper left corner; the box's middle is (2, 1).
+  /// In pixels of the first level from its upper left corner; the centre of the box is (2, 1).
   void sample_at(float x, float y) {
     projected[0] = (x - 2) / 4 * 2;
     projected[1] = (y - 1) / 2 * 2;
@@ -81,8 +81,9 @@ TEST_CASE("outside the map is zero: a corner counts a quarter, one position away
 
 TEST_CASE("the weights are the softmax over the samples of all levels") {
   Sampled sampled;
-  sampled.sample_at(0.5F, 0.5F);          // 1
-  sampled.projected[5] = std::log(3.0F);  // the second level, 9, at its centre, with three times the weight
+  sampled.sample_at(0.5F, 0.5F);  // 1
+  sampled.projected[5] =
+      std::log(3.0F);  // the second level's value 9 at its centre, with three times the weight
   std::vector<float> weights(2);
   sampled.args.attention_weights = weights.data();
 

@@ -21,8 +21,8 @@ struct Case {
   bool output_is_fp32 = false;
   int alternate_from_column = -1;  ///< -1: none
   bool has_row_valid = false;
-  bool has_own_weights = false;  ///< for each batch
-  int padding = 0;               ///< elements behind each row of every operand
+  bool has_own_weights = false;  ///< separate ones for each batch
+  int padding = 0;               ///< elements after each row of every operand
 };
 
 constexpr Case kCases[] = {
@@ -97,7 +97,7 @@ Problem::Problem(const Case& c, ElementType type) : which(c), element(type) {
   gemm_reference(args);
 }
 
-/// Products of rounded values are exact; what is left is the sum's rounding, and tf32's of its operands.
+/// Products of rounded values are exact. The error is the sum's rounding, and tf32's of its operands.
 Tolerance Problem::tolerance() const {
   const double root_of_depth = std::sqrt(static_cast<double>(which.depth));
   const double sum = 2e-6 * root_of_depth + 1e-6;
@@ -188,7 +188,7 @@ void check_case(const Case& c, ElementType element, Report& report) {
       GemmArgs args = gpu.args();
       args.tile = tile;
       args.splits_k = splits;
-      // Some tiles serve convolutions only, or are too wide for where the alternate input starts.
+      // Some tiles serve only convolutions, or are too wide for the start of the alternate input.
       const cudaError_t status = launch_gemm(args, nullptr);
       if (tile >= 0 && status == cudaErrorInvalidValue) continue;
       const std::string reason = run_one(gpu, tile, splits);

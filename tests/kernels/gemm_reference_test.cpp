@@ -9,7 +9,7 @@ using namespace rangefinder::kernels;
 
 namespace {
 
-/// Two rows of four times three columns.
+/// A product of two rows, depth four, three columns.
 struct Small {
   std::vector<float> input{1, 2, 3, 4, 5, 6, 7, 8};
   std::vector<float> weight{1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1};
@@ -82,7 +82,7 @@ TEST_CASE("columns from 64 on read the alternate input") {
   CHECK_THROWS_AS(gemm_reference(args), std::invalid_argument);
 }
 
-TEST_CASE("batches have strides, and weights of their own where asked") {
+TEST_CASE("batches have strides, and separate weights if requested") {
   Small small;
   small.args.batches = 2;
   small.args.rows = 1;
@@ -94,7 +94,7 @@ TEST_CASE("batches have strides, and weights of their own where asked") {
   CHECK(small.output == std::vector<float>{11, -1, -1, -1, -1, 36});
 }
 
-TEST_CASE("row strides leave what lies between") {
+TEST_CASE("row strides leave the gaps between rows unchanged") {
   Small small;
   std::vector<float> wide(10, -7);
   small.args.columns = 2;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each launcher against its reference.   kernel_checks [OP…] [--share K/N]
-// A line an op, then the cases that failed. Of N shares, the K-th checks every N-th case from the K-th on.
-// Exit codes: 0; 1 a case failed; 2 no such op or share; 77 no GPU.
+// Prints a line per op, then the failed cases. Of N shares, the K-th checks every N-th case from the K-th on.
+// Exit codes: 0; 1 a case failed; 2 unknown op or share; 77 no GPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -26,7 +26,7 @@ bool is_poison(const std::byte* bytes, std::size_t count) {
   return std::all_of(bytes, bytes + count, [](std::byte byte) { return byte == std::byte{kPoison}; });
 }
 
-/// "K/N", 1 <= K <= N; `of` is 0 if the text says anything else.
+/// "K/N", 1 <= K <= N; `of` is 0 for any other text.
 Share share_from(const char* text) {
   Share share{0, 0};
   int length = 0;
@@ -129,7 +129,7 @@ std::string compare(const std::vector<float>& actual, const std::vector<float>& 
     const double error = std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
     const bool both_nan = std::isnan(actual[i]) && std::isnan(expected[i]);
     if (both_nan || actual[i] == expected[i] || error <= bound) continue;
-    // A NaN beats every number, so that it is what the message shows.
+    // NaN counts as the largest error, so that the message shows it.
     const double excess = std::isnan(error) ? HUGE_VAL : error / std::max(bound, 1e-30);
     if (excess <= worst) continue;
     worst = excess;
@@ -189,7 +189,7 @@ int main(int argc, char** argv) {
     if (argc == 1 || std::any_of(argv + 1, argv + argc, is_named)) wanted.push_back(check);
   }
   if (share.of == 0 || (argc > 1 && wanted.size() != static_cast<std::size_t>(argc - 1))) {
-    std::printf("no such op or share, or one named twice\n");
+    std::printf("unknown op or share, or one named twice\n");
     return 2;
   }
   std::sort(wanted.begin(), wanted.end(),

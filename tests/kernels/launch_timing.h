@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time of one launch: a graph of kRepeats launches, one behind the other, is replayed; the result is the
-// median replay divided by kRepeats. So it contains the gap between dependent kernels of a graph, and
-// operands come from L2 where they fit. A failed call ends the program. Memory is never given back.
+// Time of one launch: replays a graph of kRepeats dependent launches, and divides the median replay by
+// kRepeats. So the result includes the gap between dependent kernels of a graph, and operands come from L2 if
+// they fit. A failed call ends the program. Memory is never freed.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -29,7 +29,7 @@ inline void require(cudaError_t status, const char* what) {
   std::exit(1);
 }
 
-/// Device memory until the program ends.
+/// Device memory that lives until the program ends.
 inline void* memory(std::size_t bytes) {
   void* data = nullptr;
   require(cudaMalloc(&data, bytes), "cudaMalloc");
@@ -37,7 +37,7 @@ inline void* memory(std::size_t bytes) {
   return data;
 }
 
-/// `count` elements of scale * [-1, 1) + shift; after a million they repeat.
+/// `count` elements of scale * [-1, 1) + shift, repeating after a million.
 inline void* random_memory(kernels::ElementType element, std::size_t count, float scale, float shift) {
   std::mt19937 generator(7);
   std::vector<float> values(std::min<std::size_t>(count, 1 << 20));

@@ -10,7 +10,7 @@ struct Shape {
   int rows, channels;
   bool has_residual;
   int position_rows;  // 0: no position
-  float shift;        // of all inputs: a mean much larger than the deviation
+  float shift;        // of all inputs: makes the mean much larger than the deviation
 };
 
 struct Case {
@@ -70,7 +70,7 @@ struct Case {
 void check_shape(Report& report, ElementType element, const Shape& shape) {
   Case c(element, shape);
   c.run_reference();
-  // fp32 inputs of 100 have 8e-6 between them, and so has their mean.
+  // Adjacent fp32 values near 100 differ by 8e-6, and their mean has the same error.
   const Tolerance tolerance{4e-6 * (1 + static_cast<double>(shape.shift)), 2e-6 + rounding_of(element)};
   const std::string name = std::string(kernels::name_of(element)) + " " + std::to_string(shape.rows) + "x" +
                            std::to_string(shape.channels);

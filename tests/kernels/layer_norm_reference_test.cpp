@@ -26,7 +26,7 @@ struct Normalised {
 
 }  // namespace
 
-TEST_CASE("a row is brought to mean 0 and variance 1, then scaled and shifted") {
+TEST_CASE("a row is normalised to mean 0 and variance 1, then scaled and shifted") {
   Normalised row;
 
   layer_norm_reference(row.args);
@@ -55,7 +55,7 @@ TEST_CASE("the residual is added before the statistics") {
   CHECK(row.output[0] == 8.5F);
 }
 
-TEST_CASE("the position comes on top of the result, its rows repeated") {
+TEST_CASE("the position is added to the result, its rows repeated") {
   Normalised row;
   std::vector<float> two_rows(row.input);
   two_rows.insert(two_rows.end(), row.input.begin(), row.input.end());

@@ -31,7 +31,7 @@ TEST_CASE("a convolution moves input, weights, bias, residual and output once") 
   CHECK(min_bytes(args) == 2 * (2 * 64 * 16 + 2 * 64 * 32 * 2 + 32 * 9 * 16) + 32 * 4);
 }
 
-TEST_CASE("a slice of channels counts its own channels, not those between") {
+TEST_CASE("a slice of channels counts only its own channels") {
   PoolArgs args;
   args.element = ElementType::fp32;
   args.images = 1;

@@ -4,7 +4,7 @@
 //
 //   op_bench [fp16|bf16|tf32|fp32] [BATCH]
 //
-// How is in launch_timing.h; the least bytes of min_bytes.h over the time stand beside it.
+// launch_timing.h describes the method. Also prints the bytes of min_bytes.h divided by the time.
 // Exit codes: 0; 1 a call failed; 77 no GPU.
 #include <cstring>
 #include <string>

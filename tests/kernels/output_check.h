@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One case of a launcher from poisoned outputs to the report: launched, captured and replayed, equal bits
-// both times, guards intact, values as expected.
+// Checks one case of a launcher from poisoned outputs to the report: launched, captured and replayed, equal
+// bits both times, guards intact, expected values.
 //
-// Where a launcher must not write (channels between the slices of a view) the expected value is NaN: that
-// is what the poison reads as.
+// Where a launcher must not write (channels between the slices of a view) the expected value is NaN, which is
+// how the poison reads.
 #pragma once
 
 #include <limits>
@@ -28,7 +28,7 @@ struct Operand {
   GuardedBuffer device;
 };
 
-/// An output on the host, NaN until the reference writes it, and on the GPU, poisoned.
+/// An output on the host, NaN until the reference writes it, and a poisoned one on the GPU.
 struct Result {
   Result(ElementType type, std::size_t count)
       : element(type),
@@ -39,7 +39,7 @@ struct Result {
   GuardedBuffer device;
 };
 
-/// The relative error of one rounding to the type; a little more, for ties.
+/// The relative error of one rounding to the type, with a margin for ties.
 inline double rounding_of(ElementType element) {
   switch (element) {
     case ElementType::fp16:
@@ -56,7 +56,7 @@ inline void poison(GuardedBuffer& buffer) {
   buffer.upload(poisoned.data(), poisoned.size());
 }
 
-/// `difference`: what is wrong with the values, or empty.
+/// `difference`: returns the error in the values, or an empty string.
 inline void verify(Report& report, const std::string& name,
                    const std::function<cudaError_t(cudaStream_t)>& launch,
                    const std::vector<GuardedBuffer*>& outputs,
@@ -74,7 +74,7 @@ inline void verify(Report& report, const std::string& name,
   if (!failed.empty()) return report.fail(name, failed);
   if (!wrong.empty()) return report.fail(name, wrong);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i]->content() != first[i]) return report.fail(name, "the replay gives other bits");
+    if (outputs[i]->content() != first[i]) return report.fail(name, "the replay gives different bits");
     if (!outputs[i]->guards_are_intact()) return report.fail(name, "bytes outside an output were written");
   }
   report.pass();
@@ -88,7 +88,7 @@ inline void verify(Report& report, const std::string& name,
   });
 }
 
-/// The launcher must say cudaErrorInvalidValue, and leave no error behind.
+/// The launcher must return cudaErrorInvalidValue, and leave no CUDA error behind.
 inline void verify_refused(Report& report, const std::string& name, cudaError_t status) {
   if (status != cudaErrorInvalidValue) return report.fail(name, "was not refused");
   if (cudaGetLastError() != cudaSuccess) return report.fail(name, "a refusal left an error behind");

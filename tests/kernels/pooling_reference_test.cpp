@@ -24,7 +24,7 @@ struct Pooled {
 
 }  // namespace
 
-TEST_CASE("max pooling takes the greatest of three by three, fewer at the border") {
+TEST_CASE("max pooling takes the maximum of three by three, fewer at the border") {
   Pooled pooled;
 
   max_pool_reference(pooled.args);
@@ -32,7 +32,7 @@ TEST_CASE("max pooling takes the greatest of three by three, fewer at the border
   CHECK(pooled.output == std::vector<float>{5, 21, 37, 53, 7, 23, 39, 55, 13, 29, 45, 61, 15, 31, 47, 63});
 }
 
-TEST_CASE("max pooling of negative values is not lifted to zero by the border") {
+TEST_CASE("the border does not raise max pooling of negative values to zero") {
   Pooled pooled;
   for (float& value : pooled.input) value -= 100;
 
@@ -41,7 +41,7 @@ TEST_CASE("max pooling of negative values is not lifted to zero by the border") 
   CHECK(pooled.output[0] == -95);
 }
 
-TEST_CASE("a NaN in a window is what pooling gives") {
+TEST_CASE("pooling gives NaN if a window has one") {
   Pooled pooled;
   pooled.input[0] = std::numeric_limits<float>::quiet_NaN();
 

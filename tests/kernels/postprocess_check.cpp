@@ -12,7 +12,7 @@ struct Shape {
   int images, queries, labels, detections;
 };
 
-/// Labels exactly, the rest within the tolerance.
+/// Labels must be equal, the rest within the tolerance.
 std::string difference(const std::vector<std::byte>& bytes, const std::vector<kernels::Detection>& expected) {
   std::vector<kernels::Detection> actual(expected.size());
   std::memcpy(actual.data(), bytes.data(), bytes.size());

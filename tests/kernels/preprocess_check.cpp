@@ -35,7 +35,7 @@ void check_shape(Report& report, ElementType element, const Shape& shape) {
   args.output = result.device.data();
   const std::string name = std::string(kernels::name_of(element)) + " from " +
                            std::to_string(shape.source_height) + "x" + std::to_string(shape.source_width);
-  // The bytes are exact; what is left is the division by 255 and its rounding to the type.
+  // The bytes are exact. The error comes from the division by 255 and its rounding to the type.
   verify(report, name, [&](cudaStream_t stream) { return kernels::launch_preprocess(args, stream); }, result,
          {0, 1.2e-7 + rounding_of(element)});
   if (!workspace.guards_are_intact()) report.fail(name, "bytes outside the workspace were written");

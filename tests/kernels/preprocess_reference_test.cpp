@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Expected bytes are the rule of torchvision (antialias=True) worked out by hand.
+// Expected bytes follow the rule of torchvision (antialias=True), worked out by hand.
 #include <cmath>
 #include <vector>
 
@@ -58,7 +58,7 @@ TEST_CASE("the horizontal pass is rounded to bytes before the vertical one") {
   CHECK(resized({0, 1, 0, 0}, 2, 2, 1, 1) == std::vector<int>{1});
 }
 
-TEST_CASE("an even grey stays what it is at any size") {
+TEST_CASE("a uniform grey does not change at any size") {
   CHECK(resized(std::vector<int>(7 * 5, 77), 7, 5, 3, 11) == std::vector<int>(33, 77));
 }
 

@@ -46,7 +46,7 @@ void check_stem(Report& report) {
   for (const ElementType element : kAllElements)
     for (const Shape& shape : shapes) check_shape(report, element, shape);
   kernels::StemArgs wrong;
-  verify_refused(report, "nothing there", kernels::launch_stem(wrong, nullptr));
+  verify_refused(report, "no operands", kernels::launch_stem(wrong, nullptr));
 }
 
 const Registered registered{"stem", check_stem};

@@ -43,7 +43,7 @@ TEST_CASE("the stem's centre tap is every second pixel of every second row") {
   CHECK(stem.at(3, 0) == 0);
 }
 
-TEST_CASE("taps are row before column, and what lies outside is zero") {
+TEST_CASE("taps are row before column, and pixels outside are zero") {
   Stem stem;
   stem.tap(0, 0, 2, 0) = 1;  // one row up, one column to the right
   stem.tap(5, 2, 0, 0) = 1;  // one row down, one column to the left

@@ -31,7 +31,7 @@ TEST_CASE("rows are ordered by their greatest column") {
   CHECK(keys == std::vector<float>{5, 3, 2});
 }
 
-TEST_CASE("among equal keys the smaller row comes first, also where the choice ends") {
+TEST_CASE("among equal keys the smaller row comes first, also at the end of the selection") {
   CHECK(chosen({4, 7, 4, 7, 4}, 5, 1, 4) == std::vector<std::int32_t>{1, 3, 0, 2});
 }
 
@@ -39,11 +39,11 @@ TEST_CASE("zero and minus zero are equal") {
   CHECK(chosen({-0.0F, 0.0F, -0.0F}, 3, 1, 3) == std::vector<std::int32_t>{0, 1, 2});
 }
 
-TEST_CASE("NaN ranks behind minus infinity, and one in a row is the row's key") {
+TEST_CASE("NaN ranks after minus infinity, and a NaN in a row is the row's key") {
   CHECK(chosen({kNan, -kInfinity, kInfinity}, 3, 1, 3) == std::vector<std::int32_t>{2, 1, 0});
   CHECK(chosen({9, kNan, 1, 1, kNan, 9}, 3, 2, 3) == std::vector<std::int32_t>{1, 0, 2});
 }
 
-TEST_CASE("more than there are rows cannot be chosen") {
+TEST_CASE("k cannot exceed the number of rows") {
   CHECK_THROWS(chosen({1, 2}, 2, 1, 3));
 }

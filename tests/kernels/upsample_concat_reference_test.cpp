@@ -19,7 +19,7 @@ TEST_CASE("the upsampled channels come first, each coarse pixel four times") {
 
   upsample_concat_reference(args);
 
-  std::vector<float> first, last;  // of the pixels' channels
+  std::vector<float> first, last;  // channels of the pixels
   for (std::size_t pixel = 0; pixel < 8; ++pixel) {
     first.push_back(output[pixel * 8]);
     last.push_back(output[pixel * 8 + 7]);

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench.py: rtdetr beside PyTorch, in one run, in turn, on one GPU.
+"""bench.py: rtdetr beside PyTorch, in one run, alternating, on one GPU.
 
   library, eager             RTDetrForObjectDetection, fp16, channels_last
   library, torch.compile     the same, mode="reduce-overhead", freezing
   rtdetr, graph on / off     build/bin/rtdetr, fp16
 
-Same weights, 640x640, input on the GPU, forward pass alone. In each round every contender runs once, for
---iterations forwards after a warm-up; one figure of a round is its median by GPU events. The table has the
-median of the rounds, and the least and the most. Nothing else may run on the GPU meanwhile.
+Same weights, 640x640, input on the GPU, forward pass only. In each round every contender runs once, for --iterations
+forwards after a warm-up; the figure of a round is its median by GPU events. The table has the median, minimum and
+maximum of the rounds. Nothing else may run on the GPU at the same time.
 
-Compiling takes a minute: --batch picks one batch size a process. --without-compile leaves it out. With
---lock FILE several can be started at once: they compile side by side, and time one after the other, each
-with the file's lock to itself. Other work may run under that lock too (flock --shared FILE COMMAND).
+Compiling takes a minute: --batch selects one batch size per process. --without-compile skips it. With --lock FILE
+several processes can start at once: they compile in parallel and time one after the other, each while it holds the
+file's lock. Other work may run under that lock too (flock --shared FILE COMMAND).
 """
 import argparse
 import contextlib
@@ -48,15 +48,15 @@ def parse():
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=100)
-    parser.add_argument("--weights", help="folder of files that make_weights.py wrote; else they are made")
+    parser.add_argument("--weights", help="folder with files of make_weights.py; by default they are made")
     parser.add_argument("--without-compile", action="store_true")
-    parser.add_argument("--lock", metavar="FILE", help="timed with this file's lock, exclusively")
-    parser.add_argument("--json", action="store_true", help="the rounds too")
+    parser.add_argument("--lock", metavar="FILE", help="hold this file's lock exclusively while timing")
+    parser.add_argument("--json", action="store_true", help="print the rounds as JSON")
     return parser.parse_args()
 
 
 def gpu_median_ms(forward, iterations):
-    """Median of single forwards, by events around each; they queue up behind one another."""
+    """Median of single forwards, by events around each; they are queued one after the other."""
     for _ in range(WARMUP):
         forward()
     events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(iterations)]
@@ -70,7 +70,7 @@ def gpu_median_ms(forward, iterations):
 
 
 class Library:
-    """One model in PyTorch; eager, or compiled at its first forward."""
+    """One model in PyTorch: eager, or compiled at its first forward."""
 
     def __init__(self, options, weights, compiled):
         self.iterations = options.iterations
@@ -79,7 +79,7 @@ class Library:
         self.pixels = pixels.to(model.dtype).contiguous(memory_format=torch.channels_last)
         self.model = model
         if compiled:
-            from torch._inductor import config as inductor  # a name of its own: `torch` must stay the module's
+            from torch._inductor import config as inductor  # another name: `torch` must stay the module's
             inductor.freezing = True
             self.model = torch.compile(model, mode="reduce-overhead", dynamic=False)
 
@@ -93,7 +93,7 @@ class Library:
 
 
 class Ours:
-    """A process a round: nothing of it stays on the GPU while PyTorch runs."""
+    """One process per round: nothing of it stays on the GPU while PyTorch runs."""
 
     def __init__(self, options, weights, graph):
         self.command = [options.program, "--json", "--threshold", "1", "--model", options.model, "--weights", weights,
@@ -109,7 +109,7 @@ class Ours:
 
 @contextlib.contextmanager
 def alone(path):
-    """Holds the lock of a file, if one was named."""
+    """Holds the lock of `path`, if there is one."""
     if path is None:
         yield
         return
@@ -133,13 +133,13 @@ def contenders(options, weights):
         yield "rtdetr, graph on", Ours(options, weights, "on")
         yield "rtdetr, graph off", Ours(options, weights, "off")
     else:
-        print(f"bench: {options.program} is not there: PyTorch alone", file=sys.stderr)
+        print(f"bench: {options.program} does not exist: PyTorch only", file=sys.stderr)
 
 
 def print_table(options, rounds):
     print(f"{options.model} {options.dtype}, batch {options.batch}, {SIZE[0]}x{SIZE[1]}, "
           f"{torch.cuda.get_device_name()}, {options.rounds} rounds of {options.iterations} forwards in turn")
-    print("| ms a forward | median | least | most |\n|---|---|---|---|")
+    print("| ms per forward | median | min | max |\n|---|---|---|---|")
     for name, values in rounds.items():
         print(f"| {name} | {statistics.median(values):.3f} | {min(values):.3f} | {max(values):.3f} |")
     if options.json:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights from a seed that keep every activation healthy, and show what is wired wrongly.
+"""Weights from a seed that keep every activation in a healthy range, and expose wrong wiring.
 
-The library's own random weights are no use for a comparison: features vanish, all scores are alike, boxes
-are never refined and attention is uniform, so that a wrong implementation passes. Here convolutions keep
-their variance, norms have scales and shifts of their own, offsets and attention depend on the query, and
-then each batch norm is given the moments of what really reaches it.
+The library's own random weights are useless for a comparison: features vanish, all scores are alike, boxes are
+never refined and attention is uniform, so that a wrong implementation passes. Here convolutions preserve variance,
+norms have different scales and shifts, and offsets and attention depend on the query. Then each batch norm gets the
+moments of its real inputs.
 
-What a block adds to its shortcut is damped, as training leaves it. Without that a rounding error grows a
-thousandfold from the pixels to P5 (measured on R50: the library's own fp16 differs there by 40 % from its
-fp32), and errors that arrive say nothing about who made them. With it those 40 % are 1.5 %.
+What a block adds to its shortcut is damped, as it is after training. Without that, a rounding error grows a
+thousandfold from the pixels to P5 (measured on R50: there the library's own fp16 differs by 40 % from its fp32), and
+errors at the end say nothing about their origin. With it, those 40 % are 1.5 %.
 
-Every tensor has a generator of its own, seeded by its name: a model that grows a layer keeps the rest.
+Every tensor has its own generator, seeded by its name: if a model grows a layer, the other tensors stay the same.
 """
 import math
 import zlib
@@ -19,11 +19,11 @@ import torch
 from torch import nn
 
 CALIBRATION_IMAGES = 4
-SCORE_GAIN = 4.0  # spreads the scores: the last chosen one is far from the first that is not
+SCORE_GAIN = 4.0  # spreads the scores: separates the last selected one from the first rejected one
 BLOCK_GAIN = 0.1  # of the last batch norm of a ResNet block, against its shortcut
-UPDATE_GAIN = 0.3  # of what attention and feed-forward layers of the decoder add
+UPDATE_GAIN = 0.3  # of the updates by the decoder's attention and feed-forward layers
 UPDATES = (".self_attn.o_proj", ".encoder_attn.output_proj", ".mlp.fc2")
-LEAST_VARIANCE = 1e-4  # of a channel that is dead on the calibration images
+MIN_VARIANCE = 1e-4  # of a channel that is dead on the calibration images
 
 
 def generator(seed, name):
@@ -60,7 +60,7 @@ def normal(tensor, deviation, source):
 
 
 def fill_module(name, module, seed):
-    """Weights of one module by its kind; the exceptions of the decoder come after."""
+    """Weights of one module by its kind; the decoder's exceptions come later."""
     def source(part):
         return generator(seed, f"{name}.{part}")
     if isinstance(module, nn.Conv2d):
@@ -102,7 +102,7 @@ def fill_exceptions(model, seed):
 
 
 def offset_grid(heads, levels, points):
-    """Each head looks into a direction of its own, each point one step further: as in the paper's code."""
+    """Each head has its own direction, each point is one step further: as in the paper's code."""
     angles = torch.arange(heads, dtype=torch.float64) * (2 * math.pi / heads)
     grid = torch.stack([angles.cos(), angles.sin()], -1)
     grid = (grid / grid.abs().max(-1, keepdim=True)[0]).view(heads, 1, 1, 2).repeat(1, levels, points, 1)
@@ -115,7 +115,7 @@ def calibrate(model, pixels):
     def before(module, inputs):
         moments = inputs[0].double()
         module.running_mean.copy_(moments.mean((0, 2, 3)))
-        module.running_var.copy_(moments.var((0, 2, 3), unbiased=False).clamp_min(LEAST_VARIANCE))
+        module.running_var.copy_(moments.var((0, 2, 3), unbiased=False).clamp_min(MIN_VARIANCE))
     hooks = [module.register_forward_pre_hook(before) for module in model.modules() if is_batch_norm(module)]
     try:
         model(pixel_values=pixels)
@@ -126,7 +126,7 @@ def calibrate(model, pixels):
 
 @torch.no_grad()
 def fill_weights(model, seed, height=640, width=640):
-    """All of `model`, on its device, from the seed."""
+    """Fills all weights of `model`, on its device, from the seed."""
     for name, module in model.named_modules():
         fill_module(name, module, seed)
     fill_exceptions(model, seed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of verify.py: what runs, against what, and the one line that says how it went."""
+"""The cases of verify.py: what runs, what it is compared with, and one line of result."""
 from dataclasses import dataclass
 from typing import Callable
 
@@ -30,7 +30,7 @@ def present(dumps, reference):
 
 
 def compare(bench, dumps, model_name, dtype, count, size, library=None):
-    """All findings of dumps that were made behind the reference's selection."""
+    """All findings of dumps that were made after the reference's selection."""
     reference, truth = bench.references(model_name, count, size)
     findings = present(dumps, reference)
     if not findings[0].ok:
@@ -49,7 +49,7 @@ def compare(bench, dumps, model_name, dtype, count, size, library=None):
 
 
 def summary(findings):
-    """The worst of each view, beside what it may be."""
+    """The worst error of each view, beside its limit."""
     def worst(view, key=lambda one: one.error / max(one.limit, 1e-30)):
         ones = [one for one in findings if one.view == view]
         return max(ones, key=key) if ones else None
@@ -84,7 +84,7 @@ def against_library(model_name, dtype, count, size, extra=()):
 
 
 def control(attention, channels_last):
-    """The library against itself, computed another way: it must pass, or the limits say nothing."""
+    """The library compared with itself, computed in another way. It must pass, or the limits mean nothing."""
     def run(bench):
         reference, truth = bench.references("r50", 1, WIDE)
         model = bench.model("r50", "fp32", attention)
@@ -99,7 +99,7 @@ def control(attention, channels_last):
 
 
 def library_errors(dtype):
-    """How far the library itself is from the limits: printed, and only the selection's rule is judged."""
+    """How far the library itself is from the limits: only printed, except for the rule of the selection."""
     def run(bench):
         reference, truth = bench.references("r50", 1, SQUARE)
         dumps = bench.hugging_face("r50", dtype, 1, SQUARE, reference["topk_ind"])
@@ -110,7 +110,7 @@ def library_errors(dtype):
 
 
 def mutation(name):
-    """The comparison must fail, and the stage where the mistake is must be among what it names."""
+    """The comparison must fail, and must name the stage of the mistake."""
     def run(bench):
         reference, truth = bench.references("r50", 1, WIDE)
         model = bench.model("r50", "fp32", "eager")
@@ -128,7 +128,7 @@ def mutation(name):
 
 
 def selection_mutation(bench):
-    """Two neighbours of the chosen exchanged; the last one replaced by the best that was not chosen."""
+    """Two adjacent selected positions swapped; the last one replaced by the best one that was not selected."""
     reference, _ = bench.references("r50", 1, WIDE)
     exchanged = dict(reference, topk_ind=reference["topk_ind"].clone())
     exchanged["topk_ind"][:, [10, 11]] = reference["topk_ind"][:, [11, 10]]
@@ -140,7 +140,7 @@ def selection_mutation(bench):
                if not one.ok]
         findings.append(Finding("mutation", f"{name} positions are not caught", 0 if bad else 1, 0))
     good = comparison.selection_findings(reference, reference, comparison.LIMITS["fp32"])
-    return Outcome([*findings, *good], "exchanged and replaced positions")
+    return Outcome([*findings, *good], "swapped and replaced positions")
 
 
 def all_cases():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""command_line_test.py RTDETR: what the program says and how it ends where it cannot run. CUDA is shown
-no device, so that every machine gives the same answers."""
+"""command_line_test.py RTDETR: messages and exit codes of the program if it cannot run. CUDA sees no device,
+so that every machine gives the same answers."""
 import os
 import subprocess
 import sys

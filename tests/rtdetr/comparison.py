@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is compared, how an error is measured, and what it may be at most.
+"""What is compared, how an error is measured, and its limit.
 
-Two views of the same dumps. Stage by stage: each stage is fed with the implementation's own inputs
-(stages.py), so an error has an address. Running free: errors as they arrive, from the pixels on.
+Two views of the same dumps. Stage by stage: each stage gets the implementation's own inputs (stages.py), so an error is
+located. Running free: accumulated errors, from the pixels on.
 
   rel    ||x - r|| / ||r|| of the whole tensor
-  max    greatest |x - r|: logits, and boxes, which are shares of the image
+  max    maximum |x - r|: for logits, and for boxes, which are shares of the image
 
-Reference is the library in fp32 without TF32. Truth, where two implementations are weighed against each
-other, is the library in fp64.
+The reference is the library in fp32 without TF32. The truth, for comparing two implementations, is the library in fp64.
 
-A stage's limit is a number. What arrives at the end of a whole pass depends on how much the weights make of
-a rounding error: with these the library itself, in fp16, is three times over the numbers below at P5 and
-eight times at the logits. So running free may go as far as 1.5 times the library's own error in that type,
-where that is more.
+A stage's limit is a number. The error at the end of a whole pass depends on how much the weights amplify a rounding
+error: with these weights the library itself, in fp16, has three times the numbers below at P5 and eight times at
+the logits. So running free may have 1.5 times the library's own error in that type, if that is greater.
 """
 from dataclasses import dataclass
 
@@ -21,24 +19,24 @@ import torch
 
 from stages import expected_outputs
 
-# stage: rel of any stage. free: rel of C5 and P5. logits, boxes: max, behind the same selection.
-# swaps: of the chosen positions, how many others may be among them.
+# stage: rel of any stage. free: rel of C5 and P5. logits, boxes: max, after the same selection.
+# swaps: number of the selected positions that may differ.
 LIMITS = {
     "fp32": {"stage": 5e-6, "free": 5e-5, "logits": 1e-3, "boxes": 1e-4, "swaps": 2},
     "tf32": {"stage": 1e-3, "free": 3e-3, "logits": 2e-2, "boxes": 2e-3, "swaps": 8},
     "fp16": {"stage": 1e-3, "free": 5e-3, "logits": 5e-2, "boxes": 5e-3, "swaps": 8},
     "bf16": {"stage": 8e-3, "free": 4e-2, "logits": 0.3, "boxes": 2e-2, "swaps": 60},
 }
-MOST_TIMES_THE_LIBRARY = 1.5
-# Below this an error is rounding of the result itself, and a ratio says nothing.
+MAX_TIMES_THE_LIBRARY = 1.5
+# Errors below this are rounding of the result itself, and a ratio says nothing.
 RATIO_FLOOR = {"fp32": 3e-7, "tf32": 3e-7, "fp16": 1e-5, "bf16": 1e-4}
-# By nature integers, or the box logits of anchors that do not count (greatest float): looked at elsewhere.
+# Integers, or the box logits of invalid anchors (maximum float): checked elsewhere.
 NOT_MEASURED = {"topk_ind", "pixel_values"}
 
 
 @dataclass
 class Finding:
-    """One measured error that has a limit."""
+    """One measured error with a limit."""
     view: str
     name: str
     error: float
@@ -46,18 +44,18 @@ class Finding:
 
     @property
     def ok(self):
-        return self.error <= self.limit  # NaN is not
+        return self.error <= self.limit  # False for NaN
 
 
 @dataclass
 class Outcome:
-    """What a case found, and one line about it."""
+    """The findings of a case, and one line about it."""
     findings: list
     text: str = ""
 
 
 def comparable(name, tensor):
-    """Box logits of anchors outside the image are the greatest float: as boxes they are 1."""
+    """Box logits of anchors outside the image are the maximum float: as boxes they are 1."""
     return tensor.sigmoid() if name == "init_reference_points" else tensor
 
 
@@ -81,7 +79,7 @@ def stage_findings(model, dumps, chosen, dtype):
 
 
 def free_names(reference):
-    """Dumps that are measured, in the reference's order."""
+    """Dumps to measure, in the reference's order."""
     return [name for name in reference if name not in NOT_MEASURED]
 
 
@@ -96,7 +94,7 @@ def box_names(reference):
 
 
 def whole_pass_limits(dtype, reference, library=None):
-    """Those of the type, or MOST_TIMES_THE_LIBRARY its own errors where these are greater."""
+    """The limits of the type, or MAX_TIMES_THE_LIBRARY the library's own errors if these are greater."""
     limits = dict(LIMITS[dtype])
     if library is None:
         return limits
@@ -104,7 +102,7 @@ def whole_pass_limits(dtype, reference, library=None):
            "logits": greatest(library["logits"], reference["logits"]),
            "boxes": max(greatest(library[name], reference[name]) for name in box_names(reference))}
     for kind, error in own.items():
-        limits[kind] = max(limits[kind], MOST_TIMES_THE_LIBRARY * error)
+        limits[kind] = max(limits[kind], MAX_TIMES_THE_LIBRARY * error)
     return limits
 
 
@@ -117,28 +115,28 @@ def free_findings(dumps, reference, limits):
 
 
 def ratio_findings(dumps, library, truth, dtype):
-    """At most 1.5 times the error that the library itself has in this type."""
+    """Limits each error to 1.5 times the library's own error in this type."""
     for name in free_names(truth):
         ours = relative(name, dumps[name], truth[name])
         theirs = relative(name, library[name], truth[name])
-        limit = MOST_TIMES_THE_LIBRARY * theirs + RATIO_FLOOR[dtype]
+        limit = MAX_TIMES_THE_LIBRARY * theirs + RATIO_FLOOR[dtype]
         yield Finding("ratio", name, ours, limit)
 
 
 def missing(dumps, reference):
-    """Names that are not there or have another shape."""
+    """Names that are missing or have another shape."""
     return [name for name, tensor in reference.items()
             if name not in dumps or dumps[name].shape != tensor.shape]
 
 
 def best_positions(scores, count):
-    """Of (images, rows, labels): by the greatest score of a row, then by the row's number."""
+    """For (images, rows, labels): rows by their maximum score, then by row number."""
     best = scores.max(-1).values
     return torch.sort(best, dim=1, descending=True, stable=True).indices[:, :count]
 
 
 def selection_findings(dumps, reference, limits):
-    """The choice is right for its own scores, and differs from the reference's only near the last one."""
+    """The selection is right for its own scores, and differs from the reference's only near the last one."""
     own, theirs = dumps["topk_ind"], reference["topk_ind"]
     wrong = (own != best_positions(dumps["enc_outputs_class"], own.shape[1])).sum().item()
     yield Finding("top-k", "not the best of its own scores", wrong, 0)
@@ -151,13 +149,13 @@ def selection_findings(dumps, reference, limits):
         if len(other):
             farthest = max(farthest, (last - scores[image, other]).abs().max().item())
     yield Finding("top-k", "swaps", swaps, limits["swaps"])
-    # Two scores that change places were nearer than twice the error of each.
+    # Two scores can swap only if they differ by less than twice the error of each.
     yield Finding("top-k", "distance of swaps", farthest, 2 * limits["logits"])
 
 
 def common_rows(dumps, reference):
-    """Free selection: greatest error of logits and boxes over rows that both chose, and whether the sets
-    are the same. The decoder does not care about the order of its queries."""
+    """Free selection: maximum error of logits and boxes over the rows that both selected, and whether the sets are the
+    same. The decoder does not depend on the order of its queries."""
     logits, boxes, same = [], [], True
     for image in range(len(dumps["topk_ind"])):
         own, theirs = dumps["topk_ind"][image], reference["topk_ind"][image]
@@ -171,7 +169,7 @@ def common_rows(dumps, reference):
 
 
 def common_row_findings(dumps, reference, limits):
-    """Where the sets differ, every query has seen other queries: then the median row is judged."""
+    """If the sets differ, every query has seen other queries: then the median row counts."""
     logits, boxes, same = common_rows(dumps, reference)
     for name, errors in (("logits", logits), ("boxes", boxes)):
         error = errors.max() if same else errors.median()

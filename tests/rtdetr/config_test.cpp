@@ -7,7 +7,7 @@
 
 using namespace rangefinder::rtdetr;
 
-TEST_CASE("an unknown model names those that are known") {
+TEST_CASE("an unknown model's error names the known ones") {
   CHECK_THROWS_AS(config_of("r51"), std::invalid_argument);
   try {
     config_of("r51");

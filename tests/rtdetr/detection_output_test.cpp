@@ -49,7 +49,7 @@ TEST_CASE("every name and score can be drawn") {
     }
 }
 
-TEST_CASE("only what is above the threshold is kept, in its order") {
+TEST_CASE("only detections above the threshold are kept, in order") {
   const std::vector<Detection> all{{0.9F, 1, 0, 0, 0, 0}, {0.5F, 2, 0, 0, 0, 0}, {0.6F, 3, 0, 0, 0, 0}};
   const std::vector<Detection> kept = above_threshold(all, 0.5F);
   REQUIRE(kept.size() == 2);
@@ -57,7 +57,7 @@ TEST_CASE("only what is above the threshold is kept, in its order") {
   CHECK(kept[1].label == 3);
 }
 
-TEST_CASE("detections outside the image, and boxes that are no numbers, draw nothing beyond it") {
+TEST_CASE("detections outside the image, and boxes that are not numbers, draw nothing beyond it") {
   Image image = black(20, 30);
   const float far = 1e30F;
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -66,7 +66,7 @@ TEST_CASE("detections outside the image, and boxes that are no numbers, draw not
   CHECK(image.pixels.size() == 20 * 30 * 3);
 }
 
-TEST_CASE("a label stands above its box in the colour of the box, with the text in it") {
+TEST_CASE("a label is above its box in the colour of the box, with the text in it") {
   Image image = black(100, 200);
   draw_detections(image, std::vector<Detection>{{0.876F, 2, 40, 50, 120, 90}}, kLabels);
   const Colour colour = label_colour(2);
@@ -87,7 +87,7 @@ TEST_CASE("a label stands above its box in the colour of the box, with the text 
 }
 
 TEST_CASE("the drawn picture and the JSON of the bundled photograph agree") {
-  // The tiny network on the CPU: its boxes mean nothing, but they are what both show.
+  // The tiny network on the CPU: its boxes mean nothing, but both outputs must show them.
   const Config config = config_of("tiny");
   const auto backend = make_reference_backend();
   Network network(
@@ -113,7 +113,7 @@ TEST_CASE("the drawn picture and the JSON of the bundled photograph agree") {
   const auto& best = line["detections"][0];
   const auto box = best["box"].get<std::vector<double>>();
   const Colour colour = label_colour(best["label"].get<int>());
-  // The lower edge, where no label covers it, and what is inside.
+  // The lower edge, which no label covers, and the inside.
   const auto inside = [](double v, int size) {
     return std::clamp(static_cast<int>(std::lround(v)), 0, size);
   };
@@ -126,7 +126,7 @@ TEST_CASE("the drawn picture and the JSON of the bundled photograph agree") {
     for (int x = left; x < right; ++x) CHECK(pixel_of(drawn, x, bottom - 1) == colour);
   if (box[0] >= 0)
     for (int y = std::max(top, 18); y < bottom; ++y) CHECK(pixel_of(drawn, left, y) == colour);
-  CHECK((box[3] < image.height || box[0] >= 0));  // one of the two edges was there to look at
+  CHECK((box[3] < image.height || box[0] >= 0));  // at least one of the two edges was checked
   const int below = std::min(bottom + 1, image.height - 1);
   if (below > bottom) CHECK(pixel_of(drawn, left + 4, below) == pixel_of(original, left + 4, below));
 }

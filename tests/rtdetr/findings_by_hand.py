@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""findings_by_hand.py NAME=PLACE…: what people found with Nsight on RT-DETR in PyTorch, asked of our traces.
+"""findings_by_hand.py NAME=PLACE…: checks in our traces what people found with Nsight on RT-DETR in PyTorch.
 
 PLACE is a trace folder or a file with its report as JSON (`rangefinder report DIR --json`). For example
 
@@ -9,8 +9,8 @@ PLACE is a trace folder or a file with its report as JSON (`rangefinder report D
       --attention unfused --deformable unfused
   findings_by_hand.py "HF eager=hf" "ours, unfused=own"
 
-Prints a table a question: what each trace says, by GPU time and by bytes, and whether the finding holds.
-Nothing here is judged good or bad: exit code 0 unless a trace cannot be read.
+Prints a table per question: the answer of each trace, by GPU time and by bytes, and whether the finding holds.
+It does not rate anything: exit code 0 unless a trace cannot be read.
 """
 import argparse
 import json
@@ -28,7 +28,7 @@ ENCODER = (r"model/encoder/(aifi/0/layers/0/self_attn|aifi/0/layers/0/mlp|latera
            r"|downsample_convs/\d|pan_blocks/\d)")
 DECODER = (r"model/decoder/(?:layers/\d+/)?(self_attn|encoder_attn|mlp|self_attn_layer_norm|encoder_attn_layer_norm"
            r"|final_layer_norm|query_pos_head|bbox_embed|class_embed)(?:/\d+)?")
-# Modules that lie side by side and make up the network, none inside another.
+# Modules that make up the network side by side, none inside another.
 SIDE_BY_SIDE = (r"model/(backbone/model/embedder|backbone/model/encoder/stages/\d/layers/\d+|encoder_input_proj/\d"
                 r"|encoder/aifi/0/layers/0/self_attn|encoder/aifi/0/layers/0/mlp|encoder/lateral_convs/\d"
                 r"|encoder/fpn_blocks/\d|encoder/downsample_convs/\d|encoder/pan_blocks/\d|decoder_input_proj/\d"
@@ -47,7 +47,7 @@ def text(amount, measure):
 
 
 def ranked(modules, measure):
-    """(name, value), the greatest first; those without a value are left out."""
+    """(name, value), the greatest first; excludes those without a value."""
     known = [(name, value(module, measure)) for name, module in modules.items()]
     return sorted(((name, amount) for name, amount in known if amount is not None), key=lambda pair: -pair[1])
 
@@ -62,7 +62,7 @@ def largest_part(modules):
 
 
 def first_blocks(modules):
-    """A row a measure: the heaviest block of each stage; it holds where that is block 0 four times."""
+    """One row per measure: the heaviest block of each stage; it holds if that is block 0 four times."""
     blocks = group(modules, BLOCKS)
     rows = []
     for measure in MEASURES:
@@ -100,7 +100,7 @@ def decoder_order(modules):
 
 
 def regression(pairs):
-    """(r, slope, intercept) of least squares; r is NaN where one side does not vary."""
+    """(r, slope, intercept) of least squares; r is NaN if one side does not vary."""
     count = len(pairs)
     mean_x, mean_y = (sum(pair[i] for pair in pairs) / count for i in (0, 1))
     xx = sum((x - mean_x) ** 2 for x, _ in pairs)
@@ -112,7 +112,7 @@ def regression(pairs):
 
 
 def proportional(modules):
-    """Time against bytes over modules side by side. The slope is also told as a bandwidth; the intercept is
+    """Time as a function of bytes over modules side by side. The slope is also given as a bandwidth. The intercept is
     the time of a module that would move nothing."""
     parts = group(modules, SIDE_BY_SIDE)
     rows = []
@@ -139,7 +139,7 @@ QUESTIONS = (
 
 
 def answers(traces):
-    """[(question, [(trace, measure, what it says, holds or None)])]"""
+    """[(question, [(trace, measure, answer, holds or None)])]"""
     return [(question, [(name, *row) for name, modules in traces.items() for row in ask(modules)])
             for question, ask in QUESTIONS]
 

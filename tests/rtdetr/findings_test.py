@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The questions of findings_by_hand.py, asked of reports whose answers are known."""
+"""The questions of findings_by_hand.py, for reports with known answers."""
 import contextlib
 import io
 import math
@@ -100,7 +100,7 @@ class Findings(unittest.TestCase):
 
 class FusedBytes(unittest.TestCase):
     def run_program(self, fused, unfused, kernel="attention_kernel<__half>"):
-        """Exit code where attention's launches move so many bytes, and a projection beside them 1000."""
+        """Exit code if attention's launches move this number of bytes, and a projection beside them 1000."""
         def kernels(folder, _):
             moved = fused if folder == "fused" else unfused
             return [{"name": kernel, "l2_bytes": moved}, {"name": "implicit_gemm_kernel", "l2_bytes": 1000}]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""fused_bytes.py FUSED UNFUSED [--level L2|DRAM] [--least 3]: bytes of attention, fused against unfused.
+"""fused_bytes.py FUSED UNFUSED [--level L2|DRAM] [--least 3]: bytes of attention, fused compared with unfused.
 
-Both are folders of traces of rtdetr with exact counters, that differ in --attention and --deformable alone.
-At batch 1 activations stay in the L2: look at L2 there, at DRAM with batch 32. Judged are the launches of
-attention itself; beside them stands the whole module, whose projections are the same in both. Prints a row
-a path. Exit code 0: all fall by at least --least times; 1: one does not; 2: not measured.
+Both are folders of traces of rtdetr with exact counters that differ only in --attention and --deformable. At batch 1
+activations stay in the L2: use L2 there, and DRAM with batch 32. Only the launches of attention itself are checked. The
+whole module is printed beside them; its projections are the same in both. Prints a row per path. Exit code 0: all fall
+by at least --least times; 1: one does not; 2: not measured.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ def module_bytes(report, pattern, level):
 
 
 def kernels_of(folder, ranges):
-    """Rows of the report's table of kernels."""
+    """Rows of the kernels table of the report."""
     done = subprocess.run([RANGEFINDER, "report", folder, "--section", "kernels", "--json", "--range", ranges],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -41,7 +41,7 @@ def kernels_of(folder, ranges):
 
 
 def own_bytes(folder, ranges, level, passes):
-    """Of the launches of attention in these ranges, a pass."""
+    """Bytes of the attention launches in these ranges, per pass."""
     own = [row for row in kernels_of(folder, ranges) if any(part in row["name"] for part in OWN_KERNELS)]
     if not own:
         raise ValueError(f"{folder}: no launch of attention in {ranges}")
@@ -59,12 +59,12 @@ def main(arguments=None):
     ok = True
     try:
         reports = [read_report(folder) for folder in folders]
-        print(f"| {options.level} bytes a pass | fused | unfused | times |\n|---|---|---|---|")
+        print(f"| {options.level} bytes per pass | fused | unfused | times |\n|---|---|---|---|")
         for name, (pattern, ranges) in PATHS.items():
             whole = [module_bytes(report, pattern, options.level) for report in reports]
             own = [own_bytes(folder, ranges, options.level, passes_of(report))
                    for folder, report in zip(folders, reports)]
-            for what, (fused, unfused) in ((f"{name}, attention's launches", own), (f"{name}, the module", whole)):
+            for what, (fused, unfused) in ((f"{name}, launches of attention", own), (f"{name}, the module", whole)):
                 print(f"| {what} | {fused / 1e6:.2f} MB | {unfused / 1e6:.2f} MB | {unfused / max(fused, 1):.2f} |")
             ok = ok and own[1] >= options.least * own[0]
     except (OSError, ValueError, KeyError) as error:

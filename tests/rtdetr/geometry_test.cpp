@@ -59,7 +59,7 @@ TEST_CASE("a position is the sines and cosines of its row, then of its column") 
   for (int i = 0; i < 8; ++i) CHECK(static_cast<double>(at[i]) == Approx(expected[i]));
 }
 
-TEST_CASE("sizes that are no multiple of 32 or too small for the queries are refused") {
+TEST_CASE("sizes that are not a multiple of 32 or too small for the queries are refused") {
   const auto backend = make_reference_backend();
   const Config config = config_of("r50");
   CHECK_THROWS_AS(make_geometry(config, 600, 640, ElementType::fp32, *backend), std::invalid_argument);

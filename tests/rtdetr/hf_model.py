@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hugging Face's RTDetrForObjectDetection in the shapes of workloads/rtdetr/config.cpp.
 
-Nothing is downloaded: models are made from a configuration, their weights come from
-calibrated_weights.py or from a file. TF32 is off unless precision("tf32") is in force.
+Nothing is downloaded: models come from a configuration, their weights from calibrated_weights.py or from a file. TF32
+is off unless precision("tf32") is active.
 """
 import contextlib
 import os
@@ -22,7 +22,7 @@ TORCH_TYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float
 BASIC = {"layer_type": "basic", "hidden_sizes": [64, 128, 256, 512], "embedding_size": 64}
 BOTTLENECK = {"layer_type": "bottleneck", "hidden_sizes": [256, 512, 1024, 2048], "embedding_size": 64}
 SMALL = {"encoder_in_channels": [128, 256, 512], "hidden_expansion": 0.5}
-# (backbone, detector): what differs from the defaults, which are R50's
+# (backbone, detector): differences from the defaults, which are R50's
 MODELS = {
     "r18": ({**BASIC, "depths": [2, 2, 2, 2]}, {**SMALL, "decoder_layers": 3}),
     "r34": ({**BASIC, "depths": [3, 4, 6, 3]}, {**SMALL, "decoder_layers": 4}),
@@ -46,8 +46,8 @@ def configuration(name):
 
 
 def make_model(name, device="cuda", attention="sdpa"):
-    """In evaluation mode, fp32, with the library's own random weights. "eager" attention is plain products
-    and a softmax; "sdpa", the library's default, one call that picks a kernel."""
+    """A model in evaluation mode, fp32, with the library's own random weights. "eager" attention is plain products
+    and a softmax; "sdpa", the library's default, is one call that selects a kernel."""
     with torch.device(device):
         model = RTDetrForObjectDetection(configuration(name))
     if attention == "eager":
@@ -56,8 +56,8 @@ def make_model(name, device="cuda", attention="sdpa"):
 
 
 def use_anchors_of_fp32(model):
-    """Which anchors at the edges count is a matter of the last bit: 49.5 of 50 columns are just below 0.99 in
-    fp32 on a GPU, and not in fp64. Truth for errors has the anchors of the reference, or whole rows would differ."""
+    """The last bit decides which anchors at the edges are valid: 49.5 of 50 columns is just below 0.99 in fp32 on a
+    GPU, but not in fp64. The fp64 truth uses the anchors of the reference, or whole rows would differ."""
     generate = model.generate_anchors
 
     def generate_in_fp32(*arguments, dtype, **named):
@@ -79,7 +79,7 @@ def load_model(name, path, dtype="fp32", device="cuda", attention="sdpa"):
 
 @contextlib.contextmanager
 def precision(dtype):
-    """Matrix products and convolutions in TF32 where `dtype` says so; in full precision else."""
+    """Matrix products and convolutions in TF32 if `dtype` is tf32, otherwise in full precision."""
     switches = [(torch.backends.cuda.matmul, "allow_tf32"), (torch.backends.cudnn, "allow_tf32"),
                 (torch.backends.cuda.matmul, "allow_fp16_reduced_precision_reduction"),
                 (torch.backends.cuda.matmul, "allow_bf16_reduced_precision_reduction")]
@@ -94,13 +94,13 @@ def precision(dtype):
 
 
 def old_name(name):
-    """What files written before transformers 5 call a tensor."""
+    """The name of a tensor in files written before transformers 5."""
     name = name.replace(".self_attn.o_proj.", ".self_attn.out_proj.").replace(".encoder.aifi.", ".encoder.encoder.")
     return re.sub(r"(\.layers\.\d+)\.mlp\.(fc[12]\.)", r"\1.\2", name)
 
 
 def old_state_dict(state):
-    """As old checkpoints have it: old names, and the decoder's heads a second time at the top."""
+    """The layout of old checkpoints: old names, and the decoder's heads a second time at the top."""
     old = {old_name(name): tensor for name, tensor in state.items()}
     for name, tensor in state.items():
         for head in ("class_embed.", "bbox_embed."):

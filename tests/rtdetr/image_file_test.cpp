@@ -42,7 +42,7 @@ TEST_CASE("the bundled photographs are the same picture, as PNG and as JPEG") {
   CHECK(difference / static_cast<double>(png.pixels.size()) < 4);  // steps of 255
 }
 
-TEST_CASE("a file that is no image, and one that is not there, are named with the reason") {
+TEST_CASE("errors for a file that is not an image, and for a missing one, have name and reason") {
   const TemporaryFolder folder;
   std::ofstream(folder.file("text.png")) << "no image";
   CHECK_THROWS_WITH(read_image(folder.file("text.png")), Catch::Matchers::Contains("text.png"));

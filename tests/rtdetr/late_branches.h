@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A backend whose branches run as late as they may: at the join. Where the network reuses memory of a
-// branch too early, or joins it too late, results differ from those of a backend that runs all in order.
-// What a GPU does to such a mistake depends on its scheduling; this does not.
+// A backend that runs branches as late as allowed: at the join. If the network reuses memory of a branch too
+// early, or joins it too late, results differ from those of a backend that runs everything in order. On a GPU
+// the effect of such a mistake depends on scheduling; here it does not.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ class LateBranches final : public Backend {
   }
 
   void begin_branch(BranchPoint) override {
-    if (is_branch_) throw std::logic_error("a branch in a branch");
+    if (is_branch_) throw std::logic_error("a branch inside a branch");
     is_branch_ = true;
   }
   void end_branch() override { is_branch_ = false; }

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_tiny_expected.py [--out DIR]: the data of tests/rtdetr/tiny_expected_test.cpp, from the library.
+"""make_tiny_expected.py [--out DIR]: makes the data of tests/rtdetr/tiny_expected_test.cpp with the library.
 
   tiny.safetensors            calibrated weights of `tiny`, as F16: their fp16 values are the weights
-  tiny_expected.safetensors   pixel_values (F16, exact: bytes over 256) and what the library makes of them,
+  tiny_expected.safetensors   pixel_values (F16, exact: bytes over 256) and the library's result for them,
                               computed in fp64 on the CPU with exactly these weights, stored in fp32
 
-Names and shapes are those of `rtdetr --dump`. The largest maps are left out (LEFT_OUT): a mistake in them
-shows in the next stage, and the two files together stay below 2 MB.
+Names and shapes are those of `rtdetr --dump`. The largest maps are excluded (EXCLUDED): a mistake in them shows in the
+next stage, and the two files together stay below 2 MB.
 """
 import argparse
 import os
@@ -25,19 +25,19 @@ from reference_dumps import record
 
 SIZE = (64, 128)
 SEED = 3
-LEFT_OUT = {"stem0", "stem1", "stem2", "stage0_block0"}
+EXCLUDED = {"stem0", "stem1", "stem2", "stage0_block0"}
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 
 
 def rounded_weights(model):
-    """The state dict, with values that fp16 holds."""
+    """The state dict, with values rounded to fp16."""
     return {name: tensor.half().contiguous() for name, tensor in model.state_dict().items()
             if not name.endswith("num_batches_tracked")}
 
 
 def detections(dumps):
-    """scores, labels and boxes as the library's image processor gives them, best first."""
+    """scores, labels and boxes of the library's image processor, best first."""
     from transformers import RTDetrImageProcessor
     output = SimpleNamespace(logits=dumps["logits"], pred_boxes=dumps["pred_boxes"])
     found = RTDetrImageProcessor().post_process_object_detection(output, threshold=-1.0, target_sizes=[SIZE])[0]
@@ -49,7 +49,7 @@ def expected(model):
     dumps = record(model.double(), pixels)
     dumps.update(detections(dumps))
     stored = {name: tensor.float().contiguous() for name, tensor in dumps.items()
-              if name not in LEFT_OUT and tensor.is_floating_point()}
+              if name not in EXCLUDED and tensor.is_floating_point()}
     stored["pixel_values"] = pixels.half()
     for name in ("topk_ind", "labels"):
         stored[name] = dumps[name].contiguous()
@@ -72,8 +72,8 @@ def main():
         save_file(tensors, path)
         total += os.path.getsize(path)
         print(f"{path}: {len(tensors)} tensors, {os.path.getsize(path)} bytes")
-    if total > MOST_BYTES:
-        raise SystemExit(f"make_tiny_expected: {total} bytes are more than {MOST_BYTES}")
+    if total > MAX_BYTES:
+        raise SystemExit(f"make_tiny_expected: {total} bytes are more than {MAX_BYTES}")
 
 
 if __name__ == "__main__":

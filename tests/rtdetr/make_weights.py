@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_weights.py MODEL… [--seed N] --out DIR: calibrated weights of each model, twice.
+"""make_weights.py MODEL… [--seed N] --out DIR: makes calibrated weights of each model, in two files.
 
-Writes DIR/MODEL.safetensors (names of transformers 5) and DIR/MODEL.old.safetensors (names of the files
-that are on the hub: what save_pretrained() writes, with the heads a second time). Prints a line a file.
-The files are made where they are needed and are too large to keep: R50 has 172 MB.
+Writes DIR/MODEL.safetensors (names of transformers 5) and DIR/MODEL.old.safetensors (names of the files on the hub:
+what save_pretrained() writes, with the heads a second time). Prints a line per file. The files are made on demand
+because they are too large to keep: R50 has 172 MB.
 """
 import argparse
 import os
@@ -23,14 +23,14 @@ TINY_SIZE = (128, 160)
 
 
 def names_of_save_pretrained(model):
-    """What the library itself writes; its names are the test of old_name()."""
+    """Names that the library itself writes; they test old_name()."""
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         return set(load_file(os.path.join(folder, "model.safetensors")))
 
 
 def write(model, path):
-    """Both files. Returns how many tensors they have."""
+    """Writes both files. Returns the number of their tensors."""
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     save_file(state, path + ".safetensors", metadata={"format": "pt"})
     old = old_state_dict(state)
@@ -39,7 +39,7 @@ def write(model, path):
 
 
 def make(name, seed, folder, device="cuda"):
-    """The path of the file in new names."""
+    """Makes the files; returns the path of the one with new names."""
     path = os.path.join(folder, name)
     model = make_model(name, device)
     height, width = TINY_SIZE if name == "tiny" else (640, 640)

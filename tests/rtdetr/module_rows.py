@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of `rangefinder report --json` by the names of RT-DETR's modules, per forward pass.
 
-A place is a trace folder (the report is asked for), or a file with the report's JSON. Paths begin at the
-module `model`: what a program has around it (iteration, warmup) is cut off, and passes are added up.
+A place is a trace folder (this module runs the report), or a file with the report's JSON. Paths begin at the module
+`model`: the ranges around it (iteration, warmup) are cut off, and passes are added up.
 """
 import json
 import os
@@ -18,7 +18,7 @@ BYTES = {"DRAM": ("dram_read_bytes", "dram_write_bytes"), "L2": ("l2_bytes",)}
 
 @dataclass
 class Module:
-    """One forward pass's share, on average."""
+    """Average of one forward pass."""
     path: str
     gpu_us: float
     kernels: float
@@ -43,7 +43,7 @@ def components(path):
 
 
 def below_model(path, around):
-    """The part of a path from `model` on, or None. `around`: the range that a measured pass is in, or None."""
+    """The part of a path from `model` on, or None. `around`: the range around a measured pass, or None."""
     parts = components(path)
     if "model" not in parts:
         return None
@@ -54,7 +54,7 @@ def below_model(path, around):
 
 
 def measured_pass(rows):
-    """Programs of ours put measured passes into `iteration`; others have none."""
+    """Our programs put measured passes into `iteration`; others have no such range."""
     return "iteration" if any("iteration" in components(row["path"]) for row in rows) else None
 
 
@@ -80,7 +80,7 @@ def passes_of(report):
 
 
 def modules_of(report):
-    """{path: Module}. Raises ValueError where there is no `model`."""
+    """{path: Module}. Raises ValueError if there is no `model`."""
     sums = sums_of(report)
     passes = sums["model"]["calls"]
     made = {}
@@ -92,8 +92,8 @@ def modules_of(report):
 
 
 def group(modules, pattern):
-    """{what the pattern's groups matched, joined by '/': sum over all modules that match whole}. Modules
-    of one pattern must not lie inside one another."""
+    """{text of the pattern's groups, joined by '/': sum over all modules that match entirely}. Modules of one pattern
+    must not be inside one another."""
     found = defaultdict(list)
     for path, module in modules.items():
         match = re.fullmatch(pattern, path)

@@ -7,7 +7,7 @@
 using namespace rangefinder::rtdetr;
 
 namespace {
-/// No op may come here: modules do not launch.
+/// Refuses every op: modules do not launch.
 class NoBackend final : public Backend {
  public:
   void run(const rangefinder::kernels::ConvolutionArgs&) override { refuse(); }
@@ -45,7 +45,7 @@ TEST_CASE("a module declares its children's bytes, for one call of several") {
     const Module inner(execution, "self_attn");
     ledger.add_bytes(10);
   }
-  CHECK(ledger.bytes_of("model") == 0);  // not known before the pass has ended
+  CHECK(ledger.bytes_of("model") == 0);  // unknown before the pass has ended
 
   ledger.stop_measuring();
   ledger.add_bytes(1000);
@@ -53,5 +53,5 @@ TEST_CASE("a module declares its children's bytes, for one call of several") {
   CHECK(ledger.bytes_of("model") == 110);
   CHECK(ledger.bytes_of("model.layers.0") == 110);
   CHECK(ledger.bytes_of("model.layers.0.self_attn") == 10);
-  CHECK(ledger.bytes_of("model.layers") == 0);  // a container, never a module of its own here
+  CHECK(ledger.bytes_of("model.layers") == 0);  // a container, never opened as a module here
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that people make in RT-DETR, one at a time, made in Hugging Face's model: each must be caught.
+"""Typical mistakes in RT-DETR, one at a time, made in Hugging Face's model. The comparison must catch each.
 
-Each is a function(model) that puts the mistake in and returns how to take it out, and the name of the
-first dump that must be wrong.
+Each is a function(model) that makes the mistake and returns a function that undoes it, and the name of the first dump
+that must be wrong.
 """
 import contextlib
 
@@ -11,7 +11,7 @@ from torch import nn
 
 
 def replaced(place, name, value):
-    """Sets an attribute, and returns what sets it back."""
+    """Sets an attribute, and returns a function that restores it."""
     before = getattr(place, name)
     setattr(place, name, value)
     return lambda: setattr(place, name, before)
@@ -108,7 +108,7 @@ def norm_before_residual(model):
 
 
 def position_rows_columns_swapped(model):
-    """The embedding of a map with height and width exchanged: equal on square maps."""
+    """The embedding of a map with height and width swapped: equal on square maps."""
     embedding = model.model.encoder.aifi[0].position_embedding
     original = embedding.forward
     return replaced(embedding, "forward",
@@ -131,13 +131,13 @@ def boxes_not_refined(model):
     return scaled([last.weight, last.bias], torch.zeros_like)
 
 
-# name -> (mistake, first dump that must be wrong, what the size must be for it to show)
+# name -> (mistake, first dump that must be wrong, size at which it shows)
 MUTATIONS = {
     "no -0.5 in sampling": (samples_without_half, "dec0_msda", "any"),
     "concat of FPN swapped": (fpn_concat_swapped, "fpn1", "any"),
     "concat of PAN swapped": (pan_concat_swapped, "pan0", "any"),
-    "SiLU of a lateral convolution left out": (lateral_without_silu, "lat0", "any"),
-    "SiLU of a RepVGG block left out": (bottleneck_without_silu, "fpn0", "any"),
+    "SiLU of a lateral convolution omitted": (lateral_without_silu, "lat0", "any"),
+    "SiLU of a RepVGG block omitted": (bottleneck_without_silu, "fpn0", "any"),
     "GELU by tanh": (gelu_by_tanh, "aifi_out", "any"),
     "epsilon of batch norms 1e-3": (batch_norm_epsilon, "inproj0", "any"),
     "x and y of offsets swapped": (offsets_x_y_swapped, "dec0_sampling_locations", "any"),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The network on the GPU: against the references on the host, and against itself.
+// The network on the GPU: compared with the references on the host, and with itself.
 //
 //   values        tiny, each element type and variant: every dump against the references in fp32
 //   determinism   launched twice and replayed 100 times from a graph: the same bits, each element type
 //
-// Needs a GPU (exit code 77 without one). One line a check; exit code 1 if one fails.
+// Needs a GPU (exit code 77 without one). Prints one line per check; exit code 1 if one fails.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -42,7 +42,7 @@ struct Dumps {
   std::vector<std::int32_t> chosen;
 };
 
-/// One pass over the same input and weights on some backend; `forced` may be empty.
+/// One pass over the same input and weights on `backend`; `forced` may be empty.
 Dumps dumps_of(Backend& backend, const NetworkOptions& options, const std::vector<std::int32_t>& forced) {
   const Config config = config_of("tiny");
   Network network(config, synthetic_weights(config, kSeed), options, backend);
@@ -54,7 +54,7 @@ Dumps dumps_of(Backend& backend, const NetworkOptions& options, const std::vecto
   return {collector.floats(), {chosen.begin(), chosen.end()}};
 }
 
-/// ||a - b|| / ||b||; NaN and infinity count as wrong by all.
+/// ||a - b|| / ||b||; NaN and infinity count as entirely wrong.
 double relative_error(const FloatTensor& a, const FloatTensor& b) {
   if (a.shape != b.shape) return INFINITY;
   double difference = 0;
@@ -77,8 +77,8 @@ struct Variant {
   double limit;  // of the relative error of every dump, through all layers
 };
 
-// fp32: the wiring, the folding and each launcher are right or far off (6.6e-6 measured). The others see
-// rounding only, grown through all layers: about twice what was measured on an H200.
+// fp32: the wiring, the folding and each launcher are right or far off (6.6e-6 measured). The other types add
+// rounding, grown through all layers: limits are about twice the errors measured on an H200.
 constexpr Variant kVariants[]{
     {"fp32", ElementType::fp32, AttentionMode::flash, DeformableMode::fused, 2e-5},
     {"fp32 unfused", ElementType::fp32, AttentionMode::unfused, DeformableMode::unfused, 2e-5},
@@ -115,7 +115,7 @@ void check_values(const Variant& variant, const Dumps& expected) {
     report(found.chosen == expected.chosen, std::string("selection ") + variant.name);
 }
 
-/// All that a pass leaves: logits, boxes, detections, as bytes.
+/// All results of a pass: logits, boxes, detections, as bytes.
 std::vector<std::byte> results_of(Network& network, GpuBackend& backend, std::size_t logits,
                                   std::size_t boxes) {
   std::vector<std::byte> bytes((logits + boxes) * sizeof(float));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tiny configuration, whole, through the references.
+// The whole tiny configuration, through the references.
 #include "workloads/rtdetr/network.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr int kHeight = 128;
 constexpr int kWidth = 160;
 constexpr std::uint64_t kSeed = 7;
 
-/// A tiny network of some images, made through the references.
+/// A tiny network for some images, with the reference backend.
 struct TinyNetwork {
   explicit TinyNetwork(int images)
       : backend(make_reference_backend()),
@@ -54,7 +54,7 @@ double deviation_of(const std::vector<float>& values) {
   return std::sqrt(squares / count - sum / count * (sum / count));
 }
 
-/// Image `image` of a dump of several.
+/// Image `image` of a dump of several images.
 std::vector<float> image_of(const FloatTensor& tensor, std::size_t image) {
   const auto each =
       static_cast<std::ptrdiff_t>(tensor.values.size() / static_cast<std::size_t>(tensor.shape[0]));
@@ -64,7 +64,7 @@ std::vector<float> image_of(const FloatTensor& tensor, std::size_t image) {
 
 }  // namespace
 
-TEST_CASE("every intermediate of the tiny network is finite and neither faint nor loud") {
+TEST_CASE("every intermediate of the tiny network is finite and neither too small nor too large") {
   TinyNetwork tiny(1);
   tiny.network.load_pixels(make_smooth_input(1, kHeight, kWidth, kSeed));
 
@@ -80,7 +80,7 @@ TEST_CASE("every intermediate of the tiny network is finite and neither faint no
   }
 }
 
-TEST_CASE("an image of a batch gives what it gives alone, bit by bit") {
+TEST_CASE("an image gives the same bits in a batch and alone") {
   const std::vector<float> pixels = make_smooth_input(2, kHeight, kWidth, kSeed);
   TinyNetwork pair(2);
   pair.network.load_pixels(pixels);
@@ -98,7 +98,7 @@ TEST_CASE("an image of a batch gives what it gives alone, bit by bit") {
   }
 }
 
-TEST_CASE("the selection takes the best scores, and what is forced instead") {
+TEST_CASE("the selection takes the best scores, or the forced positions") {
   TinyNetwork tiny(1);
   tiny.network.load_pixels(make_smooth_input(1, kHeight, kWidth, kSeed));
   const auto free = tiny.dumps_of_one_pass();
@@ -122,7 +122,7 @@ TEST_CASE("the selection takes the best scores, and what is forced instead") {
   const std::vector<float>& last_target = forced.at("target").values;
   CHECK(std::equal(first_target.begin(), first_target.begin() + static_cast<std::ptrdiff_t>(channels),
                    last_target.end() - static_cast<std::ptrdiff_t>(channels)));
-  CHECK(tiny.indices == chosen);  // what would have been chosen is still what is dumped
+  CHECK(tiny.indices == chosen);  // the dump still holds the free selection
 }
 
 TEST_CASE("branches may run as late as their join") {
@@ -150,7 +150,7 @@ TEST_CASE("branches may run as late as their join") {
   CHECK(late.ops_in_branches() == 3 + 2 + 2 + 4);
 }
 
-TEST_CASE("indices that are no positions are not forced") {
+TEST_CASE("forced indices that are not positions are refused") {
   TinyNetwork tiny(1);
   CHECK_THROWS_AS(tiny.network.force_top_k(std::vector<std::int32_t>(64, 420)), std::invalid_argument);
   CHECK_THROWS_AS(tiny.network.force_top_k(std::vector<std::int32_t>(64, -1)), std::invalid_argument);
@@ -184,13 +184,13 @@ TEST_CASE("a network knows its bytes before it has run") {
   TinyNetwork two(2);
   const std::uint64_t weights = 2 * one.network.declared_bytes() - two.network.declared_bytes();
   CHECK(one.network.declared_bytes() > weights);
-  // What does not grow with the batch is the weights: nearly all parameters, read once.
+  // The part that does not grow with the batch is the weights: nearly all parameters, read once.
   std::int64_t parameters = 0;
   for (const WeightSpec& spec : weight_specs(one.config)) parameters += element_count(spec.shape);
   CHECK(static_cast<double>(weights) == Approx(4.0 * static_cast<double>(parameters)).epsilon(0.15));
 }
 
-TEST_CASE("input that does not fit is refused") {
+TEST_CASE("input of the wrong size is refused") {
   TinyNetwork tiny(1);
   const std::vector<std::uint8_t> photograph(12);
   CHECK_THROWS_AS(tiny.network.load_image(1, photograph, 2, 2), std::out_of_range);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folded layers against the layers that they replace, computed one after the other.
+// Folded layers compared with the layers that they replace, computed one after the other.
 #include <cmath>
 #include <stdexcept>
 
@@ -35,7 +35,7 @@ void add_layer(Weights& weights, const std::string& name, const Shape& shape, in
   weights.set(name + "_norm.running_var", {channels, variance});
 }
 
-/// Batch norm of the convolution's sum for output `o`; `input(c, row, column)`, the 3x3 or 1x1 around (0, 0).
+/// Batch norm of the convolution's sum for output `o`; `input(c, row, column)`: the 3x3 or 1x1 around (0, 0).
 template <typename Input>
 double unfolded(const Weights& weights, const std::string& name, std::size_t o, Input&& input) {
   const WeightTensor& kernel = weights.at(name + ".weight");
@@ -55,7 +55,7 @@ double unfolded(const Weights& weights, const std::string& name, std::size_t o, 
   return (sum - of("running_mean")) / std::sqrt(of("running_var") + kEpsilon) * of("weight") + of("bias");
 }
 
-/// The same from what was folded.
+/// The same from the folded layer.
 template <typename Input>
 double folded_sum(const Folded& layer, std::size_t o, Input&& input) {
   double sum = layer.bias[o];
@@ -108,10 +108,10 @@ TEST_CASE("a layer cut along its inputs and joined again is the layer") {
 
   CHECK(joined.weight == whole.weight);
   CHECK(joined.bias == whole.bias);
-  CHECK(joined.inputs == 2);  // of the first; the second's follow in the rows
+  CHECK(joined.inputs == 2);  // of the first layer; the second's follow in the rows
 }
 
-TEST_CASE("a shortcut joined to a 3x3 stands behind all of its taps") {
+TEST_CASE("a shortcut joined to a 3x3 follows all of its taps") {
   Weights weights;
   add_layer(weights, "wide", {2, 3, 3, 3}, 5);
   add_layer(weights, "shortcut", {2, 4, 1, 1}, 50);
@@ -141,7 +141,7 @@ TEST_CASE("joined outputs follow each other, and padded columns are zeros") {
   CHECK(fold_linear(weights, "a", 4).weight == std::vector<double>{1, 2, 0, 0, 3, 4, 0, 0});
 }
 
-TEST_CASE("layers that do not fit each other are refused") {
+TEST_CASE("layers that do not match each other are refused") {
   Weights weights;
   add_layer(weights, "wide", {4, 3, 3, 3}, 5);
   add_layer(weights, "other", {4, 2, 1, 1}, 50);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running build/bin/rtdetr: images in as PPM files of exactly the network's size, dumps out.
+"""Runs build/bin/rtdetr: images in as PPM files of exactly the network's size, dumps out.
 
-A PPM of the right size is not resized, so the network sees bytes / 255 and nothing else; the dump of
-pixel_values is compared all the same.
+A PPM of the right size is not resized, so the network's input is exactly bytes / 255; the dump of pixel_values is
+compared nevertheless.
 """
 import json
 import os
@@ -15,7 +15,7 @@ TIMEOUT_S = 120
 
 
 class ProgramFailed(Exception):
-    """What the program said, and how it ended."""
+    """The program's last output, and its exit code."""
 
     def __init__(self, command, done):
         text = (done.stderr or done.stdout).strip().splitlines()
@@ -25,7 +25,7 @@ class ProgramFailed(Exception):
 
 
 def write_images(pixels, folder):
-    """`pixels`: (images, 3, height, width), bytes. The paths."""
+    """Writes `pixels` ((images, 3, height, width), bytes) as files; returns their paths."""
     paths = []
     for number, image in enumerate(pixels):
         height, width = image.shape[-2:]
@@ -43,7 +43,7 @@ class Program:
         self.folder = folder
 
     def run(self, *arguments):
-        """What it printed, as JSON: a line an image, then the run."""
+        """The printed JSON: a line per image, then the run."""
         command = [self.path, "--json", *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         if done.returncode != 0:
@@ -57,7 +57,7 @@ class Program:
                 "--size", f"{size[0]}x{size[1]}", "--image", *images]
 
     def detections(self, case, *arguments):
-        """All detections of all images, as they were printed."""
+        """All detections of all images, as printed."""
         images, _ = self.run(*case, "--threshold", 0, *arguments)
         return [image["detections"] for image in images]
 

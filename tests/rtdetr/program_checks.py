@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of rtdetr beside the comparison of tensors: files it must take or refuse, same bits again, image
-and detections as the library's image processor has them."""
+"""Checks of rtdetr other than the comparison of tensors: files to accept or refuse, equal bits in repeated runs, and
+image and detections as the library's image processor gives them."""
 import os
 from types import SimpleNamespace
 
@@ -15,13 +15,13 @@ from program import ProgramFailed, write_images
 SQUARE = (640, 640)
 WRONG_FILE = 2  # rtdetr's exit code
 REPLAYS = 100
-TIE = 1e-6  # scores that are no farther apart may stand in either order
-PIXELS = 0.01  # of a corner, at 800 pixels: fp32
+TIE = 1e-6  # scores closer than this may be in either order
+PIXELS = 0.01  # error of a corner, at 800 pixels in fp32
 FP16_HEADROOM = 65504 / 16
 
 
 def detections(dumps, size):
-    """scores, labels and boxes are what the library makes of rtdetr's own logits and boxes."""
+    """scores, labels and boxes must be the library's result for rtdetr's own logits and boxes."""
     from transformers import RTDetrImageProcessor
     output = SimpleNamespace(logits=dumps["logits"].cpu(), pred_boxes=dumps["pred_boxes"].cpu())
     wanted = RTDetrImageProcessor().post_process_object_detection(output, threshold=-1.0,
@@ -40,7 +40,7 @@ def detections(dumps, size):
 
 
 def healthy_weights(bench):
-    """No activation vanishes or nears the end of fp16; the selection has no ties at its edge."""
+    """No activation vanishes or nears the maximum of fp16; the selection has no ties at its end."""
     findings = []
     text = []
     for name in ("r18", "r34", "r50", "r101"):
@@ -61,7 +61,7 @@ def healthy_weights(bench):
 
 
 def old_names(bench):
-    """A file in the hub's names gives the same bits as one in new names."""
+    """A file with the hub's names gives the same bits as one with new names."""
     weights = bench.weights("r18")
     old = os.path.join(bench.folder, "old-names.safetensors")
     save_file(old_state_dict(load_file(weights)), old)
@@ -72,7 +72,7 @@ def old_names(bench):
 
 
 def wrong_weights(bench):
-    """One tensor missing, one too many, one of another shape: each is refused by name."""
+    """One missing tensor, one unknown one, one of another shape: each is refused by name."""
     good = load_file(bench.weights("r18"))
     victim = "model.decoder.layers.1.encoder_attn.value_proj.weight"
     broken = {
@@ -96,7 +96,7 @@ def wrong_weights(bench):
 
 
 def same_bits(dtype):
-    """The same input twice, and launches against replays of a graph."""
+    """The same input twice, and launches compared with replays of a graph."""
     def run(bench):
         case = bench.program.arguments("r50", bench.weights("r50"), dtype, bench.image_files(1, SQUARE), SQUARE)
         first, second = bench.program.dumps(case), bench.program.dumps(case)
@@ -111,7 +111,7 @@ def same_bits(dtype):
 
 
 def batch_invariance(dtype):
-    """The first of eight images alone."""
+    """The first of eight images compared with that image alone."""
     def run(bench):
         reference, _ = bench.references("r50", 8, SQUARE)
         files = bench.image_files(8, SQUARE)
@@ -127,7 +127,7 @@ def batch_invariance(dtype):
 
 
 def preprocessing(bench):
-    """A picture of another size, against the library's image processor: one step of 255 may differ."""
+    """A picture of another size, compared with the library's image processor: one step of 255 may differ."""
     from transformers import RTDetrImageProcessor
     findings = []
     for height, width in ((480, 640), (1080, 1333), (333, 500)):

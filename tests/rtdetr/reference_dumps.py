@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intermediates of Hugging Face's model under the names that `rtdetr --dump` gives them, by hooks.
+"""Intermediates of Hugging Face's model under the names of `rtdetr --dump`, by hooks.
 
 Maps are (images, channels, height, width), sequences (images, rows, channels), all in fp32 unless the model
 computes in fp64. The hooks only read.
@@ -11,8 +11,8 @@ import torch
 
 
 class ForcedTopK:
-    """Stands in for torch.topk while the model runs: notes what it would choose, returns what it is told.
-    The model has exactly one such call; a second one would be a surprise that must not go unseen."""
+    """Replaces torch.topk while the model runs: records the model's own choice and returns the forced one. The model
+    has exactly one such call; a second one raises an error."""
 
     def __init__(self, forced):
         self.forced = forced  # (images, queries), or None
@@ -21,7 +21,7 @@ class ForcedTopK:
 
     def __call__(self, values, k, dim=-1, **others):
         if self.chosen is not None:
-            raise RuntimeError("the model calls torch.topk more than once: reference_dumps.py must be looked at")
+            raise RuntimeError("the model calls torch.topk more than once: reference_dumps.py must be updated")
         found = self._topk(values, k, dim=dim, **others)
         self.chosen = found.indices
         if self.forced is None:
@@ -62,7 +62,7 @@ def hooked_modules(model):
 
 
 def sampling_of(args, kwargs):
-    """Locations and weights among the arguments of the sampling module: told apart by their dimensions."""
+    """Finds locations and weights among the arguments of the sampling module by their dimensions."""
     tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
     locations = next(tensor for tensor in tensors if tensor.dim() == 6)
     weights = next(tensor for tensor in tensors if tensor.dim() == 5)
@@ -119,8 +119,8 @@ class Recorder:
 
 @torch.no_grad()
 def record(model, pixels, forced_top_k=None):
-    """All dumps of one forward pass. `forced_top_k` (images, queries) replaces the model's own choice behind
-    the selection; topk_ind is its own choice all the same."""
+    """All dumps of one forward pass. `forced_top_k` (images, queries) replaces the model's own choice after the
+    selection; topk_ind still holds its own choice."""
     recorder = Recorder(model)
     with recorder.on(), ForcedTopK(forced_top_k).in_place() as selection:
         output = model(pixel_values=pixels.to(model.dtype))

@@ -12,7 +12,7 @@ using namespace rangefinder::rtdetr;
 
 namespace {
 
-/// A file of this header and these bytes behind it; the length in front is the header's.
+/// Writes a file with this header, preceded by its length and followed by these bytes.
 std::string write_file(const TemporaryFolder& folder, const std::string& header, const std::string& data) {
   const std::string path = folder.file("made.safetensors");
   std::ofstream file(path, std::ios::binary);
@@ -37,7 +37,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("what was written is read back, scalars and empty tensors too") {
+TEST_CASE("written tensors are read back, also scalars and empty ones") {
   const TemporaryFolder folder;
   const std::string path = folder.file("all.safetensors");
   SafetensorsWriter writer;
@@ -60,7 +60,7 @@ TEST_CASE("what was written is read back, scalars and empty tensors too") {
   CHECK_THROWS_AS(file.floats("absent"), std::runtime_error);
 }
 
-TEST_CASE("a tensor is written once and with as many values as its shape says") {
+TEST_CASE("a tensor is written once and with the number of values of its shape") {
   SafetensorsWriter writer;
   writer.add("a", {1}, std::vector<float>{1});
   CHECK_THROWS_AS(writer.add("a", {1}, std::vector<float>{1}), std::invalid_argument);
@@ -73,7 +73,7 @@ TEST_CASE("halves, bfloat16 and doubles are converted, at any alignment") {
       R"({"__metadata__":{"format":"pt"},"h":{"dtype":"F16","shape":[2],"data_offsets":[1,5]},)"
       R"("b":{"dtype":"BF16","shape":[1],"data_offsets":[5,7]},"d":{"dtype":"F64","shape":[1],"data_offsets":[7,15]}})";
   const double value = -0.1;
-  std::string data("\0\x00\x3C\x00\xC0\x80\x3F", 7);  // a byte of nobody, 1.0, -2.0, 1.0
+  std::string data("\0\x00\x3C\x00\xC0\x80\x3F", 7);  // an unused byte, 1.0, -2.0, 1.0
   data.append(reinterpret_cast<const char*>(&value), sizeof value);
 
   const SafetensorsFile file(write_file(folder, header, data));
@@ -84,7 +84,7 @@ TEST_CASE("halves, bfloat16 and doubles are converted, at any alignment") {
   CHECK(file.floats("d") == std::vector<float>{-0.1F});
 }
 
-TEST_CASE("files that lie about themselves are refused with the reason") {
+TEST_CASE("inconsistent files are refused with the reason") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& header, const std::string& data) {
     return why_refused(write_file(folder, header, data));
@@ -99,7 +99,7 @@ TEST_CASE("files that lie about themselves are refused with the reason") {
       refused(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", eight),
       "impossible shape"));
   CHECK(contains(refused(R"({"a":{"dtype":"U4","shape":[2],"data_offsets":[0,8]}})", eight), "type U4"));
-  CHECK(contains(refused(R"({"a":{"shape":[2],"data_offsets":[0,8]}})", eight), "described wrongly"));
+  CHECK(contains(refused(R"({"a":{"shape":[2],"data_offsets":[0,8]}})", eight), "wrong description"));
   CHECK(contains(refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                          R"("b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}})",
                          eight),
@@ -112,7 +112,7 @@ TEST_CASE("a header longer than the file, a short file and no file are refused")
   const TemporaryFolder folder;
   const std::string path = folder.file("short.safetensors");
   std::ofstream(path, std::ios::binary) << std::string("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F{}", 10);
-  CHECK(contains(why_refused(path), "its header is said to have"));
+  CHECK(contains(why_refused(path), "the header length is"));
   std::ofstream(path, std::ios::binary | std::ios::trunc) << "1234567";
   CHECK(contains(why_refused(path), "too short"));
   CHECK(contains(why_refused(folder.file("absent")), "No such file"));

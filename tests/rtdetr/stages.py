@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each stage of the network on its own, in Hugging Face's modules: fed with what an implementation says
-went into the stage, they say what should have come out.
+"""Each stage of the network on its own, in Hugging Face's modules. They get an implementation's inputs of the stage,
+and give the expected outputs.
 
-So the error of a stage is its own and not that of the stages before it, and nobody has to feed tensors
-into the implementation: its dumps are enough.
+So the error of a stage does not include those of earlier stages. The implementation's dumps are enough: it need not
+accept tensors.
 """
 import torch
 import torch.nn.functional as F
@@ -78,7 +78,7 @@ def rows_at(tensor, indices):
 
 
 def selection(model, dumps, chosen):
-    """`chosen`: the positions that the decoder was really given, (images, queries)."""
+    """`chosen`: the positions that the decoder really got, (images, queries)."""
     inner = model.model
     memory = dumps["source_flatten"]
     yield "source_flatten", torch.cat([sequence(inner.decoder_input_proj[i](dumps[name]))
@@ -146,8 +146,8 @@ def decoder_layer(model, dumps, index):
 
 @torch.no_grad()
 def expected_outputs(model, dumps, chosen):
-    """(name, what the stage should have given), in the order of the network. `dumps` are of the type and on
-    the device of `model`."""
+    """(name, expected output of the stage), in the order of the network. `dumps` have the type and the device of
+    `model`."""
     yield from backbone(model, dumps)
     yield from aifi(model, dumps)
     yield from fusion(model, dumps)

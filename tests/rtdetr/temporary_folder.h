@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder for one test, gone with the object.
+// A folder for one test, deleted with the object.
 #pragma once
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string path = (std::filesystem::temp_directory_path() / "rtdetr-test-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("cannot create a temporary folder");
     path_ = path;
   }
   ~TemporaryFolder() {

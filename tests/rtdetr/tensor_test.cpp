@@ -9,7 +9,7 @@
 using namespace rangefinder::rtdetr;
 using rangefinder::kernels::ElementType;
 
-TEST_CASE("what a scope allocated is handed out again, and the peak remembers it") {
+TEST_CASE("memory of a finished scope is reused, and counts in the peak") {
   alignas(256) static std::byte memory[4096];
   Arena arena(memory, sizeof memory);
   void* first = nullptr;
@@ -23,7 +23,7 @@ TEST_CASE("what a scope allocated is handed out again, and the peak remembers it
   CHECK(arena.peak_bytes() == 1024 + 256);
 }
 
-TEST_CASE("an arena that is full says so, one that only measures never is") {
+TEST_CASE("a full arena throws, one that only measures is never full") {
   alignas(256) static std::byte memory[1024];
   Arena arena(memory, sizeof memory);
   arena.allocate(1024);

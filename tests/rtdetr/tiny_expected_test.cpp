@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wiring against Hugging Face's: weights, input and every intermediate of a model of the tiny
-// configuration, made by PyTorch in fp32 (data/README.md), through the references.
+// The wiring compared with Hugging Face's: weights, input and every intermediate of a model of the tiny
+// configuration, made by PyTorch (data/README.md), through the references.
 #include <cmath>
 
 #include "tests/catch.h"
@@ -13,7 +13,7 @@ using namespace rangefinder::rtdetr;
 
 namespace {
 
-constexpr double kLimit = 5e-5;  // relative, through all layers: fp32 against fp32
+constexpr double kLimit = 5e-5;  // relative, through all layers: fp32 compared with fp32
 
 /// From (1, 3, height, width) to (height, width, 3).
 std::vector<float> interleaved(const std::vector<float>& planes) {
@@ -29,7 +29,7 @@ double relative_error(const std::vector<float>& found, const std::vector<float>&
   double difference = 0;
   double norm = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (std::abs(expected[i]) > 1e30F) {  // an invalid anchor; both must say so
+    if (std::abs(expected[i]) > 1e30F) {  // an invalid anchor; it must be invalid in both
       if (!(std::abs(found[i]) > 1e30F)) return INFINITY;
       continue;
     }
@@ -42,7 +42,7 @@ double relative_error(const std::vector<float>& found, const std::vector<float>&
 
 }  // namespace
 
-TEST_CASE("all intermediates of the tiny model are those of PyTorch") {
+TEST_CASE("all intermediates of the tiny model equal those of PyTorch") {
   const SafetensorsFile expected(RANGEFINDER_TEST_DATA "/tiny_expected.safetensors");
   const Config config = config_of("tiny");
   const Weights weights = load_weights(SafetensorsFile(RANGEFINDER_TEST_DATA "/tiny.safetensors"), config);

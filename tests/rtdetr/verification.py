@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cases of verify.py share: models, images and reference dumps, made once and kept while used."""
+"""Shared by the cases of verify.py: models, images and reference dumps, made once and kept while used."""
 import os
 
 import torch
@@ -10,12 +10,12 @@ from hf_model import load_model, precision
 from program import Program, write_images
 from reference_dumps import record
 
-IMAGE_SEED = 77  # not that of the weights: the images are not those that the batch norms were fitted to
+IMAGE_SEED = 77  # not the seed of the weights: the batch norms were fitted to other images
 
 
 class Bench:
-    """One weights file a model, one set of references for one input: asked for again, they are still there;
-    asked for another, the old ones go."""
+    """Caches one weights file per model, and one set of references for one input. A request for another input discards
+    the old set."""
 
     def __init__(self, program, weights_folder, seed, folder):
         self.program = Program(program, folder)
@@ -27,7 +27,7 @@ class Bench:
         self._references = {}
 
     def weights(self, name):
-        """Path of the file in new names."""
+        """Path of the file with new names."""
         if self._weights_folder:
             return os.path.join(self._weights_folder, name + ".safetensors")
         path = os.path.join(self.folder, name + ".safetensors")
@@ -59,7 +59,7 @@ class Bench:
             return record(model, self.pixels(count, size), forced)
 
     def references(self, name, count, size):
-        """(fp32, fp64): the second one behind the selection of the first."""
+        """(fp32, fp64): the second after the selection of the first."""
         key = (name, count, size)
         if key != self._reference_key:
             self._references.clear()

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is build/bin/rtdetr the network that Hugging Face's RTDetrForObjectDetection is?
+"""Is build/bin/rtdetr the same network as Hugging Face's RTDetrForObjectDetection?
 
-Makes calibrated weights from a seed, runs the library in fp32 without TF32, in fp64 and in the type under
-test, runs rtdetr with the same weights, images and chosen positions, and compares all dumps: stage by
-stage, running free, and against the error that the library itself has in that type (comparison.py). Then
-mistakes are made in the library's model, which the same comparison must catch (mutations.py).
+Makes calibrated weights from a seed. Runs the library in fp32 without TF32, in fp64 and in the type under test. Runs
+rtdetr with the same weights, images and selected positions. Compares all dumps: stage by stage, running free, and with
+the library's own error in that type (comparison.py). Then makes mistakes in the library's model, which the same
+comparison must catch (mutations.py).
 
   verify.py --list                     the cases
-  verify.py --only r50-fp16            those whose names contain it; several
+  verify.py --only r50-fp16            cases whose names contain it; may be repeated
   verify.py --without-program          only what needs no rtdetr: the library against itself, mutations
 
-Prints a row a case. Exit code: 0 all ok, 1 a check failed, 2 wrong use, 77 no GPU.
+Prints a row per case. Exit code: 0 all ok, 1 a check failed, 2 wrong use, 77 no GPU.
 """
 import argparse
 import json
@@ -38,8 +38,8 @@ def parse():
     parser.add_argument("--without-program", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--weights", help="folder of files that make_weights.py wrote; else they are made")
-    parser.add_argument("--out", help="every measured error, a JSON object a line")
+    parser.add_argument("--weights", help="folder with files of make_weights.py; by default they are made")
+    parser.add_argument("--out", help="write every measured error, one JSON object per line")
     return parser.parse_args()
 
 
@@ -60,7 +60,7 @@ def note(out, case, findings):
 
 
 def run_case(case, bench, out):
-    """True if all is well. Whatever goes wrong in one case is its own failure, and the next one runs."""
+    """True if the case passed. An exception in one case fails that case only."""
     start = time.monotonic()
     try:
         outcome = case.run(bench)
@@ -86,13 +86,13 @@ def main():
         print("\n".join(case.name for case in chosen))
         return 0
     if not chosen:
-        print("verify: no case has such a name; --list shows them", file=sys.stderr)
+        print("verify: no case has that name; --list shows them", file=sys.stderr)
         return 2
     if not torch.cuda.is_available():
         print("verify: skipped: PyTorch sees no GPU", file=sys.stderr)
         return SKIPPED
     if any(case.needs_program for case in chosen) and not os.path.exists(options.program):
-        print(f"verify: {options.program} is not there: build it, or say --program", file=sys.stderr)
+        print(f"verify: {options.program} does not exist: build it, or use --program", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder, open(options.out or os.devnull, "w", encoding="utf-8") as out:
         bench = Bench(options.program, options.weights, options.seed, folder)

@@ -17,7 +17,7 @@ std::int64_t elements_of(const std::string& model) {
   return elements;
 }
 
-/// A file of `model` in zeros, changed by `change` before it is written.
+/// A file of `model` with all values zero, changed by `change` before it is written.
 template <typename Change>
 std::string write_model(const TemporaryFolder& folder, const std::string& model, Change&& change) {
   std::map<std::string, Shape> tensors;
@@ -54,7 +54,7 @@ TEST_CASE("R50 has the tensors and the parameters of Hugging Face's model") {
   std::map<std::string, Shape> shapes;
   for (const WeightSpec& spec : specs) shapes[spec.name] = spec.shape;
 
-  CHECK(specs.size() == 764 - 42);  // less the num_batches_tracked
+  CHECK(specs.size() == 764 - 42);  // without the num_batches_tracked
   CHECK(shapes.size() == specs.size());
   CHECK(shapes.at("model.backbone.model.encoder.stages.0.layers.0.shortcut.convolution.weight") ==
         Shape{256, 64, 1, 1});
@@ -65,14 +65,14 @@ TEST_CASE("R50 has the tensors and the parameters of Hugging Face's model") {
   CHECK(shapes.at("model.decoder.query_pos_head.layers.0.weight") == Shape{512, 4});
 }
 
-TEST_CASE("the models have as many parameters as was published") {
+TEST_CASE("the models have the published number of parameters") {
   CHECK(elements_of("r18") == Approx(20.2e6).epsilon(0.01));
   CHECK(elements_of("r34") == Approx(31.4e6).epsilon(0.01));
   CHECK(elements_of("r50") == Approx(43.02e6).epsilon(0.001));
   CHECK(elements_of("r101") == Approx(76.7e6).epsilon(0.01));
 }
 
-TEST_CASE("old names are the new ones' aliases, what does not count has none") {
+TEST_CASE("old names are aliases of the new ones, and unused tensors have none") {
   CHECK(canonical_name("model.decoder.layers.3.self_attn.out_proj.weight") ==
         "model.decoder.layers.3.self_attn.o_proj.weight");
   CHECK(canonical_name("model.decoder.layers.3.fc1.bias") == "model.decoder.layers.3.mlp.fc1.bias");
@@ -88,7 +88,7 @@ TEST_CASE("old names are the new ones' aliases, what does not count has none") {
   CHECK(canonical_name("bbox_embed.2.layers.1.bias").empty());
 }
 
-TEST_CASE("a file in old names loads as one in new names does") {
+TEST_CASE("a file with old names loads like one with new names") {
   const TemporaryFolder folder;
   const auto to_old_names = [](std::map<std::string, Shape>& tensors) {
     rename_tensor(tensors, "model.encoder.aifi.0.layers.0.mlp.fc1.weight",
@@ -120,7 +120,7 @@ TEST_CASE("the first missing, surplus or misshapen tensor is named, in this orde
     tensors["model.more"] = {1};
     tensors["model.enc_output.0.bias"] = {63};
   }));
-  CHECK(surplus.find("model.more is not known") != std::string::npos);
+  CHECK(surplus.find("model.more is unknown") != std::string::npos);
 
   const std::string misshapen = why_refused(
       write_model(folder, "tiny", [](auto& tensors) { tensors["model.enc_output.0.bias"] = {63}; }));

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `rangefinder serve` says of traces: answers_test.py RANGEFINDER REPOSITORY REPLAY BUILD"""
+"""Answers of `rangefinder serve` about traces: answers_test.py RANGEFINDER REPOSITORY REPLAY BUILD"""
 import base64
 import json
 import os
 import re
 import zlib
 
-from serve_case import ServeCase, flat, main, metric_values  # first: it shows the way to the others
+from serve_case import ServeCase, flat, main, metric_values  # first: it extends sys.path
 from cli_case import HEADER, TRACE
 from export_case import HOSTILE, RECORDINGS, recorded
 
@@ -16,10 +16,10 @@ OUTSIDE = "(outside of any range)"
 
 class AnswersTest(ServeCase):
     def serve_recorded(self, *words):
-        """With the folder of all recordings that were played so far."""
+        """Serves the folder of all recordings replayed so far."""
         return self.serve(recorded("rtdetr_sampled").parent, *words)
 
-    def test_traces_are_listed_latest_first_with_who_wrote_them(self):
+    def test_traces_are_listed_latest_first_with_their_process(self):
         self.make_trace(name="a")
         later = self.make_trace([{**HEADER, "rank": "3", "executable": "/usr/bin/later"}, *TRACE[1:]], name="b")
         os.utime(later / "trace-00000.ndjson", (2_000_000_000, 2_000_000_000))
@@ -33,7 +33,7 @@ class AnswersTest(ServeCase):
         self.assertEqual(rows[0]["started_unix_ms"], 1_700_000_000_000)
         self.assertEqual(rows[0]["changed_unix_ms"], 2_000_000_000_000)
 
-    def test_several_folders_are_told_apart(self):
+    def test_several_folders_are_distinguished(self):
         for name in ("x", "y"):
             (self.folder / name).mkdir()
             self.make_trace(name=name + "/trace")
@@ -121,7 +121,7 @@ class AnswersTest(ServeCase):
         self.assertEqual((status, headers["content-type"]), (200, "text/html; charset=utf-8"))
         self.assertEqual(tables(body), tables((self.folder / "page.html").read_bytes()))
 
-    def test_the_way_to_perfetto_carries_the_export(self):
+    def test_perfetto_gets_the_export(self):
         trace = recorded("multi_stream_ranges")
         self.check_code(self.call("export", trace, "--to", "perfetto", "--out", "trace.json"), 0)
 
@@ -145,7 +145,7 @@ class AnswersTest(ServeCase):
                                     "rangefinder_serve_refused_requests_total"})
             self.assertNotIn("kernel=", served.ask("/metrics")[2].decode())
 
-    def test_rows_of_modules_are_bounded_and_what_is_left_out_is_counted(self):
+    def test_rows_of_modules_are_bounded_and_omitted_ones_are_counted(self):
         trace = recorded("rtdetr_sampled")
         all_metrics = self.serve(trace, "--modules", "100000").metrics()
         few = self.serve(trace, "--modules", "5").metrics()
@@ -159,7 +159,7 @@ class AnswersTest(ServeCase):
         self.assertGreater(few["rangefinder_modules_left_out"], 5)
         self.assertEqual(all_metrics["rangefinder_modules_left_out"], 0)
 
-    def test_kernel_names_are_labels_only_where_asked_for_and_bounded(self):
+    def test_kernel_names_are_labels_only_on_request_and_bounded(self):
         trace = recorded("rtdetr_sampled")
         metrics = self.serve(trace, "--kernel-labels", "--kernels", "3").metrics()
         rows = {key: value for key, value in metrics.items() if key.startswith("rangefinder_kernel_name_launches_total")}
@@ -170,7 +170,7 @@ class AnswersTest(ServeCase):
                                                  if key.startswith("rangefinder_kernel_launches_total")))
         self.assertGreater(metrics["rangefinder_kernel_names_left_out"], 0)
 
-    def test_hostile_names_arrive_as_they_are(self):
+    def test_hostile_names_arrive_unchanged(self):
         lines = [*TRACE[:2]] + [{"t": "path", "id": i + 1, "parent": 0, "name": name} for i, name in enumerate(HOSTILE)]
         lines += [*TRACE[3:5]]
         for i in range(len(HOSTILE)):
@@ -195,7 +195,7 @@ class AnswersTest(ServeCase):
 
         self.assertEqual(served.json("/api/modules", trace="trace")[0]["kernels"], 2)
 
-    def test_a_trace_that_cannot_be_read_is_an_answer_not_an_end(self):
+    def test_an_unreadable_trace_gives_an_error_and_serve_continues(self):
         folder = self.make_trace([{"t": "nonsense"}])
         served = self.serve(folder)
 
@@ -206,7 +206,7 @@ class AnswersTest(ServeCase):
         self.assertEqual(served.ask("/api/traces")[0], 200)
         self.assertEqual(served.ask("/metrics")[0], 200)
 
-    def test_nothing_to_show_is_told(self):
+    def test_without_traces_and_programs_the_answers_say_so(self):
         served = self.serve()
 
         self.assertEqual(served.json("/api/traces"), [])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `rangefinder serve` says of programs that run: programs_test.py RANGEFINDER REPOSITORY REPLAY BUILD
+"""Answers of `rangefinder serve` about running programs: programs_test.py RANGEFINDER REPOSITORY REPLAY BUILD
 
 The programs are those of tests/injection: a fake driver, a fake CUPTI, our library, its control socket.
 """
@@ -8,7 +8,7 @@ import http.client
 import json
 import time
 
-from serve_case import DEADLINE_SECONDS, Served, main  # first: it shows the way to the others
+from serve_case import DEADLINE_SECONDS, Served, main  # first: it extends sys.path
 from obedient import ObedientCase
 
 
@@ -22,7 +22,7 @@ class Stream:
         assert self.answer.status == 200, self.answer.read()
 
     def next(self):
-        """(name, data) of the next event; None: it has ended."""
+        """(name, data) of the next event; None: the stream has ended."""
         name, data = "message", None
         while True:
             line = self.answer.readline().decode().rstrip("\n")
@@ -62,7 +62,7 @@ class ProgramsTest(ObedientCase):
     def launches(self, served, label=""):
         return self.sums(served, "rangefinder_kernel_launches_total", label)
 
-    def test_programs_are_listed_with_what_they_do(self):
+    def test_programs_are_listed_with_their_state(self):
         idle, busy = self.start_program(RANGEFINDER_START="off"), self.start_program(RANK="5")
         served = self.serve()
 
@@ -100,7 +100,7 @@ class ProgramsTest(ObedientCase):
         stream = self.stream(self.serve(), program.process.pid)
         program.do("storm on")
 
-        def has_both(row):  # a launch is seen before its kernel's record, or the other way round
+        def has_both(row):  # launch and kernel record may arrive in different intervals
             return row["path"] == "storm" and row["launches_per_s"] > 0 and row["gpu_ms_per_s"] > 0
 
         _, event = stream.until(lambda name, data: any(map(has_both, data.get("rows", ()))))
@@ -123,7 +123,7 @@ class ProgramsTest(ObedientCase):
         self.assertIsNotNone(stream.until(lambda name, data: name == "gone"))
         self.assertIsNone(stream.next())
 
-    def test_live_streams_are_bounded_and_given_back(self):
+    def test_live_streams_are_bounded_and_released(self):
         program = self.start_program()
         served = self.serve()
         target = f"/api/live?pid={program.process.pid}&every_ms=100"
@@ -157,7 +157,7 @@ class ProgramsTest(ObedientCase):
         self.assertEqual(served.stop()[0], 0)
         self.end_program(program)
 
-    def test_metrics_of_a_program_count_on_from_window_to_window(self):
+    def test_metrics_of_a_program_add_up_over_windows(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)
         served = self.serve()
@@ -167,7 +167,7 @@ class ProgramsTest(ObedientCase):
             program.do(f"launch {n}")
             self.wait_until(lambda: self.launches(served) == total, f"{total} launches")
             self.ok(client.ask("stop"))
-            self.wait_for_new_look(served)
+            self.wait_for_new_poll(served)
             self.assertEqual(self.launches(served), total)
 
         self.assertEqual(served.metrics()["rangefinder_windows_missed_total"], 0)
@@ -175,12 +175,12 @@ class ProgramsTest(ObedientCase):
         self.wait_until(lambda: served.metrics()["rangefinder_programs_running"] == 0, "the program's end")
         self.assertEqual(self.launches(served), 10)
 
-    def wait_for_new_look(self, served):
-        """Programs are asked every half second at most."""
+    def wait_for_new_poll(self, served):
+        """serve polls programs every half second at most."""
         before = time.monotonic()
-        self.wait_until(lambda: time.monotonic() - before > 0.6 and served.metrics() is not None, "another look")
+        self.wait_until(lambda: time.monotonic() - before > 0.6 and served.metrics() is not None, "another poll")
 
-    def test_what_a_window_got_after_the_last_look_is_in_the_sums(self):
+    def test_launches_between_the_last_poll_and_the_end_of_a_window_are_counted(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)
         served = self.serve()
@@ -196,7 +196,7 @@ class ProgramsTest(ObedientCase):
         self.ok(client.ask("stop"))
         self.end_program(program)
 
-    def test_windows_that_nobody_saw_are_counted(self):
+    def test_windows_between_two_polls_are_counted(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)
         served = self.serve()
@@ -210,7 +210,7 @@ class ProgramsTest(ObedientCase):
         self.ok(client.ask("stop"))
         self.end_program(program)
 
-    def test_ranks_are_told_apart_and_modules_are_labels(self):
+    def test_ranks_and_modules_are_labels(self):
         programs = [self.start_program(RANK=str(rank)) for rank in range(2)]
         for rank, program in enumerate(programs):
             program.do(f"launch {rank + 1}")
@@ -231,14 +231,14 @@ class ProgramsTest(ObedientCase):
         self.wait_until(lambda: self.launches(served) == 6, "6 launches")
         self.end_program(program)
         self.wait_until(lambda: served.metrics()["rangefinder_programs_running"] == 0, "the program's end")
-        lived = self.own_sums(served.metrics())
+        live = self.own_sums(served.metrics())
 
         other = Served("--port", "0", self.place / "own", runtime=self.runtime, folder=self.place)
         read = self.own_sums(other.metrics())
 
         self.assertEqual(other.stop()[0], 0)
         self.assertTrue(read)
-        self.assertEqual(lived, read)
+        self.assertEqual(live, read)
 
     @staticmethod
     def own_sums(metrics):

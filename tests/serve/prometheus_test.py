@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The files of tools/dashboards with a real Prometheus: prometheus_test.py RANGEFINDER REPOSITORY REPLAY BUILD
+"""Tests the files of tools/dashboards with a real Prometheus: prometheus_test.py RANGEFINDER REPOSITORY REPLAY BUILD
 
-It is started on a free port of the loopback, with a folder of its own, and asks a `serve` that is started too.
-Skipped where prometheus is not installed (tools/setup --all).
+Starts Prometheus on a free loopback port, with its own folder, to scrape a `serve`.
+Skipped if prometheus is not installed (tools/setup --all).
 """
 import json
 import re
@@ -15,7 +15,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from serve_case import DEADLINE_SECONDS, SKIPPED, Served, main, metric_values  # first: it shows the way to the others
+from serve_case import DEADLINE_SECONDS, SKIPPED, Served, main, metric_values  # first: it extends sys.path
 import cli_case
 from export_case import recorded
 from obedient import ObedientCase
@@ -80,7 +80,7 @@ class PrometheusTest(ObedientCase):
         self.wait_until(out.is_ready, "the first answer to Prometheus")
         return out
 
-    def test_what_is_served_is_what_prometheus_has(self):
+    def test_prometheus_stores_what_is_served(self):
         served = self.serve(recorded("rtdetr_sampled"))
         prometheus = self.prometheus(served)
 
@@ -123,7 +123,7 @@ class PrometheusTest(ObedientCase):
             self.assertAlmostEqual(value, expected, delta=1e-9 + 1e-6 * expected, msg=labels["module"])
             self.assertTrue(0 <= value < 1.1, labels)
 
-    def test_rates_of_a_program_that_runs_are_recorded(self):
+    def test_rates_of_a_running_program_are_recorded(self):
         program = self.start_program(RANK="3")
         prometheus = self.prometheus(self.serve())
         program.do("storm on")
@@ -144,7 +144,7 @@ class PrometheusTest(ObedientCase):
 
         self.wait_until(lambda: prometheus.query('ALERTS{alertname="RangefinderDown"}'), "the alert")
 
-    def test_alerts_come_when_they_should_and_not_before(self):
+    def test_alerts_fire_at_the_right_time(self):
         shutil.copy(dashboards() / "rules.yml", self.place)
         shutil.copy(cli_case.REPOSITORY / "tests/serve/rules_test.yml", self.place)
 
@@ -168,7 +168,7 @@ class PrometheusTest(ObedientCase):
             self.assertEqual(used - there, set(), file)
         self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
 
-    def test_every_question_of_the_dashboard_is_answered(self):
+    def test_every_query_of_the_dashboard_has_a_result(self):
         prometheus = self.prometheus(self.serve(recorded("rtdetr_sampled")))
         board = json.loads((dashboards() / "grafana.json").read_text())
         questions = [target["expr"] for panel in board["panels"] for target in panel["targets"]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `rangefinder serve` refuses: security_test.py RANGEFINDER REPOSITORY REPLAY BUILD"""
+"""Requests that `rangefinder serve` refuses: security_test.py RANGEFINDER REPOSITORY REPLAY BUILD"""
 import json
 import select
 import shutil
@@ -9,7 +9,7 @@ import urllib.parse
 from pathlib import Path
 from random import Random
 
-from serve_case import ServeCase, main, receive_all  # first: it shows the way to the other
+from serve_case import ServeCase, main, receive_all  # first: it extends sys.path
 import cli_case
 
 
@@ -42,7 +42,7 @@ class SecurityTest(ServeCase):
 
         self.assertEqual(bound, {"0100007F"})
 
-    def test_a_name_that_was_made_to_point_here_is_refused(self):
+    def test_a_foreign_host_name_is_refused(self):
         for host in ("evil.example", f"evil.example:{self.served.port}", "127.0.0.1", f"127.0.0.1:{self.served.port + 1}",
                      f"127.0.0.1.evil.example:{self.served.port}", f"0.0.0.0:{self.served.port}", "", "null"):
             self.assertEqual(self.status(head(Host=host, Connection="close")), 421, host)
@@ -65,7 +65,7 @@ class SecurityTest(ServeCase):
         _, headers, _ = self.served.ask("/api/traces")
         self.assertNotIn("access-control-allow-origin", headers)
 
-    def test_every_answer_forbids_what_it_does_not_need(self):
+    def test_every_answer_has_a_strict_policy(self):
         for target in ("/", "/trace", "/metrics", "/api/traces", "/api/modules", "/api/live?pid=1", "/nothing"):
             _, headers, _ = self.served.ask(target)
             policy = headers["content-security-policy"]
@@ -80,7 +80,7 @@ class SecurityTest(ServeCase):
         self.assertIn("connect-src 'self'", self.served.ask("/")[1]["content-security-policy"])
         self.assertNotIn("connect-src", self.served.ask("/trace")[1]["content-security-policy"])
 
-    def test_paths_lead_nowhere_but_to_what_there_is(self):
+    def test_paths_outside_of_the_routes_are_refused(self):
         (self.folder / "secret").write_text("a secret")
         for target in ("/../secret", "/..%2fsecret", "/%2e%2e/secret", "//etc/passwd", "/traces/trace-00000.ndjson",
                        "/api/../api/traces", "/api/traces/", "/\\..\\secret", "/api/traces%00"):
@@ -105,12 +105,12 @@ class SecurityTest(ServeCase):
         served = self.serve(inside)
 
         self.assertEqual([row["trace"] for row in served.json("/api/traces")], ["whole"])
-        # And not when the link comes once the list is made.
+        # Nor a link that is made after the list.
         (whole / "trace-00000.ndjson").unlink()
         (whole / "trace-00000.ndjson").symlink_to(outside / "trace-00000.ndjson")
         self.assertEqual(served.ask("/api/modules?trace=whole")[0], 404)
 
-    def test_nothing_but_questions_is_answered(self):
+    def test_only_get_and_head_without_a_body_are_answered(self):
         for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PRI"):
             self.assertEqual(self.status(head(method=method, Host=self.own)), 405, method)
         self.assertEqual(self.get(Content_Length="5"), 413)
@@ -120,14 +120,14 @@ class SecurityTest(ServeCase):
         self.assertEqual((status, body), (200, b""))
         self.assertGreater(int(headers["content-length"]), 2)
 
-    def test_what_is_written_in_two_ways_is_refused(self):
+    def test_ambiguous_requests_are_refused(self):
         for request in (b"GET /\r\n\r\n", b"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", b"GET / HTTP/2.0\r\n\r\n", b"\r\n\r\n",
                         b"GET / HTTP/1.1\nHost: x\r\n\r\n", b"GET / HTTP/1.1\r\nHost : x\r\n\r\n",
                         b"GET / HTTP/1.1\r\n Host: x\r\n\r\n", b"GET /\x00 HTTP/1.1\r\nHost: x\r\n\r\n",
                         b"GET http://127.0.0.1/ HTTP/1.1\r\nHost: " + self.own.encode() + b"\r\n\r\n"):
             self.assertEqual(self.status(request), 400, request)
 
-    def test_what_is_too_large_is_refused_before_it_is_kept(self):
+    def test_a_large_request_is_refused_before_it_is_stored(self):
         self.assertEqual(self.get("/" + "a" * 5000), 414)
         self.assertEqual(self.get(X="a" * 20_000), 431)
         self.assertEqual(self.status(b"GET /" + b"a" * (1 << 22)), 431)
@@ -136,32 +136,32 @@ class SecurityTest(ServeCase):
         peak = next(line for line in status if "VmHWM" in line)
         self.assertLess(int(peak.split()[1]), 200_000, "KiB")
 
-    def test_who_is_slow_is_let_go_and_holds_nobody_up(self):
+    def test_a_slow_client_is_disconnected_and_blocks_no_other(self):
         with self.served.connect() as slow:
             slow.sendall(b"GET / HTTP/1.1\r\n")
             self.assertEqual(self.get(), 200)  # meanwhile
 
-            said = receive_all(slow)
+            answer = receive_all(slow)
 
-        self.assertEqual(status_of(said), 408)
+        self.assertEqual(status_of(answer), 408)
 
-    def test_a_byte_now_and_then_does_not_make_a_head_take_longer(self):
+    def test_single_bytes_do_not_extend_the_deadline_of_a_head(self):
         with self.served.connect() as slow:
             slow.sendall(b"GET / HTTP/1.1\r\nX: ")
-            said = b""
+            answer = b""
             for _ in range(200):
                 ready, _, _ = select.select([slow], [], [], 0.2)
                 if ready:
-                    said = receive_all(slow)
+                    answer = receive_all(slow)
                     break
                 slow.sendall(b"a")
 
-        self.assertEqual(status_of(said), 408)
+        self.assertEqual(status_of(answer), 408)
 
-    def test_connections_are_bounded_and_given_back(self):
+    def test_connections_are_bounded_and_released(self):
         held = [self.served.connect() for _ in range(48)]
         for connection in held:
-            connection.sendall(b"GET / HTTP/1.1\r\n")  # begun: each has a thread, once it is accepted
+            connection.sendall(b"GET / HTTP/1.1\r\n")  # an incomplete head holds a thread
         try:
             answers = []
             while 503 not in answers and len(answers) < 50:
@@ -171,7 +171,7 @@ class SecurityTest(ServeCase):
             for connection in held:
                 connection.close()
         while self.get() == 503:
-            pass  # the threads notice one after the other
+            pass  # the threads notice the closed connections one by one
 
         self.assertEqual(self.get(), 200)
 
@@ -185,13 +185,13 @@ class SecurityTest(ServeCase):
             cut = random.randrange(len(text)) if random.random() < 0.3 else len(text)
             with self.served.connect() as connection:
                 connection.sendall(bytes(text[:cut]))
-                connection.shutdown(1)  # no more comes: a cut head is not waited for
+                connection.shutdown(1)  # end of input, so that serve does not wait for the rest
                 status = status_of(receive_all(connection))
             self.assertIn(status, (None, 200, 400, 403, 404, 405, 413, 421), bytes(text))
 
         self.assertEqual(self.get(), 200)
 
-    def test_without_its_module_serve_says_so_and_the_rest_works(self):
+    def test_without_its_module_serve_reports_it_and_the_rest_works(self):
         build = Path(cli_case.RANGEFINDER).parent.parent
         copy = self.folder / "copy"
         (copy / "bin").mkdir(parents=True)
@@ -222,14 +222,14 @@ class SecurityTest(ServeCase):
         self.assertEqual(metrics['rangefinder_serve_refused_requests_total{reason="foreign"}'], 1)
         self.assertEqual(metrics['rangefinder_serve_refused_requests_total{reason="too_large"}'], 1)
 
-    def test_wrong_queries_are_told(self):
+    def test_wrong_queries_are_reported(self):
         for target in ("/api/live", "/api/live?pid=x", "/api/modules?pid=-1", "/api/timeline?stretches=0",
                        "/api/live?pid=1&every_ms=5"):
             status, _, body = self.served.ask(target)
             self.assertEqual(status, 400, target)
             self.assertIn("error", json.loads(body))
 
-    def test_a_port_that_is_taken_is_told_and_without_one_another_is_found(self):
+    def test_a_taken_port_is_reported_and_without_one_a_free_port_is_used(self):
         done = self.call("serve", "--port", str(self.served.port), XDG_RUNTIME_DIR=str(self.runtime))
 
         self.check_code(done, 3)

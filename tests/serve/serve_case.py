@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `rangefinder serve` share: a started one, asked over real sockets.
+"""Shared by the tests of `rangefinder serve`: starts it and sends requests over real sockets.
 
-    TEST.py RANGEFINDER REPOSITORY REPLAY BUILD     exit code 77: skipped, and says why
+    TEST.py RANGEFINDER REPOSITORY REPLAY BUILD     exit code 77: skipped, with the reason
 """
 import http.client
 import json
@@ -25,7 +25,7 @@ DEADLINE_SECONDS = 60
 
 
 class Served:
-    """A `rangefinder serve` that runs; `runtime`: where it looks for programs."""
+    """A running `rangefinder serve`. `runtime`: folder in which it searches programs."""
 
     def __init__(self, *words, runtime, folder=None):
         environment = cli_case.clean_environment(XDG_RUNTIME_DIR=str(runtime))
@@ -65,19 +65,19 @@ class Served:
         return connection
 
     def raw(self, request):
-        """All that comes back to these bytes, up to the end of the connection."""
+        """Sends bytes and returns everything up to the end of the connection."""
         with self.connect() as connection:
             try:
                 connection.sendall(request)
             except (BrokenPipeError, ConnectionResetError):
-                pass  # it was answered before all was sent
+                pass  # the answer came before all was sent
             return receive_all(connection)
 
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()
-        _, said = self.process.communicate(timeout=DEADLINE_SECONDS)
-        return self.process.returncode, said
+        _, errors = self.process.communicate(timeout=DEADLINE_SECONDS)
+        return self.process.returncode, errors
 
 
 def receive_all(connection):
@@ -95,7 +95,7 @@ def receive_all(connection):
 
 def metric_values(text):
     out = {}
-    for line in text.split("\n"):  # names may hold what splitlines() takes for an end
+    for line in text.split("\n"):  # names may contain characters at which splitlines() splits
         if line != "" and not line.startswith("#"):
             key, _, value = line.rpartition(" ")
             out[key] = float(value)
@@ -103,7 +103,7 @@ def metric_values(text):
 
 
 def flat(row):
-    """As the answers of `serve` are flat: keys of objects joined by '_', a '.' as one, lists as text."""
+    """Flattens a row like `serve`: nested keys joined by '_', '.' replaced by '_', lists as text."""
     out = {}
 
     def add(key, value):
@@ -132,8 +132,8 @@ class ServeCase(cli_case.CommandLine):
         return served
 
     def end(self, served):
-        status, said = served.stop()
-        self.assertEqual(status, 0, said)
+        status, errors = served.stop()
+        self.assertEqual(status, 0, errors)
 
     def report(self, trace, *words):
         done = self.call("report", trace, "--json", *words)
@@ -142,12 +142,12 @@ class ServeCase(cli_case.CommandLine):
 
 
 def main(doc):
-    """As export_case.main, with the build folder as fourth argument."""
+    """Like export_case.main, with the build folder as fourth argument."""
     if len(sys.argv) < 5:
         sys.exit(doc)
     command = pathlib.Path(sys.argv[1]).resolve()
     if not (command.parent.parent / "lib/librangefinder_http.so").exists():
-        print("skipped: this build has no serve, cpp-httplib was not there")
+        print("skipped: this build has no serve, because cpp-httplib was missing")
         sys.exit(SKIPPED)
     harness.Build.folder = pathlib.Path(sys.argv.pop(4)).resolve()
     harness.Build.injection_library = harness.Build.folder / "lib/librangefinder.so"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the page share: a browser that may reach nothing, and what went wrong in it.
+// Shared by the tests of the page: a browser without network access, which collects problems.
 //
-//   needs node 20.19, `npm ci` in tools/web (playwright-core) and a Chromium: `tools/setup --web` installs
-//   them. Where one is missing, requirements() says which, and the test is skipped.
+//   Needs node 20.19, `npm ci` in tools/web (playwright-core) and a Chromium: `tools/setup --web` installs
+//   them. If one is missing, requirements() names it, and the test is skipped.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ const kFlags = [
 
 const chromium = () => kChromiums.find((path) => path && existsSync(path));
 
-/** Why the tests cannot run; undefined: they can. */
+/** The reason why the tests cannot run; undefined: they can. */
 export function requirements(repository) {
   const [major, minor] = process.versions.node.split(".").map(Number);
   if (major < 20 || (major === 20 && minor < 19)) return `node ${process.versions.node} is too old, 20.19 is needed`;
@@ -39,7 +39,7 @@ export function requirements(repository) {
 }
 
 export class Browser {
-  /** Errors of console and page, policy violations, and requests for anything but the page itself. */
+  /** Errors of console and page, policy violations, and requests to anything but the page itself. */
   problems = [];
 
   static async start(repository) {
@@ -52,7 +52,7 @@ export class Browser {
       headless: true,
       viewport: { width: 1280, height: 800 },
     });
-    // Tests read what the page copies; the machine's clipboard is nobody's business.
+    // Tests read what the page copies. Do not touch the machine's clipboard.
     await out.context.addInitScript(() => {
       Object.defineProperty(navigator, "clipboard", {
         value: { writeText: (text) => ((window.copied = text), Promise.resolve()) },
@@ -61,7 +61,7 @@ export class Browser {
     return out;
   }
 
-  /** A fresh page that shows `file`, or the page at an address of a server, at `hash`. */
+  /** Opens `file`, or the page of a server, at `hash`. */
   async open(file, hash = "", options = {}) {
     const page = await this.context.newPage();
     if (options.width !== undefined)
@@ -82,7 +82,7 @@ export class Browser {
     return page;
   }
 
-  /** What went wrong since the last call. */
+  /** Problems since the last call. */
   take() {
     return this.problems.splice(0);
   }
@@ -96,7 +96,7 @@ export class Browser {
 /** Resolves when `condition` holds in the page; throws after ten seconds. */
 export const until = (page, condition, argument) => page.waitForFunction(condition, argument, { timeout: 10_000 });
 
-/** The table that `label` names, as rows of objects, by its button "Copy CSV". */
+/** Rows of the table with this label, read with its button "Copy CSV". */
 export async function csvOf(page, label) {
   await page.evaluate(() => delete window.copied);
   await page.locator(`section.table[aria-label="${label}"] button`, { hasText: "Copy CSV" }).click();

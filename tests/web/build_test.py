@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The built pages in the repository are the build of its sources: build_test.py REPOSITORY [--rebuild]
+"""Checks that the built pages in the repository match the sources: build_test.py REPOSITORY [--rebuild]
 
-Without --rebuild: compares the digest that the pages carry with that of the sources; needs no npm. With it:
-checks types and format and builds again; exit code 77 where node (20.19), or what `npm ci` installs, is missing.
+Without --rebuild: compares the digest in the pages with that of the sources; needs no npm. With --rebuild: checks
+types and format, and builds again. Exit code 77: node 20.19, or what `npm ci` installs, is missing.
 """
 import hashlib
 import os
@@ -18,7 +18,7 @@ PAGES = ("page", "live")
 
 
 def sources(web):
-    """As build.mjs lists them."""
+    """The same list as in build.mjs."""
     files = ["package.json", "package-lock.json", "tsconfig.json", "build.mjs"]
     files += [page + ".template.html" for page in PAGES]
     for folder, _, names in os.walk(os.path.join(web, "src")):
@@ -46,11 +46,11 @@ def check_digest(web):
         its = digest_in_page(web, page)
         if ours != its:
             sys.exit(f"dist/{page}.html was built from other sources ({its}, now {ours}): npm run build in tools/web")
-    print(f"dist holds what was built from these {len(sources(web))} files")
+    print(f"dist was built from these {len(sources(web))} files")
 
 
 def why_not(web):
-    """Why the page cannot be built here; None: it can."""
+    """The reason why the page cannot be built; None: it can."""
     node = shutil.which("node")
     if node is None:
         return "no node"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What page_test.mjs and page_looks_test.mjs begin with: the real RT-DETR recording as a page, and a browser.
+// Fixture of page_test.mjs and page_looks_test.mjs: the RT-DETR recording as a page, and a browser.
 //
-//   node page_test.mjs RANGEFINDER REPLAY REPOSITORY      exit code 77: skipped, and says why
+//   node page_test.mjs RANGEFINDER REPLAY REPOSITORY      exit code 77: skipped, with the reason
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

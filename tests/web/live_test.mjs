@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of `rangefinder serve` in a real browser, on programs that run and on recorded traces.
+// The page of `rangefinder serve` in a real browser, with running programs and recorded traces.
 //
-//   node live_test.mjs RANGEFINDER REPLAY REPOSITORY BUILD      exit code 77: skipped, and says why
+//   node live_test.mjs RANGEFINDER REPLAY REPOSITORY BUILD      exit code 77: skipped, with the reason
 //
 // RANGEFINDER_TEST_SHOTS=DIR keeps pictures at 1280 and 1920 px, light and dark.
 import assert from "node:assert/strict";
@@ -25,7 +25,7 @@ if (missing !== undefined) {
   process.exit(77);
 }
 
-// Short: the address of a socket has room for 107 letters.
+// A short path: the address of a socket holds at most 107 characters.
 const folder = mkdtempSync(join(tmpdir(), "rf-live-"));
 const runtime = join(folder, "run");
 const served = join(folder, "served");
@@ -74,7 +74,7 @@ async function reach(page, name, condition, what) {
 
 async function shoot(page, name) {
   if (shots === undefined) return;
-  // Lines need a few points to be seen.
+  // Lines need a few points to be visible.
   await until(page, () =>
     [...document.querySelectorAll(".rate .plot")].every((plot) => Number(/(\d+) points/.exec(plot.ariaLabel)[1]) > 5),
   );
@@ -91,7 +91,7 @@ async function shoot(page, name) {
   }
 }
 
-test("programs and traces are listed, and a program is watched by a click", async () => {
+test("programs and traces are listed, and a click watches a program", async () => {
   const page = await browser.open(server.url);
   await until(page, () => document.querySelectorAll(".list .body .row").length === 3);
 
@@ -114,7 +114,7 @@ test("programs and traces are listed, and a program is watched by a click", asyn
   await page.close();
 });
 
-test("table and lines move with the program, hold while paused, and come to rest with it", async () => {
+test("table and lines follow the program, and stay unchanged while paused", async () => {
   const page = await browser.open(server.url, `#pid=${program.pid}`);
   await program.do("storm on");
   await reach(page, "storm", (n) => n > 0, "launches of the storm");
@@ -130,7 +130,7 @@ test("table and lines move with the program, hold while paused, and come to rest
   const other = await browser.open(server.url, `#pid=${program.pid}`);
   await reach(other, "storm", (n) => n === undefined || n === 0, "rest, on another page");
   assert.ok((await launchesOf(page, "storm")) > 0, "a paused page does not move");
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
 
   await reach(page, "storm", (n) => n === 0, "rest");
   assert.deepEqual(browser.take(), []);
@@ -162,7 +162,7 @@ test("names of modules that look like HTML or run backwards show as text", async
   await page.close();
 });
 
-test("a selected module's lines are those of what is below it", async () => {
+test("a selected module shows the lines of the modules below it", async () => {
   const page = await browser.open(server.url, `#pid=${program.pid}`);
   await program.do("storm on");
   await program.do("launch 20");
@@ -179,9 +179,9 @@ test("a selected module's lines are those of what is below it", async () => {
   await page.close();
 });
 
-test("the trace so far is a page, and a trace of the list opens as one", async () => {
+test("the trace so far and a trace of the list open as pages", async () => {
   const page = await browser.open(server.url, `#pid=${program.pid}`);
-  await page.getByRole("link", { name: "Page of the trace so far" }).click();
+  await page.getByRole("link", { name: "Open the trace so far" }).click();
   await page.waitForSelector("main .view.modules");
   assert.match(await page.title(), /obedient/);
   await page.goto(server.url);
@@ -194,7 +194,7 @@ test("the trace so far is a page, and a trace of the list opens as one", async (
   await page.close();
 });
 
-test("a click hands the exported trace to Perfetto, and nothing else leaves the page", async () => {
+test("a click passes the exported trace to Perfetto, and nothing else leaves the page", async () => {
   const stub = `<script>addEventListener("message", (event) => {
     if (event.data === "PING") event.source.postMessage("PONG", event.origin);
     else if (event.data.perfetto) window.got = { origin: event.origin, title: event.data.perfetto.title,
@@ -218,13 +218,13 @@ test("a click hands the exported trace to Perfetto, and nothing else leaves the 
   assert.deepEqual(JSON.parse(got.text), JSON.parse(readFileSync(out, "utf8")));
   assert.equal(got.title, "multi_stream_ranges");
   assert.equal(got.origin, new URL(server.url).origin);
-  await until(page, () => document.querySelector(".list.grows").textContent.includes("Handed over"));
+  await until(page, () => document.querySelector(".list.grows").textContent.includes("Opened in Perfetto"));
   assert.deepEqual(browser.take(), []);
   await perfetto.close();
   await page.close();
 });
 
-test("text stands out from its ground in light and dark, and nothing overlaps at 1280 and 1920", async () => {
+test("text has enough contrast in light and dark, and nothing overlaps at 1280 and 1920", async () => {
   await program.do("storm on");
   for (const [name, hash] of [
     ["home", ""],
@@ -245,7 +245,7 @@ test("text stands out from its ground in light and dark, and nothing overlaps at
   assert.deepEqual(browser.take(), []);
 });
 
-test("the end of a program is told", async () => {
+test("the page reports the end of a program", async () => {
   const page = await browser.open(server.url, `#pid=${program.pid}`);
   await until(page, () => document.querySelector(".view.live [role=status]").textContent.startsWith("Recording"));
 

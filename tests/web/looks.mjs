@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be checked of how a page looks: contrast of text, elements that overlap, text that is cut.
-// Both run inside the page and return sentences; none: it is well.
+// Checks of a page's appearance: contrast of text, overlapping elements, cut text.
+// Both functions run inside the page and return problems as sentences; none: no problem.
 
-/** WCAG 2.1 AA: 4.5 to 1. Disabled controls are exempt there too. */
+/** WCAG 2.1 AA: 4.5 to 1. WCAG exempts disabled controls too. */
 export const checkContrast = (page) =>
   page.evaluate(() => {
     const numbers = (color) => (color.match(/[\d.]+/g) ?? []).map(Number);
@@ -35,7 +35,7 @@ export const checkContrast = (page) =>
     return [...out];
   });
 
-/** Neighbours in bars and columns must not cover each other; the page itself must not scroll sideways. */
+/** Neighbours in bars and columns must not overlap. The page itself must not scroll. */
 export const checkLayout = (page) =>
   page.evaluate(() => {
     const out = [];

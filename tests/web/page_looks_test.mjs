@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of `report --html` in a real browser: that every view shows, and how it looks.
+// The page of `report --html` in a real browser: every view, contrast and layout.
 //
 // RANGEFINDER_TEST_SHOTS=DIR keeps a picture of every view at 1280 and 1920 px, light and dark.
 import assert from "node:assert/strict";
@@ -64,7 +64,7 @@ test("names that look like HTML, run backwards or are 100 kB long show as text",
   }
 });
 
-test("findings are those of report --section findings, with their evidence and a way to the module", async () => {
+test("findings are those of report --section findings, with evidence and a link to the module", async () => {
   const page = await browser.open(made.page, at("findings"));
   const report = traces.report(made.trace, "--section", "findings").findings;
   assert.ok(report.length > 0);
@@ -82,7 +82,7 @@ test("findings are those of report --section findings, with their evidence and a
   await page.close();
 });
 
-test("loss is told on every view", async () => {
+test("every view shows the loss", async () => {
   const lines = [...linesOf(["model"]), { t: "flush", at: 1e6, records: 3, loss: { events_dropped: 7 } }];
   const page = await browser.open(traces.page("loss", traces.made("loss", lines)), at("kernels"));
 
@@ -90,7 +90,7 @@ test("loss is told on every view", async () => {
   await page.close();
 });
 
-test("text stands out from its ground in light and dark, and nothing overlaps at 1280 and 1920", async () => {
+test("text has enough contrast in light and dark, and nothing overlaps at 1280 and 1920", async () => {
   for (const scheme of ["light", "dark"]) {
     for (const width of [1280, 1920]) {
       for (const view of kViews) {
@@ -104,7 +104,7 @@ test("text stands out from its ground in light and dark, and nothing overlaps at
   }
 });
 
-test("on paper the table shows its rows and the buttons are gone", async () => {
+test("in print the table shows its rows and no buttons", async () => {
   const page = await browser.open(made.page, at("kernels"));
   await page.emulateMedia({ media: "print" });
   const report = traces.report(made.trace, "--section", "kernels").kernels;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of `report --html` in a real browser: numbers, and what a click or a key does.
+// The page of `report --html` in a real browser: numbers, clicks and keys.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { csvOf, until } from "./browser.mjs";
 import { at, browser, kModule, made, traces } from "./fixture.mjs";
 
-/** The rows of a report as the columns of a table say them; absent is "". */
+/** A value of a report as text, as in the CSV of a table; absent: "". */
 const as = (row, key) => (row[key] === undefined ? "" : String(row[key]));
 
 test("the table of modules has the numbers of report --json", async () => {
@@ -59,7 +59,7 @@ test("a module selected in the icicle is selected in every other view and in the
   const page = await browser.open(made.page, at("modules"));
   const canvas = page.locator(".icicle canvas");
   const box = await canvas.boundingBox();
-  // The third row: models; its right part belongs to the iterations.
+  // The third row has the models; its right part belongs to the iterations.
   await canvas.click({ position: { x: box.width * 0.6, y: 2.5 * 22 } });
 
   await until(page, () => location.hash.includes("module=iteration%2Fmodel"));
@@ -74,7 +74,7 @@ test("a module selected in the icicle is selected in every other view and in the
   await page.close();
 });
 
-test("a link leads back to view, module and kernels within it", async () => {
+test("a link restores the view, the module and its kernels", async () => {
   const page = await browser.open(made.page, at("kernels", { module: kModule, within: "1" }));
 
   const shown = await csvOf(page, "Kernels");
@@ -89,7 +89,7 @@ test("a link leads back to view, module and kernels within it", async () => {
   await page.close();
 });
 
-test("a kernel can be found by text, chosen with the arrow keys, and shows its every value", async () => {
+test("a kernel can be found by text, selected with the arrow keys, and shows all its values", async () => {
   const page = await browser.open(made.page, at("kernels"));
   await page.getByLabel("Search in Kernels").fill("attention");
   await page.locator(".scroll[role=grid]").focus();
@@ -170,7 +170,7 @@ test("tabs, tables, icicle and timeline can be reached and used with the keyboar
   await page.close();
 });
 
-test("the scatter has a point for every module of a level that moved bytes, and one is chosen by a click", async () => {
+test("the scatter has a point for every module of a level that moved bytes, and a click selects one", async () => {
   const page = await browser.open(made.page, at("scatter", { level: "3" }));
   const report = traces
     .report(made.trace)
@@ -231,7 +231,7 @@ test("the page of two traces shows their difference by module", async () => {
   await page.close();
 });
 
-test("a page that cannot be written says so and leaves nothing behind", () => {
+test("a page that cannot be written gives an error and leaves no file", () => {
   const place = join(traces.folder, "no such folder", "page.html");
   const done = spawnSync(traces.rangefinder, ["report", "--html", place, made.trace], { encoding: "utf8" });
 
@@ -240,12 +240,12 @@ test("a page that cannot be written says so and leaves nothing behind", () => {
   assert.equal(done.stdout, "");
 });
 
-test("a page of a part of the trace is refused, not made of all of it", () => {
+test("a page of a part of the trace is refused", () => {
   const place = join(traces.folder, "part.html");
   const words = ["report", "--html", place, "--range", "iteration", made.trace];
   const done = spawnSync(traces.rangefinder, words, { encoding: "utf8" });
 
   assert.equal(done.status, 2);
-  assert.match(done.stderr, /--html holds the whole trace/);
+  assert.match(done.stderr, /--html shows the whole trace/);
   assert.equal(existsSync(place), false);
 });

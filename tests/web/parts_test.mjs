@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page's pure parts by themselves, without a browser: numbers as text, intervals, rates, the fit, zooming.
+// Tests of the page's pure functions, without a browser: numbers as text, intervals, rates, the fit, zooming.
 //
-//   node parts_test.mjs REPOSITORY      exit code 77: skipped, and says why
+//   node parts_test.mjs REPOSITORY      exit code 77: skipped, with the reason
 //
-// They are TypeScript: vite makes a module of each, as it does for the page.
+// vite compiles the TypeScript files to modules, as for the page.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -47,13 +47,13 @@ test("numbers read as on the command line", () => {
   assert.equal(errorText(1200), ">999 %");
 });
 
-test("a tick of the axis is as exact as the step needs", () => {
+test("a tick of the axis has the digits that the step needs", () => {
   assert.equal(axisText(1_000_200_000, 200_000), "1,000.2 ms");
   assert.equal(axisText(500_000_000, 100_000_000), "0.5 s");
   assert.equal(axisText(1_001, 1), "1.001 us");
 });
 
-test("busy time counts overlapping pieces once, and pieces that reach into a stretch in part", () => {
+test("busy time counts overlapping pieces once, and cuts pieces at the ends of the interval", () => {
   const spans = Spans.of([
     [0, 100],
     [50, 80],
@@ -67,7 +67,7 @@ test("busy time counts overlapping pieces once, and pieces that reach into a str
   assert.equal(spans.busy(250, 350), 0.5);
 });
 
-test("what reaches into sight is found behind a shorter piece that begins later", () => {
+test("a long piece is found although shorter pieces start later", () => {
   const spans = Spans.of([
     [0, 1000],
     [10, 20],
@@ -80,7 +80,7 @@ test("what reaches into sight is found behind a shorter piece that begins later"
   assert.equal(spans.at(2000), -1);
 });
 
-test("the mean rate of a stretch is what its samples, cut at its ends, add up to", () => {
+test("the mean rate of an interval is the sum of its samples, cut at its ends, over its length", () => {
   const rate = new RateSeries("x", Float64Array.of(0, 10, 100), Float64Array.of(10, 20, 110), [10, 30, 50], 1);
 
   assert.equal(rate.mean(0, 20), 2);
@@ -91,13 +91,13 @@ test("the mean rate of a stretch is what its samples, cut at its ends, add up to
   assert.equal(rate.covers(15, 30), true);
 });
 
-test("memory in use keeps its value until it changes, and a peak between two pixels is seen", () => {
+test("memory in use keeps its value until it changes, and a peak between two pixels is found", () => {
   const memory = new StepSeries("device", Float64Array.of(10, 20, 21), Float64Array.of(100, 900, 200));
 
-  assert.equal(memory.most(0, 5), 0);
-  assert.equal(memory.most(12, 15), 100);
-  assert.equal(memory.most(15, 30), 900);
-  assert.equal(memory.most(40, 50), 200);
+  assert.equal(memory.max(0, 5), 0);
+  assert.equal(memory.max(12, 15), 100);
+  assert.equal(memory.max(15, 30), 900);
+  assert.equal(memory.max(40, 50), 200);
 });
 
 test("points on a power law give its exponent, and their rate is bytes over time", () => {
@@ -143,13 +143,13 @@ const delta = (rows, more = {}) => ({
 });
 const liveRow = (path, gpu) => ({ path, gpu_ms_per_s: gpu, share: 0, launches_per_s: 1 });
 
-test("a path is cut into names, and a slash within a name is none between names", () => {
+test("a path is split into names, and an escaped slash does not split a name", () => {
   assert.deepEqual(live.namesOf("model/a\\/b\\\\/c"), ["model", "a/b\\", "c"]);
   assert.equal(live.parentOf("model/a\\/b"), "model");
   assert.equal(live.parentOf("model"), "");
 });
 
-test("a module that did nothing in an interval stays, with 0, and an interval without a window is a gap", () => {
+test("a module without activity in an interval stays, with 0, and an interval without a window is a gap", () => {
   let history = live.withEvent(live.kNoHistory, delta([liveRow("a", 5), liveRow("b", 1)], { lost: 3 }), 1);
   history = live.withEvent(history, delta([liveRow("b", 2)], { lost: 4 }), 2);
   history = live.withEvent(history, { ...delta([]), event: "state", state: "idle" }, 3);
@@ -164,7 +164,7 @@ test("a module that did nothing in an interval stays, with 0, and an interval wi
   assert.equal(history.lost, 7);
 });
 
-test("what was not measured is a gap, not 0, and no choice", () => {
+test("a rate that was not measured is a gap, not 0, and cannot be chosen", () => {
   let history = live.withEvent(live.kNoHistory, delta([liveRow("a", 5)]), 1);
   assert.equal(live.isMeasured(history, "dram_gb_per_s"), false);
   history = live.withEvent(history, delta([{ ...liveRow("a", 5), dram_gb_per_s: 8 }]), 2);
@@ -175,10 +175,10 @@ test("what was not measured is a gap, not 0, and no choice", () => {
 
 test("lines are those of the heaviest siblings, and history is bounded", () => {
   let history = live.kNoHistory;
-  for (let i = 0; i < live.kMostPoints + 50; ++i)
+  for (let i = 0; i < live.kMaxPoints + 50; ++i)
     history = live.withEvent(history, delta(["x", "x/a", "x/b", "x/c", ""].map((path, n) => liveRow(path, n))), i);
 
-  assert.equal(history.points.length, live.kMostPoints);
+  assert.equal(history.points.length, live.kMaxPoints);
   assert.deepEqual(live.childrenOf(history, undefined), ["x", ""]);
   assert.deepEqual(live.childrenOf(history, "x"), ["x/a", "x/b", "x/c"]);
   assert.deepEqual(live.childrenOf(history, ""), []);

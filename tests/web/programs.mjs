@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A `rangefinder serve`, and programs for it to watch: those of tests/injection, with a fake driver.
+// Starts `rangefinder serve`, and programs for it to watch: those of tests/injection, with a fake driver.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ export class Served {
   }
 }
 
-/** tests/injection/programs/obedient: does what it is told. */
+/** tests/injection/programs/obedient, which executes commands from its input. */
 export class Program {
   static async start(build, runtime, folder) {
     const out = new Program();

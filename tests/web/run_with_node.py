@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a script with node: run_with_node.py SCRIPT ARGUMENT…
 
-Exit code 77, and the reason, where node is not there: the tests of the page are skipped then.
+Without node: prints the reason and exits with code 77, which skips the tests of the page.
 """
 import os
 import shutil
@@ -10,6 +10,6 @@ import sys
 
 node = shutil.which("node")
 if node is None:
-    print("skipped: no node; tools/setup --web says what the tests of the page need")
+    print("skipped: no node; tools/setup --web reports what the tests of the page need")
     sys.exit(77)
 os.execv(node, [node, *sys.argv[1:]])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces that the tests of the page look at: recorded runs, played again, and small ones made by hand.
+// Traces for the tests of the page: replayed recordings, and small hand-made traces.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,14 +20,14 @@ export class Traces {
     return done.stdout;
   }
 
-  /** A recorded run as a trace; its folder. */
+  /** Replays a recording. Returns the folder of the trace. */
   recorded(name) {
     const out = join(this.folder, name);
     this.run(this.replay, join(this.repository, "tests/replay", name, "recording.zst"), "--out", out);
     return out;
   }
 
-  /** Lines as a trace; its folder. */
+  /** Writes lines as a trace. Returns its folder. */
   made(name, lines, summary) {
     const out = join(this.folder, name);
     mkdirSync(out);
@@ -36,7 +36,7 @@ export class Traces {
     return out;
   }
 
-  /** The page of traces; its file. */
+  /** Writes the page of traces. Returns its file. */
   page(name, ...traces) {
     const out = join(this.folder, `${name}.html`);
     this.run(this.rangefinder, "report", "--html", out, ...traces);
@@ -64,7 +64,7 @@ const kHeader = {
   counters: "off",
 };
 
-/** A program with one module a name, and one kernel of that name in each. */
+/** Lines of a program with one module per name, each with one kernel of the same name. */
 export function linesOf(names) {
   const gpu = {
     t: "gpu",

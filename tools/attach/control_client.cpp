@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// A process that is alive answers `status` at once.
-constexpr int kStatusPatienceMs = 2000;
+constexpr int kStatusTimeoutMs = 2000;
 constexpr std::string_view kSuffix = ".sock";
 
 std::optional<pid_t> number_in(std::string_view text) {
@@ -37,9 +37,9 @@ std::optional<pid_t> number_in(std::string_view text) {
 }
 
 std::string how_to_start() {
-  return "\n  Rangefinder is loaded when CUDA starts; it cannot be loaded into a process that runs already."
+  return "\n  Rangefinder is loaded when CUDA starts. It cannot be loaded into a process that already runs."
          "\n  Start the program with:  rangefinder run --start off -- PROGRAM"
-         "\n  and come back: rangefinder attach.";
+         "\n  Then use:  rangefinder attach";
 }
 
 std::string file_name(const std::string& path) {
@@ -49,7 +49,7 @@ std::string file_name(const std::string& path) {
 }  // namespace
 
 ControlClient::ControlClient(const std::string& path) : file_(connect_control_socket(path, false)) {
-  if (file_ < 0) throw Missing("nobody answers at " + path + ": " + std::strerror(errno));
+  if (file_ < 0) throw Missing("no process answers at " + path + ": " + std::strerror(errno));
 }
 
 ControlClient::~ControlClient() {
@@ -64,7 +64,7 @@ int ControlClient::send(Json request) {
   while (done < line.size()) {
     const ssize_t n = ::send(file_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw Missing("the process has hung up");
+    if (n < 0) throw Missing("the process closed the connection");
     done += static_cast<std::size_t>(n);
   }
   return next_id_++;
@@ -79,29 +79,29 @@ std::optional<Json> ControlClient::take_line() {
   return line;
 }
 
-std::optional<Json> ControlClient::receive(int patience_ms) {
+std::optional<Json> ControlClient::receive(int timeout_ms) {
   using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::milliseconds(patience_ms);
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
     if (auto line = take_line()) return line;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd waited{file_, POLLIN, 0};
-    const int ready = poll(&waited, 1, patience_ms < 0 ? -1 : static_cast<int>(std::max<long>(left, 0)));
+    const int ready = poll(&waited, 1, timeout_ms < 0 ? -1 : static_cast<int>(std::max<long>(left, 0)));
     if (ready == 0) return std::nullopt;
     if (ready < 0) return std::nullopt;  // a signal: the caller decides
     std::array<char, 65'536> part;
     const ssize_t n = recv(file_, part.data(), part.size(), 0);
-    if (n <= 0) throw Missing("the process has hung up");
+    if (n <= 0) throw Missing("the process closed the connection");
     buffer_.append(part.data(), static_cast<std::size_t>(n));
   }
 }
 
-Json ControlClient::ask(Json request, int patience_ms) {
-  return answer(send(std::move(request)), patience_ms);
+Json ControlClient::ask(Json request, int timeout_ms) {
+  return answer(send(std::move(request)), timeout_ms);
 }
 
-Json ControlClient::answer(int id, int patience_ms) {
-  while (auto line = receive(patience_ms)) {
+Json ControlClient::answer(int id, int timeout_ms) {
+  while (auto line = receive(timeout_ms)) {
     if (line->value("id", 0) == id) return *line;
   }
   throw Missing("the process does not answer");
@@ -118,10 +118,10 @@ std::vector<TracedProcess> find_processes() {
       if (!pid) continue;
       try {
         ControlClient client(entry.path().string());
-        Json status = client.ask({{"command", "status"}}, kStatusPatienceMs);
+        Json status = client.ask({{"command", "status"}}, kStatusTimeoutMs);
         found.push_back({*pid, entry.path().string(), std::move(status)});
       } catch (const Missing&) {
-        // Dead, or about to be.
+        // The process has ended or is ending.
       }
     }
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The other end of a process's control socket: finds processes, asks, waits for answers
-// (docs/control.md).
+// Client of the control sockets of traced processes (docs/control.md): finds processes, sends requests,
+// waits for answers.
 //
 //   folders of sockets ─▶ find_processes() ─▶ ControlClient, one each ─▶ send() … receive()
 //
-// Reads nothing of the processes but what they answer; starts and loads nothing.
+// Reads nothing of the processes except their answers. Starts and loads nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -21,22 +21,21 @@ namespace rangefinder {
 
 class ControlClient {
  public:
-  /// Connects. Throws Missing where nobody listens.
+  /// Connects. Throws Missing if no process listens.
   explicit ControlClient(const std::string& path);
   ~ControlClient();
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 
-  /// Sends a request, an object with "command"; its id is made here and returned.
+  /// Sends a request, an object with "command". Returns the new id of the request.
   int send(nlohmann::json request);
-  /// The next line; empty: none came within `patience_ms` (negative: for ever). Throws Missing when the
-  /// process has hung up.
-  [[nodiscard]] std::optional<nlohmann::json> receive(int patience_ms);
-  /// The answer to what send() gave `id`; other lines before it are dropped. Throws Missing when it does not
-  /// come.
-  [[nodiscard]] nlohmann::json answer(int id, int patience_ms);
-  /// send(), and the answer to it. Throws Missing when it does not come.
-  [[nodiscard]] nlohmann::json ask(nlohmann::json request, int patience_ms);
+  /// The next line; empty: none within `timeout_ms` (negative: no limit). Throws Missing if the process
+  /// closed the connection.
+  [[nodiscard]] std::optional<nlohmann::json> receive(int timeout_ms);
+  /// The answer to request `id`. Drops other lines before it. Throws Missing if there is none in time.
+  [[nodiscard]] nlohmann::json answer(int id, int timeout_ms);
+  /// send(), then answer(). Throws Missing.
+  [[nodiscard]] nlohmann::json ask(nlohmann::json request, int timeout_ms);
 
   [[nodiscard]] int file() const noexcept { return file_; }
 
@@ -48,21 +47,21 @@ class ControlClient {
   std::string buffer_;
 };
 
-/// A process that listens, and what it says of itself.
+/// A process with a control socket, and its status.
 struct TracedProcess {
   pid_t pid = 0;
   std::string path;       ///< of its socket
   nlohmann::json status;  ///< answer to `status`
 };
 
-/// All processes of this user that listen and answer, by process id.
+/// All processes of this user that answer, sorted by process id.
 [[nodiscard]] std::vector<TracedProcess> find_processes();
 
-/// Those that `which` names: a process id, or the name of an executable; all where it is empty. Throws
-/// Missing, with what to do, where there are none.
+/// The processes that match `which`: a process id or the name of an executable; empty: all. Throws Missing,
+/// with what to do, if there are none.
 [[nodiscard]] std::vector<TracedProcess> select_processes(const std::string& which);
 
-/// Name of the executable, without its folder; of an interpreter with its script: "python3 train.py".
+/// Name of the executable without its folder. Python includes the script: "python3 train.py".
 [[nodiscard]] std::string process_name(const TracedProcess& process);
 
 }  // namespace rangefinder

@@ -19,7 +19,7 @@ void add_to(std::optional<double>& sum, std::optional<double> more) {
   if (more) sum = sum.value_or(0) + *more;
 }
 
-/// `path` lies directly below `under`.
+/// True if `path` is directly below `under`.
 bool is_child(const std::string& path, const std::string& under) {
   return path.empty() ? under.empty() : parent_path(path) == under;
 }

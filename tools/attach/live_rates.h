@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the deltas of control subscriptions to what `rangefinder top` shows: rates by
-// module over the last interval, of one process or of all.
+// Turns the deltas of control subscriptions into the rates of `rangefinder top`: by module, over the last
+// interval, of one process or of all.
 //
 //   delta of process A ─┐
-//   delta of process B ─┴─▶ add() ─▶ rows(): GPU time, launches, bytes, each a second
+//   delta of process B ─┴─▶ add() ─▶ rows(): GPU time, launches, bytes, all per second
 //
-// Pure. Bytes that nobody measured are absent, not 0.
+// Does no I/O. Bytes that were not measured are absent, not 0.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace rangefinder {
 
-/// The path above `path`: "" for an outermost one. A '/' within a name has a '\\' before it.
+/// The parent of `path`: "" for an outermost path. A '/' within a name is escaped as "\\/".
 [[nodiscard]] std::string parent_path(const std::string& path);
 
 enum class LiveOrder : std::uint8_t { gpu_time, launches, dram, name };
@@ -30,21 +30,21 @@ struct LiveRow {
   double share = 0;  ///< of the GPU time of all modules, inclusive
   double launches_per_s = 0;
   std::optional<double> dram_gb_per_s, l2_gb_per_s;
-  std::optional<double> peak_share;  ///< DRAM bytes over what the GPUs of the processes can move
+  std::optional<double> peak_share;  ///< DRAM rate over the sum of the peaks of the processes' GPUs
 };
 
 class LiveRates {
  public:
-  /// One event of one process. Other events than deltas are looked at for GPUs only.
+  /// One event of one process. Other events than deltas are used for their GPUs only.
   void add(int pid, const nlohmann::json& event);
-  /// Modules directly below `under` (empty: outermost ones, and what is outside) with anything to show.
+  /// Modules with activity directly below `under`; empty: outermost modules, and work outside of ranges.
   [[nodiscard]] std::vector<LiveRow> rows(const std::string& under, LiveOrder order) const;
-  /// All modules with anything to show.
+  /// All modules with activity.
   [[nodiscard]] std::vector<LiveRow> all_rows(LiveOrder order) const;
-  /// The interval is over: the next add() begins another.
+  /// Ends the interval: the next add() starts a new one.
   void clear() noexcept;
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
-  /// Seconds that the deltas since clear() cover, of the longest process.
+  /// Seconds covered by the deltas since clear(); the maximum over the processes.
   [[nodiscard]] double seconds() const noexcept;
 
  private:
@@ -59,7 +59,7 @@ class LiveRates {
 
   std::map<std::string, Sums> modules_;
   std::map<int, double> seconds_;
-  std::map<int, double> peaks_;  // DRAM bytes a second of a process's GPUs
+  std::map<int, double> peaks_;  // DRAM bytes per second of a process's GPUs
   std::uint64_t lost_ = 0;
 };
 

@@ -33,7 +33,7 @@ RawTerminal::RawTerminal() {
   termios raw = before_;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);  // Ctrl-C still ends the program
   tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-  write_all("\033[?1049h\033[?25l");  // another screen, no cursor
+  write_all("\033[?1049h\033[?25l");  // alternate screen, no cursor
 }
 
 RawTerminal::~RawTerminal() {
@@ -47,7 +47,7 @@ KeyPress RawTerminal::read_key() const {
   if (poll(&input, 1, 0) != 1) return {};
   const ssize_t n = read(STDIN_FILENO, typed.data(), typed.size());
   const std::string_view text(typed.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
-  if (text.empty()) return {Key::other, 'q'};  // nobody will type any more
+  if (text.empty()) return {Key::other, 'q'};  // end of input
   if (text == "\033[A") return {Key::up, 0};
   if (text == "\033[B") return {Key::down, 0};
   if (text == "\033[C" || text == "\n" || text == "\r") return {Key::enter, 0};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A terminal that gives keys as they are typed and a screen to draw on, and is as it was
-// before when this object goes.
+// A terminal in raw mode: single keys and a screen to draw on. The destructor restores the terminal.
 #pragma once
 
 #include <termios.h>
@@ -19,24 +18,24 @@ struct KeyPress {
 
 class RawTerminal {
  public:
-  /// Switches standard input and output over. Both must be terminals.
+  /// Switches standard input and output to raw mode. Both must be terminals.
   RawTerminal();
   ~RawTerminal();
   RawTerminal(const RawTerminal&) = delete;
   RawTerminal& operator=(const RawTerminal&) = delete;
 
-  /// What was typed; does not wait.
+  /// The next key. Does not wait.
   [[nodiscard]] KeyPress read_key() const;
-  /// Replaces what is shown. `text`: lines.
+  /// Replaces the screen's content. `text`: lines.
   void draw(const std::string& text) const;
-  /// Lines that fit.
+  /// Number of lines that fit.
   [[nodiscard]] static std::size_t height();
 
  private:
   termios before_{};
 };
 
-/// Standard input and output are both terminals, and the output's is able to clear itself.
+/// True if standard input and output are terminals, and the output understands control sequences.
 [[nodiscard]] bool has_screen();
 
 }  // namespace rangefinder

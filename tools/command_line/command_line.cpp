@@ -23,8 +23,8 @@ CommandLineOption& CommandLineOption::expected(int count) {
   return *this;
 }
 
-CommandLineOption& CommandLineOption::expected(int least, int most) {
-  option_->expected(least, most);
+CommandLineOption& CommandLineOption::expected(int min, int max) {
+  option_->expected(min, max);
   return *this;
 }
 
@@ -33,8 +33,8 @@ CommandLineOption& CommandLineOption::positive() {
   return *this;
 }
 
-CommandLineOption& CommandLineOption::in_range(int least, int most) {
-  option_->check(CLI::Range(least, most));
+CommandLineOption& CommandLineOption::in_range(int min, int max) {
+  option_->check(CLI::Range(min, max));
   return *this;
 }
 
@@ -112,11 +112,11 @@ void CommandLine::version(const std::string& text) {
 }
 
 std::optional<int> CommandLine::parse(std::vector<std::string> words) {
-  std::reverse(words.begin(), words.end());  // as CLI11 wants it
+  std::reverse(words.begin(), words.end());  // CLI11 expects the words in reverse
   try {
     app_->parse(words);
   } catch (const CLI::ParseError& error) {
-    // CLI11 prints help and version itself; its codes for errors are not ours.
+    // exit() prints help and version. CLI11's exit codes for errors differ from ours.
     if (error.get_exit_code() != 0) throw NotUnderstood(error.what());
     return app_->exit(error);
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of our tools: verbs, their options, --help, and what to say where it was typed wrong.
+// The command line of our tools: verbs, their options, --help, and messages for wrong use.
 //
 //   CommandLine line("rangefinder", "What it does");
-//   Verb report = line.verb("report", "What a trace says");
-//   report.option("--top", top, "Only the heaviest so many rows").positive();
+//   Verb report = line.verb("report", "Show a trace");
+//   report.option("--top", top, "Show the N heaviest rows").positive();
 //   report.callback([&] { … });
 //   if (const std::optional<int> exit_code = line.parse(words)) return *exit_code;
 //
-// A front for CLI11, whose header takes 7 to 10 s of the compiler in each file that includes it: here one
-// file does, for all tools. Methods are named as CLI11 names them, where it has them; there is nothing here
-// that no tool asks for. A variable keeps its value where its option is not given, and must outlive `parse`.
+// A facade for CLI11, whose header costs 7 to 10 s of compile time in each file that includes it. Here one
+// file includes it for all tools. Methods have CLI11's names and exist only if a tool uses them.
+// A variable keeps its value if its option is not given, and must outlive `parse`.
 #pragma once
 
 #include <cstddef>
@@ -22,34 +22,34 @@
 #include <vector>
 
 namespace CLI {
-class App;  // never its header here: see above
+class App;  // do not include CLI11's header here: see above
 class Option;
 }  // namespace CLI
 
 namespace rangefinder {
 
 /// One option or flag of a verb. Borrowed from its CommandLine, cheap to copy.
-/// One thread, as all of this file: main's, before all others.
+/// Everything in this file: main thread only, before other threads start.
 class CommandLineOption {
  public:
   explicit CommandLineOption(CLI::Option* option) : option_(option) {}
 
   CommandLineOption& required();
-  /// What --help shows for the value.
+  /// Placeholder of the value in --help.
   CommandLineOption& type_name(const std::string& name);
-  /// So many values.
+  /// Number of values.
   CommandLineOption& expected(int count);
-  CommandLineOption& expected(int least, int most);
+  CommandLineOption& expected(int min, int max);
   CommandLineOption& positive();
-  /// From `least` to `most`, both allowed.
-  CommandLineOption& in_range(int least, int most);
+  /// The value must be in [min, max].
+  CommandLineOption& in_range(int min, int max);
   CommandLineOption& existing_directory();
   CommandLineOption& excludes(const CommandLineOption& other);
   CommandLineOption& needs(const CommandLineOption& other);
-  /// Not in --help: for the program itself.
+  /// Not shown in --help: internal.
   CommandLineOption& hidden();
 
-  /// 0: it was not given.
+  /// Number of times the option was given.
   [[nodiscard]] std::size_t count() const;
 
  private:
@@ -61,19 +61,19 @@ class Verb {
  public:
   explicit Verb(CLI::App* app) : app_(app) {}
 
-  /// A `name` without dashes is an argument, known by its place. For the types at the end of
-  /// command_line.cpp. Others do not link: add them there.
+  /// A `name` without dashes is a positional argument. `Value` must be one of the types instantiated at the
+  /// end of command_line.cpp; add others there.
   template <typename Value>
   CommandLineOption option(const std::string& name, Value& value, const std::string& description);
   CommandLineOption flag(const std::string& name, bool& value, const std::string& description);
-  /// The end of --help.
+  /// Text at the end of --help.
   void footer(const std::string& text);
-  /// Called by `parse` where the verb was given, after all variables are set.
+  /// `parse` calls it if the verb was given, after all variables are set.
   void callback(const std::function<void()>& function);
-  /// Words that fit nothing go into `remaining`; else they are wrong use.
+  /// Collects unknown words in `remaining` instead of rejecting them.
   void allow_extras();
 
-  /// How often the option of this name was given.
+  /// Number of times the option of this name was given.
   [[nodiscard]] std::size_t count(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> remaining() const;
 
@@ -81,7 +81,7 @@ class Verb {
   CLI::App* app_;
 };
 
-/// The words are none of this program's; the message says which and why, unescaped as they were typed.
+/// Wrong use. The message names the words and the reason; words are unescaped, as typed.
 class NotUnderstood : public std::runtime_error {
  public:
   explicit NotUnderstood(const std::string& message) : std::runtime_error(message) {}
@@ -94,18 +94,18 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// A new verb. At most one of them is given.
+  /// Adds a verb. A command line has at most one verb.
   [[nodiscard]] Verb verb(const std::string& name, const std::string& about);
-  /// The program's own options and end of --help, without a verb.
+  /// For the program's own options and end of --help.
   [[nodiscard]] Verb without_verb();
   /// Adds --version, which prints `text`.
   void version(const std::string& text);
 
-  /// `words`: without the program's name. The exit code where there is nothing left to do: 0 behind --help
-  /// or --version, which are printed. Throws NotUnderstood.
+  /// `words`: without the program's name. Prints --help or --version and returns exit code 0; otherwise
+  /// returns nullopt. Throws NotUnderstood.
   [[nodiscard]] std::optional<int> parse(std::vector<std::string> words);
   [[nodiscard]] bool got(const std::string& verb) const;
-  /// What --help prints, of the verb that was given if there is one.
+  /// Text of --help; of the given verb, if there is one.
   [[nodiscard]] std::string help() const;
 
  private:

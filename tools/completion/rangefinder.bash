@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Completion of rangefinder's verbs, options and sections in bash. To have it now:
+# Completes rangefinder's verbs, options and sections in bash. To load it now:
 #   source tools/completion/rangefinder.bash
-# Installed, bash-completion finds it by itself.
+# bash-completion finds the installed file by itself.
 #
-# Words come from the program's own --help, so there is no list here that could grow old.
+# All words come from the program's --help, so no list here can become outdated.
 
-# Words of the second kind of a help text: the options, or the verbs.
+# Long options in the help of a verb.
 _rangefinder_options() {
   "${COMP_WORDS[0]}" "$@" --help 2>/dev/null | sed -n 's/^  \(-h,\)\{0,1\}\(--[a-z0-9-]*\).*/\2/p'
 }
@@ -16,7 +16,7 @@ _rangefinder_verbs() {
   "${COMP_WORDS[0]}" --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
 }
 
-# The names behind "One of:" in the help of an option.
+# The names after "One of:" in the help of an option.
 _rangefinder_choices() {  # _rangefinder_choices VERB OPTION
   "${COMP_WORDS[0]}" "$1" --help 2>/dev/null |
     sed -n "/^  $2 /,/^  -/s/^   \\{10,\\}\\([a-z]*\\): .*/\\1/p"
@@ -26,7 +26,7 @@ _rangefinder() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]-}
   local word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    if [[ $word == -- ]]; then  # what follows is the program's own
+    if [[ $word == -- ]]; then  # the program and its arguments follow
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
     fi

@@ -53,7 +53,7 @@ void ChromeEvents::begin(char phase, std::string_view category, std::string_view
 
 void ChromeEvents::time(TimeNs at_ns) {
   out_ += ",\"ts\":";
-  // Unsigned: the distance of two signed 64 bit times may exceed one.
+  // Unsigned: the difference of two signed 64-bit times may overflow.
   append_micros(out_, at_ns <= origin_ns_
                           ? 0
                           : static_cast<std::uint64_t>(at_ns) - static_cast<std::uint64_t>(origin_ns_));
@@ -79,7 +79,7 @@ void ChromeEvents::flow(char phase, ChromeRow row, std::uint64_t id, TimeNs at_n
   moment(phase, row, "ac2g", "\"ac2g\"", at_ns);
   out_ += ",\"id\":";
   append_number(out_, id);
-  // Without it an end binds to the slice that comes next.
+  // Without "bp" the end of a flow binds to the next slice.
   if (phase != 's') out_ += ",\"bp\":\"e\"";
   close();
 }

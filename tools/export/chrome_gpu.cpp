@@ -14,7 +14,7 @@ bool is_timed(const GpuWork& work) {
   return work.start_ns != kNoTime && work.end_ns != kNoTime;
 }
 
-/// "device_static" as libkineto writes it: "Device Static".
+/// libkineto's spelling of a memory kind: "device_static" becomes "Device Static".
 std::string memory_words(MemoryKind kind) {
   std::string out(to_text(kind));
   bool first = true;
@@ -44,7 +44,7 @@ double threads_of(const LaunchConfigRecord& config) {
   return static_cast<double>(config.block.x) * config.block.y * config.block.z;
 }
 
-/// Bandwidth as libkineto has it; none for what took no time.
+/// Bytes and, as in libkineto, bandwidth; without bandwidth if the duration is 0.
 void append_bytes(std::string& out, std::uint64_t bytes, const GpuWork& work) {
   out += ",\"bytes\":" + std::to_string(bytes);
   const std::uint64_t ns = span_ns(work.start_ns, work.end_ns);
@@ -61,9 +61,10 @@ ChromeRow ChromeGpu::row(const GpuWork& work) {
                             [&] { return stream_name(context_.trace, work); });
 }
 
-/// The caller adds members, then close_work().
+/// The caller appends members and then calls close_work().
 void ChromeGpu::open_args(const GpuWork& work) {
-  // "device" first and "stream" always: Holistic Trace Analysis tells GPU events by it.
+  // "device" must be first and "stream" always present: Holistic Trace Analysis recognises GPU events by
+  // them.
   JsonObject args(context_.events.args());
   args.number("device", work.gpu);
   args.number("context", work.context);
@@ -77,7 +78,7 @@ void ChromeGpu::open_args(const GpuWork& work) {
 
 void ChromeGpu::flow(const GpuWork& work, ChromeRow row) {
   if (!context_.has_flow(work.correlation)) return;
-  // The launch of a graph points to its nodes one after the other: an end would cut the arrow off.
+  // The launch of a graph has one flow through all of its nodes, so a node must not end it.
   context_.events.flow(work.graph != 0 ? 't' : 'f', row, context_.process.first_flow_id + work.correlation,
                        work.start_ns);
 }
@@ -124,7 +125,7 @@ void ChromeGpu::append_exact(std::uint32_t correlation) {
   const auto set = context_.trace.metric_sets.find(exact.metric_set);
   if (set != context_.trace.metric_sets.end()) {
     for (std::size_t i = 0; i < exact.values.size() && i < set->second.metrics.size(); ++i) {
-      // A ratio with nothing below its line is no number, and JSON has no NaN.
+      // A ratio with denominator 0 is NaN, which JSON does not have.
       if (!std::isfinite(exact.values[i])) continue;
       out += ',' + json_string(set->second.metrics[i]) + ':';
       append_json_real(out, exact.values[i]);
@@ -191,7 +192,7 @@ void ChromeGpu::close_work(const GpuWork& work, ChromeRow at) {
 }
 
 void ChromeGpu::add(const ExactRecord& exact) {
-  // The bytes of a graph are of all its nodes, those of a shared range of all its launches.
+  // The bytes of a graph belong to all of its nodes, those of a counter range to all of its launches.
   if (!exact.measured || exact.is_counter_range || exact.kind == WorkKind::graph) return;
   if (context_.trace.worked.contains(exact.launch.correlation)) {
     waiting_.emplace(exact.launch.correlation, exact);
@@ -201,7 +202,7 @@ void ChromeGpu::add(const ExactRecord& exact) {
 bool ChromeGpu::is_above(std::uint32_t path, std::uint32_t below) const {
   do {
     below = context_.trace.parent_of(below);
-  } while (below > path);  // a parent has the smaller id
+  } while (below > path);  // a parent has a smaller id
   return below == path;
 }
 
@@ -209,7 +210,7 @@ void ChromeGpu::annotate(const GpuWork& work) {
   const StreamKey key{work.context, work.stream};
   OpenAnnotations& open = annotations_[key];
   open.gpu = work.gpu;
-  // What is not above the kernel's path, or is an earlier instance of it, has had its last kernel.
+  // Annotations that are no ancestors of the kernel's path, or earlier instances of it, are complete.
   while (!open.stack.empty() && open.stack.back().range != work.range &&
          (work.path == 0 || !is_above(open.stack.back().path, work.path))) {
     close_annotation(key, open);
@@ -227,7 +228,7 @@ void ChromeGpu::annotate(const GpuWork& work) {
 void ChromeGpu::close_annotation(const StreamKey& key, OpenAnnotations& open) {
   const Annotation done = open.stack.back();
   open.stack.pop_back();
-  // A row of its own for each level: kernels that overlap make neighbours overlap.
+  // Each level has its own row, because overlapping kernels make neighbours overlap.
   const auto level = static_cast<std::uint32_t>(open.stack.size());
   const RowKey row_key{context_.gpu_pid(open.gpu), RowKind::annotation, key.first, key.second, level};
   const ChromeRow row = context_.rows.lane(row_key, 0, done.start_ns, done.end_ns, [&] {

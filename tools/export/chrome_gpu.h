@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPU work as slices: a row a stream, and above the kernels of a stream the modules they belong to.
+// GPU work as slices: one row per stream, and rows with the modules of each stream's kernels.
 //
 //   stream 13           ▇gemm▇ ▇add▇   ▇gemm▇
 //   stream 13 modules   ▇ encoder/0 ▇  ▇ encoder/1 ▇      first start to last end of an instance's kernels
 //
-// An exact line comes before the kernel of the same correlation id, whose slice gets its bytes.
-// Memory: exact lines that wait for their kernel, one annotation a level of nesting and stream.
+// An exact line precedes the kernel with the same correlation id, whose slice gets its bytes.
+// Memory: exact lines without their kernel so far, and one annotation per stream and nesting level.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ class ChromeGpu {
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
   void add(const MemsetRecord& memset);
-  /// A launch of a whole graph: a slice of its own kind, since it holds no kernel by name.
+  /// A launch of a whole graph has its own category, because it names no kernel.
   void add(const GraphRecord& graph);
   /// Keeps the values of a kernel, copy or memset for its slice.
   void add(const ExactRecord& exact);
   void finish();
 
  private:
-  /// A range instance as long as more of its kernels may come.
+  /// A range instance that may get more kernels.
   struct Annotation {
     std::uint64_t range = 0;
     std::uint32_t path = 0;
@@ -48,7 +48,7 @@ class ChromeGpu {
 
   [[nodiscard]] ChromeRow row(const GpuWork& work);
   void open_args(const GpuWork& work);
-  /// Exact values, the end of the event, and what belongs to it on other rows.
+  /// Appends exact values, ends the event, and writes its flow and annotation.
   void close_work(const GpuWork& work, ChromeRow at);
   void flow(const GpuWork& work, ChromeRow row);
   void annotate(const GpuWork& work);

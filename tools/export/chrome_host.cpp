@@ -12,14 +12,14 @@ bool ChromeHost::begin_call(const HostWork& host, std::string_view api) {
   return true;
 }
 
-void ChromeHost::launch_slice(const LaunchRecord& launch, std::string_view outcome) {
+void ChromeHost::launch_slice(const LaunchRecord& launch, std::string_view unmeasured) {
   const HostWork& host = launch.host;
   if (!begin_call(host, launch.api)) return;
   JsonObject args(context_.events.args());
   args.number("correlation", launch.correlation);
   args.nonzero("External id", host.range);
   args.nonzero("result", launch.result);
-  args.nonempty("unmeasured", outcome);
+  args.nonempty("unmeasured", unmeasured);
   args.close();
   context_.events.close();
   if (context_.has_flow(launch.correlation)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What host threads did, as slices on the threads' rows, and the arrows from launches to the GPU.
+// Host calls as slices on the rows of their threads, and the flows from launches to the GPU.
 //
-// No argument is called "stream" here: readers take an event that has one for GPU work. Overhead of
-// CUDA and CUPTI, and counter ranges, stand on rows of their own: they need not nest with calls.
+// No argument may be named "stream", because readers treat an event with one as GPU work. Overhead of CUDA
+// and CUPTI and counter ranges have their own rows, because they need not nest with calls.
 #pragma once
 
 #include <string_view>
@@ -25,9 +25,9 @@ class ChromeHost {
   void add(const OverheadRecord& overhead);
 
  private:
-  /// False: it has no times.
+  /// False: the call has no times.
   [[nodiscard]] bool begin_call(const HostWork& host, std::string_view api);
-  void launch_slice(const LaunchRecord& launch, std::string_view outcome);
+  void launch_slice(const LaunchRecord& launch, std::string_view unmeasured);
   void counter_range(const ExactRecord& exact);
 
   ChromeContext& context_;

@@ -10,7 +10,7 @@ namespace rangefinder {
 ChromeRow ChromeNvtx::row(std::uint32_t thread, std::uint32_t domain) {
   if (domain == 0) return context_.host_row(thread);
   const RowKey key{context_.process.host_pid, RowKind::domain, thread, domain, 0};
-  // Ranges of one domain and thread nest: one lane holds them all, whatever their order.
+  // Ranges of one domain and thread nest, so they need only one lane.
   return context_.rows.lane(key, 0, INT64_MAX, INT64_MIN, [&] {
     return context_.trace.thread_name(thread) + ", domain " + context_.trace.domain_name(domain);
   });
@@ -39,7 +39,7 @@ void ChromeNvtx::args(const NvtxExtras& extras, std::uint32_t domain, std::uint6
               known == context_.trace.categories.end() ? std::to_string(extras.category) : known->second);
   }
   args.nonempty("color", color_text(extras.color));
-  // As text: readers take numbers for doubles, and a u64 would lose its last digits.
+  // As text: readers store numbers as doubles, in which a u64 would lose its last digits.
   args.nonempty("payload", payload_text(extras));
   args.flag("unclosed", unclosed);
   args.close();
@@ -61,7 +61,7 @@ void ChromeNvtx::add(const RangeRecord& range) {
     const std::uint32_t thread = phase == 'e' && range.end_thread != 0 ? range.end_thread : range.thread;
     context_.events.moment(phase, context_.host_row(thread), "nvtx_start_end",
                            context_.names.text(range.name), phase == 'b' ? range.start_ns : end_ns);
-    // Of the whole file: another process may have a range of the same number.
+    // Unique in the file: another process may have a range with the same id.
     context_.events.text() += ",\"id\":" + std::to_string(context_.process.first_flow_id + range.id);
     if (phase == 'b') args(range.extras, range.domain, range.id, range.path, unclosed);
     context_.events.close();

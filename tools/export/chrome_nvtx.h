@@ -2,10 +2,10 @@
 //
 // NVTX ranges and marks on the rows of their threads.
 //
-// Push/pop ranges of one domain nest, those of two domains need not: the default domain's are on the
-// thread's own row, together with its calls, every other domain's on a row of its own. Start/end
-// ranges may cross threads and each other: they are asynchronous events (b, e). A range that never
-// closed lasts to the end of the trace and says so.
+// Push/pop ranges of one domain nest, but those of two domains need not. So ranges of the default domain are
+// on the thread's row, together with its calls, and every other domain has its own row. Start/end ranges may
+// cross threads and each other: they are asynchronous events (b, e). A range that was never closed lasts to
+// the end of the trace and has the argument "unclosed".
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 namespace rangefinder {
 
 void ChromeRows::process(std::uint32_t pid, const std::string& name, std::uint32_t sort_index) {
-  // Thread 0 of process 0 would be the idle task: any row of the process will do.
+  // Any row of the process is valid here; thread 0 of process 0 would be the idle task.
   const ChromeRow row{pid, pid};
   events_.metadata(row, "process_name", name);
   events_.sort_index(row, "process_sort_index", sort_index);
@@ -28,7 +28,7 @@ ChromeRow ChromeRows::thread(std::uint32_t pid, std::uint32_t thread, const std:
 
 ChromeRows::Lane* ChromeRows::free_lane(const RowKey& key, TimeNs start_ns) {
   if (last_ == nullptr || key != last_key_) {
-    last_ = &lanes_[key];  // nodes of a map stay where they are
+    last_ = &lanes_[key];  // nodes of a map never move
     last_key_ = key;
   }
   const auto is_free = [&](const Lane& known) { return known.last_end_ns <= start_ns; };
@@ -41,7 +41,7 @@ ChromeRows::Lane& ChromeRows::add_lane(const RowKey& key, std::uint32_t wanted_t
   const auto at = static_cast<std::uint32_t>(last_->size());
   const std::string number = at == 0 ? "" : " (" + std::to_string(at + 1) + ")";
   last_->push_back({make_row(key.pid, at == 0 ? wanted_tid : 0, name + number)});
-  // Streams by number, under each its lanes, then the modules that its kernels belong to.
+  // Order: streams by number, then the lanes of each stream, then its modules.
   if (key.kind == RowKind::stream || key.kind == RowKind::annotation) {
     const std::uint32_t below =
         key.kind == RowKind::annotation ? static_cast<std::uint32_t>(kMaxLanes) + key.level : at;

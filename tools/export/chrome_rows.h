@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which row of the timeline an event goes to, and the names of the rows.
+// Assigns events to rows of the timeline, and names the rows.
 //
 //   stream 13   ▇▇▇ ▇▇▇▇▇      ▇▇▇        kernels of one stream may overlap (programmatic dependent
-//   stream 13 (2)    ▇▇▇▇  ▇▇▇▇▇          launch, branches of a graph): a second lane takes them
+//   stream 13 (2)    ▇▇▇▇  ▇▇▇▇▇          launch, branches of a graph): they get a second lane
 //
-// Slices of a row must nest, or readers drop or move them. Threads keep their own id as row; streams
-// too where it is free; all other rows get ids above any thread's.
+// Slices of a row must nest, or readers drop or move them. The row id of a thread is the thread's id, that of
+// a stream the stream's id if it is free. All other rows have ids above any thread id.
 #pragma once
 
 #include <compare>
@@ -21,7 +21,7 @@
 
 namespace rangefinder {
 
-/// What a group of lanes shows. Part of the key, and the order of the rows of a process.
+/// The content of a group of lanes. Part of the key; also the order of rows in a process.
 enum class RowKind : std::uint8_t { stream, annotation, domain, overhead, counter_range };
 
 /// A group of lanes: stream `number` of context `owner`, …
@@ -38,10 +38,10 @@ class ChromeRows {
   explicit ChromeRows(ChromeEvents& events) : events_(events) {}
 
   void process(std::uint32_t pid, const std::string& name, std::uint32_t sort_index);
-  /// The row of a host thread; writes its name at the first call. Thread 0 gets a row of its own.
+  /// The row of a host thread; the first call writes its name. Thread 0 gets an id above any thread id.
   [[nodiscard]] ChromeRow thread(std::uint32_t pid, std::uint32_t thread, const std::string& name);
-  /// The first lane of the group in which everything ended by `start_ns`. `wanted_tid` is its first
-  /// lane's id if that is free; 0: any. `name()` is asked for when a lane is new.
+  /// The first lane of the group that is free at `start_ns`. `wanted_tid`: id of the first lane, used if it
+  /// is free; 0: any. Calls `name()` for a new lane.
   template <typename Name>
   [[nodiscard]] ChromeRow lane(const RowKey& key, std::uint32_t wanted_tid, TimeNs start_ns, TimeNs end_ns,
                                Name&& name) {
@@ -52,7 +52,7 @@ class ChromeRows {
   }
 
  private:
-  // More at once than this overlap in the last lane; a GPU runs 128 grids at most.
+  // A GPU runs at most 128 grids at once. Beyond that, slices overlap in the last lane.
   static constexpr std::size_t kMaxLanes = 128;
   // Above PID_MAX_LIMIT (2^22): no thread has such an id.
   static constexpr std::uint32_t kFirstOwnTid = 1u << 23;
@@ -61,9 +61,9 @@ class ChromeRows {
     ChromeRow row;
     TimeNs last_end_ns = INT64_MIN;
   };
-  /// nullptr: all are busy, and there may be more.
+  /// nullptr: all lanes are busy, and another one is allowed.
   [[nodiscard]] Lane* free_lane(const RowKey& key, TimeNs start_ns);
-  /// To the group that free_lane() looked at.
+  /// Adds a lane to the group of the last free_lane().
   [[nodiscard]] Lane& add_lane(const RowKey& key, std::uint32_t wanted_tid, const std::string& name);
   [[nodiscard]] ChromeRow make_row(std::uint32_t pid, std::uint32_t wanted_tid, const std::string& name);
 
@@ -71,7 +71,7 @@ class ChromeRows {
   std::map<std::pair<std::uint32_t, std::uint32_t>, ChromeRow> threads_;  // by pid and thread
   std::map<RowKey, std::vector<Lane>> lanes_;
   RowKey last_key_;
-  std::vector<Lane>* last_ = nullptr;  // of last_key_: most events follow one of the same row
+  std::vector<Lane>* last_ = nullptr;  // lanes of last_key_: consecutive events mostly share a row
   std::set<std::pair<std::uint32_t, std::uint32_t>> taken_;
   std::uint32_t next_tid_ = kFirstOwnTid;
 };

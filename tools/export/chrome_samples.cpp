@@ -9,7 +9,7 @@
 namespace rangefinder {
 namespace {
 
-/// A counter of the timeline and the columns that are its series.
+/// A counter of the timeline, with one column per series.
 struct Series {
   std::size_t column;
   const char* name;
@@ -69,7 +69,7 @@ void ChromeSamples::counters(std::uint32_t gpu, const Gpu& state, const SamplesR
 
 void ChromeSamples::add(const SamplesRecord& samples) {
   Gpu& gpu = gpus_[samples.gpu];
-  // A trace of which the beginning was removed has lost its sampling line: what is there was collected.
+  // A trace without its beginning has no sampling line: columns with values count as collected.
   for (std::size_t column = 0; column < kSampleColumns; ++column) {
     gpu.collected[column] = gpu.collected[column] || !samples.columns[column].empty();
   }

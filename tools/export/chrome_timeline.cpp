@@ -80,7 +80,7 @@ void ChromeTimeline::line(const Line& line, const LinePlace&) {
   std::visit([this](const auto& record) { parts_->add(record); }, line);
 }
 
-// The outline has counted it and knows where it is.
+// read_outline() has already reported the damage.
 void ChromeTimeline::broken(std::string_view, const LinePlace&) {}
 
 void ChromeTimeline::finish() {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace as events of the Chrome format: what the perfetto and kineto exports share.
+// A trace as events of the Chrome format, for the perfetto and kineto exports.
 //
 //   lines ─▶ ChromeTimeline ─┬─▶ ChromeGpu      kernels, copies, memsets, their bytes, their modules
 //                            ├─▶ ChromeHost     launches and other calls, flows to the GPU, overhead
 //                            ├─▶ ChromeNvtx     ranges and marks
 //                            └─▶ ChromeSamples  DRAM and L2 bandwidth as counters
 //
-// Categories, names and arguments are those that PyTorch's libkineto writes; what it has no word for
-// has our own. Events come in the order of the trace's lines; readers sort by time.
+// Categories, names and arguments follow PyTorch's libkineto where it has them. Events are in the order of
+// the trace's lines; readers sort by time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace rangefinder {
 
-/// What a process of the trace is called in the timeline.
+/// The ids of a trace's process in the timeline.
 struct ChromeProcess {
   std::uint32_t host_pid = 0;
   std::uint32_t first_gpu_pid = 0;  ///< GPU n is process first_gpu_pid + n
@@ -31,11 +31,11 @@ struct ChromeProcess {
 };
 
 struct ChromeOptions {
-  /// Ranges of this name or path are called ProfilerStep#0, #1, …; empty: none.
+  /// Ranges with this name or path are renamed to ProfilerStep#0, #1, …; empty: none.
   std::string step_range;
 };
 
-/// Texts of a trace as JSON strings, made once each.
+/// Caches the texts of a trace as JSON strings.
 class ChromeNames {
  public:
   explicit ChromeNames(const TraceOutline& trace) : trace_(trace) {}
@@ -44,7 +44,7 @@ class ChromeNames {
   [[nodiscard]] const std::string& path(std::uint32_t path);
   [[nodiscard]] const std::string& own(std::uint32_t path);
   [[nodiscard]] const std::string& text(std::uint32_t name);
-  /// Of an API: "cuLaunchKernel". `api` must live as long as this.
+  /// Name of an API: "cuLaunchKernel". `api` must outlive this.
   [[nodiscard]] const std::string& api(std::string_view api);
 
  private:
@@ -53,7 +53,7 @@ class ChromeNames {
   std::unordered_map<std::string_view, std::string> apis_;
 };
 
-/// What the parts of a timeline write with.
+/// The state shared by the parts of a timeline.
 struct ChromeContext {
   const TraceOutline& trace;
   const ChromeProcess process;
@@ -68,13 +68,13 @@ struct ChromeContext {
   [[nodiscard]] std::uint32_t gpu_pid(std::uint32_t gpu) const noexcept {
     return process.first_gpu_pid + gpu;
   }
-  /// Whether a launch and GPU work of this id are in the trace: only then there is an arrow.
+  /// True if the trace has both the launch and GPU work of this id; only then there is a flow.
   [[nodiscard]] bool has_flow(std::uint32_t correlation) const {
     return trace.launched.contains(correlation) && trace.worked.contains(correlation);
   }
 };
 
-/// One trace. `events` and what it writes to are shared by several in one file.
+/// Writes one trace. Several traces of one file share `events` and `rows`.
 class ChromeTimeline final : public TraceVisitor {
  public:
   ChromeTimeline(const TraceOutline& trace, const ChromeProcess& process, const ChromeOptions& options,
@@ -83,7 +83,7 @@ class ChromeTimeline final : public TraceVisitor {
 
   void line(const Line& line, const LinePlace& place) override;
   void broken(std::string_view error, const LinePlace& place) override;
-  /// What was held back: call once, behind the last line.
+  /// Writes the events held back. Call it once, after the last line.
   void finish();
 
  private:
@@ -92,7 +92,7 @@ class ChromeTimeline final : public TraceVisitor {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Names of the processes, then all lines of the trace.
+/// Writes the names of the processes, then all lines of the trace.
 void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process, const ChromeOptions& options,
                         ChromeEvents& events, ChromeRows& rows, std::uint32_t sort_index);
 

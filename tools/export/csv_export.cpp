@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces as CSV: a folder with a file a table.
+// Traces as CSV: a folder with one file per table.
 #include <string>
 #include <unordered_map>
 

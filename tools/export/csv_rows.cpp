@@ -227,7 +227,7 @@ void CsvRows::add(const SamplesRecord& samples) {
         if (place < values.size()) {
           out.number(values[place] * unit);
         } else if (collected[column]) {
-          out.number(0);  // a column that is left out was 0 in every sample
+          out.number(0);  // an omitted column was 0 in every sample
         } else {
           out.empty();
         }

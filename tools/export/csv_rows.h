@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lines of a trace as rows of CSV tables, one a record.
+// The lines of a trace as rows of CSV tables, one row per record.
 //
 //   read_trace ─▶ CsvRows::line ─▶ kernels.csv, launches.csv, …
 //
-// Every record of the trace is a row, those without times too: their times are empty.
+// Records without times are rows too, with empty times.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class CsvRows final : public TraceVisitor {
       : trace_(trace), number_(number), tables_(tables) {}
 
   void line(const Line& line, const LinePlace& place) override;
-  void broken(std::string_view, const LinePlace&) override {}  // the outline has counted it
+  void broken(std::string_view, const LinePlace&) override {}  // read_outline() has already reported it
 
  private:
   template <typename Other>
@@ -46,7 +46,7 @@ class CsvRows final : public TraceVisitor {
   void add(const SamplingRecord& sampling);
   void add(const SamplesRecord& samples);
 
-  /// A row that begins with the trace's number.
+  /// A new row, with the trace's number in its first column.
   CsvTable& row(CsvTableId table) { return tables_[table].number(number_); }
   CsvTable& times(CsvTable& row, TimeNs start_ns, TimeNs end_ns);
   CsvTable& gpu_work(CsvTableId table, const GpuWork& work);
@@ -54,7 +54,7 @@ class CsvRows final : public TraceVisitor {
   void launch_row(const LaunchRecord& launch, bool exact);
   void metric_rows(const ExactRecord& exact);
   void extras(CsvTable& row, const NvtxExtras& extras, std::uint32_t domain);
-  /// Texts as fields, made once each.
+  /// Cached texts as CSV fields.
   [[nodiscard]] const std::string& module(std::uint32_t path);
   [[nodiscard]] const std::string& kernel(std::uint32_t name);
   [[nodiscard]] const std::string& launch_config(std::uint32_t config);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One table as a CSV file, by RFC 4180: comma, CRLF, a header row, quotes doubled inside quotes.
+// Writes one table as a CSV file by RFC 4180: commas, CRLF, a header row, doubled quotes inside quotes.
 //
 //   CsvTable table(folder / "kernels.csv", overwrite, {"start_ns", "kernel"});
 //   table.number(1200).text("gemm<int, 4>").end_row();        1200,"gemm<int, 4>"
 //
-// Always valid UTF-8 without NUL. A text that a spreadsheet would take for a formula (it begins with
-// = + - @ or a tab) is quoted and otherwise kept as it is: the data stay what was recorded.
-// A value that was not measured is an empty field.
+// Always valid UTF-8 without NUL. A text that a spreadsheet would read as a formula (it begins with = + - @
+// or a tab) is quoted but not changed, so that the data stay as recorded. A value that was not measured is an
+// empty field.
 #pragma once
 
 #include <charconv>
@@ -23,7 +23,7 @@
 
 namespace rangefinder {
 
-/// `text` as a field, quoted where it has to be.
+/// `text` as a field, quoted if necessary.
 [[nodiscard]] std::string csv_cell(std::string_view text);
 
 class CsvTable {
@@ -32,7 +32,7 @@ class CsvTable {
   CsvTable(const std::filesystem::path& file, Overwrite overwrite, std::span<const std::string_view> columns);
 
   CsvTable& text(std::string_view value) { return field(csv_cell(value)); }
-  /// As csv_cell() made it.
+  /// `value`: a field made by csv_cell().
   CsvTable& field(std::string_view value) {
     separate();
     out() += value;
@@ -49,7 +49,7 @@ class CsvTable {
     }
     return *this;
   }
-  /// Empty for 0, which means none.
+  /// Empty for 0.
   template <std::integral T>
   CsvTable& nonzero(T value) {
     return value != 0 ? number(value) : empty();
@@ -61,7 +61,7 @@ class CsvTable {
   CsvTable& empty() { return field({}); }
   void end_row();
 
-  /// Gives the file its name.
+  /// Renames the temporary file to its target.
   void commit() { file_.commit(); }
 
  private:

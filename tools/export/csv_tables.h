@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of the csv export and their columns: docs/export.md lists them.
+// The tables of the csv export and their columns; docs/export.md documents them.
 //
-// One file a table, all traces in it: `trace` counts them from 0 and traces.csv says which is which.
-// Times are nanoseconds relative to base_unix_ns of the trace. Names stand in the rows, so that a file
+// One file per table, for all traces: the column `trace` is the number of the trace in traces.csv, from 0.
+// Times are nanoseconds relative to the trace's base_unix_ns. Rows have names instead of ids, so each file
 // can be read alone.
 #pragma once
 
@@ -57,7 +57,7 @@ class CsvTables {
  public:
   CsvTables(const std::filesystem::path& folder, Overwrite overwrite);
   [[nodiscard]] CsvTable& operator[](CsvTableId id) { return *tables_[static_cast<std::size_t>(id)]; }
-  /// All get their names. Returns their paths.
+  /// Commits all files and returns their paths.
   [[nodiscard]] std::vector<std::filesystem::path> commit();
 
  private:

@@ -12,12 +12,12 @@ namespace {
 constexpr std::array kFormats{
     ExportFormat{"perfetto", "timeline for ui.perfetto.dev and chrome://tracing", ".perfetto.json",
                  ExportShape::file, true, export_perfetto},
-    ExportFormat{"kineto", "timeline as PyTorch writes it, a file a rank", ".kineto",
+    ExportFormat{"kineto", "timeline in PyTorch's format, one file per rank", ".kineto",
                  ExportShape::file_a_trace, true, export_kineto},
     ExportFormat{"speedscope", "flame graphs of time and bytes for speedscope.app", ".speedscope.json",
                  ExportShape::file, true, export_speedscope},
     ExportFormat{"csv", "a folder of tables", ".csv", ExportShape::folder, false, export_csv},
-    ExportFormat{"sqlite", "a database a rank, tables as Nsight Systems names them", ".sqlite",
+    ExportFormat{"sqlite", "one database per rank, with Nsight Systems' table names", ".sqlite",
                  ExportShape::file_a_trace, false, export_sqlite},
     ExportFormat{"prometheus", "sums as metrics, for node_exporter's textfile collector", ".prom",
                  ExportShape::file, true, export_prometheus},
@@ -39,20 +39,19 @@ void note_trace(const TraceOutline& trace, ExportResult& result) {
   const std::string folder = trace.files.folder.string() + ": ";
   if (!trace.end) {
     result.notes.push_back(folder +
-                           "the program was killed, or still runs; at most the last second is missing");
+                           "the program was killed or is still running; at most the last second is missing");
   }
   std::uint64_t lost = 0;
   for (const std::uint64_t count : trace.loss) lost += count;
   if (lost != 0) {
-    result.notes.push_back(folder + "not everything was recorded; `rangefinder report` names what was lost");
+    result.notes.push_back(folder + "some records were lost; `rangefinder report` lists them by cause");
   }
 }
 
 void note_untimed(const TraceOutline& trace, ExportResult& result) {
   if (trace.untimed == 0) return;
   result.notes.push_back(trace.files.folder.string() + ": " +
-                         counted_text(trace.untimed, "GPU record", "GPU records") +
-                         " without times left out");
+                         counted_text(trace.untimed, "GPU record", "GPU records") + " without times omitted");
 }
 
 }  // namespace rangefinder

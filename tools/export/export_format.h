@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formats that traces can be exported to, as one table.
+// The table of export formats.
 //
-//   ExportRequest ─▶ export_formats()[i].write ─▶ ExportResult: files written, what they lack
+//   ExportRequest ─▶ export_formats()[i].write ─▶ ExportResult: files written, notes on missing data
 //
-// Writers stream: a trace is read twice (names, then events), memory grows with names and rows, not
-// with records. A file appears when it is whole; tables of one folder appear together at the end.
+// Writers stream: they read a trace twice (names, then events). Memory grows with names and rows, not with
+// records. A file appears under its name when it is complete; the tables of one folder appear together at the
+// end.
 #pragma once
 
 #include <cstddef>
@@ -26,26 +27,26 @@ struct ExportRequest {
   std::filesystem::path out;  ///< file, or folder for formats of several files; "-": standard output
   Overwrite overwrite = Overwrite::no;
   std::string step_range;         ///< kineto: becomes ProfilerStep#n
-  std::size_t max_modules = 200;  ///< prometheus: rows of modules; the rest is summed as (other)
+  std::size_t max_modules = 200;  ///< prometheus: maximum number of modules; the rest is summed as (other)
 };
 
 struct ExportResult {
   std::vector<std::filesystem::path> files;
-  std::vector<std::string> notes;  ///< what the files lack, a sentence each
+  std::vector<std::string> notes;  ///< one sentence each about data missing in the files
 };
 
 enum class ExportShape : std::uint8_t {
   file,          ///< one file for all traces
-  file_a_trace,  ///< one each: a folder, or a file if there is one trace
+  file_a_trace,  ///< one file per trace: a folder, or a single file for one trace
   folder         ///< several files
 };
 
 struct ExportFormat {
   std::string_view name;
   std::string_view about;
-  std::string_view ending;  ///< of the default name, behind that of the trace's folder
+  std::string_view ending;  ///< suffix of the default name, after the name of the trace's folder
   ExportShape shape;
-  bool to_stdout;  ///< "-" is possible, for one file
+  bool to_stdout;  ///< "-" is allowed, for one file
   ExportResult (*write)(const ExportRequest&);
 };
 
@@ -53,9 +54,9 @@ struct ExportFormat {
 /// nullptr: no such format.
 [[nodiscard]] const ExportFormat* find_export_format(std::string_view name);
 
-/// What is missing in every format made from this trace: its end, what was lost. Of damage read_damage tells.
+/// Adds notes about data missing in every format: no end line, lost records. read_damage reports damage.
 void note_trace(const TraceOutline& trace, ExportResult& result);
-/// GPU records without times, which no timeline can show.
+/// Adds a note about GPU records without times, which a timeline cannot show.
 void note_untimed(const TraceOutline& trace, ExportResult& result);
 
 ExportResult export_perfetto(const ExportRequest& request);

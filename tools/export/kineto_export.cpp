@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace as PyTorch's profiler writes one: a dictionary with the events in it, a file a process.
+// A trace in the format of PyTorch's profiler: one file per process, a JSON object that holds the events.
 //
-// The members come in libkineto's order. Holistic Trace Analysis finds the rank by a pattern that
-// wants a space behind "rank":, in the first lines; it takes whole JSON only, no stream of it.
+// The members are in libkineto's order. Holistic Trace Analysis finds the rank in the first lines, by a
+// pattern that requires a space after "rank":, and reads only complete JSON.
 #include <memory>
 #include <string>
 
@@ -15,7 +15,7 @@
 namespace rangefinder {
 namespace {
 
-// GPUs are processes 0, 1, … here. In a container a host's process may have such a number.
+// GPUs are processes 0, 1, … here. In a container a host process may have such an id.
 constexpr std::int64_t kMinHostPid = 64;
 constexpr std::int64_t kMaxHostPid = std::int64_t{1} << 22;
 constexpr std::uint32_t kFirstReplacementPid = 5'000'000;
@@ -63,7 +63,7 @@ void append_head(std::string& out, const TraceOutline& trace, TimeNs origin_ns) 
     separator = ",\n  ";
   }
   out += "\n],\n";
-  // Before any other text: a name could hold the word "rank".
+  // Before any other text: a name could contain the word "rank".
   if (is_number(trace.header.rank)) {
     out += "\"distributedInfo\": {\"rank\": " + std::to_string(std::stoul(trace.header.rank)) + "},\n";
   }
@@ -85,7 +85,7 @@ void write_file(const TraceOutline& trace, const std::string& step_range, Output
   file.text() += "\n],\n\"traceName\": " + json_string(name) + "\n}\n";
 }
 
-/// A file where the user names one: by its ending, or because it is there and no folder.
+/// True if the user names a file: by the extension .json, or because it exists and is no folder.
 bool is_one_file(const ExportRequest& request) {
   if (request.traces.size() != 1) return false;
   std::error_code ignored;
@@ -106,7 +106,7 @@ ExportResult export_kineto(const ExportRequest& request) {
     note_untimed(outline, result);
     const std::string name = process_file_name(outline.header) + ".pt.trace.json";
     const std::filesystem::path target = folder ? folder->path() / name : request.out;
-    // Each file is whole by itself, and stays if a later one fails.
+    // Each file is complete by itself and stays if a later one fails.
     OutputFile file(target, request.overwrite);
     write_file(outline, request.step_range, file, target.string());
     file.commit();

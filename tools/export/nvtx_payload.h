@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The number that an NVTX call carried, by its type.
+// The payload of an NVTX call, by its type.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@
 
 namespace rangefinder {
 
-/// monostate: it carried none. 32 bit types widen.
+/// monostate: no payload. 32-bit types are widened.
 using PayloadValue = std::variant<std::monostate, std::uint64_t, std::int64_t, double>;
 
 [[nodiscard]] inline PayloadValue payload_value(const NvtxExtras& extras) noexcept {
@@ -37,7 +37,7 @@ using PayloadValue = std::variant<std::monostate, std::uint64_t, std::int64_t, d
   return {};
 }
 
-/// As decimal digits, "nan", "inf" or "-inf"; "" for none.
+/// Decimal digits, "nan", "inf" or "-inf"; "" for no payload.
 [[nodiscard]] inline std::string payload_text(const NvtxExtras& extras) {
   char buffer[48];
   return std::visit(

@@ -28,7 +28,7 @@ bool is_taken(const fs::path& target) {
   return fs::symlink_status(target, ignored).type() != fs::file_type::not_found;
 }
 
-/// A pipe, a terminal, /dev/stdout: nothing can be renamed over it.
+/// True for a pipe, a terminal, /dev/stdout: a rename must not replace it.
 bool is_stream(const fs::path& target) {
   if (target == "-") return true;
   std::error_code ignored;
@@ -72,8 +72,8 @@ TemporaryTarget::~TemporaryTarget() {
 }
 
 void TemporaryTarget::commit() {
-  // NOREPLACE: nobody may have made the target meanwhile. File systems that know no such rename
-  // say EINVAL; then the look in the constructor has to do.
+  // NOREPLACE, because another process may have created the target since the constructor's check. File
+  // systems without it return EINVAL; then only that check protects the target.
   const unsigned flags = overwrite_ == Overwrite::no ? RENAME_NOREPLACE : 0;
   int done = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), flags);
   if (done != 0 && errno == EINVAL) done = rename(temporary_.c_str(), target_.c_str());
@@ -111,7 +111,7 @@ void OutputFile::write_out() {
 
 void OutputFile::commit() {
   write_out();
-  // Some file systems (NFS, quotas) tell of a full disk only here.
+  // Some file systems (NFS, quotas) report a full disk only at close().
   if (close(std::exchange(file_, -1)) != 0) cannot_write(target_, errno);
   if (place_) place_->commit();
 }
@@ -128,7 +128,7 @@ OutputFolder::OutputFolder(fs::path folder) : folder_(std::move(folder)) {
 
 OutputFolder::~OutputFolder() {
   if (!slot_) return;
-  rmdir(folder_.c_str());  // not empty: somebody else's files are in it
+  rmdir(folder_.c_str());  // fails if it has files
   forget_unfinished(*slot_);
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results that are there whole or not at all.
+// Writes result files that are complete or absent.
 //
 //   OutputFile file(target)  ─▶  .target.part-4711  ─ commit() ─▶  target
 //                                       └─ an error, Ctrl-C ─▶  nothing
 //
-// The temporary file lies beside its target, so that the rename is atomic. A target that exists is
-// left alone unless the caller says so. "-" is standard output; that, and what is no regular
-// file (a pipe, /dev/stdout), is written as it comes.
-// Errors of writing throw Missing, with the system's reason.
+// The temporary file is beside its target, so that the rename is atomic. An existing target is replaced only
+// with Overwrite::yes. "-" is standard output. It and other files that are not regular (a pipe, /dev/stdout)
+// are written directly. Write errors throw Missing, with the system's reason.
 #pragma once
 
 #include <cstddef>
@@ -22,34 +21,34 @@ namespace rangefinder {
 
 enum class Overwrite : std::uint8_t { no, yes };
 
-/// What the user has to decide: another name, or --force.
+/// The target exists: the user must choose another name or --force.
 class TargetExists : public std::runtime_error {
  public:
   explicit TargetExists(const std::filesystem::path& target);
 };
 
-/// The place of a file in the making, for writers that open it themselves, as SQLite does.
+/// The temporary file of a target, for writers that open it themselves, such as SQLite.
 class TemporaryTarget {
  public:
   /// Creates the empty temporary file. Throws TargetExists, Missing.
   TemporaryTarget(std::filesystem::path target, Overwrite overwrite);
-  /// Not committed: the temporary file is removed.
+  /// Removes the temporary file if it was not committed.
   ~TemporaryTarget();
   TemporaryTarget(const TemporaryTarget&) = delete;
   TemporaryTarget& operator=(const TemporaryTarget&) = delete;
 
   [[nodiscard]] const std::filesystem::path& temporary() const noexcept { return temporary_; }
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
-  /// Gives it its name. What was written must be on its way to the disk: close it before.
+  /// Renames it to the target. Close the file first, so that write errors are known.
   void commit();
 
  private:
   std::filesystem::path target_, temporary_;
   Overwrite overwrite_;
-  std::optional<std::size_t> slot_;  // none: it has its name
+  std::optional<std::size_t> slot_;  // nullopt: committed
 };
 
-/// Text, buffered. Not thread-safe.
+/// A buffered text file. Not thread-safe.
 class OutputFile {
  public:
   static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
@@ -60,7 +59,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Append here, and call drain() now and then: it writes once enough is there.
+  /// The buffer: append to it and call drain() regularly, which writes it once it is full.
   [[nodiscard]] std::string& text() noexcept { return text_; }
   void drain() {
     if (text_.size() >= kBufferBytes) write_out();
@@ -72,14 +71,13 @@ class OutputFile {
   void write_out();
 
   std::filesystem::path target_;
-  std::optional<TemporaryTarget> place_;  // none: written as it comes
+  std::optional<TemporaryTarget> place_;  // nullopt: written directly
   int file_ = -1;
   std::string text_;
   std::uint64_t written_ = 0;
 };
 
-/// A folder for results: made if it is not there, and removed again if it stays without commit()
-/// and empty.
+/// A folder for results. Created if it does not exist, and removed if it is still empty and without commit().
 class OutputFolder {
  public:
   explicit OutputFolder(std::filesystem::path folder);
@@ -92,7 +90,7 @@ class OutputFolder {
 
  private:
   std::filesystem::path folder_;
-  std::optional<std::size_t> slot_;  // none: it was there, or is to stay
+  std::optional<std::size_t> slot_;  // nullopt: it existed before, or was committed
 };
 
 }  // namespace rangefinder

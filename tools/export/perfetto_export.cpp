@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All traces as one timeline: an array of Chrome events, which Perfetto reads even if it is cut.
+// All traces as one timeline: an array of Chrome events, which Perfetto reads even if it is truncated.
 //
-//   [ {…},                 every process of every trace has ids of its own,
-//     {…} ]                times are relative to the earliest moment of all
+//   [ {…},                 ids are unique over all processes and traces,
+//     {…} ]                times are relative to the earliest time of all traces
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -14,13 +14,13 @@
 namespace rangefinder {
 namespace {
 
-// Process ids of Linux end at 2^22 (PID_MAX_LIMIT); those above are ours.
+// Linux process ids are at most 2^22 (PID_MAX_LIMIT); larger ids are free for rows.
 constexpr std::uint32_t kMaxPid = 1u << 22;
 constexpr std::uint32_t kFirstOwnPid = 5'000'000;
 constexpr std::uint32_t kFirstGpuPid = 10'000'000;
 constexpr std::uint32_t kGpuPidsATrace = 1'000;
 
-/// a - b, around the corner rather than undefined where a damaged header makes it overflow.
+/// a - b with wraparound: a damaged header may make it overflow.
 TimeNs difference(TimeNs a, TimeNs b) {
   return static_cast<TimeNs>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }

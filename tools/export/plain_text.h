@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A recorded name as text that any reader takes: valid UTF-8, no NUL.
+// A recorded name as text that every reader accepts: valid UTF-8, no NUL.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rangefinder {
 
-/// Every byte that is not part of a valid sequence, and NUL, as U+FFFD.
+/// Replaces NUL and every byte that is not part of a valid UTF-8 sequence by U+FFFD.
 [[nodiscard]] inline std::string plain_text(std::string_view text) {
   std::string out;
   append_valid_utf8(out, text);

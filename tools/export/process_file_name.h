@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process's own file is called, in formats that have a file a process:
-// node7_4711.1700000000000000000, as PyTorch's profiler begins the names of its files.
+// The file name of a process, for formats with one file per process: node7_4711.1700000000000000000, the
+// beginning of file names by PyTorch's profiler.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace rangefinder {
 
-/// What a file name must not hold becomes '_'.
+/// Replaces characters that are not allowed in a file name by '_'.
 [[nodiscard]] inline std::string process_file_name(const Header& header) {
   std::string host = header.host.empty() ? "host" : header.host;
   const auto is_bad = [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20; };

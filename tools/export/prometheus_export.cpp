@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of traces as metrics: for node_exporter's textfile collector, or promtool.
+// Sums of traces as metrics, for node_exporter's textfile collector or promtool.
 //
-// Of modules, and of kernels where they are asked for, the heaviest have rows (prometheus_families.h).
+// The heaviest modules, and optionally kernels, have rows (prometheus_families.h).
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -20,7 +20,7 @@
 namespace rangefinder {
 namespace {
 
-/// One trace with its sums; small beside its events.
+/// One trace with its sums, but without its events.
 struct Process {
   explicit Process(const TraceFolder& folder) : outline(read_outline(folder)), totals(collect_work(outline)) {
     if (totals.exact.empty() && outline.has_samples) {
@@ -38,34 +38,34 @@ struct Process {
 
 using Weight = std::pair<std::uint64_t, std::uint64_t>;
 
-/// Names that have rows of their own, and how many have none.
+/// The names with their own rows, and the number of names without.
 struct KeptNames {
   std::set<std::string> names;
   std::size_t omitted = 0;
 
-  /// The name itself, or that of all the others.
+  /// The name itself, or kOtherRows.
   [[nodiscard]] std::string row_of(std::string name) const {
     return names.contains(name) ? std::move(name) : kOtherRows;
   }
 };
 
-KeptNames heaviest(std::unordered_map<std::string, Weight>&& weights, std::size_t most) {
+KeptNames heaviest(std::unordered_map<std::string, Weight>&& weights, std::size_t limit) {
   std::vector<std::pair<Weight, std::string>> order;
   for (auto& [name, weight] : weights) order.emplace_back(weight, name);
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
   KeptNames out;
-  if (order.size() > most) {
-    out.omitted = order.size() - most;
-    order.resize(most);
+  if (order.size() > limit) {
+    out.omitted = order.size() - limit;
+    order.resize(limit);
   }
   for (auto& [weight, name] : order) out.names.insert(std::move(name));
   return out;
 }
 
 /// The heaviest modules over all traces: by GPU time, then by bytes.
-KeptNames kept_modules(const std::deque<Process>& processes, std::size_t most) {
+KeptNames kept_modules(const std::deque<Process>& processes, std::size_t limit) {
   std::unordered_map<std::string, Weight> weights;
   for (const Process& process : processes) {
     for (const auto& [key, sum] : process.totals.work) {
@@ -79,19 +79,19 @@ KeptNames kept_modules(const std::deque<Process>& processes, std::size_t most) {
       weights[process.module(path.path)].second += path.exclusive[2].bytes;
     }
   }
-  return heaviest(std::move(weights), most);
+  return heaviest(std::move(weights), limit);
 }
 
-KeptNames kept_kernels(const std::deque<Process>& processes, std::size_t most) {
+KeptNames kept_kernels(const std::deque<Process>& processes, std::size_t limit) {
   std::unordered_map<std::string, Weight> weights;
-  if (most == 0) return {};
+  if (limit == 0) return {};
   for (const Process& process : processes) {
     for (const auto& [key, sum] : process.totals.work) {
       if (key.kind == WorkKind::kernel)
         weights[process.outline.kernel_name(key.name).demangled].first += sum.ns;
     }
   }
-  return heaviest(std::move(weights), most);
+  return heaviest(std::move(weights), limit);
 }
 
 class Writer {
@@ -137,7 +137,7 @@ class Writer {
     out_.span.add({{"rank", rank_}},
                   static_cast<std::uint64_t>(trace.last_ns) - static_cast<std::uint64_t>(trace.first_ns));
     for (std::size_t i = 0; i < kLossCauses.size(); ++i) {
-      // Zero is measured here, and a rate over a series that appears late would miss its first count.
+      // Zeros are written too: rate() would miss the first count of a series that appears later.
       out_.lost.add({{"rank", rank_}, {"cause", kLossCauses[i].name}}, trace.loss[i]);
     }
     if (!trace.end) return;
@@ -188,7 +188,7 @@ class Writer {
       out_.measured.add(labels, sum.measured);
     }
     if (!process_.sampled) return;
-    // Samples are shared over all GPUs of a process at once: with several, no label can say which.
+    // Sampled bytes are sums over all GPUs of a process, so with several GPUs there is no GPU label.
     const auto& gpus = process_.outline.gpus;
     for (const SampledPath& path : process_.sampled->paths) {
       PrometheusLabels labels = module_labels(gpus.empty() ? 0 : gpus.front().id, path.path);

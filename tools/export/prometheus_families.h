@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The metrics by which traces and running programs are told to Prometheus: one list of names for both.
+// The Prometheus metrics of traces and running programs: one list of names for both.
 //
 //   trace ─▶ trace_families()  ─┐
 //                               ├─▶ PrometheusFamilies ─▶ `export --to prometheus`, /metrics of `serve`
 //   summaries of running programs ┘   (tools/serve/process_ledger.h)
 //
-// A module's rows are of the module itself, without those below it, so that sum() over modules is the
-// whole. At most so many modules have rows; the others are summed as (other), and counted. Kernel names are
-// no labels unless asked for: their number has no bound, so they have one as well.
+// A module's values exclude the modules below it, so that sum() over modules is the total. The number of
+// modules with rows is limited; the others are summed as (other), and counted. Kernel names are labels only
+// on request and are limited too, because their number is unbounded.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ inline constexpr const char* kOutsideModule = "(outside of any range)";
 inline constexpr const char* kOtherRows = "(other)";
 
 struct PrometheusLimits {
-  std::size_t modules = 200;  ///< with rows of their own; others are summed as (other)
-  std::size_t kernels = 0;    ///< the same of kernel names; 0: no rows by kernel
+  std::size_t modules = 200;  ///< maximum number with rows; others are summed as (other)
+  std::size_t kernels = 0;    ///< the same for kernel names; 0: no rows by kernel
 };
 
 struct PrometheusFamilies {
@@ -55,7 +55,7 @@ struct PrometheusFamilies {
   PrometheusFamily measured{"rangefinder_measured_launches_total",
                             "Launches and counter ranges whose exact bytes are in the sums.", "counter",
                             Unit::one};
-  PrometheusFamily copies{"rangefinder_memcpy_bytes_total", "Bytes that copies were asked for.", "counter",
+  PrometheusFamily copies{"rangefinder_memcpy_bytes_total", "Bytes requested by copies.", "counter",
                           Unit::one};
   PrometheusFamily copy_time{"rangefinder_memcpy_seconds_total", "Sum of the durations of copies.", "counter",
                              Unit::nanosecond};
@@ -74,7 +74,7 @@ struct PrometheusFamilies {
                                    "Kernel names without rows of their own, summed as (other).", "gauge",
                                    Unit::one};
 
-  /// In the order in which they are written.
+  /// In output order.
   static constexpr std::array kAll{&PrometheusFamilies::build,
                                    &PrometheusFamilies::gpus,
                                    &PrometheusFamilies::peak,
@@ -99,7 +99,7 @@ struct PrometheusFamilies {
   }
 };
 
-/// Sums of all traces. Throws Missing where one cannot be read. `notes`: what they lack.
+/// Sums of all traces. Throws Missing if one cannot be read. `notes`: receives notes on missing data.
 [[nodiscard]] PrometheusFamilies trace_families(const std::vector<TraceFolder>& traces,
                                                 const PrometheusLimits& limits,
                                                 std::vector<std::string>* notes = nullptr);

@@ -8,7 +8,7 @@
 namespace rangefinder {
 namespace {
 
-/// Label values: backslash, quote and newline are escaped, all else stands for itself.
+/// Appends a label value; escapes backslash, quote and newline.
 void append_label_value(std::string& out, std::string_view value) {
   for (const char c : plain_text(value)) {
     if (c == '\\' || c == '"') out += '\\';

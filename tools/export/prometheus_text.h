@@ -6,8 +6,8 @@
 //   # TYPE rangefinder_kernel_seconds_total counter
 //   rangefinder_kernel_seconds_total{gpu="0",module="model/decoder"} 0.002400500
 //
-// Samples of one family stand together, and no two have the same labels: those that would are added
-// up, as for two processes of one rank. Labels without a value are left out, which means the same.
+// Samples of one family are written together. Samples with equal labels are added up, for example two
+// processes of one rank. Labels with an empty value are omitted, which means the same.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace rangefinder {
 
-/// Name and value, in the order they are to stand in.
+/// Names and values, in output order.
 using PrometheusLabels = std::vector<std::pair<std::string_view, std::string>>;
 
-/// The decimal point of a family's values, which are counted as integers: sums stay exact.
+/// The unit of a family's values. They are integers, so that sums are exact.
 enum class PrometheusUnit : std::uint8_t { one, nanosecond };
 
 class PrometheusFamily {
@@ -31,13 +31,13 @@ class PrometheusFamily {
       : name_(name), help_(help), type_(type), unit_(unit) {}
 
   void add(const PrometheusLabels& labels, std::uint64_t value);
-  /// A gauge that is not to be added up.
+  /// Sets a gauge instead of adding.
   void set(const PrometheusLabels& labels, std::uint64_t value);
   /// Adds the samples of `other`, of the same family.
   void add(const PrometheusFamily& other);
-  /// Samples of `other` that are higher, or new here.
+  /// Takes the maximum of each sample here and in `other`.
   void raise(const PrometheusFamily& other);
-  /// Nothing for a family without samples.
+  /// Appends nothing if the family has no samples.
   void append(std::string& out) const;
 
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
@@ -45,7 +45,7 @@ class PrometheusFamily {
  private:
   std::string_view name_, help_, type_;
   PrometheusUnit unit_;
-  std::map<std::string, std::uint64_t> samples_;  // by labels as text
+  std::map<std::string, std::uint64_t> samples_;  // by label text
 };
 
 }  // namespace rangefinder

@@ -6,8 +6,8 @@
 //   profile "GPU time of kernels", nanoseconds: [model, decoder, layer 0, gemm<…>]  1,234,567
 //   profile "DRAM bytes", bytes
 //
-// Weights are of the path itself; speedscope adds up what is below. Sums, no timeline: a stack stands
-// once, whatever the number of its calls.
+// Weights are exclusive; speedscope adds up the frames below. The profiles are sums without a timeline: each
+// stack occurs once, for all of its calls.
 #include <functional>
 #include <map>
 #include <string>
@@ -25,13 +25,13 @@ namespace {
 
 using Stack = std::vector<std::uint32_t>;  // frames, outermost first
 
-/// Frames of all traces of the file.
+/// The frames of all traces in the file.
 class Frames {
  public:
-  /// `identity` tells frames of the same name apart.
+  /// `identity` distinguishes frames with the same name.
   std::uint32_t add(const std::string& identity, const std::string& name) {
     const auto [it, is_new] = ids_.try_emplace(identity, static_cast<std::uint32_t>(names_.size()));
-    // speedscope draws a frame without a name as nothing.
+    // speedscope does not draw a frame without a name.
     if (is_new) names_.push_back(name.empty() ? "(no name)" : name);
     return it->second;
   }
@@ -42,7 +42,7 @@ class Frames {
   std::vector<std::string> names_;
 };
 
-/// Stacks in the order of the tree, so that neighbours share what is above them.
+/// Stacks in tree order, so that neighbours share their ancestors.
 using Weights = std::map<Stack, std::uint64_t>;
 
 struct Profile {
@@ -100,7 +100,7 @@ class TraceProfiles {
     for (const auto& [key, sum] : work_.work) {
       if (is_wanted(key) && sum.ns != 0) profile.weights[stack(key)] += sum.ns;
     }
-    // A file without any profile is an error to speedscope: kernels have one, be it empty.
+    // speedscope rejects a file without a profile, so the profile of kernels is written even if empty.
     if (!profile.weights.empty() || out.empty()) out.push_back(std::move(profile));
   }
 
@@ -108,7 +108,7 @@ class TraceProfiles {
     Profile dram{prefix_ + "DRAM bytes, read and written (measured launches)", "bytes", {}};
     Profile l2{prefix_ + "L2 bytes (measured launches)", "bytes", {}};
     for (const auto& [key, sum] : work_.exact) {
-      // A copy's exact line does not say its direction, nor a counter range which of its launches.
+      // An exact line has no direction of a copy, and a counter range does not name its launches.
       WorkKey at = key;
       if (key.kind == WorkKind::memcpy) at.name = static_cast<std::uint32_t>(CopyKind::unknown);
       if (sum.dram_read_bytes + sum.dram_write_bytes != 0) {
@@ -128,10 +128,10 @@ class TraceProfiles {
       if (bytes != 0) dram.weights[stack(path.path)] += bytes;
       if (path.exclusive[2].bytes != 0) l2.weights[stack(path.path)] += path.exclusive[2].bytes;
     }
-    const Stack nobody{frames_.add("nobody", "(bytes of nobody)")};
+    const Stack unattributed{frames_.add("unattributed", "(bytes of nobody)")};
     const auto& left = totals.samples.unattributed;
-    if (left[0] + left[1] != 0) dram.weights[nobody] += left[0] + left[1];
-    if (left[2] != 0) l2.weights[nobody] += left[2];
+    if (left[0] + left[1] != 0) dram.weights[unattributed] += left[0] + left[1];
+    if (left[2] != 0) l2.weights[unattributed] += left[2];
     out.push_back(std::move(dram));
     out.push_back(std::move(l2));
   }

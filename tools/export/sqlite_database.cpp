@@ -82,7 +82,7 @@ void SqliteInsert::bind_text(std::string_view value) {
 }
 
 void SqliteInsert::run() {
-  // A row with fewer values would keep some of the row before.
+  // A row with fewer values would keep values of the previous row.
   assert(next_ == columns_ + 1);
   next_ = 1;
   if (sqlite3_step(statement_) != SQLITE_DONE) database_.fail();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The SQLite C library with destructors, and nothing else: one database, one transaction, inserts.
+// A thin wrapper of the SQLite C library: one database, one transaction, inserts.
 //
 //   SqliteDatabase database(file);
 //   SqliteInsert kernels(database, "kernels");
-//   kernels.add(start_ns, std::nullopt, "gemm");        a value a column; nullopt is NULL
+//   kernels.add(start_ns, std::nullopt, "gemm");        one value per column; nullopt is NULL
 //   database.commit();
 //
-// No journal: the file is a temporary one and goes away when anything fails. Errors throw Missing.
+// No journal: the file is temporary and is removed after any error. Errors throw Missing.
 #pragma once
 
 #include <concepts>
@@ -25,15 +25,15 @@ namespace rangefinder {
 /// Not thread-safe.
 class SqliteDatabase {
  public:
-  /// Of an empty file. Begins the transaction.
+  /// Opens an empty file and begins the transaction.
   explicit SqliteDatabase(const std::filesystem::path& file);
   ~SqliteDatabase();
   SqliteDatabase(const SqliteDatabase&) = delete;
   SqliteDatabase& operator=(const SqliteDatabase&) = delete;
 
-  /// Statements without results.
+  /// Executes statements without results.
   void execute(const std::string& sql);
-  /// Ends the transaction and closes the file. Every SqliteInsert must be gone.
+  /// Ends the transaction and closes the file. Every SqliteInsert must be destroyed before.
   void commit();
   [[noreturn]] void fail();
   [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
@@ -43,7 +43,7 @@ class SqliteDatabase {
   sqlite3* handle_ = nullptr;
 };
 
-/// One prepared insert of a whole row.
+/// A prepared INSERT of a complete row.
 class SqliteInsert {
  public:
   SqliteInsert(SqliteDatabase& database, const std::string& table);
@@ -56,16 +56,16 @@ class SqliteInsert {
     (bind(values), ...);
     run();
   }
-  /// A value of the next column, for rows whose length is known at run time; then run().
+  /// Binds the value of the next column, for rows whose length is known at run time. Then call run().
   template <std::integral T>
   void bind(T value) {
-    // SQLite's integers have a sign: what does not fit stays exact as text.
+    // SQLite's integers are signed: a larger value is stored exactly, as text.
     if constexpr (std::same_as<T, std::uint64_t>) {
       if (value > INT64_MAX) return bind_text(std::to_string(value));
     }
     bind_integer(static_cast<std::int64_t>(value));
   }
-  /// NULL for NaN, as SQLite has it.
+  /// SQLite stores NaN as NULL.
   void bind(double value);
   void bind(std::string_view value) { bind_text(value); }
   void bind(const std::string& value) { bind_text(value); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace as an SQLite database, a file a process.
+// A trace as an SQLite database, one file per process.
 #include <memory>
 
 #include "tools/export/export_format.h"
@@ -40,7 +40,7 @@ ExportResult export_sqlite(const ExportRequest& request) {
         folder ? folder->path() / (process_file_name(outline.header) + ".sqlite") : request.out;
     TemporaryTarget place(target, request.overwrite);
     write_database(outline, place.temporary());
-    // Each file is whole by itself, and stays if a later one fails.
+    // Each file is complete by itself and stays if a later one fails.
     place.commit();
     if (folder) folder->commit();
     result.files.push_back(target);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One insert a table of the sqlite export, and the ids of its enumerations. For SqliteRows alone.
+// One insert per table of the sqlite export, and the ids of its enumerations. Used only by SqliteRows.
 #pragma once
 
 #include "tools/export/sqlite_database.h"
@@ -45,7 +45,7 @@ struct SqliteRows::Inserts {
   SqliteInsert samples{database_, "samples"};
 };
 
-/// Values of NVTX_EVENTS.eventType, as Nsight Systems numbers them.
+/// Nsight Systems' values of NVTX_EVENTS.eventType.
 inline constexpr int kNsysNvtxCategory = 33, kNsysNvtxMark = 34, kNsysNvtxPushPop = 59,
                      kNsysNvtxStartEnd = 60, kNsysNvtxDomain = 75;
 

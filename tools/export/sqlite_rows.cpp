@@ -16,7 +16,7 @@ namespace {
 
 /// CUpti_ActivityMemcpyKind, by CopyKind.
 constexpr std::array<int, kCopyKindNames.size()> kCopyKindIds{0, 1, 2, 8, 9, 10, 3, 4, 5, 6, 7};
-/// As Nsight Systems counts kinds of memory, by MemoryKind.
+/// Nsight Systems' ids of memory kinds, by MemoryKind.
 constexpr std::array<int, kMemoryKindNames.size()> kMemoryKindIds{0xffff, 0, 1, 2, 3, 4, 5, 6};
 
 std::optional<TimeNs> time_or_null(TimeNs time) {
@@ -32,7 +32,7 @@ std::optional<std::string> handle(std::uint64_t value) {
   return value == 0 ? std::nullopt : std::optional(handle_text(value));
 }
 
-/// Columns start to globalPid, which all GPU work has.
+/// Binds the columns start to globalPid, which all GPU work has.
 void bind_work(SqliteInsert& row, const GpuWork& work, std::int64_t global_pid) {
   row.bind(time_or_null(work.start_ns));
   row.bind(time_or_null(work.end_ns));
@@ -43,7 +43,7 @@ void bind_work(SqliteInsert& row, const GpuWork& work, std::int64_t global_pid) 
   row.bind(global_pid);
 }
 
-/// graphId to captured, which all GPU work has.
+/// Binds the columns graphId to captured, which all GPU work has.
 void bind_origin(SqliteInsert& row, const GpuWork& work) {
   row.bind(nonzero(work.graph));
   row.bind(nonzero(work.graph_node));
@@ -337,7 +337,7 @@ const SqliteRows::KernelTexts& SqliteRows::kernel_texts(std::uint32_t name) {
   return it->second;
 }
 
-/// Columns uint64Value to floatValue.
+/// Binds the columns uint64Value to floatValue.
 void SqliteRows::nvtx(const NvtxExtras& extras) {
   SqliteInsert& row = inserts_->nvtx;
   const PayloadValue value = payload_value(extras);
@@ -423,7 +423,7 @@ void SqliteRows::add(const SamplesRecord& samples) {
         if (place < values.size()) {
           row.bind(values[place] * unit);
         } else if (collected[column]) {
-          row.bind(0);  // a column that is left out was 0 in every sample
+          row.bind(0);  // an omitted column was 0 in every sample
         } else {
           row.bind(std::nullopt);
         }

@@ -2,7 +2,7 @@
 //
 // The lines of a trace as rows of the tables of sqlite_schema.h.
 //
-// Memory grows with distinct texts. Process and thread ids are packed as Nsight Systems packs them:
+// Memory grows with distinct texts. Process and thread ids are packed as in Nsight Systems:
 // globalTid / 0x1000000 % 0x1000000 is the process, globalTid % 0x1000000 the thread.
 #pragma once
 
@@ -20,13 +20,13 @@ namespace rangefinder {
 
 class SqliteRows final : public TraceVisitor {
  public:
-  /// Of tables that are there.
+  /// The tables must exist.
   SqliteRows(const TraceOutline& trace, SqliteDatabase& database);
   ~SqliteRows() override;
 
   void line(const Line& line, const LinePlace& place) override;
-  void broken(std::string_view, const LinePlace&) override {}  // the outline has counted it
-  /// Names, GPUs, streams, loss.
+  void broken(std::string_view, const LinePlace&) override {}  // read_outline() has already reported it
+  /// Adds names, GPUs, streams and loss.
   void add_outline();
 
  private:

@@ -2,9 +2,9 @@
 //
 // Tables of the sqlite export. docs/export.md describes them for users.
 //
-// Those in capitals carry names and columns that Nsight Systems gives its export where the meaning is
-// the same, so that queries written for one run on the other; pathId, rangeId and what stands behind
-// them are ours. Tables and views in small letters are ours alone. A value that was not measured is NULL.
+// Tables in capitals have the names and columns of Nsight Systems' export where the meaning is the same, so
+// that queries run on both. The columns pathId, rangeId and those after them are additions. Tables and views
+// in lower case are additions too. A value that was not measured is NULL.
 #pragma once
 
 namespace rangefinder {
@@ -55,7 +55,7 @@ CREATE TABLE paths (id INTEGER PRIMARY KEY, parent INTEGER, depth INTEGER NOT NU
   domain TEXT NOT NULL, path TEXT NOT NULL);
 CREATE TABLE exact (correlationId INTEGER, counterRange INTEGER, kind TEXT NOT NULL, deviceId INTEGER NOT NULL,
   pathId INTEGER, rangeId INTEGER, launches INTEGER, kernels INTEGER, isExclusive INTEGER, gpuNs INTEGER,
-  dramReadBytes INTEGER, dramWriteBytes INTEGER, l2Bytes INTEGER, metricSet TEXT, outcome TEXT);
+  dramReadBytes INTEGER, dramWriteBytes INTEGER, l2Bytes INTEGER, metricSet TEXT, unmeasured TEXT);
 CREATE TABLE metrics (correlationId INTEGER, counterRange INTEGER, metricSet TEXT NOT NULL, metricId INTEGER NOT NULL,
   value REAL);
 CREATE TABLE syncs (start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER, contextId INTEGER,
@@ -89,7 +89,7 @@ CREATE VIEW modules AS
   GROUP BY p.id;
 )sql";
 
-/// Behind the last row: an index that grows with every insert costs more.
+/// Created after the last row: updating an index with every insert costs more.
 inline constexpr const char* kSqliteIndexes = R"sql(
 CREATE INDEX exact_by_correlation ON exact (correlationId);
 )sql";

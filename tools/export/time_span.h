@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic on times that a damaged trace may have put anywhere: nothing here overflows.
+// Arithmetic on times without overflow, because a damaged trace may have any times.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace rangefinder {
 
-/// From `start_ns` to `end_ns`; 0 where that is not forward.
+/// The time from `start_ns` to `end_ns`; 0 if `end_ns` is not later.
 [[nodiscard]] constexpr std::uint64_t span_ns(TimeNs start_ns, TimeNs end_ns) noexcept {
   return end_ns <= start_ns ? 0 : static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(start_ns);
 }
 
-/// Where the i-th sample of a run begins, as schema/README.md defines it; the run's end for i = count.
+/// Start of the i-th sample of a run, as defined in schema/README.md; the end of the run for i = count.
 [[nodiscard]] constexpr TimeNs sample_start_ns(const SampleRun& run, std::uint32_t i) noexcept {
   if (run.count == 0) return run.start_ns;
   const std::uint64_t length_ns = span_ns(run.start_ns, run.end_ns);

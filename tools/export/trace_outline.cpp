@@ -21,7 +21,7 @@ class OutlineVisitor final : public TraceVisitor {
   }
 
   void broken(std::string_view error, const LinePlace& place) override {
-    beginning_.broken(error, place);  // behind a header read_damage says where
+    beginning_.broken(error, place);  // after the header, read_damage reports it
   }
 
  private:
@@ -150,7 +150,7 @@ TraceOutline read_outline(const TraceFolder& files) {
   out.files = files;
   if (files.segments.empty()) {
     throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
-                  "  Exports are made from the trace: copy its files next to the summary.");
+                  "  An export needs the trace: copy its trace-*.ndjson files next to the summary.");
   }
   LineReader reader;
   OutlineVisitor visitor(out);

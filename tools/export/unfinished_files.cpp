@@ -17,10 +17,10 @@ namespace {
 enum SlotUse : sig_atomic_t { kFree, kFile, kFolder };
 
 struct Slot {
-  volatile sig_atomic_t use = kFree;  // written last: the handler sees whole paths only
+  volatile sig_atomic_t use = kFree;  // written last: the handler sees only complete paths
   std::array<char, PATH_MAX> path{};
 };
-// In .bss, never freed: a signal may come at any time.
+// In .bss, never freed: a signal may arrive at any time.
 std::array<Slot, kMaxUnfinished> slots;
 
 void remove_all(SlotUse use) noexcept {
@@ -37,7 +37,7 @@ void remove_all(SlotUse use) noexcept {
 void die_cleanly(int signal_number) {
   remove_all(kFile);
   remove_all(kFolder);
-  // SA_RESETHAND gave the default action back: who waits for us sees the signal.
+  // SA_RESETHAND has restored the default action, so the parent process sees the signal.
   raise(signal_number);
 }
 
@@ -55,7 +55,7 @@ void install_handlers() {
 }
 
 std::size_t remember(const std::filesystem::path& path, SlotUse use) {
-  // Absolute: the tool may change its folder.
+  // Absolute: the tool may change its working directory.
   const std::string text = std::filesystem::absolute(path).string();
   if (text.size() >= PATH_MAX) throw Missing("cannot write " + path.string() + ": the path is too long");
   install_handlers();

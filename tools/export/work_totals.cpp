@@ -13,7 +13,7 @@ class WorkVisitor final : public TraceVisitor {
   void line(const Line& line, const LinePlace&) override {
     std::visit([this](const auto& record) { add(record); }, line);
   }
-  void broken(std::string_view, const LinePlace&) override {}  // the outline has counted it
+  void broken(std::string_view, const LinePlace&) override {}  // read_outline() has already reported it
 
  private:
   template <typename Other>

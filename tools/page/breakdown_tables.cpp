@@ -14,16 +14,16 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Longest in total first, `most` of them.
+/// The `limit` rows with the longest total time, longest first.
 template <typename Map>
-std::vector<typename Map::const_iterator> heaviest(const Map& sums, std::size_t most) {
+std::vector<typename Map::const_iterator> heaviest(const Map& sums, std::size_t limit) {
   std::vector<typename Map::const_iterator> out;
   for (auto at = sums.begin(); at != sums.end(); ++at) out.push_back(at);
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
     const auto key = [](const auto& row) { return std::make_pair(row->second.total_ns, row->second.count); };
     return key(a) != key(b) ? key(a) > key(b) : a->first < b->first;
   });
-  if (out.size() > most) out.resize(most);
+  if (out.size() > limit) out.resize(limit);
   return out;
 }
 

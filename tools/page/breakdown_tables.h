@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Breakdowns and iterations as JSON: arrays of columns where rows are many, objects where they are few.
+// Breakdowns and iterations as JSON: columns for tables with many rows, objects for tables with few.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,7 +14,7 @@ namespace rangefinder {
 void add_breakdown_tables(nlohmann::ordered_json& out, const PageCounts& counts, const PageLimits& limits,
                           const PageIndices& indices, nlohmann::ordered_json& omitted);
 
-/// {path, columns}; null where the trace has no ranges.
+/// {path, columns}; null if the trace has no ranges.
 [[nodiscard]] nlohmann::ordered_json iteration_table(const IterationRows& rows,
                                                      nlohmann::ordered_json& omitted);
 

@@ -25,7 +25,7 @@ std::vector<Wish> of_iterations(const std::vector<Iteration>& all) {
           {all.back().start_ns, "last iteration"}};
 }
 
-/// Places that divide the work into equal parts.
+/// Start times that divide the work into equal parts.
 std::vector<Wish> evenly(const TimeBins& work) {
   std::vector<Wish> out;
   std::uint64_t seen = 0;
@@ -38,7 +38,7 @@ std::vector<Wish> evenly(const TimeBins& work) {
   return out;
 }
 
-/// From the wish to where its share of the work is used up.
+/// The window from the wished start to the end of its share of work.
 TimeWindow window_of(const Wish& wish, const TimeBins& work, std::uint64_t share) {
   const auto first = static_cast<std::size_t>(std::max<TimeNs>(0, wish.start_ns) / work.width_ns());
   std::size_t bin = first;
@@ -52,14 +52,14 @@ TimeWindow window_of(const Wish& wish, const TimeBins& work, std::uint64_t share
 }  // namespace
 
 DetailWindows choose_windows(const TimeBins& work, const std::vector<Iteration>& iterations,
-                             std::uint64_t most) {
-  if (work.total() <= most) return {{{INT64_MIN, INT64_MAX, "all"}}, true, most};
+                             std::uint64_t limit) {
+  if (work.total() <= limit) return {{{INT64_MIN, INT64_MAX, "all"}}, true, limit};
   std::vector<Wish> wishes = of_iterations(iterations);
   for (const Wish& wish : evenly(work)) {
     if (wishes.size() < kWindows) wishes.push_back(wish);
   }
   DetailWindows out;
-  out.share = most / wishes.size();
+  out.share = limit / wishes.size();
   for (const Wish& wish : wishes) {
     const TimeWindow fresh = window_of(wish, work, out.share);
     const bool overlaps = std::any_of(out.windows.begin(), out.windows.end(), [&](const TimeWindow& other) {

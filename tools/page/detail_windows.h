@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which stretches of a trace the page keeps with every single piece of GPU work.
+// Chooses the time windows in which the page keeps every piece of GPU work.
 //
-//   how much happened when ─┐
-//   iterations ─────────────┴▶ choose_windows ─▶ all of it where that is little enough, else
-//                              first, slowest, median and last iteration, and places between
+//   amount of work over time ─┐
+//   iterations ───────────────┴▶ choose_windows ─▶ the whole trace if it is small; otherwise the slowest,
+//                                                  median and last iteration, and windows spread over
+//                                                  the trace
 //
-// Everything else is drawn from how busy each stream was. Pure.
+// Outside the windows the page draws the busy time of each stream. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +20,18 @@ namespace rangefinder {
 
 struct TimeWindow {
   TimeNs start_ns = 0, end_ns = 0;
-  const char* why = "";  ///< for people: "slowest iteration"
+  const char* why = "";  ///< shown in the page: "slowest iteration"
 };
 
 struct DetailWindows {
-  std::vector<TimeWindow> windows;  ///< by start, disjoint
-  bool whole = false;               ///< one window that holds everything
-  /// Pieces of work that each window may keep: what the bins could not resolve is cut there.
+  std::vector<TimeWindow> windows;  ///< sorted by start, disjoint
+  bool whole = false;               ///< one window covers the whole trace
+  /// Maximum pieces of work per window. A window ends early if it has more, because bins are coarse.
   std::uint64_t share = 0;
 };
 
-/// `most`: pieces of work in all windows together. `work`: when it ran.
+/// `limit`: pieces of work in all windows together. `work`: pieces of work over time.
 [[nodiscard]] DetailWindows choose_windows(const TimeBins& work, const std::vector<Iteration>& iterations,
-                                           std::uint64_t most);
+                                           std::uint64_t limit);
 
 }  // namespace rangefinder

@@ -6,9 +6,9 @@
 
 namespace rangefinder {
 
-IterationRows::IterationRows(Iterations iterations, std::size_t most) : iterations_(std::move(iterations)) {
+IterationRows::IterationRows(Iterations iterations, std::size_t limit) : iterations_(std::move(iterations)) {
   for (const Iteration& one : iterations_.instances) {
-    if (rows_.size() == most) break;
+    if (rows_.size() == limit) break;
     IterationRow row;
     row.start_ns = one.start_ns;
     row.host_ns = one.end_ns - one.start_ns;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happened in each repetition that a program goes through (iterations.h).
+// Totals of each iteration of a program (iterations.h).
 //
-// GPU work belongs to the iteration in which it was launched, waits and launches to the one that was
-// open when they began. Only the first `most` are kept. Not thread-safe.
+// GPU work belongs to the iteration that launched it; waits and launches belong to the iteration in which
+// they start. Keeps only the first `limit` iterations. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@ namespace rangefinder {
 
 struct IterationRow {
   TimeNs start_ns = 0, host_ns = 0;
-  TimeNs gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;  ///< first and last kernel or copy; kNoTime: none
+  TimeNs gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;  ///< of kernels and copies; kNoTime: none
   std::uint64_t kernels = 0, copies = 0, launches = 0, syncs = 0;
-  std::uint64_t gpu_ns = 0;   ///< of kernels, summed
-  std::uint64_t sync_ns = 0;  ///< the host waited
+  std::uint64_t gpu_ns = 0;   ///< sum over kernels
+  std::uint64_t sync_ns = 0;  ///< time for which the host waited
   std::uint64_t copy_bytes = 0;
-  std::uint64_t exact_launches = 0;  ///< with bytes
+  std::uint64_t exact_launches = 0;  ///< launches with exact bytes
   std::uint64_t dram_bytes = 0, l2_bytes = 0;
-  IntervalUnion busy;  ///< of kernels
+  IntervalUnion busy;  ///< time with at least one kernel
 };
 
 class IterationRows {
  public:
-  IterationRows(Iterations iterations, std::size_t most);
+  IterationRows(Iterations iterations, std::size_t limit);
 
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);

@@ -24,7 +24,7 @@ void MemoryPoints::add(const AllocRecord& record) {
   }
   now_.at_ns = record.host.end_ns;
   points_.push_back(now_);
-  if (points_.size() <= 2 * most_) return;
+  if (points_.size() <= 2 * limit_) return;
   for (std::size_t i = 0; i < points_.size() / 2; ++i) {
     const MemoryPoint &a = points_[2 * i], &b = points_[2 * i + 1];
     points_[i] = {a.at_ns, std::max(a.device_bytes, b.device_bytes), std::max(a.host_bytes, b.host_bytes)};

@@ -2,9 +2,9 @@
 //
 // Memory in use over time, from alloc and free lines, in bounded memory.
 //
-// Device memory is what device, managed and async allocations hold; pinned host memory stands beside it.
-// What was allocated before recording began is not seen. When there are too many points, neighbours
-// merge and the larger values stay: peaks are kept. Not thread-safe.
+// Device memory includes device, managed and async allocations; pinned host memory is separate. Memory
+// allocated before the recording is unknown. If there are too many points, neighbours are merged to their
+// maximum, so peaks are kept. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ struct MemoryPoint {
 
 class MemoryPoints {
  public:
-  explicit MemoryPoints(std::size_t most) : most_(most) {}
+  explicit MemoryPoints(std::size_t limit) : limit_(limit) {}
 
   void add(const AllocRecord& record);
-  /// By time.
+  /// The points sorted by time; the object is empty afterwards.
   [[nodiscard]] std::vector<MemoryPoint> take();
 
  private:
@@ -34,7 +34,7 @@ class MemoryPoints {
     std::uint64_t bytes;
     bool host;
   };
-  std::size_t most_;
+  std::size_t limit_;
   std::unordered_map<std::uint64_t, Block> live_;  // by address
   MemoryPoint now_;
   std::vector<MemoryPoint> points_;

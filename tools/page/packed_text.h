@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes as text that an HTML page can hold: zlib's deflate, then base64.
+// Bytes as text for an HTML page: zlib's deflate, then base64.
 //
-// What comes out is A-Z a-z 0-9 + / = alone, so nothing inside can end a <script> or an attribute. The
-// page reads it with DecompressionStream("deflate").
+// The text has only the characters A-Z a-z 0-9 + / =, so it cannot end a <script> or an attribute. The page
+// unpacks it with DecompressionStream("deflate").
 #pragma once
 
 #include <string>

@@ -18,8 +18,8 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// What the template has in the place of data. The tables come apart from the timeline: the page shows
-// them before it has unpacked the rest.
+// Placeholders in the template. Tables and timeline are separate: the page shows the tables before it unpacks
+// the timeline.
 constexpr std::string_view kTablesMark = "@rangefinder-tables@";
 constexpr std::string_view kTimelineMark = "@rangefinder-timeline@";
 
@@ -44,7 +44,7 @@ std::string compact(const OrderedJson& value) {
   return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-/// Everything up to `mark`, which goes from `rest`.
+/// Returns the text before `mark`, and removes both from `rest`.
 std::string_view until(std::string_view& rest, std::string_view mark) {
   const std::size_t at = rest.find(mark);
   if (at == std::string_view::npos) throw std::logic_error("the page's template has no " + std::string(mark));

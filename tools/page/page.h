@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace, or several, as one HTML file that needs nothing else: no network, no server.
+// One or more traces as a self-contained HTML file that needs no network and no server.
 //
 //   traces ─▶ tables (the numbers of `report --json`) ─┐
 //          └▶ timeline (bounded: timeline.h) ──────────┴▶ JSON ─▶ packed text ─▶ page template ─▶ out
 //
-// The template is tools/web/dist/page.html, the built page; it is inside the library. Of two or more
-// traces the page shows the difference of two as well. Memory grows with paths, names and what the page
-// keeps, not with lines; the size of the file is bounded by the budgets in page_limits.h.
+// The template is the built page, tools/web/dist/page.html; the library embeds it. With two or more traces
+// the page also compares two of them. Memory grows with paths, names and the page's data, not with lines.
+// page_limits.h bounds the size of the file.
 #pragma once
 
 #include <ostream>
@@ -17,7 +17,7 @@
 
 namespace rangefinder {
 
-/// Throws Missing where a trace cannot be read.
+/// Throws Missing if a trace cannot be read.
 void write_page(const std::vector<TraceFolder>& traces, std::ostream& out);
 
 }  // namespace rangefinder

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first look at a trace: everything the page's tables need beyond totals, and how much of what there
-// is, so that the second look (timeline.h) knows what to keep.
+// The first pass over a trace: all data of the page's tables beyond totals, and the amounts of data from
+// which the second pass (timeline.h) decides what to keep.
 //
 //   load_trace(…, &counts) ─▶ every line, once ─▶ breakdowns, iterations, densities, longest ranges
 //
-// Memory grows with paths, names, streams and threads, and with the page's budgets. Not thread-safe.
+// Memory grows with paths, names, streams and threads, and with the page's limits. Not thread-safe.
 #pragma once
 
 #include <compare>
@@ -37,11 +37,11 @@ struct KeptRange {
   TimeNs start_ns = 0, end_ns = 0;
   std::uint64_t id = 0;
   std::uint32_t thread = 0;
-  std::uint32_t path = 0;   ///< of a start/end range: the one it was opened in
-  std::uint32_t name = 0;   ///< start/end only
+  std::uint32_t path = 0;   ///< of a start/end range: the path it was opened in
+  std::uint32_t name = 0;   ///< of a start/end range
   std::uint32_t color = 0;  ///< ARGB; 0: none
-  bool open = false;        ///< never closed: it ends where the trace does
-  /// Of the GPU work launched inside of it.
+  bool open = false;        ///< never closed: it ends with the trace
+  /// Span of the GPU work launched inside it; kNoTime: none.
   TimeNs gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;
 };
 [[nodiscard]] KeptRange kept_range(const RangeRecord& range, TimeNs last_ns);
@@ -49,7 +49,7 @@ struct KeptRange {
 /// A wait of a host thread that the page draws.
 struct KeptSync {
   TimeNs start_ns = 0, end_ns = 0;
-  std::uint32_t thread = 0, path = 0, api = 0;  ///< api: place in PageCounts::apis
+  std::uint32_t thread = 0, path = 0, api = 0;  ///< api: index in PageCounts::apis
 };
 
 class PageCounts final : public Section {
@@ -57,16 +57,16 @@ class PageCounts final : public Section {
   PageCounts(Iterations iterations, const PageLimits& limits);
 
   void line(const Line& line) override;
-  /// None of its own: the page asks for the members.
+  /// Empty: the page uses the members directly.
   [[nodiscard]] std::vector<Table> tables(const SectionInput&) override { return {}; }
-  /// kernel rows as `report --section kernels --json` has them, in the order of select_kernels().
+  /// The rows of `report --section kernels --json`, in the order of select_kernels().
   [[nodiscard]] nlohmann::ordered_json kernel_rows(const SectionInput& input);
   [[nodiscard]] std::uint32_t api(std::string_view name);
 
   FindingRules rules;
   WorkBreakdown breakdown;
   IterationRows iterations;
-  TimeBins work{16'384};  ///< kernels, copies, memsets, whole graphs by start
+  TimeBins work{16'384};  ///< kernels, copies, memsets and whole graphs by start
   LongestItems<KeptRange> ranges;
   LongestItems<KeptSync> syncs;
   std::map<StreamKey, std::uint64_t> streams;  ///< pieces of work
@@ -77,7 +77,7 @@ class PageCounts final : public Section {
   std::unordered_map<std::uint32_t, std::string> names;  ///< of start/end ranges
   std::vector<std::string> apis;
   std::uint64_t samples = 0, allocations = 0;
-  TimeNs first_ns = 0, last_ns = 0;  ///< of everything drawn
+  TimeNs first_ns = 0, last_ns = 0;  ///< span of everything drawn
 
  private:
   template <typename Other>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ids of a trace as places in the page's arrays of modules and kernels.
+// Maps ids of a trace to indices in the page's arrays of modules and kernels.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class PageIndices {
   void add_module(std::uint32_t path) { modules_.emplace(path, static_cast<std::int64_t>(modules_.size())); }
   void add_kernel(std::uint32_t name) { kernels_.emplace(name, static_cast<std::int64_t>(kernels_.size())); }
 
-  /// Of the path, else of the innermost path above it that is in the page; -1: outside of any.
+  /// Index of the path, or of its nearest ancestor in the page; -1: outside of any range.
   [[nodiscard]] std::int64_t module(std::uint32_t path) const {
     for (; path != 0; path = trace_.parent_of(path)) {
       if (const auto at = modules_.find(path); at != modules_.end()) return at->second;
     }
     return -1;
   }
-  /// -1: left out.
+  /// -1: the page omits the kernel.
   [[nodiscard]] std::int64_t kernel(std::uint32_t name) const {
     const auto at = kernels_.find(name);
     return at == kernels_.end() ? -1 : at->second;

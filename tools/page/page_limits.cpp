@@ -14,7 +14,7 @@ PageLimits PageLimits::shared_by(std::size_t traces) const {
         &PageLimits::streams, &PageLimits::bins, &PageLimits::samples, &PageLimits::memory_points}) {
     out.*limit = std::max<std::size_t>(1, out.*limit / n);
   }
-  // Bins merge in pairs.
+  // Bins merge in pairs, so their number must be a power of two.
   while ((out.bins & (out.bins - 1)) != 0) out.bins &= out.bins - 1;
   return out;
 }

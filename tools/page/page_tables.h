@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page's tables as JSON: the rows of `report --json`, and where kernels and copies ran.
+// The page's tables as JSON: the rows of `report --json`, and breakdowns of kernels and copies.
 //
-// Rows of modules and kernels are made by the same functions as the report's, so their numbers are the
-// same. What goes beyond a limit is left out, lightest first, and counted in "omitted".
+// The report's own functions make the rows of modules and kernels, so the numbers are equal. Rows beyond a
+// limit are omitted, lightest first, and counted in "left_out".
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,7 +14,7 @@
 
 namespace rangefinder {
 
-/// Fills `indices` on the way.
+/// Also fills `indices`.
 [[nodiscard]] nlohmann::ordered_json page_tables(const TraceTotals& trace, const RowValues& values,
                                                  PageCounts& counts, const PageLimits& limits,
                                                  PageIndices& indices);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built page, tools/web/dist/page.html, as it was when this library was built: without data.
+// The built page, tools/web/dist/page.html, embedded when this library was built; without data.
 #pragma once
 
 #include <string_view>

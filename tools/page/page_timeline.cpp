@@ -13,7 +13,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using Column = std::vector<std::int64_t>;
 
-/// Differences to the value before; the first one to 0.
+/// Differences to the previous value; the first one to 0.
 Column deltas(Column values) {
   std::int64_t before = 0;
   for (std::int64_t& value : values) value -= std::exchange(before, value);
@@ -28,7 +28,7 @@ Column column(const Rows& rows, Get&& get) {
   return out;
 }
 
-/// Left out where it says nothing.
+/// Adds a column, unless all values equal `nothing`.
 void put(OrderedJson& out, const char* key, Column values, std::int64_t nothing) {
   if (std::any_of(values.begin(), values.end(), [&](std::int64_t value) { return value != nothing; })) {
     out[key] = std::move(values);
@@ -55,7 +55,7 @@ OrderedJson work_json(const WorkSlice& all, const PageIndices& indices) {
   put(out, "graph", column(all, [](const KeptWork& w) { return w.graph; }), 0);
   put(out, "stream", column(all, [](const KeptWork& w) { return w.stream; }), -1);
   out["corr"] = deltas(column(all, [](const KeptWork& w) { return w.correlation; }));
-  // A launch that was not seen repeats the one before: thread 0 tells.
+  // An unknown launch repeats the previous launch time; its thread is 0.
   TimeNs before = 0;
   put(out, "launch",
       deltas(column(all,
@@ -105,7 +105,7 @@ OrderedJson lanes_json(const Timeline& timeline, const PageCounts& counts, const
   return out;
 }
 
-/// Texts of start/end ranges and marks that the page uses, as places in one list.
+/// The list of texts of start/end ranges and marks in the page.
 class Texts {
  public:
   explicit Texts(const PageCounts& counts) : counts_(counts) {}
@@ -133,7 +133,7 @@ OrderedJson ranges_json(const std::vector<KeptRange>& all, const PageIndices& in
   put(out, "text", column(all, [&](const KeptRange& r) { return texts.place(r.name); }), -1);
   put(out, "color", column(all, [](const KeptRange& r) { return r.color; }), 0);
   put(out, "open", column(all, [](const KeptRange& r) { return r.open ? 1 : 0; }), 0);
-  // gpu_ns -1: nothing of it ran on a GPU; gpu_start repeats the one before then.
+  // gpu_ns -1: a range without GPU work; its gpu_start repeats the previous value.
   TimeNs before = 0;
   put(out, "gpu_start",
       deltas(column(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A timeline as JSON: columns of integers, times as differences to the value before, so that they
-// compress well. tools/web/src/data/timeline.ts reads it.
+// A timeline as JSON: columns of integers, with delta-encoded times so that they compress well.
+// tools/web/src/data/timeline.ts reads it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

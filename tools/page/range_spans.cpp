@@ -6,8 +6,8 @@
 namespace rangefinder {
 namespace {
 
-/// Instances of one path that may be open at once: one a thread.
-constexpr std::size_t kThreadsLookedAt = 16;
+/// Maximum instances of one path checked; each thread may have one open.
+constexpr std::size_t kMaxThreadsChecked = 16;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ KeptRange* RangeSpans::open_at(Instances& instances, const SeenLaunch& launch) {
       std::upper_bound(instances.places.begin(), instances.places.end(), launch.start_ns,
                        [this](TimeNs time, std::uint32_t place) { return time < ranges_[place].start_ns; });
   auto place = static_cast<std::size_t>(after - instances.places.begin());
-  for (std::size_t tries = 0; place > 0 && tries < kThreadsLookedAt; ++tries) {
+  for (std::size_t tries = 0; place > 0 && tries < kMaxThreadsChecked; ++tries) {
     --place;
     if (!holds(place)) continue;
     instances.latest = place;

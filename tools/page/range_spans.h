@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long a range lasted on the GPU: from the first to the last piece of work launched inside of it.
+// The span of a range on the GPU: from the start of the first to the end of the last work launched inside it.
 //
 //   ranges that the page keeps ─▶ index by path and start
 //   launch at t on a thread, in path a/b/c ─▶ the instances of a/b/c, a/b and a that were open at t
 //
-// By the time of the launch, not by the record's range id, because a piece of work names only the
-// innermost range, and the page need not have kept that one. Not thread-safe.
+// Matches by the time of the launch, not by the range id of the record: GPU work names only its innermost
+// range, which may not be in the page. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ namespace rangefinder {
 
 class RangeSpans {
  public:
-  /// `ranges`, sorted by start, and `trace` outlive this.
+  /// `ranges` is sorted by start. Both arguments must outlive this.
   RangeSpans(std::vector<KeptRange>& ranges, const TraceTotals& trace);
 
   void add(const SeenLaunch& launch, TimeNs start, TimeNs end);
 
  private:
   struct Instances {
-    std::vector<std::uint32_t> places;  // in ranges_, by start
-    std::size_t latest = 0;             // found last: the next launch is most likely in it too
+    std::vector<std::uint32_t> places;  // indices in ranges_, sorted by start
+    std::size_t latest = 0;             // last found; the next launch is probably in it too
   };
   [[nodiscard]] KeptRange* open_at(Instances& instances, const SeenLaunch& launch);
 

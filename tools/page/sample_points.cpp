@@ -21,7 +21,7 @@ void SamplePoints::add(const SamplesRecord& line) {
       points_.push_back(point);
     }
   }
-  while (points_.size() > 2 * most_) merge();
+  while (points_.size() > 2 * limit_) merge();
 }
 
 void SamplePoints::merge() {

@@ -2,11 +2,11 @@
 //
 // Hardware samples as points of a line, in bounded memory.
 //
-//   samples line ─▶ points, one a sample; when there are too many, those of one slot of time merge and
-//                   slots become twice as long
+//   samples line ─▶ one point per sample; if there are too many, the points of one time slot are merged
+//                   and slots become twice as long
 //
-// Bytes add up; percentages are averaged. Samples that the recorder left out because nothing ran are no
-// points: between points that do not touch, next to nothing moved. Of one GPU; not thread-safe.
+// Bytes are added; percentages are averaged. Idle samples, which the recorder omits, have no points: between
+// points that do not touch, almost no bytes moved. For one GPU. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct SamplePoint {
 
 class SamplePoints {
  public:
-  explicit SamplePoints(std::size_t most) : most_(most) {}
+  explicit SamplePoints(std::size_t limit) : limit_(limit) {}
 
   void add(const SamplesRecord& line);
   [[nodiscard]] const std::vector<SamplePoint>& points() const noexcept { return points_; }
@@ -36,8 +36,8 @@ class SamplePoints {
  private:
   void merge();
 
-  std::size_t most_;
-  TimeNs slot_ns_ = 0;  // 0: as they came
+  std::size_t limit_;
+  TimeNs slot_ns_ = 0;  // 0: not merged
   std::vector<SamplePoint> points_;
 };
 

@@ -30,7 +30,7 @@ std::vector<std::int64_t> StreamBusy::permille(std::size_t lane, bool of_kernels
   const std::vector<float>& bins = busy_ns_[2 * lane + (of_kernels ? 1U : 0U)];
   for (std::size_t i = 0; i < bins_; ++i) {
     const double part = 1000.0 * static_cast<double>(bins[i]) / static_cast<double>(width_ns_);
-    // A bin with any work at all is never drawn as empty.
+    // Rounded up, so that a bin with any work is not drawn as empty.
     out[i] = std::min<std::int64_t>(1000, static_cast<std::int64_t>(std::ceil(part)));
   }
   return out;

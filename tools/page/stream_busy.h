@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of each moment a stream was busy: what the page draws where single pieces are not kept.
+// Busy time of each stream over time, which the page draws where it does not keep single pieces of work.
 //
-//   [start, end) of a kernel ─▶ its length, divided over the bins that it covers
+//   [start, end) of a kernel ─▶ its length, distributed over the bins that it covers
 //
-// Bins are equally wide, their number is fixed, streams beyond the lanes count in the last lane.
+// A fixed number of bins of equal width. Streams without a lane count in the last lane.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class StreamBusy {
 
   void add(std::size_t lane, bool is_kernel, TimeNs start, TimeNs end);
   [[nodiscard]] TimeNs width_ns() const noexcept { return width_ns_; }
-  /// Parts of a thousand, at most 1000: work of graphs may overlap on one stream.
+  /// Busy time in permille, clamped to 1000: graph nodes may overlap on one stream.
   [[nodiscard]] std::vector<std::int64_t> permille(std::size_t lane, bool of_kernels) const;
 
  private:

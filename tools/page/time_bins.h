@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts over time in a bounded number of bins, for times whose end is not known beforehand.
+// Counts over time in a fixed number of bins, if the last time is not known in advance.
 //
-//   add(at, n)     at behind the last bin: neighbours merge, all bins become twice as wide
+//   add(at, n)     `at` is beyond the last bin: neighbours merge, all bins become twice as wide
 //
-// Bins are powers of two wide and begin at time 0; what is earlier counts in the first. Not thread-safe.
+// The width of a bin is a power of two. The first bin starts at 0 and also counts earlier times. Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@ namespace rangefinder {
 
 class TimeBins {
  public:
-  /// `most`: bins, a power of two.
-  explicit TimeBins(std::size_t most) : counts_(most, 0) {}
+  /// `bins`: number of bins, a power of two.
+  explicit TimeBins(std::size_t bins) : counts_(bins, 0) {}
 
   void add(TimeNs at, std::uint64_t n = 1);
   [[nodiscard]] TimeNs width_ns() const noexcept { return TimeNs{1} << shift_; }
@@ -27,7 +28,7 @@ class TimeBins {
 
  private:
   std::vector<std::uint64_t> counts_;
-  unsigned shift_ = 10;  // bins of a microsecond to begin with
+  unsigned shift_ = 10;  // initially bins of 1,024 ns
   std::uint64_t total_ = 0;
 };
 

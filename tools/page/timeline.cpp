@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::size_t kMaxMarks = 4'000;
 
-std::vector<StreamKey> busiest(const std::map<StreamKey, std::uint64_t>& streams, std::size_t most) {
+std::vector<StreamKey> busiest(const std::map<StreamKey, std::uint64_t>& streams, std::size_t limit) {
   std::vector<std::pair<StreamKey, std::uint64_t>> order(streams.begin(), streams.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (order.size() > most) order.resize(most);
+  if (order.size() > limit) order.resize(limit);
   std::vector<StreamKey> out;
   for (const auto& [key, count] : order) out.push_back(key);
   std::sort(out.begin(), out.end());
@@ -81,7 +81,7 @@ void Timeline::take_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_
   TimeWindow* const window = window_at(piece.start_ns);
   if (window == nullptr) return;
   if (++kept_in_[window] > detail.share) {
-    // The bins were too coarse to see how much is in here. A little is lost on other streams.
+    // The bins were too coarse to predict the amount of work. Some work of other streams is lost too.
     window->end_ns = std::min(window->end_ns, piece.start_ns);
     return;
   }
@@ -115,7 +115,7 @@ void Timeline::take(const ExactRecord& exact) {
   seen.thread = exact.launch.host.thread;
   seen.path = exact.launch.host.path;
   seen.api = counts_.api(exact.launch.api);
-  // Of a graph the values are all nodes' together: they are no node's.
+  // The values of a graph are sums over all nodes, so no node gets them.
   if (exact.measured && exact.has_bytes && exact.kind != WorkKind::graph) {
     seen.dram_read_bytes = static_cast<std::int64_t>(exact.dram_read_bytes);
     seen.dram_write_bytes = static_cast<std::int64_t>(exact.dram_write_bytes);
@@ -163,7 +163,7 @@ void Timeline::finish() {
     }
     ranges.insert(ranges.end(), window_ranges_.begin(), window_ranges_.end());
   }
-  // From here on spans_ must not be used: ranges move.
+  // spans_ must not be used after this: ranges move.
   std::sort(ranges.begin(), ranges.end(),
             [](const KeptRange& a, const KeptRange& b) { return a.start_ns < b.start_ns; });
   std::sort(marks.begin(), marks.end(),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second look at a trace: what the page's timeline draws, in bounded memory.
+// The second pass over a trace: the data of the page's timeline, in bounded memory.
 //
 //   PageCounts ─▶ windows, longest ranges ─┐
-//   every line, once more ─────────────────┴▶ work of the windows one by one, with its launch
+//   every line, a second time ─────────────┴▶ each piece of work in the windows, with its launch
 //                                             busy time of each stream everywhere
 //                                             spans of ranges on the GPU, samples, memory in use
 //
-// Nothing is estimated: what is not kept is drawn as how busy its stream was.
+// Nothing is estimated: work that is not kept appears in the busy time of its stream.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,17 @@
 
 namespace rangefinder {
 
-/// One kernel, copy, memset or whole graph that the page holds by itself.
+/// One kernel, copy, memset or whole graph in the page.
 struct KeptWork {
   enum Kind : std::uint8_t { kernel, memcpy, memset, whole_graph };
   TimeNs start_ns = 0, end_ns = 0;
   std::uint32_t lane = 0;
-  std::uint32_t stream = 0;  ///< differs within the lane of the streams without one
+  std::uint32_t stream = 0;  ///< needed in the lane of streams without their own lane
   Kind kind = kernel;
   std::uint32_t name = 0;  ///< kernel name id; of a copy, its CopyKind
   std::uint32_t config = 0, path = 0, correlation = 0, graph = 0;
   std::uint64_t bytes = 0;
-  SeenLaunch launch;  ///< start_ns == kNoTime: not seen
+  SeenLaunch launch;  ///< start_ns == kNoTime: unknown
 };
 
 struct KeptMark {
@@ -47,19 +47,19 @@ struct KeptMark {
 
 class Timeline final : public TraceVisitor {
  public:
-  /// Takes the longest ranges out of `counts`. All three outlive this.
+  /// Moves the longest ranges out of `counts`. All arguments must outlive this.
   Timeline(const TraceTotals& trace, PageCounts& counts, const PageLimits& limits);
 
   void line(const Line& line, const LinePlace& place) override;
   void broken(std::string_view, const LinePlace&) override {}
-  /// After the last line.
+  /// Call it after the last line.
   void finish();
 
   DetailWindows detail;
-  std::vector<StreamKey> lanes;  ///< by GPU, context, stream
-  bool others = false;           ///< one lane more, for the streams without one
+  std::vector<StreamKey> lanes;  ///< sorted by GPU, context, stream
+  bool others = false;           ///< one more lane, for streams without their own
   StreamBusy busy;
-  std::vector<KeptWork> work;  ///< by lane, then by start
+  std::vector<KeptWork> work;  ///< sorted by lane, then by start
   std::vector<KeptRange> ranges;
   std::vector<KeptSync> syncs;
   std::vector<KeptMark> marks;
@@ -83,7 +83,7 @@ class Timeline final : public TraceVisitor {
                  std::uint32_t config = 0);
   void take_launch(const SeenLaunch& launch);
   [[nodiscard]] std::uint32_t lane_of(const StreamKey& stream) const;
-  /// The window that holds `time`; nullptr: none does.
+  /// The window that contains `time`; nullptr: none.
   [[nodiscard]] TimeWindow* window_at(TimeNs time);
 
   const TraceTotals& trace_;
@@ -94,8 +94,7 @@ class Timeline final : public TraceVisitor {
   std::unordered_set<std::uint64_t> kept_ranges_;  // ids
   std::vector<KeptRange> window_ranges_;
   std::unordered_map<const TimeWindow*, std::uint64_t> kept_in_;
-  std::unordered_multimap<std::uint32_t, std::size_t>
-      waiting_;  // kept work without its launch, by correlation
+  std::unordered_multimap<std::uint32_t, std::size_t> waiting_;  // work without launch, by correlation
 };
 
 /// Reads the trace. Throws Missing.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where kernels and copies of one name ran: by module, by launch configuration, by size, by duration.
+// Breakdowns of kernels and copies: by module, launch configuration, size and duration.
 //
 //   kernel lines ─▶ (kernel, path), (kernel, configuration), durations of each kernel
-//   copy lines   ─▶ (kind, source, destination, path), and by power of two of bytes
+//   copy lines   ─▶ (kind, source, destination, path), and by size (power of two of bytes)
 //
-// Totals by name alone are in TraceTotals. Memory grows with the pairs that occur. Not thread-safe.
+// TraceTotals has the totals by name. Memory grows with the pairs that occur. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ struct BreakdownSum {
   void add(const GpuWork& work, std::uint64_t work_bytes);
 };
 
-/// Durations by quarters of a power of two: bucket b holds [2^(b/4), 2^((b+1)/4)) ns.
+/// Durations in quarter octaves: bucket b holds [2^(b/4), 2^((b+1)/4)) ns.
 using DurationBuckets = std::map<int, std::uint64_t>;
 [[nodiscard]] int duration_bucket(std::uint64_t ns) noexcept;
 
 class WorkBreakdown {
  public:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
-  /// What a copy is told apart by, beside its path.
+  /// The key of copies in a breakdown.
   struct CopyKey {
     CopyKind kind;
     MemoryKind source, destination;

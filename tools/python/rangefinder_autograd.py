@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges around the nodes of autograd: `backward`, then the path of the module that made the node.
+"""Ranges around autograd nodes: `backward`, then the path of the module that created the node.
 
-    forward    nodes 17 18 19 20 21 22      numbered by PyTorch in the order they are made
-               └conv1┘└─layer1/0──┘         the outermost module call knows from which number on which
-                                            module ran, so one walk at its end tells each node its path
-    backward   on autograd's own threads: before a node runs, its range is opened
+    forward    nodes 17 18 19 20 21 22      numbered by PyTorch in the order of creation
+               └conv1┘└─layer1/0──┘         the outermost module call records the first number of each
+                                            module, so one walk at its end can assign paths to nodes
+    backward   on autograd's threads: before a node runs, its range is opened
 
 A range stays open until a node of another path runs on the thread, or the backward pass
-ends: gradients that meet at a node are added up between nodes, and those kernels count for
-the module whose gradient came last. Node hooks do not change what flows through them, unlike
-module backward hooks, which break in-place operations.
+ends. Gradients that meet at a node are summed between nodes, and those kernels count for
+the module whose gradient came last. Node hooks do not change gradients, unlike module
+backward hooks, which break in-place operations.
 """
 import functools
 import sys
@@ -17,9 +17,9 @@ import threading
 from bisect import bisect_right
 
 _MARK = "rangefinder_path"  # key in Node.metadata, a dict that lives as long as the node
-_ACCUMULATE = (1 << 64) - 1  # sequence number of AccumulateGrad nodes, which are older than any call
-_MAX_NODES = 200_000         # of the walk after a forward pass
-_MAX_REST = 2_000            # of the walk before a backward pass
+_ACCUMULATE = (1 << 64) - 1  # sequence number of AccumulateGrad nodes, which exist before any call
+_MAX_NODES = 200_000         # limit of the walk after a forward pass
+_MAX_REST = 2_000            # limit of the walk before a backward pass
 _MAX_OUTPUTS = 10_000
 
 
@@ -48,10 +48,10 @@ class BackwardRanges:
         self._thread = _Thread()
         self._hooks = {}  # path -> its prehook
 
-    # Forward: marks nodes.
+    # Forward pass: mark nodes.
 
     def mark_graph(self, output, numbers, paths):
-        """Gives each node made since numbers[0] and reachable from `output` the path of its number."""
+        """Marks each node created since numbers[0] and reachable from `output` with the path of its number."""
 
         def path_of(number):
             return paths[max(0, bisect_right(numbers, number) - 1)]
@@ -59,13 +59,13 @@ class BackwardRanges:
         self._walk(self._nodes_of(output), path_of, numbers[0], _MAX_NODES)
 
     def mark_rest(self, outputs):
-        """Nodes that no module made, a loss function's say: `backward` alone. Stops at marked nodes."""
+        """Marks nodes that no module created, as those of a loss function: `backward` alone. Stops at marked nodes."""
         self._walk(self._nodes_of(outputs), lambda number: (), None, _MAX_REST)
 
     def _walk(self, nodes, path_of, first, limit):
-        """Hooks what has no mark. Does not enter nodes numbered below `first`; with None, marked ones."""
+        """Hooks unmarked nodes. Does not enter nodes numbered below `first`; if `first` is None, marked nodes."""
         walk = [(node, ()) for node in nodes]
-        seen = {}  # id -> node, which must live as long as its id is in use
+        seen = {}  # id -> node; the reference keeps the id unique
         while walk and len(seen) < limit:
             node, path = walk.pop()
             if id(node) in seen:
@@ -74,11 +74,11 @@ class BackwardRanges:
             try:
                 metadata, number, following = node.metadata, node._sequence_nr(), node.next_functions
             except (AttributeError, RuntimeError):
-                continue  # a custom function whose node is gone
+                continue  # a custom function whose node was freed
             marked = metadata.get(_MARK)
             if number == _ACCUMULATE:
                 if marked is None:
-                    self._hook(node, metadata, path)  # of the node that uses the parameter
+                    self._hook(node, metadata, path)  # path of the node that uses the parameter
                 continue
             if marked is not None if first is None else number < first:
                 continue
@@ -113,7 +113,7 @@ class BackwardRanges:
                 rest.extend(vars(item).values())
         return found
 
-    # Backward: opens and closes ranges.
+    # Backward pass: open and close ranges.
 
     def _enter(self, path, _gradients):
         tasks = self._thread.tasks
@@ -129,8 +129,8 @@ class BackwardRanges:
             if tasks[-1].id == task_id:
                 return
             self._close(tasks)
-        # No Python below this hook: not called from within another node, so what is
-        # open here was left by a pass that failed, or that ended on another thread.
+        # No Python frame below this hook means that no other node is running. So open ranges
+        # are left from a pass that failed or ended on another thread.
         if tasks and not _called_from_python():
             self.close_thread(0)
         tasks.append(_Task(task_id))
@@ -142,7 +142,7 @@ class BackwardRanges:
             self._close(tasks)
 
     def _move(self, task, path):
-        """Closes what differs, opens what is missing."""
+        """Closes the levels that differ, opens those of `path`."""
         old, common = task.path, 0
         while common < len(old) and common < len(path) and old[common] == path[common]:
             common += 1
@@ -161,7 +161,7 @@ class BackwardRanges:
         return len(self._thread.tasks)
 
     def close_thread(self, keep):
-        """Closes all but the `keep` outermost passes of this thread."""
+        """Closes all passes of this thread except the `keep` outermost."""
         while len(self._thread.tasks) > keep:
             self._close(self._thread.tasks)
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Control of this process's own Rangefinder, from within: windows, and giving way to another tool.
+"""Controls Rangefinder from within the traced program: opens windows, releases CUPTI for another tool.
 
-    with rangefinder_control.window(out="/data/one_step"):   # a trace of what happens here
+    with rangefinder_control.window(out="/data/one_step"):   # records a trace of this block
         step()
-    with rangefinder_control.yielded():                      # CUPTI is torch.profiler's here
+    with rangefinder_control.yielded():                      # torch.profiler can use CUPTI in this block
         profile_with_torch()
 
-Speaks to the control socket of the process (docs/control.md). Where Rangefinder is not loaded, or its socket is
-switched off, both do nothing: a program keeps these lines for good. Standard library only.
+Uses the control socket of the process (docs/control.md). If Rangefinder is not loaded, or its socket is switched
+off, both do nothing, so a program can keep these lines. Standard library only.
 """
 import contextlib
 import json
@@ -17,19 +17,19 @@ import sys
 import time
 import warnings
 
-_PATIENCE_SECONDS = 30
+_TIMEOUT_SECONDS = 30
 _TEARDOWN_SECONDS = 5
 
 
 def _connect():
-    """The control socket of this process; None where there is none."""
+    """Connects to the control socket of this process; None: there is none."""
     folders = [f"/tmp/rangefinder-{os.geteuid()}"]
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/"):
         folders.insert(0, f"{runtime}/rangefinder")
     for folder in folders:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.settimeout(_PATIENCE_SECONDS)
+        connection.settimeout(_TIMEOUT_SECONDS)
         try:
             connection.connect(f"{folder}/{os.getpid()}.sock")
             return connection
@@ -39,8 +39,8 @@ def _connect():
 
 
 def ask(command, **fields):
-    """One request; its answer as a dictionary, or None where nobody listens. Raises RuntimeError where the
-    answer is no."""
+    """Sends a request. Returns the answer as a dictionary, or None without a socket. Raises RuntimeError if the
+    request is refused."""
     connection = _connect()
     if connection is None:
         return None
@@ -48,7 +48,7 @@ def ask(command, **fields):
         lines.write(json.dumps({"v": 1, "command": command} | fields) + "\n")
         lines.flush()
         text = lines.readline()
-    answer = json.loads(text) if text else {"ok": False, "error": "Rangefinder has hung up"}
+    answer = json.loads(text) if text else {"ok": False, "error": "Rangefinder closed the connection"}
     if not answer["ok"]:
         raise RuntimeError(f"rangefinder {command}: {answer['error']}")
     return answer
@@ -56,8 +56,8 @@ def ask(command, **fields):
 
 @contextlib.contextmanager
 def window(**fields):
-    """Records what happens inside. `fields`: out, counters. Gives a dictionary that has the key `folder` when
-    it is over."""
+    """Records the block. `fields`: out, counters. Yields a dictionary, which has the key `folder` after the
+    block."""
     done = {}
     answer = ask("start", **fields)
     try:
@@ -68,20 +68,20 @@ def window(**fields):
 
 
 def _resume():
-    """Takes CUPTI back; False, with a warning, where the other tool keeps it: the program goes on unrecorded.
+    """Takes CUPTI back. False, with a warning: the other tool keeps it, and the program continues unrecorded.
 
-    PyTorch's profiler keeps it for good, unless TEARDOWN_CUPTI=1 is in the environment: then it lets go in one
-    of the next CUDA calls.
+    PyTorch's profiler never releases CUPTI, unless TEARDOWN_CUPTI=1 is in the environment. Then it releases CUPTI
+    in one of the next CUDA calls.
     """
-    lets_go = os.environ.get("TEARDOWN_CUPTI") == "1"
-    deadline = time.monotonic() + (_TEARDOWN_SECONDS if lets_go else 0)
+    releases = os.environ.get("TEARDOWN_CUPTI") == "1"
+    deadline = time.monotonic() + (_TEARDOWN_SECONDS if releases else 0)
     while True:
         try:
             ask("resume")
             return True
         except RuntimeError as error:
             if time.monotonic() >= deadline:
-                warnings.warn(f"{error}. This process is not recorded any more", RuntimeWarning, stacklevel=4)
+                warnings.warn(f"{error}. This process is no longer recorded", RuntimeWarning, stacklevel=4)
                 return False
         torch = sys.modules.get("torch")
         if torch is not None:
@@ -91,8 +91,8 @@ def _resume():
 
 @contextlib.contextmanager
 def yielded():
-    """CUPTI is free inside; a window that was open is closed before and another one opened afterwards, if the
-    tool that had CUPTI inside gives it back."""
+    """Releases CUPTI for the block. Closes an open window before it. Opens a new one after it, if the other tool
+    has released CUPTI."""
     status = ask("status")
     recording = status is not None and status["state"] == "recording"
     if recording:

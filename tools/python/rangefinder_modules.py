@@ -5,11 +5,10 @@
       backbone(x)             (root, "backbone")                backbone
         layers.0(h)           (root, "backbone", "layers", "0") backbone > layers > 0
 
-A frame pushes what its name has beyond the frame below it, one range a component, so a
-ModuleList that is never called is a level all the same. A module without a known name is
-a root: its submodules get their names relative to it, and it adds no component, unless it
-has no submodules of its own to tell what it is. A module called inside one it is not
-registered in adds the name of its class.
+A frame pushes the components that its name adds to the name of its caller, one range each. So a
+ModuleList is a level although it is never called. A module without a known name is a root: the
+names of its submodules are relative to it. A root adds no component, unless it has no submodules.
+A module called inside one it is not registered in adds the name of its class.
 """
 import threading
 import weakref
@@ -21,7 +20,7 @@ class Names:
     """Name of a module: a tuple of the number of its root and the components. Any thread."""
 
     def __init__(self):
-        self._entries = {}  # id(module) -> (weak reference, name): modules need not be hashable
+        self._entries = {}  # id(module) -> (weak reference, name); by id, since modules may be unhashable
         self._lock = threading.Lock()
 
     def of(self, module):
@@ -29,13 +28,13 @@ class Names:
         return entry[1] if entry is not None and entry[0]() is module else None
 
     def name_root(self, module):
-        """Names `module` as a root, and all below it that have no name from outside of it."""
+        """Names `module` as a root, and all modules below it that have no name from another root."""
         global _roots
         with self._lock:
             _roots += 1
             root = (_roots,)
             below = list(module.named_modules())
-            # A part that was called on its own before its whole: the whole knows better.
+            # A submodule called before its parent became a root itself: the parent's name replaces that.
             replaced = {name[0] for name in map(self.of, (m for _, m in below)) if name and len(name) == 1}
             for dotted, part in below:
                 known = self.of(part)
@@ -44,7 +43,7 @@ class Names:
         return root
 
     def name_below(self, parent, parent_name):
-        """Names what was added below `parent` since it was named."""
+        """Names modules that were added below `parent` after it was named."""
         with self._lock:
             for dotted, part in parent.named_modules():
                 if self.of(part) is None:
@@ -56,12 +55,12 @@ class Names:
 
 
 def _components(dotted):
-    # torch.compile's wrapper holds the module as _orig_mod: no level of the model
+    # torch.compile's wrapper holds the module as _orig_mod, which is not a level of the model
     return tuple(part for part in dotted.split(".") if part and part != "_orig_mod")
 
 
 class Frame:
-    """A module call in progress. `path`: display names, outermost first; `pushed`: how many are its own."""
+    """A module call in progress. `path`: display names, outermost first; `pushed`: number of its own ranges."""
 
     __slots__ = ("module", "name", "path", "pushed")
 
@@ -73,17 +72,17 @@ class Frame:
 
 
 class Thread(threading.local):
-    """What is open on a thread."""
+    """Open calls and ranges of a thread."""
 
     def __init__(self):
         self.frames = []
-        self.recording = None  # of the outermost call: [sequence numbers], [paths]; None: no gradients
+        self.recording = None  # outermost call's ([sequence numbers], [paths]); None: no gradients
         self.optimizers = []
         self.in_h2d = False
 
 
 class ModuleRanges:
-    """Pushes and pops for module calls."""
+    """Pushes and pops ranges for module calls."""
 
     def __init__(self, push, pop, opaque, sequence_number, grad_enabled, mark_graph):
         self._push, self._pop = push, pop
@@ -121,7 +120,7 @@ class ModuleRanges:
             return () if children and not self._opaque(module) else (_class_name(module),)
         depth = len(parent.name)
         if name == parent.name:
-            return ()  # what torch.compile's wrapper holds, or a module that calls itself
+            return ()  # the module in torch.compile's wrapper, or a module that calls itself
         if len(name) > depth and name[:depth] == parent.name:
             return name[depth:]
         return (_class_name(module),)
@@ -129,7 +128,7 @@ class ModuleRanges:
     def leave(self, module, output):
         frames = self.thread.frames
         if not any(frame.module is module for frame in frames):
-            return  # its call began before the hooks did
+            return  # its call started before the hooks were installed
         while True:
             frame = frames.pop()
             for _ in range(frame.pushed):
@@ -144,7 +143,7 @@ class ModuleRanges:
             self._mark_graph(output, *recording)
 
     def close_thread(self):
-        """Closes what is open on this thread: nobody will, once the hooks are out."""
+        """Closes all ranges of this thread, because removed hooks no longer do."""
         while self.thread.frames:
             for _ in range(self.thread.frames.pop().pushed):
                 self._pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVTX ranges for PyTorch programs, without a change to them.
+"""NVTX ranges for PyTorch programs, without a change of their code.
 
     install()                       what opens a range
     ├─ every nn.Module forward      model/encoder/layers/0     rangefinder_modules.py
@@ -8,9 +8,9 @@
     ├─ data loading                 dataloader
     └─ host-to-device copies        H2D
 
-`rangefinder run --torch-modules -- python x.py` calls install() when torch has been imported
+`rangefinder run --torch-modules -- python x.py` calls install() after the import of torch
 (sitecustomize.py). By hand: `import rangefinder_torch; rangefinder_torch.install()`.
-An error in here takes all hooks out, with one warning; the program goes on without them.
+An error in a hook removes all hooks, with one warning; the program continues without them.
 """
 import functools
 import importlib
@@ -23,7 +23,7 @@ _installed = None
 
 
 def install():
-    """Installs the hooks once. Does nothing where PyTorch has no NVTX."""
+    """Installs the hooks once. Does nothing if PyTorch has no NVTX."""
     global _installed
     if _installed is not None:
         return
@@ -31,7 +31,7 @@ def install():
 
     nvtx = getattr(getattr(torch, "_C", None), "_nvtx", None)
     if nvtx is None:
-        return  # a build without CUDA: there is nothing to profile
+        return  # a build without CUDA
     hooks = _Hooks(torch, nvtx)
     _installed = hooks
     try:
@@ -41,7 +41,7 @@ def install():
 
 
 def uninstall():
-    """Takes out what install() put in. Graph nodes already hooked keep a hook that does nothing."""
+    """Removes the hooks. Graph nodes that were already hooked keep an inactive hook."""
     global _installed
     hooks, _installed = _installed, None
     if hooks is not None:
@@ -66,7 +66,7 @@ class _Hooks:
         return isinstance(module, self.torch.jit.ScriptModule) or "_orig_mod" in getattr(module, "_modules", ())
 
     def guarded(self, function):
-        """`function`, which PyTorch may call at any time: not when disabled, and without consequences."""
+        """Wraps a hook: it does nothing when disabled, and an error in it disables all hooks."""
         def hook(*args):
             if self.active:
                 try:
@@ -78,7 +78,7 @@ class _Hooks:
     def disable(self, error):
         if self.active:
             self.uninstall()
-            message = f"rangefinder: no ranges on PyTorch modules from here on: {error!r}"
+            message = f"rangefinder: ranges on PyTorch modules end here: {error!r}"
             warnings.warn(message, RuntimeWarning)
 
     def uninstall(self):
@@ -88,7 +88,7 @@ class _Hooks:
             try:
                 self._undo.pop()()
             except Exception:
-                pass  # the hook is inactive all the same
+                pass  # the hook is inactive anyway
 
     def install(self):
         self._hook_modules()
@@ -97,7 +97,7 @@ class _Hooks:
         self._patch_dataloader()
         self._patch_copies()
 
-    # What PyTorch offers hooks for.
+    # Hooks that PyTorch offers.
 
     def _hook_modules(self):
         register = self.torch.nn.modules.module
@@ -105,7 +105,7 @@ class _Hooks:
         enter = self.guarded(self.modules.enter)
         leave = self.guarded(self.modules.leave)
 
-        # is_compiling() first and alone: TorchDynamo traces these two and must find nothing in them.
+        # is_compiling() first and alone: TorchDynamo traces these two functions and must find no other call.
         def before(module, args):
             if is_compiling():
                 return None
@@ -119,11 +119,11 @@ class _Hooks:
             return None
 
         self._undo.append(register.register_module_forward_pre_hook(before).remove)
-        # always_call: also when forward() raises, else the range would stay open
+        # always_call: also if forward() raises, or the range would stay open
         self._undo.append(register.register_module_forward_hook(after, always_call=True).remove)
 
     def _hook_optimizers(self):
-        register = importlib.import_module(f"{self.torch.__name__}.optim.optimizer")  # no attribute of torch.optim
+        register = importlib.import_module(f"{self.torch.__name__}.optim.optimizer")  # not an attribute of torch.optim
         enter, leave = self.guarded(self._enter_optimizer), self.guarded(self._leave_optimizer)
         before = register.register_optimizer_step_pre_hook
         after = register.register_optimizer_step_post_hook
@@ -133,7 +133,7 @@ class _Hooks:
     def _enter_optimizer(self, optimizer):
         if self.is_compiling():
             return
-        self._leave_optimizer(optimizer)  # still open: its last step raised
+        self._leave_optimizer(optimizer)  # if its last step raised, its range is still open
         self.thread.optimizers.append(optimizer)
         self.push("optimizer")
         self.push(type(optimizer).__name__)
@@ -145,10 +145,10 @@ class _Hooks:
             self.pop()
             self.pop()
 
-    # What has to be replaced.
+    # Functions without hooks, which are replaced.
 
     def _replace(self, owner, name, make):
-        """owner.name = make(original), with the original's signature; undone by uninstall()."""
+        """Sets owner.name = make(original), with the original's signature. uninstall() undoes it."""
         original = getattr(owner, name, None)
         if original is None:
             return  # not in this version of PyTorch
@@ -176,7 +176,7 @@ class _Hooks:
                 try:
                     return original(outputs, *args, **kwargs)
                 finally:
-                    close(opened)  # of nodes on this thread, if the end came on another, or as an error
+                    close(opened)  # ranges left on this thread, if the pass ended on another or with an error
             return run_backward
 
         self._replace(self.torch.autograd, "_engine_run_backward", make)
@@ -224,14 +224,14 @@ class _Hooks:
             return False
 
     def _names_cuda(self, args, kwargs):
-        """Whether arguments of to() ask for a GPU: a device in its many spellings, or a tensor on one."""
+        """True if the arguments of to() name a GPU: as a device in any spelling, or as a tensor on one."""
         target = kwargs.get("device", kwargs.get("other", args[0] if args else None))
         if isinstance(target, str):
             return target.startswith("cuda")
         if isinstance(target, bool) or target is None:
             return False
         if isinstance(target, int):
-            return True  # an index means the accelerator
+            return True  # an index is a GPU
         if isinstance(target, self.torch.device):
             return target.type == "cuda"
         return isinstance(target, self.torch.Tensor) and target.is_cuda
@@ -241,7 +241,7 @@ class _Hooks:
 
 
 class _Range:
-    """A range around a block. Closes what it opened, whatever happens to the hooks in between."""
+    """A range around a block. Closes what it opened, also if the hooks are removed in between."""
 
     __slots__ = ("_hooks", "_name", "_open")
 

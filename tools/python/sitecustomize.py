@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts NVTX ranges on PyTorch modules once the program imports torch.
+"""Puts NVTX ranges around PyTorch modules after the program imports torch.
 
-Python runs this file at start when its folder is in PYTHONPATH, which is what
-`rangefinder run --torch-modules` does. Another sitecustomize further down the path is
-run as it would have been without this one. A program that never imports torch pays
-for one more entry in sys.meta_path, and for nothing if the variable is not set.
+Python runs this file at start if its folder is in PYTHONPATH, where
+`rangefinder run --torch-modules` puts it. This file also runs the sitecustomize that it
+hides. A program that never imports torch only pays for one more entry in sys.meta_path.
+Without the variable it pays nothing.
 """
 import importlib.machinery
 import importlib.util
@@ -15,7 +15,7 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 class _AfterTorch:
-    """A meta-path finder that finds torch as the others do and acts after its import."""
+    """A meta-path finder that finds torch through the other finders and acts after its import."""
 
     def find_spec(self, name, path=None, target=None):
         if name != "torch":
@@ -38,9 +38,9 @@ class _AfterTorch:
             return
 
         def exec_module(module):
-            # The loader is put back as it was, so that torch.__loader__ shows no trace of us.
+            # Restore the loader, so that torch.__loader__ is unchanged.
             loader.__dict__.pop("exec_module", None)
-            run_module(module)  # an error in here is the program's own: we try again at its next import
+            run_module(module)  # may raise an error of torch: then this finder tries again at the next import
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
             _install()
@@ -48,7 +48,7 @@ class _AfterTorch:
         try:
             loader.exec_module = exec_module
         except AttributeError:
-            pass  # a loader without __dict__: torch is imported without ranges
+            pass  # a loader without __dict__: no ranges
 
 
 def _install():
@@ -59,14 +59,14 @@ def _install():
         finally:
             sys.path.remove(_FOLDER)
         rangefinder_torch.install()
-    except Exception as error:  # the program must not notice
+    except Exception as error:  # an error here must not reach the program
         import warnings
 
         warnings.warn(f"rangefinder: no ranges on PyTorch modules: {error!r}", RuntimeWarning)
 
 
 def _run_next_sitecustomize():
-    """Runs the sitecustomize that this one hides, under its own name; its errors are its own."""
+    """Runs the sitecustomize that this one hides, under its name. Its errors are not caught."""
     others = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != _FOLDER]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec is None or spec.loader is None:

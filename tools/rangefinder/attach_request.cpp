@@ -25,7 +25,7 @@ std::int64_t read_at(const std::string& text, std::int64_t now_ns) {
   return std::llround(seconds * 1e9);
 }
 
-/// "off,exact": a list.
+/// Reads "off,exact" as a list.
 Json counter_modes(const std::string& text) {
   Json modes = Json::array();
   for (std::size_t at = 0; at <= text.size();) {
@@ -39,7 +39,7 @@ Json counter_modes(const std::string& text) {
   return modes;
 }
 
-/// The folder of one of many processes must name it.
+/// With several processes the folder must contain the process, or they would share it.
 std::string folder_for(const AttachOptions& options, const TracedProcess& process, bool many) {
   std::string folder = std::filesystem::absolute(options.out).string();
   if (!many || names_process(folder)) return folder;
@@ -50,8 +50,7 @@ std::string folder_for(const AttachOptions& options, const TracedProcess& proces
 std::string command_of(const AttachOptions& options) {
   const int commands = (options.start ? 1 : 0) + (options.stop ? 1 : 0) + (options.snapshot ? 1 : 0) +
                        (options.yield ? 1 : 0) + (options.resume ? 1 : 0) + (options.is_window() ? 1 : 0);
-  if (commands > 1)
-    throw WrongUse("attach does one thing at a time: --start, --stop, a window, --snapshot, …");
+  if (commands > 1) throw WrongUse("attach takes one action: --start, --stop, a window, --snapshot, …");
   if (options.start) return "start";
   if (options.stop) return "stop";
   if (options.snapshot) return "snapshot";
@@ -63,11 +62,12 @@ std::string command_of(const AttachOptions& options) {
 void add_window_end(const AttachOptions& options, Json& request) {
   const bool ranges = !options.range.empty() || options.occurrences != 0;
   if ((options.window.empty() ? 0 : 1) + (options.launches != 0 ? 1 : 0) + (ranges ? 1 : 0) != 1)
-    throw WrongUse("a window has one end: --window TIME, --launches N, or --range GLOB with --occurrences N");
+    throw WrongUse(
+        "a window has one end: --window DURATION, --launches N, or --range GLOB with --occurrences N");
   if (!options.window.empty()) {
     std::int64_t ns = 0;
     if (!read_duration(options.window, ns) || ns == 0)
-      throw WrongUse("--window " + options.window + " is no time: 5s, 200ms");
+      throw WrongUse("--window " + options.window + " is not a duration such as 5s or 200ms");
     request["seconds"] = static_cast<double>(ns) / 1e9;
   }
   if (options.launches != 0) request["launches"] = options.launches;
@@ -85,20 +85,20 @@ Json attach_request(const AttachOptions& options, const TracedProcess& process, 
   Json request = {{"command", command}};
   const bool opens = command == "start" || command == "window";
   if (!options.counters.empty()) {
-    if (!opens && command != "counters") throw WrongUse("--counters goes with --start or a window");
+    if (!opens && command != "counters") throw WrongUse("--counters needs --start or a window");
     const Json modes = counter_modes(options.counters);
     if (modes.size() > 1 && (options.range.empty() && options.occurrences == 0))
-      throw WrongUse("--counters " + options.counters + ": windows one after the other are of ranges");
+      throw WrongUse("--counters " + options.counters + ": several modes need --range or --occurrences");
     request[command == "counters" ? "mode" : "counters"] = modes.size() == 1 ? modes[0] : modes;
   }
   if (!options.out.empty()) {
-    if (!opens) throw WrongUse("--out goes with --start or a window");
+    if (!opens) throw WrongUse("--out needs --start or a window");
     request["out"] = folder_for(options, process, many);
   }
   if (command == "window") add_window_end(options, request);
   const bool timed = command == "window" && !request.contains("occurrences");
   if (!options.at.empty()) {
-    if (!timed) throw WrongUse("--at goes with --window and --launches");
+    if (!timed) throw WrongUse("--at needs --window or --launches");
     request["at_unix_ns"] = std::to_string(read_at(options.at, now_ns));
   } else if (timed && together_ns != 0) {
     request["at_unix_ns"] = std::to_string(together_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the options of `rangefinder attach` to a control request.
+// Turns the options of `rangefinder attach` into a control request.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct AttachOptions {
   [[nodiscard]] bool is_window() const noexcept {
     return !window.empty() || launches != 0 || !range.empty() || occurrences != 0;
   }
-  /// Something is to be done, not only shown.
+  /// There is an action, so attach does more than show state.
   [[nodiscard]] bool acts() const noexcept {
     return is_window() || start || stop || snapshot || yield || resume || !counters.empty();
   }
 };
 
-/// What `process` is asked for. `many`: it is one of several, so that its folder must tell it apart, and its
-/// window begins at `together_ns`. Throws WrongUse for options that do not go together.
+/// The request for `process`. `many`: it is one of several; its folder must then be distinct, and its window
+/// starts at `together_ns`. Throws WrongUse for options that exclude each other.
 [[nodiscard]] nlohmann::json attach_request(const AttachOptions& options, const TracedProcess& process,
                                             bool many, std::int64_t now_ns, std::int64_t together_ns);
 

@@ -14,15 +14,15 @@
 namespace rangefinder {
 namespace {
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
+std::vector<char*> exec_vector(const std::vector<std::string>& texts) {
   std::vector<char*> out;
   for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
   out.push_back(nullptr);
   return out;
 }
 
-/// Signals that are ours to pass on, blocked while the child runs, and SIGCHLD, which
-/// must not be ignored (it may be inherited so) or the child's end would be lost.
+/// Blocks the signals that we forward, while the child runs. Resets SIGCHLD: if it was inherited as
+/// ignored, the child's exit status would be lost.
 class SignalGate {
  public:
   SignalGate() {
@@ -37,7 +37,7 @@ class SignalGate {
   SignalGate(const SignalGate&) = delete;
   SignalGate& operator=(const SignalGate&) = delete;
 
-  /// As it was before; the child calls this too.
+  /// Restores the previous state. The child calls this too.
   void restore() const noexcept {
     sigaction(SIGCHLD, &child_before_, nullptr);
     sigprocmask(SIG_SETMASK, &before_, nullptr);
@@ -57,13 +57,13 @@ int wait_for(pid_t child, const SignalGate& gate) {
     if (ended == child || (ended < 0 && errno != EINTR)) return status;
     siginfo_t info{};
     const int signal = sigwaitinfo(&gate.waited(), &info);
-    // Above 0 the kernel sent it, as for Ctrl-C: the program has got it from the terminal.
+    // si_code > 0: the kernel sent it, as for Ctrl-C, and the terminal has sent it to the program too.
     if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) kill(child, signal);
   }
 }
 
-[[noreturn]] void become(char* const* arguments, char* const* environment, const SignalGate& gate,
-                         int report) {
+[[noreturn]] void exec_program(char* const* arguments, char* const* environment, const SignalGate& gate,
+                               int report) {
   gate.restore();
   execvpe(arguments[0], arguments, environment);
   const int error = errno;
@@ -79,15 +79,15 @@ int ChildEnd::shell_code() const noexcept {
 }
 
 ChildEnd run_child(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
-  const std::vector<char*> argument_pointers = pointers(arguments);
-  const std::vector<char*> environment_pointers = pointers(environment);
+  const std::vector<char*> argument_pointers = exec_vector(arguments);
+  const std::vector<char*> environment_pointers = exec_vector(environment);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0)
-    throw Missing(std::string("cannot make a pipe: ") + std::strerror(errno));
+    throw Missing(std::string("cannot create a pipe: ") + std::strerror(errno));
   const SignalGate gate;
   const pid_t child = fork();
   if (child < 0) throw Missing(std::string("cannot start a process: ") + std::strerror(errno));
-  if (child == 0) become(argument_pointers.data(), environment_pointers.data(), gate, report[1]);
+  if (child == 0) exec_program(argument_pointers.data(), environment_pointers.data(), gate, report[1]);
 
   close(report[1]);
   ChildEnd end;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a program to its end, as a shell would, and stays out of its way.
+// Runs a program to its end, as a shell would.
 //
-//   block signals ─▶ fork ─▶ child: signals as they were, exec
-//                    └─▶ parent: wait for the child's end or a signal to pass on
+//   block signals ─▶ fork ─▶ child: restore signals, exec
+//                    └─▶ parent: wait for the child's exit or a signal to forward
 //
-// INT, TERM, HUP and QUIT that somebody sends to us are passed on; those that the
-// terminal sends to the whole group reach the program without us. No handler is
-// installed, no thread is started.
+// Forwards INT, TERM, HUP and QUIT that another process sends to us. Signals from the terminal reach the
+// whole process group, so they are not forwarded. Installs no handler and starts no thread.
 #pragma once
 
 #include <string>
@@ -16,16 +15,16 @@
 namespace rangefinder {
 
 struct ChildEnd {
-  int start_error = 0;  ///< errno of the exec; not 0: the program never ran
+  int start_error = 0;  ///< errno of exec(); not 0: the program never ran
   int exit_code = 0;
-  int signal = 0;  ///< that killed it; 0: it ended by itself
+  int signal = 0;  ///< signal that killed it, or 0
 
-  /// As a shell says it: 128 + signal, 127 not found, 126 not executable.
+  /// Exit code of a shell: 128 + signal, 127 not found, 126 not executable.
   [[nodiscard]] int shell_code() const noexcept;
 };
 
-/// `arguments[0]` is looked for in PATH. `environment`: NAME=value, the whole of it.
-/// Throws Missing when no process can be made.
+/// Searches `arguments[0]` in PATH. `environment`: the complete NAME=value list.
+/// Throws Missing if fork() fails.
 [[nodiscard]] ChildEnd run_child(const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& environment);
 

@@ -58,7 +58,7 @@ TraceFolder one_trace(const std::string& place) {
 std::string side_text(const char* name, const IterationSeries& series) {
   std::string out = std::string(name) + "  " + series.title + "\n";
   if (series.iteration_path.empty()) {
-    return out + "   no range that repeats: totals are compared, and no change can be tested\n";
+    return out + "   no iterations found: totals are compared, without a significance test\n";
   }
   return out + "   " + counted_text(series.iterations, "iteration", "iterations") + " of " +
          printable(series.iteration_path) + ", in " +
@@ -73,20 +73,20 @@ OrderedJson side_json(const IterationSeries& series) {
           {"batches", series.batch_sizes.size()}};
 }
 
-/// Exact counters take launches apart, which changes how long they last.
+/// Exact counters serialise launches, which changes their durations.
 std::string mode_warning(const IterationSeries& a, const IterationSeries& b) {
   if ((a.counters == "exact") == (b.counters == "exact")) return {};
-  return "One side was measured with exact counters, which take launches apart, the other was not: kernels "
-         "that\n"
-         "overlap, or begin while the one before still runs, differ for that alone.\n";
+  return "Only one side was measured with exact counters, which serialise launches. Kernels that overlap, "
+         "or\n"
+         "start before the previous one ends, differ for that reason alone.\n";
 }
 
 std::string explanation(const DiffOptions& options) {
-  return "Of one iteration. ±: half the 95 % interval of the change (for sampled bytes: their stated "
-         "error).\n"
-         "better, worse: by at least " +
+  return "Values are per iteration. ±: half the 95 % confidence interval of the change (sampled bytes: their "
+         "stated error).\n"
+         "better, worse: a change of at least " +
          percent_text(options.least) +
-         ", and beyond chance (Welch's t-test over batches, Holm's correction, " +
+         " that is significant (Welch's t-test over batches, Holm's correction, " +
          percent_text(options.alpha) + ").\n";
 }
 
@@ -160,7 +160,7 @@ int diff(const DiffVerb& verb) {
   try {
     return verb.kernels.empty() ? diff_traces(verb) : diff_kernels(verb);
   } catch (const std::regex_error& error) {
-    throw WrongUse(std::string("--kernel: no regular expression: ") + error.what());
+    throw WrongUse(std::string("--kernel is not a valid regular expression: ") + error.what());
   } catch (const std::invalid_argument& error) {
     throw WrongUse(error.what());
   }
@@ -170,19 +170,19 @@ int diff(const DiffVerb& verb) {
 
 void add_diff(CommandLine& line, Action& action) {
   const auto verb = std::make_shared<DiffVerb>();
-  Verb command = line.verb("diff", "What changed between two traces, or two kernels of one");
+  Verb command = line.verb("diff", "Compare two traces, or two kernels of one trace");
   command.option("A B", verb->places, "Folders of two traces: before, after").required().expected(1, 2);
   command.option("--kernel", verb->kernels, "Two kernels of one trace, by regular expressions").expected(2);
   command.option("--iteration-range", verb->iteration_range,
-                 "Path of the range that repeats [one named iteration, step, batch, …]");
+                 "Path of the iteration range [one named iteration, step, batch, …]");
   command.option("--iterations", verb->iterations,
-                 "Only these, FIRST:LAST counted from 0 [1: where there are at least three]");
-  command.option("--least", verb->least, "Smaller changes count as none [2%]");
+                 "Only iterations FIRST:LAST, counted from 0, without LAST [1: if there are three or more]");
+  command.option("--least", verb->least, "Ignore changes below this share [2%]");
   command.option("--fail-over", verb->fail_over,
-                 "Exit code 1 if a module got worse by more than this, as 5%");
-  command.option("--top", verb->top, "Only the first so many rows of each table").positive();
-  command.flag("--all", verb->all, "Rows without a change too");
-  command.flag("--wide", verb->wide, "All columns, however long the lines get");
+                 "Exit with code 1 if a module got worse by more than this share, as in 5%");
+  command.option("--top", verb->top, "Show the first N rows of each table").positive();
+  command.flag("--all", verb->all, "Also show rows without a change");
+  command.flag("--wide", verb->wide, "Show all columns, whatever the line length");
   command.flag("--json", verb->json, "As JSON");
   command.flag("--csv", verb->csv, "As CSV: the modules, or the two kernels");
   command.flag("--md", verb->markdown, "As Markdown tables");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder doctor [--probe] [--json]: can this machine trace, and if not, what is to be done?
+// rangefinder doctor [--probe] [--json]: checks whether this machine can trace, and says how to fix it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ const char* colour(Health health) {
 struct DoctorOptions {
   std::string out;
   std::string root = "/";
-  std::string probe_answer;  ///< this process is the probe: where its answer goes
+  std::string probe_answer;  ///< not empty: this process is the probe and writes its answer here
   bool json = false;
   bool probe = false;
 };
@@ -108,7 +108,7 @@ int doctor(const DoctorOptions& options) {
   } else {
     std::cout << as_text(findings);
     std::cout << (can_trace ? "\nThis machine can trace.  Next:  rangefinder run -- ./app\n"
-                            : "\nThis machine cannot trace yet: see the lines that say `no`.\n");
+                            : "\nThis machine cannot trace yet: see the lines marked `no`.\n");
   }
   return can_trace ? kExitOk : kExitMissing;
 }
@@ -119,11 +119,12 @@ void add_doctor(CommandLine& line, Action& action) {
   const auto options = std::make_shared<DoctorOptions>();
   const char* const from_environment = std::getenv("RANGEFINDER_OUT");
   options->out = from_environment == nullptr ? Options{}.out : from_environment;
-  Verb verb = line.verb("doctor", "Can this machine trace, and if not, what is to be done?");
-  verb.option("--out", options->out, "Where the trace is going to be written: is there room?");
+  Verb verb = line.verb("doctor", "Check whether this machine can trace, and how to fix it");
+  verb.option("--out", options->out, "Folder of the trace to write: check access and free space");
   verb.flag("--probe", options->probe,
-            "Also trace a small program through every feature, and say what works here");
-  verb.option("--root", options->root, "Read /proc, /sys and /etc below this folder: another machine's copy")
+            "Also trace a small program with every feature, and report what works here");
+  verb.option("--root", options->root,
+              "Read /proc, /sys and /etc below this folder, such as a copy from another machine")
       .existing_directory();
   verb.option(kProbeFlag, options->probe_answer, "").hidden();
   verb.flag("--json", options->json, "As JSON");

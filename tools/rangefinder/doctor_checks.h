@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must be there to trace, each looked at alone: ok, warn (tracing works, something
-// else may not) or no, with the cure.
+// The checks of `rangefinder doctor`, one function each. A result is ok, warn (tracing works, another
+// feature may not) or no, with a fix.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ namespace rangefinder {
 enum class Health { ok, warn, no };
 
 struct HealthFinding {
-  std::string check;  ///< one word or two, stable
+  std::string check;  ///< stable name of one or two words
   Health health = Health::ok;
-  std::string text;    ///< what is there, or what is not
-  std::string fix;     ///< what to do; empty where nothing is to be done
+  std::string text;    ///< what was found, or what is missing
+  std::string fix;     ///< what to do; empty: nothing
   bool needed = true;  ///< tracing cannot work while this is `no`
 };
 
@@ -25,33 +25,33 @@ struct HealthFinding {
 [[nodiscard]] HealthFinding check_system(const MachineFiles& files);
 [[nodiscard]] HealthFinding check_cores(const MachineFiles& files);
 [[nodiscard]] HealthFinding check_memory(const MachineFiles& files);
-/// Nothing outside of containers.
+/// Empty outside of containers.
 [[nodiscard]] std::vector<HealthFinding> check_container(const MachineFiles& files);
 
 struct GpuCheck {
   std::vector<HealthFinding> findings;
-  int driver_version = 0;  ///< 13000 is CUDA 13.0; 0: not known
+  int driver_version = 0;  ///< 13000 is CUDA 13.0; 0: unknown
   bool has_gpu = false;
 };
-/// Driver, GPUs and, where there are any, who owns CUPTI: asked in a child process, which
-/// may crash or hang in a broken driver without harm.
+/// Driver, GPUs and, if there are any, the tool that owns CUPTI. Queried in a child process, because a
+/// broken driver may crash or hang it.
 [[nodiscard]] GpuCheck check_gpu();
 
-/// The injection library: where, and does it load?
+/// The injection library: its path, and whether it loads.
 [[nodiscard]] HealthFinding check_library();
-/// libcupti and the library of its counters.
+/// libcupti and libnvperf_host, its library for counters.
 [[nodiscard]] std::vector<HealthFinding> check_cupti();
-/// Do CUPTI and driver go together? `cupti`: what check_cupti() said.
+/// Whether the versions of CUPTI and driver match. `cupti`: result of check_cupti().
 [[nodiscard]] HealthFinding check_pairing(int driver_version, const std::vector<HealthFinding>& cupti);
-/// May this user read hardware counters? Never needed for times.
+/// Whether this user may read hardware counters. Times never need them.
 [[nodiscard]] HealthFinding check_permission(const MachineFiles& files);
-/// Variables and programs of other tools that want the same hooks.
+/// Variables and programs of other tools that use the same hooks.
 [[nodiscard]] std::vector<HealthFinding> check_other_tools(const MachineFiles& files);
-/// Multi-process service and partitioned GPUs.
+/// Multi-Process Service (MPS) and partitioned GPUs (MIG).
 [[nodiscard]] std::vector<HealthFinding> check_sharing(const MachineFiles& files);
-/// Copies of libraries in LD_LIBRARY_PATH that get in the way.
+/// Library copies in LD_LIBRARY_PATH that replace the right ones.
 [[nodiscard]] std::vector<HealthFinding> check_library_path();
-/// Can the trace be written, and is there room? `out`: template of the folder.
+/// Whether the trace can be written, and the free space. `out`: template of the folder.
 [[nodiscard]] HealthFinding check_disk(const std::string& out);
 
 }  // namespace rangefinder

@@ -43,7 +43,7 @@ json list_gpus(void* driver) {
   return gpus;
 }
 
-/// "" if CUPTI's one subscriber is free, or why it is not.
+/// "" if this process can become CUPTI's only subscriber, else the reason.
 std::string try_subscribing() {
   CuptiLibrary library;
   CuptiFailure failure;
@@ -60,14 +60,14 @@ std::string try_subscribing() {
       &handle, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr, &params);
   if (result != CUPTI_SUCCESS) {
     return cupti_result_text(library.functions, result) +
-           (other[0] == '\0' ? "" : " (\"" + std::string(other.data()) + "\" has it)");
+           (other[0] == '\0' ? "" : " (held by \"" + std::string(other.data()) + "\")");
   }
   library.functions.Unsubscribe(handle);
   return {};
 }
 
-std::string ask_driver() {
-  // The driver would load what these name, before we have looked.
+std::string query_driver() {
+  // The driver loads the libraries that these name, which would change the result.
   unsetenv("CUDA_INJECTION64_PATH");
   unsetenv("NVTX_INJECTION64_PATH");
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -97,14 +97,14 @@ std::string version_text(int version) {
 
 HealthFinding driver_finding(const json& answer) {
   constexpr const char* kInstall =
-      "Install NVIDIA's driver 580 or newer, or start the container with its GPUs (--gpus all).";
+      "Install NVIDIA's driver 580 or newer, or start the container with GPUs (--gpus all).";
   if (!answer.value("loaded", false))
     return {"driver", Health::no, "libcuda.so.1 cannot be loaded", kInstall};
   const int version = answer.value("version", 0);
   if (answer.contains("init_error")) {
     return {"driver", Health::no,
             version_text(version) + ", but cuInit fails: " + answer["init_error"].get<std::string>(),
-            "See `nvidia-smi`; a driver that was updated under a running kernel module needs a reboot."};
+            "See `nvidia-smi`. Reboot if the driver was updated while its kernel module was loaded."};
   }
   constexpr int kNeeded = 13'000;
   if (version < kNeeded) return {"driver", Health::no, version_text(version) + ", 13.0 is needed", kInstall};
@@ -116,9 +116,9 @@ HealthFinding driver_finding(const json& answer) {
 GpuCheck check_gpu() {
   GpuCheck check;
   std::vector<HealthFinding>& out = check.findings;
-  const Answer asked = ask_in_child(ask_driver);
+  const Answer asked = ask_in_child(query_driver);
   if (!asked.arrived) {
-    out = {{"driver", Health::no, "asking the driver went wrong: " + asked.text,
+    out = {{"driver", Health::no, "querying the driver failed: " + asked.text,
             "See `nvidia-smi` and the kernel's log."}};
     return check;
   }
@@ -126,21 +126,22 @@ GpuCheck check_gpu() {
   out = {driver_finding(answer)};
   check.driver_version = answer.value("version", 0);
   if (!answer.contains("gpus")) {
-    out.push_back({"gpu", Health::no, "none can be seen without a working driver", "First cure the driver."});
+    out.push_back({"gpu", Health::no, "not visible without a working driver", "Fix the driver first."});
     return check;
   }
   check.has_gpu = !answer["gpus"].empty();
   if (!check.has_gpu) {
-    out.push_back({"gpu", Health::no, "the driver shows none", "Is CUDA_VISIBLE_DEVICES set to hide them?"});
+    out.push_back(
+        {"gpu", Health::no, "the driver reports none", "Check whether CUDA_VISIBLE_DEVICES hides them."});
   }
   for (const json& name : answer["gpus"]) out.push_back({"gpu", Health::ok, name.get<std::string>(), ""});
   const std::string subscriber = answer.value("subscribe_error", "");
   out.push_back(
       subscriber.empty()
-          ? HealthFinding{"cupti owner", Health::ok, "nobody else holds it", ""}
+          ? HealthFinding{"cupti owner", Health::ok, "no other tool holds it", ""}
           : HealthFinding{"cupti owner", Health::no,
-                          "a process that starts here cannot have it: " + subscriber,
-                          "Another tool is loaded into every process: see the lines on other tools."});
+                          "a process that starts here cannot subscribe: " + subscriber,
+                          "Another tool is loaded into every process: see the lines `other tool`."});
   return check;
 }
 

@@ -25,7 +25,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// "CAP_SYS_ADMIN", or the like, where it is effective; "" for none that opens the counters.
+/// The effective capability that concerns counters: "CAP_SYS_ADMIN", "CAP_PERFMON" or "".
 std::string counter_capability(const MachineFiles& files) {
   constexpr unsigned kSysAdmin = 21, kPerfmon = 38;
   const std::uint64_t effective =
@@ -34,11 +34,11 @@ std::string counter_capability(const MachineFiles& files) {
   return (effective >> kPerfmon & 1U) != 0 ? "CAP_PERFMON" : "";
 }
 
-/// Why a version is refused that looks as if it ought to do.
+/// Why CUPTI 13.0 is refused, although its driver version is accepted.
 std::string why_refused(const CuptiFailure& failure) {
   constexpr std::uint32_t kFirst13 = 130'000;
   if (failure.version != kFirst13) return {};
-  return " 13.0 without an update crashes where NVTX is called before CUPTI, in flushes and with graphs.";
+  return " 13.0 without an update crashes if NVTX is called before CUPTI, in flushes and with graphs.";
 }
 
 }  // namespace
@@ -50,16 +50,16 @@ HealthFinding check_library() {
   } catch (const Missing&) {
     return {"library", Health::no,
             "librangefinder.so is not in " + library_places(program_folder())[1].string(),
-            "Build the target rangefinder_injection, or install Rangefinder again."};
+            "Build the target rangefinder_injection, or reinstall Rangefinder."};
   }
   const std::string path = library.string();
   const Answer loaded = ask_in_child([path]() -> std::string {
     if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return "";
     return dlerror();
   });
-  const std::string trouble = loaded.arrived ? loaded.text : loaded.text + " while it was loaded";
-  if (trouble.empty()) return {"library", Health::ok, path, ""};
-  return {"library", Health::no, path + " does not load: " + trouble,
+  const std::string error = loaded.arrived ? loaded.text : loaded.text + " while it was loaded";
+  if (error.empty()) return {"library", Health::ok, path, ""};
+  return {"library", Health::no, path + " does not load: " + error,
           "Install Rangefinder for this system, or build it here."};
 }
 
@@ -68,7 +68,7 @@ std::vector<HealthFinding> check_cupti() {
   CuptiFailure failure;
   if (!load_cupti(variable("RANGEFINDER_CUPTI"), library, failure)) {
     const std::string where = failure.path.empty() ? "" : " (" + failure.path + ")";
-    return {{"cupti", Health::no, "none that can be used" + where, failure.reason + why_refused(failure)}};
+    return {{"cupti", Health::no, "no usable libcupti" + where, failure.reason + why_refused(failure)}};
   }
   std::vector<HealthFinding> out{
       {"cupti", Health::ok, cupti_version_text(library.version) + ", " + library.path, ""}};
@@ -79,7 +79,7 @@ std::vector<HealthFinding> check_cupti() {
     out.push_back({"counters", Health::ok, counters.string(), "", false});
   } else {
     out.push_back({"counters", Health::warn, "no libnvperf_host.so beside libcupti: times work, bytes do not",
-                   "Install the whole of cuda-cupti-13-0 (Python: nvidia-cuda-cupti).", false});
+                   "Install the complete cuda-cupti-13-0 (Python: nvidia-cuda-cupti).", false});
   }
   return out;
 }
@@ -94,7 +94,7 @@ HealthFinding check_permission(const MachineFiles& files) {
   }
   if (admin_only.empty()) {
     return {"permission", Health::warn, std::string("not known: ") + kParams + " cannot be read",
-            "Where bytes are refused, see the cure that the trace names; --probe tries.", false};
+            "--probe tests it. If bytes are refused, the trace says how to fix it.", false};
   }
   return {"permission", Health::warn,
           "only administrators may read the counters: times work, bytes do not" +
@@ -118,9 +118,8 @@ HealthFinding check_pairing(int driver_version, const std::vector<HealthFinding>
                            std::to_string(driver / 100) + "." + std::to_string(driver % 100);
   if (own <= driver) return {"pairing", Health::ok, text, "", false};
   return {"pairing", Health::warn, text + ": CUPTI is newer than the driver",
-          "What works, --probe tells; where counters are refused, take CUPTI of the driver's version or "
-          "update the "
-          "driver.",
+          "--probe reports what works. If counters are refused, use the driver's version of CUPTI or update "
+          "the driver.",
           false};
 }
 
@@ -128,12 +127,12 @@ HealthFinding check_disk(const std::string& out_template) {
   fs::path place = fs::absolute(out_template.substr(0, out_template.find('%')));
   std::error_code ignored;
   while (!fs::is_directory(place, ignored) && place.has_relative_path()) place = place.parent_path();
-  // By trying: access() says yes to root even where nothing can be written.
+  // Create a file: access() reports success for root even on a read-only place.
   std::string probe = (place / ".rangefinder-doctor-XXXXXX").string();
   const int file = mkstemp(probe.data());
   if (file < 0) {
     return {"disk", Health::no, "cannot write to " + place.string() + ": " + std::strerror(errno),
-            "Name another place with --out."};
+            "Choose another place with --out."};
   }
   close(file);
   unlink(probe.c_str());
@@ -146,7 +145,8 @@ HealthFinding check_disk(const std::string& out_template) {
   const std::string text = bytes_text(free_bytes) + " free in " + place.string();
   if (free_bytes >= kLittle) return {"disk", Health::ok, text, ""};
   return {"disk", Health::warn, text,
-          "A million kernels take about 300 MB: name another place with --out, or --max-size-mb."};
+          "A million kernels take about 300 MB. Choose another place with --out, or a limit with "
+          "--max-size-mb."};
 }
 
 }  // namespace rangefinder

@@ -13,9 +13,9 @@
 namespace rangefinder {
 namespace {
 
-/// The drain thread and the program's own; a sampling thread needs one of its own to keep up.
+/// One for the drain thread, one for the program. A sampling thread needs a core of its own to keep up.
 constexpr double kFewCores = 2;
-/// Activity buffers (32 x 2 MiB), rings and tables: docs/measured.md has 78 to 160 MiB.
+/// Activity buffers (32 x 2 MiB), rings and tables take 78 to 160 MiB (docs/measured.md).
 constexpr std::uint64_t kLittleMemoryBytes = 512'000'000;
 
 }  // namespace
@@ -24,19 +24,19 @@ HealthFinding check_system(const MachineFiles& files) {
   utsname name{};
   uname(&name);
   std::string system = files.value("/etc/os-release", "PRETTY_NAME");
-  if (system.empty()) system = "Linux of unknown make";
+  if (system.empty()) system = "unknown Linux";
   std::string kernel = files.line("/proc/sys/kernel/osrelease");
   if (kernel.empty()) kernel = "unknown";
   const std::string text =
       system + ", kernel " + kernel + ", glibc " + gnu_get_libc_version() + ", " + name.machine;
   if (kernel.find("icrosoft") != std::string::npos) {
     return {"system", Health::warn, text + " (WSL)",
-            "Times work where the driver on Windows lets CUPTI in; counters are set up in NVIDIA's control "
-            "panel there.",
+            "Times work if the driver on Windows permits CUPTI. Permit counters in the NVIDIA Control Panel "
+            "on Windows.",
             false};
   }
   if (kernel == "4.4.0" || files.line("/proc/version").find("gVisor") != std::string::npos) {
-    return {"system", Health::warn, text + " (gVisor)", "What works in this sandbox, --probe tells.", false};
+    return {"system", Health::warn, text + " (gVisor)", "--probe reports what works in this sandbox.", false};
   }
   return {"system", Health::ok, text, "", false};
 }
@@ -49,17 +49,17 @@ HealthFinding check_cores(const MachineFiles& files) {
                 cores);
   const std::string text = std::string(number) + " for this process";
   if (cores >= kFewCores) return {"cores", Health::ok, text, "", false};
-  return {"cores", Health::warn, text + ": recording takes time from the program, and samples may be lost",
-          "Give it 2 or more (taskset, --cpus of the container).", false};
+  return {"cores", Health::warn, text + ": recording slows the program down, and samples may be lost",
+          "Allow 2 or more (taskset, --cpus of the container).", false};
 }
 
 HealthFinding check_memory(const MachineFiles& files) {
   const auto bytes = files.free_memory_bytes();
   if (!bytes) return {"memory", Health::warn, "not known", "", false};
-  const std::string text = bytes_text(*bytes) + " left";
+  const std::string text = bytes_text(*bytes) + " available";
   if (*bytes >= kLittleMemoryBytes) return {"memory", Health::ok, text, "", false};
   return {"memory", Health::warn, text + ": recording takes up to 160 MiB of it",
-          "Leave more, or record with fewer buffers (--buffers 8).", false};
+          "Free some memory, or record with fewer buffers (--buffers 8).", false};
 }
 
 std::vector<HealthFinding> check_container(const MachineFiles& files) {
@@ -72,7 +72,7 @@ std::vector<HealthFinding> check_container(const MachineFiles& files) {
                      (capabilities.find("compute") == std::string::npos ||
                       capabilities.find("utility") == std::string::npos);
   if (!files.exists("/dev/nvidiactl")) {
-    return {{"container", Health::warn, text + " without /dev/nvidiactl: no GPU was handed in",
+    return {{"container", Health::warn, text + " without /dev/nvidiactl: it has no access to a GPU",
              "Start it with --gpus all (docker) or a limit nvidia.com/gpu (kubernetes).", false}};
   }
   if (lacks) {
@@ -81,9 +81,9 @@ std::vector<HealthFinding> check_container(const MachineFiles& files) {
   }
   if (!files.exists("/proc/driver/nvidia/params")) {
     return {{"container", Health::warn, text + " that hides /proc/driver/nvidia",
-             "Whether counters are permitted is not known here; --probe tries.", false}};
+             "Whether counters are permitted is not known here; --probe tests it.", false}};
   }
-  return {{"container", Health::ok, text + ", GPU devices are there", "", false}};
+  return {{"container", Health::ok, text + ", GPU devices are present", "", false}};
 }
 
 }  // namespace rangefinder

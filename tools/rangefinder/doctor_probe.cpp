@@ -25,15 +25,15 @@ namespace {
 
 using nlohmann::json;
 
-/// Of what is known: memsets leave part of their last bytes in the L2.
-constexpr double kMaxOff = 0.05;
+/// Accepted share of error: memsets leave part of their last bytes in the L2.
+constexpr double kMaxError = 0.05;
 
 class TemporaryPlace {
  public:
   TemporaryPlace() {
     std::string text = (fs::temp_directory_path() / "rangefinder-probe-XXXXXX").string();
     if (mkdtemp(text.data()) == nullptr)
-      throw Missing("cannot make a folder in " + fs::temp_directory_path().string());
+      throw Missing("cannot create a folder in " + fs::temp_directory_path().string());
     path = text;
   }
   ~TemporaryPlace() {
@@ -45,10 +45,10 @@ class TemporaryPlace {
   fs::path path;
 };
 
-/// One run of the probe: its answer, and what the trace says of it.
+/// One run of the probe: its answer and its trace.
 struct ProbeRun {
   json answer;
-  std::string said;  ///< first line on stderr
+  std::string error_line;  ///< first line on stderr
   std::optional<TraceTotals> trace;
   std::optional<RowValues> values;
 
@@ -64,12 +64,12 @@ struct ProbeRun {
     }
     return json::object();
   }
-  /// Why the trace is not as it should be.
+  /// Why the trace lacks something.
   [[nodiscard]] std::string reason() const {
     if (answer.contains("error")) return answer["error"].get<std::string>();
-    if (!said.empty()) return said;
+    if (!error_line.empty()) return error_line;
     return trace && !trace->header.counters_reason.empty() ? trace->header.counters_reason
-                                                           : "no reason is known";
+                                                           : "the reason is unknown";
   }
 };
 
@@ -91,8 +91,8 @@ ProbeRun run_probe(const fs::path& place, const char* counters) {
     run.answer = {{"error", end.signal != 0 ? std::string("it was killed by signal ") + strsignal(end.signal)
                                             : "it ended with exit code " + std::to_string(end.exit_code)}};
   }
-  std::ifstream said(answer.string() + ".err");
-  std::getline(said, run.said);
+  std::ifstream errors(answer.string() + ".err");
+  std::getline(errors, run.error_line);
   try {
     run.trace.emplace(load_trace(open_trace_folder(folder)));
     run.values.emplace(load_row_values(*run.trace));
@@ -113,19 +113,19 @@ HealthFinding counted(const char* check, const std::string& what, std::uint64_t 
 HealthFinding measured(const char* check, const char* mode, const ProbeRun& run) {
   if (!run.trace || run.trace->header.counters != mode) {
     return {check, Health::warn, std::string("no bytes: ") + run.reason(),
-            "Times work without; see permission.", false};
+            "Times work without bytes; see `permission`.", false};
   }
   const json row = run.row_at("probe/bytes");
   if (!row.contains("dram_write_bytes")) {
-    return {check, Health::warn, "counters were on, but no bytes came: " + run.reason(),
+    return {check, Health::warn, "counters were on, but no bytes were recorded: " + run.reason(),
             "Try RANGEFINDER_LOG=debug rangefinder run -- ./app.", false};
   }
   const auto bytes = row["dram_write_bytes"].get<std::uint64_t>();
-  const double off = static_cast<double>(bytes) / static_cast<double>(kProbeBytes) - 1;
+  const double error = static_cast<double>(bytes) / static_cast<double>(kProbeBytes) - 1;
   const std::string text = bytes_text(bytes) + " of " + bytes_text(kProbeBytes) + " written";
-  if (off < kMaxOff && off > -kMaxOff) return {check, Health::ok, text, "", false};
-  return {check, Health::warn, text + ": others use this GPU, or the counters are not right",
-          "Try again while nobody else works on it.", false};
+  if (error < kMaxError && error > -kMaxError) return {check, Health::ok, text, "", false};
+  return {check, Health::warn, text + ": another process uses this GPU, or the counters are wrong",
+          "Try again while no other process uses the GPU.", false};
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ std::vector<HealthFinding> probe_features() {
   const ProbeRun sampled = run_probe(place.path, "sampled");
   if (!sampled.trace) {
     return {{"probe trace", Health::no, "no trace: " + sampled.reason(),
-             "See the lines above; RANGEFINDER_LOG=debug tells more.", false}};
+             "See the lines above; RANGEFINDER_LOG=debug logs more.", false}};
   }
   const ProbeRun exact = run_probe(place.path, "exact");
   const std::uint64_t direct = sampled.kernels_at("probe/kernels"),
@@ -144,8 +144,8 @@ std::vector<HealthFinding> probe_features() {
   std::vector<HealthFinding> out{
       counted("probe trace", "kernels", sampled.trace->kernels, kProbeKernels + kProbeGraphKernels, sampled),
       counted("probe nvtx", "kernels in the range that launched them", direct, kProbeKernels, sampled),
-      counted("probe graphs", "kernels of a graph in the range that made them", captured, kProbeGraphKernels,
-              sampled)};
+      counted("probe graphs", "kernels of a graph in the range that captured them", captured,
+              kProbeGraphKernels, sampled)};
   if (captured == 0 && replayed == kProbeGraphKernels)
     out.back() = {"probe graphs", Health::warn, "kernels of a graph are in the range that launches it", "",
                   false};
@@ -154,8 +154,9 @@ std::vector<HealthFinding> probe_features() {
   const std::string control = sampled.answer.value("control", "");
   out.push_back(
       control.empty()
-          ? HealthFinding{"probe control", Health::warn, "nobody listens: attach and top will not work",
-                          "Is XDG_RUNTIME_DIR or /tmp writable for this user alone?", false}
+          ? HealthFinding{"probe control", Health::warn,
+                          "no control socket answers: attach and top will not work",
+                          "XDG_RUNTIME_DIR or /tmp must be writable for this user.", false}
           : HealthFinding{"probe control", Health::ok, "the socket answers: " + control, "", false});
   return out;
 }

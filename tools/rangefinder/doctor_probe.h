@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `doctor --probe`: known work through every feature, to see what works here and not what ought to.
+// `doctor --probe`: traces a program with known work, to test which features work on this machine.
 //
-//   rangefinder doctor --probe-program FILE   under the library, sampled ─▶ trace ─▶ kernels, paths, graph,
+//   rangefinder doctor --probe-program FILE   with the library, sampled ─▶ trace ─▶ kernels, paths, graph,
 //   bytes
-//                                             under the library, exact   ─▶ trace ─▶ bytes
+//                                             with the library, exact   ─▶ trace ─▶ bytes
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace rangefinder {
 
-/// A finding a feature; traces go to a temporary folder and are removed.
+/// One finding per feature. Traces go to a temporary folder, which is removed.
 [[nodiscard]] std::vector<HealthFinding> probe_features();
 
 }  // namespace rangefinder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who else wants what we want: other tools, other copies of libraries, the multi-process service, MIG.
+// Checks for conflicts: other tools, other copies of libraries, the Multi-Process Service (MPS), MIG.
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -18,7 +18,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The driver shows GPU instances (gi0, gi1, …) below each GPU that is cut.
+/// The driver lists GPU instances (gi0, gi1, …) below each partitioned GPU.
 bool has_instances(const MachineFiles& files) {
   const std::string capabilities = "/proc/driver/nvidia/capabilities";
   for (const std::string& gpu : files.names(capabilities)) {
@@ -29,13 +29,13 @@ bool has_instances(const MachineFiles& files) {
   return false;
 }
 
-/// A file that a variable names is not there: what reads the variable goes on without a word.
+/// Warns if the file does not exist: the reader of the variable ignores that silently.
 void check_named_file(const char* name, std::vector<HealthFinding>& out) {
   const std::string path = variable(name);
   std::error_code ignored;
   if (path.empty() || path.find('/') == std::string::npos || fs::exists(path, ignored)) return;
-  out.push_back({"other tool", Health::warn, std::string(name) + " names " + path + ", which is not there",
-                 std::string("unset ") + name + ", or name a file that is", false});
+  out.push_back({"other tool", Health::warn, std::string(name) + " names " + path + ", which does not exist",
+                 std::string("unset ") + name + ", or name an existing file", false});
 }
 
 }  // namespace
@@ -53,15 +53,16 @@ std::vector<HealthFinding> check_other_tools(const MachineFiles& files) {
   if (!nvtx.empty() && is_our_library(nvtx) && cuda.empty()) {
     out.push_back(
         {"nvtx", Health::warn,
-         "NVTX_INJECTION64_PATH names our library and CUDA_INJECTION64_PATH nothing: without `run` nobody "
-         "starts recording",
-         "Set CUDA_INJECTION64_PATH alone: the library sets the other one.", false});
+         "NVTX_INJECTION64_PATH names our library and CUDA_INJECTION64_PATH is not set: without `run` "
+         "nothing is recorded",
+         "Set CUDA_INJECTION64_PATH only: the library sets the other one.", false});
   } else if (nvtx.empty() || is_our_library(nvtx)) {
     out.push_back({"nvtx", Health::ok,
-                   nvtx.empty() ? "no other library wants the calls" : "set to our library", "", false});
+                   nvtx.empty() ? "no other library receives the calls" : "set to our library", "", false});
   } else {
-    out.push_back({"nvtx", Health::warn, "NVTX_INJECTION64_PATH is set to " + nvtx + ": `run` feeds it too",
-                   "Unset it if it is not wanted.", false});
+    out.push_back({"nvtx", Health::warn,
+                   "NVTX_INJECTION64_PATH is set to " + nvtx + ": `run` forwards calls to it",
+                   "Unset it if that is not wanted.", false});
   }
   static constexpr std::array kVariables{"NSYS_PROFILING_SESSION_ID", "QUADD_INJECTION_PROXY",
                                          "NV_NSIGHT_INJECTION_TRANSPORT_TYPE", "KINETO_USE_DAEMON"};
@@ -93,13 +94,14 @@ std::vector<HealthFinding> check_sharing(const MachineFiles& files) {
       !files.running({"nvidia-cuda-mps-control", "nvidia-cuda-mps", "nvidia-cuda-mps-server"}).empty();
   if (served || !variable("CUDA_MPS_PIPE_DIRECTORY").empty() || files.exists("/tmp/nvidia-mps/control")) {
     out.push_back({"mps", Health::warn,
-                   "the multi-process service seems to be in use: bytes cannot be measured under it",
+                   "the Multi-Process Service seems to be in use: bytes cannot be measured with it",
                    "Stop it (echo quit | nvidia-cuda-mps-control) to measure bytes.", false});
   }
   if (variable("CUDA_VISIBLE_DEVICES").find("MIG-") != std::string::npos || has_instances(files)) {
     out.push_back({"mig", Health::warn,
-                   "a GPU is cut into instances (MIG): units that it shares with others have no counters",
-                   "Use an instance that owns all of its GPU instance, or a whole GPU.", false});
+                   "a GPU is partitioned into instances (MIG): units shared with other instances have no "
+                   "counters",
+                   "Use a compute instance that owns its whole GPU instance, or a whole GPU.", false});
   }
   return out;
 }
@@ -113,7 +115,7 @@ std::vector<HealthFinding> check_library_path() {
     if (fs::exists(fs::path(folder) / "libcuda.so.1", error) && folder.find("stubs") != std::string::npos) {
       out.push_back({"library path", Health::no,
                      "LD_LIBRARY_PATH has " + folder + ": its libcuda.so.1 is a stub",
-                     "Take that folder out: a stub is for linking, cuInit fails in it.", false});
+                     "Remove that folder: a stub is for linking, and its cuInit fails.", false});
     }
     for (const char* const name : {"libcupti.so.12", "libcupti.so.13"}) {
       const fs::path library = fs::path(folder) / name;
@@ -122,9 +124,9 @@ std::vector<HealthFinding> check_library_path() {
       out.push_back(
           {"library path", Health::warn,
            "LD_LIBRARY_PATH has " + library.string() + (error ? "" : " (" + real + ")") +
-               ": a program that loads libcupti itself, as PyTorch does, takes this copy",
-           "Where it is none of 13.0 Update 1 or later, take the folder out; the copy that a program has "
-           "loaded is the one that is used.",
+               ": a program that loads libcupti itself, as PyTorch does, uses this copy",
+           "If it is older than 13.0 Update 1, remove the folder: Rangefinder uses the copy that the program "
+           "has loaded.",
            false});
     }
   }

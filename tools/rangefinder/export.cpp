@@ -43,7 +43,7 @@ std::string format_help() {
   return out;
 }
 
-/// Beside the trace: rangefinder-4711.perfetto.json.
+/// Beside the trace, as in rangefinder-4711.perfetto.json.
 fs::path default_target(const std::string& place, const ExportFormat& format) {
   fs::path base = fs::absolute(place).lexically_normal();
   if (!base.has_filename()) base = base.parent_path();  // "dir/"
@@ -53,11 +53,11 @@ fs::path default_target(const std::string& place, const ExportFormat& format) {
 fs::path target_of(const ExportOptions& options, const ExportFormat& format) {
   if (options.out.empty()) return default_target(options.places.front(), format);
   if (options.out == "-" && !format.to_stdout) {
-    throw WrongUse("--out -: " + options.to + " is not one stream; name a file or folder");
+    throw WrongUse("--out -: " + options.to + " does not fit one stream; name a file or folder");
   }
   fs::path out = options.out;
   std::error_code ignored;
-  // A folder that is there: the file goes into it.
+  // An existing folder takes the file.
   if (format.shape == ExportShape::file && fs::is_directory(out, ignored)) {
     out /= default_target(options.places.front(), format).filename();
   }
@@ -76,8 +76,8 @@ int export_traces(const ExportOptions& options) {
   }
   request.out = target_of(options, *format);
   if (request.out == "-" && format->shape == ExportShape::file_a_trace && request.traces.size() > 1) {
-    throw WrongUse("--out -: " + counted_text(request.traces.size(), "trace", "traces") + " make as many " +
-                   options.to + " files; name a folder");
+    throw WrongUse("--out -: " + counted_text(request.traces.size(), "trace gives", "traces give") + " one " +
+                   options.to + " file each; name a folder");
   }
   try {
     const ExportResult result = format->write(request);
@@ -95,16 +95,17 @@ int export_traces(const ExportOptions& options) {
 
 void add_export(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ExportOptions>();
-  Verb verb = line.verb("export", "A trace in the format of another tool");
+  Verb verb = line.verb("export", "Convert traces to the format of another tool");
   verb.option("DIR", options->places, "Folder of a trace, or one with traces below it").required();
   verb.option("--to", options->to, "Format: " + format_names()).required();
   verb.option("-o,--out", options->out,
               "File or folder to write, - for standard output [beside the trace, named after it]");
-  verb.flag("--force", options->force, "Overwrite what is there");
+  verb.flag("--force", options->force, "Overwrite existing files");
   verb.option("--step-range", options->step_range,
-              "kineto, perfetto: call ranges of this name or path ProfilerStep#0, #1, …");
-  verb.option("--modules", options->max_modules,
-              "prometheus: most modules with rows of their own; others are summed as (other) [200]")
+              "kineto, perfetto: rename ranges of this name or path to ProfilerStep#0, #1, …");
+  verb.option(
+          "--modules", options->max_modules,
+          "prometheus: maximum number of modules with their own rows; the rest is summed as (other) [200]")
       .positive();
   verb.footer(format_help());
   verb.callback([options, &action] { action = [options] { return export_traces(*options); }; });

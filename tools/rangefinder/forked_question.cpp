@@ -28,10 +28,10 @@ namespace {
     if (n <= 0) break;
     done += static_cast<std::size_t>(n);
   }
-  _exit(0);  // no destructors: they belong to the parent
+  _exit(0);  // no destructors: the objects belong to the parent
 }
 
-/// Everything the child writes until it closes its end. False: time is over.
+/// Reads until the child closes its end. False: the deadline passed.
 bool read_until_closed(int pipe, unsigned seconds, std::string& out) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   std::array<char, 4096> chunk{};

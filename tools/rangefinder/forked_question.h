@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks something in a child process and gets the answer as text: what loads drivers and
-// other people's libraries may crash or never come back, and must leave no state here.
+// Runs a function in a child process and returns its answer as text. Code that loads drivers or foreign
+// libraries may crash or hang, and must leave no state in this process.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 namespace rangefinder {
 
 struct Answer {
-  bool arrived = false;  ///< the child came to its end and said something
-  std::string text;      ///< the answer, or how the child ended instead
+  bool arrived = false;  ///< the function returned
+  std::string text;      ///< the answer, or how the child failed
 };
 
 /// Waits at most `seconds`, then kills the child.

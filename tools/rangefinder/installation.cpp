@@ -17,7 +17,7 @@ std::string listed(const std::vector<fs::path>& places) {
   return text;
 }
 
-/// Empty: it is in none of its places.
+/// Empty: not found.
 fs::path found_library(const char* library) {
   std::error_code ignored;
   for (const fs::path& place : library_places(program_folder(), library)) {
@@ -45,18 +45,17 @@ std::vector<fs::path> library_places(const fs::path& program_folder, const char*
 
 fs::path find_library() {
   if (const fs::path found = found_library(kInjectionLibrary); !found.empty()) return found;
-  throw Missing(std::string(kInjectionLibrary) +
-                " is not where it belongs, so nothing can be traced. It was looked for in" +
+  throw Missing(std::string(kInjectionLibrary) + " was not found, so nothing can be traced. Searched:" +
                 listed(library_places(program_folder())) +
-                "\n  Build the target rangefinder_injection, or install Rangefinder again.");
+                "\n  Build the target rangefinder_injection, or reinstall Rangefinder.");
 }
 
 fs::path find_mpi_library() {
   if (const fs::path found = found_library(kMpiLibrary); !found.empty()) return found;
   throw Missing(
-      std::string("--mpi needs ") + kMpiLibrary + ", which is in none of" +
-      listed(library_places(program_folder(), kMpiLibrary)) +
-      "\n  It is built where CMake finds mpi.h (Debian, Ubuntu: libopenmpi-dev): build Rangefinder again.");
+      std::string("--mpi needs ") + kMpiLibrary +
+      ", which was not found. Searched:" + listed(library_places(program_folder(), kMpiLibrary)) +
+      "\n  CMake builds it if it finds mpi.h (Debian, Ubuntu: libopenmpi-dev): rebuild Rangefinder.");
 }
 
 fs::path find_python_folder() {
@@ -69,8 +68,8 @@ fs::path find_python_folder() {
   for (const fs::path& place : places) {
     if (fs::is_regular_file(place / kPythonFile, ignored)) return place;
   }
-  throw Missing(std::string("--torch-modules needs ") + kPythonFile + ", which is in none of" +
-                listed(places) + "\n  Install Rangefinder again, or leave --torch-modules out.");
+  throw Missing(std::string("--torch-modules needs ") + kPythonFile + ", which was not found. Searched:" +
+                listed(places) + "\n  Reinstall Rangefinder, or run without --torch-modules.");
 }
 
 bool is_our_library(const std::string& path) {

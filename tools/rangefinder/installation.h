@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the other parts of Rangefinder are, from where this program is: a build tree, an
-// installed tree or an unpacked archive look alike, so nothing is compiled in but the
-// names of the folders.
+// Finds the other parts of Rangefinder, relative to this program. A build tree, an installed tree and an
+// unpacked archive have the same layout, so only the names of the folders are compiled in.
 //
 //   bin/rangefinder   lib/librangefinder.so   share/rangefinder/python/
 #pragma once
@@ -19,17 +18,17 @@ namespace rangefinder {
 inline constexpr const char* kInjectionLibrary = "librangefinder.so";
 inline constexpr const char* kMpiLibrary = "librangefinder_mpi.so";
 
-/// Places where a library of ours may be, best first.
+/// Places to search for a library of Rangefinder, in order.
 [[nodiscard]] std::vector<std::filesystem::path> library_places(const std::filesystem::path& program_folder,
                                                                 const char* library = kInjectionLibrary);
 
-/// Throws Missing when it is in none of them.
+/// The injection library. Throws Missing.
 [[nodiscard]] std::filesystem::path find_library();
 
-/// What --mpi preloads. Throws Missing: it is built only where mpi.h was found.
+/// The library that --mpi preloads. Throws Missing: it is built only if CMake found mpi.h.
 [[nodiscard]] std::filesystem::path find_mpi_library();
 
-/// Folder to put on PYTHONPATH for --torch-modules. Throws Missing.
+/// The PYTHONPATH folder for --torch-modules. Throws Missing.
 [[nodiscard]] std::filesystem::path find_python_folder();
 
 /// True if `path` is the injection library of this or another installation of Rangefinder.

@@ -19,7 +19,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-/// Cores in "0-3,8".
+/// Number of cores in a list such as "0-3,8".
 double count_list(const std::string& list) {
   double cores = 0;
   std::istringstream parts(list);
@@ -95,10 +95,10 @@ double MachineFiles::cores() const {
 std::optional<std::uint64_t> MachineFiles::free_memory_bytes() const {
   std::optional<std::uint64_t> out;
   if (const auto available_kib = number(value("/proc/meminfo", "MemAvailable"))) out = *available_kib * 1024;
-  const auto most = number(line("/sys/fs/cgroup/memory.max"));
+  const auto limit = number(line("/sys/fs/cgroup/memory.max"));
   const auto used = number(line("/sys/fs/cgroup/memory.current"));
-  if (!most || !used) return out;
-  const std::uint64_t left = *most > *used ? *most - *used : 0;
+  if (!limit || !used) return out;
+  const std::uint64_t left = *limit > *used ? *limit - *used : 0;
   return out ? std::min(*out, left) : left;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a machine tells of itself in files: /proc, /sys/fs/cgroup, /etc/os-release, /dev.
+// Facts about a machine from its files: /proc, /sys/fs/cgroup, /etc/os-release, /dev.
 //
-// Below a root of its own, so that tests, and whoever looks at another machine's copy of these files, read
-// theirs. Never fails: what cannot be read is empty.
+// The root is configurable, for tests and for copies of another machine's files. Never fails: a file that
+// cannot be read is empty.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ class MachineFiles {
   explicit MachineFiles(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
   [[nodiscard]] bool exists(std::string_view path) const;
-  /// First line, without its end.
+  /// First line, without its newline.
   [[nodiscard]] std::string line(std::string_view path) const;
-  /// Behind "KEY:" or "KEY=", without quotes; "" where there is none.
+  /// Text after "KEY:" or "KEY=", without quotes; "" if there is no such line.
   [[nodiscard]] std::string value(std::string_view path, std::string_view key) const;
   /// Names in a folder, sorted.
   [[nodiscard]] std::vector<std::string> names(std::string_view folder) const;
-  /// Of the programs with these names, those that run.
+  /// The names in `programs` of which a process runs.
   [[nodiscard]] std::vector<std::string> running(const std::vector<std::string>& programs) const;
 
-  /// Cores that this process may use: of its mask and of its control group's quota the less; 0: not known.
+  /// Cores that this process may use: the smaller of its affinity mask and its cgroup quota; 0: unknown.
   [[nodiscard]] double cores() const;
-  /// Memory that is left, of the machine and of the control group the less.
+  /// Available memory: the smaller value of machine and cgroup.
   [[nodiscard]] std::optional<std::uint64_t> free_memory_bytes() const;
-  /// "docker", "kubernetes", …; "" where nothing speaks for a container.
+  /// "docker", "kubernetes", …; "": no sign of a container.
   [[nodiscard]] std::string container() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder: time, DRAM and L2 bytes of every part of a CUDA program.
+// rangefinder: GPU time, DRAM and L2 bytes of every part of a CUDA program.
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -18,18 +18,18 @@
 namespace {
 
 constexpr const char* kAbout =
-    "Tells how long each part of a CUDA program ran on the GPU and how many bytes it moved\n"
-    "through DRAM and L2. A part is an NVTX range. The program is not changed.\n";
+    "Measures how long each part of a CUDA program runs on the GPU, and how many bytes it moves\n"
+    "through DRAM and L2. A part is an NVTX range. The program needs no change.\n";
 
 constexpr const char* kFooter =
     "\nStart with:\n"
     "  rangefinder doctor                          can this machine trace?\n"
     "  rangefinder run -- ./app --its options      trace a program\n"
-    "  rangefinder report rangefinder-4711         read what it wrote\n"
-    "\nExit codes: 0 ok, 1 a check failed, 2 wrong use, 3 something is missing;\n"
-    "`run` returns the program's own.\n";
+    "  rangefinder report rangefinder-4711         show the trace\n"
+    "\nExit codes: 0 ok, 1 a check failed, 2 wrong use, 3 something is missing.\n"
+    "`run` returns the program's exit code.\n";
 
-/// Line by line: a name out of a trace may hold what a terminal would act on.
+/// Escapes each line: a name from a trace may contain terminal control sequences.
 int print_once(const std::string& message, int code) {
   std::cerr << "rangefinder: ";
   for (std::size_t at = 0; at <= message.size();) {
@@ -41,11 +41,12 @@ int print_once(const std::string& message, int code) {
 }
 
 int not_understood(const rangefinder::NotUnderstood& error) {
-  std::cerr << "rangefinder: " << error.what() << "\n  See `rangefinder --help`, or --help behind a verb.\n";
+  std::cerr << "rangefinder: " << error.what()
+            << "\n  See `rangefinder --help` or `rangefinder VERB --help`.\n";
   return rangefinder::kExitWrongUse;
 }
 
-/// What a verb could not read of its traces: it showed the rest.
+/// Reports what a verb could not read of its traces. The verb has shown the rest.
 int with_damage(int code) {
   const std::vector<std::string> sentences = rangefinder::read_damage.sentences();
   for (const std::string& sentence : sentences) print_once(sentence, code);
@@ -53,7 +54,7 @@ int with_damage(int code) {
 }
 
 int run_command_line(int argc, char** argv) {
-  // Split here: CLI11 2.1.2 refuses what follows `--` in a subcommand.
+  // Split here: CLI11 2.1.2 rejects arguments after `--` in a subcommand.
   std::vector<std::string> all(argv + 1, argv + argc);
   const auto dashes = std::find(all.begin(), all.end(), "--");
   const std::vector<std::string> program(dashes == all.end() ? dashes : dashes + 1, all.end());
@@ -83,14 +84,14 @@ int run_command_line(int argc, char** argv) {
     return rangefinder::kExitWrongUse;
   }
   for (const char* const verb : {"run", "top", "serve"}) {
-    if (line.got(verb)) return action();  // the terminal is theirs
+    if (line.got(verb)) return action();  // these use the terminal themselves
   }
   int code = rangefinder::kExitOk;
   {
     const rangefinder::ProgressBar bar;
     code = action();
   }
-  return line.got("validate") ? code : with_damage(code);  // it has told of them
+  return line.got("validate") ? code : with_damage(code);  // validate has reported the damage
 }
 
 }  // namespace

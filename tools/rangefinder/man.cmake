@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Manual pages from the program's own --help, by help2man where that is installed: rangefinder(1), and
-# one page a verb, rangefinder-report(1). Without help2man there are none, and CMake says so.
+# Manual pages, which help2man makes from --help: rangefinder(1) and one page per verb, as in
+# rangefinder-report(1). Without help2man there are none, and CMake reports that.
 
 if(RANGEFINDER_SANITIZE)
-  return()  # a page is not worth a run of a sanitized program
+  return()  # a sanitized program takes too long for this
 endif()
 find_program(HELP2MAN help2man)
 if(NOT HELP2MAN)
@@ -30,15 +30,15 @@ endfunction()
 
 rangefinder_man_page(rangefinder "time, DRAM and L2 bytes of every part of a CUDA program")
 rangefinder_man_page(rangefinder-run "trace a program" run)
-rangefinder_man_page(rangefinder-attach "ask processes that run, record windows of them" attach)
-rangefinder_man_page(rangefinder-report "what a trace says" report)
-rangefinder_man_page(rangefinder-diff "what changed between two traces" diff)
-rangefinder_man_page(rangefinder-top "modules of running programs, live" top)
-rangefinder_man_page(rangefinder-validate "is a trace whole and true to its format" validate)
-rangefinder_man_page(rangefinder-export "a trace in the format of another tool" export)
-rangefinder_man_page(rangefinder-serve "traces and running programs, for browsers, Grafana and Prometheus" serve)
-rangefinder_man_page(rangefinder-metrics "what the hardware counters of a chip can measure" metrics)
-rangefinder_man_page(rangefinder-doctor "can this machine trace, and what is to be done" doctor)
+rangefinder_man_page(rangefinder-attach "control running processes: show state, record windows" attach)
+rangefinder_man_page(rangefinder-report "show the modules, kernels and findings of a trace" report)
+rangefinder_man_page(rangefinder-diff "compare two traces" diff)
+rangefinder_man_page(rangefinder-top "show the modules of running programs, live" top)
+rangefinder_man_page(rangefinder-validate "check that a trace is complete and follows its format" validate)
+rangefinder_man_page(rangefinder-export "convert traces to the format of another tool" export)
+rangefinder_man_page(rangefinder-serve "serve traces and running programs to browsers, Grafana and Prometheus" serve)
+rangefinder_man_page(rangefinder-metrics "list what the hardware counters of a chip can measure" metrics)
+rangefinder_man_page(rangefinder-doctor "check whether this machine can trace" doctor)
 
 add_custom_target(rangefinder_man ALL DEPENDS ${_man_pages})
 install(FILES ${_man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -14,22 +14,22 @@
 namespace rangefinder {
 namespace {
 
-/// Why a program should not be started with this request; "": nothing is wrong with it.
-std::string fault_of(const std::string& request, const std::string& cupti_path) {
+/// Why this request cannot be served; "": it can.
+std::string request_fault(const std::string& request, const std::string& cupti_path) {
   const CuptiLibrary library = load_metric_library(cupti_path);
   const std::string gpu_chip = chip_of_gpu(library.functions);
   const std::string chip = gpu_chip.empty() ? kDefaultChip : gpu_chip;
   const MetricPlan plan = plan_metrics(library.functions, chip, {}, request);
   if (plan.wrong_name) return plan.error;
   if (gpu_chip.empty() || !plan.error.empty() || !plan.groups.empty()) return {};
-  return "the GPU here (" + chip + ") can count nothing of it in one pass; `rangefinder metrics --metrics " +
-         request + "` says why";
+  return "this GPU (" + chip + ") can count none of it in one pass; `rangefinder metrics --metrics " +
+         request + "` shows why";
 }
 
 }  // namespace
 
 CuptiLibrary load_metric_library(const std::string& override_path) {
-  // cuInit would load the library that this names, which is for programs to be traced.
+  // cuInit would load the library that this names into this process, which is not to be traced.
   unsetenv("CUDA_INJECTION64_PATH");
   CuptiLibrary library;
   CuptiFailure failure;
@@ -60,7 +60,7 @@ std::string chip_of_gpu(const CuptiFunctions& cupti) {
 }
 
 void check_metric_request(const std::string& request, const std::string& cupti_path) {
-  const Answer answer = ask_in_child([&] { return fault_of(request, cupti_path); });
+  const Answer answer = ask_in_child([&] { return request_fault(request, cupti_path); });
   if (answer.arrived && !answer.text.empty()) throw WrongUse("--metrics: " + answer.text);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Metrics as the command line asks for them: libcupti loaded for its host functions, which
-// need no GPU, the chip in question, and the check of a request before a program starts.
+// Metrics on the command line: loads libcupti for its host functions, which need no GPU, chooses the chip,
+// and checks a request before the program starts.
 #pragma once
 
 #include <string>
@@ -17,15 +17,15 @@ namespace rangefinder {
 /// Chips that CUPTI knows. Throws Missing.
 [[nodiscard]] std::vector<std::string> known_chips(const CuptiFunctions& cupti);
 
-/// Chip of the first GPU, as in "GH100"; "" where there is none. Initialises the driver.
+/// Chip of the first GPU, as in "GH100"; "" without a GPU. Initialises the driver.
 [[nodiscard]] std::string chip_of_gpu(const CuptiFunctions& cupti);
 
-/// What --metrics means where there is no GPU to ask.
+/// The chip for --metrics on a machine without a GPU.
 inline constexpr const char* kDefaultChip = "GH100";
 
-/// Throws WrongUse with the nearest names when `request` names what no chip has, or when the GPU
-/// here can count nothing of it. Asks in a child process, so that neither libcupti nor a driver is
-/// loaded into this one. Without libcupti it accepts everything: the library says so in its turn.
+/// Throws WrongUse, with the nearest names, if no chip has a name in `request`, or if the GPU here can
+/// count none of it. Uses a child process, so that neither libcupti nor a driver is loaded into this one.
+/// Without libcupti it accepts everything; the injection library reports the problem later.
 void check_metric_request(const std::string& request, const std::string& cupti_path);
 
 }  // namespace rangefinder

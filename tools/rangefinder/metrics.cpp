@@ -41,19 +41,19 @@ struct MetricsOptions {
   bool json = false;
 };
 
-/// A request, and how one chip's counters serve it.
+/// A request, and how the counters of one chip serve it.
 struct PlannedSet {
-  std::string name;  ///< of the set, else the request
+  std::string name;  ///< of the set, or the request itself
   std::string answers;
   MetricPlan plan;
 };
 
 std::string choose_chip(const CuptiFunctions& cupti, const std::vector<std::string>& chips,
-                        const std::string& asked) {
-  std::string chip = asked.empty() ? chip_of_gpu(cupti) : asked;
+                        const std::string& requested) {
+  std::string chip = requested.empty() ? chip_of_gpu(cupti) : requested;
   if (chip.empty()) chip = kDefaultChip;
   if (std::find(chips.begin(), chips.end(), chip) != chips.end()) return chip;
-  std::string text = "CUPTI knows no chip " + chip + "; it knows";
+  std::string text = "CUPTI does not know the chip " + chip + "; it knows";
   for (const std::string& name : chips) text += " " + name;
   throw WrongUse(text);
 }
@@ -92,7 +92,7 @@ int list_metrics(const MetricCatalog& catalog, const std::string& chip, const Me
   return kExitOk;
 }
 
-/// Throws WrongUse for names that no chip knows, Missing when CUPTI cannot plan.
+/// Throws WrongUse for names that no chip has, Missing if CUPTI cannot plan.
 PlannedSet planned(const CuptiFunctions& cupti, const std::string& chip, const std::string& request) {
   const MetricSet* const set = find_metric_set(request);
   PlannedSet out{request, set == nullptr ? "" : set->answers, plan_metrics(cupti, chip, {}, request)};
@@ -127,7 +127,7 @@ OrderedJson set_object(const PlannedSet& set, const MetricCatalog& catalog) {
   OrderedJson metrics = OrderedJson::array();
   for (const MetricGroup& group : set.plan.groups) {
     groups.push_back({{"name", group.name}, {"metrics", group.metrics}});
-    // The sentinels begin every group; they are rows once.
+    // Every group starts with the sentinels; list them once.
     for (std::size_t i = metrics.empty() ? 0 : kSentinelMetrics; i < group.metrics.size(); ++i)
       metrics.push_back(metric_row(group.metrics[i], catalog));
   }
@@ -177,10 +177,10 @@ void print_set(const PlannedSet& set, const MetricCatalog& catalog, const std::s
     for (std::size_t i = kSentinelMetrics; i < group.metrics.size(); ++i)
       print_metric(group.metrics[i], catalog);
   }
-  if (!plan.impossible.empty()) std::cout << "  not in one pass, so not measured\n";
+  if (!plan.impossible.empty()) std::cout << "  not measured: needs more than one pass\n";
   for (const ImpossibleMetric& metric : plan.impossible) {
     const std::string passes =
-        metric.passes == 0 ? "not beside others" : counted_text(metric.passes, "pass", "passes");
+        metric.passes == 0 ? "not together with others" : counted_text(metric.passes, "pass", "passes");
     std::cout << "    " << metric.name << "  (" << passes << ")\n";
   }
   if (!plan.absent.empty()) std::cout << "  absent: not on this chip\n";
@@ -204,9 +204,9 @@ int metrics(const MetricsOptions& options) {
   }
   std::cout << "Chips that CUPTI " << cupti_version_text(library.version) << " knows:\n";
   print_wrapped(chips);
-  std::cout
-      << "\nMetrics for `run --counters exact --metrics SET,METRIC,…`. What needs more than one pass takes\n"
-         "turns over the repetitions of a path. In every pass, for the GPU time:\n";
+  std::cout << "\nMetrics for `run --counters exact --metrics SET,METRIC,…`. A set of several passes is "
+               "measured one\n"
+               "pass per iteration of a path, in turn. Every pass also has, for the GPU time:\n";
   for (const std::size_t i : {kEngineCycles, kEngineClock}) print_metric(kExactMetricNames[i], catalog);
   for (const PlannedSet& set : sets) print_set(set, catalog, chip);
   return kExitOk;
@@ -216,16 +216,16 @@ int metrics(const MetricsOptions& options) {
 
 void add_metrics(CommandLine& line, Action& action) {
   const auto options = std::make_shared<MetricsOptions>();
-  Verb verb = line.verb("metrics", "What the hardware counters of a chip can measure; needs no GPU");
-  verb.option("--chip", options->chip, "Chip, as in GH100 [that of the GPU, else GH100]");
+  Verb verb = line.verb("metrics", "List what the hardware counters of a chip can measure; needs no GPU");
+  verb.option("--chip", options->chip, "Chip, as in GH100 [chip of the GPU, else GH100]");
   CommandLineOption set =
-      verb.option("--set", options->set, "Only this set: " + metric_set_names()).type_name("NAME");
+      verb.option("--set", options->set, "Show this set only: " + metric_set_names()).type_name("NAME");
   CommandLineOption named = verb.option("--metrics", options->metrics,
-                                        "How these sets and metrics, separated by commas, share passes")
+                                        "Show how these sets and metrics, separated by commas, share passes")
                                 .type_name("A,B,…")
                                 .excludes(set);
   CommandLineOption list =
-      verb.option("--list", options->pattern, "All base metrics, or those with PATTERN in the name")
+      verb.option("--list", options->pattern, "List all base metrics, or those with PATTERN in the name")
           .expected(0, 1)
           .type_name("[PATTERN]")
           .excludes(set)

@@ -52,7 +52,7 @@ void clear_folder(const fs::path& folder, bool force) {
   if (!fs::exists(folder, error)) return;
   if (!fs::is_directory(folder, error)) {
     throw WrongUse("--out: " + folder.string() +
-                   " is a file, not a folder\n  Name another place with --out.");
+                   " is a file, not a folder\n  Choose another place with --out.");
   }
   std::vector<fs::path> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -60,8 +60,9 @@ void clear_folder(const fs::path& folder, bool force) {
   }
   if (!found.empty() && !force) {
     throw WrongUse(
-        folder.string() + " holds a trace already\n" +
-        "  Name another place with --out (%p in it gives every run its own), or replace it with --force.");
+        folder.string() + " already holds a trace\n" +
+        "  Choose another place with --out (%p gives every run its own folder), or replace the trace with "
+        "--force.");
   }
   for (const fs::path& file : found) {
     if (!fs::remove(file, error) && error)

@@ -20,9 +20,9 @@
 namespace rangefinder {
 namespace {
 
-/// A driver that hangs is killed with this program.
-constexpr unsigned kPatienceSeconds = 60;
-constexpr int kSocketPatienceMs = 5'000;
+/// alarm() kills this program if the driver hangs.
+constexpr unsigned kTimeoutSeconds = 60;
+constexpr int kSocketTimeoutMs = 5'000;
 constexpr std::size_t kMemsetBytes = std::size_t{256} << 20;
 constexpr unsigned kCaptured = 10;
 constexpr const char* kEmptyKernel =
@@ -33,7 +33,7 @@ class Driver {
   Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
     if (library_ == nullptr) throw std::runtime_error(dlerror());
   }
-  /// `Function`: as cuda.h declares it; `name` with its version.
+  /// `name` includes the version suffix.
   template <typename... Arguments, typename... Given>
   void call(const char* name, CUresult (*)(Arguments...), Given... given) const {
     const auto function = reinterpret_cast<CUresult (*)(Arguments...)>(dlsym(library_, name));
@@ -46,7 +46,7 @@ class Driver {
   void* library_;
 };
 
-// The name with the version that cuda.h gives it, and its type.
+// cuda.h defines names as macros that add a version suffix: expand before stringizing.
 #define PROBE_TEXT(name) #name
 #define PROBE_SYMBOL(name) PROBE_TEXT(name)
 #define PROBE_CALL(driver, function, ...) \
@@ -115,12 +115,12 @@ void work() {
   PROBE_CALL(driver, cuStreamSynchronize, gpu.stream);
 }
 
-/// What the profiler in this process answers on its socket; "" where nobody listens.
+/// The answer of the profiler in this process on its socket; "": no socket answers.
 std::string control_state() {
   for (const std::string& folder : control_folders(std::getenv("XDG_RUNTIME_DIR"), geteuid())) {
     try {
       ControlClient client(folder + "/" + std::to_string(getpid()) + ".sock");
-      return client.ask({{"command", "status"}}, kSocketPatienceMs).value("state", "no state");
+      return client.ask({{"command", "status"}}, kSocketTimeoutMs).value("state", "no state");
     } catch (const Missing&) {
       continue;
     }
@@ -131,7 +131,7 @@ std::string control_state() {
 }  // namespace
 
 int run_probe_program(const std::string& answer_file) {
-  alarm(kPatienceSeconds);
+  alarm(kTimeoutSeconds);
   if (const int file = open((answer_file + ".err").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
       file >= 0)
     dup2(file, STDERR_FILENO);

@@ -14,13 +14,13 @@ namespace rangefinder {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kPatience{1000}, kPeriod{200};
+constexpr std::chrono::milliseconds kDelay{1000}, kPeriod{200};
 
 void write_all(const std::string& text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-/// `since`: when this pass began to be looked at.
+/// `since`: time since the start of this pass.
 std::string bar_text(std::chrono::duration<double> since) {
   const std::uint64_t done = read_progress.done(), total = read_progress.total();
   if (total == 0) return {};
@@ -54,7 +54,7 @@ void ProgressBar::draw_until_done() {
   std::unique_lock lock(mutex_);
   auto pass_began = Clock::now();
   std::uint64_t pass = read_progress.passes();
-  if (done_.wait_for(lock, kPatience, [this] { return ended_; })) return;
+  if (done_.wait_for(lock, kDelay, [this] { return ended_; })) return;
   do {
     if (const std::uint64_t now = read_progress.passes(); now != pass) {
       pass = now;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line on a terminal's standard error for commands that read longer than a second:
+// A progress line on standard error, for commands that read longer than a second:
 //
 //   reading  38 %  1.02 of 2.69 GB  3 s left
 //
-// Nothing is shown where standard error is no terminal, and the line goes away at the end.
+// Shows nothing if standard error is not a terminal. Clears the line at the end.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@ namespace rangefinder {
 
 class ProgressBar {
  public:
-  /// Watches read_progress until it is destroyed.
+  /// Shows read_progress until it is destroyed.
   ProgressBar();
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;

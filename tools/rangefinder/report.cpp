@@ -32,7 +32,7 @@ using OrderedJson = nlohmann::ordered_json;
 struct ReportOptions {
   std::vector<std::string> places;
   std::string section = "modules";
-  std::string table;  ///< --csv: which one; empty: the section's main one
+  std::string table;  ///< --csv: name of the table; empty: the section's main table
   std::string iterations, window;
   std::string html;  ///< file to write the page to
   SelectionOptions selection;
@@ -44,7 +44,7 @@ struct ReportOptions {
   }
 };
 
-/// One trace, read with one section.
+/// One trace, read for one section.
 struct Loaded {
   Loaded(const TraceFolder& files, const ReportOptions& options, const SectionKind& kind, bool of_several)
       : selection(options.selection, files),
@@ -95,7 +95,7 @@ std::string trace_text(const Loaded& loaded, const ReportOptions& options) {
   std::string out = report_title(loaded.trace);
   if (!loaded.selection.everything()) out += loaded.selection.text() + "\n";
   if (loaded.trace.header.monitor_period_ns != 0 && options.section != "monitor") {
-    out += "Monitor mode: GPU work of windows only. --section monitor has rates of the whole time\n";
+    out += "Monitor mode: GPU work of windows only. --section monitor has rates of the whole run\n";
   }
   out += "\n" + loaded.section->text(loaded.input(options), options.style()) + "\n";
   if (shows_bytes(options)) out += bytes_footer(loaded.trace, loaded.values);
@@ -110,7 +110,6 @@ std::string trace_markdown(const Loaded& loaded, const ReportOptions& options) {
   return out;
 }
 
-/// `first`: with the line of keys.
 std::string trace_csv(const Loaded& loaded, const ReportOptions& options) {
   std::vector<Table> tables = loaded.section->plain_tables(loaded.input(options));
   arrange(tables, options.view);
@@ -133,7 +132,7 @@ void check_sort(const ReportOptions& options, const Section& section) {
   throw WrongUse(text);
 }
 
-/// Keys of sections without a list of their own: those of their tables, known once they are made.
+/// For sections without sort_keys(): the keys of their tables, which exist only after reading.
 void check_sort(const ReportOptions& options, const std::vector<Table>& tables) {
   std::string known;
   for (const Table& table : tables) {
@@ -148,13 +147,13 @@ void check_sort(const ReportOptions& options, const std::vector<Table>& tables) 
 
 using AllLoaded = std::vector<std::unique_ptr<Loaded>>;
 
-RankReport together(const AllLoaded& all) {
+RankReport rank_report(const AllLoaded& all) {
   RankReport out;
   for (const auto& loaded : all) out.add(loaded->trace, loaded->lines.log());
   return out;
 }
 
-/// The report of one trace in the form that was asked for; JSON is put together by the caller.
+/// The report of one trace in the requested format. The caller assembles JSON.
 std::string one_report(const Loaded& loaded, const ReportOptions& options) {
   if (options.csv) return trace_csv(loaded, options);
   if (options.markdown) return trace_markdown(loaded, options);
@@ -167,7 +166,7 @@ int print_json(const AllLoaded& all, const ReportOptions& options) {
                   {"section", options.section},
                   {"traces", OrderedJson::array()}};
   for (const auto& loaded : all) out["traces"].push_back(trace_json(*loaded, options));
-  if (all.size() > 1) together(all).put(out, options.view.depth);
+  if (all.size() > 1) rank_report(all).put(out, options.view.depth);
   std::cout << dump_json(out) << "\n";
   return kExitOk;
 }
@@ -193,7 +192,7 @@ int report(const ReportOptions& options) {
     }
   }
   if (options.json) return print_json(all, options);
-  // Many ranks' module trees one behind the other would say less than the merged one.
+  // For many ranks one merged module tree is more useful than one tree each.
   const bool merged = all.size() > 1 && options.section == "modules" && !options.markdown;
   const char* separator = "";
   for (const auto& loaded : all) {
@@ -202,18 +201,18 @@ int report(const ReportOptions& options) {
     separator = "\n";
   }
   if (all.size() > 1 && !options.markdown) {
-    std::cout << separator << together(all).text(options.style(), options.view.depth);
+    std::cout << separator << rank_report(all).text(options.style(), options.view.depth);
   }
-  if (merged && !options.each) std::cout << "\nEach trace by itself: --each, or name its folder.\n";
+  if (merged && !options.each) std::cout << "\nFor each trace on its own: --each, or name its folder.\n";
   return kExitOk;
 }
 
-/// What CLI11 cannot check by itself.
+/// Checks that CLI11 cannot do.
 void complete(ReportOptions& options) {
   if (find_section(options.section) == nullptr) {
     std::string known;
     for (const SectionKind& kind : section_kinds()) known += " " + std::string(kind.name);
-    throw WrongUse("--section " + options.section + ": there are" + known);
+    throw WrongUse("--section " + options.section + ": the sections are" + known);
   }
   if (int{options.json} + int{options.csv} + int{options.markdown} > 1) {
     throw WrongUse("--json, --csv and --md exclude each other");
@@ -223,59 +222,61 @@ void complete(ReportOptions& options) {
     if (!options.window.empty()) options.selection.window = parse_window(options.window);
     if (!options.selection.kernel.empty()) static_cast<void>(std::regex(options.selection.kernel));
   } catch (const std::regex_error& error) {
-    throw WrongUse("--kernel " + options.selection.kernel + " is no regular expression: " + error.what());
+    throw WrongUse("--kernel " + options.selection.kernel +
+                   " is not a valid regular expression: " + error.what());
   } catch (const std::invalid_argument& error) {
     throw WrongUse(error.what());
   }
   if (!options.html.empty() && !options.selection.everything()) {
-    throw WrongUse("--html holds the whole trace: leave --range, --kernel, --iterations and --window out");
+    throw WrongUse("--html shows the whole trace: remove --range, --kernel, --iterations and --window");
   }
   options.view.kernels_only = !options.selection.kernel.empty();
   options.view.name =
       options.section == "kernel" ? options.selection.kernel : options.selection.iteration_range;
   if (options.section == "kernel" && options.view.name.empty()) {
-    throw WrongUse("--section kernel: which one? Name it with --kernel REGEX");
+    throw WrongUse("--section kernel needs the name of a kernel: --kernel REGEX");
   }
 }
 
 void add_selection(Verb& verb, ReportOptions& options) {
   verb.option("--range", options.selection.range,
-              "Only work of these paths: * within a level, ** any levels");
-  verb.option("--kernel", options.selection.kernel, "Only kernels whose name holds this regular expression");
-  verb.option("--iterations", options.iterations,
-              "Only these repetitions, FIRST:LAST counted from 0, LAST not in it");
+              "Only work in these paths: * matches within a level, ** any number of levels");
+  verb.option("--kernel", options.selection.kernel,
+              "Only kernels whose name matches this regular expression");
+  verb.option("--iterations", options.iterations, "Only iterations FIRST:LAST, counted from 0, without LAST");
   verb.option("--iteration-range", options.selection.iteration_range,
-              "Path of the range that repeats [one named iteration, step, batch, …]");
-  verb.option("--window", options.window, "Only this time of the trace, as in 1.5s:2s");
+              "Path of the iteration range [one named iteration, step, batch, …]");
+  verb.option("--window", options.window, "Only this part of the trace, as in 1.5s:2s");
 }
 
 }  // namespace
 
 void add_report(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
-  Verb verb = line.verb("report", "What a trace says: modules, kernels, findings and more");
+  Verb verb = line.verb("report", "Show modules, kernels, findings and more of a trace");
   std::string sections = "One of:";
   for (const SectionKind& kind : section_kinds()) {
     sections += "\n  " + std::string(kind.name) + ": " + std::string(kind.about);
   }
-  verb.option("DIR", options->places, "Folder of a trace, or one with traces below it; several merge")
+  verb.option("DIR", options->places,
+              "Folder of a trace, or one with traces below it; several traces are merged")
       .required();
   verb.option("--section", options->section, sections);
   add_selection(verb, *options);
-  verb.option("--top", options->view.top, "Only the heaviest so many rows").positive();
+  verb.option("--top", options->view.top, "Show the N heaviest rows").positive();
   verb.option("--sort", options->view.sort,
-              "Column to sort by: a key as --json has it; modules: gpu, self, dram, …");
-  verb.option("--depth", options->view.depth, "Deepest level of modules shown").positive();
+              "Sort by this column: a key of --json; modules: gpu, self, dram, …");
+  verb.option("--depth", options->view.depth, "Deepest level of modules to show").positive();
   verb.flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
-  verb.flag("--each", options->each, "Of several traces each by itself, before all together");
-  verb.flag("--wide", options->wide, "All columns, however long the lines get");
-  verb.flag("--raw", options->raw, "Plain numbers (ns, bytes) instead of human units");
-  verb.flag("--json", options->json, "As JSON, full names and plain numbers");
-  verb.flag("--csv", options->csv, "As CSV, one table: the section's main one, or --table");
-  verb.option("--table", options->table, "With --csv: which table of the section");
+  verb.flag("--each", options->each, "With several traces: show each one before the merged report");
+  verb.flag("--wide", options->wide, "Show all columns, whatever the line length");
+  verb.flag("--raw", options->raw, "Plain numbers (ns, bytes) instead of scaled units");
+  verb.flag("--json", options->json, "As JSON, with full names and plain numbers");
+  verb.flag("--csv", options->csv, "As CSV: the main table of the section, or --table");
+  verb.option("--table", options->table, "With --csv: table of the section");
   verb.flag("--md", options->markdown, "As Markdown tables");
   verb.option("--html", options->html,
-              "As one HTML file that needs no network; of two traces with their difference");
+              "Write one HTML file that needs no network; for two traces it also shows their difference");
   verb.callback([options, &action] {
     action = [options] {
       complete(*options);

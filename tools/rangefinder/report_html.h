@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `report --html FILE`: the page of one or more traces as a file.
+// `report --html FILE`: writes the page of one or more traces to a file.
 //
-// Written beside its place and renamed, so that a page that is there is whole. Throws Missing where a
-// trace cannot be read or the file cannot be written.
+// Writes a temporary file and renames it, so that FILE is never incomplete. Throws Missing if a trace cannot
+// be read or the file cannot be written.
 #pragma once
 
 #include <string>

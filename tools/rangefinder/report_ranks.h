@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What several traces, the ranks of a job, say together: who is slow, where, and whether it matters.
+// The report over several traces, the ranks of a job: which rank is slow, where, and at what cost.
 //
 //   RankLines lines(section);  load_trace(files, &selection, &lines)   ─▶ trace, communication of one rank
 //   RankReport report;         report.add(trace, lines.log())          ─▶ tables over all of them
@@ -20,10 +20,10 @@
 
 namespace rangefinder {
 
-/// Shows each line of a trace to a section, and keeps what ranks are compared by. It has no tables.
+/// Passes each line of a trace to a section, and keeps the collectives for comparing ranks. Has no tables.
 class RankLines final : public Section {
  public:
-  /// `section` may be nullptr; else it must outlive this.
+  /// `section` may be nullptr. Otherwise it must outlive this.
   explicit RankLines(Section* section) : section_(section) {}
   void begin(const TraceFolder& files) override {
     if (section_ != nullptr) section_->begin(files);

@@ -11,18 +11,18 @@
 namespace rangefinder {
 namespace {
 
-/// How the recording ended, for a reader who has to know whether it is all there.
+/// How the recording ended, so that the reader knows whether it is complete.
 std::string ending(const TraceTotals& trace) {
   std::string out;
   if (!trace.end) {
-    out += "No end line: the program was killed, or still runs; at most the last second is missing.\n";
+    out += "No end line: the program was killed or is still running. At most the last second is missing.\n";
   }
   if (trace.read.torn) {
-    out += "The last line of " + trace.read.torn_file.filename().string() + " is torn and was left out.\n";
+    out += "The last line of " + trace.read.torn_file.filename().string() + " is torn and was skipped.\n";
   }
   if (trace.read.broken != 0) {
     out += counted_text(trace.read.broken, "line", "lines") +
-           " could not be read; the first: " + trace.first_broken + "\n";
+           " could not be read. The first: " + trace.first_broken + "\n";
   }
   return out;
 }
@@ -37,16 +37,16 @@ std::string driver_line(const Header& header) {
   return out + "\n";
 }
 
-/// Sums that count time twice are told: by them a program takes longer traced than with exact counters, which
-/// take launches apart.
+/// Reports that sums count overlapping time twice. Otherwise a program seems to take longer than with exact
+/// counters, which serialise launches.
 std::string overlap_line(const TraceTotals& trace) {
-  constexpr double kTold = 0.95;
+  constexpr double kMaxBusyShare = 0.95;
   const std::uint64_t summed_ns = all_gpu_ns(trace);
   const std::uint64_t busy_ns = trace.totals.gpu_busy_ns();
-  if (static_cast<double>(busy_ns) > kTold * static_cast<double>(summed_ns)) return {};
+  if (static_cast<double>(busy_ns) > kMaxBusyShare * static_cast<double>(summed_ns)) return {};
   return "Kernels overlap: " + std::string(trace.gpus.size() > 1 ? "GPUs were" : "the GPU was") +
          " busy for " + duration_text(busy_ns) + ", with " + duration_text(summed_ns) +
-         " of kernels. One that waits for the one before it counts, too.\n";
+         " of kernels. A kernel that waits for the previous one counts too.\n";
 }
 
 }  // namespace
@@ -93,19 +93,19 @@ std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
       intervals += (intervals.empty() ? "" : ", ") + duration_text(ns);
     }
     const auto shared = [](const ColumnSharing& column) {
-      return column.method == SharingMethod::unmixed ? "unmixed over repetitions" : "shared by time";
+      return column.method == SharingMethod::unmixed ? "unmixed over iterations" : "shared by time";
     };
-    out += "Bytes are of " +
+    out += "Bytes come from " +
            counted_text(values.sampled()->samples.samples, "hardware sample", "hardware samples") +
            (intervals.empty() ? "" : ", one every " + intervals) + ": DRAM read " + shared(read) +
            ", DRAM write " + shared(write) + ", L2 " + shared(l2) + ".\n";
     out +=
-        "DRAM ±: bound of the error of read + write that holds for 95 % of paths. (bytes of nobody): moved "
+        "DRAM ±: bound of the error of read + write, which holds for 95 % of paths. (unattributed): moved "
         "while\n"
         "nothing of this process ran on the GPU.\n";
   } else if (trace.totals.groups().any_launch()) {
     out +=
-        "DRAM ±: part of read + write that L2 may have carried over from earlier work, or into later work.\n";
+        "DRAM ±: part of read + write that L2 may have carried over from earlier work or into later work.\n";
   }
   return out + truth_line(values.truth());
 }

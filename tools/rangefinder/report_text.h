@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands above and below the tables of a report: whose trace it is, how far to believe it.
+// The text above and below the tables of a report: the traced process, and how complete and exact it is.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace rangefinder {
 [[nodiscard]] std::string report_title(const TraceTotals& trace);
 /// What was recorded and lost, and how the recording ended.
 [[nodiscard]] std::string report_footer(const TraceTotals& trace);
-/// How the bytes came about, and how far they may be believed.
+/// How the bytes were measured, and how exact they are.
 [[nodiscard]] std::string bytes_footer(const TraceTotals& trace, const RowValues& values);
 
 }  // namespace rangefinder

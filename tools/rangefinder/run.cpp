@@ -33,7 +33,7 @@ namespace {
 constexpr const char* kOutVariable = "RANGEFINDER_OUT";
 
 struct RunOptions {
-  std::map<std::string, std::string> variables;  ///< from the flags of the table
+  std::map<std::string, std::string> variables;  ///< values of flags, by variable
   std::map<std::string, bool> switches;          ///< by variable
   bool force = false;
   bool quiet = false;
@@ -43,7 +43,7 @@ struct RunOptions {
   std::vector<std::string> program;
 };
 
-/// One flag for each row of the table of options.
+/// Adds one flag for each row of kOptions.
 void add_table_flags(Verb& verb, RunOptions& options) {
   for (const OptionSpec& spec : kOptions) {
     if (*spec.flag == '\0') continue;
@@ -57,7 +57,7 @@ void add_table_flags(Verb& verb, RunOptions& options) {
   }
 }
 
-/// The flags that were given, as variables. Throws WrongUse for values the library would refuse.
+/// The given flags, as variables. Throws WrongUse for values that the library would refuse.
 std::map<std::string, std::string> given_variables(const Verb& verb, const RunOptions& options) {
   std::map<std::string, std::string> given;
   std::vector<std::string> entries;
@@ -89,8 +89,8 @@ std::string absolute_path(const std::string& path) {
 Environment child_environment(const Verb& verb, const RunOptions& options, const RunManifest& manifest) {
   Environment environment(environ);
   for (const auto& [variable, value] : given_variables(verb, options)) environment.set(variable, value);
-  // Who asks for a table wants the bytes in it, and sampling costs next to nothing (docs/measured.md).
-  // Without `run` nothing is sampled that nobody asked for: a fleet loads the library everywhere.
+  // `run` ends with a table, so sample bytes by default: it costs next to nothing (docs/measured.md).
+  // Without `run` the default is off, because a fleet loads the library into every process.
   if (environment.get("RANGEFINDER_COUNTERS").empty()) environment.set("RANGEFINDER_COUNTERS", "auto");
   if (const std::string metrics = environment.get("RANGEFINDER_METRICS");
       !metrics.empty() && metrics != Options{}.metrics)
@@ -101,7 +101,7 @@ Environment child_environment(const Verb& verb, const RunOptions& options, const
   out = prepare_out_template(out);
   if (const auto folder = fixed_folder(out); !folder.empty()) clear_folder(folder, options.force);
   environment.set(kOutVariable, out);
-  // The program may change its folder before it calls CUDA.
+  // The program may change its working directory before it calls CUDA.
   if (verb.count("--record") != 0) {
     environment.set("RANGEFINDER_RECORD",
                     std::filesystem::absolute(environment.get("RANGEFINDER_RECORD")).string());
@@ -119,13 +119,13 @@ Environment child_environment(const Verb& verb, const RunOptions& options, const
 void print_start_error(const std::string& program, int error) {
   std::cerr << "rangefinder: cannot run " << printable(program) << ": " << std::strerror(error) << "\n";
   if (error == ENOENT) {
-    std::cerr << "  Is the name right, and is the program in PATH or named with its folder?\n";
+    std::cerr << "  Check the name. The program must be in PATH or be named with its folder.\n";
   } else if (error == EACCES) {
-    std::cerr << "  It is not executable: chmod +x, or name its interpreter (-- python3 script.py).\n";
+    std::cerr << "  It is not executable: use chmod +x, or name its interpreter (-- python3 script.py).\n";
   }
 }
 
-/// Nothing is recorded unless somebody, or the program, opens a window.
+/// Recording starts only when a window is opened, by `attach` or by the program.
 bool waits_for_windows(const Environment& environment) {
   const std::string start = environment.get("RANGEFINDER_START"),
                     capture = environment.get("RANGEFINDER_CAPTURE");
@@ -137,7 +137,7 @@ int run(const Verb& verb, const RunOptions& options) {
     const std::string first = verb.remaining().front();
     if (first.starts_with("-"))
       throw WrongUse("run has no option " + first + "\n  See `rangefinder run --help`.");
-    throw WrongUse("the program goes behind `--`, as in: rangefinder run -- " + first);
+    throw WrongUse("put the program after `--`, as in: rangefinder run -- " + first);
   }
   if (options.program.empty()) {
     throw WrongUse("run needs a program, as in: rangefinder run -- ./app --its options");
@@ -157,9 +157,9 @@ int run(const Verb& verb, const RunOptions& options) {
               << strsignal(end.signal) << ")\n";
   }
   if (manifest.folders().empty() && waits_for_windows(environment)) {
-    std::cerr
-        << "rangefinder: no window was opened, so there is no trace\n"
-           "  `rangefinder attach` opens one while the program runs; --capture waits for ranges or calls.\n";
+    std::cerr << "rangefinder: no window was opened, so there is no trace\n"
+                 "  `rangefinder attach` opens one while the program runs. --capture opens one at ranges or "
+                 "calls.\n";
     return end.shell_code();
   }
   LayerReportStyle style;
@@ -183,16 +183,17 @@ void add_run(CommandLine& line, Action& action, const std::vector<std::string>& 
   Verb verb = line.verb("run", "Trace a program: rangefinder run [options] -- program args");
   verb.allow_extras();
   add_table_flags(verb, *options);
-  verb.flag("--force", options->force, "Replace the trace that is in the folder of --out");
+  verb.flag("--force", options->force, "Replace the trace in the folder of --out");
   verb.flag("--torch-modules", options->torch_modules,
-            "Put a range on every PyTorch module, forward and backward; no change of code");
-  verb.flag("--ranks", options->ranks,
-            "The program starts the ranks of a job (torchrun, mpirun, srun): one report over all of them");
-  verb.flag("--mpi", options->mpi, "Record MPI's calls as ranges of the domain MPI, with their bytes");
-  verb.flag("-q,--quiet", options->quiet, "No report when the program has ended");
+            "Put a range around every PyTorch module, forward and backward, without a change of code");
+  verb.flag(
+      "--ranks", options->ranks,
+      "The program starts the ranks of a job (torchrun, mpirun, srun): print one report over all ranks");
+  verb.flag("--mpi", options->mpi, "Record MPI calls as ranges of the domain MPI, with their bytes");
+  verb.flag("-q,--quiet", options->quiet, "Print no report at the end");
   verb.footer(
-      "\nWrites the folder that --out names and ends with the heaviest modules. Each option can\n"
-      "also be given as the variable RANGEFINDER_…; returns the program's exit code.\n");
+      "\nWrites a trace to the folder of --out and prints the heaviest modules at the end. Each option\n"
+      "can also be set as a variable RANGEFINDER_…. Returns the program's exit code.\n");
   verb.callback([verb, options, &action] { action = [verb, options] { return run(verb, *options); }; });
 }
 

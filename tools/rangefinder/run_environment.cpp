@@ -20,7 +20,7 @@ Environment::Environment(const char* const* entries) {
     const std::string_view entry = *entries;
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos) {
-      odd_.emplace_back(entry);
+      malformed_.emplace_back(entry);
     } else {
       values_.emplace(entry.substr(0, equals), entry.substr(equals + 1));
     }
@@ -33,7 +33,7 @@ std::string Environment::get(const std::string& name) const {
 }
 
 std::vector<std::string> Environment::entries() const {
-  std::vector<std::string> out = odd_;
+  std::vector<std::string> out = malformed_;
   for (const auto& [name, value] : values_) out.push_back(name + "=" + value);
   return out;
 }
@@ -42,7 +42,7 @@ void inject_library(Environment& environment, const std::filesystem::path& libra
   const std::string other = environment.get(kCudaInjection);
   if (!other.empty() && !is_our_library(other)) {
     throw WrongUse(std::string(kCudaInjection) + " is set to " + other +
-                   ": another tool is to be loaded by the driver, which loads one only\n"
+                   ": the driver would load another tool, and it loads only one\n"
                    "  Run without that tool, or unset the variable: env -u " +
                    kCudaInjection + " rangefinder run …");
   }

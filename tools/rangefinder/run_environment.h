@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment of a traced program: ours, with what makes the driver and NVTX load
-// the library, and with RANGEFINDER_* from the flags. LD_LIBRARY_PATH is never touched:
-// it would bring another CUPTI into the program.
+// The environment of a traced program: our own, with the variables that make the driver and NVTX load the
+// library, and with RANGEFINDER_* from the flags. LD_LIBRARY_PATH is never changed: that could load another
+// CUPTI into the program.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,10 @@
 
 namespace rangefinder {
 
-/// NAME=value entries that can be changed by name.
+/// NAME=value entries, changeable by name.
 class Environment {
  public:
-  /// `entries` as environ.
+  /// `entries`: an array like environ.
   explicit Environment(const char* const* entries);
 
   [[nodiscard]] std::string get(const std::string& name) const;  ///< "" if not set
@@ -25,17 +25,17 @@ class Environment {
 
  private:
   std::map<std::string, std::string> values_;
-  std::vector<std::string> odd_;  // without '=': passed on as they are
+  std::vector<std::string> malformed_;  // entries without '=', passed on unchanged
 };
 
-/// Makes the driver and NVTX load `library`. An NVTX library that was there before goes to
-/// RANGEFINDER_NVTX_CHAIN. Throws WrongUse when another tool wants to be loaded by the driver.
+/// Makes the driver and NVTX load `library`. Moves an NVTX library that was set before to
+/// RANGEFINDER_NVTX_CHAIN. Throws WrongUse if the driver is set to load another tool.
 void inject_library(Environment& environment, const std::filesystem::path& library);
 
-/// --mpi: `library` before what is preloaded already.
+/// --mpi: puts `library` first in LD_PRELOAD.
 void preload_library(Environment& environment, const std::filesystem::path& library);
 
-/// --torch-modules: `folder` first on PYTHONPATH.
+/// --torch-modules: puts `folder` first in PYTHONPATH.
 void add_torch_modules(Environment& environment, const std::filesystem::path& folder);
 
 }  // namespace rangefinder

@@ -20,8 +20,8 @@ RunManifest::RunManifest() {
   file_ = (folder / "rangefinder-run-XXXXXX").string();
   const int descriptor = mkstemp(file_.data());
   if (descriptor < 0) {
-    throw Missing("cannot make a temporary file in " + folder.string() + ": " + std::strerror(errno) +
-                  "\n  Name another folder with TMPDIR.");
+    throw Missing("cannot create a temporary file in " + folder.string() + ": " + std::strerror(errno) +
+                  "\n  Choose another folder with TMPDIR.");
   }
   close(descriptor);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How `run` learns where the traced processes wrote: a temporary file, named by
-// RANGEFINDER_MANIFEST, to which each appends its folder as a line when it starts.
+// Tells `run` the folders of the traced processes: a temporary file, named by RANGEFINDER_MANIFEST, to
+// which each process appends its folder as a line when it starts.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace rangefinder {
 
-/// Makes the file and removes it again. Throws Missing.
+/// Creates the file and removes it at the end. Throws Missing.
 class RunManifest {
  public:
   RunManifest();
@@ -19,7 +19,7 @@ class RunManifest {
   RunManifest& operator=(const RunManifest&) = delete;
 
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
-  /// Each once, in the order in which they began.
+  /// Each folder once, in the order of start.
   [[nodiscard]] std::vector<std::filesystem::path> folders() const;
 
  private:

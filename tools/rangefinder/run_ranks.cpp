@@ -18,7 +18,7 @@
 namespace rangefinder {
 namespace {
 
-/// Deeper levels are in `rangefinder report`.
+/// `rangefinder report` shows deeper levels.
 constexpr std::uint32_t kLevelsShown = 2;
 
 struct Rank {
@@ -27,7 +27,7 @@ struct Rank {
   TraceTotals trace;
 };
 
-/// Ranks without a number, and processes without a rank, come last.
+/// Sort key. Ranks that are not numbers, and processes without a rank, come last.
 unsigned long number_of(const Rank& rank) {
   const std::string& text = rank.trace.header.rank;
   char* end = nullptr;
@@ -48,8 +48,8 @@ std::string without_rank_text(std::size_t without, std::size_t all) {
 std::string shared_out(const std::string& out) {
   if (out.empty() || out == Options{}.out) return "rangefinder-" + std::to_string(getpid());
   if (names_process(out)) {
-    throw WrongUse("--out " + out + ": with --ranks all processes share a folder, in which each has its own" +
-                   "\n  Leave %p out of it.");
+    throw WrongUse("--out " + out + ": with --ranks all processes share one folder, with a subfolder each" +
+                   "\n  Remove %p.");
   }
   return out;
 }

@@ -16,13 +16,13 @@ namespace {
 constexpr std::size_t kMaxReports = 4;
 
 struct Traced {
-  std::string folder;  ///< as the user would type it
+  std::string folder;  ///< display_path()
   nlohmann::json summary;
   std::uint64_t gpu_ns = 0;
 };
 
-/// Relative where that is shorter.
-std::string typed(const fs::path& folder) {
+/// As the user would type it: relative if it is below the current folder.
+std::string display_path(const fs::path& folder) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
   const std::string relative = error ? "" : folder.lexically_relative(here).string();
@@ -32,23 +32,23 @@ std::string typed(const fs::path& folder) {
 
 std::string nothing_written(const std::string& program) {
   return "rangefinder: no trace was written: " + printable(program) +
-         " and what it started made no CUDA call, or could not\n"
-         "  If it does use CUDA, `rangefinder doctor` says what is missing. A profiler that it starts (nsys) "
-         "sets\n"
-         "  CUDA_INJECTION64_PATH itself, and the driver loads one library: then run the program without "
+         " and its child processes made no CUDA call\n"
+         "  If it does use CUDA, `rangefinder doctor` reports what is missing. A profiler that it starts, "
+         "such\n"
+         "  as nsys, sets CUDA_INJECTION64_PATH itself, and the driver loads only one library: run without "
          "it.\n";
 }
 
-std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, std::string& talk) {
+std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, std::string& messages) {
   std::vector<Traced> out;
   for (const fs::path& folder : folders) {
-    Traced traced{typed(folder), {}, 0};
+    Traced traced{display_path(folder), {}, 0};
     std::ifstream stream(folder / "summary.json");
     traced.summary = nlohmann::json::parse(stream, nullptr, false);
     if (!traced.summary.is_object()) {
-      talk += "rangefinder: no summary in " + traced.folder +
-              ": that process ended before the first one\n  Next:  rangefinder report " + traced.folder +
-              "\n";
+      messages += "rangefinder: no summary in " + traced.folder +
+                  ": the process ended before it wrote one\n  Next:  rangefinder report " + traced.folder +
+                  "\n";
       continue;
     }
     traced.gpu_ns = total_gpu_ns(traced.summary);
@@ -72,7 +72,7 @@ std::string process_title(const nlohmann::json& summary) {
   return text;
 }
 
-/// How many findings there are, and the first of them: the one with the heaviest prize.
+/// The number of findings, and the first one, which has the largest potential saving.
 std::string findings_line(const Traced& traced) {
   const auto findings = traced.summary.find("findings");
   if (findings == traced.summary.end() || !findings->is_array() || findings->empty()) return {};
@@ -89,7 +89,7 @@ std::string complete_summaries(const std::vector<fs::path>& folders) {
   std::string out;
   for (const fs::path& folder : folders) {
     const std::string kept = complete_summary(folder);
-    if (!kept.empty()) out += "rangefinder: " + typed(folder) + ": " + kept + "\n";
+    if (!kept.empty()) out += "rangefinder: " + display_path(folder) + ": " + kept + "\n";
   }
   return out;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `run` says once the program has ended: the layer report of each traced process,
-// heaviest first, or why there is none.
+// What `run` prints at the end: the layer report of each traced process, heaviest first, or the reason why
+// there is none.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@
 
 namespace rangefinder {
 
-/// Puts what only a whole trace can tell into the summaries of `folders`: sampled bytes, unmixed, and
-/// findings. Returns a line for each that was left as it is, with the reason.
+/// Completes the summaries in `folders` with results that need the whole trace: unmixed sampled bytes, and
+/// findings. Returns a line, with the reason, for each summary that was not changed.
 [[nodiscard]] std::string complete_summaries(const std::vector<std::filesystem::path>& folders);
 
-/// `folders`: of the manifest. `program`: for the text when there is none.
+/// `folders`: of the manifest. `program`: named in the message if `folders` is empty.
 [[nodiscard]] std::string run_report(const std::vector<std::filesystem::path>& folders,
                                      const std::string& program, const LayerReportStyle& style);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder serve [DIR…] [--port N]: traces and running programs for browsers, Grafana and Prometheus.
+// rangefinder serve [DIR…] [--port N]: serves traces and running programs to browsers, Grafana, Prometheus.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,13 +26,13 @@ constexpr int kPort = 7117;
 
 struct ServeOptions {
   std::vector<std::string> places;
-  int port = -1;  ///< -1: kPort, or any if that is taken
+  int port = -1;  ///< -1: kPort, or any free port if that is taken
   std::size_t modules = PrometheusLimits{}.modules;
   std::size_t kernels = 200;
   bool kernel_labels = false;
 };
 
-/// The module stays loaded: the listener's code is in it.
+/// Never unloads the module, because it holds the code of the listener.
 MakeHttpListener* load_http() {
   std::string reason;
   for (std::filesystem::path place : library_places(program_folder())) {
@@ -51,7 +51,7 @@ MakeHttpListener* load_http() {
     throw Missing("serve cannot be loaded: " + reason +
                   "\n  It needs cpp-httplib: apt-get install libcpp-httplib-dev");
   throw Missing(
-      "this Rangefinder was built without serve: cpp-httplib was not there\n"
+      "this Rangefinder was built without serve, because cpp-httplib was missing\n"
       "  apt-get install libcpp-httplib-dev, then configure and build again.");
 }
 
@@ -60,7 +60,7 @@ int bound_port(HttpListener& listener, int wanted) {
   if (port != 0) return port;
   if (wanted >= 0)
     throw Missing("port " + std::to_string(wanted) +
-                  " of 127.0.0.1 is taken, or not allowed: name another, or 0 for any");
+                  " of 127.0.0.1 is taken or not permitted: choose another, or 0 for any free port");
   return listener.bind(0);
 }
 
@@ -71,7 +71,7 @@ int serve(const ServeOptions& options) {
   limits.kernels = options.kernel_labels ? options.kernels : 0;
   std::atomic<bool> stopping{false};
   Site site(options.places.empty() ? std::vector<std::string>{"."} : options.places, limits, stopping);
-  // Before the first thread: all inherit it, and the one below alone takes them.
+  // Before the first thread: all threads inherit the mask, and only sigwait() below takes the signals.
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
@@ -82,7 +82,7 @@ int serve(const ServeOptions& options) {
   const int port = bound_port(*listener, options.port);
   if (port == 0) throw Missing("no port of 127.0.0.1 can be bound");
   std::cout << "http://127.0.0.1:" << port << "/" << std::endl;
-  std::cerr << "rangefinder: serving to this machine alone, Ctrl-C ends it\n";
+  std::cerr << "rangefinder: serving to this machine only, Ctrl-C ends it\n";
   std::thread listening([&listener] { listener->run(); });
   int signal = 0;
   (void)sigwait(&signals, &signal);
@@ -96,24 +96,23 @@ int serve(const ServeOptions& options) {
 
 void add_serve(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ServeOptions>();
-  Verb verb = line.verb("serve", "Traces and running programs, for browsers, Grafana and Prometheus");
-  verb.option("DIR", options->places, "Folders with traces, at any depth [the current one]");
-  verb.option("--port", options->port, "Port of 127.0.0.1; 0: any [7117, or any if that is taken]")
+  Verb verb = line.verb("serve", "Serve traces and running programs to browsers, Grafana and Prometheus");
+  verb.option("DIR", options->places, "Folders with traces, at any depth [current folder]");
+  verb.option("--port", options->port, "Port of 127.0.0.1; 0: any free port [7117, or any if that is taken]")
       .type_name("N")
       .in_range(0, 65'535);
   verb.option("--modules", options->modules,
-              "/metrics: most modules with rows of their own; others are summed as (other) [200]")
+              "/metrics: maximum number of modules with their own rows; the rest is summed as (other) [200]")
       .type_name("N")
       .positive();
-  verb.flag("--kernel-labels", options->kernel_labels, "/metrics: rows by kernel name as well");
-  verb.option("--kernels", options->kernels, "With --kernel-labels: most kernel names [200]")
+  verb.flag("--kernel-labels", options->kernel_labels, "/metrics: also rows by kernel name");
+  verb.option("--kernels", options->kernels, "With --kernel-labels: maximum number of kernel names [200]")
       .type_name("N")
       .positive();
   verb.footer(
-      "\nPrints its address. Only this machine can reach it, every user of it; it only reads. docs/serve.md "
-      "has\n"
-      "what it answers, for Grafana (Infinity) and Prometheus; tools/dashboards has a dashboard and "
-      "rules.\n");
+      "\nPrints its address. Every user of this machine can reach it, other machines cannot. It only reads.\n"
+      "docs/serve.md lists the answers, for Grafana (Infinity) and Prometheus. tools/dashboards has a\n"
+      "dashboard and rules.\n");
   verb.callback([options, &action] { action = [options] { return serve(*options); }; });
 }
 

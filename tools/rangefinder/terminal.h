@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a table may assume about where it is written to.
+// Properties of the terminal that tables are written to.
 #pragma once
 
 #include <cstddef>
 
 namespace rangefinder {
 
-/// NO_COLOR before CLICOLOR_FORCE before CLICOLOR=0 before "is it a terminal".
+/// In order of precedence: NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0 or TERM=dumb, isatty().
 [[nodiscard]] bool use_colour(int file);
 
 /// COLUMNS if set, else the terminal's width, else 120.

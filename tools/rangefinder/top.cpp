@@ -30,10 +30,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kAnswerPatienceMs = 30'000;
-constexpr int kExactPatienceMs = 120'000;
+constexpr int kAnswerTimeoutMs = 30'000;
+constexpr int kExactTimeoutMs = 120'000;
 constexpr int kExactOccurrences = 20;
-/// Keys are looked at so often.
+/// Interval of polling for keys.
 constexpr int kKeyMs = 100;
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -47,7 +47,7 @@ struct TopOptions {
 struct Watched {
   TracedProcess process;
   std::unique_ptr<ControlClient> client;
-  bool told = false, gone = false;
+  bool reported = false, gone = false;
   std::string state;
 };
 
@@ -80,8 +80,8 @@ class Top {
     for (std::uint64_t shown = 0; interrupted == 0 && (options_.count == 0 || shown < options_.count);) {
       wait(terminal.has_value());
       if (terminal && !take_keys(*terminal)) break;
-      if (everybody_gone()) break;
-      if (!everybody_told()) continue;
+      if (all_gone()) break;
+      if (!all_reported()) continue;
       if (!paused_) shown_ = rates_.rows(under_, order_);
       const std::string text = screen(terminal ? RawTerminal::height() : 0);
       if (terminal) {
@@ -91,7 +91,7 @@ class Top {
       }
       ++shown;
       rates_.clear();
-      for (Watched& each : watched_) each.told = each.gone;
+      for (Watched& each : watched_) each.reported = each.gone;
     }
     return kExitOk;
   }
@@ -112,22 +112,22 @@ class Top {
       while (const auto event = each.client->receive(0)) {
         if (!event->contains("event")) continue;
         each.state = event->value("state", each.state);
-        each.told = true;
+        each.reported = true;
         rates_.add(each.process.pid, *event);
       }
     } catch (const Missing&) {
-      each.gone = each.told = true;
+      each.gone = each.reported = true;
     }
   }
 
-  [[nodiscard]] bool everybody_told() const {
-    return std::all_of(watched_.begin(), watched_.end(), [](const Watched& each) { return each.told; });
+  [[nodiscard]] bool all_reported() const {
+    return std::all_of(watched_.begin(), watched_.end(), [](const Watched& each) { return each.reported; });
   }
-  [[nodiscard]] bool everybody_gone() const {
+  [[nodiscard]] bool all_gone() const {
     return std::all_of(watched_.begin(), watched_.end(), [](const Watched& each) { return each.gone; });
   }
 
-  /// False: the user wants to leave.
+  /// False: the user quits.
   bool take_keys(const RawTerminal& terminal) {
     for (KeyPress press = terminal.read_key(); press.key != Key::none; press = terminal.read_key()) {
       if (press.key == Key::up && selected_ > 0) --selected_;
@@ -156,32 +156,32 @@ class Top {
     shown_.clear();
   }
 
-  Json ask(Watched& each, const Json& request, int patience_ms) {
-    Json answer = each.client->ask(request, patience_ms);
+  Json ask(Watched& each, const Json& request, int timeout_ms) {
+    Json answer = each.client->ask(request, timeout_ms);
     message_ = answer.value("ok", false) ? ""
                                          : "process " + std::to_string(each.process.pid) + ": " +
-                                               answer.value("error", "it says no");
+                                               answer.value("error", "the request was refused");
     return answer;
   }
 
   void record_or_stop() {
     for (Watched& each : watched_) {
       if (!each.gone)
-        (void)ask(each, {{"command", each.state == "recording" ? "stop" : "start"}}, kAnswerPatienceMs);
+        (void)ask(each, {{"command", each.state == "recording" ? "stop" : "start"}}, kAnswerTimeoutMs);
     }
   }
 
-  /// Exact bytes of the next occurrences of a module, in a trace of their own; then on as before.
+  /// Records exact bytes of the next occurrences of a module in a separate trace, then resumes.
   void measure(const std::string& path) {
     for (Watched& each : watched_) {
       if (each.gone) continue;
       const bool was_recording = each.state == "recording";
-      if (was_recording && !ask(each, {{"command", "stop"}}, kAnswerPatienceMs).value("ok", false)) return;
+      if (was_recording && !ask(each, {{"command", "stop"}}, kAnswerTimeoutMs).value("ok", false)) return;
       const Json window = {
           {"command", "window"}, {"range", path}, {"occurrences", kExactOccurrences}, {"counters", "exact"}};
-      const Json answer = ask(each, window, kExactPatienceMs);
+      const Json answer = ask(each, window, kExactTimeoutMs);
       const std::string folder = answer.contains("window") ? answer["window"].value("folder", "") : "";
-      if (was_recording) (void)ask(each, {{"command", "start"}}, kAnswerPatienceMs);
+      if (was_recording) (void)ask(each, {{"command", "start"}}, kAnswerTimeoutMs);
       if (!folder.empty()) message_ = "exact bytes of " + path + ": rangefinder report " + folder;
     }
   }
@@ -226,14 +226,14 @@ class Top {
 
 void add_top(CommandLine& line, Action& action) {
   const auto options = std::make_shared<TopOptions>();
-  Verb verb = line.verb("top", "Modules of running programs, live");
-  verb.option("process", options->which, "Process id, or name of the executable; without it all of them");
+  Verb verb = line.verb("top", "Show the modules of running programs, live");
+  verb.option("process", options->which, "Process id or name of the executable [all processes]");
   verb.option("--every", options->every_ms, "Milliseconds between two tables [1000]")
       .type_name("MS")
       .in_range(100, 3'600'000);
-  verb.option("-n,--count", options->count, "End after so many tables").type_name("N");
-  verb.option("--under", options->under, "Modules below this path").type_name("PATH");
-  verb.footer("\nIn a terminal it takes keys, which it shows; else it prints a table an interval.\n");
+  verb.option("-n,--count", options->count, "End after N tables").type_name("N");
+  verb.option("--under", options->under, "Show modules below this path").type_name("PATH");
+  verb.footer("\nIn a terminal it takes keys and shows which. Otherwise it prints one table per interval.\n");
   verb.callback([options, &action] {
     action = [options] {
       std::signal(SIGINT, [](int) { interrupted = 1; });

@@ -73,7 +73,7 @@ OrderedJson as_json(const Validation& result) {
   return out;
 }
 
-/// What could not even be read, as a trace with one problem.
+/// A place that cannot be read, as a trace with one problem.
 Validation unreadable(const std::string& place, const Missing& error) {
   Validation out;
   out.place = place;
@@ -82,11 +82,11 @@ Validation unreadable(const std::string& place, const Missing& error) {
   return out;
 }
 
-/// All traces at the places; those that cannot be found or read come as an unreadable one.
+/// Calls `take` for all traces at the places, and with an unreadable one for a place without a trace.
 template <typename Take>
 void for_each_trace(const std::vector<std::string>& places, Take take) {
   for (const std::string& place : places) {
-    if (!std::filesystem::exists(place)) throw Missing("there is no " + place);
+    if (!std::filesystem::exists(place)) throw Missing(place + " does not exist");
     std::vector<TraceFolder> traces;
     try {
       traces = find_traces(place);
@@ -125,12 +125,11 @@ std::string as_text(const Salvage& result) {
   if (!result.needed) return printable(result.before.place) + ": valid, nothing to fix\n";
   std::string out = as_text(result.before);
   if (!result.done) {
-    return out + "\nWhat is left would not be valid either, so nothing was written:\n" +
-           as_text(result.after);
+    return out + "\nThe rest would not be valid either, so nothing was written:\n" + as_text(result.after);
   }
   return out + "\n" + printable(result.place.string()) + ": valid, with " +
          counted_text(result.kept, "line", "lines") + " kept, " + count_text(result.dropped) +
-         " dropped and an end line that says so\n";
+         " dropped and an end line that counts them\n";
 }
 
 OrderedJson as_json(const Salvage& result) {
@@ -149,7 +148,7 @@ int fix(const ValidateOptions& options) {
     for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
   }
   if (!options.out.empty() && traces.size() != 1) {
-    throw WrongUse("--out names one folder, and there are " + std::to_string(traces.size()) + " traces");
+    throw WrongUse("--out needs a single trace, and there are " + std::to_string(traces.size()));
   }
   OrderedJson all{{"schema", "rangefinder.salvage"}, {"version", "1.0"}, {"traces", OrderedJson::array()}};
   bool good = true;
@@ -172,17 +171,18 @@ int fix(const ValidateOptions& options) {
 
 void add_validate(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ValidateOptions>();
-  Verb verb = line.verb("validate", "Is a trace whole and true to its format? Exit code 1 if not");
+  Verb verb =
+      line.verb("validate", "Check that traces are complete and follow the format; exit code 1 if not");
   verb.option("DIR|FILE", options->places, "Folder of a trace, one with traces below it, or one segment")
       .required();
-  verb.flag("--strict", options->strict, "A torn last line and a missing end are problems too");
+  verb.flag("--strict", options->strict, "Treat a torn last line and a missing end as problems");
   verb.flag("--json", options->json, "As JSON");
   CommandLineOption fix_flag =
       verb.flag("--fix", options->fix,
-                "Of a trace that was cut or damaged: write what is whole, with an end that counts it");
+                "Repair a cut or damaged trace: write the intact lines, and an end that counts the rest");
   CommandLineOption out =
-      verb.option("--out", options->out, "--fix: new folder for it [the trace's name, and -salvaged]");
-  CommandLineOption force = verb.flag("--force", options->force, "--fix: in place of the trace");
+      verb.option("--out", options->out, "With --fix: folder to write [name of the trace + -salvaged]");
+  CommandLineOption force = verb.flag("--force", options->force, "With --fix: replace the trace");
   out.needs(fix_flag).excludes(force);
   force.needs(fix_flag);
   verb.callback([options, &action] {

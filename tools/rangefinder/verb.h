@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every verb of the command line shares: how it is added, how it ends.
+// What all verbs of the command line share: registration and exit codes.
 //
 //   main ─▶ add_run(line, …), add_report(line, …), … ─▶ line.parse ─▶ the chosen Action ─▶ exit code
 //
-// One file a verb. A verb throws WrongUse for what the user should have typed
-// differently and Missing for what is not there; main prints either once.
+// One file per verb. A verb throws WrongUse for a wrong command line and Missing for something that is not
+// there. main prints either once.
 #pragma once
 
 #include <functional>
@@ -27,10 +27,10 @@ class WrongUse : public std::runtime_error {
   explicit WrongUse(const std::string& message) : std::runtime_error(message) {}
 };
 
-/// What is to be done once the command line was understood.
+/// What runs after the command line was parsed.
 using Action = std::function<int()>;
 
-/// `program`: what stood behind the first `--`.
+/// `program`: the words after the first `--`.
 void add_run(CommandLine& line, Action& action, const std::vector<std::string>& program);
 void add_report(CommandLine& line, Action& action);
 void add_diff(CommandLine& line, Action& action);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder-replay RECORDING --out DIR: a recorded run becomes its trace again.
+// rangefinder-replay RECORDING --out DIR: turns a recorded run into its trace again.
 //
-// For tests and for the demo on machines without a GPU. RECORDING may be compressed
-// with zstd (*.zst). Recordings are made with RANGEFINDER_RECORD.
+// For tests and the demo on machines without a GPU. RECORDING may be compressed with zstd (*.zst).
+// RANGEFINDER_RECORD makes recordings.
 
 #include <zstd.h>
 
@@ -30,7 +30,7 @@ File open_plain(const std::string& path) {
   return file;
 }
 
-/// The recording without its compression, in a file that is gone when it is closed.
+/// Decompresses the recording to an unnamed temporary file.
 File decompress(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot open " + path);
@@ -38,7 +38,7 @@ File decompress(const std::string& path) {
   File out(std::tmpfile(), &std::fclose);
   const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                         &ZSTD_freeDStream);
-  if (out == nullptr || stream == nullptr) throw std::runtime_error("cannot unpack " + path);
+  if (out == nullptr || stream == nullptr) throw std::runtime_error("cannot decompress " + path);
   std::string part(ZSTD_DStreamOutSize(), '\0');
   ZSTD_inBuffer input{packed.data(), packed.size(), 0};
   while (input.pos < input.size) {
@@ -71,8 +71,8 @@ int main(int argc, char** argv) {
   rangefinder::Options options;
   verb.option("recording", recording, "File made with RANGEFINDER_RECORD, plain or .zst").required();
   verb.option("--out", folder, "Folder of the trace").required();
-  verb.flag("--force", options.force, "Replace a trace that is there");
-  verb.option("--cupti", options.cupti, "The libcupti.so whose record iterator is used");
+  verb.flag("--force", options.force, "Replace an existing trace");
+  verb.option("--cupti", options.cupti, "The libcupti.so whose record iterator to use");
   try {
     if (const std::optional<int> exit_code = line.parse({argv + 1, argv + argc})) return *exit_code;
   } catch (const rangefinder::NotUnderstood& error) {

@@ -10,7 +10,7 @@
 namespace rangefinder {
 namespace {
 
-/// Reads values one behind the other; what is not there is an error, never garbage.
+/// Reads values in sequence. Throws if the bytes end early.
 class Cursor {
  public:
   explicit Cursor(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
@@ -47,7 +47,7 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
-/// Losses counted on the application's threads; the others the replay counts again itself.
+/// Losses counted on the application's threads. The replay counts the others again itself.
 constexpr Loss kHostLosses[] = {
     Loss::activity_buffers_exhausted,
     Loss::cupti_dropped_records,
@@ -96,7 +96,7 @@ void RecordingPlayer::play(RecordingReader& reader, const std::string& folder) {
 
 void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string& folder) {
   if (drain_.folder().empty() && chunk.kind != ChunkKind::about) {
-    throw std::runtime_error("the recording is damaged: it does not begin with what it is about");
+    throw std::runtime_error("the recording is damaged: its first chunk is not `about`");
   }
   switch (chunk.kind) {
     case ChunkKind::about:
@@ -126,7 +126,7 @@ void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string&
         if (auto* const set = std::get_if<MetricSetRecord>(&line)) drain_.on_metric_set(*set);
       });
   }
-  throw std::runtime_error("the recording is damaged: a chunk of no known kind");
+  throw std::runtime_error("the recording is damaged: a chunk of unknown kind");
 }
 
 void RecordingPlayer::on_about(const Bytes& bytes, const std::string& folder) {
@@ -163,7 +163,7 @@ void RecordingPlayer::on_domains(const Bytes& bytes) {
 void RecordingPlayer::on_events(const Bytes& bytes) {
   Cursor cursor(bytes);
   const auto thread = cursor.value<std::uint32_t>();
-  (void)cursor.value<std::uint32_t>();  // slots: the chunk's length says the same
+  (void)cursor.value<std::uint32_t>();  // number of slots, which follows from the chunk's length
   while (!cursor.done()) {
     const auto event = cursor.value<Event>();
     const std::uint8_t* const extra = cursor.take(event.extra_slots * sizeof(Event));
@@ -188,7 +188,8 @@ void RecordingPlayer::on_activity(Bytes& bytes) {
       const auto at = kernel_names_.find(reinterpret_cast<std::uint64_t>(kernel->name));
       kernel->name = at == kernel_names_.end() ? nullptr : at->second;
     } else if (record->kind == CUPTI_ACTIVITY_KIND_OVERHEAD) {
-      reinterpret_cast<CUpti_ActivityOverhead3*>(record)->overheadData = nullptr;  // memory of that run
+      reinterpret_cast<CUpti_ActivityOverhead3*>(record)->overheadData =
+          nullptr;  // pointed into the recorded process
     }
   }
   drain_.on_activity(bytes.data(), bytes.size());

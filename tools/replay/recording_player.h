@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plays a recorded run into the real drain: the trace comes out again.
+// Plays a recorded run into the real drain, which writes the trace again.
 //
-//   recording ─▶ names, paths ─▶ a Recorder of its own ─┐
-//             ─▶ events, exact, activity ───────────────┴▶ Drain ─▶ trace-*.ndjson, summary.json
+//   recording ─▶ names, paths ─▶ its own Recorder ─┐
+//             ─▶ events, exact, activity ──────────┴▶ Drain ─▶ trace-*.ndjson, summary.json
 //
-// Buffers go through libcupti's own record iterator, after the pointers to kernel names
-// in them were set to texts that live here. Needs a libcupti, no driver and no GPU.
+// Sets the pointers to kernel names in each buffer to texts owned by the player, then uses libcupti's record
+// iterator. Needs libcupti, but no driver and no GPU.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class RecordingPlayer {
  public:
   RecordingPlayer(const CuptiFunctions& cupti, const Options& options);
 
-  /// Plays all of `reader` into `folder`. Throws std::runtime_error with what is wrong.
+  /// Plays all of `reader` into `folder`. Throws std::runtime_error.
   void play(RecordingReader& reader, const std::string& folder);
 
  private:
@@ -46,7 +46,7 @@ class RecordingPlayer {
   const Options& options_;
   Recorder recorder_;
   Drain drain_;
-  std::deque<std::string> kernel_texts_;                         // never moved: records point to them
+  std::deque<std::string> kernel_texts_;                         // a deque: records point to the texts
   std::unordered_map<std::uint64_t, const char*> kernel_names_;  // by the recorded pointer
   bool ended_ = false;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of JSON without anything inside of a value, as tables want them (Grafana's Infinity, pandas).
+// JSON rows without nested values, for tools that read tables (Grafana's Infinity, pandas).
 //
-//   {"memcpy_bytes": {"HtoD": 5}, "missing_sets": ["a", "b"]}  ─▶  {"memcpy_bytes_HtoD": 5, "missing_sets":
-//   "a, b"}
+//   {"memcpy_bytes": {"HtoD": 5}, "missing_sets": ["a", "b"]}
+//                     ─▶  {"memcpy_bytes_HtoD": 5, "missing_sets": "a, b"}
 //
-// Keys of objects are joined by '_', and a '.' in them becomes one: both would be read as a way into an
+// Nested keys are joined by '_'. A '.' in a key becomes '_', because readers take it for a path into an
 // object.
 #pragma once
 
@@ -20,10 +20,10 @@ namespace rangefinder {
 /// An array of rows.
 [[nodiscard]] nlohmann::ordered_json flat_rows(const nlohmann::ordered_json& rows);
 
-/// The modules of a report or a summary; what ran outside of any range is a row like the others, the last.
+/// The modules of a report or a summary. The last row is the work outside of any range.
 [[nodiscard]] nlohmann::ordered_json flat_modules(const nlohmann::ordered_json& document);
 
-/// On one line; what is not UTF-8 becomes U+FFFD.
+/// JSON on one line. Invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string compact_json(const nlohmann::ordered_json& value);
 
 }  // namespace rangefinder

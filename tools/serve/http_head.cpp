@@ -16,8 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kEnd = "\r\n\r\n";
-/// A thread that waits looks so often whether the server is to stop.
-constexpr int kLookMs = 200;
+/// Interval in which waiting threads check whether the server stops.
+constexpr int kStopPollMs = 200;
 
 constexpr int kBadRequest = 400, kForbidden = 403, kWrongMethod = 405, kBodyTooLarge = 413,
               kTargetTooLong = 414, kForeignHost = 421;
@@ -45,7 +45,7 @@ bool is_token(std::string_view text) {
   });
 }
 
-/// Up to the next end of line, which goes as well.
+/// Removes and returns the next line, without its end.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find("\r\n"), text.size());
   const std::string_view line = text.substr(0, end);
@@ -53,7 +53,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// This machine's own names for itself, at our port.
+/// True for loopback names at our port.
 bool is_own_host(std::string_view host, int port) {
   const std::string suffix = ":" + std::to_string(port);
   const std::string name = lower(host);
@@ -88,7 +88,7 @@ HeadFacts read_facts(std::string_view lines) {
   return out;
 }
 
-/// Browsers tell who asks. Following a link to us from elsewhere is all right: that page sees nothing of it.
+/// Browsers name the requesting page. A followed link is harmless: the linking page cannot read the answer.
 bool is_foreign_page(const HeadFacts& facts, int port) {
   if (facts.origins > 1) return true;
   constexpr std::string_view kScheme = "http://";
@@ -102,7 +102,7 @@ bool is_foreign_page(const HeadFacts& facts, int port) {
 }  // namespace
 
 int judge_head(std::string_view head, int port, const HttpLimits& limits) {
-  // Only line feeds behind a carriage return, and no other control characters: nothing to disagree about.
+  // No control characters except CR LF pairs, so that all parsers read the head the same way.
   for (std::size_t i = 0; i < head.size(); ++i) {
     const auto c = static_cast<unsigned char>(head[i]);
     const bool pair = (c == '\r' && i + 1 < head.size() && head[i + 1] == '\n') ||
@@ -162,10 +162,10 @@ HeadEnd read_head(int socket, const HttpLimits& limits, const std::atomic<bool>&
     if (rest.size() > limits.head_bytes) return HeadEnd::too_large;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (stopping.load(std::memory_order_relaxed)) return HeadEnd::closed;
-    // Nothing begun: a connection that was kept for another request, and is not needed any more.
+    // No byte of a request: an idle keep-alive connection.
     if (left <= 0) return rest.empty() ? HeadEnd::closed : HeadEnd::too_slow;
     pollfd waited{socket, POLLIN, 0};
-    const int ready = poll(&waited, 1, static_cast<int>(std::min<long>(left, kLookMs)));
+    const int ready = poll(&waited, 1, static_cast<int>(std::min<long>(left, kStopPollMs)));
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     if (ready < 0) return HeadEnd::closed;
     std::array<char, 4096> part;
@@ -176,7 +176,7 @@ HeadEnd read_head(int socket, const HttpLimits& limits, const std::atomic<bool>&
   }
 }
 
-bool write_text(int socket, std::string_view text, int patience_ms) {
+bool write_text(int socket, std::string_view text, int timeout_ms) {
   while (!text.empty()) {
     const ssize_t n = send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n >= 0) {
@@ -186,7 +186,7 @@ bool write_text(int socket, std::string_view text, int patience_ms) {
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return false;
     pollfd waited{socket, POLLOUT, 0};
-    if (poll(&waited, 1, patience_ms) == 0) return false;
+    if (poll(&waited, 1, timeout_ms) == 0) return false;
   }
   return true;
 }

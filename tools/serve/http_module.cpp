@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one file that knows cpp-httplib.
+// The only file that uses cpp-httplib.
 //
-//   accept ─▶ BoundedTasks: a thread each, 503 where all are busy
+//   accept ─▶ BoundedTasks: one thread per connection, 503 if all are busy
 //             └─▶ read_head, judge_head ─▶ HeadStream ─▶ Server::process_request ─▶ handler ─▶ socket
 //
-// The library parses and writes; it never reads the socket itself, because it would read without an end and
-// without a deadline. Routes are ours (its own are regular expressions): every request ends in the handler
-// that stands before them.
+// The library parses and writes. It never reads the socket, because it would read without a size limit and
+// without a deadline. We do our own routing, because the library's uses regular expressions: the pre-routing
+// handler answers every request.
 #include <httplib.h>
 
 #include <sys/socket.h>
@@ -24,23 +24,23 @@
 namespace rangefinder {
 namespace {
 
-/// Of an answer that may hold nothing but data.
+/// For answers that contain only data.
 constexpr const char* kClosedPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-/// What a refused client still sends is read for so long, and so often a head's most bytes.
-constexpr int kAfterwardsMs = 500, kAfterwardsParts = 64;
+/// Limits for draining what a refused client still sends: time, and number of parts of `head_bytes` each.
+constexpr int kDrainMs = 500, kDrainParts = 64;
 
-/// Connections that may wait to be accepted.
-constexpr int kWaiting = 128;
+/// Backlog of connections that wait for accept().
+constexpr int kBacklog = 128;
 
-/// True on the accepting thread, for a connection that nobody has time for.
+/// True on the accepting thread while it refuses a connection because all threads are busy.
 thread_local bool refusing = false;
 
 class BoundedTasks final : public httplib::TaskQueue {
  public:
-  explicit BoundedTasks(std::size_t most) : most_(most), pool_(most) {}
+  explicit BoundedTasks(std::size_t max) : max_(max), pool_(max) {}
   void enqueue(std::function<void()> task) override {
-    if (busy_.fetch_add(1) >= most_) {
+    if (busy_.fetch_add(1) >= max_) {
       busy_.fetch_sub(1);
       refusing = true;
       task();
@@ -55,31 +55,31 @@ class BoundedTasks final : public httplib::TaskQueue {
   void shutdown() override { pool_.shutdown(); }
 
  private:
-  const std::size_t most_;
+  const std::size_t max_;
   std::atomic<std::size_t> busy_{0};
   httplib::ThreadPool pool_;
 };
 
-/// A head that was read already, and the socket to answer to.
+/// Stream of a head that was already read, and of the socket for the answer.
 class HeadStream final : public httplib::Stream {
  public:
-  HeadStream(int socket, std::string_view head, int patience_ms)
-      : socket_(socket), head_(head), patience_ms_(patience_ms) {}
+  HeadStream(int socket, std::string_view head, int timeout_ms)
+      : socket_(socket), head_(head), timeout_ms_(timeout_ms) {}
 
   [[nodiscard]] bool is_readable() const override { return !head_.empty(); }
   [[nodiscard]] bool is_writable() const override {
     char byte = 0;
-    // 0: the other end was closed.
+    // 0: the client closed the connection.
     return !broken_ && recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
   }
-  ssize_t read(char* to, std::size_t most) override {
-    const std::size_t n = std::min(most, head_.size());
+  ssize_t read(char* to, std::size_t max) override {
+    const std::size_t n = std::min(max, head_.size());
     std::copy_n(head_.data(), n, to);
     head_.remove_prefix(n);
     return static_cast<ssize_t>(n);
   }
   ssize_t write(const char* text, std::size_t size) override {
-    broken_ = broken_ || !write_text(socket_, {text, size}, patience_ms_);
+    broken_ = broken_ || !write_text(socket_, {text, size}, timeout_ms_);
     return broken_ ? -1 : static_cast<ssize_t>(size);
   }
   void get_remote_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
@@ -89,7 +89,7 @@ class HeadStream final : public httplib::Stream {
  private:
   const int socket_;
   std::string_view head_;
-  const int patience_ms_;
+  const int timeout_ms_;
   bool broken_ = false;
 };
 
@@ -113,7 +113,7 @@ void put(HttpResponse&& from, httplib::Response& to) {
         try {
           part = parts();
         } catch (...) {
-          return false;  // the answer is cut off, which the client sees
+          return false;  // cuts the answer off, so that the client notices
         }
         if (!part) {
           sink.done();
@@ -127,7 +127,7 @@ class Listener final : public HttpListener, private httplib::Server {
  public:
   Listener(const HttpLimits& limits, HttpHandler handler) : limits_(limits) {
     new_task_queue = [this] { return new BoundedTasks(limits_.connections); };
-    // SO_REUSEPORT, its default, would let two servers have one port.
+    // Not SO_REUSEPORT, the library's default: two servers could bind the same port.
     set_socket_options([](socket_t socket) {
       const int yes = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -147,8 +147,8 @@ class Listener final : public HttpListener, private httplib::Server {
   int bind(int port) override {
     port_ = port == 0 ? bind_to_any_port("127.0.0.1") : bind_to_port("127.0.0.1", port) ? port : 0;
     port_ = std::max(port_, 0);
-    // Its queue of five would make clients that come together wait for seconds.
-    if (port_ != 0) (void)::listen(svr_sock_, kWaiting);
+    // With the library's backlog of five, simultaneous clients would wait for seconds.
+    if (port_ != 0) (void)::listen(svr_sock_, kBacklog);
     return port_;
   }
   void run() override {
@@ -157,7 +157,7 @@ class Listener final : public HttpListener, private httplib::Server {
   }
   void stop() override {
     stopping_ = true;
-    // Its stop() does nothing before it has begun.
+    // The library's stop() has no effect before the server runs.
     while (!is_running() && !ended_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     httplib::Server::stop();
   }
@@ -171,7 +171,7 @@ class Listener final : public HttpListener, private httplib::Server {
       try {
         converse(socket);
       } catch (...) {
-        // No memory for this one: the others go on.
+        // Out of memory for this connection; the others continue.
       }
     }
     shutdown(socket, SHUT_RDWR);
@@ -210,12 +210,13 @@ class Listener final : public HttpListener, private httplib::Server {
                              "Connection: close\r\nContent-Length: " + std::to_string(reason.size() + 1) +
                              "\r\n\r\n" + reason + "\n";
     if (!write_text(socket, text, 0)) return;
-    // What the client still sends is taken, for a moment: a reset would take the answer from it.
+    // Drain the input for a moment: closing with unread input resets the connection, and the client loses
+    // the answer.
     shutdown(socket, SHUT_WR);
     std::string rest, ignored;
     HttpLimits brief = limits_;
-    brief.head_ms = refusing ? 0 : kAfterwardsMs;
-    for (int i = 0; i < kAfterwardsParts; ++i) {
+    brief.head_ms = refusing ? 0 : kDrainMs;
+    for (int i = 0; i < kDrainParts; ++i) {
       if (read_head(socket, brief, stopping_, rest, ignored) != HeadEnd::too_large) return;
       rest.clear();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of `serve`, tools/web/dist/live.html, as it was when this program was built.
+// The page of `serve`: tools/web/dist/live.html, embedded at build time.
 #pragma once
 
 #include <string_view>

@@ -30,9 +30,9 @@ OrderedJson row_of(const LiveRow& row) {
 }  // namespace
 
 LiveStream::LiveStream(const TracedProcess& process, int every_ms, std::shared_ptr<std::atomic<int>> open,
-                       int most, std::size_t max_rows)
+                       int max_open, std::size_t max_rows)
     : pid_(process.pid), max_rows_(max_rows), open_(std::move(open)) {
-  if (open_->fetch_add(1) >= most) {
+  if (open_->fetch_add(1) >= max_open) {
     open_->fetch_sub(1);
     throw Missing("too many live pages are open: close one");
   }

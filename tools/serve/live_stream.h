@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A running program's rates as Server-Sent Events.
+// The rates of a running program as Server-Sent Events.
 //
 //   subscribe ─▶ delta ─▶ LiveRates, for one interval ─▶ data: {"state", "seconds", "lost", "rows": [...]}
 //
-// The numbers are those of `rangefinder top`. A line of comment goes out while nothing happens, so that a
-// browser that left is noticed. Ends with an event `gone` when the program does.
+// The numbers are those of `rangefinder top`. While nothing happens it sends comment lines, to detect a
+// closed browser. Ends with an event `gone` when the program ends.
 #pragma once
 
 #include <atomic>
@@ -21,14 +21,14 @@ namespace rangefinder {
 /// One thread at a time.
 class LiveStream {
  public:
-  /// Throws Missing where `most` are open already, or the program does not answer.
-  LiveStream(const TracedProcess& process, int every_ms, std::shared_ptr<std::atomic<int>> open, int most,
+  /// Throws Missing if `max_open` streams are open, or the program does not answer.
+  LiveStream(const TracedProcess& process, int every_ms, std::shared_ptr<std::atomic<int>> open, int max_open,
              std::size_t max_rows);
   ~LiveStream();
   LiveStream(const LiveStream&) = delete;
   LiveStream& operator=(const LiveStream&) = delete;
 
-  /// The next event, or a comment; waits a second at most. None: the program has ended.
+  /// The next event, or a comment after at most a second. nullopt: the program has ended.
   [[nodiscard]] std::optional<std::string> next();
 
  private:

@@ -23,7 +23,7 @@ enum Sum : std::size_t { kKernels, kGraphs, kDramRead, kDramWrite, kL2, kMeasure
 struct ModuleSums {
   std::array<std::int64_t, kSums.size()> sums{};
   std::uint64_t own_ns = 0;
-  std::string source;  ///< of the bytes; empty: not measured
+  std::string source;  ///< source of the bytes; empty: not measured
 };
 
 std::uint64_t number(const Json& object, const char* key) {
@@ -41,7 +41,7 @@ ModuleSums sums_of(const Json& row) {
   return out;
 }
 
-/// What a path's own sums are: its own and its children's come in, its children's go.
+/// Exclusive sums by path. A summary holds inclusive sums, so subtract those of the children.
 std::map<std::string, ModuleSums> own_sums(const Json& summary) {
   std::map<std::string, ModuleSums> out;
   const Json modules = summary.value("modules", Json::array());
@@ -69,7 +69,7 @@ class WindowReader {
     rank_ = process_.value("rank", "");
     const Json gpus = summary.value("gpus", Json::array());
     for (const Json& gpu : gpus) about_gpu(gpu);
-    // A summary adds all GPUs up: with several, no label can say which.
+    // A summary holds sums over all GPUs, so label them only if there is one.
     if (gpus.size() == 1)
       gpu_ = {{"gpu", std::to_string(number(gpus[0], "id"))}, {"uuid", gpus[0].value("uuid", "")}};
   }
@@ -92,7 +92,7 @@ class WindowReader {
   void modules(StickyNames& names) {
     std::vector<std::pair<std::string, ModuleSums>> rows;
     for (auto& [path, own] : own_sums(summary_)) rows.emplace_back(path, std::move(own));
-    // Who is seen first gets a row: of those that come together the heaviest.
+    // The first names get rows, so give the heaviest modules of a summary first.
     std::stable_sort(rows.begin(), rows.end(),
                      [](const auto& a, const auto& b) { return a.second.own_ns > b.second.own_ns; });
     for (const auto& [path, own] : rows) {
@@ -164,7 +164,7 @@ void raise_all(PrometheusFamilies& ours, const PrometheusFamilies& theirs) {
   for (const auto family : PrometheusFamilies::kAll) (ours.*family).raise(theirs.*family);
 }
 
-/// Counters add up; what tells of a machine or a version does not.
+/// Adds counters. Takes the maximum of gauges, which describe a machine or a version.
 void add_sums(PrometheusFamilies& ours, const PrometheusFamilies& theirs) {
   for (const auto family : PrometheusFamilies::kAll) {
     const bool counts = (ours.*family).name().ends_with("_total");
@@ -180,7 +180,7 @@ void add_sums(PrometheusFamilies& ours, const PrometheusFamilies& theirs) {
 const std::string& StickyNames::row_of(const std::string& name) {
   static const std::string other = kOtherRows;
   if (kept_.contains(name)) return *kept_.find(name);
-  if (kept_.size() < most_) return *kept_.insert(name).first;
+  if (kept_.size() < max_) return *kept_.insert(name).first;
   if (others_.size() < kMaxOthers) others_.insert(name);
   return other;
 }
@@ -200,12 +200,12 @@ void ProcessLedger::note(const std::string& key, std::uint64_t window, const Jso
   try {
     seen = window_families(summary, modules_, by_kernel_ ? &kernels_ : nullptr);
   } catch (const Json::exception&) {
-    return;  // another program's JSON: it has nothing to say here
+    return;  // not a summary of ours: ignore it
   }
   Program& program = programs_[key];
   if (window < program.window) return;
   if (window > program.window) {
-    // The first that is seen of a program may be any: earlier ones were before our time.
+    // Windows before the first one we see are not missed: they ended before `serve` started.
     if (program.window != 0) missed_ += window - program.window - 1;
     add_sums(program.before, std::exchange(program.now, {}));
     program.window = window;

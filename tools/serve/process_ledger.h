@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of running programs over all of their windows, as counters that never go back.
+// Sums of running programs over all their windows, as monotonic counters.
 //
 //   program ─ `snapshot` ─▶ summary of its window ─▶ window_families() ─▶ raise the window's sums ─┐
-//     next window: the last one's final summary.json, then its sums are added to those before ────┴▶ metrics
+//     next window: read the final summary.json of the last one, add its sums to the earlier ones ──┴▶ metrics
 //
-// A window's summary begins at 0, is corrected a little while samples come in, and ends with its window. So
-// of each window the highest value seen counts, and a program that ended keeps what it had: the sums over
-// all programs only grow while `serve` runs. Which modules have rows of their own is settled when they are
-// first seen, for the same reason. Of windows that came and went between two looks nothing is known but their
-// number, which is counted. Knows no sockets: who asks the programs is running_programs.h.
+// A window's summary starts at 0, is corrected slightly while samples arrive, and ends with its window. So
+// the ledger keeps the highest value seen of each window, and keeps the sums of programs that ended: the sums
+// over all programs only grow while `serve` runs. For the same reason a module's row is assigned when it is
+// first seen. Windows that open and close between two polls are only counted. Uses no sockets:
+// running_programs.h polls the programs.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,21 @@
 
 namespace rangefinder {
 
-/// Names that have rows of their own: the first so many.
+/// Gives the first `max` names a row of their own.
 class StickyNames {
  public:
-  explicit StickyNames(std::size_t most) : most_(most) {}
-  /// The name, or that of all the others.
+  explicit StickyNames(std::size_t max) : max_(max) {}
+  /// `name`, or "(other)".
   [[nodiscard]] const std::string& row_of(const std::string& name);
   [[nodiscard]] std::size_t omitted() const noexcept { return others_.size(); }
 
  private:
-  static constexpr std::size_t kMaxOthers = 65'536;  // whose names are kept, to be counted once
-  std::size_t most_;
+  static constexpr std::size_t kMaxOthers = 65'536;  // names in others_, to count each one once
+  std::size_t max_;
   std::set<std::string> kept_, others_;
 };
 
-/// What one window's summary says, of a program with one GPU or several.
+/// Metrics of one window's summary.
 [[nodiscard]] PrometheusFamilies window_families(const nlohmann::json& summary, StickyNames& modules,
                                                  StickyNames* kernels);
 
@@ -47,22 +47,23 @@ class ProcessLedger {
   explicit ProcessLedger(const PrometheusLimits& limits)
       : modules_(limits.modules), kernels_(limits.kernels), by_kernel_(limits.kernels != 0) {}
 
-  /// A program's window and what its summary says now; `key` tells programs apart, also by their start.
+  /// Records the current summary of a program's window. `key`: unique for a program, also if a process id
+  /// is reused.
   void note(const std::string& key, std::uint64_t window, const nlohmann::json& summary);
-  /// The program is gone: its sums stay.
+  /// The program has ended. Its sums are kept.
   void close(const std::string& key);
-  /// Number of the window that was noted last; 0: there is no such program.
+  /// Number of the last window given to note(); 0: unknown program.
   [[nodiscard]] std::uint64_t window_of(const std::string& key) const;
 
   [[nodiscard]] bool empty() const noexcept { return programs_.empty() && !ended_any_; }
   [[nodiscard]] std::uint64_t windows_missed() const noexcept { return missed_; }
-  /// All sums, with what was left out.
+  /// All sums, and the numbers of omitted names.
   [[nodiscard]] PrometheusFamilies families() const;
 
  private:
   struct Program {
     std::uint64_t window = 0;
-    PrometheusFamilies before, now;  ///< windows that ended; the one of that number
+    PrometheusFamilies before, now;  ///< sums of earlier windows; of window number `window`
   };
 
   StickyNames modules_, kernels_;

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr int kAnswerPatienceMs = 5'000;
+constexpr int kAnswerTimeoutMs = 5'000;
 constexpr std::uintmax_t kMaxSummaryBytes = std::uintmax_t{128} << 20;
 
 TracedProcess process_of(pid_t pid) {
@@ -29,7 +29,7 @@ Json window_of(const TracedProcess& process) {
   return window == process.status.end() || !window->is_object() ? Json::object() : *window;
 }
 
-/// summary.json of a window; null where it cannot be read, or is another program's.
+/// summary.json of a window; null: unreadable, or of another program.
 Json summary_file(const std::string& folder, pid_t pid) {
   const fs::path file = fs::path(folder) / "summary.json";
   std::error_code error;
@@ -42,13 +42,13 @@ Json summary_file(const std::string& folder, pid_t pid) {
   return out;
 }
 
-/// The summary in the answer to `snapshot`, or the file's that it names.
+/// The summary in the answer to `snapshot`, or from the window's folder.
 Json summary_of(const TracedProcess& process, const Json& answer) {
   if (const auto summary = answer.find("summary"); summary != answer.end()) return *summary;
   return summary_file(window_of(process).value("folder", ""), process.pid);
 }
 
-/// Field 22 of /proc/PID/stat; "" where it is not to be had, as in another container.
+/// Start time: field 22 of /proc/PID/stat; "": unreadable, as in another container.
 std::string start_of(pid_t pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -93,12 +93,11 @@ Json RunningPrograms::summary(pid_t pid) {
   Json out;
   if (process.status.value("state", "") == "recording") {
     ControlClient client(process.path);
-    out = summary_of(process, client.ask({{"command", "snapshot"}}, kAnswerPatienceMs));
+    out = summary_of(process, client.ask({{"command", "snapshot"}}, kAnswerTimeoutMs));
   } else {
     out = summary_file(window_of(process).value("folder", ""), pid);
   }
-  if (!out.is_object())
-    throw Missing("process " + std::to_string(pid) + " has recorded nothing that can be read");
+  if (!out.is_object()) throw Missing("process " + std::to_string(pid) + " has no readable summary");
   return out;
 }
 
@@ -106,12 +105,12 @@ IndexedTrace RunningPrograms::trace(pid_t pid) {
   const TracedProcess process = process_of(pid);
   if (process.status.value("state", "") == "recording") {
     ControlClient client(process.path);
-    (void)client.ask({{"command", "flush"}}, kAnswerPatienceMs);
+    (void)client.ask({{"command", "flush"}}, kAnswerTimeoutMs);
   }
   std::error_code error;
   const fs::path folder = fs::canonical(window_of(process).value("folder", ""), error);
   std::optional<IndexedTrace> out = error ? std::nullopt : confined_trace(folder, folder);
-  if (!out) throw Missing("process " + std::to_string(pid) + " has no trace that can be read");
+  if (!out) throw Missing("process " + std::to_string(pid) + " has no readable trace");
   return *std::move(out);
 }
 
@@ -128,7 +127,7 @@ std::string RunningPrograms::key_of(pid_t pid) const {
   const std::string prefix = std::to_string(pid) + " ";
   const std::string start = start_of(pid);
   const auto known = folders_.lower_bound(prefix);
-  // It ended since it answered: it is still the one that we knew.
+  // It ended after it answered, so it is the known program.
   if (start.empty() && known != folders_.end() && known->first.starts_with(prefix)) return known->first;
   return prefix + start;
 }
@@ -146,8 +145,7 @@ void RunningPrograms::forget_some(ProcessLedger& ledger, const std::map<std::str
     note_last(ledger, key);
     absent_.push_back(key);
   }
-  // One that was too busy to answer may come back: its sums are added to those of the dead only where many
-  // are.
+  // A program that was too busy to answer may come back. So close programs only when many are absent.
   std::erase_if(absent_, [&there](const std::string& key) { return there.contains(key); });
   for (; absent_.size() > kMaxAbsent; absent_.pop_front()) ledger.close(absent_.front());
 }
@@ -162,7 +160,7 @@ void RunningPrograms::feed(ProcessLedger& ledger) {
   };
   std::vector<Asked> all;
   std::map<std::string, std::string> there;
-  // All are asked before one is waited for.
+  // Send to all programs before waiting for the first answer.
   for (TracedProcess& process : find_processes()) {
     const pid_t pid = process.pid;
     Asked one{std::move(process), key_of(pid), {}, nullptr};
@@ -178,7 +176,7 @@ void RunningPrograms::feed(ProcessLedger& ledger) {
         one.id = one.client->send({{"command", "snapshot"}});
       }
     } catch (const Missing&) {
-      one.client.reset();  // it ends just now: its file will do
+      one.client.reset();  // it is ending: read its file instead
     }
     all.push_back(std::move(one));
   }
@@ -186,7 +184,7 @@ void RunningPrograms::feed(ProcessLedger& ledger) {
     Json summary;
     try {
       if (one.client) {
-        const Json answer = one.client->answer(one.id, kAnswerPatienceMs);
+        const Json answer = one.client->answer(one.id, kAnswerTimeoutMs);
         summary = summary_of(one.process, answer);
         if (answer.value("ok", false)) one.window = answer.at("window");
       }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that run, asked through their control sockets (docs/control.md).
+// Running programs, queried through their control sockets (docs/control.md).
 //
-//   find_processes() ─▶ rows(): who is there            snapshot ─▶ summary(pid), feed(ledger)
+//   find_processes() ─▶ rows(): one row per program      snapshot ─▶ summary(pid), feed(ledger)
 //                    └▶ live(pid): `subscribe` ─▶ LiveRates ─▶ events for a browser
 //
-// Nothing here changes what a program does: windows are neither opened nor closed.
+// Changes nothing in a program: it never opens or closes windows.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@ namespace rangefinder {
 /// Any thread.
 class RunningPrograms {
  public:
-  /// A program serves 16 clients at a time: some are left to others.
+  /// A program serves 16 clients at a time. Leave some for other tools.
   static constexpr int kMaxStreams = 12;
   static constexpr std::size_t kMaxLiveRows = 400;
 
@@ -37,33 +37,33 @@ class RunningPrograms {
 
   /// [{pid, name, executable, state, counters, rank, window, folder, records, lost, …}]
   [[nodiscard]] static nlohmann::ordered_json rows();
-  /// Of the window that is open, up to now; else of the last one. Throws Missing, as all of these.
+  /// Summary of the open window up to now, else of the last window. This and the next two throw Missing.
   [[nodiscard]] static nlohmann::json summary(pid_t pid);
-  /// The trace of that window, with what was recorded up to now.
+  /// The trace of that window, up to now.
   [[nodiscard]] static IndexedTrace trace(pid_t pid);
-  /// text/event-stream: rates by module, every so often, until the program ends. Throws Missing, also when
-  /// too many streams are open.
+  /// text/event-stream: rates by module every `every_ms`, until the program ends. Also throws if too many
+  /// streams are open.
   [[nodiscard]] HttpParts live(pid_t pid, int every_ms);
 
-  /// Notes what all programs say now. One caller at a time.
+  /// Polls all programs and notes their summaries. One caller at a time.
   void feed(ProcessLedger& ledger);
-  /// At the last feed().
+  /// Number of programs at the last feed().
   [[nodiscard]] std::size_t running() const noexcept { return folders_.size(); }
 
  private:
   static constexpr std::size_t kMaxAbsent = 256;
 
-  /// Tells programs apart, also those that have one process id after the other.
+  /// Unique key of a program, also if a process id is reused.
   [[nodiscard]] std::string key_of(pid_t pid) const;
-  /// What the window of the last feed() came to.
+  /// Notes the final summary of the window that was open at the last feed().
   void note_last(ProcessLedger& ledger, const std::string& key) const;
-  /// Programs of the last feed() that are not `there` any more.
+  /// Handles programs of the last feed() that are not in `there`.
   void forget_some(ProcessLedger& ledger, const std::map<std::string, std::string>& there);
 
   const std::atomic<bool>& stopping_;
   const std::shared_ptr<std::atomic<int>> streams_ = std::make_shared<std::atomic<int>>(0);
-  std::map<std::string, std::string> folders_;  ///< of the windows at the last feed(), by program
-  std::deque<std::string> absent_;              ///< programs that were there before, longest gone first
+  std::map<std::string, std::string> folders_;  ///< folders of the windows at the last feed(), by program
+  std::deque<std::string> absent_;              ///< programs that disappeared, longest gone first
 };
 
 }  // namespace rangefinder

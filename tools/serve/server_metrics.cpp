@@ -6,14 +6,14 @@
 namespace rangefinder {
 namespace {
 
-/// Programs are not asked more often, however many scrape.
-constexpr auto kAskAgain = std::chrono::milliseconds(500);
+/// Minimum interval between polls of the programs, whatever the number of scrapes.
+constexpr auto kMinPollInterval = std::chrono::milliseconds(500);
 
 }  // namespace
 
 std::string ServerMetrics::sums() {
   const auto now = std::chrono::steady_clock::now();
-  if (!fed_ || now - *fed_ > kAskAgain) {
+  if (!fed_ || now - *fed_ > kMinPollInterval) {
     programs_.feed(ledger_);
     fed_ = std::chrono::steady_clock::now();
   }
@@ -25,7 +25,7 @@ std::string ServerMetrics::sums() {
   try {
     return *answers_.metrics(index_.find(""), limits_.modules, limits_.kernels);
   } catch (const Missing&) {
-    return out;  // no trace, and nothing runs: that is no error of who asks
+    return out;  // no trace and no running program: not an error
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// /metrics: what runs, or ran while `serve` did; else the latest trace; and `serve` itself.
+// /metrics: programs that run or ran while `serve` runs, else the latest trace; and `serve` itself.
 //
 //   RunningPrograms::feed ─▶ ProcessLedger ─┐
-//   nothing ran yet: TraceAnswers::metrics ─┴▶ text for Prometheus (prometheus_families.h)
+//   no program yet: TraceAnswers::metrics ──┴▶ text for Prometheus (prometheus_families.h)
 #pragma once
 
 #include <chrono>

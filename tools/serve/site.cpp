@@ -16,10 +16,10 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr int kStatusBadRequest = 400, kNotFound = 404, kOurFault = 500;
+constexpr int kStatusBadRequest = 400, kNotFound = 404, kServerError = 500;
 constexpr std::size_t kStretches = 600;
 
-/// What the request should have said.
+/// Wrong parameters of a request.
 struct BadQuery : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -37,20 +37,19 @@ HttpResponse json_answer(std::string text) {
   return out;
 }
 
-std::int64_t number_in(const std::string& name, const std::string& text, std::int64_t least,
-                       std::int64_t most) {
+std::int64_t number_in(const std::string& name, const std::string& text, std::int64_t min, std::int64_t max) {
   std::int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size() || out < least || out > most) {
-    throw BadQuery(name + " is a number from " + std::to_string(least) + " to " + std::to_string(most));
+  if (error != std::errc{} || end != text.data() + text.size() || out < min || out > max) {
+    throw BadQuery(name + " must be a number from " + std::to_string(min) + " to " + std::to_string(max));
   }
   return out;
 }
 
-std::int64_t number_of(const HttpRequest& request, const std::string& name, std::int64_t otherwise,
-                       std::int64_t least, std::int64_t most) {
+std::int64_t number_of(const HttpRequest& request, const std::string& name, std::int64_t fallback,
+                       std::int64_t min, std::int64_t max) {
   const std::string* const text = request.parameter(name);
-  return text == nullptr ? otherwise : number_in(name, *text, least, most);
+  return text == nullptr ? fallback : number_in(name, *text, min, max);
 }
 
 std::optional<pid_t> pid_of(const HttpRequest& request) {
@@ -59,7 +58,7 @@ std::optional<pid_t> pid_of(const HttpRequest& request) {
   return static_cast<pid_t>(number_in("pid", *text, 1, 1 << 22));
 }
 
-/// A page allows itself what its own policy says, and nobody may frame it.
+/// Uses the policy in the page itself, and forbids framing.
 HttpResponse page_answer(std::string_view policy_of, std::string text) {
   constexpr std::string_view kBegin = "http-equiv=\"Content-Security-Policy\" content=\"";
   const std::size_t at = policy_of.find(kBegin);
@@ -83,7 +82,7 @@ IndexedTrace Site::trace(const HttpRequest& request) {
 
 HttpResponse Site::rows(const HttpRequest& request, TraceAnswers::Rows which) {
   const auto pid = pid_of(request);
-  // The program has these sums at hand: its trace need not be read.
+  // The program's summary has these sums, so do not read its trace.
   if (pid && which != TraceAnswers::Rows::findings) {
     const OrderedJson summary(RunningPrograms::summary(*pid));
     return json_answer(compact_json(which == TraceAnswers::Rows::modules
@@ -95,7 +94,7 @@ HttpResponse Site::rows(const HttpRequest& request, TraceAnswers::Rows which) {
 
 HttpResponse Site::live(const HttpRequest& request) {
   const auto pid = pid_of(request);
-  if (!pid) throw BadQuery("which program? ?pid=");
+  if (!pid) throw BadQuery("the parameter pid is missing: ?pid=");
   HttpResponse out;
   out.type = "text/event-stream";
   out.parts = programs_.live(*pid, static_cast<int>(number_of(request, "every_ms", 1000, 100, 60'000)));
@@ -128,7 +127,7 @@ HttpResponse Site::route(const HttpRequest& request) {
   }
   if (path == "/api/live") return live(request);
   if (path == "/api/perfetto") return perfetto(request);
-  return error_answer(kNotFound, "there is nothing here");
+  return error_answer(kNotFound, "not found");
 }
 
 HttpResponse Site::answer(const HttpRequest& request) noexcept {
@@ -139,7 +138,7 @@ HttpResponse Site::answer(const HttpRequest& request) noexcept {
   } catch (const Missing& error) {
     return error_answer(kNotFound, error.what());
   } catch (const std::exception& error) {
-    return error_answer(kOurFault, error.what());
+    return error_answer(kServerError, error.what());
   }
 }
 

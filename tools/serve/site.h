@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which question gets which answer.
+// Routes of `serve`.
 //
 //   /                  the page of `serve`: programs, traces, one program live        tools/web, live.html
 //   /trace             the page of `report --html`                                    ?trace=
@@ -10,7 +10,7 @@
 //   /api/live          Server-Sent Events                                             ?pid= &every_ms=
 //   /api/perfetto      the trace for ui.perfetto.dev                                  ?trace= or ?pid=
 //
-// Everything only reads. Without ?trace= and ?pid= it is the latest trace.
+// All routes are read-only. Without ?trace= and ?pid= they answer for the latest trace.
 #pragma once
 
 #include <atomic>
@@ -30,14 +30,14 @@ namespace rangefinder {
 /// Any thread.
 class Site {
  public:
-  /// Throws Missing where one of `places` is no folder. `stopping`: streams end.
+  /// Throws Missing if one of `places` is not a folder. `stopping`: streams end when it becomes true.
   Site(const std::vector<std::string>& places, const PrometheusLimits& limits,
        const std::atomic<bool>& stopping)
       : index_(places), programs_(stopping), metrics_(limits, programs_, index_, answers_) {}
 
-  /// Whose refusals /metrics tells of. Before the first answer.
+  /// The listener whose refusals /metrics reports. Call before the first answer().
   void set_listener(const HttpListener* listener) { listener_ = listener; }
-  /// Never throws: what goes wrong is an answer as well.
+  /// Turns errors into responses.
   [[nodiscard]] HttpResponse answer(const HttpRequest& request) noexcept;
 
  private:

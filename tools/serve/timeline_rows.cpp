@@ -95,7 +95,7 @@ class TimelineVisitor final : public TraceVisitor {
   [[nodiscard]] TimeNs place(TimeNs at) const {
     return std::clamp<TimeNs>((std::max(at, first_) - first_) / width_, 0, count_ - 1);
   }
-  /// nullptr: it has no times.
+  /// nullptr: `work` has no times.
   Stretch* begin(const GpuWork& work) {
     if (work.start_ns == kNoTime || work.end_ns == kNoTime) return nullptr;
     return &stretches_[{place(work.start_ns), work.gpu}];

@@ -33,7 +33,7 @@ constexpr std::size_t kMaxKept = 32;
 constexpr std::size_t kMaxKeptBytes = std::size_t{128} << 20;
 constexpr std::array kSections{"modules", "kernels", "findings"};
 
-/// Several sections that see the same lines, in one pass.
+/// Feeds several sections in one pass over the trace.
 class SectionsTogether final : public Section {
  public:
   explicit SectionsTogether(const SectionView& view) {
@@ -56,12 +56,12 @@ class SectionsTogether final : public Section {
   std::vector<std::unique_ptr<Section>> all_;
 };
 
-/// A file that only this process sees.
+/// A temporary folder for files of this process.
 class PrivateFolder {
  public:
   PrivateFolder() : path_((fs::temp_directory_path() / "rangefinder-serve-XXXXXX").string()) {
     if (mkdtemp(path_.data()) == nullptr)
-      throw Missing("no place for a file in " + path_ + ": " + std::strerror(errno));
+      throw Missing("cannot create the folder " + path_ + ": " + std::strerror(errno));
   }
   ~PrivateFolder() { rmdir(path_.c_str()); }
   PrivateFolder(const PrivateFolder&) = delete;

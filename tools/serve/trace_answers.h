@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is told of a trace, made when it is asked for and kept while the trace does not change.
+// Answers about a trace, made on request and cached while the trace does not change.
 //
 //   IndexedTrace ─▶ the sections of `report`, the page, the exporter ─▶ text
 //
-// One trace is read at a time, whoever asks: reading takes memory and a processor. Numbers are made by the
-// functions that `report --json` and `report --html` use, so they are the same.
+// Reads one trace at a time over all threads, because reading takes memory and a core. Uses the functions of
+// `report --json` and `report --html`, so the numbers are the same.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class TraceAnswers {
   using Text = std::shared_ptr<const std::string>;
 
   enum class Rows : std::uint8_t { modules, kernels, findings };
-  /// JSON array of flat rows. Throws Missing, as all of these.
+  /// JSON array of flat rows. All methods throw Missing.
   [[nodiscard]] Text rows(const IndexedTrace& trace, Rows which);
   [[nodiscard]] Text timeline(const IndexedTrace& trace, std::size_t stretches);
   /// The page of `report --html`.
   [[nodiscard]] Text page(const IndexedTrace& trace);
-  /// Of /metrics, where no program runs.
+  /// For /metrics while no program runs.
   [[nodiscard]] Text metrics(const IndexedTrace& trace, std::size_t modules, std::size_t kernels);
-  /// The export to Perfetto, from a file that goes away with the last part.
+  /// The export to Perfetto, streamed from an unlinked file.
   [[nodiscard]] HttpParts perfetto(const IndexedTrace& trace);
 
  private:
@@ -46,7 +46,7 @@ class TraceAnswers {
   [[nodiscard]] Text made(const std::string& key, const std::function<std::string()>& make);
 
   std::mutex reading_;    ///< held while a trace is read
-  std::list<Kept> kept_;  // guarded by reading_; used last first
+  std::list<Kept> kept_;  // guarded by reading_; last used first
 };
 
 }  // namespace rangefinder

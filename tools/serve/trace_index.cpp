@@ -11,9 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kLookAgain = std::chrono::seconds(1);
+constexpr auto kMinScanInterval = std::chrono::seconds(1);
 
-/// `file`, links resolved, lies in `place` or below.
+/// True if `file`, with links resolved, is in `place` or below.
 bool lies_in(const fs::path& file, const fs::path& place) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
@@ -42,7 +42,7 @@ std::optional<IndexedTrace> confined_trace(const fs::path& folder, const fs::pat
   try {
     out.files = open_trace_folder(folder);
   } catch (const Missing&) {
-    return std::nullopt;  // unreadable, or gone meanwhile
+    return std::nullopt;  // unreadable, or removed meanwhile
   }
   if (out.files.segments.empty()) return std::nullopt;
   for (const SegmentFile& segment : out.files.segments) {
@@ -56,7 +56,7 @@ TraceIndex::TraceIndex(const std::vector<std::string>& places) {
   for (const std::string& place : places) {
     std::error_code error;
     const fs::path real = fs::canonical(place, error);
-    if (error || !fs::is_directory(real)) throw Missing(place + " is no folder with traces");
+    if (error || !fs::is_directory(real)) throw Missing(place + " is not a folder");
     places_.push_back(real);
   }
 }
@@ -68,7 +68,7 @@ void TraceIndex::add(const fs::path& folder, const fs::path& place, const std::s
   }
 }
 
-void TraceIndex::look() {
+void TraceIndex::scan() {
   traces_.clear();
   cut_ = false;
   std::size_t folders = 0;
@@ -77,7 +77,7 @@ void TraceIndex::look() {
     const std::string before = places_.size() == 1 ? "" : std::to_string(i + 1) + ":";
     add(place, place, before + ".");
     std::error_code error;
-    // Links to folders are not followed unless one asks for it.
+    // Without follow_directory_symlink the iterator does not follow links to folders.
     fs::recursive_directory_iterator at(place, fs::directory_options::skip_permission_denied, error), end;
     for (; !error && at != end; at.increment(error)) {
       std::error_code ignored;
@@ -103,16 +103,16 @@ void TraceIndex::look() {
 std::vector<IndexedTrace> TraceIndex::list() {
   const std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
-  if (!looked_ || now - *looked_ > kLookAgain) {
-    look();
-    looked_ = std::chrono::steady_clock::now();
+  if (!scanned_ || now - *scanned_ > kMinScanInterval) {
+    scan();
+    scanned_ = std::chrono::steady_clock::now();
   }
   return traces_;
 }
 
 IndexedTrace TraceIndex::find(const std::string& id) {
   const std::vector<IndexedTrace> traces = list();
-  if (traces.empty()) throw Missing("there is no trace in the folders that are served");
+  if (traces.empty()) throw Missing("the served folders contain no trace");
   const auto at = id.empty() ? traces.begin()
                              : std::find_if(traces.begin(), traces.end(),
                                             [&id](const IndexedTrace& trace) { return trace.id == id; });
@@ -124,7 +124,7 @@ IndexedTrace TraceIndex::find(const std::string& id) {
       return *std::move(now);
     }
   }
-  throw Missing("the trace is gone, or lies elsewhere by now");
+  throw Missing("the trace was removed or moved");
 }
 
 bool TraceIndex::cut() const {

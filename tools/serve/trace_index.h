@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traces that are served: those below the folders that were named, and nothing else on the disk.
+// Index of the served traces: those below the given folders, and no other files.
 //
-//   DIR… ─▶ look at names, bounded ─▶ IndexedTrace: "run=a/rank=0/pid=4711" ─▶ find(id): one of the list
+//   DIR… ─▶ scan of names, bounded ─▶ IndexedTrace: "run=a/rank=0/pid=4711" ─▶ find(id): one of the list
 //
-// A request names a trace by its place in the list, as text; no path is ever made of that text, so "../"
-// leads nowhere. Links to folders are not followed, and a trace with a file that is a link to somewhere
-// outside is left out, also if the link was made after the list.
+// A request names a trace by its id in the list. No path is ever made from that text, so "../" has no effect.
+// Links to folders are not followed. A trace with a file that links outside is excluded, also if the link
+// was made after the scan.
 #pragma once
 
 #include <chrono>
@@ -21,11 +21,11 @@
 namespace rangefinder {
 
 struct IndexedTrace {
-  std::string id;  ///< folder below DIR; with several DIRs the DIR's number and ':' before it
+  std::string id;  ///< folder below DIR; with several DIRs prefixed by the DIR's number and ':'
   TraceFolder files;
   std::uint64_t bytes = 0;
   std::filesystem::file_time_type changed;
-  std::string state;  ///< of its files: names, sizes, times; differs when the trace has grown
+  std::string state;  ///< names, sizes and times of its files; changes when the trace grows
 };
 
 /// Any thread.
@@ -35,28 +35,28 @@ class TraceIndex {
   static constexpr std::size_t kMaxFolders = 20'000;
   static constexpr int kMaxLevels = 8;
 
-  /// Throws Missing where one is no folder.
+  /// Throws Missing if one is not a folder.
   explicit TraceIndex(const std::vector<std::string>& places);
 
-  /// Latest first; looked at again after a second.
+  /// Latest first. Scans again if the last scan is older than a second.
   [[nodiscard]] std::vector<IndexedTrace> list();
-  /// By its id; the latest where `id` is empty. Throws Missing.
+  /// The trace with this id; empty: the latest. Throws Missing.
   [[nodiscard]] IndexedTrace find(const std::string& id);
-  /// True: there were more folders or traces than are looked at.
+  /// True: a limit on folders or traces was reached, so the list is incomplete.
   [[nodiscard]] bool cut() const;
 
  private:
-  void look();
+  void scan();
   void add(const std::filesystem::path& folder, const std::filesystem::path& place, const std::string& id);
 
   std::vector<std::filesystem::path> places_;
   mutable std::mutex mutex_;
-  std::vector<IndexedTrace> traces_;                             // guarded by mutex_
-  std::optional<std::chrono::steady_clock::time_point> looked_;  // guarded by mutex_
-  bool cut_ = false;                                             // guarded by mutex_
+  std::vector<IndexedTrace> traces_;                              // guarded by mutex_
+  std::optional<std::chrono::steady_clock::time_point> scanned_;  // guarded by mutex_
+  bool cut_ = false;                                              // guarded by mutex_
 };
 
-/// The trace in `folder` as it is now; none: a file of it lies outside of `place`, or it has none.
+/// The trace in `folder` as it is now; nullopt: a file of it is outside of `place`, or it has no files.
 [[nodiscard]] std::optional<IndexedTrace> confined_trace(const std::filesystem::path& folder,
                                                          const std::filesystem::path& place);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the list of traces says of each: by its first line, without reading the rest.
+// Rows of the list of traces, from the first line of each trace.
 #pragma once
 
 #include <map>
@@ -21,11 +21,11 @@ class TraceList {
   [[nodiscard]] nlohmann::ordered_json rows(const std::vector<IndexedTrace>& traces);
 
  private:
-  /// What the header says; empty where it cannot be read.
+  /// Fields of the header; empty: unreadable.
   [[nodiscard]] nlohmann::ordered_json header_of(const IndexedTrace& trace);
 
   std::mutex mutex_;
-  /// By file; guarded by mutex_. A header never changes; one that could not be read is looked at again.
+  /// By file; guarded by mutex_. A header never changes, so only unreadable ones are read again.
   std::map<std::string, nlohmann::ordered_json> headers_;
 };
 

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The views of views.sql as Parquet below parquet/ in the folder DuckDB was started in (make it first:
--- DuckDB does not), a folder a table, partitioned by host and process:
+-- The views of views.sql as Parquet files in parquet/ below DuckDB's working directory (create it first: DuckDB
+-- does not), one folder per table, partitioned by host and process:
 --
 --   parquet/kernels/host=node7/pid=4711/data_0.parquet
 --   SELECT * FROM read_parquet('parquet/kernels/**/*.parquet', hive_partitioning = true);
 --
--- Files of the same process are replaced, others are left alone: runs can be added one by one.
+-- Files of the same process are replaced, others stay: you can add runs one by one.
 
 COPY (SELECT * FROM traces)
 TO 'parquet/traces' (FORMAT parquet, PARTITION_BY (host, pid), OVERWRITE_OR_IGNORE);

@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Traces as views, for DuckDB (tested with 1.5). Read-only; nothing is copied.
+-- Traces as views for DuckDB (tested with 1.5). Read-only; nothing is copied.
 --
 --   SET VARIABLE traces = 'out/**/trace-*.ndjson*';      -- one trace or thousands, plain or .zst
 --   .read tools/sql/views.sql
 --   SELECT module, kernels, gpu_ns FROM modules ORDER BY gpu_ns DESC LIMIT 10;
 --
--- `trace` is the folder of a process. Every segment of a trace names again what its lines refer to, so
--- names are taken once a trace. Times are nanoseconds relative to traces.base_unix_ns. A line that a
--- killed program left half written is skipped. A value that was not measured is NULL.
+-- `trace` is the folder of a process. Every segment of a trace repeats the names that its lines use, so the views
+-- take each name once per trace. Times are nanoseconds relative to traces.base_unix_ns. A half-written line of a
+-- killed program is skipped. A value that was not measured is NULL.
 --
--- Each view reads the files again: for many questions make tables of them, or Parquet (parquet.sql).
+-- Each query reads the files again: for many queries create tables from the views, or Parquet files (parquet.sql).
 
 CREATE OR REPLACE VIEW lines AS
 SELECT regexp_replace(filename, '/[^/]*$', '') AS trace, json ->> '$.t' AS t, json
@@ -37,7 +37,7 @@ FROM (SELECT trace, json_transform(json,
     "peak_dram_bytes_per_s":"UBIGINT"}') AS g
       FROM lines WHERE t = 'gpu');
 
--- One row a path; `module` as users see it: names joined by '/', a '/' inside a name behind a '\'.
+-- One row per path. `module` is the full path: names joined by '/'; a '/' inside a name is escaped by '\'.
 CREATE OR REPLACE VIEW paths AS
 WITH RECURSIVE named AS (
   SELECT DISTINCT ON (trace, path) trace, CAST(json ->> '$.id' AS UINTEGER) AS path,
@@ -104,7 +104,7 @@ FROM (SELECT trace, json_transform(json,
       FROM lines WHERE t = 'memset') l
 LEFT JOIN paths p ON p.trace = l.trace AND p.path = l.m.path;
 
--- Host calls that put work on the GPU; those in exact windows have their counters in `exact`.
+-- Host calls that launch GPU work; those in exact windows have their counters in `exact`.
 CREATE OR REPLACE VIEW launches AS
 SELECT l.trace, h.start AS start_ns, h."end" AS end_ns, h."end" - h.start AS duration_ns, h.thread, h.api,
        h.corr AS correlation, coalesce(h.path, 0) AS path, p.module, h.range AS range_id,
@@ -115,7 +115,7 @@ FROM (SELECT trace, t, json_transform(json,
       FROM lines WHERE t = 'launch' OR (t = 'exact' AND (json ->> '$.kind') <> 'range')) l
 LEFT JOIN paths p ON p.trace = l.trace AND p.path = l.h.path;
 
--- Bytes by hardware counters, of a launch or (kind range) of the launches that share a counter range.
+-- Bytes from hardware counters, of one launch or (kind range) of all launches in a counter range.
 CREATE OR REPLACE VIEW exact AS
 SELECT l.trace, e.kind, e.corr AS correlation, coalesce(e.counter_range, e.shared_range) AS counter_range, e.gpu,
        coalesce(e.path, 0) AS path, p.module, e.range AS range_id, e.launches, e.kernels, e.gpu_ns,
@@ -145,7 +145,7 @@ SELECT trace, unnest(json_transform(json,
     "ctx":"UINTEGER","stream":"UINTEGER","event":"VARCHAR"}'))
 FROM lines WHERE t = 'sync';
 
--- Inclusive totals of each module: every kernel once for each path that it is in.
+-- Inclusive totals of each module: a kernel counts once in its path and in each ancestor.
 CREATE OR REPLACE VIEW modules AS
 WITH work AS (
   SELECT trace, path, count(*) AS kernels, sum(duration_ns) AS gpu_ns FROM kernels WHERE path <> 0 GROUP BY ALL),
@@ -169,7 +169,7 @@ SELECT i.trace, i.path, p.module, p.depth, max(calls.calls) AS calls, max(calls.
 FROM inclusive i JOIN own o USING (trace, path) JOIN paths p USING (trace, path) LEFT JOIN calls USING (trace, path)
 GROUP BY i.trace, i.path, p.module, p.depth;
 
--- What happened and is not in the trace: of the end, else of the last heartbeat.
+-- Events that are not in the trace, by cause: from the end line, otherwise from the last heartbeat.
 CREATE OR REPLACE VIEW loss AS
 SELECT trace, cause, CAST(json ->> ('$.loss.' || cause) AS UBIGINT) AS count
 FROM (SELECT trace, json, unnest(json_keys(json, '$.loss')) AS cause

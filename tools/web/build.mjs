@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds the pages: HTML files with script and style inside. page.html, of `report --html`, has places for the
-// data; live.html, of `serve`, asks the server that it came from.
+// Builds the pages: HTML files with script and style inside. page.html, for `report --html`, has placeholders
+// for the data. live.html, for `serve`, requests data from its own server.
 //
 //   node build.mjs            writes dist/page.html and dist/live.html
-//   node build.mjs --check    exit code 1 if they are not what the sources give
-//   node build.mjs --sources  prints the digest of the sources, which needs no npm
+//   node build.mjs --check    exit code 1 if they differ from the build of the sources
+//   node build.mjs --sources  prints the digest of the sources; needs no npm
 //
-// A page allows itself nothing: its Content-Security-Policy names the one script and the one style by their
-// digests, and forbids every request, but for live.html those to its own server. Needs node 20.19 or newer, and `npm ci` beforehand.
+// The Content-Security-Policy of a page allows one script and one style, by digest, and forbids every request.
+// live.html may also request from its own server. Needs node 20.19 or newer, and `npm ci` beforehand.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -21,7 +21,7 @@ const kPages = [
 ];
 const target = (page) => join(here, "dist", `${page.name}.html`);
 
-/** Everything that decides what comes out, in one order on every machine. */
+/** All inputs of the build, in the same order on every machine. */
 function sources() {
   const files = ["package.json", "package-lock.json", "tsconfig.json", "build.mjs"];
   for (const page of kPages) files.push(`${page.name}.template.html`);
@@ -59,18 +59,18 @@ async function bundle(entry) {
   const output = (Array.isArray(result) ? result[0] : result).output;
   const script = output.find((part) => part.type === "chunk").code;
   const style = output.find((part) => part.fileName.endsWith(".css")).source.toString();
-  if (/<\/script|<!--/i.test(script)) throw new Error("the script holds what would end it");
+  if (/<\/script|<!--/i.test(script)) throw new Error("the script contains a tag that would end it");
   return { script: script.trim(), style: style.trim() };
 }
 
-/** The licences of what is bundled ask to come along. */
+/** The licences of the bundled packages require their text in copies. */
 function licences() {
   const { dependencies } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
   const texts = Object.entries(dependencies).map(
     ([name, version]) =>
       `${name} ${version}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}`,
   );
-  if (texts.some((text) => text.includes("<"))) throw new Error("a licence holds markup");
+  if (texts.some((text) => text.includes("<"))) throw new Error("a licence contains markup");
   return texts.join("\n\n");
 }
 
@@ -89,7 +89,7 @@ async function built(page) {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join("; ");
-  // Functions as replacements: `$` in the script means nothing then.
+  // Replacement functions, because `$` in a replacement string has a meaning.
   return readFileSync(join(here, `${page.name}.template.html`), "utf8")
     .replace("@policy@", () => policy)
     .replace("@sources@", digestOfSources)
@@ -109,7 +109,7 @@ if (process.argv.includes("--sources")) {
       writeFileSync(target(page), text);
       console.log(`dist/${page.name}.html: ${text.length} bytes`);
     } else if (readFileSync(target(page), "utf8") !== text) {
-      console.log(`dist/${page.name}.html is not what its sources give: npm run build`);
+      console.log(`dist/${page.name}.html differs from the build of its sources: npm run build`);
       same = false;
     } else {
       console.log(`dist/${page.name}.html is the build of its sources`);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention with its scores in memory, against attention that keeps them on the chip.
+// Attention with its scores in memory, compared with attention that keeps them on the chip.
 //
 //   attention / unfused | fused      kernels of kernels/attention; declared: q, k, v read, the result written
 //
-// The scores of the default, 8 images of 12 heads and 1024 x 1024 in fp16, are 201 MB, over three times an
-// H200's L2: unfused they go through DRAM. What a profiler must find: the scores written out in unfused
-// and not in fused, and more than twice the declared bytes there. Both results are compared.
+// By default the scores (8 images of 12 heads, 1024 x 1024, fp16) are 201 MB, over three times an H200's L2:
+// unfused they go through DRAM. What a profiler must find: the scores written out in unfused and not in
+// fused, and more than twice the declared bytes in unfused. The program compares both results.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,8 +31,7 @@ struct Options {
   unsigned iterations = 10;
 };
 constexpr int kHeadChannels = 32;
-constexpr double kMaxDifference =
-    0.01;  // of results below 1, in fp16: probabilities are rounded in one of them
+constexpr double kMaxDifference = 0.01;  // for results below 1, in fp16: one version rounds its probabilities
 
 void* allocate(std::size_t bytes) {
   void* memory = nullptr;
@@ -40,7 +39,7 @@ void* allocate(std::size_t bytes) {
   return memory;
 }
 
-/// The packed rows of q, k and v: (images, rows, 3, heads, channels).
+/// Packed rows of q, k and v: (images, rows, 3, heads, channels).
 void* packed_rows(std::size_t count) {
   std::vector<float> values(count);
   std::uint32_t state = 7;
@@ -115,7 +114,7 @@ int run(const Options& options) {
   double difference = 0;
   for (std::size_t i = 0; i < results; ++i)
     difference = std::max(difference, static_cast<double>(std::abs(found[0][i] - found[1][i])));
-  const bool same = difference <= kMaxDifference;  // false for a NaN as well
+  const bool same = difference <= kMaxDifference;  // false for NaN
   probe::print(probe::Object()
                    .add("case", "attention")
                    .add("largest_difference", difference)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products from tiny to large, in three types: where a product stops to be a launch and starts to
-// be arithmetic, and what FP32 costs where tensor cores could serve.
+// Matrix products from tiny to large, in three types: the size at which arithmetic outweighs the launch, and
+// the cost of FP32 where tensor cores could be used.
 //
 //   gemm / fp32 | tf32 | fp16 / 32x64x16 | 256 | 1024 | 8192      kernels of kernels/gemm
 //
 // What a profiler must find: FP32 products in fp32, none in tf32 and fp16; grids under one wave up to
-// 1024. Two elements of each result are compared with a sum in double.
+// 1024. The program compares two elements of each result with a sum in double.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -35,7 +35,7 @@ const std::vector<Size> kSizes{
     {"32x64x16", 32, 64, 16}, {"256", 256, 256, 256}, {"1024", 1024, 1024, 1024}, {"8192", 8192, 8192, 8192}};
 constexpr std::size_t kWorkspaceBytes = kernels::kWorkspaceCounterBytes + (std::size_t{64} << 20);
 
-/// Host values in [-1, 1) that depend on place and seed alone.
+/// Host values in [-1, 1) that depend on index and seed only.
 std::vector<float> random_values(std::size_t count, std::uint32_t seed) {
   std::vector<float> out(count);
   std::uint32_t state = seed;
@@ -50,14 +50,14 @@ void* on_gpu(ElementType element, std::vector<float>& values) {
   const std::size_t bytes = values.size() * kernels::element_bytes(element);
   std::vector<std::byte> packed(bytes);
   kernels::convert_from_fp32(element, values.data(), packed.data(), values.size());
-  kernels::convert_to_fp32(element, packed.data(), values.data(), values.size());  // as the GPU sees them
+  kernels::convert_to_fp32(element, packed.data(), values.data(), values.size());  // as the GPU reads them
   void* memory = nullptr;
   check(cudaMalloc(&memory, bytes), "cudaMalloc");
   check(cudaMemcpy(memory, packed.data(), bytes, cudaMemcpyHostToDevice), "values");
   return memory;
 }
 
-/// One element of the product, and how far the GPU's may be off.
+/// Whether one element of the product is within rounding error.
 bool is_right(const Size& size, ElementType element, const std::vector<float>& input,
               const std::vector<float>& weight, const void* output, int row, int column) {
   const auto k = static_cast<std::size_t>(size.k);
@@ -71,7 +71,7 @@ bool is_right(const Size& size, ElementType element, const std::vector<float>& i
       static_cast<std::size_t>(row) * static_cast<std::size_t>(size.n) + static_cast<std::size_t>(column);
   check(cudaMemcpy(&found, static_cast<const float*>(output) + place, sizeof found, cudaMemcpyDeviceToHost),
         "result");
-  // Products of values below 1, summed k times: rounding grows with the root of k.
+  // Products of values below 1, summed k times: rounding error grows with the square root of k.
   const double unit = element == ElementType::tf32 ? 1e-3 : 1e-5;
   return std::abs(static_cast<double>(found) - sum) <= unit * std::sqrt(static_cast<double>(size.k)) * 4;
 }
@@ -82,7 +82,7 @@ struct Run {
   unsigned iterations;
 };
 
-/// Adds what a profiler must find; false: a result is wrong.
+/// Adds what a profiler must find. Returns false if a result is wrong.
 bool run_one(const Run& run, const kernels::Workspace& workspace, probe::Array& variants) {
   const Size& size = run.size;
   const auto count = [](int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };

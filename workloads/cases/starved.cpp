@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A GPU that waits for its data: threads that "decode" images, a step that needs a batch of them.
+// A GPU that waits for its data: threads "decode" images, and each step needs a batch of them.
 //
 //   loaders (W)   ─[image]─[image]─[image]─ …   C ms of CPU an image ─▶ queue of one batch
 //   main          iteration ─ { load: take B images;  copy;  step: a kernel of G ms }   two in flight
 //
 // While the GPU works on a batch the loaders make the next one, so the GPU is busy for
 // min(1, G·W / (C·B)) of the time: 6 % with one loader, half of it with 8, all of it with 16, at the
-// default C = 6 ms, B = 8, G = 3 ms. With --workers 0 main decodes itself, and it is G / (C·B + G).
+// default C = 6 ms, B = 8, G = 3 ms. With --workers 0 the main thread decodes, and it is G / (C·B + G).
 //
-// What a profiler must find: the GPU idle in iteration/load for the rest of the time. Decoding is counted
-// in CPU time of its thread, so with fewer free cores than loaders the GPU waits longer.
+// What a profiler must find: the GPU idle in iteration/load for the rest of the time. Decoding lasts a given
+// CPU time of its thread, so with fewer free cores than loaders the GPU waits longer.
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
@@ -50,12 +50,12 @@ void decode_image(double image_ms) {
   }
 }
 
-/// Images that are ready, at most `most`. Any thread.
+/// Counts the images that are ready, at most `most`. Any thread.
 class Queue {
  public:
   explicit Queue(unsigned most) : most_(most) {}
 
-  /// False: nobody wants more.
+  /// Returns false when the consumer has closed the queue.
   bool put() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return ready_ < most_ || closed_; });
@@ -133,7 +133,7 @@ void run_steps(const Options& options, const Batch& batch, Queue& queue) {
     const probe::Range compute("step");
     check(probe::launch_spin(static_cast<std::uint64_t>(options.step_ms * 1e6), stream), "step");
     check(cudaEventRecord(done[step % 2], stream), "cudaEventRecord");
-    // No more than two steps in flight; without loaders none, as in a program that knows no better.
+    // At most two steps in flight; none without loaders, as in a naive program.
     if (options.workers == 0) check(cudaStreamSynchronize(stream), "step");
     if (step > 0) check(cudaEventSynchronize(done[(step + 1) % 2]), "step before");
   }
@@ -174,12 +174,12 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   rangefinder::cases::Options options;
   rangefinder::Arguments arguments("A GPU that waits for CPU loaders");
-  arguments.number("--workers", options.workers, "Loader threads; 0: main loads itself", 0u, 256u);
-  arguments.number("--batch", options.batch, "Images a step", 1u, 1024u);
+  arguments.number("--workers", options.workers, "Loader threads; 0: the main thread loads", 0u, 256u);
+  arguments.number("--batch", options.batch, "Images per step", 1u, 1024u);
   arguments.number("--steps", options.steps, "Steps", 3u, 100'000u);
-  arguments.number("--image-ms", options.image_ms, "CPU time of an image", 0.01, 1'000.0);
-  arguments.number("--step-ms", options.step_ms, "GPU time of a step", 0.01, 1'000.0);
-  arguments.choice("--copy", options.copy, "none, pageable or pinned memory, copied before each step",
+  arguments.number("--image-ms", options.image_ms, "CPU time per image, ms", 0.01, 1'000.0);
+  arguments.number("--step-ms", options.step_ms, "GPU time per step, ms", 0.01, 1'000.0);
+  arguments.choice("--copy", options.copy, "Memory of the batch to copy before each step",
                    {"none", "pageable", "pinned"});
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   return rangefinder::cases::run(options);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The transpose that everybody meets first: scattered stores, then bank conflicts, then neither.
+// The textbook transpose: scattered stores, then bank conflicts, then neither.
 //
 //   transpose / naive | shared | padded      `--iterations` calls each, the declared bytes on each call
 //
-// What a profiler must find: sectors a request and conflicts of each version; the first two as findings,
-// the third as none. Results are compared, element by element.
+// What a profiler must find: sectors a request and conflicts of each version. The first two versions give
+// findings, the third none. The program compares its results element by element.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -41,7 +41,7 @@ struct Matrix {
   [[nodiscard]] std::uint64_t bytes() const { return words() * sizeof(float); }
 };
 
-/// A word that tells its place, exact as a float.
+/// A word that encodes its position, exact as a float.
 float word_at(std::uint64_t place) {
   return static_cast<float>(place % 16'777'213);
 }
@@ -68,7 +68,7 @@ int run(const Matrix& matrix, unsigned iterations) {
   check(cudaMalloc(reinterpret_cast<void**>(&target), matrix.bytes()), "cudaMalloc");
   check(cudaMemcpy(source, host.data(), matrix.bytes(), cudaMemcpyHostToDevice), "source");
 
-  const std::uint64_t requests = matrix.words() / kWarp;  // of one call, loads and stores alike
+  const std::uint64_t requests = matrix.words() / kWarp;  // per call, equal for loads and stores
   probe::Array variants;
   std::uint64_t wrong = 0;
   const probe::Range outer("transpose");
@@ -100,13 +100,13 @@ int run(const Matrix& matrix, unsigned iterations) {
 int main(int argc, char** argv) {
   rangefinder::cases::Matrix matrix{8192, 4096};
   unsigned iterations = 20;
-  rangefinder::Arguments arguments("Transposes a matrix in three ways");
+  rangefinder::Arguments arguments("Transposes a matrix in three versions");
   arguments.number("--rows", matrix.rows, "A multiple of 32", 32, 65'536);
   arguments.number("--columns", matrix.columns, "A multiple of 32", 32, 65'536);
   arguments.number("--iterations", iterations, "Calls of each version", 1u, 100'000u);
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   if (matrix.rows % 32 != 0 || matrix.columns % 32 != 0) {
-    std::fprintf(stderr, "case_transpose: rows and columns are multiples of 32\n");
+    std::fprintf(stderr, "case_transpose: --rows and --columns must be multiples of 32\n");
     return 2;
   }
   return rangefinder::cases::run(matrix, iterations);

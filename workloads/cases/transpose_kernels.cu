@@ -4,14 +4,14 @@
 namespace rangefinder::cases {
 namespace {
 
-constexpr int kTile = 32;  // words on a side
-constexpr int kLines = 8;  // of the tile that a block handles at a time: 256 threads
+constexpr int kTile = 32;  // words per side
+constexpr int kLines = 8;  // rows of the tile per step of a block: 256 threads
 
 // out[c, r] = in[r, c]
 //
 // Shapes   in (rows, columns), out (columns, rows), row-major floats; both multiples of 32
-// Tiling   one block a tile of 32 x 32; a warp takes a row of it, in four steps of 8 rows
-// Bytes    4 * rows * columns read, as many written
+// Tiling   one block per 32 x 32 tile; a warp handles one row of it in each of four steps of 8 rows
+// Bytes    4 * rows * columns read, the same number written
 // Checked  by the program: every element
 __global__ void transpose_naive(float* out, const float* in, int rows, int columns) {
   const int c = blockIdx.x * kTile + threadIdx.x;  // [0, columns)
@@ -21,8 +21,8 @@ __global__ void transpose_naive(float* out, const float* in, int rows, int colum
   }
 }
 
-// The same through shared memory, so that a warp stores a row of the output too. A row of the tile has
-// kPitch words: with 32 all words of a column lie in one bank, with 33 each in another.
+// The same through shared memory, so that a warp stores a row of the output. A row of the tile has kPitch
+// words: with 32 all words of a column are in one bank, with 33 each is in another.
 template <int kPitch>
 __global__ void transpose_tile(float* out, const float* in, int rows, int columns) {
   __shared__ float tile[kTile][kPitch];
@@ -44,7 +44,7 @@ __global__ void transpose_tile(float* out, const float* in, int rows, int column
 cudaError_t launch_transpose(Transpose version, float* target, const float* source, int rows, int columns,
                              cudaStream_t stream) {
   if (rows <= 0 || columns <= 0 || rows % kTile != 0 || columns % kTile != 0) return cudaErrorInvalidValue;
-  if (rows / kTile > 65'535) return cudaErrorInvalidValue;  // the most blocks in y
+  if (rows / kTile > 65'535) return cudaErrorInvalidValue;  // maximum blocks in y
   const dim3 grid(columns / kTile, rows / kTile), block(kTile, kLines);
   switch (version) {
     case Transpose::naive:

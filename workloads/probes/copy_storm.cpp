@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every form of copy and memset, each under a range of its own: `copy_storm / h2d_pinned_async`.
+// Every form of copy and memset, each under its own range: `copy_storm / h2d_pinned_async`.
 //
 //   1D, 2D, 3D   pageable and pinned   sync and async   one by one and batched   peer, with two GPUs
 #include <cudaTypedefs.h>
@@ -38,7 +38,7 @@ struct Memory {
   cudaStream_t stream = nullptr;
 };
 
-/// What one call does and what a profiler must say of it.
+/// One call, and what a profiler must report about it.
 struct Copy {
   const char *name, *kind, *source, *target;
   bool async;
@@ -54,7 +54,7 @@ void allocate(Memory& m) {
   check(cudaMallocHost(&m.pinned, kBytes), "cudaMallocHost");
   check(cudaMalloc(&m.first, kBytes), "cudaMalloc");
   check(cudaMalloc(&m.second, kBytes), "cudaMalloc");
-  // A byte wider than the rows, so that the pitch is too: else 2D and 3D are 1D in disguise.
+  // A byte wider than the rows, so that the pitch is wider too. Else 2D and 3D copies would be contiguous.
   const cudaExtent room = make_cudaExtent(kWidth + 1, kRowsPerSlice, kRows / kRowsPerSlice);
   check(cudaMalloc3D(&m.pitched, room), "cudaMalloc3D");
   check(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking), "cudaStreamCreate");
@@ -126,7 +126,7 @@ std::vector<Copy> copies_2d_3d(Memory& m) {
            [&m, on] { return cudaMemcpy3DAsync(&on, m.stream); }}};
 }
 
-/// One call, kBatch copies of kBytes / kBatch.
+/// One call that makes kBatch copies of kBytes / kBatch.
 cudaError_t copy_batch(const Memory& m) {
   std::array<void*, kBatch> targets;
   std::array<const void*, kBatch> sources;
@@ -160,7 +160,7 @@ std::vector<Memset> memsets(Memory& m) {
           {"memset_3d_async", [&m, extent] { return cudaMemset3DAsync(m.pitched, 0x1c, extent, m.stream); }}};
 }
 
-/// Two more copies if two GPUs reach each other directly.
+/// Two more copies if two GPUs have peer access.
 std::vector<Copy> peer_copies(Memory& m, int gpus) {
   int reachable = 0;
   if (gpus > 1) check(cudaDeviceCanAccessPeer(&reachable, 0, 1), "cudaDeviceCanAccessPeer");

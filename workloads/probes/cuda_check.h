@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors of the CUDA runtime in a probe: one line on stderr and out.
-// Exit code 3: there is no usable GPU. 1: anything else went wrong.
+// Errors of the CUDA runtime in a probe: prints one line on stderr and exits.
+// Exit code 3: there is no usable GPU. 1: any other error.
 #pragma once
 
 #include <cuda_runtime_api.h>

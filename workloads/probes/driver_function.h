@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of the loaded driver, by way of the runtime: a probe does not link libcuda.
+// Functions of the loaded driver, looked up through the runtime: a probe does not link libcuda.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@
 
 namespace rangefinder::probe {
 
-/// Ends the probe if the driver has no such function. The types are in cudaTypedefs.h, or decltype(cuName)*.
+/// Ends the probe if the driver has no such function. Types are in cudaTypedefs.h, or decltype(cuName)*.
 template <typename Function>
 Function driver_function(const char* name) {
   void* address = nullptr;

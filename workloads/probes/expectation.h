@@ -4,7 +4,7 @@
 //
 //   Object o;  o.add("kernels", 3).add("path", "a/b");   o.text() == {"kernels":3,"path":"a/b"}
 //
-// Strings must be valid UTF-8; other bytes are given in hex by the caller (hex()).
+// Strings must be valid UTF-8; callers write other bytes in hex (hex()).
 #pragma once
 
 #include <concepts>
@@ -93,7 +93,7 @@ inline Object& Object::add(std::string_view key, const Array& value) {
   return put(key, value.text());
 }
 
-/// The one line on stdout.
+/// Prints the one line on stdout.
 inline void print(const Object& expectation) {
   std::printf("%s\n", expectation.text().c_str());
   std::fflush(stdout);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two CUDA graphs, replayed under other ranges than those they were made under:
+// Two CUDA graphs, replayed under other ranges than those of their creation:
 //
 //   captured   graph_replay / capture / layer 0 … 3      kernels launched into a capturing stream
 //   built      graph_replay / build                      kernel ─▶ memcpy ─▶ memset ─▶ child graph of 2
 //   kernels launched   graph_replay / replay captured, graph_replay / replay built
 //
-// A captured kernel belongs to the layer that launched it, not to the replay.
+// A captured kernel belongs to the layer of its launch in the capture, not to the replay.
 #include <cstdint>
 #include <string>
 
@@ -102,7 +102,7 @@ void run(unsigned nodes, unsigned replays) {
     const Range outer("graph_replay");
     const Range inner("warm up");
     check(launch_random(source, kBytes, 3, stream), "fill");
-    check(launch_empty(132, stream), "warm up");  // loads the kernel: not possible while capturing
+    check(launch_empty(132, stream), "warm up");  // loads the kernel: not possible during capture
     check(cudaStreamSynchronize(stream), "warm up");
   }
   cudaGraphExec_t captured = capture(nodes, stream);

@@ -30,7 +30,7 @@ __global__ void set_flag(volatile unsigned* flag, unsigned value) {
   __threadfence_system();
 }
 
-/// Waits for the kernel before it, as a programmatic launch must, and adds 1.
+/// Waits for the previous kernel, as a programmatic dependent launch must, and adds 1.
 __global__ void add_in_chain(unsigned* sum) {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

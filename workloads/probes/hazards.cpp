@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches that a profiler which drains the GPU between kernels can hang, or spoil:
+// Launches that can hang, or give wrong results, if a profiler drains the GPU between kernels:
 //
 //   stream      a kernel spins on a flag that a kernel launched later, into another stream, sets
 //   host        a kernel spins on a flag that the host sets after the launch
 //   stream_op   cuStreamWaitValue32 holds a stream until a later cuStreamWriteValue32
-//   pdl         a chain of kernels, each launched programmatically before the one before has ended
+//   pdl         a chain of programmatic dependent launches: each may begin before the previous one has ended
 //   cooperative a kernel that synchronises its whole grid
 //
-// A kernel that spins gives up after 20 s, so that a mistake costs seconds and not the
-// machine; the probe then says so and fails.
+// A kernel that spins gives up after 20 s, so that a mistake costs seconds and does not hang the machine. The
+// probe then reports it and fails.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -101,8 +101,8 @@ void run_cooperative(const Memory& memory, unsigned rounds) {
   check(cudaDeviceSynchronize(), "cooperative");
 }
 
-/// Loads every kernel: doing that, the driver may wait for the GPU, and a kernel that waits for one not
-/// yet loaded would wait for ever, profiled or not.
+/// Loads every kernel. Hazard: loading may wait for the GPU. A kernel that waits for one not yet loaded would
+/// wait forever, profiled or not.
 void load_kernels(const Memory& memory) {
   check(launch_wait_until(memory.flag, 0, memory.gave_up, nullptr), "wait_until");
   check(launch_set_flag(memory.flag, 0, nullptr), "set_flag");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A module with one empty kernel, compiled from PTX while the program runs, as JIT compilers do.
+// A module with one empty kernel, compiled from PTX at run time, as JIT compilers do.
 #pragma once
 
 #include <cuda.h>
@@ -25,11 +25,11 @@ struct ModuleApi {
   decltype(&cuModuleUnload) unload = driver_function<decltype(&cuModuleUnload)>("cuModuleUnload");
 };
 
-/// Loaded as it is made, unloaded as it goes. Errors end the program.
+/// Loads in the constructor, unloads in the destructor. Errors end the program.
 class JitModule {
  public:
-  /// `parameters` of 8 bytes each, two at most: kernels of one name that differ. `as_library`: by the
-  /// driver's functions for libraries, which belong to no context.
+  /// `parameters`: of 8 bytes each, at most two; distinguishes kernels of one name. `as_library`: uses the
+  /// driver's library functions; libraries belong to no context.
   JitModule(const ModuleApi& cuda, const std::string& name, unsigned parameters, bool as_library)
       : cuda_(cuda) {
     if (as_library) {
@@ -38,7 +38,7 @@ class JitModule {
       check_driver(cuda_.load_library(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
                    "cuLibraryLoadData");
       check_driver(cuda_.get_kernel(&kernel, library_, name.c_str()), "cuLibraryGetKernel");
-      function_ = reinterpret_cast<CUfunction>(kernel);  // as the driver's documentation has it
+      function_ = reinterpret_cast<CUfunction>(kernel);  // the driver's documentation allows this cast
       return;
     }
     check_driver(cuda_.load(&module_, ptx(name, parameters).c_str()), "cuModuleLoadData");

@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Every load ends in the result, so none can be optimised away. One atomic a warp: a few KiB of
-// traffic on one L2 line, nothing beside a read of a MiB or more.
+// Every load contributes to the result, so none can be optimised away. One atomic per warp: a few KiB of
+// traffic on one L2 line, negligible beside a read of a MiB or more.
 __global__ void __launch_bounds__(kThreads)
     probe_read(unsigned long long* result, const uint4* source, std::size_t count) {
   unsigned long long mix = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels of the probes. Every launcher checks nothing but the launch, never
-// synchronises and returns cudaGetLastError(); `bytes` is a multiple of 16 and
-// pointers are aligned to 16 bytes.
+// Kernels of the probes. Launchers check only the launch, never synchronise and return cudaGetLastError();
+// `bytes` is a multiple of 16 and pointers are aligned to 16 bytes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,16 +13,16 @@ namespace rangefinder::probe {
 
 /// Does nothing in `blocks` blocks of 32 threads.
 cudaError_t launch_empty(unsigned blocks, cudaStream_t stream);
-/// Host handle of the same kernel, which takes no arguments, for graphs built by hand.
+/// Host handle of the same kernel, which has no parameters, for graphs built by hand.
 void* empty_kernel();
 
-/// Reads and writes `bytes` once, 16 bytes a thread and step.
+/// Reads and writes `bytes` once, 16 bytes per thread and step.
 cudaError_t launch_copy(void* target, const void* source, std::size_t bytes, cudaStream_t stream);
-/// Reads `bytes` once; the xor of all words ends in `*result` (8 bytes), so that no load can be left out.
+/// Reads `bytes` once. The xor of all words ends in `*result` (8 bytes), so that no load is optimised away.
 cudaError_t launch_read(std::uint64_t* result, const void* source, std::size_t bytes, cudaStream_t stream);
 /// Writes `bytes` once.
 cudaError_t launch_write(void* target, std::size_t bytes, std::uint32_t value, cudaStream_t stream);
-/// Fills with pseudo-random words: zeros compress and save power.
+/// Fills with pseudo-random words: zeros would compress and save power.
 cudaError_t launch_random(void* target, std::size_t bytes, std::uint32_t seed, cudaStream_t stream);
 /// Adds 1 to every 4-byte word.
 cudaError_t launch_increment(std::uint32_t* words, std::size_t count, cudaStream_t stream);

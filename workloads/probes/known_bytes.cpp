@@ -4,8 +4,8 @@
 //
 //   known_bytes / copy_kernel | read_kernel | write_kernel | memcpy_d2d | memset / 1GiB
 //
-// One range instance a call; its declared bytes are the truth. Calls walk through two arenas
-// several times the L2, so that nothing large is still in the L2 when it is used again.
+// One range instance per call; its declared bytes are the truth. Calls cycle through two arenas of several
+// times the L2, so that no large buffer is still in the L2 when it is used again.
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct Kind {
   std::function<cudaError_t(std::byte* target, const std::byte* source, std::uint64_t bytes)> run;
 };
 
-/// Bytes; 0: without a unit, none, or more than 16 GiB. Throws where there is no number.
+/// Bytes; 0: no unit, zero, or more than 16 GiB. Throws if there is no number.
 std::uint64_t parse_size(const std::string& text) {
   std::size_t end = 0;
   const std::uint64_t number = std::stoull(text, &end);
@@ -132,17 +132,17 @@ int main(int argc, char** argv) {
   rangefinder::Arguments arguments("Work whose DRAM bytes are known");
   arguments.list("--sizes", options.sizes, "Sizes such as 1MiB,256MiB,1GiB");
   arguments.number("--repeat", options.repeat, "Calls of each kind and size", 1u, 100'000u);
-  arguments.flag("--kernel-copies", options.kernel_copies, "The copy kernel alone");
+  arguments.flag("--kernel-copies", options.kernel_copies, "Only the copy kernel");
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   std::vector<std::uint64_t> sizes;
   try {
     for (const std::string& text : options.sizes) {
       sizes.push_back(rangefinder::probe::parse_size(text));
       if (sizes.back() == 0)
-        return arguments.wrong_use("--sizes", "'" + text + "' is no size such as 64MiB, at most 16GiB");
+        return arguments.wrong_use("--sizes", "'" + text + "' is not a size such as 64MiB, at most 16GiB");
     }
   } catch (const std::exception&) {  // stoull: not a number
-    std::fprintf(stderr, "known_bytes: --sizes takes sizes such as 1MiB,256MiB,1GiB\n");
+    std::fprintf(stderr, "known_bytes: --sizes needs sizes such as 1MiB,256MiB,1GiB\n");
     return 2;
   }
   rangefinder::probe::run(options, sizes);

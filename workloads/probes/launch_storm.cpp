@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// N launches of an empty kernel from M threads, each with a stream and the range
-// `storm / thread K` of its own: what does a launch cost, what is lost, what grows?
-// With --range-launches N each N launches have a range of their own below, `group`; with --gpus N thread K
-// launches on GPU K modulo N.
+// N launches of an empty kernel from M threads, each with its own stream and its range `storm / thread K`.
+// Measures what a launch costs, what is lost and what grows. With --range-launches N, every N launches have
+// their own range `group` below that. With --gpus N, thread K launches on GPU K modulo N.
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,13 +23,13 @@
 namespace rangefinder::probe {
 namespace {
 
-constexpr std::uint64_t kWarmUpLaunches = 256;  // a thread: its stream, its NVTX range, CUDA's own pools
+constexpr std::uint64_t kWarmUpLaunches = 256;  // per thread: stream, NVTX range, CUDA's own pools
 
 struct Options {
   unsigned threads = 8;
   std::uint64_t launches = 100'000;
   unsigned blocks = 132;
-  std::uint64_t range_launches = 0;  // launches in a range `group`; 0: there are none
+  std::uint64_t range_launches = 0;  // launches per range `group`; 0: no such ranges
   unsigned gpus = 1;                 // threads take turns over them
 };
 
@@ -54,7 +53,7 @@ void launch_some(const Options& options, std::uint64_t launches, cudaStream_t st
   for (std::uint64_t i = 0; i < launches; ++i) check(launch_empty(options.blocks, stream), "launch");
 }
 
-/// Ranges `group` that a thread needs for so many launches; the last may be shorter.
+/// Number of ranges `group` that a thread needs for `launches`; the last may be shorter.
 std::uint64_t groups_of(const Options& options, std::uint64_t launches) {
   return options.range_launches == 0 ? 0 : (launches + options.range_launches - 1) / options.range_launches;
 }
@@ -84,7 +83,7 @@ void launch_from_thread(const Options& options, unsigned thread, std::barrier<>&
     check(cudaStreamSynchronize(stream), "storm");
   };
   storm(kWarmUpLaunches);
-  phase.arrive_and_wait();  // all are warm
+  phase.arrive_and_wait();  // all have warmed up
   phase.arrive_and_wait();  // main has read the memory and the clock
   storm(launches_of(options, thread));
   phase.arrive_and_wait();  // all are done
@@ -117,14 +116,14 @@ int main(int argc, char** argv) {
   Options options;
   rangefinder::Arguments arguments("Many launches of an empty kernel from many threads");
   arguments.number("--threads", options.threads, "Threads", 1u, 1024u);
-  arguments.number("--launches", options.launches, "Launches in all, beside a warm-up of 256 a thread");
+  arguments.number("--launches", options.launches, "Launches in total, after a warm-up of 256 per thread");
   arguments.number("--blocks", options.blocks, "Blocks of each kernel", 1u, 65'535u);
   arguments.number("--range-launches", options.range_launches,
-                   "Launches in an NVTX range of their own; 0: none");
-  arguments.number("--gpus", options.gpus, "GPUs over which the threads are spread", 1u, 64u);
+                   "Launches per NVTX range `group`; 0: no such ranges");
+  arguments.number("--gpus", options.gpus, "GPUs to spread the threads over", 1u, 64u);
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   if (const int there = require_gpu(); static_cast<int>(options.gpus) > there) {
-    std::fprintf(stderr, "launch_storm: %u GPUs were asked for, there are %d\n", options.gpus, there);
+    std::fprintf(stderr, "launch_storm: --gpus %u: the machine has %d\n", options.gpus, there);
     return kExitNoGpu;
   }
   const Storm storm = run_storm(options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A small managed allocation, touched by host and GPU in turn, then prefetched both ways.
-// At most 64 MiB: a profiler must see the allocation and the kernels, not be tested by paging.
+// At most 64 MiB: the probe tests that the allocation and the kernels are found, not paging.
 #include <cstdint>
 
 #include "workloads/arguments.h"
@@ -18,7 +18,7 @@ void prefetch(const void* memory, std::size_t bytes, cudaMemLocationType type) {
   check(cudaMemPrefetchAsync(memory, bytes, location, 0, nullptr), "cudaMemPrefetchAsync");
 }
 
-/// Host and GPU each add 1 to every word, `rounds` times; returns the words that are wrong.
+/// Host and GPU each add 1 to every word, `rounds` times. Returns the number of wrong words.
 std::uint64_t take_turns(std::uint32_t* words, std::size_t count, unsigned rounds) {
   for (unsigned round = 0; round < rounds; ++round) {
     {
@@ -45,7 +45,7 @@ int run(std::size_t bytes, unsigned rounds) {
   for (std::size_t i = 0; i < count; ++i) words[i] = 0;
   const std::uint64_t wrong = take_turns(words, count, rounds);
   unsigned prefetches = 0;
-  if (concurrent != 0) {  // elsewhere prefetching is refused
+  if (concurrent != 0) {  // otherwise prefetching fails
     const Range range("prefetch");
     prefetch(words, bytes, cudaMemLocationTypeDevice);
     check(launch_increment(words, count, nullptr), "increment");

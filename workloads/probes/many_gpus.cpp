@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Known copies on each of several GPUs at the same time, and more on each than on the one before, so that
-// bytes that end up with the wrong GPU are seen.
+// Known copies on several GPUs at the same time, more on each GPU than on the previous one, so that bytes
+// attributed to the wrong GPU show.
 //
-//   gpu K / copy      (K + 1) x repeat copy kernels of --mib MiB: they read and write that from DRAM
+//   gpu K / copy      (K + 1) x repeat copy kernels, each reads and writes --mib MiB of DRAM
 //   gpu K / upload    (K + 1) copies of 8 MiB from pinned memory
 //
-// --by-rank: only the GPU with the number in LOCAL_RANK, as one process of several would.
+// --by-rank: uses only the GPU numbered LOCAL_RANK, like one process of several.
 #include <nvtx3/nvToolsExt.h>
 
 #include <cstdint>
@@ -29,11 +29,11 @@ constexpr std::uint64_t kUploadBytes = 8 * kMiB;
 struct Options {
   int gpus = 0;  // 0: all
   unsigned repeat = 4;
-  std::uint64_t mib = 256;  // several times the L2: nothing is left in it from the copy before
+  std::uint64_t mib = 256;  // several times the L2, so that nothing of the previous copy is left in it
   bool by_rank = false;
 };
 
-/// What one GPU needs for its copies.
+/// Resources of one GPU for its copies.
 struct Gpu {
   int number = 0;
   cudaStream_t stream = nullptr;
@@ -58,7 +58,7 @@ unsigned rounds(const Gpu& gpu) {
   return static_cast<unsigned>(gpu.number) + 1;
 }
 
-/// Launches all, waits for nothing.
+/// Launches everything; does not wait.
 void copy_on(const Gpu& gpu, std::uint64_t bytes, unsigned repeat) {
   check(cudaSetDevice(gpu.number), "cudaSetDevice");
   const Range outer("gpu " + std::to_string(gpu.number));
@@ -89,7 +89,7 @@ std::vector<int> chosen(const Options& options, int there) {
 void run(const Options& options) {
   const int there = require_gpu();
   if (options.gpus > there) {
-    std::fprintf(stderr, "many_gpus: %d GPUs were asked for, there are %d\n", options.gpus, there);
+    std::fprintf(stderr, "many_gpus: --gpus %d: the machine has %d\n", options.gpus, there);
     std::exit(kExitNoGpu);
   }
   const std::uint64_t bytes = options.mib * kMiB;
@@ -118,10 +118,10 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   rangefinder::probe::Options options;
   rangefinder::Arguments arguments("Known copies on each of several GPUs");
-  arguments.number("--gpus", options.gpus, "How many; 0: all", 0, 64);
+  arguments.number("--gpus", options.gpus, "Number of GPUs; 0: all", 0, 64);
   arguments.number("--repeat", options.repeat, "Copy kernels on the first GPU", 1u, 10'000u);
   arguments.number("--mib", options.mib, "Size of a copy", 1u, 16'384u);
-  arguments.flag("--by-rank", options.by_rank, "Only the GPU with the number in LOCAL_RANK");
+  arguments.flag("--by-rank", options.by_rank, "Only the GPU numbered LOCAL_RANK");
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   rangefinder::probe::run(options);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A shared object with its own copy of NVTX, which attaches to the tool by itself on its
-// first call. Its ranges nest into those of the program, since both are on one thread.
+// A shared object with its own copy of NVTX, which attaches to the tool on its first call. Its ranges nest
+// into those of the program, because both are on one thread.
 #include <nvtx3/nvToolsExt.h>
 
 /// 2 push/pop ranges (one in the domain "shapes.plugin"), 1 mark; calls `launch` in both ranges.

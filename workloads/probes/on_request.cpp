@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does what its standard input says, a line at a time, and answers each line when it is done:
-// for windows of a program that runs (tests/gpu/checks), opened and closed between two lines.
+// Executes commands from standard input, one per line, and answers each line when it is done.
+// tests/gpu/checks opens and closes windows of a running program between two lines.
 //
-//   launch N         N kernels of 5 us in the range work/step, then waits for them; answers the us a launch
-//   took spin MS          one kernel of MS milliseconds; does not wait graph N          captures N kernels in
-//   the range capture, instantiates replay N         launches the graph N times in the range replay, then
-//   waits storm on|off     another thread launches all the while, 200 launches ahead of the GPU at most
+//   launch N         N kernels of 5 us in the range work/step, then waits; answers the us per launch
+//   spin MS          one kernel of MS milliseconds; does not wait
+//   graph N          captures N kernels in the range capture, instantiates
+//   replay N         launches the graph N times in the range replay, then waits
+//   storm on|off     another thread keeps launching, at most 200 launches ahead of the GPU
 //   status           threads, open files, resident KiB, free MiB of the GPU
 //   sync, quit
 #include <dirent.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An NVTX push/pop range for as long as the object lives.
+// A scoped NVTX push/pop range.
 #pragma once
 
 #include <nvtx3/nvToolsExt.h>
@@ -10,7 +10,7 @@
 
 namespace rangefinder::probe {
 
-/// Category of ranges whose u64 payload is the least bytes they ought to move.
+/// Category of ranges whose u64 payload is a lower bound of the bytes they move.
 inline constexpr std::uint32_t kBytesCategory = 1;
 
 inline void name_bytes_category() {
@@ -21,7 +21,7 @@ class Range {
  public:
   explicit Range(const char* name) { nvtxRangePushA(name); }
   explicit Range(const std::string& name) : Range(name.c_str()) {}
-  /// Declares the bytes that the range ought to read plus write.
+  /// Declares the lower bound of the bytes that the range reads plus writes.
   Range(const std::string& name, std::uint64_t declared_bytes) {
     nvtxEventAttributes_t attributes{};
     attributes.version = NVTX_VERSION;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modules that are compiled while the program runs, as JIT compilers do: each is loaded, its one kernel
-// launched a few times, and unloaded before anyone can have read the kernel's record. All names are of one
-// length, so that the memory of one name is the memory of the next.
+// Modules that are compiled at run time, as JIT compilers do. Each is loaded, its one kernel is launched a
+// few times, and it is unloaded before a profiler can have read the kernel's record. All names have one
+// length, so that the next name reuses the memory of the last.
 //
-// --library: by the driver's functions for libraries. --graph: captured into a graph, which is launched.
+// --library: uses the driver's library functions. --graph: captures into a graph and launches it.
 //
 //   round R, module M:  load ─▶ (M % 7) + 1 launches of jit_R_M ─▶ wait ─▶ unload
 //
-// --reload: the same names again in each round, with another kernel behind them.
+// --reload: the same names in each round, with another kernel behind them.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -29,7 +29,7 @@ struct Options {
   bool reload = false, as_library = false, in_graph = false;
 };
 
-/// Waits for them too: a graph must not outlive its kernels' module.
+/// Also waits: a graph must not outlive its kernels' module.
 void launch_in_graph(const JitModule& module, unsigned launches) {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
@@ -94,10 +94,10 @@ int main(int argc, char** argv) {
   rangefinder::probe::Options options;
   rangefinder::Arguments arguments("Kernels of modules that are unloaded right after the launch");
   arguments.number("--rounds", options.rounds, "Rounds", 1u, 100u);
-  arguments.number("--modules", options.modules, "Modules a round", 1u, 10'000u);
+  arguments.number("--modules", options.modules, "Modules per round", 1u, 10'000u);
   arguments.flag("--reload", options.reload, "The same names in each round");
-  arguments.flag("--library", options.as_library, "As libraries of the driver");
-  arguments.flag("--graph", options.in_graph, "Captured into graphs");
+  arguments.flag("--library", options.as_library, "Load as libraries of the driver");
+  arguments.flag("--graph", options.in_graph, "Capture the launches into graphs");
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   return rangefinder::probe::run(options);
 }

@@ -53,7 +53,7 @@ void run_stem(Execution& execution, const std::array<Convolution, 3>& layers, co
   dump(execution, "pool", output);
 }
 
-/// What the block adds to its last convolution: the input itself, or the projection's input.
+/// The shortcut operand of the block's last convolution: the input itself, or the projection's input.
 ConvolutionOperands shortcut_of(Execution& execution, const Block& block, const Tensor& input) {
   ConvolutionOperands operands;
   if (!block.has_projection) {
@@ -69,7 +69,7 @@ ConvolutionOperands shortcut_of(Execution& execution, const Block& block, const 
   return operands;
 }
 
-/// `output` may be `input` where the shortcut is no projection.
+/// `output` may be `input` if the shortcut has no projection.
 void run_block(Execution& execution, const Block& block, const Tensor& input, const Tensor& output) {
   const Arena::Scope scope(execution.arena);
   const ConvolutionOperands shortcut = shortcut_of(execution, block, input);

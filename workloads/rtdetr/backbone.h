@@ -17,7 +17,7 @@ namespace rangefinder::rtdetr {
 using FeatureMaps = std::array<Tensor, kLevels>;  ///< finest first
 
 /// Ranges: backbone.model.embedder, .encoder.stages.S.layers.L. `pixels`: 3 channels, pixel stride 4.
-/// The maps are allocated from the arena and live until the caller's scope ends.
+/// The maps come from the arena and live until the caller's scope ends.
 FeatureMaps run_backbone(Execution& execution, const Config& config, const BackboneParameters& parameters,
                          const Tensor& pixels);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the network's ops go. The wiring (backbone.cpp ... decoder.cpp) is written once, against this.
+// Executes the network's ops. The wiring (backbone.cpp ... decoder.cpp) is written once, against this.
 //
 //                       +-> GpuBackend        the launchers, on one stream; may be captured into a graph
 //   wiring -> Backend --+-> ReferenceBackend  the references, on host memory, fp32: what CI runs
-//                       +-> MeasuringBackend  no memory at all: bytes of each module, size of the arena
+//                       +-> MeasuringBackend  no memory: bytes of each module, size of the arena
 //
-// Ops take the kernels' own argument structs; workspaces in them are the backend's to fill in. An op that
-// fails throws std::runtime_error with its name. One thread. A backend knows nothing of modules or NVTX.
+// Ops take the kernels' own argument structs; the backend fills in their workspaces. An op that fails
+// throws std::runtime_error with its name. One thread. A backend knows nothing of modules or NVTX.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace rangefinder::rtdetr {
 enum class AttentionMode { flash, unfused };
 enum class DeformableMode { fused, unfused };
 
-/// A moment between two ops of a pass. The default one is its beginning.
+/// A point between two ops of a pass. The default is the beginning of the pass.
 struct BranchPoint {
   int number = -1;
 };
@@ -44,19 +44,19 @@ class Backend {
   virtual void run(const kernels::PreprocessArgs& args) = 0;
   virtual void run(const kernels::PostprocessArgs& args) = 0;
 
-  /// In a captured graph the ops between begin_branch() and end_branch() run beside others: they wait for
-  /// what came before `point` and for earlier branches, and only what comes behind join_branches() waits
-  /// for them. Elsewhere, and in other backends, ops follow each other in the order of the calls, so
-  /// that a profile shows one module at a time. Their memory must not be reused before the join.
+  /// Branches. In a captured graph, the ops between begin_branch() and end_branch() run concurrently with
+  /// others. They wait for the ops before `point` and for earlier branches; only ops after join_branches()
+  /// wait for them. Their memory must not be reused before the join. Outside capture, and in other backends,
+  /// ops run in call order, so that a profile shows one module at a time.
   virtual BranchPoint branch_point() { return {}; }
   virtual void begin_branch(BranchPoint) {}
   virtual void end_branch() {}
   virtual void join_branches() {}
 
-  /// Memory of this backend, 256-byte aligned, given back with the backend. Never while capturing.
+  /// Memory owned by this backend, 256-byte aligned. Must not be called during capture.
   virtual void* allocate(std::size_t bytes) = 0;
-  /// To and from host memory, in order with the ops; both return when the host may use its memory again
-  /// and neither may be called while capturing.
+  /// Copies to and from host memory, in order with the ops. Both return when the host may reuse its memory.
+  /// Neither may be called during capture.
   virtual void upload(const void* host, void* target, std::size_t bytes) = 0;
   virtual void download(const void* source, void* host, std::size_t bytes) = 0;
 };

@@ -32,8 +32,8 @@ Config r101() {
   return config;
 }
 
-// Small enough for plain loops on a CPU, and still with everything that can be wired wrongly: a block
-// that is not its stage's first, two heads, a third CSP convolution, refined boxes.
+// Small enough for plain loops on a CPU, but with everything that can be wired wrongly: a block that is not
+// the first of its stage, two heads, a third CSP convolution, refined boxes.
 Config tiny() {
   Config config = bottleneck("tiny", {2, 1, 1, 1});
   config.stage_channels = {32, 64, 128, 256};
@@ -64,7 +64,7 @@ Config config_of(std::string_view name) {
   if (name == "r50") return bottleneck("r50", {3, 4, 6, 3});
   if (name == "r101") return r101();
   if (name == "tiny") return tiny();
-  std::string message = "no model \"" + std::string(name) + "\"; there are";
+  std::string message = "unknown model \"" + std::string(name) + "\"; the models are";
   for (const std::string& known : model_names()) message += " " + known;
   throw std::invalid_argument(message);
 }

@@ -10,10 +10,8 @@
 namespace rangefinder::rtdetr {
 namespace {
 
-constexpr int kBoxValues = 4;
-
-/// position = query_pos_head(boxes), and with it x + position: one launch with two batches of the same
-/// input and weight, whose residuals are the zeros in front of x, and x.
+/// position = query_pos_head(boxes), and x + position. One launch with two batches of the same input and
+/// weight; their residuals are the zeros before x, and x.
 QueryPosition run_query_position(Execution& execution, const Mlp& layers, const Selection& selection,
                                  const Tensor& both) {
   const Arena::Scope scope(execution.arena);
@@ -85,7 +83,7 @@ Predictions run_decoder(Execution& execution, const Config& config, const Decode
     dump(execution, "dec" + std::to_string(i) + "_pos", position.position);
     run_decoder_layer(execution, config, layer, geometry, selection, position,
                       values[static_cast<std::size_t>(i) % values.size()], i);
-    // Nothing but the detections needs the last boxes: they are a branch beside the scores.
+    // Only the detections need the last boxes: they are a branch, concurrent with the scores.
     std::optional<Branch> branch;
     if (i + 1 == layers) branch.emplace(execution, execution.backend.branch_point());
     refine_boxes(execution, layer.box_head, i, i + 1 == layers, selection);

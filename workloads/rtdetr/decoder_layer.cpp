@@ -6,7 +6,7 @@
 namespace rangefinder::rtdetr {
 namespace {
 
-/// The queries of one layer and what it needs to name its dumps.
+/// The queries of one layer, and the prefix of its dump names.
 struct LayerContext {
   Execution& execution;
   const Config& config;
@@ -93,7 +93,7 @@ void run_cross_attention(const LayerContext& context, const DecoderLayerParamete
   context.dump_as("msda", output);
 }
 
-/// x = norm(x + update), in a range of its own; the dump gets the same number as HF's norms.
+/// x = norm(x + update), in its own range; the dump gets the number of Hugging Face's norms.
 void add_and_normalize(const LayerContext& context, const char* name, const char* dump_name, const Norm& norm,
                        const Tensor& update, const QueryPosition* position) {
   const Module module(context.execution, name);

@@ -26,7 +26,7 @@ std::string detections_json(const ImageDetections& image, int labels) {
                                   {"name", label_name(one.label, labels)},
                                   {"score", one.score},
                                   {"box", {one.left, one.top, one.right, one.bottom}}});
-  // A file name may hold any bytes; what is no UTF-8 becomes the replacement character.
+  // A file name may hold any bytes; invalid UTF-8 becomes the replacement character.
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Detections for people and programs: JSON, lines of text, and boxes with labels drawn into the image.
-// Nothing here touches CUDA.
+// Output of detections: JSON, lines of text, and boxes with labels drawn into the image.
+// Does not use CUDA.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 
 namespace rangefinder::rtdetr {
 
-/// COCO's 80 names in the order of the labels; "label 81" and so on beyond, and with other label counts.
+/// COCO's 80 names in label order; "label 81" and so on beyond them, and for other label counts.
 std::string label_name(int label, int labels);
 
-/// Those with a score above `threshold`, in their order.
+/// Detections with a score above `threshold`, in the same order.
 std::vector<kernels::Detection> above_threshold(std::span<const kernels::Detection> detections,
                                                 float threshold);
 
@@ -29,13 +29,13 @@ struct ImageDetections {
   std::vector<kernels::Detection> detections;
 };
 
-/// One JSON object a line an image: source, height, width, detections [{label, name, score, box}].
+/// One JSON object per line and image: source, height, width, detections [{label, name, score, box}].
 std::string detections_json(const ImageDetections& image, int labels);
 
 using Colour = std::array<std::uint8_t, 3>;  ///< red, green, blue
 Colour label_colour(int label);
 
-/// Frames and names in the label's colour; parts outside the image are cut off.
+/// Frames and names in the label's colour, clipped to the image.
 void draw_detections(Image& image, std::span<const kernels::Detection> detections, int labels);
 
 }  // namespace rangefinder::rtdetr

@@ -14,7 +14,7 @@ constexpr int kTextScale = 2;
 constexpr int kTextMargin = 2;
 constexpr Colour kTextColour{255, 255, 255};
 
-/// Columns [left, right) of rows [top, bottom), cut to the image.
+/// Columns [left, right) of rows [top, bottom), clipped to the image.
 struct Area {
   int left;
   int top;
@@ -33,7 +33,7 @@ void fill(Image& image, const Area& area, const Colour& colour) {
   }
 }
 
-/// A coordinate as a pixel. Far outside stays outside without overflow; NaN is 0.
+/// Rounds a coordinate to a pixel. Far outside stays outside without overflow; NaN is 0.
 int pixel(float coordinate, int size) {
   if (std::isnan(coordinate)) return 0;
   const float limit = static_cast<float>(size) + 2 * kFramePixels;
@@ -74,7 +74,7 @@ void draw_label(Image& image, const Area& box, const std::string& text, const Co
 }  // namespace
 
 Colour label_colour(int label) {
-  // Steps by the golden angle keep neighbours apart; never light, so that white text can be read.
+  // Steps of the golden angle give adjacent labels distinct colours; dark enough for white text.
   constexpr double kGoldenAngle = 2.399963229728653;
   constexpr double kThird = 2.0943951023931953;
   Colour colour{};
@@ -85,7 +85,7 @@ Colour label_colour(int label) {
 }
 
 void draw_detections(Image& image, std::span<const kernels::Detection> detections, int labels) {
-  // The best last, so that nothing covers it.
+  // Draws the best last, so that nothing covers it.
   for (auto one = detections.rbegin(); one != detections.rend(); ++one) {
     const Area box{pixel(one->left, image.width), pixel(one->top, image.height),
                    pixel(one->right, image.width), pixel(one->bottom, image.height)};

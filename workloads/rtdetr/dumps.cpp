@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kExtension = ".safetensors";
 
-/// Values of one image in fp32, pixel by pixel; pixels lie pixel_step() apart, as in memory.
+/// Values of one image in fp32, pixel by pixel; pixels are pixel_step() apart, as in memory.
 std::vector<float> download_image(Backend& backend, const Tensor& tensor, int image) {
   const std::int64_t span = (tensor.view.pixels() - 1) * tensor.view.pixel_step() + tensor.view.channels;
   const std::size_t element = kernels::element_bytes(tensor.element);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Intermediates by name, collected on the host in fp32 and written as one .safetensors file, or as one a
-// tensor where --dump names a folder. Maps are turned into (images, channels, height, width), sequences
-// stay (images, rows, channels): as Hugging Face's hooks give them.
+// Intermediates by name, collected on the host in fp32. Written as one .safetensors file, or as one per
+// tensor if --dump names a folder. Maps become (images, channels, height, width), sequences stay (images,
+// rows, channels): the shapes of Hugging Face's hooks.
 #pragma once
 
 #include <map>
@@ -34,10 +34,10 @@ class DumpCollector final : public DumpSink {
   void take(std::string_view name, const std::int32_t* data,
             const std::vector<std::int64_t>& dimensions) override;
 
-  /// Detections of all images, from host memory, as scores, labels and boxes.
+  /// Takes the detections of all images, in host memory, as scores, labels and boxes.
   void take_detections(std::span<const std::vector<kernels::Detection>> images);
 
-  /// `path` ending with .safetensors: one file; else a folder, made if it is not there.
+  /// `path` ending with .safetensors: one file; otherwise a folder, created if it does not exist.
   void write(const std::string& path) const;
   /// Name -> values, for comparisons.
   const std::map<std::string, FloatTensor>& floats() const { return floats_; }

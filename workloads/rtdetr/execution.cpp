@@ -41,8 +41,8 @@ Module::Module(Execution& execution, std::string_view dotted_name)
     dotted_name.remove_prefix(dot == std::string_view::npos ? dotted_name.size() : dot + 1);
     ledger_.open_.push_back(ledger_.open_.empty() ? name : ledger_.open_.back() + "." + name);
     ++levels_;
-    // A container opened once for each of its children (stages.0, stages.1) declares nothing: what
-    // the ledger holds under its name is the sum over all of them, not of this instance.
+    // A container that opens once per child (stages.0, stages.1) declares nothing: the ledger holds the sum
+    // over all its openings, not over this instance.
     const bool innermost = dotted_name.empty();
     if (innermost && ledger_.measuring_) ++ledger_.measured_by_path_[ledger_.open_.back()].calls;
     if (has_ranges_) push_range(name, innermost ? ledger_.bytes_of(ledger_.open_.back()) : 0);

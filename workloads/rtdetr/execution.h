@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every stage of the forward pass is handed beside its parameters and inputs.
+// Context of every stage of the forward pass, beside its parameters and inputs.
 //
-// Range names are Hugging Face's module names, dots as levels: Module("encoder.stages.0") opens three
-// NVTX ranges. The innermost declares its least bytes, children included (category rangefinder.bytes),
-// which a first pass through MeasuringBackend has summed up under the same path.
+// Range names are Hugging Face's module names, dots as levels: Module("encoder.stages.0") opens three NVTX
+// ranges. The innermost declares its minimum bytes, children included (category rangefinder.bytes). A first
+// pass through MeasuringBackend has summed them up under the same path.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace rangefinder::rtdetr {
 
-/// Takes intermediates by name (docs: README.md lists them). Called in the order of the forward pass.
+/// Takes intermediates by name (README.md lists them). Called in the order of the forward pass.
 class DumpSink {
  public:
   virtual ~DumpSink() = default;
@@ -34,11 +34,11 @@ class DumpSink {
 /// The open modules, and the bytes that one call of each path declares.
 class ModuleLedger {
  public:
-  /// Adds the bytes of one op to all paths that are open. Nothing once measuring has stopped.
+  /// Adds the bytes of one op to all open paths. Does nothing once measuring has stopped.
   void add_bytes(std::uint64_t bytes);
   void stop_measuring() { measuring_ = false; }
-  /// Bytes of one call: a path that was opened six times has a sixth of its sum. 0 while measuring, and
-  /// for a path that was never measured.
+  /// Bytes per opening: a path that was opened six times has a sixth of its sum. 0 while measuring, and for a
+  /// path that was never measured.
   std::uint64_t bytes_of(const std::string& path) const;
 
  private:
@@ -48,7 +48,7 @@ class ModuleLedger {
     std::uint64_t calls = 0;
   };
   bool measuring_ = true;
-  std::vector<std::string> open_;  // full paths, dots between names, outermost first
+  std::vector<std::string> open_;  // full paths with dots, outermost first
   std::map<std::string, Measured> measured_by_path_;
 };
 
@@ -59,10 +59,10 @@ struct Execution {
   kernels::ElementType element;
   AttentionMode attention = AttentionMode::flash;
   DeformableMode deformable = DeformableMode::fused;
-  DumpSink* dumps = nullptr;  ///< nullptr: nothing is dumped
+  DumpSink* dumps = nullptr;  ///< nullptr: no dumps
 };
 
-/// One module for as long as the object lives: its NVTX ranges, one a component of the dotted name.
+/// Opens one module while the object lives: one NVTX range per component of the dotted name.
 class Module {
  public:
   Module(Execution& execution, std::string_view dotted_name);
@@ -73,10 +73,10 @@ class Module {
  private:
   ModuleLedger& ledger_;
   int levels_ = 0;
-  bool has_ranges_;  // a measuring pass has none: nothing runs in them
+  bool has_ranges_;  // a measuring pass opens none, because it runs nothing
 };
 
-/// Ops run while the object lives are a branch (backend.h).
+/// Ops that run while the object lives form a branch (backend.h).
 class Branch {
  public:
   Branch(Execution& execution, BranchPoint point) : backend_(execution.backend) {
@@ -90,7 +90,7 @@ class Branch {
   Backend& backend_;
 };
 
-/// Hands `tensor` to the dumps if there are any.
+/// Passes `tensor` to the dumps, if there are any.
 void dump(Execution& execution, std::string_view name, const Tensor& tensor);
 
 }  // namespace rangefinder::rtdetr

@@ -14,7 +14,7 @@ namespace rangefinder::rtdetr {
 namespace {
 
 constexpr float kAnchorEdge = 0.01F;    // valid anchors keep this distance from 0 and 1
-constexpr float kAnchorSize = 0.05F;    // of level 0, in shares of the image
+constexpr float kAnchorSize = 0.05F;    // of level 0, as a share of the image
 constexpr double kTemperature = 10000;  // of the position embedding
 constexpr int kFinestStride = 8;
 
@@ -40,8 +40,8 @@ Anchors make_anchors(const std::array<kernels::FeatureLevel, kLevels>& levels) {
   Anchors anchors;
   float size = kAnchorSize;
   for (const kernels::FeatureLevel& level : levels) {
-    // As PyTorch divides by a number on a GPU. It decides which anchors at the edges are valid: of 50
-    // columns the last one's centre is 0.99 divided, and just below it multiplied.
+    // Multiplies by the reciprocal, as PyTorch does on a GPU. This decides which anchors at the edges are
+    // valid: of 50 columns the last centre is 0.99 if divided, and just below 0.99 if multiplied.
     const float a_column = 1.0F / static_cast<float>(level.width);
     const float a_row = 1.0F / static_cast<float>(level.height);
     for (int y = 0; y < level.height; ++y)
@@ -81,7 +81,7 @@ Geometry make_geometry(const Config& config, int height, int width, kernels::Ele
                        Backend& backend) {
   const std::string size = std::to_string(height) + "x" + std::to_string(width);
   if (height <= 0 || width <= 0 || height % kSizeMultiple != 0 || width % kSizeMultiple != 0)
-    throw std::invalid_argument("size " + size + " is no multiple of " + std::to_string(kSizeMultiple));
+    throw std::invalid_argument("size " + size + " is not a multiple of " + std::to_string(kSizeMultiple));
   Geometry geometry;
   geometry.height = height;
   geometry.width = width;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What depends on the input size only: sizes of the levels, anchors, position embedding. Made once on
-// the host in double and uploaded.
+// Everything that depends only on the input size: sizes of the levels, anchors, position embedding. Computed
+// once on the host in double, then uploaded.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@
 
 namespace rangefinder::rtdetr {
 
-/// Host values, for tests too.
+/// Host values, also for tests.
 /// anchor (x, y, w, h) of level l: logit of ((x + .5)/W, (y + .5)/H, .05 * 2^l, .05 * 2^l), all FLT_MAX
-/// where one of the four is outside (0.01, 0.99).
+/// if one of the four is outside (0.01, 0.99).
 struct Anchors {
   std::vector<float> logits;        ///< (positions, 4)
   std::vector<std::uint8_t> valid;  ///< (positions)
@@ -36,13 +36,13 @@ struct Geometry {
   const float* anchors = nullptr;                       ///< (positions, 4), in the backend's memory
   const std::uint8_t* valid = nullptr;                  ///< (positions)
   const void* position_embedding = nullptr;             ///< of level 2, in the element type
-  /// What it adds to q, k and v of AIFI: (positions of level 2, 3 * channels), made by
-  /// project_position_embedding(); for v it is zero.
+  /// Its contribution to q, k and v of AIFI: (positions of level 2, 3 * channels), zero for v. Made by
+  /// project_position_embedding().
   const void* projected_position = nullptr;
 };
 
-/// Throws std::invalid_argument: a size that is no multiple of kSizeMultiple, or gives fewer positions
-/// than queries.
+/// Throws std::invalid_argument if a size is not a multiple of kSizeMultiple, or gives fewer positions than
+/// queries.
 Geometry make_geometry(const Config& config, int height, int width, kernels::ElementType element,
                        Backend& backend);
 

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::size_t kSlabBytes = std::size_t{32} << 20;  // small allocations share one of these
 constexpr int kMinComputeCapability = 8;
-constexpr std::size_t kBranchPoints = 128;  // beginnings and joins in one pass: R101 has 24
+constexpr std::size_t kBranchPoints = 128;  // branch points and joins per pass: R101 has 24
 
-/// A run of any length takes no more events than this many passes need.
+/// Limits the events of a long run: this many passes are timed at once.
 constexpr int kTimedAtOnce = 1'024;
 
-/// Events around each of several pieces of work; gone with the object.
+/// A pair of events around each piece of work; owns them.
 class Events {
  public:
   explicit Events(int count) : events_(static_cast<std::size_t>(count)) {
@@ -32,13 +32,13 @@ class Events {
   void record(int at, cudaStream_t stream) {
     check(cudaEventRecord(events_[static_cast<std::size_t>(at)], stream), "cudaEventRecord");
   }
-  /// From event `at` to the next one, waited for if it is still to come.
+  /// Time from event `at` to the next one; waits for that one if necessary.
   float milliseconds_from(int at) const {
     float elapsed = 0;
     const auto first = static_cast<std::size_t>(at);
     cudaError_t status = cudaEventElapsedTime(&elapsed, events_[first], events_[first + 1]);
     if (status == cudaErrorNotReady) {
-      (void)cudaGetLastError();  // else the next launch would have it
+      (void)cudaGetLastError();  // otherwise the next launch returns it
       check(cudaEventSynchronize(events_[first + 1]), "cudaEventSynchronize");
       status = cudaEventElapsedTime(&elapsed, events_[first], events_[first + 1]);
     }
@@ -65,7 +65,7 @@ bool gpu_is_usable(std::string& why) {
     return false;
   }
   if (major < kMinComputeCapability) {
-    why = "compute capability " + std::to_string(major) + ".x, needed 8.0 or more";
+    why = "compute capability " + std::to_string(major) + ".x; 8.0 or more is needed";
     return false;
   }
   return true;
@@ -210,7 +210,7 @@ BranchPoint GpuBackend::branch_point() {
 void GpuBackend::begin_branch(BranchPoint point) {
   state_->is_branch = true;
   if (!state_->is_capturing) return;
-  if (point.number < 0) throw std::logic_error("a branch begins at no point of this capture");
+  if (point.number < 0) throw std::logic_error("a branch begins at a point outside this capture");
   check(cudaStreamWaitEvent(state_->branch_stream, state_->points[static_cast<std::size_t>(point.number)], 0),
         "cudaStreamWaitEvent");
   state_->stream = state_->branch_stream;

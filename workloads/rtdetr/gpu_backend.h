@@ -2,8 +2,8 @@
 //
 // The backend that launches kernels on one stream of one GPU, and the graph captured from it.
 //
-// Ops only launch: between begin_capture() and end_capture() nothing allocates, copies to pageable
-// memory or synchronises, so the capture mode is cudaStreamCaptureModeGlobal.
+// Between begin_capture() and end_capture() ops only launch: nothing allocates, copies to pageable memory or
+// synchronises. So the capture mode can be cudaStreamCaptureModeGlobal.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,10 +18,10 @@
 
 namespace rangefinder::rtdetr {
 
-/// True if there is a GPU of compute capability 8.0 or more; else `why` says what is missing.
+/// True if there is a GPU of compute capability 8.0 or more; otherwise `why` is the reason.
 bool gpu_is_usable(std::string& why);
 
-/// A call of CUDA or a launcher failed; its name and CUDA's reason.
+/// A failed CUDA call or launcher: its name and CUDA's reason.
 class GpuError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -59,12 +59,12 @@ class GpuBackend final : public Backend {
 
   cudaStream_t stream() const;
   void begin_capture();
-  /// The captured work, instantiated. Throws GpuError naming the call that failed.
+  /// Instantiates the captured work. Throws GpuError with the name of the failed call.
   void end_capture();
   void launch_graph();
   void synchronize();
-  /// Milliseconds of each call of `work` on the GPU, `count` of them without a pause between. `work` only
-  /// launches; the host waits once, at the end.
+  /// GPU milliseconds of each of `count` calls of `work`, without a pause between them. `work` must only
+  /// launch; the host waits once, at the end.
   std::vector<float> time_each(int count, const std::function<void()>& work);
 
  private:

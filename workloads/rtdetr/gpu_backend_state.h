@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a GpuBackend holds, for the two files that implement it: gpu_backend.cpp launches and copies,
-// gpu_graph.cpp captures, branches and times. Nobody else includes this.
+// State of a GpuBackend. Only gpu_backend.cpp may include this.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,10 +27,10 @@ inline std::size_t rounded_up(std::size_t bytes) {
 }
 
 struct GpuBackend::State {
-  cudaStream_t stream = nullptr;  // where ops are launched now: main_stream or branch_stream
+  cudaStream_t stream = nullptr;  // current stream of ops: main_stream or branch_stream
   cudaStream_t main_stream = nullptr;
   cudaStream_t branch_stream = nullptr;  // in captures only
-  std::vector<cudaEvent_t> points;       // of one capture; made before, used from the front
+  std::vector<cudaEvent_t> points;       // for one capture; created before it, used in order
   std::size_t points_used = 0;
   bool is_branch = false;
   cudaGraphExec_t graph = nullptr;
@@ -39,14 +38,14 @@ struct GpuBackend::State {
   std::vector<void*> blocks;
   std::byte* slab = nullptr;
   std::size_t slab_used = 0;
-  // Counters, then partial sums; a branch has its own, because it may run beside the rest.
+  // Counters, then partial sums. A branch has its own, because it may run concurrently with the rest.
   kernels::Workspace main_split_k;
   kernels::Workspace branch_split_k;
-  kernels::Workspace intermediates;  // of ops in several kernels; any content
+  kernels::Workspace intermediates;  // for ops of several kernels; any content
 
   kernels::Workspace& split_k() { return is_branch ? branch_split_k : main_split_k; }
 
-  /// An event behind what `source` has been given so far.
+  /// Records an event after all work submitted to `source` so far.
   cudaEvent_t record_point(cudaStream_t source) {
     if (points_used == points.size()) throw std::logic_error("a graph has more branches than expected");
     const cudaEvent_t event = points[points_used++];
@@ -62,11 +61,11 @@ struct GpuBackend::State {
     return data;
   }
 
-  /// Grown ones leave the old block to those who still use it: growth ends after the first pass.
+  /// Keeps the old block for kernels that still use it. Growth ends after the first pass.
   void grow(kernels::Workspace& workspace, std::size_t bytes) {
     if (bytes <= workspace.bytes) return;
     if (is_capturing)
-      throw std::logic_error("a workspace grows while a graph is captured: run a pass before");
+      throw std::logic_error("a workspace grows while a graph is captured: run a pass before the capture");
     workspace.bytes = std::max(rounded_up(bytes), 2 * workspace.bytes);
     workspace.data = block(workspace.bytes);
     check(cudaMemsetAsync(workspace.data, 0, workspace.bytes, stream), "cudaMemset");

@@ -34,7 +34,7 @@ class ReferenceBackend final : public Backend {
   void run(const kernels::PreprocessArgs& args) override { kernels::preprocess_reference(args); }
   void run(const kernels::PostprocessArgs& args) override { kernels::postprocess_reference(args); }
 
-  /// Filled with NaN, so that what is read before it was written shows in the results.
+  /// Filled with NaN, so that reads of uninitialised memory show in the results.
   void* allocate(std::size_t bytes) override {
     blocks_.emplace_back(static_cast<std::byte*>(::operator new[](bytes, kAlignment)));
     std::memset(blocks_.back().get(), 0xFF, bytes);

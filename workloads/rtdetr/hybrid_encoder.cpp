@@ -20,7 +20,7 @@ void run_self_attention(Execution& execution, const Config& config, const Attent
   const Module self_attention(execution, "self_attn");
   const int channels = config.encoder_channels;
   const Tensor projected = map_like(execution, input, 3 * channels);
-  // A batch an image, so that all images share one residual.
+  // One batch per image, so that all images share one residual.
   kernels::GemmArgs args = linear_args(execution, parameters.qkv, input, projected);
   args.batches = input.images;
   args.rows = static_cast<int>(input.view.pixels());
@@ -63,7 +63,7 @@ void run_aifi(Execution& execution, const Config& config, const EncoderParameter
   dump(execution, "aifi_out", rows);
 }
 
-/// Everything of a CSP layer behind its joined entry: `entry` holds a and b side by side.
+/// The rest of a CSP layer after its joined entry: `entry` holds a and b side by side.
 void finish_csp(Execution& execution, const CspParameters& parameters, const Tensor& entry,
                 const Tensor& output) {
   const Arena::Scope scope(execution.arena);
@@ -88,8 +88,8 @@ void finish_csp(Execution& execution, const CspParameters& parameters, const Ten
   }
 }
 
-/// concat(upsampled coarse, fine) -> CSP. A 1x1 convolution commutes with nearest upsampling, so the part
-/// of it that reads `coarse` runs at a quarter of the pixels and is added to the rest.
+/// concat(upsampled coarse, fine) -> CSP. A 1x1 convolution commutes with nearest upsampling. So the part
+/// that reads `coarse` runs on a quarter of the pixels, and its result is added to the rest.
 void run_fpn_block(Execution& execution, const CspParameters& parameters, const Tensor& coarse,
                    const Tensor& fine, const Tensor& output) {
   const Arena::Scope scope(execution.arena);
@@ -113,7 +113,7 @@ void run_pan_block(Execution& execution, const CspParameters& parameters, const 
   finish_csp(execution, parameters, entry, output);
 }
 
-/// Those of the finer maps are a branch beside AIFI, joined in front of the first FPN block.
+/// The projections of the finer maps are a branch beside AIFI, joined before the first FPN block.
 FeatureMaps project_inputs(Execution& execution, const EncoderParameters& parameters,
                            const FeatureMaps& backbone_maps) {
   FeatureMaps maps;
@@ -207,7 +207,7 @@ FeatureMaps run_hybrid_encoder(Execution& execution, const Config& config,
   const FeatureMaps projected = project_inputs(execution, parameters, backbone_maps);
   const Module encoder(execution, "encoder");
   run_aifi(execution, config, parameters, geometry, projected[kLevels - 1]);
-  FeatureMaps laterals;  // the last one is not used: there is one fewer than levels
+  FeatureMaps laterals;  // the last is unused: there is one fewer than levels
   for (std::size_t i = 0; i + 1 < kLevels; ++i)
     laterals[i] = map_like(execution, projected[kLevels - 1 - i], config.encoder_channels);
   run_fpn(execution, parameters, projected, laterals, maps[0]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hybrid encoder: attention within the coarsest map (AIFI), then fusion across scales (CCFF), which
-// goes down (FPN) and up (PAN) again (section 4.2 of the paper).
+// The hybrid encoder: attention within the coarsest map (AIFI), then fusion across scales (CCFF), down (FPN)
+// and up (PAN) (section 4.2 of the paper).
 //
 //   C5 -> proj -> AIFI -> lateral0 -> up -+-> fpn0 -> lateral1 -> up -+-> fpn1 = P3
 //   C4 -> proj ---------------------------+                          |
@@ -15,7 +15,7 @@
 
 namespace rangefinder::rtdetr {
 
-/// The position embedding is constant, so are its projections: one launch here saves the addition and the
+/// The position embedding is constant, and so are its projections. One launch here saves the addition and the
 /// second input in each forward pass. Sets geometry.projected_position; launches on `backend`.
 void project_position_embedding(const AttentionParameters& parameters, kernels::ElementType element,
                                 Backend& backend, Geometry& geometry);

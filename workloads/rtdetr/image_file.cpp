@@ -17,25 +17,25 @@ namespace rangefinder::rtdetr {
 namespace {
 
 constexpr int kChannels = 3;
-constexpr std::int64_t kMaxPixels = 100'000'000;  // a damaged header asks for any memory
+constexpr std::int64_t kMaxPixels = 100'000'000;  // limits the memory that a damaged header can request
 
 struct StbFree {
   void operator()(stbi_uc* data) const { stbi_image_free(data); }
 };
 
-/// JPEG, PNG and binary PNM, by how they begin: stb reads more, and not all of it with care.
+/// Detects JPEG, PNG and binary PNM by their magic bytes. stb reads more formats, and not all of them safely.
 bool is_known_format(const std::string& bytes) {
   return bytes.starts_with("\xff\xd8") || bytes.starts_with("\x89PNG") || bytes.starts_with("P5") ||
          bytes.starts_with("P6");
 }
 
-/// What stb does not look at in a PNM's header: numbers that do not fit, and 16 bits a value, where it reads
-/// beyond the pixels.
+/// Checks what stb does not check in a PNM's header: numbers that are too large, and 16-bit values, for which
+/// it reads past the pixels.
 bool is_unsound_pnm(const std::string& bytes) {
   std::istringstream file(bytes);
   if (file.get() != 'P') return false;
   (void)file.get();
-  constexpr int kNumbers = 3;  // width, height, greatest value
+  constexpr int kNumbers = 3;  // width, height, maximum value
   constexpr long kMax[kNumbers] = {999'999, 999'999, 255};
   for (const long most : kMax) {
     while ((file >> std::ws).peek() == '#') file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
@@ -45,10 +45,10 @@ bool is_unsound_pnm(const std::string& bytes) {
   return false;
 }
 
-/// stb writes beyond its table where a JPEG's Huffman table has more than 256 codes. In a sound file the
-/// marker FF C4 stands before such tables and nowhere else.
+/// stb writes past its table if a JPEG's Huffman table has more than 256 codes. In a valid file the marker
+/// FF C4 occurs only before such tables.
 bool has_long_table(const std::string& bytes) {
-  if (!bytes.starts_with("\xff\xd8")) return false;  // no JPEG: these bytes may stand anywhere
+  if (!bytes.starts_with("\xff\xd8")) return false;  // not a JPEG: these bytes may occur anywhere
   const auto byte = [&](std::size_t at) {
     return at < bytes.size() ? std::size_t{static_cast<unsigned char>(bytes[at])} : 0;
   };
@@ -72,7 +72,7 @@ Image read_image(const std::string& path) {
   if (!file) throw std::runtime_error("cannot read " + path);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (!is_known_format(bytes))
-    throw std::runtime_error("cannot read " + path + ": it is no JPEG, PNG or binary PPM");
+    throw std::runtime_error("cannot read " + path + ": it is not a JPEG, PNG or binary PPM");
   if (is_unsound_pnm(bytes) || has_long_table(bytes) || bytes.size() > std::numeric_limits<int>::max())
     throw std::runtime_error("cannot read " + path + ": it is damaged");
   const auto* const begin = reinterpret_cast<const stbi_uc*>(bytes.data());

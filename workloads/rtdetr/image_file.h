@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Photographs from and to files, by stb: JPEG, PNG and PPM in, PNG out. RGB, 8 bits, rows packed.
+// Reads and writes photographs with stb: JPEG, PNG and PPM in, PNG out. RGB, 8 bits, rows packed.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ struct Glyph {
   GlyphRows rows;
 };
 
-// Small letters, digits and what a score needs: what label_name() gives, and no more.
+// Only the characters that label_name() and scores need: lower case letters, digits, punctuation.
 constexpr std::array kGlyphs{
     Glyph{'a', {0b00000, 0b00000, 0b01110, 0b00001, 0b01111, 0b10001, 0b01111}},
     Glyph{'b', {0b10000, 0b10000, 0b11110, 0b10001, 0b10001, 0b10001, 0b11110}},

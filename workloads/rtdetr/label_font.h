@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Letters of 5 x 7 pixels for the names beside the boxes. Characters that it does not have are a frame.
+// Characters of 5 x 7 pixels for the names beside the boxes. An unknown character is drawn as a frame.
 #pragma once
 
 #include <array>

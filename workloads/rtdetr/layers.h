@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launches that stages are made of: parameters and tensors in, one op each. What the wiring says in
-// a line (backbone.cpp ... decoder.cpp) becomes the argument struct of a kernel here.
+// The launches of the stages: parameters and tensors in, one op each. Turns a line of the wiring
+// (backbone.cpp ... decoder.cpp) into the argument struct of a kernel.
 //
-// No memory is allocated but where `Execution::arena` is named. Shapes are the caller's; what does not fit
-// the launcher refuses.
+// Allocates only from `Execution::arena`, where the comment says so. Callers must pass matching shapes; the
+// launcher refuses others.
 #pragma once
 
 #include "kernels/activation.h"
@@ -13,7 +13,7 @@
 
 namespace rangefinder::rtdetr {
 
-/// What else a convolution reads; tensors without data are absent.
+/// Further inputs of a convolution; tensors without data are absent.
 struct ConvolutionOperands {
   Tensor second_input;
   Tensor residual;
@@ -24,7 +24,7 @@ struct ConvolutionOperands {
 void convolve(Execution& execution, const Convolution& layer, const Tensor& input, const Tensor& output,
               kernels::Activation activation, const ConvolutionOperands& operands = {});
 
-/// Rows of `input` through `layer`, as arguments that the caller may add to.
+/// Arguments that apply `layer` to the rows of `input`; the caller may extend them.
 kernels::GemmArgs linear_args(Execution& execution, const Linear& layer, const Tensor& input,
                               const Tensor& output);
 void apply_linear(Execution& execution, const Linear& layer, const Tensor& input, const Tensor& output,
@@ -32,10 +32,10 @@ void apply_linear(Execution& execution, const Linear& layer, const Tensor& input
 /// The same with fp32 results (rows, layer.outputs), whatever the element type.
 void apply_linear_fp32(Execution& execution, const Linear& layer, const Tensor& input, float* output);
 
-/// ReLU between, none behind; each layer in a range layers.i. Intermediates come from the arena.
+/// ReLU between layers, none after the last; each layer in a range layers.i. Intermediates use the arena.
 void apply_mlp_fp32(Execution& execution, const Mlp& layers, const Tensor& input, float* output);
 
-/// output = norm(input + residual); where `position` is given also output + position.
+/// output = norm(input + residual); if `position` is given, also output + position.
 struct NormOperands {
   Tensor residual;
   Tensor position;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rtdetr: the bundled workload. One message on stderr where it cannot go on.
+// rtdetr: the bundled workload. Prints one message on stderr if it cannot continue.
 #include <cstdio>
 #include <exception>
 #include <new>

@@ -6,9 +6,9 @@
 namespace rangefinder::rtdetr {
 namespace {
 
-// E[max] and Var[max] of nine values that are half alike: neighbours of a smooth map. Rough on purpose;
+// E[max] and Var[max] of nine values that are half correlated: neighbours in a smooth map. A rough estimate:
 // the next batch norm's variance is right within some percent.
-constexpr double kMaxPoolShift = 0.6;  // deviations
+constexpr double kMaxPoolShift = 0.6;  // standard deviations
 
 /// Moments of function(X), X normal, by the trapezium rule over +-5 deviations.
 template <typename Function>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mean and variance of a map's channels, carried through the network without running it: what the batch
-// norms of synthetic weights take for the moments of their inputs.
+// Mean and variance of a map's channels, propagated through the network without running it. The batch norms
+// of synthetic weights use them as the moments of their inputs.
 //
-// Pixels are taken to be normal and independent from channel to channel. For a given filter that is
-// wrong; on average over random filters the variance of a sum is still that of its independent parts.
+// Assumes that pixels are normal and independent between channels. For a given filter that is wrong; on
+// average over random filters the variance of a sum is still that of independent parts.
 #pragma once
 
 #include <vector>
@@ -21,6 +21,6 @@ Moments after_relu(const Moments& input);
 Moments after_silu(const Moments& input);
 Moments after_max_pool(const Moments& input);
 Moments sum_of(const Moments& first, const Moments& second);
-Moments joined(const Moments& first, const Moments& second);  ///< channels of both
+Moments joined(const Moments& first, const Moments& second);  ///< the channels of both
 
 }  // namespace rangefinder::rtdetr

@@ -13,7 +13,7 @@
 namespace rangefinder::rtdetr {
 namespace {
 
-/// For the measuring pass: what dumps would allocate is part of the arena.
+/// For the measuring pass: the arena must include what dumps allocate.
 class NoDumps final : public DumpSink {
  public:
   void take(std::string_view, const Tensor&) override {}
@@ -44,7 +44,7 @@ Tensor make_pixels(const NetworkOptions& options, Backend& backend) {
   return pixels;
 }
 
-/// The queries with the zeros in front of them that the decoder wants.
+/// The queries, preceded by the zeros that the decoder needs.
 Tensor make_queries(const Config& config, const NetworkOptions& options, Backend& backend) {
   Tensor queries;
   queries.element = options.element;
@@ -69,19 +69,19 @@ struct Network::State {
   Config config;
   NetworkOptions options;
   Backend& backend;
-  Geometry geometry;  // first, because it refuses sizes before the weights are folded
+  Geometry geometry;  // first: refuses a size before the weights are folded
   Parameters parameters;
   ModuleLedger ledger;
   std::size_t arena_bytes = 0;
-  std::optional<Arena> arena;  // made when its size is known
+  std::optional<Arena> arena;  // created when its size is known
   Tensor pixels;
   Tensor queries;
   kernels::ImageSize* image_sizes = nullptr;
-  std::int32_t* best = nullptr;  // entries of the logits; not in the arena, where the last boxes are made
+  std::int32_t* best = nullptr;  // entries of the logits; not in the arena, which the last boxes use
   kernels::Detection* found = nullptr;
-  std::int32_t* forced_buffer = nullptr;       // made when it is first needed
+  std::int32_t* forced_buffer = nullptr;       // created on first use
   const std::int32_t* forced_top_k = nullptr;  // forced_buffer, or nullptr
-  std::uint8_t* image_buffer = nullptr;        // of the greatest image so far
+  std::uint8_t* image_buffer = nullptr;        // fits the largest image so far
   std::size_t image_buffer_bytes = 0;
   Predictions predictions{};
 };
@@ -93,7 +93,7 @@ Network::State::State(const Config& config_, const Weights& weights, const Netwo
       backend(backend_),
       geometry(make_geometry(config, options.height, options.width, options.element, backend)),
       parameters(make_parameters(config, weights, options.element, backend)) {
-  if (options.images < 1) throw std::invalid_argument("a batch has at least one image");
+  if (options.images < 1) throw std::invalid_argument("a batch needs at least one image");
   project_position_embedding(parameters.encoder.attention, options.element, backend, geometry);
   pixels = make_pixels(options, backend);
   queries = make_queries(config, options, backend);
@@ -169,11 +169,10 @@ const Tensor& Network::pixels() const {
 
 void Network::load_image(int slot, std::span<const std::uint8_t> image, int height, int width) {
   State& state = *state_;
-  if (slot < 0 || slot >= state.options.images)
-    throw std::out_of_range("there is no such image in the batch");
+  if (slot < 0 || slot >= state.options.images) throw std::out_of_range("the batch has no such image");
   if (height <= 0 || width <= 0 ||
       image.size() != static_cast<std::size_t>(height) * static_cast<std::size_t>(width) * 3)
-    throw std::invalid_argument("an image's bytes do not fit its size");
+    throw std::invalid_argument("the bytes of an image do not match its size");
   if (image.size() > state.image_buffer_bytes) {
     state.image_buffer = static_cast<std::uint8_t*>(state.backend.allocate(image.size()));
     state.image_buffer_bytes = image.size();
@@ -200,7 +199,7 @@ void Network::load_image(int slot, std::span<const std::uint8_t> image, int heig
 void Network::load_pixels(std::span<const float> values) {
   State& state = *state_;
   const auto pixels = static_cast<std::size_t>(state.pixels.rows());
-  if (values.size() != 3 * pixels) throw std::invalid_argument("values do not fit the input");
+  if (values.size() != 3 * pixels) throw std::invalid_argument("the values do not match the input's size");
   std::vector<float> spread(kernels::kPixelStride * pixels);
   for (std::size_t i = 0; i < pixels; ++i)
     for (std::size_t c = 0; c < 3; ++c) spread[kernels::kPixelStride * i + c] = values[3 * i + c];
@@ -219,7 +218,7 @@ void Network::force_top_k(std::span<const std::int32_t> indices) {
                                 std::to_string(state.rows()));
   for (const std::int32_t index : indices)
     if (index < 0 || index >= state.geometry.positions)
-      throw std::invalid_argument("forced indices: " + std::to_string(index) + " is no position");
+      throw std::invalid_argument("forced indices: " + std::to_string(index) + " is not a position");
   if (state.forced_buffer == nullptr)
     state.forced_buffer = static_cast<std::int32_t*>(state.backend.allocate(indices.size_bytes()));
   state.backend.upload(indices.data(), state.forced_buffer, indices.size_bytes());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of rtdetr, read by CLI11 and checked as a whole before anything is loaded.
+// The command line of rtdetr, parsed by CLI11 and checked as a whole before anything is loaded.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Options {
 
 enum class Parsed { run, stop };
 
-/// On `stop`, `exit_code` says with what to end: 0 after --help, 2 on wrong use; the text was printed.
+/// On `stop`, the program must end with `exit_code`: 0 after --help, 2 on wrong use; the text is printed.
 Parsed parse_options(int argc, char** argv, Options& options, int& exit_code);
 
 }  // namespace rangefinder::rtdetr

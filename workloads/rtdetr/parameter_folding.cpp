@@ -49,7 +49,7 @@ Folded fold_linear(const Weights& weights, const std::string& name, int padded_i
   const std::vector<float>& bias = weights.at(name + ".bias").values;
   const auto inputs = static_cast<std::size_t>(matrix.shape[1]);
   const auto padded = static_cast<std::size_t>(padded_inputs);
-  require(padded >= inputs, "padding takes columns away");
+  require(padded >= inputs, "padding would remove columns");
   Folded folded;
   folded.outputs = static_cast<int>(matrix.shape[0]);
   folded.inputs = padded_inputs;
@@ -84,7 +84,8 @@ Folded join_outputs(Folded first, const Folded& second) {
 }
 
 Folded cut_inputs(const Folded& whole, int first, int count) {
-  require(whole.kernel_size == 1 && first >= 0 && first + count <= whole.inputs, "a cut outside the layer");
+  require(whole.kernel_size == 1 && first >= 0 && first + count <= whole.inputs,
+          "the cut is outside the layer");
   Folded part;
   part.outputs = whole.outputs;
   part.inputs = count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of folding, on the host in double: from tensors of a state dict to the matrix and the
-// bias of one launch. Nothing is rounded here and nothing uploaded; parameters.h names the rules.
+// The arithmetic of folding, on the host in double: from tensors of a state dict to the matrix and the bias
+// of one launch. Rounds nothing and uploads nothing; parameters.h lists the rules.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace rangefinder::rtdetr {
 
-/// What one convolution or linear layer multiplies with: a row an output, columns (row, column, channel).
+/// Weight matrix of one convolution or linear layer: one row per output, columns (row, column, channel).
 struct Folded {
   int outputs = 0;
   int inputs = 0;  ///< channels
@@ -26,20 +26,20 @@ struct Folded {
 Folded fold_batch_norm(const Weights& weights, const std::string& convolution, const std::string& norm,
                        double epsilon);
 
-/// `name`.weight and .bias, with columns of zeros behind up to `padded_inputs`.
+/// `name`.weight and .bias, with columns of zeros appended up to `padded_inputs`.
 Folded fold_linear(const Weights& weights, const std::string& name, int padded_inputs);
 
-/// One 3x3 that gives the sum of both branches.
+/// One 3x3 convolution that equals the sum of both branches.
 Folded merge_rep_vgg(Folded wide, const Folded& point);
 
 /// Outputs of `first`, then those of `second`; both read the same input.
 Folded join_outputs(Folded first, const Folded& second);
 
-/// Columns [first, first + count) of a 1x1 convolution; the bias stays.
+/// Columns [first, first + count) of a 1x1 convolution, with the whole bias.
 Folded cut_inputs(const Folded& whole, int first, int count);
 
-/// Sum of two layers with inputs of their own, as rows [first | second]. The weight is (outputs,
-/// first.depth() + second.depth()) then, the other fields are those of `first`.
+/// Sum of two layers with separate inputs, as rows [first | second]. The weight then is (outputs,
+/// first.depth() + second.depth()); the other fields are those of `first`.
 Folded join_inputs(const Folded& first, const Folded& second);
 
 }  // namespace rangefinder::rtdetr

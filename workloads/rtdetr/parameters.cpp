@@ -12,7 +12,7 @@ std::string numbered(const std::string& name, int number) {
   return name + "." + std::to_string(number);
 }
 
-/// Puts what was folded into the backend's memory.
+/// Uploads folded parameters into the backend's memory.
 class Uploader {
  public:
   Uploader(kernels::ElementType element, Backend& backend) : element_(element), backend_(backend) {}
@@ -129,7 +129,7 @@ Block Builder::block(int stage, int index) {
   const std::string name = numbered(numbered("backbone.model.encoder.stages", stage) + ".layers", index);
   const int stride = stage > 0 && index == 0 ? 2 : 1;
   Block block;
-  const int strided = config_.block == BlockKind::basic ? 0 : 1;  // which of the convolutions
+  const int strided = config_.block == BlockKind::basic ? 0 : 1;  // index of the convolution
   const int last = config_.block == BlockKind::basic ? 1 : 2;
   for (int i = 0; i < last; ++i)
     block.convolutions.push_back(
@@ -168,7 +168,7 @@ CspParameters Builder::csp(const std::string& name, bool has_coarse_input) {
     parameters.coarse.bias = nullptr;
     parameters.entry = upload(back);
   } else {
-    back.bias.assign(back.bias.size(), 0.0);  // that of `front` is the same one
+    back.bias.assign(back.bias.size(), 0.0);  // `front` already has the bias
     parameters.entry = upload_joined(front, back);
   }
   for (int i = 0; i < kRepBlocks; ++i) {

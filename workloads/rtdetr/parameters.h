@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the network computes with: weights with all batch norms folded, RepVGG branches merged, layers
-// that run as one launch joined, in the element type and layout of the kernels, in a backend's memory.
+// Parameters of the network: weights with all batch norms folded, RepVGG branches merged, and layers that run
+// as one launch joined. They are in the kernels' element type and layout, in a backend's memory.
 //
 //   batch norm      W' = W * g,  b' = beta - mean * g,  g = gamma / sqrt(var + epsilon)     (in double)
 //   RepVGG          W3' = W3 * g3, its centre += W1 * g1;  b = b3 + b1
@@ -10,8 +10,8 @@
 //   q|k|v           one linear layer; so are sampling_offsets|attention_weights
 //   FPN conv1|conv2 cut along K: the part for the coarse map runs at a quarter of the pixels
 //
-// Convolution weights lie as (out, row, column, in), linear ones as (out, in). Biases, norms and anchors
-// are fp32 always. Owned by the backend that they were uploaded to.
+// Convolution weights are (out, row, column, in), linear ones (out, in). Biases, norms and anchors are always
+// fp32. The backend that they were uploaded to owns them.
 #pragma once
 
 #include <array>
@@ -48,20 +48,20 @@ struct Norm {
   int channels = 0;
 };
 
-/// A ResNet block. The last convolution's second input is the shortcut's where there is a projection.
+/// A ResNet block. If there is a projection, it is the second input of the last convolution.
 struct Block {
   std::vector<Convolution> convolutions;  ///< 2 (basic) or 3 (bottleneck)
   bool has_projection = false;
-  bool pools_shortcut = false;  ///< average pooling in front of the projection
+  bool pools_shortcut = false;  ///< average pooling before the projection
 };
 
 struct BackboneParameters {
-  std::array<Convolution, 3> stem;  ///< the first one is for the stem kernel
+  std::array<Convolution, 3> stem;  ///< the first is for the stem kernel
   std::array<std::vector<Block>, kStages> stages;
 };
 
 struct CspParameters {
-  Convolution coarse;  ///< FPN: what of conv1|conv2 reads the upsampled map, without bias; PAN: unused
+  Convolution coarse;  ///< FPN: the part of conv1|conv2 for the upsampled map, without bias; PAN: unused
   Convolution entry;   ///< conv1|conv2; PAN: reads two inputs
   std::array<Convolution, kRepBlocks> bottlenecks;
   std::optional<Convolution> exit;  ///< conv3
@@ -89,7 +89,7 @@ struct EncoderParameters {
   std::array<CspParameters, kLevels - 1> pan;
 };
 
-using Mlp = std::vector<Linear>;  ///< ReLU between, none behind
+using Mlp = std::vector<Linear>;  ///< ReLU between layers, none after the last
 
 struct SelectionParameters {
   std::array<Convolution, kLevels> input_projections;  ///< decoder_input_proj
@@ -114,7 +114,7 @@ struct DecoderLayerParameters {
 struct DecoderParameters {
   Mlp query_position;  ///< the first layer's inputs: kQueryInputColumns
   std::vector<DecoderLayerParameters> layers;
-  Linear class_head;  ///< of the last layer; those before are not computed
+  Linear class_head;  ///< of the last layer; earlier layers do not compute theirs
 };
 
 struct Parameters {

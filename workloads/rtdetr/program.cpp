@@ -25,8 +25,8 @@ struct Source {
 };
 
 struct Timing {
-  std::vector<float> gpu_ms;  // one an iteration, sorted
-  double host_ms = 0;         // one iteration's share of the time from the first launch to the last result
+  std::vector<float> gpu_ms;  // one per iteration, sorted
+  double host_ms = 0;         // time from the first launch to the last result, per iteration
 
   float at_share(double share) const {
     return gpu_ms[static_cast<std::size_t>(std::lround(share * static_cast<double>(gpu_ms.size() - 1)))];
@@ -45,7 +45,7 @@ Image image_of(std::span<const float> values, const NetworkOptions& size) {
   return image;
 }
 
-/// Fills the network's input; what each image of the batch came from.
+/// Fills the network's input. Returns the source of each image of the batch.
 std::vector<Source> load_input(const Options& options, Network& network) {
   std::vector<Source> sources;
   const int images = options.network.images;
@@ -85,7 +85,7 @@ void warm_up(const Options& options, Network& network, GpuBackend& backend) {
   backend.synchronize();
 }
 
-/// In a range named as those of the replays: a graph's kernels belong to the path they were captured in.
+/// In a range with the name of the replays' ranges: a graph's kernels belong to the path of their capture.
 void capture(Network& network, GpuBackend& backend) {
   const probe::Range range("iteration");
   backend.begin_capture();
@@ -115,7 +115,7 @@ Timing run_iterations(const Options& options, Network& network, GpuBackend& back
   return timing;
 }
 
-/// A pass of its own: dumps wait for the GPU after each module.
+/// A separate pass: dumps wait for the GPU after each module.
 void dump_pass(const Options& options, Network& network, GpuBackend& backend) {
   if (options.dump.empty()) return;
   const probe::Range range("dump");
@@ -125,7 +125,7 @@ void dump_pass(const Options& options, Network& network, GpuBackend& backend) {
   collector.write(options.dump);
 }
 
-/// OUT.png, or OUT-0.png, OUT-1.png and so on for several.
+/// OUT.png, or OUT-0.png, OUT-1.png and so on if there are several.
 std::string numbered_path(const std::string& path, std::size_t number, std::size_t count) {
   if (count == 1) return path;
   const std::filesystem::path whole(path);
@@ -149,7 +149,7 @@ void print_image(const Options& options, const ImageDetections& image, int label
                 static_cast<double>(one.bottom));
   }
   if (image.detections.size() > kMaxLines)
-    std::printf("  and %zu more: --json lists all\n", image.detections.size() - kMaxLines);
+    std::printf("  and %zu more (--json lists all)\n", image.detections.size() - kMaxLines);
 }
 
 void print_timing(const Options& options, const Network& network, const Timing& timing) {

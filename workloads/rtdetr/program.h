@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What rtdetr does once its options are known: load, run, print.
+// The run of rtdetr with given options: load, run, print.
 //
 //   images or random input -+
 //   weights or a seed ------+-> warm up -> capture -> timed iterations -> [dump] -> detections
@@ -12,7 +12,7 @@
 
 namespace rangefinder::rtdetr {
 
-/// Throws GpuError, else std::exception for what is wrong with a file or the options.
+/// Throws GpuError, or another std::exception if a file or an option is wrong.
 void run_program(const Options& options);
 
 }  // namespace rangefinder::rtdetr

@@ -2,12 +2,11 @@
 #include "workloads/rtdetr/query_selection.h"
 
 #include "kernels/box_refinement/box_refinement.h"
+#include "workloads/rtdetr/config.h"
 #include "workloads/rtdetr/layers.h"
 
 namespace rangefinder::rtdetr {
 namespace {
-
-constexpr int kBoxValues = 4;
 
 template <typename Value>
 Value* allocate(Execution& execution, std::int64_t count) {
@@ -31,7 +30,7 @@ void project_levels(Execution& execution, const SelectionParameters& parameters,
   dump(execution, "source_flatten", memory);
 }
 
-/// output_memory: positions whose anchors are invalid count as zeros in front of the linear layer.
+/// output_memory: positions with invalid anchors count as zeros in the input of the linear layer.
 void run_output_layer(Execution& execution, const Config& config, const SelectionParameters& parameters,
                       const Geometry& geometry, const Tensor& memory, const Tensor& output) {
   const Module module(execution, "enc_output");
@@ -74,7 +73,7 @@ void gather_rows(Execution& execution, const Tensor& source, const std::int32_t*
   execution.backend.run(args);
 }
 
-/// Boxes of the chosen positions: what the head says, from their anchors.
+/// Boxes of the selected positions: the head's output added to their anchors.
 void run_box_head(Execution& execution, const SelectionParameters& parameters, const Geometry& geometry,
                   const Selection& selection) {
   const Arena::Scope scope(execution.arena);
@@ -132,7 +131,7 @@ Selection run_query_selection(Execution& execution, const Config& config,
   }
   choose(execution, config, geometry, scores, images, indices);
   dump_rows(execution, "topk_ind", indices, {images, config.queries});
-  // Behind the selection, which runs all the same: the work is that of an ordinary pass.
+  // After the selection, which always runs: the work equals that of an ordinary pass.
   selection.chosen = forced_indices != nullptr ? forced_indices : indices;
   {
     const Module module(execution, "gather");

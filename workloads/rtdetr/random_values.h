@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers that are the same on every machine and do not depend on the order in which tensors are
-// made: each name has a sequence of its own. splitmix64 (Steele, Lea, Flood 2014).
+// Random numbers that are the same on every machine and do not depend on the order of creation: each name has
+// its own sequence. splitmix64 (Steele, Lea, Flood 2014).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class RandomValues {
 
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }  ///< [0, 1)
   double between(double low, double high) { return low + (high - low) * uniform(); }
-  /// Mean 0 and this deviation, uniform: cheaper than a normal one and without far outliers.
+  /// Mean 0 and this deviation, uniform: cheaper than a normal distribution and without far outliers.
   double spread(double deviation) {
     constexpr double kSquareRootOf3 = 1.7320508075688772;
     return between(-kSquareRootOf3, kSquareRootOf3) * deviation;

@@ -20,13 +20,13 @@
 
 #include "kernels/conversion.h"
 
-static_assert(std::endian::native == std::endian::little, "the format is little-endian, and so are we");
+static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
 namespace rangefinder::rtdetr {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // as the format's own library
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the same limit as the format's own library
 
 struct Dtype {
   std::string_view name;
@@ -38,7 +38,7 @@ constexpr std::array kDtypes{Dtype{"F32", 4}, Dtype{"F16", 2}, Dtype{"BF16", 2},
 struct Entry {
   std::string_view dtype;  // of kDtypes
   Shape shape;
-  std::uint64_t begin = 0;  // bytes behind the header
+  std::uint64_t begin = 0;  // bytes after the header
   std::uint64_t end = 0;
 };
 
@@ -46,7 +46,7 @@ struct Entry {
   throw std::runtime_error(path + ": " + reason);
 }
 
-/// Elements of `shape`; nothing if a dimension is negative or the product does not fit.
+/// Elements of `shape`; nullopt if a dimension is negative or the product overflows.
 std::optional<std::uint64_t> checked_count(const Shape& shape) {
   std::uint64_t count = 1;
   for (const std::int64_t dimension : shape) {
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> checked_count(const Shape& shape) {
   return count;
 }
 
-/// A file mapped for reading, for as long as it lives.
+/// A file mapped for reading while the object lives.
 class Mapping {
  public:
   explicit Mapping(const std::string& path) {
@@ -100,7 +100,7 @@ Entry read_entry(const std::string& path, const std::string& name, const nlohman
     const auto count = checked_count(entry.shape);
     if (!count) refuse(path, "tensor " + name + " has the impossible shape " + shape_text(entry.shape));
     if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data_bytes)
-      refuse(path, "tensor " + name + " lies outside the file");
+      refuse(path, "tensor " + name + " is outside the file");
     entry.begin = offsets[0];
     entry.end = offsets[1];
     if (entry.end - entry.begin != *count * known->bytes)
@@ -108,7 +108,7 @@ Entry read_entry(const std::string& path, const std::string& name, const nlohman
                        " bytes, its shape " + shape_text(entry.shape) + " needs " +
                        std::to_string(*count * known->bytes));
   } catch (const nlohmann::json::exception& error) {
-    refuse(path, "tensor " + name + " is described wrongly: " + error.what());
+    refuse(path, "tensor " + name + " has a wrong description: " + error.what());
   }
   return entry;
 }
@@ -173,7 +173,7 @@ struct SafetensorsFile::Content {
 
   std::string path;
   Mapping mapping;
-  std::span<const std::byte> data;  // behind the header
+  std::span<const std::byte> data;  // after the header
   std::map<std::string, Entry> entries;
 };
 
@@ -183,12 +183,12 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : content_(std::make_u
   std::uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, bytes.data(), kLengthBytes);
   if (header_bytes > kMaxHeaderBytes || header_bytes > bytes.size() - kLengthBytes)
-    refuse(path, "its header is said to have " + std::to_string(header_bytes) + " bytes, the file has " +
+    refuse(path, "the header length is " + std::to_string(header_bytes) + " bytes, but the file has " +
                      std::to_string(bytes.size()));
   const auto* const text = reinterpret_cast<const char*>(bytes.data()) + kLengthBytes;
   const auto header =
       nlohmann::json::parse(text, text + header_bytes, nullptr, /* allow_exceptions = */ false);
-  if (!header.is_object()) refuse(path, "its header is not a JSON object");
+  if (!header.is_object()) refuse(path, "the header is not a JSON object");
   content_->data = bytes.subspan(kLengthBytes + header_bytes);
   for (const auto& [name, value] : header.items())
     if (name != "__metadata__")
@@ -231,7 +231,7 @@ std::vector<std::int64_t> SafetensorsFile::integers(const std::string& name) con
   const std::span<const std::byte> bytes = content_->bytes_of(entry);
   if (entry.dtype == "I32") return converted<std::int32_t, std::int64_t>(bytes);
   if (entry.dtype == "I64") return converted<std::int64_t, std::int64_t>(bytes);
-  refuse(content_->path, "tensor " + name + " holds no integers");
+  refuse(content_->path, "tensor " + name + " does not hold integers");
 }
 
 }  // namespace rangefinder::rtdetr

@@ -2,9 +2,9 @@
 //
 // Reading and writing .safetensors: 8 bytes of header length, a JSON header, then the tensors' bytes.
 //
-// The reader maps the file and trusts nothing: header length, offsets, overlaps, sizes against shapes
-// are checked before a byte of a tensor is touched. Reads F32, F16, BF16, F64, I32 and I64.
-// Throws std::runtime_error: the file, the tensor, what is wrong with it.
+// The reader maps the file and trusts nothing. It checks header length, offsets, overlaps and sizes against
+// shapes before it touches a byte of a tensor. Reads F32, F16, BF16, F64, I32 and I64.
+// Throws std::runtime_error with the file, the tensor and what is wrong.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class SafetensorsFile {
   std::unique_ptr<Content> content_;
 };
 
-/// Tensors to be written, all at once, when everything is known.
+/// Collects tensors and writes them all at once.
 class SafetensorsWriter {
  public:
   /// A second tensor of the same name throws std::invalid_argument.

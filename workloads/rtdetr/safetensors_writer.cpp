@@ -10,7 +10,7 @@
 namespace rangefinder::rtdetr {
 namespace {
 
-constexpr std::size_t kHeaderAlignmentBytes = 8;  // tensors begin aligned, as readers that map like it
+constexpr std::size_t kHeaderAlignmentBytes = 8;  // aligns tensors for readers that map the file
 
 template <typename Value>
 std::vector<std::byte> bytes_of(const std::string& name, const Shape& shape,

@@ -11,9 +11,9 @@ namespace rangefinder::rtdetr {
 namespace {
 
 constexpr int kWaves = 8;
-constexpr double kMaxCycles = 12;  // over the image
+constexpr double kMaxCycles = 12;  // per image
 
-/// A plane wave along one axis is a table of its values; two axes need no more.
+/// A product of one wave along each axis; each is a table of its values.
 struct Wave {
   double row_cycles;
   double column_cycles;

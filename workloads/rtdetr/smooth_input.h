@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Input for runs without a photograph: random, smooth, in 0..1. White noise would leave every map near
-// its mean after a few convolutions; this keeps structure at all scales.
+// Input for runs without a photograph: random, smooth, in 0..1. White noise would leave every map near its
+// mean after a few convolutions; smooth input keeps structure at all scales.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights from a seed. Convolutions and linear layers keep the variance of what goes through them, batch
-// norms get the moments of their inputs (moments.h), and the heads spread their scores: what Hugging
-// Face initialises with would leave all scores equal and all boxes unrefined.
+// Weights from a seed. Convolutions and linear layers preserve the variance of their inputs, batch norms get
+// the moments of their inputs (moments.h), and the heads spread their scores. Hugging Face's initialisation
+// would leave all scores equal and all boxes unrefined.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -74,7 +74,7 @@ const std::vector<float>& Synthesis::draw(const std::string& name, Draw&& one_of
   return weights_.at(full).values;
 }
 
-/// Each filter sums up to zero: what all channels have in common, which moments.h knows worst, cancels out.
+/// Each filter sums to zero: the part common to all channels, which moments.h estimates worst, cancels out.
 const std::vector<float>& Synthesis::centred_filters(const std::string& name, double deviation) {
   std::vector<float> values = draw(name, [&](RandomValues& random) { return random.spread(deviation); });
   const Shape& shape = shapes_.at("model." + name);
@@ -124,7 +124,7 @@ Moments Synthesis::convolution(const std::string& name, const Names& names, cons
   return output;
 }
 
-/// Behind a layer norm: mean beta, variance gamma squared, whatever came in.
+/// After a layer norm: mean beta, variance gamma squared, for any input.
 Moments Synthesis::norm(const std::string& name) {
   Moments output;
   for (const float gamma :
@@ -159,7 +159,7 @@ void Synthesis::attention(const std::string& name) {
   for (const char* part : {".q_proj", ".k_proj", ".v_proj", ".o_proj"}) linear(name + part);
 }
 
-/// Offsets begin as rays, a direction a head, a step a point; scattered by the query.
+/// Offsets are rays (a direction per head, a step per point), scattered by the query.
 void Synthesis::sampling(const std::string& name) {
   const double scale = 1 / std::sqrt(config_.model_channels);
   draw(name + ".sampling_offsets.weight", [&](RandomValues& random) { return random.spread(0.5 * scale); });

@@ -44,7 +44,7 @@ Tensor Tensor::as_sequence() const {
 }
 
 Arena::Arena(void* base, std::size_t capacity_bytes)
-    // Some address, aligned and not null: kernels treat null as an absent operand.
+    // An aligned address that is not null: kernels treat null as an absent operand.
     : base_(base != nullptr ? static_cast<std::byte*>(base) : reinterpret_cast<std::byte*>(kAlignmentBytes)),
       capacity_bytes_(base != nullptr ? capacity_bytes : std::numeric_limits<std::size_t>::max() / 2) {}
 

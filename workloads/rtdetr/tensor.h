@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations: a view of channels-last memory with its element type, and the arena it lies in.
+// Activations: a view of channels-last memory with its element type, and the arena that holds it.
 //
-// Sequences are tensors too: (images, 1, rows, channels). A Tensor owns nothing and is copied freely;
-// whether its memory is the GPU's or the host's only the Backend knows.
+// Sequences are tensors too: (images, 1, rows, channels). A Tensor owns nothing and is copied freely. Only
+// the Backend knows whether its memory is the GPU's or the host's.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Tensor {
   kernels::NhwcOutput view;
 
   kernels::NhwcInput input() const { return kernels::as_input(view); }
-  /// Rows of all images; these follow each other only if the tensor is packed.
+  /// Rows of all images; contiguous only if the tensor is packed.
   std::int64_t rows() const { return images * view.pixels(); }
   bool is_packed() const {
     return view.pixel_step() == view.channels && view.image_step() == view.pixels() * view.channels;
@@ -33,11 +33,11 @@ struct Tensor {
   Tensor as_sequence() const;
 };
 
-/// Memory handed out from one block, last in, first out: temporaries of a module give way to those of
-/// the next, so that a forward pass lives in few bytes and much of it stays in L2. One thread.
+/// Allocates from one block, last in, first out. A module's temporaries reuse the memory of the previous
+/// one's, so that a forward pass needs few bytes and much of it stays in L2. One thread.
 class Arena {
  public:
-  /// base nullptr: nothing is handed out but addresses; peak_bytes() then says what a real arena needs.
+  /// base nullptr: returns addresses only; peak_bytes() is then the size that a real arena needs.
   Arena(void* base, std::size_t capacity_bytes);
 
   /// 256-byte aligned, uninitialised. Throws std::bad_alloc beyond the capacity of a real arena.
@@ -46,7 +46,7 @@ class Arena {
 
   std::size_t peak_bytes() const { return peak_bytes_; }
 
-  /// Gives back, when it ends, all that was allocated while it lived.
+  /// Releases, when it ends, everything that was allocated while it lived.
   class Scope {
    public:
     explicit Scope(Arena& arena) : arena_(arena), used_bytes_(arena.used_bytes_) {}
@@ -60,7 +60,7 @@ class Arena {
   };
 
  private:
-  std::byte* base_;  // an address that is never followed where the arena only measures
+  std::byte* base_;  // never dereferenced if the arena only measures
   std::size_t capacity_bytes_;
   std::size_t used_bytes_ = 0;
   std::size_t peak_bytes_ = 0;

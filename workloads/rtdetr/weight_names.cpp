@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names and shapes of a state dict, and what older files call them.
+// The names and shapes of a state dict, and their older names.
 #include "workloads/rtdetr/weights.h"
 
 namespace rangefinder::rtdetr {
@@ -21,7 +21,7 @@ class Specs {
     add(name + ".running_mean", {channels});
     add(name + ".running_var", {channels});
   }
-  /// A convolution and its batch norm; `names` is what the two are called.
+  /// A convolution and its batch norm; `names`: the names of the two.
   void convolution(const std::string& name, const std::pair<const char*, const char*>& names, int outputs,
                    int inputs, int kernel_size) {
     add(name + "." + names.first + ".weight", {outputs, inputs, kernel_size, kernel_size});

@@ -7,7 +7,7 @@
 namespace rangefinder::rtdetr {
 namespace {
 
-/// What is wrong with a file, kind by kind; the first of each and how many.
+/// Errors of one kind in a file: the first one and the number of all.
 class Complaints {
  public:
   void add(const std::string& text) {
@@ -34,7 +34,7 @@ const WeightTensor& Weights::at(const std::string& name) const {
 }
 
 Weights load_weights(const SafetensorsFile& file, const Config& config) {
-  std::map<std::string, std::string> file_name_of;  // by the new name
+  std::map<std::string, std::string> file_name_of;  // key: the new name
   for (const std::string& name : file.names()) {
     const std::string canonical = canonical_name(name);
     if (canonical.empty()) continue;
@@ -58,7 +58,7 @@ Weights load_weights(const SafetensorsFile& file, const Config& config) {
     }
   }
   for (const auto& [canonical, name] : file_name_of)
-    if (!wanted.contains(canonical)) surplus.add("tensor " + name + " is not known");
+    if (!wanted.contains(canonical)) surplus.add("tensor " + name + " is unknown");
   missing.raise_if_any(file.path(), config.name);
   surplus.raise_if_any(file.path(), config.name);
   misshapen.raise_if_any(file.path(), config.name);

@@ -6,8 +6,8 @@
 //                             +--> Weights: name -> shape, fp32 values --> parameters.h folds them
 //   seed ---------------------+
 //
-// Nothing is folded or transposed here; a Weights equals model.state_dict() in fp32, less
-// the counters that training keeps (num_batches_tracked).
+// Folds and transposes nothing; a Weights equals model.state_dict() in fp32, except for the counters of
+// training (num_batches_tracked).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct WeightTensor {
 
 class Weights {
  public:
-  /// Throws std::out_of_range naming the tensor.
+  /// Throws std::out_of_range with the tensor's name.
   const WeightTensor& at(const std::string& name) const;
   void set(const std::string& name, WeightTensor tensor) { tensors_[name] = std::move(tensor); }
   const std::map<std::string, WeightTensor>& all() const { return tensors_; }
@@ -43,19 +43,19 @@ struct WeightSpec {
   Shape shape;
 };
 
-/// Every tensor of this model that counts, in the order of its state dict. R50: 722, that is all 764 less
-/// the num_batches_tracked.
+/// Every tensor that this model uses, in the order of its state dict. R50: 722, which is all 764 except for
+/// num_batches_tracked.
 std::vector<WeightSpec> weight_specs(const Config& config);
 
 /// The new name of an old one (out_proj, layers.N.fc1, encoder.encoder.N.layers); new names stay.
-/// Empty: the tensor is to be ignored (num_batches_tracked, the heads that old files carry twice).
+/// Empty: ignore the tensor (num_batches_tracked, the heads that old files hold twice).
 std::string canonical_name(std::string_view name);
 
-/// Throws std::runtime_error naming the first missing, else the first surplus, else the first misshapen
-/// tensor, with both shapes and how many more there are.
+/// Throws std::runtime_error with the first missing, else the first unknown, else the first misshapen tensor,
+/// both shapes, and the number of further ones.
 Weights load_weights(const SafetensorsFile& file, const Config& config);
 
-/// Weights whose activations stay healthy in fp16 through all layers: variance-preserving convolutions and
+/// Weights whose activations stay in fp16's range through all layers: variance-preserving convolutions and
 /// linear layers, batch norms with the moments of their inputs. The same seed gives the same bits.
 Weights synthetic_weights(const Config& config, std::uint64_t seed);
 

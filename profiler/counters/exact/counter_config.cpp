@@ -74,11 +74,11 @@ bool CounterConfig::read_device(CUcontext context, std::uint32_t gpu) {
 bool CounterConfig::evaluate(std::size_t group, std::span<const std::uint8_t> image, std::size_t range,
                              std::span<double, kMaxRangeMetrics> values) {
   const std::size_t count = plan_.groups[group].metrics.size();
-  // Of the bytes all or none; of other sets, ratios may be of nothing.
+  // Bytes need all values. In other sets a ratio may have a zero denominator.
   const std::size_t needed = count == kExactMetrics ? count : kSentinelMetrics;
   const CUptiResult all = configs_[group]->evaluate(image, range, values.first(count), needed);
   if (all == CUPTI_SUCCESS || needed == count) return all == CUPTI_SUCCESS;
-  // One that the device does not deliver spoils them all: one by one, then.
+  // One metric that the device does not deliver makes the whole call fail: evaluate them one by one.
   for (std::size_t i = 0; i < count; ++i) {
     if (configs_[group]->evaluate_one(image, range, i, values[i]) != CUPTI_SUCCESS) {
       values[i] = std::numeric_limits<double>::quiet_NaN();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the counters of one GPU are asked for: the request's metrics as groups of one pass,
-// each with CUPTI's configuration image, and the way back from counter images to values.
+// Counter configuration of one GPU: the request's metrics as groups of one pass, each with
+// CUPTI's configuration image, and the evaluation of counter images.
 //
-//   request, chip, what the GPU offers ─▶ build() ─▶ groups ─▶ ExactSession::start
-//                                    decoded image ─▶ evaluate() ─▶ values
+//   request, chip, availability ─▶ build() ─▶ groups ─▶ ExactSession::start
+//                             decoded image ─▶ evaluate() ─▶ values
 //
-// Takes 0.1 to 0.5 s and is built on the drain thread, never on one of the application's.
-// Not thread-safe but for what is const; after build() only the drain thread evaluates.
+// build() takes 0.1 to 0.5 s. ExactGpus runs it on its own thread, not the application's.
+// Not thread-safe except for const methods; after build() only the drain thread evaluates.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class CounterConfig {
  public:
   explicit CounterConfig(const CuptiLibrary& library) noexcept : library_(library) {}
 
-  /// `context`: one on `gpu`. False: error() says why.
+  /// `context`: any context on `gpu`. False: see error().
   [[nodiscard]] bool build(CUcontext context, std::uint32_t gpu, const std::string& request);
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
@@ -34,7 +34,7 @@ class CounterConfig {
   [[nodiscard]] std::size_t groups() const noexcept { return plan_.groups.size(); }
   [[nodiscard]] const MetricConfig& config(std::size_t group) const noexcept { return *configs_[group]; }
 
-  /// Values of range `range` of a decoded image that was collected with `group`. False: none.
+  /// Values of range `range` of a decoded image that was collected with `group`. False: no values.
   [[nodiscard]] bool evaluate(std::size_t group, std::span<const std::uint8_t> image, std::size_t range,
                               std::span<double, kMaxRangeMetrics> values);
 

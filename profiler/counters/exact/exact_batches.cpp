@@ -46,7 +46,7 @@ void ExactBatches::give(std::uint32_t gpu, std::uint16_t group, std::span<const 
   loss_.add(Loss::events_dropped, ranges.size());
 }
 
-// Whatever its size, one batch always has room.
+// A batch of any size always fits if it is the only one.
 bool ExactBatches::has_room(std::size_t ranges, std::size_t image_bytes) const noexcept {
   return batches_.empty() ||
          (waiting_ranges_ + ranges <= kMaxWaiting && waiting_bytes_ + image_bytes <= kMaxImageBytes);
@@ -89,7 +89,7 @@ void ExactBatches::evaluate(ExactBatch& batch, CounterConfig& config) const {
     if (cupti_.ProfilerHostGetRangeName(&name) != CUPTI_SUCCESS || name.pRangeName == nullptr) continue;
     std::size_t index = batch.ranges.size();
     std::from_chars(name.pRangeName, name.pRangeName + std::strlen(name.pRangeName), index);
-    std::free(const_cast<char*>(name.pRangeName));  // CUPTI: the caller frees it
+    std::free(const_cast<char*>(name.pRangeName));  // CUPTI's documentation: the caller frees it
     if (index >= batch.ranges.size()) continue;
     ExactLaunch& range = batch.ranges[index];
     const bool has_values = config.evaluate(batch.group, batch.image, i, range.values);
@@ -98,14 +98,14 @@ void ExactBatches::evaluate(ExactBatch& batch, CounterConfig& config) const {
 }
 
 void ExactBatches::count_unmeasured(std::span<const ExactLaunch> launches) noexcept {
-  std::uint64_t outcome = 0;
+  std::uint64_t unmeasured = 0;
   for (const ExactLaunch& launch : launches) {
     const bool launched = launch.event.c == 0;
-    const bool in_range = launch.counter_range != 0 && !launch.is_counter_range;  // counted with it
+    const bool in_range = launch.counter_range != 0 && !launch.is_counter_range;  // counted with its range
     if (launched && !in_range && launch.outcome != CounterOutcome::measured)
-      outcome += launch.is_counter_range ? launch.launches : 1;
+      unmeasured += launch.is_counter_range ? launch.launches : 1;
   }
-  if (outcome != 0) loss_.add(Loss::exact_unmeasured, outcome);
+  if (unmeasured != 0) loss_.add(Loss::exact_unmeasured, unmeasured);
 }
 
 }  // namespace rangefinder

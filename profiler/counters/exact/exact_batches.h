@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the application's threads to the drain thread: launches, and batches of counter
-// ranges whose values are still in CUPTI's image.
+// Queue from the application's threads to the drain thread: launches, and batches of
+// counter ranges whose values are still in CUPTI's image.
 //
 //   ExactContext ─▶ give(ranges, image) ─┐
 //   ExactProfiler ─▶ give(launch) ───────┴─▶ take(): evaluate ─▶ launches with values
 //
-// Evaluation takes 4 us a range, so that it is not done while a launch waits: the image is
-// copied (7 MB, 1 ms) and kept for the drain thread. Any thread gives, one takes.
+// Evaluation takes 4 us per range, too long while a launch waits. So the image is copied
+// (7 MB, 1 ms) and evaluated on the drain thread. Any thread may give, one thread takes.
 #pragma once
 
 #include <atomic>
@@ -27,14 +27,14 @@ namespace rangefinder {
 struct ExactBatch {
   std::uint32_t gpu = 0;
   std::uint16_t group = 0;
-  std::vector<ExactLaunch> ranges;  ///< by their number in the image
-  std::vector<std::uint8_t> image;  ///< decoded counter data; empty: there are no values
+  std::vector<ExactLaunch> ranges;  ///< by range number in the image
+  std::vector<std::uint8_t> image;  ///< decoded counter data; empty: no values
 };
 
 class ExactBatches {
  public:
-  /// Not yet taken by the drain thread: launches, and as many ranges, 34 MiB each; images. By bytes and
-  /// not by number, so that small batches are not lost sooner than large ones.
+  /// Limits of what waits for the drain thread. kMaxWaiting holds for launches and for ranges (34 MiB each).
+  /// Images are limited by bytes, not by number, so that small batches are not lost sooner than large ones.
   static constexpr std::size_t kMaxWaiting = std::size_t{1} << 16;
   static constexpr std::size_t kMaxImageBytes = std::size_t{56} << 20;
 
@@ -44,9 +44,9 @@ class ExactBatches {
   void give(std::uint32_t gpu, std::uint16_t group, std::span<const ExactLaunch> ranges,
             std::span<const std::uint8_t> image) noexcept;
 
-  /// Drain thread: appends what was given since. `config`: of a GPU, nullptr if it has none.
+  /// Drain thread: appends everything given since the last call. `config(gpu)`: nullptr if it has none.
   void take(std::vector<ExactLaunch>& out, const std::function<CounterConfig*(std::uint32_t gpu)>& config);
-  /// Batches so far.
+  /// Batches given so far.
   [[nodiscard]] std::uint64_t given() const noexcept { return given_.load(std::memory_order_relaxed); }
 
  private:
@@ -60,9 +60,9 @@ class ExactBatches {
   std::mutex mutex_;
   std::vector<ExactLaunch> launches_;  // guarded by mutex_
   std::vector<ExactBatch> batches_;    // guarded by mutex_
-  std::vector<ExactBatch> spare_;      // guarded by mutex_: their memory is used again
-  std::size_t waiting_ranges_ = 0;     // guarded by mutex_: in batches_, as are
-  std::size_t waiting_bytes_ = 0;      // guarded by mutex_: the images'
+  std::vector<ExactBatch> spare_;      // guarded by mutex_: memory for reuse
+  std::size_t waiting_ranges_ = 0;     // guarded by mutex_: ranges in batches_
+  std::size_t waiting_bytes_ = 0;      // guarded by mutex_: image bytes in batches_
 };
 
 }  // namespace rangefinder

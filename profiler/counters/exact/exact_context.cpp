@@ -30,8 +30,8 @@ bool ExactContext::batch_due(std::int64_t now_ns) const noexcept {
   return !ranges_.empty() && (ranges_.size() == batch_size_ || now_ns - batch_began_ns_ > kBatchNs);
 }
 
-// The kernel that was waited for in vain is to be known as one that may wait, if it is not already.
-void ExactContext::name_waiter(bool waited) noexcept {
+// After a timeout, remembers the unfinished kernel as one that may wait, unless it is already known.
+void ExactContext::record_waiter(bool waited) noexcept {
   if (waited && waiter_ == 0) waiter_ = in_flight_.unfinished();
 }
 
@@ -39,20 +39,19 @@ std::uint32_t ExactContext::take_waiter() noexcept {
   return std::exchange(waiter_, 0);
 }
 
-// Whether a drain would come to an end. In a context of one stream it always does: what comes
-// later is behind it.
+// Whether a drain would end. With one stream it always does: later work cannot block it.
 bool ExactContext::may_drain(std::int64_t patience_ns) noexcept {
-  if (blind_) return false;
+  if (must_not_drain_) return false;
   if (!many_streams.load(std::memory_order_relaxed)) return true;
   return wait_for_gpu(patience_ns);
 }
 
 bool ExactContext::wait_for_gpu(std::int64_t patience_ns) noexcept {
-  if (impatient_) patience_ns = 0;
+  if (skip_waits_) patience_ns = 0;
   if (in_flight_.has_waiter()) patience_ns = std::min(patience_ns, kShortPatienceNs);
   const bool idle = in_flight_.wait(patience_ns);
-  if (!idle) name_waiter(patience_ns >= kPatienceNs);
-  impatient_ = !idle && (impatient_ || patience_ns > 0);
+  if (!idle) record_waiter(patience_ns >= kPatienceNs);
+  skip_waits_ = !idle && (skip_waits_ || patience_ns > 0);
   return idle;
 }
 
@@ -76,7 +75,7 @@ bool ExactContext::close_range(std::int64_t patience_ns) {
 CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig& config) {
   if (entry.stream != nullptr && entry.stream != CU_STREAM_LEGACY) many_streams.store(true);
   if (joins_open_range(entry) && !stuck_) return CounterOutcome::measured;
-  // Work outside of ranges must have ended as well as what is in the last one.
+  // Work outside ranges must have ended too, not only the work of the last range.
   if (!close_range(kPatienceNs) || !may_drain(kPatienceNs)) {
     return session_.state() == ExactSession::State::failed ? CounterOutcome::not_started
                                                            : CounterOutcome::waiting;
@@ -90,7 +89,7 @@ CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig&
                         WithoutLargeStack::not_at_all))
       return CounterOutcome::not_started;
   }
-  disturbed.store(false);  // what went by before the range opens is not in it
+  disturbed.store(false);  // launches before the range opens are not in it
   if (!session_.push(ranges_.size())) return CounterOutcome::not_started;
   if (ranges_.empty()) batch_began_ns_ = entry.now_ns;
   ExactLaunch& range = ranges_.emplace_back();
@@ -105,15 +104,15 @@ CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig&
 
 bool ExactContext::leave(const ExactEntry& entry, ExactLaunch& launch, std::uint64_t next_number) {
   last_ns_ = launch.event.end_ns;
-  if (!in_flight_.add(entry.stream, launch.name, false)) blind_ = true;
+  if (!in_flight_.add(entry.stream, launch.name, false)) must_not_drain_ = true;
   ExactLaunch& range = ranges_.back();
   const bool is_kernel = launch.kind == WorkKind::kernel || launch.kind == WorkKind::graph;
   launch.gpu = gpu;
   launch.group = static_cast<std::uint16_t>(group_);
   if (at_ == ExactAt::launch || entry.range == 0) {
     range = launch;
-    range.outcome = CounterOutcome::lost;  // until its values are there
-    // In a context of one stream nothing launched later can be waited for.
+    range.outcome = CounterOutcome::lost;  // until it has values
+    // With one stream, work cannot wait for a later launch.
     if (!many_streams.load(std::memory_order_relaxed)) {
       open_ = false;
       if (disturbed.exchange(false)) range.outcome = CounterOutcome::shared;
@@ -138,27 +137,27 @@ bool ExactContext::leave(const ExactEntry& entry, ExactLaunch& launch, std::uint
   return true;
 }
 
-void ExactContext::pass(const ExactEntry& entry, bool may_wait) {
+void ExactContext::launch_without_range(const ExactEntry& entry, bool may_wait) {
   if (open_) (void)close_range(may_wait ? kShortPatienceNs : kPatienceNs);
   if (open_) disturbed.store(true);
-  if (!in_flight_.add(entry.stream, entry.name, may_wait)) blind_ = true;
+  if (!in_flight_.add(entry.stream, entry.name, may_wait)) must_not_drain_ = true;
 }
 
 void ExactContext::finish_range() {
   if (open_) (void)close_range(kPatienceNs);
 }
 
-void ExactContext::end_stream(CUstream stream, bool may_ask) {
-  // Its handle may not be asked for any more. Work that does not end now is not waited for: the
-  // range it is in stays open, and what it yields is thrown away.
-  if (may_ask && !wait_for_gpu(kPatienceNs) && open_) stuck_ = true;
+void ExactContext::end_stream(CUstream stream, bool may_query) {
+  // Afterwards the handle must not be queried. If the work does not end now, its range stays open and is
+  // discarded.
+  if (may_query && !wait_for_gpu(kPatienceNs) && open_) stuck_ = true;
   in_flight_.forget(stream);
 }
 
 bool ExactContext::end_batch(std::int64_t patience_ns, bool disable) {
-  // Also with one stream: the calling thread will wait for the GPU, and what the GPU does may wait
-  // for that thread.
-  if (blind_ || !wait_for_gpu(patience_ns) || !close_range(patience_ns)) return false;
+  // Waits even with one stream: the calling thread would block on the GPU, and the GPU's work may wait for
+  // that thread.
+  if (must_not_drain_ || !wait_for_gpu(patience_ns) || !close_range(patience_ns)) return false;
   if (running() && (disable || !ranges_.empty())) {
     const bool decoded = on_large_stack([&] { return session_.end_batch(); });
     batches_.give(gpu, static_cast<std::uint16_t>(group_), ranges_,
@@ -176,9 +175,9 @@ void ExactContext::give_up() {
   if (may_drain(0)) on_large_stack([this] { session_.abandon(); });
 }
 
-// The group that this path was measured with least: over its repetitions all have their turn. To change
-// takes as long as to start, so a group stays until it is ahead by as much again: few changes in a long run,
-// and in a short one each group comes early.
+// The group that measured this path least often, so that all groups take turns over its iterations. A change
+// takes as long as a start. So a group stays until its count is more than twice the lowest: a long run has
+// few changes, and in a short one each group comes early.
 std::size_t ExactContext::choose_group(const ExactEntry& entry, std::size_t groups) {
   if (groups == 1) return 0;
   if (seen_.empty()) seen_.resize((std::size_t{PathTable::kMaxPaths} + 1) * groups);

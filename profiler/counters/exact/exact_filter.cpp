@@ -10,17 +10,17 @@
 namespace rangefinder {
 namespace {
 
-/// Parts of names of kernels that wait for a peer, a signal or a host: NCCL, NVSHMEM, MSCCL++,
+/// Name parts of kernels that wait for a peer, a signal or the host: NCCL, NVSHMEM, MSCCL++,
 /// Transformer Engine's user buffers, DeepEP, PyTorch's symmetric memory, stream-ordered flags.
 constexpr std::array<std::string_view, 14> kWaiters{
     "nccl",        "nvshmem",   "mscclpp",       "msccl_",        "userbuffers",
     "deep_ep",     "symm_mem",  "one_shot_all_", "two_shot_all_", "cross_device_reduce",
     "all_reduce_", "wait_flag", "wait_signal",   "spin_wait"};
 
-/// A regular expression's stack grows with what it is matched against.
+/// std::regex recurses: its stack use grows with the length of the text.
 constexpr std::size_t kMaxMatched = 2048;
 
-/// As reports show it: a '/' or '\\' inside of a name has a '\\' before it.
+/// As in reports: a '/' or '\\' inside a name is escaped with '\\'.
 void append_escaped(std::string& text, std::string_view name) {
   for (const char c : name) {
     if (c == '/' || c == '\\') text += '\\';
@@ -59,7 +59,7 @@ ExactChoice ExactFilter::choose(std::uint32_t name, std::uint32_t path) noexcept
       of_name = choose_name(name);
       known_name.store(of_name, std::memory_order_relaxed);
     }
-    // One that may wait matters also where nobody asked for its bytes: nothing may drain behind it.
+    // A kernel that may wait matters even if its bytes are not requested: no drain may follow it.
     if (of_name == ExactChoice::may_wait || of_path == ExactChoice::measure) return of_name;
     return ExactChoice::not_wanted;
   } catch (...) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which launches get a counter range: those that the user names, never those that may
+// Which launches get a counter range: those that the user selects, never those that may
 // wait for work launched later.
 //
 //   path id ─▶ glob of --exact-range ──┐
-//   kernel  ─▶ --exact-kernel ─────────┼─▶ measure | leave alone | may wait
+//   kernel  ─▶ --exact-kernel ─────────┼─▶ measure | not wanted | may wait
 //   kernel  ─▶ --exact-skip, list ─────┘
 //
-// A counter range ends with a drain of the GPU. A kernel that waits for a flag, a peer or
-// a later launch never ends behind such a drain, and the program hangs: such kernels are
-// known by name (exact_filter.cpp), from the user, or from the watchdog. Each name and
-// path is looked at once; after that an answer is one load. Any thread.
+// A counter range ends with a drain of the GPU. If a kernel waits for a flag, a peer or a
+// later launch, such a drain never ends and the program hangs. These kernels are known by
+// name (exact_filter.cpp), from the user, or from the watchdog. Each name and path is
+// evaluated once; later queries are one load. Any thread.
 #pragma once
 
 #include <array>
@@ -32,9 +32,9 @@ class ExactFilter {
   ExactFilter(const Options& options, const Recorder& recorder);
 
   /// `name`: NameTable id of a kernel's mangled name; 0 for copies, memsets and graphs, which
-  /// --exact-kernel leaves out. Never throws: what cannot be decided is not wanted.
+  /// --exact-kernel excludes. Never throws: on an error the launch is not wanted.
   [[nodiscard]] ExactChoice choose(std::uint32_t name, std::uint32_t path) noexcept;
-  /// From now on `name` counts as one that may wait.
+  /// From now on `name` is a kernel that may wait.
   void add_waiter(std::uint32_t name) noexcept;
 
  private:
@@ -46,12 +46,12 @@ class ExactFilter {
   const std::string glob_;
   const bool by_kernel_, by_skip_;
   std::regex kernel_, skip_;
-  // By id; bounded as the tables of names and paths are.
+  // By id; bounded like the tables of names and paths.
   std::unique_ptr<std::atomic<ExactChoice>[]> names_, paths_;
 };
 
-/// Whether a kernel of this demangled name is known to wait for work launched after it, or on
-/// another GPU: collectives, signals.
+/// Whether a kernel with this demangled name is known to wait for later launches or for another GPU
+/// (collectives, signals).
 [[nodiscard]] bool is_known_waiter(std::string_view name) noexcept;
 
 }  // namespace rangefinder

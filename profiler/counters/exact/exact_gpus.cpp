@@ -15,8 +15,8 @@ void ExactGpus::start_building(std::uint32_t gpu, CUcontext context) noexcept {
     ExactGpus* gpus;
     std::uint32_t gpu;
   };
-  CUcontext nobody = nullptr;
-  if (!gpus_[gpu].asked.compare_exchange_strong(nobody, context)) return;
+  CUcontext none = nullptr;
+  if (!gpus_[gpu].build_context.compare_exchange_strong(none, context)) return;
   auto* const order = new (std::nothrow) Order{this, gpu};
   {
     const std::lock_guard guard(ready_mutex_);
@@ -28,19 +28,19 @@ void ExactGpus::start_building(std::uint32_t gpu, CUcontext context) noexcept {
   };
   if (order != nullptr && start_own_thread("rangefinder-cfg", run, order)) return;
   delete order;
-  build(gpu);  // the application's thread pays: there is no other
+  build(gpu);  // no thread could be started: build on the application's
 }
 
 void ExactGpus::build(std::uint32_t gpu) noexcept {
   const auto begin = std::chrono::steady_clock::now();
   try {
     auto config = std::make_unique<CounterConfig>(library_);
-    (void)config->build(gpus_[gpu].asked.load(), gpu, request_);
+    (void)config->build(gpus_[gpu].build_context.load(), gpu, request_);
     gpus_[gpu].config = std::move(config);
     const auto passed =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
-    log_info("GPU " + std::to_string(gpu) + ": exact counters chosen in " + std::to_string(passed.count()) +
-             " ms");
+    log_info("GPU " + std::to_string(gpu) + ": exact counters configured in " +
+             std::to_string(passed.count()) + " ms");
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
   }
@@ -54,7 +54,7 @@ CounterConfig* ExactGpus::wait_for(std::uint32_t gpu) noexcept {
   if (CounterConfig* const ready = config(gpu); ready != nullptr) return ready;
   std::unique_lock wait(ready_mutex_);
   const auto is_over = [&] { return config(gpu) != nullptr || building_ == 0; };
-  if (!waited_in_vain_) waited_in_vain_ = !ready_changed_.wait_for(wait, kConfigPatience, is_over);
+  if (!timed_out_) timed_out_ = !ready_changed_.wait_for(wait, kConfigPatience, is_over);
   return config(gpu);
 }
 
@@ -77,7 +77,7 @@ bool ExactGpus::take_turn(ExactContext& context, std::int64_t now_ns) {
     return true;
   }
   if (holder != &context) {
-    // Its bytes are counted too: what the holder measures now is not measured alone.
+    // The holder's open range also counts this launch's bytes.
     holder->disturbed.store(true);
     gpu.wanted.store(true, std::memory_order_relaxed);
     return false;

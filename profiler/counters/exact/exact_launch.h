@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A launch with the counters of the range that was opened for it, or such a range with
-// all its launches. Plain data: it goes from the application's thread to the drain thread
-// and into recordings.
+// A launch with the counters of its own range, or a range that several launches share.
+// Plain data: passed from the application's thread to the drain thread and into recordings.
 #pragma once
 
 #include <array>
@@ -15,31 +14,31 @@
 
 namespace rangefinder {
 
-/// Most metrics that one counter range yields.
+/// Maximum number of metrics per counter range.
 inline constexpr std::size_t kMaxRangeMetrics = 48;
 
-/// Number of a group of metrics in the trace, by which it is told apart over all GPUs.
+/// Id of a metric group in the trace, unique over all GPUs.
 [[nodiscard]] constexpr std::uint32_t metric_set_id(std::uint32_t gpu, std::size_t group) noexcept {
   constexpr std::uint32_t kMaxGroups = 256;
   return gpu * kMaxGroups + static_cast<std::uint32_t>(group) + 1;
 }
 
-/// Why there are no values. Written as text into the trace.
+/// Whether a launch has counter values and, if not, why. Written as text into the trace.
 enum class CounterOutcome : std::uint32_t {
   measured,     ///< it has values
-  not_started,  ///< counters could not be started for its context
-  capturing,    ///< made while a stream of the process was being captured
+  not_started,  ///< counters could not be started for the context
+  capturing,    ///< launched while a stream of the process was in capture
   busy,         ///< another launch held the context's counters for too long
-  lost,         ///< CUPTI returned no values for its range
-  shared,       ///< another launch ran in its range
-  turn,         ///< another context of the GPU has its turn
-  waiting,      ///< earlier work had not ended: a range would have had to wait for it
+  lost,         ///< CUPTI returned no values for the range
+  shared,       ///< another launch ran in the range
+  turn,         ///< another context holds the GPU's counters
+  waiting,      ///< earlier work had not ended, and a range would have waited for it
   may_wait,     ///< the kernel may wait for work launched after it
-  not_wanted,   ///< outside of what --exact-range and --exact-kernel name: no line of its own
+  not_wanted,   ///< excluded by --exact-range or --exact-kernel: not written to the trace
 };
 
-[[nodiscard]] constexpr const char* counter_outcome_text(CounterOutcome why) noexcept {
-  switch (why) {
+[[nodiscard]] constexpr const char* counter_outcome_text(CounterOutcome outcome) noexcept {
+  switch (outcome) {
     case CounterOutcome::measured:
     case CounterOutcome::not_wanted:
       return "";
@@ -64,7 +63,7 @@ enum class CounterOutcome : std::uint32_t {
 }
 
 struct ExactLaunch {
-  Event event;               ///< of kind launch; of a range: start of its first, end of its last launch
+  Event event;               ///< of kind launch; range: start of its first launch, end of its last
   std::uint32_t thread = 0;  ///< gettid()
   std::uint32_t gpu = 0;
   std::uint32_t name = 0;  ///< kernel: NameTable id of the mangled name
@@ -72,12 +71,12 @@ struct ExactLaunch {
   CounterOutcome outcome = CounterOutcome::lost;
   Dim3 grid, block;
   std::uint64_t bytes = 0;
-  std::uint64_t counter_range = 0;  ///< number of the range that it shares; 0: one of its own
-  std::uint32_t launches = 0;       ///< of a range: launches in it, of which
-  std::uint32_t kernels = 0;        ///< kernels and graphs
+  std::uint64_t counter_range = 0;  ///< id of the shared range; 0: the launch has its own
+  std::uint32_t launches = 0;       ///< range: launches in it
+  std::uint32_t kernels = 0;        ///< of these, kernels and graphs
   bool is_counter_range = false;
   bool exclusive = true;
-  std::uint16_t group = 0;  ///< MetricPlan::groups: what `values` are of
+  std::uint16_t group = 0;  ///< index into MetricPlan::groups: the metrics of `values`
   std::array<double, kMaxRangeMetrics> values{};
 };
 

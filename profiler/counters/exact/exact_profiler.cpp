@@ -7,7 +7,7 @@
 namespace rangefinder {
 namespace {
 
-/// Adds the time it lives to a counter.
+/// Adds its lifetime to a counter.
 class HeldTime {
  public:
   explicit HeldTime(std::atomic<std::uint64_t>& sum) noexcept : sum_(sum), start_ns_(clock_now_ns()) {}
@@ -70,17 +70,17 @@ void ExactProfiler::note_context(CUcontext context) noexcept {
 }
 
 void ExactProfiler::note_wait(const ExactEntry& entry) noexcept {
-  // Into a graph it is no wait yet; a graph's launch that does not end is found by the watchdog.
+  // A captured wait does not wait yet. The watchdog finds a graph launch that does not end.
   if (refused() || finished_.load(std::memory_order_relaxed) || capturing_.load()) return;
   ExactContext* const context = find_or_add(entry.context);
   if (context == nullptr) return;
   context->many_streams.store(true);
-  skip_past(context, entry, true);
+  launch_without_range(context, entry, true);
 }
 
 void ExactProfiler::capture_begins(const ExactEntry& entry) noexcept {
-  if (capturing_.exchange(true)) return;  // another one is under way: no stream may be asked any more
-  // From each lock on, tick() looks at nothing of that context; what it was at is over.
+  if (capturing_.exchange(true)) return;  // another capture is in progress: no stream may be queried
+  // Taking each lock waits for a tick() in progress. Later ones see capturing_ and skip the context.
   const std::size_t count = context_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
     ExactContext& context = *contexts_[i];
@@ -101,7 +101,7 @@ void ExactProfiler::refuse(const std::string& reason) noexcept {
   hooks_.refused(hooks_.user, reason);
 }
 
-// Once is enough: a context that gave up has nothing more to give.
+// Repeated calls are harmless: a context that gave up has no ranges left.
 void ExactProfiler::end_if_failed(ExactContext& context) {
   if (context.session().state() != ExactSession::State::failed) return;
   refuse(context.session().error());
@@ -116,7 +116,7 @@ CounterOutcome ExactProfiler::enter(const ExactEntry& entry) noexcept {
   const bool finished = finished_.load(std::memory_order_relaxed);
   if (choice != ExactChoice::measure) {
     const bool may_wait = choice == ExactChoice::may_wait;
-    skip_past(find(entry.context), entry, may_wait);
+    launch_without_range(find(entry.context), entry, may_wait);
     return may_wait ? CounterOutcome::may_wait : CounterOutcome::not_wanted;
   }
   ExactContext* const context = finished ? find(entry.context) : find_or_add(entry.context);
@@ -127,24 +127,24 @@ CounterOutcome ExactProfiler::enter(const ExactEntry& entry) noexcept {
     context->disturbed.store(true);
     return CounterOutcome::busy;
   }
-  CounterOutcome result = CounterOutcome::not_started;
+  CounterOutcome outcome = CounterOutcome::not_started;
   try {
-    // Only now: passing by the lock, this launch would end up in the range of the one that holds it.
-    if (!finished_.load(std::memory_order_relaxed)) result = measure(*context, entry);
+    // Checked under the lock: without it, this launch would be counted in the range of the lock's holder.
+    if (!finished_.load(std::memory_order_relaxed)) outcome = measure(*context, entry);
     if (const std::uint32_t waiter = context->take_waiter(); waiter != 0) {
       filter_.add_waiter(waiter);
       hooks_.released(hooks_.user, waiter);
     }
-    if (result == CounterOutcome::measured) {
+    if (outcome == CounterOutcome::measured) {
       context->owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
-      return result;  // locked
+      return outcome;  // the lock stays held until leave()
     }
-    context->pass(entry, false);
+    context->launch_without_range(entry, false);
   } catch (...) {
     recorder_.loss.add(Loss::record_sink_errors);
   }
   context->lock.unlock();
-  return result;
+  return outcome;
 }
 
 CounterOutcome ExactProfiler::measure(ExactContext& context, const ExactEntry& entry) {
@@ -155,12 +155,13 @@ CounterOutcome ExactProfiler::measure(ExactContext& context, const ExactEntry& e
     return CounterOutcome::not_started;
   }
   if (!gpus_.take_turn(context, entry.now_ns)) return CounterOutcome::turn;
-  const CounterOutcome result = context.enter(entry, *config);
+  const CounterOutcome outcome = context.enter(entry, *config);
   end_if_failed(context);
-  return result;
+  return outcome;
 }
 
-void ExactProfiler::skip_past(ExactContext* context, const ExactEntry& entry, bool may_wait) noexcept {
+void ExactProfiler::launch_without_range(ExactContext* context, const ExactEntry& entry,
+                                         bool may_wait) noexcept {
   if (context == nullptr || context->owner.load(std::memory_order_relaxed) == std::this_thread::get_id())
     return;
   if (!context->lock.try_lock_for(kPatience)) {
@@ -168,7 +169,7 @@ void ExactProfiler::skip_past(ExactContext* context, const ExactEntry& entry, bo
     return;
   }
   try {
-    context->pass(entry, may_wait);
+    context->launch_without_range(entry, may_wait);
     end_if_failed(*context);
   } catch (...) {
     recorder_.loss.add(Loss::record_sink_errors);
@@ -191,7 +192,7 @@ void ExactProfiler::leave(const ExactEntry& entry, ExactLaunch& launch) noexcept
   context->lock.unlock();
 }
 
-void ExactProfiler::skip() noexcept {
+void ExactProfiler::mark_all_disturbed() noexcept {
   const std::size_t count = context_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) contexts_[i]->disturbed.store(true);
 }
@@ -217,19 +218,19 @@ void ExactProfiler::take(std::vector<ExactLaunch>& out) {
 void ExactProfiler::tick(std::int64_t now_ns) noexcept {
   try {
     const std::size_t count = context_count_.load(std::memory_order_acquire);
-    for (std::size_t i = 0; i < count; ++i) look_after(*contexts_[i], now_ns);
+    for (std::size_t i = 0; i < count; ++i) tick_context(*contexts_[i], now_ns);
   } catch (...) {
     recorder_.loss.add(Loss::record_sink_errors);
   }
 }
 
-// A context that launches nothing for a while keeps neither its last values nor the counters.
-void ExactProfiler::look_after(ExactContext& context, std::int64_t now_ns) {
+// A context without launches for a while delivers its last values and releases the counters.
+void ExactProfiler::tick_context(ExactContext& context, std::int64_t now_ns) {
   if (finished_.load(std::memory_order_relaxed) || !context.lock.try_lock()) return;
   const std::int64_t quiet_ns = now_ns - context.last_ns();
   const CUcontext of = context.context.load(std::memory_order_relaxed);
   const bool disable = quiet_ns > kQuietNs;
-  // Between batches the counters do not run and are held all the same.
+  // Between batches the counters do not run, but are still held.
   const bool wanted =
       disable ? context.session().holds_counters()
               : context.running() && quiet_ns > ExactContext::kBatchNs && context.batch_due(now_ns);
@@ -271,10 +272,10 @@ void ExactProfiler::context_destroyed(CUcontext context) noexcept {
 }
 
 void ExactProfiler::finish() noexcept {
-  // A thread in the middle of a launch keeps its lock; at exit we cannot wait long for it.
+  // A thread inside a launch keeps its lock. At exit we cannot wait long for it.
   constexpr std::chrono::milliseconds kExitPatience{500};
   finished_.store(true);
-  (void)gpus_.wait_until_built(kExitPatience);  // a thread of ours may be inside of CUPTI
+  (void)gpus_.wait_until_built(kExitPatience);  // a thread of ours may be inside CUPTI
   const std::size_t count = context_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) end(*contexts_[i], kExitPatience, true);
 }

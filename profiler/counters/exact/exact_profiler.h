@@ -4,14 +4,14 @@
 //
 //   launch callback, enter ─▶ ExactFilter: measure it? ─▶ the context's lock ─▶ ExactContext::enter
 //                    exit  ─▶ ExactContext::leave ─▶ unlock
-//   ExactGpus: the configuration of a GPU, and whose turn it is
+//   ExactGpus: the configuration of a GPU, and which context holds its counters
 //   drain thread ─▶ take(): values; tick(): last batches of contexts that launch nothing
 //
-// A range holds its launch and nothing else; that serialises launches into one context,
-// which is what this mode costs (design, rule 2: the one lock that we hold over a call of
-// the application). Nobody waits longer than kPatience for it: a launch that cannot be
-// measured goes on without. A GPU has one user of its counters at a time, so its contexts
-// take turns. Nothing is replayed and caches stay warm: values are of this very run.
+// A range contains only its own launch. That serialises the launches of a context, which is
+// the cost of this mode (design, rule 2: the only lock that we hold across an application's
+// call). No launch waits longer than kPatience for it: it then runs unmeasured. A GPU's
+// counters have one user at a time, so its contexts take turns. Nothing is replayed and
+// caches stay warm: values are from this very run.
 #pragma once
 
 #include <array>
@@ -37,14 +37,14 @@ class ExactProfiler {
   static constexpr std::chrono::seconds kPatience{10};
   static constexpr std::size_t kMaxContexts = 64;
   static constexpr std::size_t kMaxGpus = ExactGpus::kMaxGpus;
-  /// A context without launches for so long gives the counters free.
+  /// A context without launches for this long releases the counters.
   static constexpr std::int64_t kQuietNs = 10'000'000'000;
 
   struct Hooks {
     void* user = nullptr;
-    /// Once, from any thread: counters cannot be had, or not any more.
+    /// Once, from any thread: counters are not available, or no longer.
     void (*refused)(void* user, const std::string& reason) = nullptr;
-    /// From a launch: `name` is a kernel that did not end, and opens no range from now on.
+    /// From a launch: kernel `name` did not end, and opens no range from now on.
     void (*released)(void* user, std::uint32_t name) = nullptr;
   };
 
@@ -53,51 +53,50 @@ class ExactProfiler {
   ExactProfiler(const ExactProfiler&) = delete;
   ExactProfiler& operator=(const ExactProfiler&) = delete;
 
-  /// A call that is no launch went into `context`: its GPU's configuration may be built meanwhile.
+  /// A call other than a launch used `context`: starts building its GPU's configuration.
   void note_context(CUcontext context) noexcept;
-  /// Before a launch. no: leave() must follow on this thread; otherwise the launch goes on
-  /// unmeasured, for this reason.
+  /// Before a launch. `measured`: leave() must follow on this thread. Otherwise the launch runs
+  /// unmeasured, for the returned reason.
   [[nodiscard]] CounterOutcome enter(const ExactEntry& entry) noexcept;
-  /// After it. `launch` without values; they are found when its batch is decoded.
+  /// After the launch. `launch` has no values yet; they come when its batch is decoded.
   void leave(const ExactEntry& entry, ExactLaunch& launch) noexcept;
-  /// A launch that could not be measured: written with the reason.
-  void pass(const ExactLaunch& launch) noexcept { batches_.give(launch); }
-  /// A launch that comes when the window has ended: what was measured before it is closed first.
-  void exclude(const ExactEntry& entry) noexcept { skip_past(find(entry.context), entry, false); }
-  /// A launch of which nobody knows where it will run goes by without enter(): what is being
-  /// measured meanwhile is not measured alone.
-  void skip() noexcept;
+  /// A launch that could not be measured: written with its reason.
+  void add_unmeasured(const ExactLaunch& launch) noexcept { batches_.give(launch); }
+  /// A launch after the end of the window: closes the open range before it.
+  void exclude(const ExactEntry& entry) noexcept { launch_without_range(find(entry.context), entry, false); }
+  /// A captured launch, whose context is unknown, runs without enter(): marks every open range as disturbed.
+  void mark_all_disturbed() noexcept;
 
-  /// A stream is about to be captured: the GPU and its counters are left alone until capturing(false),
-  /// since asking for the state of a stream can spoil a capture (docs/decisions.md).
+  /// A stream is about to be captured. Until capturing(false) the GPU and its counters are not touched,
+  /// because querying a stream can invalidate a capture (docs/decisions.md).
   void capture_begins(const ExactEntry& entry) noexcept;
-  /// After a capture began or ended, or failed to.
+  /// After a capture began or ended, or failed to. `any`: a stream is in capture.
   void capturing(bool any) noexcept { capturing_.store(any); }
 
-  /// A stream is made to wait for a value in memory, which may come from work launched later.
+  /// A stream waits for a value in memory, which work launched later may write.
   void note_wait(const ExactEntry& entry) noexcept;
   void stream_created(CUcontext context) noexcept;
   void stream_destroyed(CUcontext context, CUstream stream) noexcept;
   /// The context is about to be destroyed: its last batch is decoded.
   void context_destroyed(CUcontext context) noexcept;
-  /// Last batches; no range is opened afterwards. Before the driver's own exit handlers run.
+  /// Delivers the last batches; no range opens afterwards. Before the driver's exit handlers run.
   void finish() noexcept;
-  /// A window ends: the same, until resume(), and counters are free. False: some could not be stopped, for
-  /// work on the GPU did not end within `patience`.
+  /// A window ends: like finish(), until resume(), and releases the counters. False: some could not be
+  /// stopped, because GPU work did not end within `patience`.
   [[nodiscard]] bool pause(std::chrono::milliseconds patience) noexcept;
-  /// A window begins. What happened meanwhile is not known: streams may have been made.
+  /// A window begins. Streams may have been created unnoticed since pause().
   void resume() noexcept;
 
-  /// Drain thread, often: looks after contexts that launch nothing.
+  /// Drain thread, each period: handles contexts that launch nothing.
   void tick(std::int64_t now_ns) noexcept;
-  /// Drain thread: moves what was measured since the last call to `out` (appends).
+  /// Drain thread: appends the launches measured since the last call to `out`.
   void take(std::vector<ExactLaunch>& out);
-  /// Drain thread: of `gpu`; nullptr if there is none.
+  /// Drain thread: configuration of `gpu`; nullptr if there is none.
   [[nodiscard]] CounterConfig* config(std::uint32_t gpu) noexcept { return gpus_.config(gpu); }
 
   /// Counters were refused for the whole process.
   [[nodiscard]] bool refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
-  /// Time application threads spent in here, and batches decoded.
+  /// Time that application threads spent in this class, and batches decoded.
   [[nodiscard]] std::uint64_t held_ns() const noexcept { return held_ns_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t batches() const noexcept { return batches_.given(); }
 
@@ -105,10 +104,10 @@ class ExactProfiler {
   [[nodiscard]] ExactContext* find(CUcontext context) noexcept;
   [[nodiscard]] ExactContext* find_or_add(CUcontext context) noexcept;
   [[nodiscard]] CounterOutcome measure(ExactContext& context, const ExactEntry& entry);
-  void skip_past(ExactContext* context, const ExactEntry& entry, bool may_wait) noexcept;
-  /// `forget`: the context will not be measured again. False: its counters may still run.
+  void launch_without_range(ExactContext* context, const ExactEntry& entry, bool may_wait) noexcept;
+  /// `forget`: the context is never measured again. False: its counters may still be running.
   bool end(ExactContext& context, std::chrono::milliseconds patience, bool forget) noexcept;
-  void look_after(ExactContext& context, std::int64_t now_ns);
+  void tick_context(ExactContext& context, std::int64_t now_ns);
   void refuse(const std::string& reason) noexcept;
   void end_if_failed(ExactContext& context);
 
@@ -121,7 +120,7 @@ class ExactProfiler {
   ExactBatches batches_;
   std::atomic<bool> refused_{false}, finished_{false}, capturing_{false}, late_{false};
   std::atomic<std::uint64_t> held_ns_{0}, next_range_{1};
-  std::mutex contexts_mutex_;  // for adding one; those below context_count_ never change
+  std::mutex contexts_mutex_;  // for adding; entries below context_count_ never change
   std::array<std::unique_ptr<ExactContext>, kMaxContexts> contexts_;
   std::atomic<std::size_t> context_count_{0};
 };

@@ -33,15 +33,15 @@ bool ExactSession::start(const CounterConfig& config, std::size_t group, std::ui
   const MetricConfig& wanted = config.config(group);
   batch_size_ = batch;
   while (range_names_.size() < batch) range_names_.push_back(std::to_string(range_names_.size()));
-  // A session goes on counting what its first configuration named (docs/decisions.md): another set of
-  // metrics needs another session.
+  // A session keeps counting the metrics of its first configuration (docs/decisions.md). Other metrics need
+  // another session.
   if (configured_ != nullptr && configured_ != &wanted) disable();
   const Clock::time_point begun = Clock::now();
   if (profiler_ == nullptr && !enable()) return false;
   const Clock::time_point enabled = Clock::now();
   if (configured_ == &wanted) {
-    // The configuration survives a stop (docs/decisions.md); setting it anew takes as long again as
-    // starting, so it is done only if CUPTI asks for it.
+    // The configuration survives a stop (docs/decisions.md). Setting it again takes as long as starting, so
+    // we do it only if CUPTI requires it.
     if (reset_image() && run() == CUPTI_SUCCESS) return true;
   } else if (!size_image(wanted)) {
     return false;
@@ -50,7 +50,7 @@ bool ExactSession::start(const CounterConfig& config, std::size_t group, std::ui
   const Clock::time_point configured = Clock::now();
   const CUptiResult r = run();
   log_info("exact counters of " + std::to_string(wanted.metrics().size()) + " metrics, " +
-           std::to_string(batch_size_) + " ranges a batch: enabled in " + ms_between(begun, enabled) +
+           std::to_string(batch_size_) + " ranges per batch: enabled in " + ms_between(begun, enabled) +
            " ms, configured in " + ms_between(enabled, configured) + " ms, started in " +
            ms_between(configured, Clock::now()) + " ms");
   return r == CUPTI_SUCCESS || fail("cuptiRangeProfilerStart", r);
@@ -161,7 +161,7 @@ void ExactSession::disable() noexcept {
   if (state_ == State::running) state_ = State::idle;
 }
 
-// Each call may fail as the one before did: the last frees the hardware, if anything does.
+// Each call may fail like the one before. The last one releases the hardware, if any does.
 void ExactSession::abandon() noexcept {
   if (profiler_ == nullptr) return;
   if (open_) {

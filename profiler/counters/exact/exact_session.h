@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The counters of one context: CUPTI's Range Profiler from enable to disable.
+// A session of CUPTI's Range Profiler for one context, from enable to disable.
 //
 //   start(group) ─▶ { push() launches pop() } x batch ─▶ end_batch() ─▶ image() ─▶ start(group) … disable()
 //
-// Call order as CUPTI documents it for user ranges; images stay alive until disable, because
-// CUPTI keeps pointers to them. Ranges are named by their number in the batch. Not
-// thread-safe: ExactContext holds its lock around every call.
+// The call order is CUPTI's for user ranges. Images live until disable, because CUPTI keeps
+// pointers to them. Ranges are named by their number in the batch. Not thread-safe:
+// ExactContext holds its lock around every call.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +27,24 @@ class ExactSession {
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
-  /// The hardware is taken: nobody else can have this GPU's counters.
+  /// The hardware is reserved: no other process can use this GPU's counters.
   [[nodiscard]] bool holds_counters() const noexcept { return profiler_ != nullptr; }
-  /// CUPTI said that somebody else holds the GPU's counters.
+  /// CUPTI reported that another program holds the GPU's counters.
   [[nodiscard]] bool busy() const noexcept { return busy_; }
 
-  /// Ranges may follow. The first time, and with another group than before, the hardware is taken, which
-  /// takes up to 1 s; after a batch of the same group 18 ms (docs/measured.md).
-  /// `batch`: ranges until the next start, at most.
+  /// Ranges may follow. The first start, and one with a different group, reserves the hardware: up to 1 s.
+  /// After a batch of the same group it takes 18 ms (docs/measured.md).
+  /// `batch`: maximum number of ranges until the next start.
   [[nodiscard]] bool start(const CounterConfig& config, std::size_t group, std::uint32_t batch);
   /// Opens range number `index` of the batch.
   [[nodiscard]] bool push(std::size_t index);
   [[nodiscard]] bool pop();
-  /// Waits for the GPU, and brings the values of all ranges into image().
+  /// Waits for the GPU and decodes the values of all ranges into image().
   [[nodiscard]] bool end_batch();
   [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return image_; }
-  /// The hardware is free for others.
+  /// Releases the hardware.
   void disable() noexcept;
-  /// After a failure, and waits for the GPU: closes and stops what is open, without values, and disables.
+  /// After a failure: closes and stops without values, then disables. Waits for the GPU.
   void abandon() noexcept;
 
  private:
@@ -61,7 +61,7 @@ class ExactSession {
   std::uint32_t batch_size_ = 0;
   State state_ = State::idle;
   bool busy_ = false;
-  bool open_ = false;     // a range is
+  bool open_ = false;     // a range is open
   bool started_ = false;  // between cuptiRangeProfilerStart and Stop
   std::string error_;
   CUpti_RangeProfiler_Object* profiler_ = nullptr;

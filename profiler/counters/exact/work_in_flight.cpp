@@ -28,7 +28,7 @@ bool WorkInFlight::add(CUstream stream, std::uint32_t name, bool may_wait) noexc
 
 bool WorkInFlight::idle() noexcept {
   for (std::size_t i = 0; i < count_;) {
-    // An error tells nothing of the work; it will be reported to the application by its own calls.
+    // An error says nothing about the work. The application's own calls will report it.
     if (query_ != nullptr && query_(streams_[i].stream) == CUDA_ERROR_NOT_READY) {
       ++i;
     } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams of one context that may hold work which has not ended.
+// Streams of one context that may have unfinished work.
 //
-// Before anything drains the GPU we must know that nothing there waits for work yet to be
-// launched: such a drain would never end, and cannot be taken back (docs/decisions.md). So
-// streams are asked, with cuStreamQuery: beside the exchange of the current context the one
-// CUDA call that we make inside of callbacks. Not thread-safe: ExactContext's lock.
+// Before a drain we must know that no work on the GPU waits for a later launch. Otherwise the
+// drain would never end, and it cannot be cancelled (docs/decisions.md). So streams are
+// polled with cuStreamQuery. Besides switching the current context, it is the only CUDA call
+// that we make inside callbacks. Not thread-safe: under ExactContext's lock.
 #pragma once
 
 #include <cuda.h>
@@ -16,7 +16,7 @@
 
 namespace rangefinder {
 
-/// cuStreamQuery, looked up in the driver that is loaded already; nullptr without one.
+/// cuStreamQuery of the already loaded driver; nullptr without a driver.
 using StreamQuery = CUresult (*)(CUstream);
 [[nodiscard]] StreamQuery find_stream_query() noexcept;
 
@@ -26,19 +26,19 @@ class WorkInFlight {
 
   explicit WorkInFlight(StreamQuery query) noexcept : query_(query) {}
 
-  /// Work goes to `stream`; `name`: NameTable id of the kernel, 0 if it is none; `may_wait`: it is known
-  /// to wait for others. False: too many streams have work to follow this one.
+  /// Work was launched into `stream`. `name`: NameTable id of the kernel, 0 for other work; `may_wait`: it
+  /// is known to wait for other work. False: too many streams have work to track this one.
   [[nodiscard]] bool add(CUstream stream, std::uint32_t name, bool may_wait) noexcept;
-  /// All of it has ended. Asks the driver only about streams that had work since they last were idle.
+  /// All work has ended. Queries only streams that had work since they were last idle.
   [[nodiscard]] bool idle() noexcept;
-  /// idle() again and again, for so long.
+  /// Polls idle() for up to `patience_ns`.
   [[nodiscard]] bool wait(std::int64_t patience_ns) noexcept;
-  /// The stream ends to exist.
+  /// The stream is destroyed.
   void forget(CUstream stream) noexcept;
 
-  /// Kernel launched last into a stream that is not idle, unless it is known to wait; 0: there is none.
+  /// The last kernel of a stream that is not idle and not known to wait; 0: none.
   [[nodiscard]] std::uint32_t unfinished() const noexcept;
-  /// Something that is known to wait for others may not have ended.
+  /// Work that is known to wait for other work may not have ended.
   [[nodiscard]] bool has_waiter() const noexcept;
 
  private:

@@ -9,7 +9,7 @@ namespace {
 constexpr CUpti_MetricType kTypes[] = {CUPTI_METRIC_TYPE_COUNTER, CUPTI_METRIC_TYPE_RATIO,
                                        CUPTI_METRIC_TYPE_THROUGHPUT};
 
-/// CUPTI's parameter blocks: zero but for their size.
+/// CUPTI's parameter blocks, zeroed except for their size.
 template <typename Params>
 Params params_of(std::size_t struct_size) noexcept {
   Params params{};
@@ -72,7 +72,7 @@ std::vector<std::string> MetricCatalog::base_metrics(std::string_view pattern) c
 }
 
 std::vector<std::string> MetricCatalog::suffixes(const std::string& base_metric) const {
-  for (const CUpti_MetricType type : kTypes) {  // CUPTI refuses a name that is of another type
+  for (const CUpti_MetricType type : kTypes) {  // CUPTI refuses a name of another type
     auto params = PARAMS(GetSubMetrics);
     params.pHostObject = host_;
     params.pMetricName = base_metric.c_str();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What CUPTI can count on a chip: names, units, suffixes. Asked through its host functions,
-// which need neither a GPU nor a driver. Never throws for what CUPTI refuses.
+// The metrics that CUPTI offers on a chip: names, units, suffixes. Uses its host functions,
+// which need neither a GPU nor a driver. A refusal by CUPTI never throws.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 namespace rangefinder {
 
 struct MetricInfo {
-  std::string unit;  ///< as CUPTI says: "byte", "l2_sector", "sys_cycle/second"; "" where it says none
+  std::string unit;  ///< CUPTI's: "byte", "l2_sector", "sys_cycle/second"; "" if it has none
   std::string description;
 };
 
-/// Chips of the loaded CUPTI, as in "GH100".
+/// Chips that the loaded CUPTI supports, for example "GH100".
 [[nodiscard]] CUptiResult supported_chips(const CuptiFunctions& cupti, std::vector<std::string>& chips);
 
 /// One chip's metrics. Not thread-safe.
@@ -30,14 +30,14 @@ class MetricCatalog {
   MetricCatalog(const MetricCatalog&) = delete;
   MetricCatalog& operator=(const MetricCatalog&) = delete;
 
-  /// Once. `availability`: image of what the real device offers, may be empty.
+  /// Call once. `availability`: the device's counter availability image; may be empty.
   [[nodiscard]] CUptiResult open(const std::string& chip, std::span<const std::uint8_t> availability);
 
   /// False: the chip has no such metric. `metric`: with its suffix, "dram__bytes_read.sum".
   [[nodiscard]] bool describe(const std::string& metric, MetricInfo& info) const;
-  /// Base metrics, "dram__bytes_read", with `pattern` in the name, sorted.
+  /// Base metrics ("dram__bytes_read") whose name contains `pattern`, sorted.
   [[nodiscard]] std::vector<std::string> base_metrics(std::string_view pattern) const;
-  /// ".sum", ".avg.per_second", ... of a base metric; empty: there is none of that name.
+  /// ".sum", ".avg.per_second", ... of a base metric; empty: no such metric.
   [[nodiscard]] std::vector<std::string> suffixes(const std::string& base_metric) const;
 
  private:

@@ -31,8 +31,8 @@ CUptiResult MetricConfig::build(const std::string& chip, std::span<const std::ui
   add.ppMetricNames = metrics_.data();
   add.numMetrics = metrics_.size();
   if (const CUptiResult r = cupti_.ProfilerHostConfigAddMetrics(&add); r != CUPTI_SUCCESS) {
-    // Leaked on purpose: where the device lacks a metric that the chip has, this call frees parts of the
-    // object, and HostDeinitialize frees them again (CUPTI 13.0 Update 1 on an H200 without NVLink).
+    // Leaked on purpose: if the device lacks a metric that the chip has, this call frees parts of the
+    // object, and HostDeinitialize would free them again (CUPTI 13.0 Update 1 on an H200 without NVLink).
     host_ = nullptr;
     return r;
   }
@@ -82,7 +82,7 @@ CUptiResult MetricConfig::evaluate(std::span<const std::uint8_t> counter_data, s
                                    std::span<double> values, std::size_t needed) {
   if (const CUptiResult r = evaluate_names(counter_data, range, metrics_, values.data()); r != CUPTI_SUCCESS)
     return r;
-  // Not a number is CUPTI's value of a counter that the hardware did not deliver.
+  // CUPTI returns NaN for a counter that the hardware did not deliver.
   const auto core = values.first(std::min(needed, values.size()));
   const bool delivered =
       std::all_of(core.begin(), core.end(), [](double value) { return std::isfinite(value); });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which counters are collected, as CUPTI wants to be told: names in, a configuration
-// image and its number of passes out. Host side only: needs no GPU, so that tests and
-// `rangefinder metrics` can ask for any chip.
+// CUPTI's configuration of the collected counters: metric names in, a configuration
+// image and its number of passes out. Host side only: needs no GPU, so tests and
+// `rangefinder metrics` can use any chip.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace rangefinder {
 
 /// The counters of exact mode, in the order of ExactLaunch::values.
 ///
-/// A launch's GPU time is the cycles in which the compute engine was active, over its clock,
-/// less kRangeOverheadNs. gpu__time_duration, the obvious choice, runs from the opening of the
-/// range and so counts what the host did until the kernel began: milliseconds where a kernel is
-/// loaded at its first launch. The multiprocessors' own cycles would be exact, but counters of
-/// every one of them cost 765 us a range (tests/bench/exact_time, docs/measured.md).
+/// A launch's GPU time is the compute engine's active cycles divided by its clock, minus
+/// kRangeOverheadNs. The obvious choice, gpu__time_duration, starts when the range opens. It
+/// includes host work before the kernel begins: milliseconds if the first launch loads the
+/// kernel. The multiprocessors' own cycles would be exact, but counters on every multiprocessor
+/// cost 765 us per range (tests/experiments/exact_time, docs/measured.md).
 enum ExactMetric : std::size_t {
   kEngineCycles,
   kEngineClock,
@@ -37,11 +37,11 @@ inline constexpr const char* kExactMetricNames[kExactMetrics] = {
     "lts__t_bytes.sum",                    // bytes
 };
 
-/// What the range itself adds to the engine's time around one kernel, so that durations agree
-/// with those of kernel records. Measured on an H200; not measured on other chips.
+/// The time that the range itself adds to the engine's time around one kernel. Subtracted so that
+/// durations agree with kernel records. Measured on an H200; not measured on other chips.
 inline constexpr double kRangeOverheadNs = 3100;
 
-/// A host object of CUPTI's profiler and the configuration it made. Not thread-safe.
+/// A host object of CUPTI's profiler and its configuration. Not thread-safe.
 class MetricConfig {
  public:
   explicit MetricConfig(const CuptiFunctions& cupti) noexcept : cupti_(cupti) {}
@@ -49,22 +49,22 @@ class MetricConfig {
   MetricConfig(const MetricConfig&) = delete;
   MetricConfig& operator=(const MetricConfig&) = delete;
 
-  /// `chip` as in "GH100"; `availability`: image of what the real device offers, may be empty.
+  /// `chip`: for example "GH100". `availability`: the device's counter availability image; may be empty.
   [[nodiscard]] CUptiResult build(const std::string& chip, std::span<const std::uint8_t> availability,
                                   std::span<const char* const> metrics,
                                   CUpti_ProfilerType type = CUPTI_PROFILER_TYPE_RANGE_PROFILER);
 
   [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return image_; }
   [[nodiscard]] std::size_t passes() const noexcept { return passes_; }
-  /// As given to build(); the texts are the caller's.
+  /// The names given to build(). The caller owns the strings.
   [[nodiscard]] const std::vector<const char*>& metrics() const noexcept { return metrics_; }
   [[nodiscard]] CUpti_Profiler_Host_Object* host() const noexcept { return host_; }
 
-  /// Values of one range of a decoded counter image, in the order given to build(). An error also
-  /// where one of the first `needed` is no number; others may be (a hit rate without accesses).
+  /// Values of one range of a decoded counter image, in the order given to build(). Also an error if one of
+  /// the first `needed` values is NaN. Later ones may be NaN (a hit rate without accesses).
   [[nodiscard]] CUptiResult evaluate(std::span<const std::uint8_t> counter_data, std::size_t range,
                                      std::span<double> values, std::size_t needed = SIZE_MAX);
-  /// Value of metric number `metric` alone.
+  /// The value of metric number `metric` only.
   [[nodiscard]] CUptiResult evaluate_one(std::span<const std::uint8_t> counter_data, std::size_t range,
                                          std::size_t metric, double& value);
 

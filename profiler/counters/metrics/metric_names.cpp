@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 3;
 
-/// The nearest first; equally near ones in their order.
+/// Nearest first; ties keep their order.
 std::vector<std::string> nearest(const std::vector<std::string>& known, std::string_view name) {
   std::vector<std::pair<std::size_t, const std::string*>> ranked;
   for (const std::string& candidate : known) ranked.emplace_back(edit_distance(name, candidate), &candidate);
@@ -35,7 +35,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// `base` with the suffix that was typed if it has that, else with the commonest of its own.
+/// `base` with the typed suffix if it has that one, else with its most common suffix.
 std::string completed(const MetricCatalog& catalog, const std::string& base, std::string_view typed_suffix) {
   const std::vector<std::string> suffixes = catalog.suffixes(base);
   for (const std::string_view wanted : {typed_suffix, std::string_view(".sum"), std::string_view(".ratio"),
@@ -49,7 +49,7 @@ std::string completed(const MetricCatalog& catalog, const std::string& base, std
 }  // namespace
 
 std::string_view base_of(std::string_view metric) noexcept {
-  // Some bases have dots before their unit: TPC.TriageCompute.sm__inst_executed_realtime
+  // Some base metrics have dots before the unit: TPC.TriageCompute.sm__inst_executed_realtime
   const std::size_t unit_end = metric.rfind("__");
   return metric.substr(0, metric.find('.', unit_end == std::string_view::npos ? 0 : unit_end));
 }

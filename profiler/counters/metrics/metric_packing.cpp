@@ -8,12 +8,12 @@
 namespace rangefinder {
 namespace {
 
-// Metrics of one unit compete for the same counters. After so many refusals the unit counts as full:
-// the few that might still fit are not worth asking for all the others. With 2 a set of GA100 takes a
-// group more, with 4 no set of four chips takes one less.
+// Metrics of one unit compete for the same counters. After this many refusals the unit counts as full:
+// the few metrics that might still fit are not worth a query for each of the others. With 2, one set on
+// GA100 takes one more group; with 4, no set on four chips takes one less.
 constexpr int kFullAfter = 3;
 
-/// "lts" of "lts__t_bytes.sum"
+/// "lts" for "lts__t_bytes.sum"
 std::string_view unit_of(std::string_view metric) noexcept {
   return metric.substr(0, metric.find("__"));
 }
@@ -24,7 +24,7 @@ std::size_t PassCounter::passes(std::span<const std::string> group, std::span<co
   std::vector<const char*> names;
   for (const auto part : {group, more})
     for (const std::string& name : part) names.push_back(name.c_str());
-  // Metrics cannot be added to a configuration later: a second call plans a second pass.
+  // A new configuration each time: adding metrics to an existing one would plan a second pass.
   MetricConfig config(cupti_);
   return config.build(chip_, availability_, names) == CUPTI_SUCCESS ? config.passes() : 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packs metrics into groups of one pass each, greedily, by asking CUPTI how many passes a
-// group takes. Every answer costs 1 to 3 ms of host time, so the packing asks little rather
-// than finding the fewest groups.
+// Packs metrics greedily into groups of one pass each. CUPTI reports how many passes a group
+// takes. Each query costs 1 to 3 ms of host time, so the packing minimises queries rather than
+// the number of groups.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace rangefinder {
 
-/// The passes that metrics take together on one chip. References what it is made of.
+/// Counts the passes that metrics need together on one chip. Holds references to its arguments.
 class PassCounter {
  public:
   PassCounter(const CuptiFunctions& cupti, const std::string& chip,
               std::span<const std::uint8_t> availability) noexcept
       : cupti_(cupti), chip_(chip), availability_(availability) {}
 
-  /// 0: CUPTI refuses the combination.
+  /// Passes of `group` and `more` together; 0: CUPTI refuses the combination.
   [[nodiscard]] std::size_t passes(std::span<const std::string> group,
                                    std::span<const std::string> more) const;
 
@@ -35,13 +35,13 @@ class PassCounter {
   std::span<const std::uint8_t> availability_;
 };
 
-/// One group: the sentinels, and as many of the offered metrics as one pass holds.
+/// One group: the sentinels, and as many offered metrics as fit in one pass.
 class MetricPacking {
  public:
   explicit MetricPacking(const PassCounter& counter);
 
-  /// Takes the first ones first. What finds no room is in `left`, in its order; what one pass
-  /// cannot hold even alone is in `impossible`.
+  /// Adds metrics in order. Those that do not fit go to `left`, in order. Those that do not fit in
+  /// one pass even alone go to `impossible`.
   void offer(std::span<const std::string> wanted);
 
   std::vector<std::string> metrics;

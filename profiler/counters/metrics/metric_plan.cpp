@@ -15,17 +15,17 @@
 namespace rangefinder {
 namespace {
 
-constexpr const char* kNamedAlone = "metrics";  // the group of metrics that were not asked for by a set
+constexpr const char* kIndividualGroup = "metrics";  // group of metrics that were requested by name
 
 using Names = std::vector<std::string>;
 
-/// What one item of the request stands for: a set, or all metrics named alone.
-struct Wish {
+/// One item of the request: a set, or all metrics requested by name.
+struct RequestItem {
   std::string group;
   Names metrics;
 };
 
-/// Reads the request. False: `plan.error` says what is wrong with it.
+/// Parses the request. False: `plan.error` says what is wrong.
 class RequestReader {
  public:
   RequestReader(const CuptiFunctions& cupti, const std::string& chip, const MetricCatalog& catalog,
@@ -43,46 +43,46 @@ class RequestReader {
       item = item.substr(0, item.find_last_not_of(' ') + 1);
       if (item.empty()) continue;
       if (const MetricSet* const set = find_metric_set(item)) {
-        Wish& wish = wish_of(set->name);
-        for (const char* const metric : set->metrics) take(wish, metric);
+        RequestItem& requested = item_of(set->name);
+        for (const char* const metric : set->metrics) take(requested, metric);
       } else if (!read_metric(std::string(item))) {
         return false;
       }
     }
-    if (wishes.empty()) {
+    if (items.empty()) {
       plan_.error = "no metric is named; the sets are " + metric_set_names();
       plan_.wrong_name = true;
     }
-    return !wishes.empty();
+    return !items.empty();
   }
 
-  std::vector<Wish> wishes;
+  std::vector<RequestItem> items;
 
  private:
-  Wish& wish_of(const std::string& group) {
-    for (Wish& wish : wishes)
-      if (wish.group == group) return wish;
-    return wishes.emplace_back(Wish{group, {}});
+  RequestItem& item_of(const std::string& group) {
+    for (RequestItem& item : items)
+      if (item.group == group) return item;
+    return items.emplace_back(RequestItem{group, {}});
   }
 
   [[nodiscard]] bool read_metric(const std::string& name) {
     MetricInfo info;
-    const bool has_suffix = base_of(name) != name;  // CUPTI describes bases too, but counts none
+    const bool has_suffix = base_of(name) != name;  // CUPTI describes base metrics, but cannot collect them
     const bool known = catalog_.describe(name, info) || in_a_metric_set(name) || another_chip_has(name);
     if (!has_suffix || !known) {
       plan_.error = unknown_metric_text(catalog_, name);
       plan_.wrong_name = true;
       return false;
     }
-    take(wish_of(kNamedAlone), name);
+    take(item_of(kIndividualGroup), name);
     return true;
   }
 
-  void take(Wish& wish, const std::string& metric) {
+  void take(RequestItem& item, const std::string& metric) {
     if (!seen_.insert(metric).second) return;
     MetricInfo info;
     if (catalog_.describe(metric, info)) {
-      wish.metrics.push_back(metric);
+      item.metrics.push_back(metric);
     } else {
       plan_.absent.push_back(metric);
     }
@@ -115,7 +115,7 @@ MetricGroup described(std::string name, Names metrics, const MetricCatalog& cata
   return group;
 }
 
-/// What replaces the impossible ones: metrics that add up to them.
+/// Metrics that add up to the impossible ones and replace them.
 Names parts_of(std::span<const ImpossibleMetric> impossible, const MetricCatalog& catalog) {
   Names parts;
   for (const ImpossibleMetric& metric : impossible) {
@@ -127,8 +127,8 @@ Names parts_of(std::span<const ImpossibleMetric> impossible, const MetricCatalog
   return parts;
 }
 
-/// Packs until nothing is left; `number`: of the wish's next group.
-void pack(const Wish& wish, Names wanted, const PassCounter& counter, const MetricCatalog& catalog,
+/// Packs until no metric is left. `number`: number of the item's next group.
+void pack(const RequestItem& item, Names wanted, const PassCounter& counter, const MetricCatalog& catalog,
           std::size_t& number, MetricPlan& plan) {
   while (!wanted.empty()) {
     MetricPacking packing(counter);
@@ -137,20 +137,21 @@ void pack(const Wish& wish, Names wanted, const PassCounter& counter, const Metr
     for (std::string& part : parts_of(packing.impossible, catalog)) wanted.push_back(std::move(part));
     plan.impossible.insert(plan.impossible.end(), packing.impossible.begin(), packing.impossible.end());
     if (packing.metrics.size() == kSentinelMetrics) continue;
-    const std::string name = number == 1 ? wish.group : wish.group + "/" + std::to_string(number);
+    const std::string name = number == 1 ? item.group : item.group + "/" + std::to_string(number);
     plan.groups.push_back(described(name, std::move(packing.metrics), catalog));
     ++number;
   }
 }
 
-/// No group where the chip lacks all metrics, or other groups have them.
-void plan_wish(const Wish& wish, const PassCounter& counter, const MetricCatalog& catalog, MetricPlan& plan) {
-  Names cheap, dear;
-  for (const std::string& metric : wish.metrics)
-    (counts_every_multiprocessor(metric) ? dear : cheap).push_back(metric);
+/// Adds no group if the chip lacks all metrics or other groups have them.
+void plan_item(const RequestItem& item, const PassCounter& counter, const MetricCatalog& catalog,
+               MetricPlan& plan) {
+  Names cheap, expensive;
+  for (const std::string& metric : item.metrics)
+    (counts_every_multiprocessor(metric) ? expensive : cheap).push_back(metric);
   std::size_t number = 1;
-  pack(wish, std::move(cheap), counter, catalog, number, plan);
-  pack(wish, std::move(dear), counter, catalog, number, plan);
+  pack(item, std::move(cheap), counter, catalog, number, plan);
+  pack(item, std::move(expensive), counter, catalog, number, plan);
 }
 
 }  // namespace
@@ -180,7 +181,7 @@ MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
         (passes == 0 ? "CUPTI refuses " + both : both + " take " + std::to_string(passes) + " passes");
     return plan;
   }
-  for (const Wish& wish : reader.wishes) plan_wish(wish, counter, catalog, plan);
+  for (const RequestItem& item : reader.items) plan_item(item, counter, catalog, plan);
   return plan;
 }
 

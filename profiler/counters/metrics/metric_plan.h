@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which counters are collected together, for a request such as "bytes,memory".
+// Plans which counters are collected together, for a request such as "bytes,memory".
 //
 //   "memory,stalls" ─▶ metrics of the sets ─▶ the chip has them? ─▶ groups of one pass each
-//                                                  │ no                │ none holds it
+//                                                  │ no                │ fits in none
 //                                                absent            impossible
 //
-// Metrics that are read from each multiprocessor make every range of their group dear
-// (metric_sets.h), so they have groups of their own, behind the others of their set.
+// Metrics that are read from each multiprocessor make every range of their group expensive
+// (metric_sets.h). So they get groups of their own, after the other groups of their set.
 //
-// A range is measured with one group; several groups take turns over the repetitions of a
-// path, since nothing is ever run twice to read more counters. Every group begins with the
-// two metrics that give a launch's GPU time (kExactMetricNames says why these), so that
-// groups can be compared. Asks CUPTI's host functions only: needs no GPU and no context.
-// Takes some hundred milliseconds for all sets (docs/measured.md): never call it on a thread
-// of the application.
+// A range is measured with one group. Several groups take turns over the iterations of a
+// path, because nothing is replayed to read more counters. Every group begins with the two
+// metrics that give a launch's GPU time (see kExactMetricNames), so that groups can be
+// compared. Uses CUPTI's host functions only: needs no GPU and no context. Takes a few
+// hundred milliseconds for all sets (docs/measured.md): never call it on an application
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -28,42 +28,40 @@
 
 namespace rangefinder {
 
-/// Metrics that one pass holds.
+/// Metrics that fit in one pass.
 struct MetricGroup {
-  std::string
-      name;  ///< of its set; "memory/2" for the second group of a set; "metrics" for those named alone
-  /// As CUPTI calls them. The first kSentinelMetrics are kExactMetricNames[kEngineCycles] and
-  /// [kEngineClock]; all of group "bytes" is kExactMetricNames in that order.
+  std::string name;  ///< of its set; "memory/2": second group of a set; "metrics": metrics named individually
+  /// CUPTI's names. The first kSentinelMetrics are kExactMetricNames[kEngineCycles] and
+  /// [kEngineClock]. Group "bytes" is exactly kExactMetricNames, in that order.
   std::vector<std::string> metrics;
-  std::vector<std::string>
-      units;  ///< of metrics, as CUPTI says: "bytes", "sectors", "%"; "" where it says none
+  std::vector<std::string> units;  ///< of metrics, from CUPTI: "bytes", "sectors", "%"; "" if it has none
 
-  /// For CUPTI; valid as long as the group is not changed.
+  /// For CUPTI; valid until the group changes.
   [[nodiscard]] std::vector<const char*> names() const;
 };
 
 inline constexpr std::size_t kSentinelMetrics = 2;
 
-/// A metric that one pass cannot hold together with the sentinels. Where others add up to it
-/// (metric_parts() in metric_sets.h) they are planned in its place.
+/// A metric that does not fit in one pass with the sentinels. If other metrics add up to it
+/// (metric_parts() in metric_sets.h), they are planned in its place.
 struct ImpossibleMetric {
   std::string name;
-  std::size_t passes = 0;  ///< that it takes; 0: CUPTI refuses it in this combination
+  std::size_t passes = 0;  ///< passes that it needs; 0: CUPTI refuses the combination
 };
 
-/// Every metric of a request, once: in one group, absent or impossible.
+/// Every metric of a request exactly once: in one group, absent or impossible.
 struct MetricPlan {
   std::vector<MetricGroup> groups;  ///< in the order of the request
-  std::vector<std::string> absent;  ///< this chip has no such metric, another has
+  std::vector<std::string> absent;  ///< metrics that other chips have, but not this one
   std::vector<ImpossibleMetric> impossible;
-  /// Not empty: no plan was made, and this one sentence says why. It names the nearest sets
-  /// or metrics where the request has a name that no chip knows.
+  /// Not empty: planning failed, and this sentence says why. For a name that no chip knows, it
+  /// suggests the nearest sets or metrics.
   std::string error;
-  bool wrong_name = false;  ///< error is about the request, not about CUPTI
+  bool wrong_name = false;  ///< the error is in the request, not from CUPTI
 };
 
-/// `chip` as in "GH100"; `availability`: image of what the real device offers, may be empty;
-/// `request`: names of sets (metric_sets.h) and metrics, separated by commas, blanks ignored.
+/// `chip`: for example "GH100". `availability`: the device's counter availability image; may be empty.
+/// `request`: names of sets (metric_sets.h) and metrics, separated by commas; blanks are ignored.
 [[nodiscard]] MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
                                       std::span<const std::uint8_t> availability, std::string_view request);
 

@@ -18,7 +18,7 @@ constexpr const char* kMemory[] = {
     "lts__t_sectors_op_write.sum",
     "lts__t_sectors_op_atom.sum",
     "lts__t_sectors_op_red.sum",
-    // The hit rate: lts__t_sector_hit_rate takes two passes, and so do the sectors' hits and misses.
+    // For the hit rate: lts__t_sector_hit_rate takes two passes, as do hits and misses of sectors.
     "lts__t_tag_requests_hit.sum",
     "lts__t_tag_requests_miss.sum",
     "lts__t_sectors_srcunit_ltcfabric.sum",
@@ -40,7 +40,7 @@ constexpr const char* kCompute[] = {
     "smsp__thread_inst_executed_per_inst_executed.ratio",
 };
 
-// GH100 counts the sum in two passes and each part in one.
+// GH100 needs two passes for the sum and one for each part.
 constexpr const char* kTensorFp16 = "sm__ops_path_tensor_src_fp16.sum";
 constexpr const char* kTensorFp16Parts[] = {
     "sm__ops_path_tensor_op_hgmma_src_fp16.sum",
@@ -54,7 +54,7 @@ constexpr const char* kRoofline[] = {
     "lts__t_bytes.sum",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
     "lts__t_bytes.sum.pct_of_peak_sustained_elapsed",
-    // Operations of the tensor cores, a multiply-add counted as two. Names differ by chip.
+    // Tensor core operations; a multiply-add counts as two. Names differ by chip.
     kTensorFp16,
     "sm__ops_path_tensor_src_fp16_dst_fp16.sum",
     "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
@@ -66,18 +66,18 @@ constexpr const char* kRoofline[] = {
     "sm__ops_path_tensor_src_fp4_dst_fp32.sum",
     "sm__ops_path_tensor_src_int8.sum",
     "sm__ops_path_tensor_src_fp64.sum",
-    // Threads' instructions by pipe, and not by operation: smsp__sass_thread_inst_executed_op_ffma_pred_on
-    // and its like are counted by patched code in a pass of its own, on every chip, without the time.
-    // The FMA pipe runs integer multiplications too.
+    // Thread instructions by pipe, not by operation: metrics such as
+    // smsp__sass_thread_inst_executed_op_ffma_pred_on need patched code and a pass of their own on every
+    // chip, without the time. The FMA pipe also runs integer multiplications.
     "smsp__thread_inst_executed_pipe_fma_pred_on.sum",
     "smsp__thread_inst_executed_pipe_fma_type_fp16_pred_on.sum",
     "smsp__thread_inst_executed_pipe_fp16_pred_on.sum",
     "smsp__thread_inst_executed_pipe_fp64_pred_on.sum",
 };
 
-// Warps that waited for this reason, summed over cycles and schedulers. Shares of their sum say the
-// same as the ratios by issued instruction, add up over launches, and take 6 groups in place of 9 on
-// GH100; `selected` counts the issued instructions.
+// Warps stalled for this reason, summed over cycles and schedulers. Shares of their sum are equivalent to
+// the ratios per issued instruction. They add up over launches, and take 6 groups instead of 9 on GH100.
+// `selected` counts the issued instructions.
 #define STALLED(reason) "smsp__warps_issue_stalled_" #reason ".sum"
 constexpr const char* kStalls[] = {
     STALLED(long_scoreboard),
@@ -102,9 +102,9 @@ constexpr const char* kStalls[] = {
 };
 #undef STALLED
 
-// Requests by the instructions that make them: those of l1tex__t_requests_pipe_lsu_mem_global_op_ld are
-// the sum of global and generic loads (equal on an H200 for coalesced, strided, 16-byte and generic
-// accesses), but each takes a pass of its own and these share one with the sectors.
+// Requests, by the instructions that make them. l1tex__t_requests_pipe_lsu_mem_global_op_ld equals the sum
+// of global and generic loads (checked on an H200 for coalesced, strided, 16-byte and generic accesses).
+// But such metrics take a pass each, while these share one with the sectors.
 constexpr const char* kCoalescing[] = {
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "smsp__inst_executed_op_global_ld.sum",
@@ -148,7 +148,7 @@ bool adds_up(std::string_view metric) noexcept {
 }
 
 bool counts_every_multiprocessor(std::string_view metric) noexcept {
-  // Measured: sm, smsp, l1tex and SM_B are dear, TPC is not. SM_A and SM_C are taken to be like SM_B.
+  // Measured: sm, smsp, l1tex and SM_B are expensive, TPC is not. SM_A and SM_C are assumed to be like SM_B.
   constexpr std::string_view kUnits[] = {"sm__", "smsp__", "l1tex__", "SM_A.", "SM_B.", "SM_C."};
   return std::any_of(std::begin(kUnits), std::end(kUnits),
                      [&](std::string_view unit) { return metric.starts_with(unit); });

@@ -9,7 +9,7 @@
 namespace rangefinder {
 namespace {
 
-// As NVIDIA's Nsight Perf SDK declares them in nvperf_device_host.h; CUPTI 13.0 passes the same sizes.
+// As declared in nvperf_device_host.h of the Nsight Perf SDK. CUPTI 13.0 passes the same sizes.
 struct DeviceScratchParams {
   std::size_t structSize = sizeof(DeviceScratchParams);
   void* pPriv = nullptr;
@@ -22,7 +22,7 @@ struct DeviceInitializeParams {
   std::uint8_t* pScratchBuffer = nullptr;
   std::size_t scratchBufferSize = 0;
   const char* pChipName = nullptr;
-  const std::uint8_t* pCounterDataImage = nullptr;  // instead of a chip's name
+  const std::uint8_t* pCounterDataImage = nullptr;  // alternative to the chip's name
   std::size_t counterDataImageSize = 0;
   NVPW_MetricsEvaluator* pMetricsEvaluator = nullptr;  // out
 };
@@ -38,7 +38,7 @@ struct PreparedMetrics::Library {
   NVPA_Status (*set_device)(NVPW_MetricsEvaluator_SetDeviceAttributes_Params*);
   NVPA_Status (*evaluate)(NVPW_MetricsEvaluator_EvaluateToGpuValues_Params*);
 
-  /// The copy that libcupti uses, or nullptr.
+  /// The library instance that libcupti has loaded, or nullptr.
   static const Library* get() {
     static const Library* const loaded = [] {
       static Library library;

@@ -14,7 +14,7 @@ PmEncoder::PmEncoder(std::uint32_t gpu, Columns columns, std::function<void(cons
 }
 
 bool PmEncoder::is_idle(const PmSample& sample) const noexcept {
-  // Less than half a percent is not seen in the trace either.
+  // Below half a percent the trace would show 0.
   if (std::max(sample.values[kSampleSmActive], sample.values[kSampleEngineActive]) >= 0.5) return false;
   const double max_bytes = kIdleBytesPerNs * static_cast<double>(sample.end_ns - sample.start_ns);
   double bytes = sample.values[kSamplePcieWrite] - kOwnRecordBytes;
@@ -28,7 +28,7 @@ PmEncoder::Units PmEncoder::to_units(const PmSample& sample) noexcept {
   Units units{};
   for (std::size_t i = 0; i < kSampleColumns; ++i) {
     const double value = sample.values[i];
-    if (!columns_[i] || !(value > 0)) continue;  // a ratio over nothing is no number
+    if (!columns_[i] || !(value > 0)) continue;  // a ratio with a zero denominator is NaN
     if (!is_byte_column(i)) {
       units[i] = static_cast<std::uint32_t>(std::lround(std::min(value, 100.0)));
       continue;
@@ -68,7 +68,7 @@ bool PmEncoder::extends_run(const Kept& sample) noexcept {
   if (record_.runs.empty()) return false;
   SampleRun& run = record_.runs.back();
   if (std::abs(sample.start_ns - run.end_ns) > kToleranceNs) return false;
-  // All boundaries so far stay within the tolerance if the mean length lies in [least, most].
+  // All boundaries so far stay within the tolerance if the mean length lies in [min_ns_, max_ns_].
   const double n = run.count + 1.0;
   const auto span = static_cast<double>(sample.end_ns - run.start_ns);
   if (span / n < min_ns_ || span / n > max_ns_) return false;
@@ -103,7 +103,7 @@ void PmEncoder::put_links() noexcept {
 }
 
 void PmEncoder::advance(std::int64_t now_ns) {
-  // Idle samples alone are in no hurry: their sum goes out once in ten lines' time.
+  // Sums of idle samples alone can wait ten times as long.
   const std::int64_t patience = samples_ != 0 ? kLineNs : 10 * kLineNs;
   if ((samples_ != 0 || record_.idle_samples != 0) && now_ns - waiting_since_ns_ >= patience) send();
 }
@@ -119,7 +119,7 @@ void PmEncoder::send() {
   put_links();
   samples_ = 0;
   std::swap(record_, sent_);
-  // The next one, in memory that has been used; empty also if delivery throws.
+  // The next record reuses this memory. It is emptied before delivery, which may throw.
   record_.gpu = sent_.gpu;
   record_.runs.clear();
   for (auto& column : record_.columns) column.clear();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evaluated hardware samples of one GPU into records for the trace.
+// Encodes the evaluated hardware samples of one GPU as records for the trace.
 //
 //   add(start, end, values) ─▶ idle? summed ─▶ runs and columns ─▶ SamplesRecord every 500 samples
 //
-// Three things keep the trace small. Bytes become units of 32, with what is left over
-// carried to the next sample, so that sums stay exact. Neighbours of equal length become
-// one run. A sample in which nothing ran is left out and only summed, unless work goes on
-// within kBridge samples: a run that is cut costs more than a few zeros. And the links'
-// bytes, of which no path is told, are written once for kLinkSamples samples.
+// Four things keep the trace small. Bytes become units of 32; the remainder is carried to
+// the next sample, so that sums stay exact. Adjacent samples of equal length become one
+// run. An idle sample is omitted and only summed, unless work resumes within kBridge
+// samples: a split run costs more than a few zeros. Link bytes, which are not attributed
+// to paths, are written once per kLinkSamples samples.
 //
 // Pure: no CUPTI, no clock, no thread.
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace rangefinder {
 
-/// One sample as the hardware gave it: bytes or percent by column. Times absolute.
+/// One sample from the hardware: bytes or percent by column. Times absolute.
 struct PmSample {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -34,32 +34,32 @@ class PmEncoder {
  public:
   static constexpr std::size_t kLineSamples = 500;
   static constexpr std::int64_t kLineNs = 100'000'000;
-  /// How far a boundary inside of a run may be from where its sample really began.
+  /// Maximum distance of a boundary inside a run from the sample's true start.
   static constexpr std::int64_t kToleranceNs = 100;
-  /// Idle samples between two others that are kept, so that the run goes on.
+  /// Maximum number of idle samples that are kept between two others, so that the run continues.
   static constexpr std::size_t kBridge = 2;
   static constexpr std::size_t kLinkSamples = 50;
-  /// Up to this rate, a GPU whose multiprocessors are asleep counts as idle (see is_idle()).
+  /// Up to this rate, a GPU without active multiprocessors counts as idle (see is_idle()).
   static constexpr double kIdleBytesPerNs = 0.25;
 
-  /// The samples' own way into the host's memory, which pcie_write counts: 5.5 KB each on an H200,
-  /// twice that with counters of every multiprocessor.
+  /// Allowance for the sample's own record on its way to host memory, which pcie_write counts: 5.5 KB on an
+  /// H200, twice that with counters of every multiprocessor.
   static constexpr double kOwnRecordBytes = 16'384;
 
   using Columns = std::bitset<kSampleColumns>;
 
-  /// `columns`: those that are collected. `deliver`: gets each record that is full, valid during the call.
+  /// `columns`: the collected ones. `deliver`: receives each full record, valid during the call.
   PmEncoder(std::uint32_t gpu, Columns columns, std::function<void(const SamplesRecord&)> deliver);
 
-  /// In the order of time.
+  /// In time order.
   void add(const PmSample& sample);
-  /// The time has come to `now_ns`: a record that waits for kLineNs goes out although it is not full.
+  /// Time has reached `now_ns`: delivers a partial record that has waited for kLineNs.
   void advance(std::int64_t now_ns);
-  /// Everything goes out, what was only summed as well.
+  /// Delivers everything, including idle sums.
   void flush();
 
-  /// Whether nothing of note ran in the sample: no multiprocessor was active, and what moved is what
-  /// a GPU at rest moves (scanning out, refreshing page tables, the counters' own stream).
+  /// Whether the GPU was idle in the sample: no multiprocessor was active, and only the traffic of an idle
+  /// GPU was seen (display scan-out, page table refreshes, the counters' own stream).
   [[nodiscard]] bool is_idle(const PmSample& sample) const noexcept;
 
  private:
@@ -80,13 +80,13 @@ class PmEncoder {
   const std::function<void(const SamplesRecord&)> deliver_;
   SamplesRecord record_, sent_;
   std::size_t samples_ = 0;                            // in record_
-  std::int64_t waiting_since_ns_ = 0;                  // start of the first thing in record_
-  std::array<std::uint32_t, kSampleColumns> links_{};  // of the last link_samples_, not in record_ yet
+  std::int64_t waiting_since_ns_ = 0;                  // start of the first sample in record_
+  std::array<std::uint32_t, kSampleColumns> links_{};  // sums of the last link_samples_, not in record_ yet
   std::size_t link_samples_ = 0;
-  std::deque<Kept> idle_;                           // those that may yet be bridged
+  std::deque<Kept> idle_;                           // idle samples that may still be bridged
   bool bridging_ = false;                           // idle_ follows a sample that was kept
-  std::array<double, kSampleColumns> left_over_{};  // bytes below a unit
-  double min_ns_ = 0, max_ns_ = 0;  // lengths of a sample for which all boundaries of the run hold
+  std::array<double, kSampleColumns> left_over_{};  // bytes below one unit
+  double min_ns_ = 0, max_ns_ = 0;  // sample lengths that keep all boundaries of the run within tolerance
 };
 
 }  // namespace rangefinder

@@ -53,7 +53,7 @@ void PmEvaluator::run() {
     changed_.notify_all();
   }
   has_thread_ = false;
-  changed_.notify_all();  // with the lock: who waits for this may destroy it
+  changed_.notify_all();  // under the lock: the waiting destructor may destroy it at once
 }
 
 }  // namespace rangefinder

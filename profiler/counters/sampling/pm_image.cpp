@@ -17,8 +17,8 @@ EmptyPmImage::EmptyPmImage(std::vector<std::uint8_t> empty, std::size_t bytes_of
 void EmptyPmImage::copy_to(PmImage& image) noexcept {
   const std::size_t all = std::min(empty_.size(), image.data.size());
   std::size_t used = is_partial() ? std::min(head_bytes_ + image.populated * sample_bytes_, all) : all;
-  if (used < all && looked_at_ < kLookedAt) {
-    ++looked_at_;
+  if (used < all && checked_ < kCheckedImages) {
+    ++checked_;
     const auto from = static_cast<std::ptrdiff_t>(used), to = static_cast<std::ptrdiff_t>(all);
     if (!std::equal(empty_.begin() + from, empty_.begin() + to, image.data.begin() + from)) {
       sample_bytes_ = 0;

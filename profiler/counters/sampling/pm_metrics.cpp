@@ -12,7 +12,7 @@ struct Candidate {
   const char* metric;
 };
 
-// The most wanted first.
+// Most important first.
 constexpr std::array kCandidates{
     Candidate{kSampleDramRead, "dram__bytes_read.sum"},
     Candidate{kSampleDramWrite, "dram__bytes_write.sum"},
@@ -34,7 +34,7 @@ PmMetrics choose_pm_metrics(const CuptiFunctions& cupti, const std::string& chip
     if (candidate.column == kSampleSmActive && interval_ns < kSmMinIntervalNs) continue;
     std::vector<const char*> names = chosen.names;
     names.push_back(candidate.metric);
-    // Anew each time: a host object that has refused a metric may not be used on.
+    // A new object each time: a host object that has refused a metric must not be reused.
     auto config = std::make_unique<MetricConfig>(cupti);
     const CUptiResult result = config->build(chip, availability, names, CUPTI_PROFILER_TYPE_PM_SAMPLING);
     if (result != CUPTI_SUCCESS || config->passes() != 1) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which counters are sampled: as many of the trace's columns as one pass holds.
+// Chooses the sampled counters: as many of the trace's columns as fit in one pass.
 //
-// A column after the other is tried, the most wanted first, and left out where the GPU
-// lacks its metric or a second pass would be needed (GetNumOfPasses says so). Host side
-// only, so that tests can ask for any chip.
+// Columns are tried one by one, most important first. One is omitted if the GPU lacks its
+// metric or GetNumOfPasses reports a second pass. Host side only, so tests can use any
+// chip.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@
 namespace rangefinder {
 
 struct PmMetrics {
-  /// One pass over `names`; nullptr where not even one metric could be had: `error` says why not.
+  /// One pass over `names`; nullptr if no metric is available: see `error`.
   std::unique_ptr<MetricConfig> config;
-  std::vector<const char*> names;     ///< CUPTI's, in the order of evaluation
+  std::vector<const char*> names;     ///< CUPTI's names, in evaluation order
   std::vector<SampleColumn> columns;  ///< of each name
-  PmEncoder::Columns collected;       ///< the same as a set
+  PmEncoder::Columns collected;       ///< `columns` as a set
   CUptiResult error = CUPTI_SUCCESS;  ///< of the first metric that was refused
 };
 
-/// Counters of every multiprocessor more than double what decoding costs: with 132 of them, 25 us of
-/// a core for each sample (H200, docs/measured.md). Shorter intervals go without.
+/// Counters of every multiprocessor more than double the cost of decoding: with 132 of them, 25 us of a
+/// core per sample (H200, docs/measured.md). Shorter intervals omit them.
 inline constexpr std::uint32_t kSmMinIntervalNs = 50'000;
 
-/// `chip`: as in "GH100". `availability`: what the real device offers, may be empty.
+/// `chip`: for example "GH100". `availability`: the device's counter availability image; may be empty.
 [[nodiscard]] PmMetrics choose_pm_metrics(const CuptiFunctions& cupti, const std::string& chip,
                                           std::span<const std::uint8_t> availability,
                                           std::uint32_t interval_ns);

@@ -11,14 +11,14 @@ void PmPace::begin(std::int64_t now_ns) noexcept {
   before_.reset();
 }
 
-std::optional<PmPace::Change> PmPace::look(const Work& work, std::uint32_t interval_ns) noexcept {
+std::optional<PmPace::Change> PmPace::check(const Work& work, std::uint32_t interval_ns) noexcept {
   if (work.now_ns < from_ns_) return std::nullopt;
   if (!last_) {
     last_ = work;
     return std::nullopt;
   }
   const std::int64_t passed_ns = work.now_ns - last_->now_ns;
-  if (passed_ns < kLookNs) return std::nullopt;
+  if (passed_ns < kPeriodNs) return std::nullopt;
   const auto samples = static_cast<double>(work.samples - last_->samples);
   const auto lost = static_cast<double>(work.lost - last_->lost);
   const Rates now{samples + lost > 0 ? lost / (samples + lost) : 0,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When samples must come less often: our threads do not keep up with them, or take more of the host
-// than they may.
+// Decides when the sampling interval must grow: our threads do not keep up, or use more CPU time than
+// allowed.
 //
-//   totals so far, now and then ─▶ look() ─▶ nothing, or a longer interval and why
+//   totals so far, periodically ─▶ check() ─▶ nothing, or a longer interval and the reason
 //
 // Pure: no thread, no clock.
 #pragma once
@@ -15,18 +15,18 @@ namespace rangefinder {
 
 class PmPace {
  public:
-  /// How long our threads are watched before a judgement.
-  static constexpr std::int64_t kLookNs = 250'000'000;
-  /// After the beginning, memory is touched for the first time: no measure of what follows.
+  /// Length of a measurement period.
+  static constexpr std::int64_t kPeriodNs = 250'000'000;
+  /// Ignored at the start, when page faults slow everything down.
   static constexpr std::int64_t kWarmUpNs = 100'000'000;
-  /// Of all samples lost in a look, at once; and in two looks one behind the other, because a machine may
-  /// stall.
+  /// Share of samples lost: above kMuchLost in one period, or above kLost in two consecutive periods, because
+  /// a machine may stall once.
   static constexpr double kMuchLost = 0.25, kLost = 0.02;
-  /// A longer interval leaves so much room: to begin with it takes 0.2 to 0.4 s, in which nothing is
-  /// sampled, so once is better than twice.
+  /// Headroom of the new interval. A change takes 0.2 to 0.4 s without samples, so one large step is better
+  /// than two.
   static constexpr double kLostRoom = 1.15, kCpuRoom = 1.15;
 
-  /// Totals of one GPU's sampling, with the host's clock.
+  /// Totals of one GPU's sampling, at a time of the host's clock.
   struct Work {
     std::int64_t now_ns = 0;
     std::uint64_t cpu_ns = 0;
@@ -37,23 +37,23 @@ class PmPace {
     const char* reason = "";  ///< "behind", "cpu"
   };
 
-  /// `max_cpu_percent` of one core; 0: as much as it takes.
+  /// `max_cpu_percent` of one core; 0: no limit.
   explicit PmPace(std::uint32_t max_cpu_percent) noexcept : max_cores_(max_cpu_percent / 100.0) {}
 
-  /// Sampling begins, or begins anew.
+  /// Sampling starts or restarts.
   void begin(std::int64_t now_ns) noexcept;
-  /// Totals must not fall. The caller goes on with the new interval, from begin().
-  [[nodiscard]] std::optional<Change> look(const Work& work, std::uint32_t interval_ns) noexcept;
+  /// Totals must not decrease. After a change, the caller uses the new interval and calls begin().
+  [[nodiscard]] std::optional<Change> check(const Work& work, std::uint32_t interval_ns) noexcept;
 
  private:
   struct Rates {
-    double lost = 0;   // of all samples
-    double cores = 0;  // of CPU
+    double lost = 0;   // share of all samples
+    double cores = 0;  // CPU time over elapsed time
   };
   double max_cores_;
   std::int64_t from_ns_ = 0;
   std::optional<Work> last_;
-  std::optional<Rates> before_;  // of the look before
+  std::optional<Rates> before_;  // of the previous period
 };
 
 }  // namespace rangefinder

@@ -82,8 +82,9 @@ void PmSampler::begin(CUcontext context) noexcept {
     loss_.add(Loss::record_sink_errors);
   }
   if (thread == nullptr) return;
-  if (!waited_in_vain_.load() && !thread->wait_until_begun(std::chrono::steady_clock::now() + kBeginPatience))
-    waited_in_vain_.store(true);
+  if (!begin_timed_out_.load() &&
+      !thread->wait_until_begun(std::chrono::steady_clock::now() + kBeginPatience))
+    begin_timed_out_.store(true);
   const std::lock_guard lock(mutex_);
   const auto known = find(context);
   if (known == contexts_.end() || !known->sampled) return;  // a window ended meanwhile
@@ -126,7 +127,7 @@ void PmSampler::pause(std::chrono::steady_clock::time_point deadline) noexcept {
 void PmSampler::resume() noexcept {
   const std::lock_guard lock(mutex_);
   paused_.store(false);
-  waited_in_vain_.store(false);
+  begin_timed_out_.store(false);
   list_new();
 }
 

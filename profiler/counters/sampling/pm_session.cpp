@@ -15,10 +15,10 @@
 namespace rangefinder {
 namespace {
 
-/// GPUs are set up one after the other: CUPTI says nothing of several threads in there.
+/// GPUs are set up one at a time: CUPTI does not document this as thread-safe.
 std::mutex set_up_mutex;
 
-/// Chips that cannot count in nanoseconds count cycles of the system clock, about this fast.
+/// Approximate system clock of chips whose interval is in cycles, not nanoseconds.
 constexpr double kSystemClockGhz = 1.5;
 
 std::string ms_since(std::chrono::steady_clock::time_point begin) {
@@ -55,8 +55,8 @@ bool PmSession::open(std::uint32_t interval_ns) {
     close();
     return false;
   }
-  log_info("GPU " + std::to_string(gpu_) + ": sampled every " + std::to_string(interval_ns) +
-           " ns, begun in " + ms_since(begin));
+  log_info("GPU " + std::to_string(gpu_) + ": sampling every " + std::to_string(interval_ns) +
+           " ns, started in " + ms_since(begin));
   return true;
 }
 
@@ -88,17 +88,17 @@ bool PmSession::read_device(std::uint32_t interval_ns) {
   metrics_ = choose_pm_metrics(cupti_, chip_, availability, interval_ns);
   if (metrics_.config == nullptr) return fail("choosing counters", metrics_.error);
   values_.resize(metrics_.names.size());
-  PmValues::Cheap cheap;
-  // Shared: a std::function is copied, this is not.
+  PmValues::FastPath fast;
+  // Shared, because a std::function must be copyable and PreparedMetrics is not.
   std::shared_ptr<PreparedMetrics> prepared;
-  if (PreparedMetrics::is_tried_with(library_.version))
+  if (PreparedMetrics::is_verified_with(library_.version))
     prepared = PreparedMetrics::make(chip_, metrics_.names);
   if (prepared != nullptr) {
-    cheap = [prepared](auto image, std::size_t sample, std::span<double> values) {
+    fast = [prepared](auto image, std::size_t sample, std::span<double> values) {
       return prepared->evaluate(image, sample, values);
     };
   }
-  evaluation_.emplace(*metrics_.config, std::move(cheap));
+  evaluation_.emplace(*metrics_.config, std::move(fast));
   return true;
 }
 
@@ -145,7 +145,7 @@ bool PmSession::make_images() {
   size.pMetricNames = metrics_.names.data();
   size.numMetrics = metrics_.names.size();
   std::array<std::size_t, 2> small{};
-  // The size that is wanted comes last: CUPTI may keep what it was asked for.
+  // The real size comes last: CUPTI may remember the last request.
   for (const std::uint32_t samples : {1U, 2U, kImageSamples}) {
     size.maxSamples = samples;
     if (const CUptiResult r = cupti_.PmSamplingGetCounterDataSize(&size); r != CUPTI_SUCCESS)
@@ -204,10 +204,10 @@ std::size_t PmSession::completed(PmImage& image) const {
   auto info = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataInfo);
   info.pCounterDataImage = image.data.data();
   info.counterDataImageSize = image.data.size();
-  const bool told = cupti_.PmSamplingGetCounterDataInfo(&info) == CUPTI_SUCCESS;
-  // Where it does not tell, anything may have been written.
-  image.populated = told ? info.numPopulatedSamples : kImageSamples;
-  return told ? info.numCompletedSamples : 0;
+  const bool known = cupti_.PmSamplingGetCounterDataInfo(&info) == CUPTI_SUCCESS;
+  // If unknown, any part of the image may have been written.
+  image.populated = known ? info.numPopulatedSamples : kImageSamples;
+  return known ? info.numCompletedSamples : 0;
 }
 
 PmImage::Time PmSession::time_of(const PmImage& image, std::size_t index) {
@@ -233,7 +233,7 @@ void PmSession::evaluate(PmImage& image, const std::function<void(const PmSample
     sample.start_ns = image.times[i].start_ns;
     sample.end_ns = image.times[i].end_ns;
     for (std::size_t k = 0; k < values_.size(); ++k) {
-      // A share of cycles is no number where the clock stood still.
+      // A share of cycles is NaN if the clock was stopped.
       if (std::isfinite(values_[k])) sample.values[metrics_.columns[k]] = values_[k];
     }
     take(sample);

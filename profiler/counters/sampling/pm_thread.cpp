@@ -13,7 +13,7 @@
 
 namespace rangefinder {
 
-/// What goes on between an open and its close: images from hand to hand. Ends idle.
+/// Decoding and evaluation between one open and close. No evaluation runs after destruction.
 class PmThread::Reading {
  public:
   Reading(PmThread& owner, PmEncoder& encoder)
@@ -24,38 +24,38 @@ class PmThread::Reading {
 
   PmSession::Decoded decode() {
     const PmSession::Decoded decoded = decode_once();
-    // Where evaluation is not done with the one before, this image takes the next samples too.
+    // If the previous image is still being evaluated, this image takes the next samples too.
     if (!image_->empty()) (void)evaluator_.exchange(image_);
     return decoded;
   }
 
   [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return evaluator_.cpu_ns(); }
 
-  /// After the session's stop: what is there still. False: samples are missing at the end.
+  /// After the session's stop: decodes the remaining samples. False: samples are missing at the end.
   bool finish() {
     PmSession::Decoded decoded = PmSession::Decoded::part;
     for (int i = 0; i < kMaxRounds && decoded == PmSession::Decoded::part; ++i) {
       decoded = decode_once();
-      give_all();
+      evaluate_all();
     }
     return decoded == PmSession::Decoded::all && !dropped_;
   }
 
-  /// Evaluates what has been decoded, and waits for it.
-  void give_all() {
+  /// Evaluates all decoded samples and waits for that.
+  void evaluate_all() {
     evaluator_.wait_until_idle();
     if (!image_->empty()) (void)evaluator_.exchange(image_);
     evaluator_.wait_until_idle();
   }
 
  private:
-  /// Images that are decoded after the end: a program that ends does not wait for more.
+  /// Maximum number of images decoded after the end, so that the program's exit does not wait longer.
   static constexpr int kMaxRounds = 16;
 
   PmSession::Decoded decode_once() {
     const std::size_t before = image_->times.size();
     const PmSession::Decoded decoded = owner_.session_.decode(*image_);
-    // What is missing before a sample its time tells.
+    // A gap before a sample shows in its time; only missing samples at the end need this flag.
     dropped_ = decoded == PmSession::Decoded::part || (dropped_ && image_->times.size() == before);
     return decoded;
   }
@@ -163,8 +163,8 @@ bool PmThread::open() {
 
 bool PmThread::sample() {
   if (!open()) return false;
-  tell(interval_ns_, "start");
-  last_end_ns_ = 0;  // what was between two sessions nobody wanted
+  report_change(interval_ns_, "start");
+  last_end_ns_ = 0;  // the time between two sessions is no gap
   {
     const std::lock_guard lock(mutex_);
     begun_ = true;
@@ -182,13 +182,13 @@ bool PmThread::sample() {
     while (decoded <= PmSession::Decoded::part && !change && wait_period()) {
       decoded = reading.decode();
       cpu_ns_.store(evaluation_ns_ + thread_cpu_ns() + reading.cpu_ns(), std::memory_order_relaxed);
-      change = pace_.look({monotonic_now_ns(), cpu_ns(), samples(), lost_.load(std::memory_order_relaxed)},
-                          interval_ns_);
+      change = pace_.check({monotonic_now_ns(), cpu_ns(), samples(), lost_.load(std::memory_order_relaxed)},
+                           interval_ns_);
     }
     healthy = decoded != PmSession::Decoded::failed;
-    reading.give_all();
+    reading.evaluate_all();
     if (decoded == PmSession::Decoded::overflow) {
-      // Nothing more comes out of a buffer that ran over, the samples in it included.
+      // A buffer that overflowed yields nothing more, not even the samples in it.
       healthy = again = reopen(2 * interval_ns_, "overflow");
     } else if (healthy) {
       gap_ = !(session_.stop() && reading.finish()) || gap_;
@@ -201,7 +201,7 @@ bool PmThread::sample() {
   count_lost(session_.take_lost());
   encoder.flush();
   if (healthy) {
-    tell(0, "stop");
+    report_change(0, "stop");
   } else {
     refuse(session_.error());
   }
@@ -211,14 +211,14 @@ bool PmThread::sample() {
 bool PmThread::reopen(std::uint32_t interval_ns, const char* reason) {
   session_.close();
   gap_ = true;
-  interval_ns_ = std::min(interval_ns, kLongestIntervalNs);
+  interval_ns_ = std::min(interval_ns, kMaxIntervalNs);
   if (!session_.open(interval_ns_)) return false;
-  tell(interval_ns_, reason);
+  report_change(interval_ns_, reason);
   return true;
 }
 
 void PmThread::take(PmEncoder& encoder, const PmSample& sample) {
-  // CUPTI may leave samples out without a word; the clock tells.
+  // CUPTI may drop samples silently; the times reveal it.
   const bool hole = last_end_ns_ != 0 && sample.start_ns - last_end_ns_ > last_length_ns_ / 2;
   if (gap_ || hole) count_gap(sample.start_ns);
   last_end_ns_ = sample.end_ns;
@@ -228,7 +228,7 @@ void PmThread::take(PmEncoder& encoder, const PmSample& sample) {
 }
 
 void PmThread::count_gap(std::int64_t until_ns) {
-  const std::uint64_t known = session_.take_lost();  // that had no values: they lie in this gap
+  const std::uint64_t known = session_.take_lost();  // samples without values lie in this gap
   const std::int64_t length = last_length_ns_ > 0 ? last_length_ns_ : interval_ns_;
   std::int64_t missing = std::exchange(gap_, false) ? 1 : 0;
   if (last_end_ns_ != 0) missing = std::max(missing, (until_ns - last_end_ns_ + length / 2) / length);
@@ -240,7 +240,7 @@ void PmThread::count_lost(std::uint64_t samples) noexcept {
   lost_.fetch_add(samples, std::memory_order_relaxed);
 }
 
-void PmThread::tell(std::uint32_t interval_ns, const std::string& reason) {
+void PmThread::report_change(std::uint32_t interval_ns, const std::string& reason) {
   SamplingRecord record;
   record.at_ns = clock_now_ns();
   record.gpu = gpu_;
@@ -251,7 +251,7 @@ void PmThread::tell(std::uint32_t interval_ns, const std::string& reason) {
 }
 
 void PmThread::refuse(const std::string& reason) {
-  tell(0, reason);
+  report_change(0, reason);
   hooks_.refused(hooks_.user, reason);
 }
 

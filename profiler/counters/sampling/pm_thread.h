@@ -4,11 +4,11 @@
 //
 //   first context ─▶ open ─▶ { wait kPeriod ─▶ decode ─▶ PmEvaluator } ─▶ close ◀─ last context ends, stop()
 //                     ▲                          │                └─▶ evaluate ─▶ encode ─▶ deliver
-//                     └── a longer interval ◀────┘ the buffer ran over, or PmPace says so
+//                     └── a longer interval ◀────┘ the buffer overflowed, or PmPace asks for it
 //
-// Counters are held between open and close and at no other time: not before a context
-// exists, not after the last has gone. The thread calls nothing of CUDA, and CUPTI only
-// without a lock of ours.
+// Counters are held only between open and close: not before a context exists, and not after
+// the last one is destroyed. The thread makes no CUDA calls, and calls CUPTI only without
+// holding a lock of ours.
 #pragma once
 
 #include <atomic>
@@ -28,10 +28,10 @@ namespace rangefinder {
 
 class PmThread {
  public:
-  /// Between two decodings. Short against what an image holds (PmSession::kImageSamples), so that what
-  /// one thread has just written is in the cache still when the other reads it.
+  /// Time between two decodings. Short compared with an image (PmSession::kImageSamples), so that data
+  /// written by one thread is still in the cache when the other reads it.
   static constexpr std::chrono::milliseconds kPeriod{5};
-  static constexpr std::uint32_t kLongestIntervalNs = 10'000'000;
+  static constexpr std::uint32_t kMaxIntervalNs = 10'000'000;
 
   struct Hooks {
     void* user = nullptr;
@@ -41,26 +41,26 @@ class PmThread {
     void (*prepared)(void* user) = nullptr;  ///< each time before counters are held
   };
 
-  /// How often, and what it may take.
+  /// The requested interval and CPU limit.
   struct Wanted {
     std::uint32_t interval_ns = 20'000;
-    std::uint32_t max_cpu_percent = 100;  ///< of one core; 0: no bound
+    std::uint32_t max_cpu_percent = 100;  ///< of one core; 0: no limit
   };
 
   PmThread(const CuptiLibrary& library, LossLedger& loss, std::uint32_t gpu, const Wanted& wanted,
            const Hooks& hooks);
 
-  /// Any thread. A context on the GPU exists: sampling begins, unless it has.
+  /// Any thread. A context on the GPU exists: starts sampling if not started yet.
   void context_added() noexcept;
-  /// Any thread. Returns when the counters are free, if this was the last context, or after `patience`.
+  /// Any thread. If this was the last context, waits until the counters are released, up to `patience`.
   void context_removed(std::chrono::milliseconds patience) noexcept;
-  /// Any thread: no more sampling. wait_until_free() tells when it has ended.
+  /// Any thread: ends sampling. Use wait_until_free() to wait for that.
   void stop() noexcept;
   void wait_until_free(std::chrono::steady_clock::time_point deadline) noexcept;
-  /// Any thread: returns when samples are taken, or turned out to be impossible, or at `deadline`: false.
+  /// Any thread: waits until sampling has started or has failed. False: `deadline` has passed.
   [[nodiscard]] bool wait_until_begun(std::chrono::steady_clock::time_point deadline) noexcept;
 
-  /// Of this thread, so far.
+  /// CPU time of sampling and evaluation so far.
   [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return cpu_ns_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_.load(std::memory_order_relaxed); }
 
@@ -70,11 +70,11 @@ class PmThread {
   [[nodiscard]] bool sample();  // from open to close; false: never again
   [[nodiscard]] bool open();
   [[nodiscard]] bool reopen(std::uint32_t interval_ns, const char* reason);
-  [[nodiscard]] bool wait_period();  // false: sampling is not wanted any more
+  [[nodiscard]] bool wait_period();  // false: sampling must end
   void take(PmEncoder& encoder, const PmSample& sample);
   void count_gap(std::int64_t until_ns);
   void count_lost(std::uint64_t samples) noexcept;
-  void tell(std::uint32_t interval_ns, const std::string& reason);
+  void report_change(std::uint32_t interval_ns, const std::string& reason);
   void refuse(const std::string& reason);
 
   LossLedger& loss_;
@@ -82,14 +82,14 @@ class PmThread {
   const Hooks hooks_;
   std::atomic<std::uint64_t> cpu_ns_{0}, samples_{0}, lost_{0};
 
-  // The sampling thread's own.
+  // Sampling thread only.
   PmSession session_;
   std::uint32_t interval_ns_;
   PmPace pace_;
   std::uint64_t evaluation_ns_ = 0;  // CPU time of evaluators that have ended
-  // Of whoever evaluates: the sampling thread touches them only while nothing is being evaluated.
+  // Evaluating thread; the sampling thread uses them only while no evaluation runs.
   std::int64_t last_end_ns_ = 0, last_length_ns_ = 0;
-  bool gap_ = false;  // what was sampled last is followed by lost samples
+  bool gap_ = false;  // samples were lost after the last one
 
   std::mutex mutex_;
   std::condition_variable changed_;

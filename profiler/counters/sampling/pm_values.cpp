@@ -17,26 +17,27 @@ bool is_same(double a, double b) noexcept {
 
 CUptiResult PmValues::evaluate(std::span<const std::uint8_t> image, std::size_t sample,
                                std::span<double> values) {
-  if (is_cheap()) {
-    if (cheap_(image, sample, values)) return CUPTI_SUCCESS;
-    cheap_ = nullptr;
+  if (uses_fast_path()) {
+    if (fast_(image, sample, values)) return CUPTI_SUCCESS;
+    fast_ = nullptr;
   }
   const CUptiResult result = config_.evaluate(image, sample, values);
-  if (cheap_ && result == CUPTI_SUCCESS) compare(image, sample, values);
+  if (fast_ && result == CUPTI_SUCCESS) compare(image, sample, values);
   return result;
 }
 
 void PmValues::compare(std::span<const std::uint8_t> image, std::size_t sample,
                        std::span<const double> values) {
-  // Zeros are no proof.
+  // All zeros prove nothing.
   if (std::all_of(values.begin(), values.end(), [](double value) { return value == 0; })) return;
-  other_.assign(values.size(), 0.0);
-  const bool same = cheap_(image, sample, other_) &&
-                    std::equal(values.begin(), values.end(), other_.begin(), other_.end(), is_same);
+  fast_values_.assign(values.size(), 0.0);
+  const bool same =
+      fast_(image, sample, fast_values_) &&
+      std::equal(values.begin(), values.end(), fast_values_.begin(), fast_values_.end(), is_same);
   if (same) {
     ++agreed_;
   } else {
-    cheap_ = nullptr;
+    fast_ = nullptr;
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values of samples by the cheap way, once it has proven itself against CUPTI's own.
+// Evaluates samples by a fast path, after verifying it against CUPTI's own evaluation.
 //
-//   first kProven samples that are not idle: both ways ─▶ bit for bit the same? ─ yes ─▶ the cheap way alone
-//                                                                                 └ no ──▶ CUPTI's, for good
+//   first kProven samples that are not all 0: both ─▶ bit for bit equal? ─ yes ─▶ fast path only
+//                                                                        └ no ──▶ CUPTI only, from then on
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@ namespace rangefinder {
 
 class PmValues {
  public:
-  /// One sample of a counter image; false: no values.
-  using Cheap =
+  /// Evaluates one sample of a counter image. False: no values.
+  using FastPath =
       std::function<bool(std::span<const std::uint8_t> image, std::size_t sample, std::span<double> values)>;
   static constexpr std::uint32_t kProven = 64;
 
-  /// `config` outlives this. `cheap` may be empty.
-  PmValues(MetricConfig& config, Cheap cheap) : config_(config), cheap_(std::move(cheap)) {}
+  /// `config` outlives this. `fast` may be empty.
+  PmValues(MetricConfig& config, FastPath fast) : config_(config), fast_(std::move(fast)) {}
 
-  /// As MetricConfig::evaluate(), but that the cheap way takes no number for no error. One thread at a time.
+  /// Like MetricConfig::evaluate(), except that for the fast path a NaN is no error. One thread at a time.
   [[nodiscard]] CUptiResult evaluate(std::span<const std::uint8_t> image, std::size_t sample,
                                      std::span<double> values);
 
-  /// The cheap way alone is taken.
-  [[nodiscard]] bool is_cheap() const noexcept { return cheap_ && agreed_ >= kProven; }
+  /// Only the fast path is used.
+  [[nodiscard]] bool uses_fast_path() const noexcept { return fast_ && agreed_ >= kProven; }
 
  private:
   void compare(std::span<const std::uint8_t> image, std::size_t sample, std::span<const double> values);
 
   MetricConfig& config_;
-  Cheap cheap_;
+  FastPath fast_;
   std::uint32_t agreed_ = 0;  // samples
-  std::vector<double> other_;
+  std::vector<double> fast_values_;
 };
 
 }  // namespace rangefinder

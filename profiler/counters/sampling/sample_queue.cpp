@@ -12,7 +12,7 @@
 namespace rangefinder {
 namespace {
 
-/// Stands before a record's runs and columns. A SamplingRecord has none: it is the next of Batch::changes.
+/// Precedes a record's runs and columns. A SamplingRecord has none: it is the next in Batch::changes.
 struct Head {
   bool is_change = false;
   std::uint32_t gpu = 0;
@@ -27,7 +27,7 @@ template <typename Item>
   return items.size() * sizeof(Item);
 }
 
-/// `count` items from `from`; returns where they end.
+/// Copies `count` items from `from`; returns their end.
 template <typename Item>
 const std::byte* get(const std::byte* from, std::size_t count, std::vector<Item>& items) {
   items.resize(count);
@@ -74,7 +74,7 @@ bool SampleQueue::push(const SamplesRecord& record) {
   }
   const std::lock_guard lock(mutex_);
   if (waiting_.records >= kMaxRecords) return false;
-  waiting_.make_room(bytes);  // or nothing of the record is there
+  waiting_.make_room(bytes);  // may throw: before any part of the record is added
   waiting_.put(&head, sizeof head);
   waiting_.put(record.runs.data(), bytes_of(record.runs));
   for (const auto& column : record.columns) waiting_.put(column.data(), bytes_of(column));

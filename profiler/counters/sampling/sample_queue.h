@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What sampling threads have read, until the drain thread takes it:
+// Queue of records from the sampling threads to the drain thread:
 //
-//   PmThread, one a GPU ─▶ push ─▶ one block of bytes ─▶ take ─▶ a record at a time, in the order of push
+//   PmThread, one per GPU ─▶ push ─▶ one block of bytes ─▶ take ─▶ one record at a time, in push order
 //
-// The records' columns are copied into the block and out of it again, into one record for all. So no record
-// is allocated on one thread and freed on another, where a moment in which many wait would stay in the heap
-// of the first for good; the block is a large one, from the kernel and back to it
-// (profiler/guest/large_blocks.h).
+// Columns are copied into the block, and from there into one reused record. So no record is allocated on one
+// thread and freed on another; otherwise a burst of waiting records would stay in the first thread's heap for
+// good. The block is large: it comes from the kernel and is returned to it (profiler/guest/large_blocks.h).
 #pragma once
 
 #include <cstddef>
@@ -20,22 +19,23 @@
 
 namespace rangefinder {
 
-/// What a sampling thread delivers. Times absolute.
+/// A record from a sampling thread. Times absolute.
 using PmRecord = std::variant<SamplesRecord, SamplingRecord>;
 
 class SampleQueue {
  public:
-  /// 41 s of one GPU's samples at 20 us, 75 MB.
+  /// 41 s of one GPU's samples at 20 us: 75 MB.
   static constexpr std::size_t kMaxRecords = 4096;
 
   SampleQueue();
 
-  /// Any thread. False: as many wait as may, and nothing was added. Throws std::bad_alloc, then too.
+  /// Any thread. False: the queue is full and nothing was added. May throw std::bad_alloc; then nothing was
+  /// added either.
   [[nodiscard]] bool push(const SamplesRecord& record);
   [[nodiscard]] bool push(SamplingRecord record);
 
-  /// One thread at a time: `sink` gets each record that was there when take() began, valid during the call.
-  /// If it throws, those that it did not get are gone.
+  /// One thread at a time. Passes each record that was queued when take() began to `sink`, valid during the
+  /// call. If `sink` throws, the remaining records are lost.
   void take(const std::function<void(const PmRecord&)>& sink);
 
  private:
@@ -45,17 +45,17 @@ class SampleQueue {
     std::size_t records = 0;
 
     Batch();
-    /// Room for `more` bytes behind those that are there.
+    /// Reserves `more` bytes after the existing ones.
     void make_room(std::size_t more);
     void put(const void* data, std::size_t size);
-    /// Empty; what a crowded moment took goes back.
+    /// Empties the batch; returns the extra memory of a burst.
     void clear();
   };
 
   std::mutex mutex_;
   Batch waiting_;    // guarded by mutex_
-  Batch taken_;      // the taker's
-  PmRecord record_;  // the taker's: a SamplesRecord, whose columns keep their memory
+  Batch taken_;      // taking thread only
+  PmRecord record_;  // taking thread only: a SamplesRecord whose columns keep their memory
 };
 
 }  // namespace rangefinder

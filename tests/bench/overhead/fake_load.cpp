@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// load.h without a GPU, for overhead_test.py: a launch of a storm is said to take 0.2 us, twice that where
-// Rangefinder is to be loaded, and there the third counted round of graph launches ends the process.
+// load.h without a GPU, for overhead_test.py. A launch of a storm claims to take 0.2 us, or twice that if
+// Rangefinder is to be loaded. In that case the third counted round of graph launches ends the process.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that is measured: told by a socket what to do.
+"""A process that is measured, controlled through a socket.
 
-One that dies or does not answer in time is given up with the end of what it said; the others go on.
+A process that dies or does not answer in time is dropped, with the end of its output as the reason; the others go on.
 """
 import glob
 import json
@@ -21,15 +21,15 @@ READY_S, ANSWER_S, END_S = 150, 60, 30
 
 
 def find_tool(name):
-    """nsys and ncu: in PATH, in the toolkit, or in a folder of their own."""
+    """Path of nsys or ncu: in PATH, in the toolkit, or in its own folder."""
     places = [shutil.which(name), f"/usr/local/cuda/bin/{name}"]
     places += sorted(glob.glob(f"/opt/nvidia/nsight-*/*/bin/{name}") + glob.glob(f"/opt/nvidia/nsight-*/*/{name}"))
     return next((place for place in places if place and os.access(place, os.X_OK)), None)
 
 
 def environment(mode, build, folder):
-    """Ours without a trace of Rangefinder, then what the mode wants."""
-    threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # one forward needs no more, and idle ones may spin
+    """Our environment without variables of Rangefinder, plus those of the mode."""
+    threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # one forward needs no more, and idle threads may spin
     found = {k: v for k, v in os.environ.items()
              if not k.startswith("RANGEFINDER_") and k not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")} | threads
     if mode.injects:
@@ -52,14 +52,14 @@ def command(mode, works, build, folder, path):
 
 
 class Gone(Exception):
-    """The process cannot be measured any more; the text says why."""
+    """The process cannot be measured any more; the text is the reason."""
 
 
 class Process:
     def __init__(self, mode, works, build, folder):
         self.mode, self.works, self.folder = mode, works, folder
         folder.mkdir(parents=True)
-        self._home = tempfile.TemporaryDirectory(prefix="overhead-")  # its name is short: a socket's must be
+        self._home = tempfile.TemporaryDirectory(prefix="overhead-")  # short: the path of a socket must be short
         path = f"{self._home.name}/socket"
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(path)
@@ -115,10 +115,10 @@ class Process:
 
     def last_words(self):
         text = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
-        return " / ".join(text.splitlines()[-3:])[-500:] or "it ended without a word"
+        return " / ".join(text.splitlines()[-3:])[-500:] or "it ended without output"
 
     def end(self):
-        """Lets it end by itself, so that its trace is whole, if it was told to; kills what is left."""
+        """Lets it end by itself if it was told to, so that its trace is whole; kills it otherwise."""
         try:
             if self._told_to_quit:
                 self._process.wait(END_S)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A profiler that does nothing with what CUPTI gives it: the floor under every tool's cost. Loaded by the
-// driver instead of our library (modes.py, "floor"); OVERHEAD_FLOOR says what is on:
+// A profiler that does nothing with CUPTI's data: the minimum cost of any tool. The driver loads it instead
+// of our library (modes.py, "floor"). OVERHEAD_FLOOR selects what is on:
 //
 //   callbacks   of every call that launches kernels, empty
-//   records     of kernels, thrown away
+//   records     of kernels, discarded
 //   both
 #include <cupti_driver_cbid.h>
 
@@ -37,10 +37,10 @@ bool switch_on(const rangefinder::CuptiFunctions& cupti, std::string_view what) 
 
 }  // namespace
 
-/// Called by the driver. 1: done.
+/// Called by the driver. 1: success.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   const char* const what = std::getenv("OVERHEAD_FLOOR");
-  auto* const cupti = new (std::nothrow) rangefinder::CuptiLibrary;  // in use as long as the process lives
+  auto* const cupti = new (std::nothrow) rangefinder::CuptiLibrary;  // in use until the process ends
   rangefinder::CuptiFailure failure;
   if (what == nullptr || cupti == nullptr || !rangefinder::load_cupti("", *cupti, failure)) return 0;
   return switch_on(cupti->functions, what) ? 1 : 0;

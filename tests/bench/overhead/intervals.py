@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Medians with intervals, by order statistics: no assumption about how times are spread."""
+"""Medians with intervals, by order statistics: no assumption about the distribution of times."""
 import math
 
 
@@ -10,8 +10,8 @@ def median(values):
 
 
 def median_interval(values, confidence=0.95):
-    """(median, low, high, coverage): the narrowest pair of order statistics, as far from both ends, that holds the
-    median with at least `confidence`. Few values: all of them, and `coverage` says what that is worth."""
+    """(median, low, high, coverage): the narrowest pair of order statistics, equally far from both ends, that holds the
+    median with at least `confidence`. With few values it is all of them, and `coverage` is their confidence."""
     ordered = sorted(values)
     count = len(ordered)
 

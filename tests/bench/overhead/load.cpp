@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kBlocks = 132;
 constexpr std::uint64_t kWarmUpLaunches =
-    256;  // a thread, or as many as it is asked for: ncu needs 30 ms each
+    256;  // per thread, or the requested number if that is lower: ncu needs 30 ms each
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -33,7 +33,7 @@ cudaStream_t make_stream() {
   return stream;
 }
 
-/// The streams of the first `count` threads: made once, used by every call.
+/// The streams of the first `count` threads: created once, used by every call.
 std::vector<cudaStream_t>& streams(std::size_t count) {
   static std::vector<cudaStream_t> made;
   while (made.size() < count) made.push_back(make_stream());
@@ -60,7 +60,7 @@ struct Graph {
 
 Graph capture(std::uint32_t nodes) {
   Graph graph{nullptr, make_stream()};
-  check(launch_empty(kBlocks, graph.stream), "warm up");  // loads the kernel: not possible while capturing
+  check(launch_empty(kBlocks, graph.stream), "warm up");  // loads the kernel: not possible during capture
   check(cudaStreamSynchronize(graph.stream), "warm up");
   cudaGraph_t captured = nullptr;
   const Range range("captured");
@@ -90,8 +90,8 @@ double load_storm(std::uint32_t threads, std::uint64_t launches, std::uint64_t r
       const std::uint64_t own = launches / threads + (t < launches % threads ? 1 : 0);
       launch_some(std::min(kWarmUpLaunches, own), range_launches, of_thread[t]);
       check(cudaStreamSynchronize(of_thread[t]), "warm up");
-      phase.arrive_and_wait();  // all are warm
-      phase.arrive_and_wait();  // the clock was read
+      phase.arrive_and_wait();  // all have warmed up
+      phase.arrive_and_wait();  // the clock has been read
       launch_some(own, range_launches, of_thread[t]);
       check(cudaStreamSynchronize(of_thread[t]), "storm");
       phase.arrive_and_wait();  // all are done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// load.h's third load: our own RT-DETR, made once, run as often as is asked.
+// load.h's third load: our own RT-DETR, created once, run as often as requested.
 #include <chrono>
 #include <cstdio>
 #include <exception>

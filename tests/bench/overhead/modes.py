@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: the works, and the modes in which a process does them. Tables, and nothing else.
+"""What is measured: the works, and the modes in which a process does them. Only tables.
 
-A mode is a process of its own. Two are alive at a time, plain and one other: with eleven of them, idle but for
-one, RT-DETR's forwards took twice as long and varied by half. In the rounds of `sampled` plain runs on a GPU that is being
-sampled: what that alone costs shows between plain's own rows.
+A mode is a separate process. Two are alive at a time, plain and one other. With eleven alive, idle but for one,
+RT-DETR's forwards took twice as long and varied by half. In the rounds of `sampled`, plain runs on a GPU that is being
+sampled: the cost of that alone shows between plain's own rows.
 """
 import dataclasses
 
@@ -43,18 +43,18 @@ class Mode:
     name: str
     title: str
     works: tuple = ALL
-    variables: tuple = ()      # of Rangefinder; () and not `injects`: the library is not loaded
+    variables: tuple = ()      # of Rangefinder; () without `injects`: the library is not loaded
     injects: bool = False
     injected_file: str = "lib/librangefinder.so"  # in the build folder; the driver loads it
     tool: str = ""             # torch_cuda, torch_cpu_cuda, proton, cuda_profiler: started and stopped in the process
-    wrapper: str = ""          # nsys, ncu: the process runs below it
-    divisor: int = 1           # of a work's count: slow modes do less in a round
+    wrapper: str = ""          # nsys, ncu: the process runs under it
+    divisor: int = 1           # divides a work's count: slow modes do less per round
     most_pairs: int = 1_000
-    needs_option: str = ""     # a variable that the library must know
+    needs_option: str = ""     # a variable that the library must support
 
     @property
     def stopped(self):
-        """Name of the row measured after the tool was stopped; "" where nothing is stopped."""
+        """Name of the row measured after the tool was stopped; "" if nothing is stopped."""
         return f"{self.name}, stopped" if self.tool else ""
 
 
@@ -69,7 +69,7 @@ MODES = {mode.name: mode for mode in (
     Mode("trace", "kernels, copies, allocations, events, paths", ALL, (OFF,), True),
     Mode("floor_calls", "CUPTI alone: empty callbacks of launches", FLOORED, (("OVERHEAD_FLOOR", "callbacks"),), True,
          FLOOR),
-    Mode("floor_records", "CUPTI alone: kernel records, thrown away", FLOORED, (("OVERHEAD_FLOOR", "records"),), True,
+    Mode("floor_records", "CUPTI alone: kernel records, discarded", FLOORED, (("OVERHEAD_FLOOR", "records"),), True,
          FLOOR),
     Mode("floor_both", "CUPTI alone: both", FLOORED, (("OVERHEAD_FLOOR", "both"),), True, FLOOR),
     Mode("lean", "the same without allocations and events", ("hf_nvtx", "rtdetr_launch"),
@@ -96,7 +96,7 @@ MODES = {mode.name: mode for mode in (
          most_pairs=3),
 )}
 
-# (work, mode, over) and the most that the ratio of the medians of pairs may be.
+# (work, mode, over) and the maximum of the median ratio of pairs.
 GOALS = {
     ("hf_nvtx", "trace", "plain"): 1.12,
     ("hf_nvtx", "sampled", "plain"): 1.13,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""overhead/run itself, with a load that needs no GPU: usage overhead_test.py BUILD."""
+"""Tests overhead/run with a load that needs no GPU: usage overhead_test.py BUILD."""
 import json
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profilers that live inside of the process they look at, each with start() and stop()."""
+"""Profilers that live inside the profiled process, each with start() and stop()."""
 import ctypes
 import os
 import tempfile
@@ -19,7 +19,7 @@ class TorchProfiler:
 
     def stop(self):
         self._running.stop()
-        self._running = None  # its events are never looked at: that is not the cost asked for
+        self._running = None  # its events are never read: that cost is not measured
 
 
 class Proton:
@@ -36,7 +36,7 @@ class Proton:
 
 
 class CudaProfilerCalls:
-    """cuProfilerStart and cuProfilerStop, which Rangefinder can be told to listen to."""
+    """cuProfilerStart and cuProfilerStop, which Rangefinder can follow."""
 
     def __init__(self):
         self._driver = ctypes.CDLL("libcuda.so.1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rounds: plain and one other process do each work once, in turns, forwards and backwards.
+"""Rounds: plain and one other process do each work once, in turns, alternating the order.
 
             round 1            round 2
   hf      plain trace        trace plain        a pair: plain and trace of one round
@@ -10,11 +10,11 @@ import time
 from fleet import Gone
 from modes import WORKS
 
-FEWEST_PAIRS, WARM_UP = 3, 2
+MIN_PAIRS, WARM_UP = 3, 2
 
 
 class Rounds:
-    """times[work][mode][round]: microseconds a unit of the work. Rounds count on over all modes; phases[round]
+    """times[work][mode][round]: microseconds per unit of the work. Round numbers continue over all modes; phases[round]
     is the mode that was measured beside plain."""
 
     def __init__(self, give_up):
@@ -23,12 +23,12 @@ class Rounds:
         self.phases = []
 
     def run(self, phase, processes, works, pairs, deadline):
-        """Returns how many rounds were made, behind two that do not count; after the first few no more once `deadline`
-        has passed."""
+        """Returns the number of rounds, after two that do not count. After the first few it stops once `deadline` has
+        passed."""
         alive = list(processes)
         works = [name for name in WORKS if name in works]
         made = -WARM_UP
-        while made < pairs and (made < FEWEST_PAIRS or time.monotonic() < deadline) and len(alive) == len(processes):
+        while made < pairs and (made < MIN_PAIRS or time.monotonic() < deadline) and len(alive) == len(processes):
             if made >= 0:
                 self.phases.append(phase)
             for name in works:

@@ -5,7 +5,7 @@ from modes import GOALS, MODES, WORKS
 
 
 def ratio(times, mode, over):
-    """Of the pairs: {median, low, high, coverage, pairs}; None where there are none."""
+    """Ratio of the pairs: {median, low, high, coverage, pairs}; None if there are none."""
     rounds = sorted(times.get(mode, {}).keys() & times.get(over, {}).keys())
     if not rounds:
         return None
@@ -14,7 +14,7 @@ def ratio(times, mode, over):
 
 
 def ratio_over(times, mode, over):
-    """The same for two modes that were not alive together: by way of plain, with the widest of intervals."""
+    """The same for two modes that were not alive together: through plain, with the widest of intervals."""
     if over == "plain":
         return ratio(times, mode, over)
     above, below = ratio(times, mode, "plain"), ratio(times, over, "plain")
@@ -61,8 +61,8 @@ def print_times(found):
 
 
 def print_processes(processes):
-    print("\nprocesses: resident at most, MB; of traces: bytes and ns of our threads' CPU a launch and a GPU record, "
-          "ms from a kernel's end to its line on disk, at most, median and 99th percentile")
+    print("\nprocesses: maximum resident MB; of traces: bytes and CPU ns of our threads per launch and per GPU record, "
+          "upper bound of ms from a kernel's end to its line on disk, median and 99th percentile")
     plain = processes.get("plain", {}).get("resident_bytes", 0)
     for mode, one in processes.items():
         line = f"  {mode:15} {one['resident_bytes'] / 1e6:8.0f} ({(one['resident_bytes'] - plain) / 1e6:+.0f})"
@@ -82,7 +82,7 @@ def print_processes(processes):
 
 
 def print_goals(all_times, found):
-    """True if every goal that was measured is kept."""
+    """True if every measured goal is met."""
     kept = True
     print()
     for (work, mode, over), most in GOALS.items():
@@ -103,7 +103,7 @@ def print_goals(all_times, found):
 
 
 def print_plain(all_times, phases):
-    """The plain process beside each other one: what the others did to it, and how it drifted."""
+    """The plain process beside each other mode: the effect of the other mode, and the drift."""
     print("\nplain beside each mode, us, median:")
     for name, times in all_times.items():
         by_phase = {}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a finished trace says about its own cost: bytes a launch, CPU of our threads, how late records came."""
+"""What a finished trace reports about its own cost: bytes per launch, CPU of our threads, delay of records."""
 import json
 
 from intervals import median
 
 
 def trace_facts(folder):
-    """{} where there is no whole trace."""
+    """{} if there is no complete trace."""
     segments = sorted(folder.glob("trace-*.ndjson"))
     end, lags = None, []
     for segment in segments:
@@ -32,8 +32,8 @@ def trace_facts(folder):
 
 
 def _read(segment, lags):
-    """Adds to `lags` how long after its end each 16th kernel's line was written at the latest: a `flush` line tells
-    when all before it had been. Returns the end line."""
+    """Adds to `lags` the upper bound of the delay between the end and the line of each 16th kernel. A `flush` line has
+    the time by which all earlier lines were written. Returns the end line."""
     ends, seen, last = [], 0, None
     with open(segment, encoding="utf-8") as lines:
         for line in lines:

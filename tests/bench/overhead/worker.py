@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One process of the benchmark: does the work it is told to, as often as it is told, and says how long it took.
+"""One process of the benchmark: does the requested work the requested number of times, and answers with the time.
 
   worker.py SOCKET LOAD_LIBRARY TOOL WORK...
 
-It connects to SOCKET and answers each line of JSON with one: {"do": "open"} makes everything ready on the GPU,
-{"do": "run", "work": W, "count": N} answers {"seconds": …} of N units behind a warm-up, {"do": "start"} and
-{"do": "stop"} the profiler TOOL of this process, {"do": "memory"} the most that was resident, {"do": "quit"}.
-What it imports it imports before it connects, and touches the GPU in "open" only.
+It connects to SOCKET and answers each line of JSON with one. {"do": "open"} prepares everything on the GPU;
+{"do": "run", "work": W, "count": N} answers {"seconds": …} of N units after a warm-up; {"do": "start"} and
+{"do": "stop"} control the profiler TOOL of this process; {"do": "memory"} answers the maximum resident memory;
+{"do": "quit"} ends. It imports everything before it connects, and uses the GPU only from "open" on.
 """
 import copy
 import ctypes
@@ -28,7 +28,7 @@ WARM_UP_FORWARDS = 2
 
 
 class HuggingFaceModel:
-    """The model twice: as it is, and with an NVTX range a module."""
+    """The model twice: unchanged, and with one NVTX range per module."""
 
     def __init__(self):
         import hf_rtdetr

@@ -102,7 +102,7 @@ def check_torch_profiler(table, name, ran, order, start, teardown):
         return
     check_ours(table, name, ran)
     if order == "yielded":
-        told = [line for line in ran.stderr.splitlines() if "not recorded any more" in line]
+        told = [line for line in ran.stderr.splitlines() if "no longer recorded" in line]
         print(f"  warned: {told[:1]}", flush=True)
         found = windows_of(ran)
         table.equal(f"{name}: ours before", True, found["outside"])

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A buffer as CUPTI fills it: its own structs, one behind the other, made by hand.
+// A hand-made activity buffer: CUPTI's own structs, one after another.
 //
 //   ActivityBuffer buffer;
 //   buffer.append(kernel("name"));
 //   decode_activity(cupti, buffer.data(), buffer.bytes(), sink);
 //
-// No field is left to chance: what a maker does not set is 0.
+// Every field is defined: a maker leaves the others 0.
 #pragma once
 
 #include <cupti.h>
@@ -27,7 +27,7 @@ class ActivityBuffer {
     std::memcpy(data() + bytes_, &activity, sizeof(activity));
     bytes_ += sizeof(activity);
   }
-  /// The last record loses so many bytes at its end.
+  /// Cuts `bytes` from the end of the last record.
   void cut(std::size_t bytes) { bytes_ -= bytes; }
 
   [[nodiscard]] std::uint8_t* data() { return reinterpret_cast<std::uint8_t*>(words_.data()); }
@@ -36,7 +36,7 @@ class ActivityBuffer {
   [[nodiscard]] const std::vector<std::size_t>& starts() const { return starts_; }
 
  private:
-  std::vector<std::uint64_t> words_;  // CUPTI wants records on 8 bytes
+  std::vector<std::uint64_t> words_;  // CUPTI requires records aligned to 8 bytes
   std::vector<std::size_t> starts_;
   std::size_t bytes_ = 0;
 };

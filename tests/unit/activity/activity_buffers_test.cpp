@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers as a whole: their order, their end, and what does not belong into them.
+// Whole buffers: record order, the end, and unexpected records.
 #include "profiler/activity/activity_decoder.h"
 
 #include "tests/catch.h"
@@ -19,7 +19,7 @@ DecodeResult decode(const CuptiFunctions& cupti, ActivityBuffer& buffer, RecordS
 
 }  // namespace
 
-TEST_CASE("a full buffer is decoded in its order") {
+TEST_CASE("a full buffer is decoded in order") {
   REAL_CUPTI_OR_SKIP(cupti);
   ActivityBuffer buffer;
   buffer.append(context(1, 0));
@@ -55,7 +55,7 @@ TEST_CASE("a truncated last record is dropped, not read past the end") {
   }
 }
 
-TEST_CASE("a kind that we did not ask for is counted, and what follows is read") {
+TEST_CASE("a kind that we did not enable is counted, and later records are read") {
   REAL_CUPTI_OR_SKIP(cupti);
   CUpti_ActivityExternalCorrelation other{};
   other.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
@@ -73,7 +73,7 @@ TEST_CASE("a kind that we did not ask for is counted, and what follows is read")
   CHECK_FALSE(result.corrupt);
 }
 
-TEST_CASE("a kind that CUPTI itself does not know ends the buffer, and the result says so") {
+TEST_CASE("a kind that CUPTI does not know ends the buffer and marks it corrupt") {
   REAL_CUPTI_OR_SKIP(cupti);
   CUpti_ActivityKernel10 broken = kernel("broken");
   broken.kind = static_cast<CUpti_ActivityKind>(0);
@@ -89,7 +89,7 @@ TEST_CASE("a kind that CUPTI itself does not know ends the buffer, and the resul
   CHECK(result.corrupt);
 }
 
-TEST_CASE("a buffer without a byte has no record and is not corrupt") {
+TEST_CASE("an empty buffer has no record and is not corrupt") {
   REAL_CUPTI_OR_SKIP(cupti);
   ActivityBuffer buffer;
   buffer.append(kernel("beyond the end"));

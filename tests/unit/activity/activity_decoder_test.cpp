@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers of CUPTI's own structs, walked by CUPTI's own iterator.
+// Buffers of CUPTI's own structs, iterated by CUPTI itself.
 #include "profiler/activity/activity_decoder.h"
 
 #include "tests/catch.h"
@@ -46,7 +46,7 @@ TEST_CASE("a kernel keeps its name, place, times and launch configuration") {
   CHECK(work.context == 3);
   CHECK(work.stream == 7);
   CHECK(work.correlation == 4'000'000'000u);
-  CHECK(work.path == 0);  // the launch knows it
+  CHECK(work.path == 0);  // only the launch has it
   CHECK(config.grid == Dim3{10, 20, 30});
   CHECK(config.block == Dim3{128, 2, 1});
   CHECK(config.cluster == Dim3{2, 1, 1});
@@ -57,7 +57,7 @@ TEST_CASE("a kernel keeps its name, place, times and launch configuration") {
   CHECK(config.local_bytes_per_thread == 16);
 }
 
-TEST_CASE("a kernel launched by a graph says which graph and node") {
+TEST_CASE("a kernel launched by a graph has its graph and node") {
   REAL_CUPTI_OR_SKIP(cupti);
   CUpti_ActivityKernel10 activity = kernel("k");
   activity.graphId = 4;
@@ -69,7 +69,7 @@ TEST_CASE("a kernel launched by a graph says which graph and node") {
   CHECK(work.graph_node == 0x1'0000'0005);
 }
 
-TEST_CASE("a serialised kernel is a kernel too") {
+TEST_CASE("a serialised kernel is decoded like any other") {
   REAL_CUPTI_OR_SKIP(cupti);
   CUpti_ActivityKernel10 activity = kernel("k");
   activity.kind = CUPTI_ACTIVITY_KIND_KERNEL;
@@ -83,7 +83,7 @@ TEST_CASE("a kernel without a name has an empty one") {
   CHECK(decoded(cupti, kernel(nullptr)).names == std::vector<std::string>{""});
 }
 
-TEST_CASE("times that make no interval are no times: both are gone") {
+TEST_CASE("if the times are no valid interval, both are dropped") {
   REAL_CUPTI_OR_SKIP(cupti);
   const std::pair<std::uint64_t, std::uint64_t> untimed[] = {
       {0, 0}, {0, 500}, {500, 0}, {500, 499}, {500, UINT64_MAX}, {std::uint64_t{1} << 63, UINT64_MAX}};
@@ -111,7 +111,7 @@ TEST_CASE("work that took no measurable time keeps its time") {
   CHECK(work.end_ns == work.start_ns);
 }
 
-TEST_CASE("a copy keeps direction, memories, bytes and whether the host went on") {
+TEST_CASE("a copy keeps direction, memory kinds, bytes and whether it was asynchronous") {
   REAL_CUPTI_OR_SKIP(cupti);
   CUpti_ActivityMemcpy6 activity = memcpy_htod(std::uint64_t{5} << 32);
   activity.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
@@ -132,7 +132,7 @@ TEST_CASE("a copy keeps direction, memories, bytes and whether the host went on"
   CHECK(copy.work.correlation == 77);
 }
 
-TEST_CASE("a copy that is no batch is one copy, and the host waited unless the flag says it did not") {
+TEST_CASE("a copy outside a batch counts as one, and is synchronous without the flag") {
   REAL_CUPTI_OR_SKIP(cupti);
 
   const MemcpyRecord copy = decoded(cupti, memcpy_htod(0)).copies.at(0);
@@ -142,7 +142,7 @@ TEST_CASE("a copy that is no batch is one copy, and the host waited unless the f
   CHECK_FALSE(copy.async);
 }
 
-TEST_CASE("directions and memories that nobody knows yet are unknown") {
+TEST_CASE("new directions and memory kinds are unknown") {
   REAL_CUPTI_OR_SKIP(cupti);
   CUpti_ActivityMemcpy6 activity = memcpy_htod(1);
   activity.copyKind = activity.srcKind = activity.dstKind = 200;
@@ -154,7 +154,7 @@ TEST_CASE("directions and memories that nobody knows yet are unknown") {
   CHECK(copy.destination == MemoryKind::unknown);
 }
 
-TEST_CASE("a peer copy names both GPUs, 0 included") {
+TEST_CASE("a peer copy has both GPUs, including GPU 0") {
   REAL_CUPTI_OR_SKIP(cupti);
 
   const MemcpyRecord copy = decoded(cupti, memcpy_peer(3, 0)).copies.at(0);
@@ -166,7 +166,7 @@ TEST_CASE("a peer copy names both GPUs, 0 included") {
   CHECK(copy.async);
 }
 
-TEST_CASE("a memset keeps value, bytes and memory") {
+TEST_CASE("a memset keeps value, bytes and memory kind") {
   REAL_CUPTI_OR_SKIP(cupti);
 
   const MemsetRecord memset = decoded(cupti, memset_of(64)).memsets.at(0);
@@ -177,7 +177,7 @@ TEST_CASE("a memset keeps value, bytes and memory") {
   CHECK(memset.work.correlation == 79);
 }
 
-TEST_CASE("a whole graph keeps its graph, and the GPU of its last node where it begins on the host") {
+TEST_CASE("a whole graph keeps its id, and the GPU of its last node if it begins on the host") {
   REAL_CUPTI_OR_SKIP(cupti);
   CUpti_ActivityGraphTrace2 activity{};
   activity.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
@@ -202,9 +202,9 @@ TEST_CASE("a whole graph keeps its graph, and the GPU of its last node where it 
   CHECK(graph.work.graph_node == 0);
 }
 
-TEST_CASE("an overhead says what it was and whose thread it held up, and its details reach the receiver") {
+TEST_CASE("an overhead has its kind and thread, and its details reach the receiver") {
   REAL_CUPTI_OR_SKIP(cupti);
-  void* const details = std::malloc(16);  // Collected frees it; a leak or a double free is red under ASan
+  void* const details = std::malloc(16);  // Collected frees it; ASan reports a leak or a double free
 
   const OverheadRecord lazy =
       decoded(cupti, overhead(CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, 123, details)).overheads.at(0);
@@ -224,7 +224,7 @@ TEST_CASE("an overhead of a process, not of a thread, has no thread") {
   CHECK(decoded(cupti, activity).overheads.at(0).thread == 0);
 }
 
-TEST_CASE("every kind of overhead has a word of its own, and a new one is unknown") {
+TEST_CASE("every overhead kind has its own name, and a new one is unknown") {
   REAL_CUPTI_OR_SKIP(cupti);
   CHECK(decoded_overhead(cupti, CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER) == "driver_compiler");
   CHECK(decoded_overhead(cupti, CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION) == "cupti_instrumentation");
@@ -233,7 +233,7 @@ TEST_CASE("every kind of overhead has a word of its own, and a new one is unknow
   CHECK(decoded_overhead(cupti, static_cast<CUpti_ActivityOverheadKind>(0x7fff'0000)) == "unknown");
 }
 
-TEST_CASE("contexts and streams keep what they are known by") {
+TEST_CASE("contexts and streams keep their identity") {
   REAL_CUPTI_OR_SKIP(cupti);
   CUpti_ActivityContext3 green = context(9, 1);
   green.isGreenContext = 1;

@@ -30,7 +30,7 @@ std::size_t resident_bytes() {
 
 }  // namespace
 
-TEST_CASE("buffers come back in the order in which they were filled") {
+TEST_CASE("buffers are drained in the order in which they were filled") {
   LossLedger loss;
   BufferPool pool(3, loss);
   std::uint8_t* const first = pool.take().data;
@@ -47,7 +47,7 @@ TEST_CASE("buffers come back in the order in which they were filled") {
   CHECK(none.data == nullptr);
 }
 
-TEST_CASE("buffers lie as CUPTI wants records: on 8 bytes, and apart from each other") {
+TEST_CASE("buffers are aligned to 8 bytes and do not overlap") {
   LossLedger loss;
   BufferPool pool(4, loss);
   std::map<std::uintptr_t, std::size_t> lent;  // begin and bytes
@@ -64,7 +64,7 @@ TEST_CASE("buffers lie as CUPTI wants records: on 8 bytes, and apart from each o
   }
 }
 
-TEST_CASE("beyond the large buffers there are small ones, for as much memory as was asked for in all") {
+TEST_CASE("after the large buffers, small ones are lent, up to the requested memory") {
   LossLedger loss;
   BufferPool pool(8, loss);
   std::vector<LentBuffer> lent;
@@ -90,7 +90,7 @@ TEST_CASE("beyond the large buffers there are small ones, for as much memory as 
   CHECK(small.bytes == BufferPool::kSmallBytes);
 }
 
-TEST_CASE("the peak of small buffers counts as the memory that they are") {
+TEST_CASE("small buffers count in the peak by their memory") {
   LossLedger loss;
   BufferPool pool(4, loss);
   for (int i = 0; i < 3; ++i) (void)pool.take();
@@ -99,7 +99,7 @@ TEST_CASE("the peak of small buffers counts as the memory that they are") {
   CHECK(pool.peak_in_flight() == 4);
 }
 
-TEST_CASE("when all buffers are in flight there is none, each time counted, until one comes back") {
+TEST_CASE("when all buffers are in flight, take() returns none and counts it until one is returned") {
   LossLedger loss;
   BufferPool pool(2, loss);
   std::uint8_t* const one = pool.take().data;
@@ -116,7 +116,7 @@ TEST_CASE("when all buffers are in flight there is none, each time counted, unti
   CHECK(loss.get(Loss::activity_buffers_exhausted) == 3);
 }
 
-TEST_CASE("a buffer is zeroed whenever CUPTI gets it") {
+TEST_CASE("a buffer is zeroed each time it is lent") {
   LossLedger loss;
   BufferPool pool(1, loss);
   std::uint8_t* buffer = pool.take().data;
@@ -130,7 +130,7 @@ TEST_CASE("a buffer is zeroed whenever CUPTI gets it") {
   CHECK(all_zero(buffer));
 }
 
-TEST_CASE("a buffer without records is free again at once") {
+TEST_CASE("a buffer without records is free at once") {
   LossLedger loss;
   BufferPool pool(1, loss);
 
@@ -140,7 +140,7 @@ TEST_CASE("a buffer without records is free again at once") {
   CHECK(pool.take().data != nullptr);
 }
 
-TEST_CASE("CUPTI's nullptr for a buffer that it never got is ignored") {
+TEST_CASE("completing nullptr is ignored") {
   LossLedger loss;
   BufferPool pool(1, loss);
 
@@ -149,7 +149,7 @@ TEST_CASE("CUPTI's nullptr for a buffer that it never got is ignored") {
   CHECK(pool.next().data == nullptr);
 }
 
-TEST_CASE("the peak is the most buffers that were in flight at once") {
+TEST_CASE("the peak is the maximum number of buffers in flight at once") {
   LossLedger loss;
   BufferPool pool(4, loss);
   std::uint8_t* const one = pool.take().data;
@@ -162,7 +162,7 @@ TEST_CASE("the peak is the most buffers that were in flight at once") {
   CHECK(pool.peak_in_flight() == 2);
 }
 
-TEST_CASE("threads that fill and one that drains lose and double no buffer") {
+TEST_CASE("threads that fill and one that drains neither lose nor duplicate a buffer") {
   constexpr std::uint32_t kFillers = 3, kRounds = 3000;
   LossLedger loss;
   BufferPool pool(4, loss);
@@ -205,7 +205,7 @@ TEST_CASE("threads that fill and one that drains lose and double no buffer") {
   CHECK(pool.peak_in_flight() <= 4);
 }
 
-TEST_CASE("nothing is made ready before anybody asked for a buffer") {
+TEST_CASE("no buffer is prepared before the first take()") {
   LossLedger loss;
   BufferPool pool(8, loss);
 
@@ -217,7 +217,7 @@ TEST_CASE("nothing is made ready before anybody asked for a buffer") {
   CHECK(pool.take().data == buffer);
 }
 
-TEST_CASE("from the first buffer on some are at hand, and the one used last is given first") {
+TEST_CASE("after the first take() some buffers are ready, and the last used one is lent first") {
   LossLedger loss;
   BufferPool pool(8, loss);
   std::uint8_t* const used = pool.take().data;
@@ -234,7 +234,7 @@ TEST_CASE("from the first buffer on some are at hand, and the one used last is g
   CHECK(pool.peak_in_flight() == 1 + BufferPool::kReady);
 }
 
-TEST_CASE("no more buffers are made ready than there may be, and none once recording is over") {
+TEST_CASE("no buffers are prepared beyond the limit, and none after recording has ended") {
   LossLedger loss;
   BufferPool pool(3, loss);
   REQUIRE(pool.take().data != nullptr);
@@ -250,7 +250,7 @@ TEST_CASE("no more buffers are made ready than there may be, and none once recor
   CHECK(pool.take().data == nullptr);
 }
 
-TEST_CASE("after a window only a few buffers keep their memory, and what is lent stays") {
+TEST_CASE("after a window only a few buffers keep their memory, and lent ones stay valid") {
   LossLedger loss;
   BufferPool pool(16, loss);
   std::vector<LentBuffer> lent;
@@ -271,7 +271,7 @@ TEST_CASE("after a window only a few buffers keep their memory, and what is lent
   pool.complete(kept_small.data, 0);
   pool.shrink();
 
-  // Whatever is lent from now on is as good as before.
+  // Buffers lent from now on are valid again.
   std::size_t large = 0, all = 0;
   for (LentBuffer buffer = pool.take(); buffer.data != nullptr; buffer = pool.take(), ++all) {
     if (buffer.bytes != BufferPool::kBufferBytes) continue;
@@ -282,7 +282,7 @@ TEST_CASE("after a window only a few buffers keep their memory, and what is lent
   CHECK(all == lent.size());
 }
 
-TEST_CASE("memory that goes back after a window is no longer resident") {
+TEST_CASE("memory released after a window is no longer resident") {
   LossLedger loss;
   BufferPool pool(32, loss);
   std::vector<LentBuffer> lent;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A RecordSink that keeps all it gets, names copied.
+// A RecordSink that keeps all records and copies the names.
 #pragma once
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ struct Collected final : RecordSink {
   std::vector<OverheadRecord> overheads;
   std::vector<ContextRecord> contexts;
   std::vector<StreamRecord> streams;
-  std::string order;  ///< a letter a record
+  std::string order;  ///< one character per record
 
   void on_kernel(const KernelActivity& kernel) override {
     order += 'k';

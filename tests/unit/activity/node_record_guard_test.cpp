@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When records are switched off and on, and in which order.
+// When records are disabled and enabled, and in which order.
 #include "profiler/activity/node_record_guard.h"
 
 #include <string>
@@ -35,7 +35,7 @@ constexpr std::int64_t kNow = 1'700'000'000'000'000'000;
 
 }  // namespace
 
-TEST_CASE("some records without times are no reason to restart") {
+TEST_CASE("a few records without times cause no restart") {
   LossLedger loss;
   NodeRecordGuard guard(loss);
 
@@ -45,7 +45,7 @@ TEST_CASE("some records without times are no reason to restart") {
   CHECK(loss.get(Loss::records_restarted) == 0);
 }
 
-TEST_CASE("many records without times switch records off, flush what there is, and switch them on") {
+TEST_CASE("many records without times disable records, flush, and enable them again") {
   LossLedger loss;
   NodeRecordGuard guard(loss);
 
@@ -55,7 +55,7 @@ TEST_CASE("many records without times switch records off, flush what there is, a
   CHECK(loss.get(Loss::records_restarted) == 1);
 }
 
-TEST_CASE("a restart that was no cure is repeated after ten seconds, one that was is not") {
+TEST_CASE("a restart that did not help is repeated after ten seconds, one that helped is not") {
   LossLedger loss;
   NodeRecordGuard guard(loss);
   const CuptiFunctions cupti = counting_functions();

@@ -20,7 +20,7 @@ Json module(const char* path, double gpu_ms, double kernels) {
 
 }  // namespace
 
-TEST_CASE("what happened in an interval is told by the second") {
+TEST_CASE("the values of an interval are given per second") {
   LiveRates rates;
   rates.add(1, delta(2, {module("m", 100, 50), module("m/a", 60, 20), module("n", 300, 10)}));
 
@@ -69,7 +69,7 @@ TEST_CASE("processes add up, over the longest of their intervals") {
   CHECK(rates.lost() == 4);
 }
 
-TEST_CASE("an interval in which nothing ran has no rows, the next one begins anew") {
+TEST_CASE("an interval without work has no rows, and clear() starts a new interval") {
   LiveRates rates;
   rates.add(1, delta(1, {module("m", 500, 10)}));
   rates.clear();
@@ -81,7 +81,7 @@ TEST_CASE("an interval in which nothing ran has no rows, the next one begins ane
   CHECK(rates.rows("", LiveOrder::gpu_time).empty());
 }
 
-TEST_CASE("the path above is cut at a slash between names, not at one within a name") {
+TEST_CASE("the parent path ends at a slash between names, not at one within a name") {
   CHECK(parent_path("") == "");
   CHECK(parent_path("model") == "");
   CHECK(parent_path("model/decoder/layer") == "model/decoder");
@@ -89,7 +89,7 @@ TEST_CASE("the path above is cut at a slash between names, not at one within a n
   CHECK(parent_path("model/a\\\\/b") == "model/a\\\\");
 }
 
-TEST_CASE("all rows hold every level at once") {
+TEST_CASE("all_rows() has every level") {
   LiveRates rates;
   rates.add(1, delta(1, {module("a", 500, 10), module("a/b", 400, 8), module("c", 100, 1)}));
 

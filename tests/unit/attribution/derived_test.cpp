@@ -23,7 +23,7 @@ GpuRecord gpu() {
   return record;
 }
 
-// One set with these metrics, measured in one kernel of 1000 ns, 2,000,000 DRAM bytes and 3,000,000 L2 bytes.
+// One set with these metrics, measured in one kernel: 1000 ns, 2,000,000 DRAM bytes, 3,000,000 L2 bytes.
 struct Measured {
   TotalsBuilder totals = tree();
   GpuPeaks peaks = common_peaks({gpu()});
@@ -64,7 +64,7 @@ TotalsBuilder called(std::uint64_t calls, std::uint64_t read, std::uint64_t writ
 
 }  // namespace
 
-TEST_CASE("exact bytes are off by one content of L2 a call at most, and never by more than was written") {
+TEST_CASE("the error of exact bytes is one L2 capacity per call, at most the bytes written") {
   const GpuPeaks peaks = common_peaks({gpu()});
   const RowBytes large = exact_bytes(row_of(called(10, 6 * kL2, 4 * kL2), 2), peaks);
   CHECK(large.read_error == 0);
@@ -76,7 +76,7 @@ TEST_CASE("exact bytes are off by one content of L2 a call at most, and never by
   CHECK(*small.error_pct() == Approx(25.0));
 }
 
-TEST_CASE("without the size of L2 the error is not known") {
+TEST_CASE("without the size of L2 the error is unknown") {
   const RowBytes bytes = exact_bytes(row_of(called(1, 100, 100), 2), {});
   CHECK_FALSE(bytes.write_error.has_value());
   CHECK_FALSE(bytes.error_pct().has_value());
@@ -93,8 +93,8 @@ TEST_CASE("a row without bytes has no source, and derives nothing") {
 }
 
 TEST_CASE(
-    "an estimate's error is twice its standard error and 1 % of what was not measured, beside what L2 "
-    "carries") {
+    "an estimate's error is twice its standard error, 1 % of the unmeasured part, and the bytes that L2 "
+    "carries over") {
   TotalsBuilder totals = tree();
   for (int i = 0; i < 2; ++i) {
     totals.add(exact(2, WorkKind::kernel, 100, i == 0 ? 10 : 30));
@@ -110,28 +110,28 @@ TEST_CASE(
   CHECK(bytes.missing_launches == 2);
   const double half_t = 6.35;  // two were measured
   CHECK(*bytes.read_error == Approx(2 * 28.2843 * half_t + 0.4).epsilon(1e-4));
-  // All that was written may have been carried.
+  // All written bytes may have been carried over.
   CHECK(*bytes.write_error == Approx(160 + 2 * 56.5685 * half_t + 0.8).epsilon(1e-4));
 }
 
-TEST_CASE("rates and shares are of the time in which the bytes moved") {
+TEST_CASE("rates and shares use the time in which the bytes moved") {
   const Derived derived = Measured({}, {}).derived();
   CHECK(*derived.dram_bytes_per_s == Approx(2e12));
   CHECK(*derived.dram_peak_share == Approx(0.5));
   CHECK(*derived.l2_bytes_per_s == Approx(3e12));
   CHECK_FALSE(derived.l2_peak_share.has_value());
-  CHECK_FALSE(derived.limiter.has_value());  // below one roof, and the others are not known
+  CHECK_FALSE(derived.limiter.has_value());  // below one roof, the others are unknown
 }
 
-TEST_CASE("operations and bytes are compared by one clock") {
+TEST_CASE("operations and bytes are compared by the same clock") {
   Measured measured({"smsp__thread_inst_executed_pipe_fma_pred_on.sum"}, {15e6});
-  measured.totals.add(launched(kernel(2, 0, 500), 0));  // counters said 1000
+  measured.totals.add(launched(kernel(2, 0, 500), 0));  // counters measured 1000
 
   CHECK(*measured.derived().dram_bytes_per_s == Approx(4e12));
   CHECK(*measured.derived().flop_per_dram_byte == Approx(15));
 }
 
-TEST_CASE("GPUs with different peaks have no common one, the largest L2 counts") {
+TEST_CASE("GPUs with different peaks have no common peak, the largest L2 counts") {
   GpuRecord other = gpu();
   other.peak_dram_bytes_per_s = 1;
   other.peak_flops.clear();
@@ -142,7 +142,7 @@ TEST_CASE("GPUs with different peaks have no common one, the largest L2 counts")
   CHECK(peaks.l2_bytes == 2 * kL2);
 }
 
-TEST_CASE("operations of a type are counted once, however many metrics show them") {
+TEST_CASE("operations of a type are counted once, even if several metrics count them") {
   const Measured tensor({"sm__ops_path_tensor_src_fp16.sum", "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
                          "sm__ops_path_tensor_op_hgmma_src_fp16.sum"},
                         {5e8, 4e8, 3e8});
@@ -155,7 +155,7 @@ TEST_CASE("operations of a type are counted once, however many metrics show them
   CHECK(operations_of(parts.metrics(), parts.peaks)->total == Approx(4e8));
 }
 
-TEST_CASE("instructions of pipes are taken for multiply-adds, of a type without a peak no share is known") {
+TEST_CASE("pipe instructions count as multiply-adds, and a type without a peak has no share") {
   const Measured fp32({"smsp__thread_inst_executed_pipe_fma_pred_on.sum"}, {15e6});
   const auto operations = operations_of(fp32.metrics(), fp32.peaks);
   CHECK(operations->total == Approx(30e6));
@@ -166,7 +166,7 @@ TEST_CASE("instructions of pipes are taken for multiply-adds, of a type without 
   CHECK_FALSE(operations_of(Measured({"a.sum"}, {1}).metrics(), fp32.peaks).has_value());
 }
 
-TEST_CASE("the highest roof of 60 % or more limits; below all of them it is latency") {
+TEST_CASE("the highest roof of 60 % or more is the limiter; below all roofs it is latency") {
   const auto limiter = [](double l2_percent, double fma) {
     return Measured({"lts__t_bytes.sum.pct_of_peak_sustained_elapsed",
                      "smsp__thread_inst_executed_pipe_fma_pred_on.sum"},
@@ -182,7 +182,7 @@ TEST_CASE("the highest roof of 60 % or more limits; below all of them it is late
   CHECK(limiter_name(Limiter::dram) == "dram");
 }
 
-TEST_CASE("operations of a path that lacks a set say nothing: they may be a part") {
+TEST_CASE("a path with a missing set has no operations: they may be incomplete") {
   Measured measured({"smsp__thread_inst_executed_pipe_fma_pred_on.sum"}, {15e6});
   ExactRecord other = exact(2, WorkKind::kernel, 1000, 10);
   other.metric_set = 7;
@@ -204,7 +204,7 @@ TEST_CASE("amplification is measured over declared bytes") {
   CHECK(*derive(row, bytes, {}, {}).l2_amplification == Approx(4));
 }
 
-TEST_CASE("sampled bytes go by busy time, by summed time where copies move bytes too") {
+TEST_CASE("sampled rates use busy time, or summed time if copies move bytes too") {
   PathTotals row;
   row.gpu_busy_ns = 500;
   row.gpu_ns = 800;
@@ -226,7 +226,7 @@ TEST_CASE("sampled bytes go by busy time, by summed time where copies move bytes
   CHECK(sampled_bytes(row, {1, 1, 1}, 1000, 1000).rate_ns == Approx(1000));
 }
 
-TEST_CASE("live sampled bytes are summed up the tree, and nobody gets those of idle paths") {
+TEST_CASE("live sampled bytes are summed up the tree, and idle paths have none") {
   TotalsBuilder totals = tree();
   SampleSharing samples;
   for (const std::uint32_t path : {2u, 3u, 0u}) {

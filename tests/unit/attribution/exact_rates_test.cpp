@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The time in which exact bytes moved: that of kernel records, or of counters.
+// The time in which exact bytes moved: from kernel records or from counters.
 #include "profiler/attribution/derived.h"
 #include "tests/catch.h"
 #include "tests/unit/attribution/totals_records.h"
@@ -8,17 +8,17 @@
 using namespace rangefinder;
 using namespace rangefinder::totals_records;
 
-TEST_CASE("rates go by kernel records where all kernels have one and bytes, else by counters") {
+TEST_CASE("rates use kernel records if all kernels have one and bytes, else counters") {
   const GpuPeaks peaks;
   TotalsBuilder totals = tree();
   const auto rate_ns = [&totals, &peaks] { return exact_bytes(row_of(totals, 2), peaks).rate_ns; };
   totals.add(launched(exact(2, WorkKind::kernel, 1000, 10), 1));
   totals.add(launched(exact(2, WorkKind::kernel, 1000, 10), 2));
   totals.add(launched(kernel(2, 0, 900), 1));
-  CHECK(rate_ns() == 2000);  // the second one's record has not come
+  CHECK(rate_ns() == 2000);  // the second kernel's record is missing
   totals.add(launched(kernel(2, 900, 1700), 2));
   CHECK(rate_ns() == 1700);
-  totals.add(kernel(2, 5000, 9000));  // not measured: neither its time nor bytes are in the rate
+  totals.add(kernel(2, 5000, 9000));  // not measured: its time and bytes are not in the rate
   CHECK(rate_ns() == 1700);
   ExactRecord lost = launched(exact(2, WorkKind::kernel, 0, 0), 3);
   lost.measured = false;
@@ -27,7 +27,7 @@ TEST_CASE("rates go by kernel records where all kernels have one and bytes, else
   CHECK(rate_ns() == 2000);
 }
 
-TEST_CASE("kernels that overlap in their counter range count their time once in the rate") {
+TEST_CASE("the time of overlapping kernels in a counter range counts once in the rate") {
   TotalsBuilder totals = tree();
   totals.add(launched(sharing(2, WorkKind::kernel, 1), 1));
   totals.add(launched(sharing(2, WorkKind::kernel, 1), 2));
@@ -38,7 +38,7 @@ TEST_CASE("kernels that overlap in their counter range count their time once in 
   CHECK(exact_bytes(row_of(totals, 2), GpuPeaks{}).rate_ns == 900);
 }
 
-TEST_CASE("bytes a graph moved are seen against the time of its kernels, wherever those were made") {
+TEST_CASE("a graph's bytes are divided by the time of its kernels, wherever those were created") {
   TotalsBuilder totals = tree();
   totals.add(launched(exact(3, WorkKind::graph, 1000, 10), 1));
   KernelRecord node = launched(kernel(2, 0, 700), 1);
@@ -49,7 +49,7 @@ TEST_CASE("bytes a graph moved are seen against the time of its kernels, whereve
   CHECK(exact_bytes(row_of(totals, 1), GpuPeaks{}).rate_ns == 700);
 }
 
-TEST_CASE("rates are those of kernels: measured copies have no part in them") {
+TEST_CASE("rates cover kernels only, not measured copies") {
   TotalsBuilder totals = tree();
   totals.add(exact(2, WorkKind::memcpy, 0, 10));
   totals.add(counter_range(2, 1, 2, 1, 1000, 50));  // a kernel and a copy

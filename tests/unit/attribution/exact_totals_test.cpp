@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What exact lines add to the totals: bytes, never kernels or their time, which records have.
+// Exact lines add bytes to the totals, never kernels or their time, which come from records.
 #include <cstddef>
 #include <vector>
 
@@ -13,14 +13,14 @@ using namespace rangefinder::totals_records;
 
 namespace {
 
-// A kernel of `ns`, with the exact line of its launch.
+// A kernel of `ns` with the exact line of its launch.
 void add_measured(TotalsBuilder& totals, std::uint32_t path, std::uint32_t correlation, TimeNs start_ns,
                   TimeNs ns) {
   totals.add(launched(exact(path, WorkKind::kernel, 999, 10), correlation));
   totals.add(launched(kernel(path, start_ns, start_ns + ns), correlation));
 }
 
-// Of graph launch `correlation`: a node that was made at `path`.
+// A node, created at `path`, of graph launch `correlation`.
 KernelRecord node(std::uint32_t path, std::uint32_t correlation, TimeNs start_ns) {
   KernelRecord record = launched(kernel(path, start_ns, start_ns + 10), correlation);
   record.work.graph_node = 1;
@@ -30,7 +30,7 @@ KernelRecord node(std::uint32_t path, std::uint32_t correlation, TimeNs start_ns
 
 }  // namespace
 
-TEST_CASE("exact lines give bytes, and no kernels and no GPU time") {
+TEST_CASE("exact lines add bytes, but no kernels and no GPU time") {
   TotalsBuilder totals = tree();
   totals.add(exact(2, WorkKind::kernel, 100, 10));
   totals.add(exact(2, WorkKind::graph, 50, 20));
@@ -40,7 +40,7 @@ TEST_CASE("exact lines give bytes, and no kernels and no GPU time") {
   const PathTotals model = row_of(totals, 1);
   CHECK(model.kernels == 0);
   CHECK(model.gpu_ns == 0);
-  CHECK_FALSE(model.has_gpu_time());  // kernels were launched, so 0 would be a lie
+  CHECK_FALSE(model.has_gpu_time());  // kernels were launched, so 0 would be wrong
   CHECK(row_of(totals, 3).has_gpu_time());
   CHECK(model.counters.kernels == 2);
   CHECK(model.counters.measured == 4);
@@ -101,7 +101,7 @@ TEST_CASE("measured copies and memsets lack no bytes, however many records a lau
   CHECK(row_of(totals, 1).launches_without_bytes() == 0);
 }
 
-TEST_CASE("a record that comes before its exact line, or whose slot was taken, counts as not measured") {
+TEST_CASE("a record before its exact line, or whose slot was overwritten, counts as not measured") {
   TotalsBuilder totals = tree();
   totals.add(launched(kernel(2, 0, 10), 1));
   totals.add(launched(exact(2, WorkKind::kernel, 0, 10), 1));
@@ -123,11 +123,11 @@ TEST_CASE("the one exact line of a graph covers all of its kernels") {
   CHECK(row.kernels == 5);
   CHECK(row.gpu_ns == 50);
   CHECK(row.launches_without_bytes() == 0);
-  CHECK(row.counters.recorded_kernels == 1);  // launches, of which the graph is one
+  CHECK(row.counters.recorded_kernels == 1);  // the graph is one launch
   CHECK(row.counters.recorded_ns == 50);
 }
 
-TEST_CASE("where a graph was made, its bytes are missing, not where it was launched nor above both") {
+TEST_CASE("a graph's bytes are missing where it was created, not where it was launched or above both") {
   TotalsBuilder totals = tree();
   totals.add(launched(exact(3, WorkKind::graph, 999, 10), 1));
   totals.add(node(2, 1, 0));
@@ -139,12 +139,12 @@ TEST_CASE("where a graph was made, its bytes are missing, not where it was launc
   CHECK(row_of(totals, 1).launches_without_bytes() == 0);
   CHECK(row_of(totals, 2).gpu_ns == 50);
   CHECK(row_of(totals, 2).counters.recorded_ns == 30);
-  CHECK(row_of(totals, 3).counters.recorded_ns == 20);  // the time that its bytes took
+  CHECK(row_of(totals, 3).counters.recorded_ns == 20);  // the time in which its bytes moved
   CHECK(row_of(totals, 3).gpu_ns == 0);
-  CHECK(row_of(totals, 3).has_gpu_time());  // it truly has no kernel of its own
+  CHECK(row_of(totals, 3).has_gpu_time());  // it really has no kernel of its own
 }
 
-TEST_CASE("a counter range's bytes go to its path once, its kernels are those of records") {
+TEST_CASE("a counter range's bytes count once at its path, its kernels come from records") {
   TotalsBuilder totals = tree();
   totals.add(launched(sharing(2, WorkKind::kernel, 7), 1));
   totals.add(counter_range(2, 7, 3, 2, 100, 10));
@@ -173,22 +173,22 @@ TEST_CASE("a counter range's bytes go to its path once, its kernels are those of
   REQUIRE(kernels.size() == 2);
   CHECK(kernels[0].count == 1);
   CHECK(kernels[0].total_ns == 50);
-  CHECK(kernels[0].counters.with_bytes == 0);  // the range's bytes are of all its kernels
+  CHECK(kernels[0].counters.with_bytes == 0);  // the range's bytes are the sum of all its kernels
 }
 
-TEST_CASE("launches of a counter range without values are unmeasured, each") {
+TEST_CASE("every launch of a counter range without values is unmeasured") {
   TotalsBuilder totals = tree();
   ExactRecord lost = counter_range(2, 1, 3, 2, 100, 10);
   lost.measured = false;
   totals.add(lost);
   for (int i = 0; i < 3; ++i) totals.add(sharing(2, i < 2 ? WorkKind::kernel : WorkKind::memset, 1));
 
-  CHECK(row_of(totals, 2).counters.outcome == 3);
+  CHECK(row_of(totals, 2).counters.unmeasured == 3);
   CHECK(row_of(totals, 2).counters.measured == 0);
   CHECK(row_of(totals, 2).launches_without_bytes() == 3);
 }
 
-TEST_CASE("a counter range of copies alone has bytes and no kernel time") {
+TEST_CASE("a counter range of copies only has bytes and no kernel time") {
   TotalsBuilder totals = tree();
   totals.add(sharing(2, WorkKind::memcpy, 1));
   totals.add(counter_range(2, 1, 1, 0, 500, 10));
@@ -197,7 +197,7 @@ TEST_CASE("a counter range of copies alone has bytes and no kernel time") {
   CHECK(row_of(totals, 2).counters.with_bytes == 1);
 }
 
-TEST_CASE("a range with work of others in it is counted as such, one without launches as nothing") {
+TEST_CASE("a range with foreign work counts as not exclusive, one without launches is ignored") {
   TotalsBuilder totals = tree();
   ExactRecord mixed = counter_range(2, 1, 1, 1, 500, 10);
   mixed.exclusive = false;
@@ -209,7 +209,7 @@ TEST_CASE("a range with work of others in it is counted as such, one without lau
   CHECK(paths_of(totals) == std::vector<std::uint32_t>{1, 2, 0});
 }
 
-TEST_CASE("large device copies alone in their range are compared with what was measured, in any order") {
+TEST_CASE("large device copies alone in their range are compared with the measured bytes, in any order") {
   TotalsBuilder totals = tree();
   const auto measured = [](std::uint32_t correlation, std::uint64_t bytes) {
     ExactRecord record = exact(2, WorkKind::memcpy, 0, bytes / 2);  // reads half of it, writes all of it
@@ -227,7 +227,7 @@ TEST_CASE("large device copies alone in their range are compared with what was m
   totals.add(known(1, CopyKind::DtoD, kTruthMinBytes));
   totals.add(known(2, CopyKind::DtoD, 2 * kTruthMinBytes));
   totals.add(measured(2, 2 * kTruthMinBytes));
-  totals.add(measured(3, kTruthMinBytes));  // to the host: not all of it is DRAM
+  totals.add(measured(3, kTruthMinBytes));  // to the host: not all traffic is DRAM
   totals.add(known(3, CopyKind::DtoH, kTruthMinBytes));
   totals.add(measured(4, kTruthMinBytes - 1));
   totals.add(known(4, CopyKind::DtoD, kTruthMinBytes - 1));
@@ -252,7 +252,7 @@ TEST_CASE("unmeasured exact launches are counted, and their kernels lack bytes")
   CHECK(model.kernels == 1);
   CHECK(model.gpu_ns == 10);
   CHECK(model.launches_without_bytes() == 1);
-  CHECK(model.counters.outcome == 1);
+  CHECK(model.counters.unmeasured == 1);
   CHECK(model.counters.measured == 0);
   CHECK(model.counters.dram_read_bytes == 0);
 }

@@ -21,7 +21,7 @@ std::uint64_t length_of(const Intervals& intervals) {
   return all.length();
 }
 
-// Sorts everything first.
+// Reference: sorts all intervals first.
 std::uint64_t true_length(Intervals intervals) {
   std::sort(intervals.begin(), intervals.end());
   std::uint64_t total = 0;
@@ -63,7 +63,7 @@ TEST_CASE("the whole range of time fits") {
   CHECK(length_of({{INT64_MIN + 1, INT64_MAX}}) == UINT64_MAX - 1);
 }
 
-TEST_CASE("intervals in order of their start give the true length however many they are") {
+TEST_CASE("any number of intervals in order of their start give the true length") {
   std::mt19937 random(1);
   for (int round = 0; round < 50; ++round) {
     const Intervals intervals = random_intervals(random, 2000, 20, 30);
@@ -75,7 +75,7 @@ TEST_CASE("intervals out of order by up to 15 give the true length") {
   std::mt19937 random(2);
   for (int round = 0; round < 200; ++round) {
     Intervals intervals = random_intervals(random, 1000, 20, 12);
-    // Shuffled inside of blocks of 15: each has at most 14 intervals that should have come later.
+    // Shuffled within blocks of 15: at most 14 intervals come before one that should precede them.
     for (auto it = intervals.begin(); it < intervals.end();) {
       const auto end = it + std::min<std::ptrdiff_t>(15, intervals.end() - it);
       std::shuffle(it, end, random);
@@ -85,7 +85,7 @@ TEST_CASE("intervals out of order by up to 15 give the true length") {
   }
 }
 
-TEST_CASE("in any order the length is never more than the truth") {
+TEST_CASE("in any order the length is never more than the true length") {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
     Intervals intervals = random_intervals(random, 500, 20, 30);

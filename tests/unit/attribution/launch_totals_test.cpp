@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels, copies and memsets add to the totals.
+// Kernels, copies and memsets in the totals.
 #include "profiler/attribution/path_totals.h"
 
 #include <cstddef>
@@ -24,7 +24,7 @@ TEST_CASE("a kernel that CUPTI could not time is counted, not timed") {
   CHECK(totals.kernels().at(0).timed == 0);
 }
 
-TEST_CASE("a whole graph adds its time to its path and above, and no kernel") {
+TEST_CASE("a whole graph adds its time to its path and ancestors, but no kernel") {
   TotalsBuilder totals = tree();
   GraphRecord graph;
   graph.work.path = 2;
@@ -45,7 +45,7 @@ TEST_CASE("a whole graph adds its time to its path and above, and no kernel") {
   CHECK(totals.gpu_span() == std::pair<TimeNs, TimeNs>{100, 130});
 }
 
-TEST_CASE("kernels by name come heaviest first with their extremes") {
+TEST_CASE("kernels by name come heaviest first, with minimum and maximum") {
   TotalsBuilder totals = tree();
   totals.add(kernel(2, 0, 10, 1));
   totals.add(kernel(2, 20, 25, 1));
@@ -60,7 +60,7 @@ TEST_CASE("kernels by name come heaviest first with their extremes") {
   CHECK(rows[1].max_ns == 10);
 }
 
-TEST_CASE("copies add up by direction in their path and above, and by memory") {
+TEST_CASE("copies add up by direction in their path and ancestors, and by memory kind") {
   TotalsBuilder totals = tree();
   MemcpyRecord batch = copy(2, CopyKind::HtoD, 100, 10, 20);
   batch.count = 5;
@@ -79,7 +79,7 @@ TEST_CASE("copies add up by direction in their path and above, and by memory") {
   CHECK(rows[1].timed == 0);
 }
 
-TEST_CASE("the span of the GPU's work covers kernels, copies and memsets, also before time 0") {
+TEST_CASE("the span of GPU work covers kernels, copies and memsets, even before time 0") {
   TotalsBuilder totals = tree();
   totals.add(kernel(2, 100, 200));
   totals.add(copy(2, CopyKind::HtoD, 1, -50, 0));
@@ -91,7 +91,7 @@ TEST_CASE("the span of the GPU's work covers kernels, copies and memsets, also b
   CHECK(totals.gpu_span() == std::pair<TimeNs, TimeNs>{-50, 300});
 }
 
-TEST_CASE("a memset makes a row of a path that has nothing else") {
+TEST_CASE("a path with only a memset has a row") {
   TotalsBuilder totals = tree();
   MemsetRecord memset;
   memset.work.path = 3;

@@ -41,7 +41,7 @@ TEST_CASE("paths come heaviest first with their share of all GPU time") {
   CHECK(text.find("(outside of any range)") != std::string::npos);
 }
 
-TEST_CASE("the last line counts what was recorded and names the next command") {
+TEST_CASE("the last line has the counts and the next command") {
   LayerReportStyle style;
   style.folder = "rangefinder-4711";
 
@@ -64,7 +64,7 @@ TEST_CASE("every loss is shown with its meaning") {
   CHECK(text.find("0 records lost") == std::string::npos);
 }
 
-TEST_CASE("byte columns are there only if bytes were measured") {
+TEST_CASE("byte columns are shown only if bytes were measured") {
   json input = summary();
   CHECK(layer_report(input, {}).find("DRAM read") == std::string::npos);
 
@@ -78,7 +78,7 @@ TEST_CASE("byte columns are there only if bytes were measured") {
   CHECK(text.find(" 0 B") != std::string::npos);
 }
 
-TEST_CASE("a sum over launches that were not all measured is marked") {
+TEST_CASE("a sum that lacks launches is marked with +") {
   json input = summary();
   input["modules"][0]["dram_read_bytes"] = 1'000;
   input["modules"][0]["unmeasured_launches"] = 2;
@@ -86,10 +86,10 @@ TEST_CASE("a sum over launches that were not all measured is marked") {
   const std::string text = layer_report(input, {});
 
   CHECK(text.find("1.00 kB+") != std::string::npos);
-  CHECK(text.find("+: at least") != std::string::npos);
+  CHECK(text.find("+: a lower bound") != std::string::npos);
 }
 
-TEST_CASE("error, share of peak and limiter stand beside the bytes where they are known") {
+TEST_CASE("error, share of peak and limiter are shown beside the bytes if known") {
   json input = summary();
   CHECK(layer_report(input, {}).find("±") == std::string::npos);
   input["modules"][0]["dram_read_bytes"] = 1'000'000;
@@ -106,10 +106,10 @@ TEST_CASE("error, share of peak and limiter stand beside the bytes where they ar
   CHECK(text.find("41.2 %") != std::string::npos);
   CHECK(text.find(" dram\n") != std::string::npos);
   CHECK(text.find(">999 %") != std::string::npos);
-  CHECK(text.find("+: at least") == std::string::npos);
+  CHECK(text.find("+: a lower bound") == std::string::npos);
 }
 
-TEST_CASE("bytes that lack launches or time are marked, estimated ones are whole") {
+TEST_CASE("bytes that lack launches or time are marked with +, estimated ones are not") {
   json input = summary();
   input["modules"][0]["dram_read_bytes"] = 1'000;
   input["modules"][0]["launches"] = 9;
@@ -121,7 +121,7 @@ TEST_CASE("bytes that lack launches or time are marked, estimated ones are whole
   CHECK(layer_report(input, {}).find("2.00 kB+") != std::string::npos);
 }
 
-TEST_CASE("sampled bytes say how they were shared, and what is nobody's") {
+TEST_CASE("the report says how sampled bytes were shared, and shows unattributed bytes") {
   json input = summary();
   input["modules"][0]["dram_read_bytes"] = 1'000;
   input["samples"] = {{"count", 5'000},
@@ -129,14 +129,14 @@ TEST_CASE("sampled bytes say how they were shared, and what is nobody's") {
                       {"unattributed", {{"dram_read_bytes", 41'000'000}, {"dram_write_bytes", 0}}}};
 
   const std::string shared = layer_report(input, {});
-  CHECK(shared.find("(bytes of nobody)") != std::string::npos);
+  CHECK(shared.find("(unattributed)") != std::string::npos);
   CHECK(shared.find("41.0 MB") != std::string::npos);
   CHECK(shared.find("5,000 hardware samples, shared by time") != std::string::npos);
   input["samples"]["method"]["l2_bytes"] = "unmixed";
-  CHECK(layer_report(input, {}).find("unmixed over repetitions") != std::string::npos);
+  CHECK(layer_report(input, {}).find("unmixed over iterations") != std::string::npos);
 }
 
-TEST_CASE("copies of known size say how true the bytes are") {
+TEST_CASE("copies of known size show how accurate the bytes are") {
   json input = summary();
   CHECK(layer_report(input, {}).find("known size") == std::string::npos);
   input["truth"] = {{"copies", 12}, {"known_bytes", 1000}, {"measured_bytes", 1001}};
@@ -145,14 +145,14 @@ TEST_CASE("copies of known size say how true the bytes are") {
         std::string::npos);
 }
 
-TEST_CASE("refused counters are named with the reason") {
+TEST_CASE("refused counters are reported with the reason") {
   json input = summary();
   input["process"] = {{"counters", "refused"}, {"counters_reason", "no permission"}};
 
   CHECK(layer_report(input, {}).find("not measured: no permission") != std::string::npos);
 }
 
-TEST_CASE("only so many rows are shown, and the report says of how many") {
+TEST_CASE("the number of rows is limited, and the report gives the total") {
   LayerReportStyle style;
   style.rows = 1;
 
@@ -162,7 +162,7 @@ TEST_CASE("only so many rows are shown, and the report says of how many") {
   CHECK(text.find("(the 1 heaviest of 3 paths)") != std::string::npos);
 }
 
-TEST_CASE("a summary that is no summary gives a short report and no exception") {
+TEST_CASE("an invalid summary gives a short report and no exception") {
   for (const char* const text :
        {"null", "[]", "{}", "3", R"({"modules":3,"loss":[1],"outside":"x"})",
         R"({"modules":[1,null,{"path":5,"depth":"x","gpu_ns":-4}],"memcpy":{"a":1}})"}) {
@@ -170,7 +170,7 @@ TEST_CASE("a summary that is no summary gives a short report and no exception") 
   }
 }
 
-TEST_CASE("lines keep to the width that is asked for") {
+TEST_CASE("lines fit in the requested width") {
   json input = summary();
   input["modules"][1]["path"] = "model/" + std::string(300, 'x');
   LayerReportStyle style;

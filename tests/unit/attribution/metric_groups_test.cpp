@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Metric sets that take turns: means, spreads, estimates, and when there are none.
+// Metric sets that take turns: means, spreads, and when there are estimates.
 #include "profiler/attribution/metric_groups.h"
 
 #include <cmath>
@@ -42,7 +42,7 @@ MetricValue metric_of(const TotalsBuilder& totals, std::uint32_t path, std::uint
 
 }  // namespace
 
-TEST_CASE("mean and spread of numbers, one by one or merged, are those of the numbers") {
+TEST_CASE("mean and spread are correct, added one by one or merged") {
   std::mt19937_64 random(5);
   std::normal_distribution<double> values(1e9, 1e3);
   Spread all, left, right;
@@ -67,7 +67,7 @@ TEST_CASE("mean and spread of numbers, one by one or merged, are those of the nu
   CHECK(Spread{}.deviation() == 0);
 }
 
-TEST_CASE("without turns of sets there is no estimate, whatever the set") {
+TEST_CASE("with a single metric set there is no estimate, whatever the set") {
   TotalsBuilder totals = tree_with_sets();
   totals.add(with_bytes(2, 100, 10));
   totals.add(with_bytes(2, 110, 30));
@@ -78,7 +78,7 @@ TEST_CASE("without turns of sets there is no estimate, whatever the set") {
   CHECK(row_of(totals, 1).counters.dram_read_bytes == 40);
 }
 
-TEST_CASE("where sets take turns, the mean of a group stands for its launches without bytes") {
+TEST_CASE("if sets take turns, a group's mean is used for its launches without bytes") {
   TotalsBuilder totals = tree_with_sets();
   for (int i = 0; i < 2; ++i) {
     totals.add(with_bytes(2, 100, i == 0 ? 10 : 30));
@@ -89,12 +89,12 @@ TEST_CASE("where sets take turns, the mean of a group stands for its launches wi
 
   const PathTotals encoder = row_of(totals, 2);
   REQUIRE(encoder.has_estimate);
-  CHECK(encoder.counters.dram_read_bytes == 40);  // of those that were measured
+  CHECK(encoder.counters.dram_read_bytes == 40);  // of the measured launches
   CHECK(encoder.launches_without_bytes() == 2);
   CHECK(encoder.estimate.read == Approx(80));
   CHECK(encoder.estimate.write == Approx(160));
   CHECK(encoder.estimate.l2 == Approx(240));
-  // Four launches, two seen, variance 200: 4^2 * 200 / 2 * (1 - 2/4), and half of Student's t squared.
+  // Four launches, two measured, variance 200: 4^2 * 200 / 2 * (1 - 2/4), and half of Student's t squared.
   CHECK(encoder.estimate.read_variance == Approx(800 * 6.35 * 6.35));
   const PathTotals model = row_of(totals, 1);
   REQUIRE(model.has_estimate);
@@ -105,7 +105,7 @@ TEST_CASE("where sets take turns, the mean of a group stands for its launches wi
   CHECK(model.missing_sets == 0);
 }
 
-TEST_CASE("a group that was measured once may be off by all of its value") {
+TEST_CASE("the error of a group measured once is its whole value") {
   TotalsBuilder totals = tree_with_sets();
   totals.add(with_bytes(2, 100, 10));
   totals.add(with_values(2, 100, {5, 50}));
@@ -114,7 +114,7 @@ TEST_CASE("a group that was measured once may be off by all of its value") {
   CHECK(row_of(totals, 2).estimate.read_variance == Approx(4 * 100 * 0.5));
 }
 
-TEST_CASE("a group that no set with bytes saw takes the estimate from all paths above it, and is named") {
+TEST_CASE("a group never measured with bytes removes the estimate of all ancestors, and its set is missing") {
   TotalsBuilder totals = tree_with_sets();
   totals.add(with_bytes(2, 100, 10));
   totals.add(with_values(2, 100, {5, 50}));
@@ -132,7 +132,7 @@ TEST_CASE("a group that no set with bytes saw takes the estimate from all paths 
   CHECK_FALSE(row_of(totals, 2).has_estimate);
 }
 
-TEST_CASE("the records of measured launches leave the estimate as it is") {
+TEST_CASE("records of measured launches do not change the estimate") {
   TotalsBuilder totals = tree_with_sets();
   totals.add(launched(with_bytes(2, 100, 10), 1));
   totals.add(launched(with_values(2, 100, {5, 50}), 2));
@@ -143,7 +143,7 @@ TEST_CASE("the records of measured launches leave the estimate as it is") {
   CHECK(row_of(totals, 2).estimate.read == Approx(20));
 }
 
-TEST_CASE("kernels outside of exact windows leave no estimate: they are in no group") {
+TEST_CASE("with kernels outside exact windows there is no estimate: they are in no group") {
   TotalsBuilder totals = tree_with_sets();
   totals.add(with_bytes(2, 100, 10));
   totals.add(with_values(2, 100, {5, 50}));
@@ -164,7 +164,7 @@ TEST_CASE("a path whose GPU time differs by more than a tenth between sets is un
   CHECK(row_of(totals, 1).unstable == (109 + 112 > 220));
 }
 
-TEST_CASE("metrics that add up are estimated for all launches, others averaged by GPU time") {
+TEST_CASE("metrics that add up are estimated for all launches, others are averaged by GPU time") {
   TotalsBuilder totals = tree_with_sets();
   totals.add(with_values(2, 100, {4, 50}));
   totals.add(with_values(2, 100, {6, 70}));
@@ -178,13 +178,13 @@ TEST_CASE("metrics that add up are estimated for all launches, others averaged b
   CHECK(waits.value == Approx(15));
   CHECK(waits.gpu_ns == Approx(300));
   CHECK(metric_of(totals, 2, 1).value == Approx(60));
-  CHECK(metric_of(totals, 3, 1).launches.n == 1);  // what is no number is no measurement
+  CHECK(metric_of(totals, 3, 1).launches.n == 1);  // NaN is no measurement
   CHECK(metric_of(totals, 1, 0).value == Approx(215));
   CHECK(metric_of(totals, 1, 0).launches.n == 4);
   CHECK(metric_of(totals, 1, 1).value == Approx((60 * 300 + 10 * 600) / 900.0));
 }
 
-TEST_CASE("counter ranges of a path are one group") {
+TEST_CASE("the counter ranges of a path are one group") {
   TotalsBuilder totals = tree_with_sets();
   for (std::uint64_t number = 1; number <= 4; ++number) {
     totals.add(sharing(2, WorkKind::kernel, number));
@@ -217,7 +217,7 @@ TEST_CASE("groups beyond the limit are counted, and their paths have no estimate
   CHECK_FALSE(groups.estimates(3)[2].complete);
 }
 
-TEST_CASE("a value of a metric that its set does not name is left out, a set never named has none") {
+TEST_CASE("values without a metric in their set are dropped, and an undeclared set has none") {
   MetricGroups groups;
   groups.add_set({2, "stalls", {"smsp__waits.sum"}});
   groups.add(0, with_values(0, 100, {1, 2, 3}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree of paths: what is inclusive, what is a path's own, in which order.
+// The tree of paths: inclusive and own values, and the order of rows.
 #include "profiler/attribution/path_totals.h"
 
 #include <string>
@@ -12,7 +12,7 @@
 using namespace rangefinder;
 using namespace rangefinder::totals_records;
 
-TEST_CASE("nothing recorded gives the row of what is outside, and nothing else") {
+TEST_CASE("without records there is only the row of work outside any range") {
   const TotalsBuilder totals = tree();
 
   CHECK(paths_of(totals) == std::vector<std::uint32_t>{0});
@@ -20,7 +20,7 @@ TEST_CASE("nothing recorded gives the row of what is outside, and nothing else")
   CHECK(totals.gpu_busy_ns() == 0);
 }
 
-TEST_CASE("a kernel counts at its own path and once at each path above") {
+TEST_CASE("a kernel counts once at its own path and at each ancestor") {
   TotalsBuilder totals = tree();
   totals.add(kernel(2, 0, 10));
   totals.add(kernel(2, 20, 25));
@@ -34,7 +34,7 @@ TEST_CASE("a kernel counts at its own path and once at each path above") {
   CHECK(row_of(totals, 1).gpu_busy_ns == 16);
 }
 
-TEST_CASE("busy time is the union over a path and all below it") {
+TEST_CASE("busy time is the union over a path and its descendants") {
   TotalsBuilder totals = tree();
   totals.add(kernel(2, 0, 100));
   totals.add(kernel(3, 50, 150));
@@ -57,7 +57,7 @@ TEST_CASE("records out of order give the same totals") {
   CHECK(row_of(backwards, 1).gpu_ns == row_of(forwards, 1).gpu_ns);
 }
 
-TEST_CASE("work outside of any range is in the last row and in no path") {
+TEST_CASE("work outside any range is in the last row and in no path") {
   TotalsBuilder totals = tree();
   totals.add(kernel(0, 5, 9));
   totals.add(kernel(4, 5, 6));
@@ -70,7 +70,7 @@ TEST_CASE("work outside of any range is in the last row and in no path") {
   CHECK(outside.gpu_busy_ns == 4);
 }
 
-TEST_CASE("rows come parents first, each subtree in one piece, unused paths left out") {
+TEST_CASE("rows are parents first, each subtree contiguous, without unused paths") {
   TotalsBuilder totals = tree();
   totals.add_path({5, 2, 0, "layer"});
   totals.add_path({6, 4, 0, "never used"});
@@ -119,7 +119,7 @@ TEST_CASE("a payload declares bytes only with the right domain, category and typ
   for (const RangeRecord& wrong : {domain, category, type, start_end}) totals.add(wrong);
 
   CHECK(row_of(totals, 2).declared_bytes == 0);
-  CHECK(row_of(totals, 2).calls == 3);  // a start/end range is no call of the path it began in
+  CHECK(row_of(totals, 2).calls == 3);  // a start/end range is no call of its path
 }
 
 TEST_CASE("a range never closed is a call without host time") {
@@ -130,7 +130,7 @@ TEST_CASE("a range never closed is a call without host time") {
   CHECK(row_of(totals, 1).host_ns == 0);
 }
 
-TEST_CASE("circles, unknown parents and huge ids of a broken trace end") {
+TEST_CASE("cycles, unknown parents and huge ids of a damaged trace are handled") {
   TotalsBuilder totals;
   totals.add_path({1, 2, 0, "a"});
   totals.add_path({2, 1, 0, "b"});
@@ -140,7 +140,7 @@ TEST_CASE("circles, unknown parents and huge ids of a broken trace end") {
   totals.add(kernel(2, 0, 10));
   totals.add(kernel(3, 0, 10));
   totals.add(kernel(4000000000, 0, 10));
-  totals.add(kernel(77, 0, 10));  // never named
+  totals.add(kernel(77, 0, 10));  // never declared
 
   CHECK(paths_of(totals) == std::vector<std::uint32_t>{1, 2, 3, 3999999999, 4000000000, 77, 0});
   CHECK(row_of(totals, 1).gpu_ns == 10);
@@ -148,7 +148,7 @@ TEST_CASE("circles, unknown parents and huge ids of a broken trace end") {
   CHECK(row_of(totals, 77).depth == 1);
 }
 
-TEST_CASE("a parent named after its child still gets the child's sums") {
+TEST_CASE("a parent declared after its child still gets the child's sums") {
   TotalsBuilder totals;
   totals.add_path({5, 2, 0, "child"});
   totals.add_path({2, 1, 0, "parent"});
@@ -159,7 +159,7 @@ TEST_CASE("a parent named after its child still gets the child's sums") {
   CHECK(row_of(totals, 1).gpu_busy_ns == 10);
 }
 
-TEST_CASE("reversed times of a broken trace count as nothing") {
+TEST_CASE("reversed times of a damaged trace count as 0") {
   TotalsBuilder totals = tree();
   totals.add(kernel(2, 10, 5));
   totals.add(range(2, 10, 5));
@@ -168,7 +168,7 @@ TEST_CASE("reversed times of a broken trace count as nothing") {
   CHECK(row_of(totals, 2).host_ns == 0);
 }
 
-TEST_CASE("a path is shown by its names, slashes inside of them escaped") {
+TEST_CASE("a path is its names joined, with slashes inside names escaped") {
   const std::vector<std::string> names = {"", "model", "layers/0", "a\\b"};
   const auto name_of = [&](std::uint32_t id) -> const std::string& { return names[id]; };
   const auto parent_of = [](std::uint32_t id) { return id - 1; };
@@ -177,7 +177,7 @@ TEST_CASE("a path is shown by its names, slashes inside of them escaped") {
   CHECK(join_path(0, name_of, parent_of).empty());
 }
 
-TEST_CASE("joining a path whose parents run in a circle ends") {
+TEST_CASE("joining a path with cyclic parents ends") {
   const auto name_of = [](std::uint32_t id) { return std::to_string(id); };
   const auto parent_of = [](std::uint32_t id) { return id == 2 ? 1u : 2u; };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short records for the tests that share samples over work.
+// Makers of short records for the tests of sample sharing.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rangefinder::sample_records {
 
-/// On a stream of its path: kernels of different paths may run side by side.
+/// On one stream per path: kernels of different paths may overlap.
 inline KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint32_t name = 1,
                            std::uint32_t gpu = 0) {
   KernelRecord record;
@@ -36,8 +36,8 @@ inline MemcpyRecord copy(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std
   return record;
 }
 
-/// Samples of `interval_ns` from `start_ns` on, one for each number: units read. Half as many are
-/// written, and three times as many pass the L2.
+/// One sample of `interval_ns` per number, from `start_ns` on. The number is the units read; half as many are
+/// written, and L2 has three times as many.
 inline SamplesRecord samples(TimeNs start_ns, TimeNs interval_ns, std::initializer_list<std::uint32_t> units,
                              std::uint32_t gpu = 0) {
   SamplesRecord record;
@@ -60,7 +60,7 @@ inline SampledBytes row_of(const std::vector<SampledBytes>& rows, std::uint32_t 
   return {};
 }
 
-/// Units that the path read.
+/// Units read by the path.
 inline std::uint64_t read_units(const SampleSharing& sharing, std::uint32_t path) {
   return row_of(sharing.paths(), path).bytes[kSharedDramRead] / kSampleUnitBytes;
 }

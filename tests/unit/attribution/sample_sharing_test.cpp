@@ -7,7 +7,7 @@
 using namespace rangefinder;
 using namespace rangefinder::sample_records;
 
-TEST_CASE("a sample's bytes go to the work in it in proportion to overlap") {
+TEST_CASE("a sample's bytes are shared over its work in proportion to overlap") {
   SampleSharing sharing;
   sharing.add(kernel(1, 1'000, 4'000));
   sharing.add(kernel(2, 5'000, 6'000));
@@ -21,7 +21,7 @@ TEST_CASE("a sample's bytes go to the work in it in proportion to overlap") {
   CHECK(sharing.totals().unattributed[kSharedDramRead] == 0);
 }
 
-TEST_CASE("kernels that run at once share by time") {
+TEST_CASE("concurrent kernels share by time") {
   SampleSharing sharing;
   sharing.add(kernel(1, 0, 10'000));
   sharing.add(kernel(2, 5'000, 10'000));
@@ -32,7 +32,7 @@ TEST_CASE("kernels that run at once share by time") {
   CHECK(read_units(sharing, 2) == 300);
 }
 
-TEST_CASE("a kernel over several samples gets its part of each") {
+TEST_CASE("a kernel over several samples gets its share of each") {
   SampleSharing sharing;
   sharing.add(kernel(1, 5'000, 25'000));
   sharing.add(kernel(2, 25'000, 30'000));
@@ -45,7 +45,7 @@ TEST_CASE("a kernel over several samples gets its part of each") {
   CHECK(row_of(sharing.paths(), 1).work_ns == 20'000);
 }
 
-TEST_CASE("a path with two kernels in a sample was touched by one sample") {
+TEST_CASE("a sample with two kernels of a path counts once for the path") {
   SampleSharing sharing;
   sharing.add(kernel(1, 0, 100, 5));
   sharing.add(kernel(1, 200, 300, 6));
@@ -73,7 +73,7 @@ TEST_CASE("bytes while nothing runs are unattributed, those of idle samples too"
   CHECK(sharing.totals().idle_samples == 6);
 }
 
-TEST_CASE("units that do not divide are given to the last one") {
+TEST_CASE("units that do not divide evenly are all distributed") {
   SampleSharing sharing;
   for (std::uint32_t path = 1; path <= 7; ++path) sharing.add(kernel(path, 0, 1'000));
   sharing.add(samples(0, 1'000, {10, 3}));
@@ -90,7 +90,7 @@ TEST_CASE("units that do not divide are given to the last one") {
   CHECK(read_units(sharing, 8) == 3);
 }
 
-TEST_CASE("links have totals and belong to no path") {
+TEST_CASE("links have totals but are not attributed to paths") {
   SampleSharing sharing;
   SamplesRecord record = samples(0, 1'000, {0, 0});
   record.columns[kSamplePcieRead] = {5, 6};
@@ -101,7 +101,7 @@ TEST_CASE("links have totals and belong to no path") {
   CHECK(sharing.totals().link_bytes[kSampleNvlinkReceived] == 2 * kSampleUnitBytes);
 }
 
-TEST_CASE("each GPU's samples are shared over its own work, a copy between two has both") {
+TEST_CASE("each GPU's samples are shared over its own work, a peer copy counts on both") {
   SampleSharing sharing;
   sharing.add(kernel(1, 0, 1'000, 1, 0));
   sharing.add(kernel(2, 0, 1'000, 1, 1));
@@ -120,7 +120,7 @@ TEST_CASE("each GPU's samples are shared over its own work, a copy between two h
   CHECK(row_of(sharing.paths(), 3).work_ns == 1'000);
 }
 
-TEST_CASE("work and samples in any order before they are settled give the same") {
+TEST_CASE("work and samples in any order before settling give the same result") {
   SampleSharing sharing;
   sharing.add(samples(20'000, 10'000, {30}));
   sharing.add(kernel(2, 12'000, 28'000));
@@ -133,7 +133,7 @@ TEST_CASE("work and samples in any order before they are settled give the same")
   CHECK(sharing.totals().late_work == 0);
 }
 
-TEST_CASE("a sample is settled once it ends before the time, not earlier") {
+TEST_CASE("a sample is settled once it ends before the given time, not earlier") {
   SampleSharing sharing;
   sharing.add(samples(0, 10'000, {10, 20}));
   sharing.advance(19'999);
@@ -158,7 +158,7 @@ TEST_CASE("work that comes after its samples were settled is counted as late") {
   CHECK(row_of(sharing.paths(), 1).work_ns == 5'000);
 }
 
-TEST_CASE("a kernel that began long before is not forgotten by frequent settling") {
+TEST_CASE("a long-running kernel is kept despite frequent settling") {
   SampleSharing sharing;
   sharing.add(kernel(1, 0, 1'000'000'000));
   for (TimeNs at = 0; at < 1'000'000'000; at += 10'000'000) {
@@ -172,7 +172,7 @@ TEST_CASE("a kernel that began long before is not forgotten by frequent settling
   CHECK(read_units(sharing, 2) == 0);
 }
 
-TEST_CASE("nothing, an idle GPU and a single sample are no special cases") {
+TEST_CASE("no input, an idle GPU and a single sample work") {
   SampleSharing sharing;
   CHECK_FALSE(sharing.any());
   sharing.advance(1'000);
@@ -197,7 +197,7 @@ TEST_CASE("nothing, an idle GPU and a single sample are no special cases") {
   CHECK(untimed.totals().unattributed[kSharedDramRead] == 4 * kSampleUnitBytes);
 }
 
-TEST_CASE("samples that hold nothing still count as samples of their work") {
+TEST_CASE("samples without bytes still count as samples of their work") {
   SampleSharing sharing;
   sharing.add(kernel(1, 0, 20'000));
   SamplesRecord record;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kBytes = kTruthMinBytes;
 constexpr std::uint64_t kUnits = kBytes / kSampleUnitBytes;
 
-// 100 us of copy, in the samples from 100 to 200 us; `units` read and half as many written in each.
+// The copy runs from 100 to 200 us. Each sample in it has `units` read and half as many written.
 void add_samples(SampleSharing& sharing, std::uint32_t units, TimeNs from_ns = 60'000, int count = 9) {
   for (int i = 0; i < count; ++i) {
     const TimeNs at = from_ns + 20'000 * i;
@@ -27,7 +27,7 @@ MemcpyRecord large_copy(CopyKind kind = CopyKind::DtoD) {
 
 }  // namespace
 
-TEST_CASE("a large copy that stands alone is compared with its samples") {
+TEST_CASE("a large copy without other work is compared with its samples") {
   SampleSharing sharing;
   sharing.add(large_copy());
   add_samples(sharing, static_cast<std::uint32_t>(kUnits / 5));
@@ -39,7 +39,7 @@ TEST_CASE("a large copy that stands alone is compared with its samples") {
   CHECK(sharing.truth().measured_bytes == 5 * (read + read / 2) * kSampleUnitBytes);
 }
 
-TEST_CASE("work within an interval of either end spoils the comparison, work further away does not") {
+TEST_CASE("work within an interval of either end prevents the comparison, work further away does not") {
   const auto copies_with = [](TimeNs start_ns, TimeNs end_ns) {
     SampleSharing sharing;
     sharing.add(large_copy());
@@ -55,7 +55,7 @@ TEST_CASE("work within an interval of either end spoils the comparison, work fur
   CHECK(copies_with(245'000, 246'000) == 1);
 }
 
-TEST_CASE("a copy that samples do not cover has no measured truth") {
+TEST_CASE("a copy that samples do not cover is not compared") {
   SampleSharing sharing;
   sharing.add(large_copy());
   add_samples(sharing, 1'000, 140'000);
@@ -63,7 +63,7 @@ TEST_CASE("a copy that samples do not cover has no measured truth") {
   CHECK(sharing.truth().copies == 0);
 }
 
-TEST_CASE("small copies, and those to or from the host, have no known truth") {
+TEST_CASE("small copies, and those to or from the host, are not compared") {
   SampleSharing sharing;
   sharing.add(copy(1, 100'000, 200'000, kBytes - 1));
   add_samples(sharing, 1'000);
@@ -77,7 +77,7 @@ TEST_CASE("small copies, and those to or from the host, have no known truth") {
   CHECK(to_device.truth().copies == 0);
 }
 
-TEST_CASE("copies are judged while sharing goes on, each once") {
+TEST_CASE("copies are compared while sharing continues, each once") {
   SampleSharing sharing;
   for (int i = 0; i < 50; ++i) {
     const TimeNs base = 1'000'000 * i;

@@ -17,7 +17,7 @@ GpuWork on_stream(std::uint32_t stream, TimeNs start_ns, TimeNs end_ns) {
 
 }  // namespace
 
-TEST_CASE("work begins when its stream has ended what it ran before") {
+TEST_CASE("work begins when the stream's previous work has ended") {
   StreamOrder streams;
   CHECK(streams.begin_of(on_stream(7, 100, 200)) == 100);
   CHECK(streams.begin_of(on_stream(7, 150, 260)) == 200);
@@ -25,7 +25,7 @@ TEST_CASE("work begins when its stream has ended what it ran before") {
   CHECK(streams.begin_of(on_stream(7, 400, 500)) == 400);
 }
 
-TEST_CASE("work on another stream, of another context or GPU runs beside it") {
+TEST_CASE("work of another stream, context or GPU is independent") {
   StreamOrder streams;
   CHECK(streams.begin_of(on_stream(7, 100, 200)) == 100);
   CHECK(streams.begin_of(on_stream(8, 150, 260)) == 150);
@@ -36,7 +36,7 @@ TEST_CASE("work on another stream, of another context or GPU runs beside it") {
   CHECK(streams.begin_of(elsewhere) == 150);
 }
 
-TEST_CASE("nodes of a graph may run side by side on the stream they carry") {
+TEST_CASE("graph nodes may overlap on their stream") {
   StreamOrder streams;
   GpuWork node = on_stream(7, 100, 200);
   node.graph = 3;
@@ -45,20 +45,20 @@ TEST_CASE("nodes of a graph may run side by side on the stream they carry") {
   CHECK(streams.begin_of(node) == 150);
 }
 
-TEST_CASE("records out of order say nothing about each other") {
+TEST_CASE("records out of order are independent") {
   StreamOrder streams;
   CHECK(streams.begin_of(on_stream(7, 300, 400)) == 300);
   CHECK(streams.begin_of(on_stream(7, 100, 350)) == 100);
 }
 
-TEST_CASE("work that ends no later than what it waited for keeps its last nanosecond") {
+TEST_CASE("work that ends before its predecessor keeps its last nanosecond") {
   StreamOrder streams;
   CHECK(streams.begin_of(on_stream(7, 100, 200)) == 100);
   CHECK(streams.begin_of(on_stream(7, 120, 180)) == 179);
   CHECK(streams.begin_of(on_stream(7, 130, 190)) == 189);
 }
 
-TEST_CASE("work without a time, or whose times are reversed, is left as it is") {
+TEST_CASE("work without times, or with reversed times, is unchanged") {
   StreamOrder streams;
   CHECK(streams.begin_of(on_stream(7, kNoTime, kNoTime)) == kNoTime);
   CHECK(streams.begin_of(on_stream(7, 500, 400)) == 500);

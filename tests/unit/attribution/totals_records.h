@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short records, and a small tree of paths, for the tests of TotalsBuilder.
+// Makers of short records and a small tree of paths, for the tests of TotalsBuilder.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline TotalsBuilder tree() {
   return totals;
 }
 
-// Of records whose launch has no exact line: those of exact() are 0, unless launched() says otherwise.
+// Correlation of records whose launch has no exact line. exact() uses 0, unless launched() changes it.
 inline constexpr std::uint32_t kPlainLaunch = 1'000'000;
 
 inline KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint32_t name = 1) {
@@ -48,7 +48,7 @@ inline MemcpyRecord copy(std::uint32_t path, CopyKind kind, std::uint64_t bytes,
   return record;
 }
 
-// The same as launch number `correlation`, by which exact lines and records meet.
+// Copy with this correlation, which joins exact lines and records.
 inline ExactRecord launched(ExactRecord record, std::uint32_t correlation) {
   record.launch.correlation = correlation;
   return record;
@@ -72,7 +72,7 @@ inline ExactRecord exact(std::uint32_t path, WorkKind kind, std::uint64_t gpu_ns
   return record;
 }
 
-// A launch of counter range `number`, and that range with what it measured.
+// A launch in counter range `number`; counter_range() makes that range.
 inline ExactRecord sharing(std::uint32_t path, WorkKind kind, std::uint64_t number, std::uint32_t name = 1) {
   ExactRecord record;
   record.launch.host.path = path;
@@ -93,7 +93,7 @@ inline ExactRecord counter_range(std::uint32_t path, std::uint64_t number, std::
   return record;
 }
 
-// Of metric set 2, which has no bytes but these values.
+// Of metric set 2, which has these values but no bytes.
 inline ExactRecord with_values(std::uint32_t path, std::uint64_t gpu_ns, std::vector<double> values) {
   ExactRecord record = exact(path, WorkKind::kernel, gpu_ns, 0);
   record.has_bytes = false;

@@ -34,7 +34,7 @@ TEST_CASE("bytes are decimal") {
   CHECK(bytes_text(8'589'934'592) == "8.59 GB");
 }
 
-TEST_CASE("rates are in GB/s whatever their size") {
+TEST_CASE("rates are always in GB/s") {
   CHECK(rate_text(3.912e12) == "3,912 GB/s");
   CHECK(rate_text(1.2e8) == "0.12 GB/s");
 }
@@ -60,7 +60,7 @@ TEST_CASE("texts are cut by characters, not bytes") {
   CHECK(text_width("\xc3\xa9…a") == 3);
 }
 
-TEST_CASE("errors have as many digits as anyone can believe") {
+TEST_CASE("errors have two significant digits at most") {
   CHECK(error_text(0) == "0.00 %");
   CHECK(error_text(0.42) == "0.42 %");
   CHECK(error_text(0.996) == "1.0 %");

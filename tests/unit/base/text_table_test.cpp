@@ -18,7 +18,7 @@ TextTable small_table() {
 
 }  // namespace
 
-TEST_CASE("columns are aligned, the first to the left, the others to the right") {
+TEST_CASE("the first column is left-aligned, the others right-aligned") {
   TextTable table = small_table();
 
   CHECK(table.render(0) ==
@@ -28,17 +28,17 @@ TEST_CASE("columns are aligned, the first to the left, the others to the right")
   CHECK(table.omitted_line().empty());
 }
 
-TEST_CASE("a narrow line loses the least important column and says so") {
+TEST_CASE("a narrow line omits the least important column and reports it") {
   TextTable table = small_table();
 
   const std::string text = table.render(22);
 
   CHECK(text.find("calls") == std::string::npos);
   CHECK(text.find("1.00 ms") != std::string::npos);
-  CHECK(table.omitted_line() == "Left out for lack of width (--wide shows all): calls\n");
+  CHECK(table.omitted_line() == "Omitted for lack of width (--wide shows all): calls\n");
 }
 
-TEST_CASE("a path that does not fit loses its front") {
+TEST_CASE("a path that does not fit is cut at the front") {
   TextTable table("path", CutSide::front);
   table.add_column("time");
   table.add_row("model/a/very/long/path/of/a/module/somewhere/deep", {"1 ns"});
@@ -50,7 +50,7 @@ TEST_CASE("a path that does not fit loses its front") {
   CHECK(text.find("model/a") == std::string::npos);
 }
 
-TEST_CASE("an empty cell leaves no blanks at the end of a line") {
+TEST_CASE("an empty last cell leaves no trailing blanks") {
   TextTable table("path", CutSide::front);
   table.add_column("time");
   table.add_row("model", {""});

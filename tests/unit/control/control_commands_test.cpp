@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What control lines do to a process, and what they answer: the real server and commands,
-// a target that is no CUDA program.
+// Control requests and their answers, with the real server and commands, and a fake target
+// without CUDA.
 #include "profiler/control/control_commands.h"
 
 #include <sys/socket.h>
@@ -20,7 +20,7 @@ namespace {
 using namespace rangefinder;
 using Json = nlohmann::json;
 
-/// One client whose lines go straight through a socket pair of the real server.
+/// One client on a real socket of the real server, which runs in the same thread.
 class Control {
  public:
   Control() : schedule(target, ranges), commands(target, schedule, {{"pid", 1}}), server(commands, {}) {
@@ -51,7 +51,7 @@ class Control {
     REQUIRE(::send(client, whole.data(), whole.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(whole.size()));
     for (int portions = 0; portions < 6; ++portions) turn();
   }
-  /// The next answer; null: there is none yet.
+  /// The next answer; null: none yet.
   Json answer() {
     char part[65'536];
     for (ssize_t n = 0; (n = recv(client, part, sizeof(part), MSG_DONTWAIT)) > 0;) {
@@ -63,7 +63,7 @@ class Control {
     input.erase(0, end + 1);
     return line;
   }
-  Json ask(const std::string& line) { return send(line), answer(); }
+  Json exchange(const std::string& line) { return send(line), answer(); }
 
   std::unique_ptr<Recorder> own = std::make_unique<Recorder>();  // too large for the stack
   FakeTarget target;
@@ -78,10 +78,10 @@ class Control {
 
 }  // namespace
 
-TEST_CASE("an answer carries its request's id and the version") {
+TEST_CASE("an answer holds its request's id and the version") {
   Control control;
 
-  const Json answer = control.ask(R"({"v":1,"id":"abc","command":"status"})");
+  const Json answer = control.exchange(R"({"v":1,"id":"abc","command":"status"})");
 
   CHECK(answer["id"] == "abc");
   CHECK(answer["v"] == 1);
@@ -90,7 +90,7 @@ TEST_CASE("an answer carries its request's id and the version") {
   CHECK(answer["pid"] == 1);
 }
 
-TEST_CASE("lines that are no requests are answered with why, and the next one is served") {
+TEST_CASE("invalid requests are answered with the reason, and the next request is served") {
   Control control;
   for (const char* const line : {"x",
                                  "[]",
@@ -117,22 +117,22 @@ TEST_CASE("lines that are no requests are answered with why, and the next one is
                                  R"({"command":"snapshot"})",
                                  "\xff\xfe{\"command\":\"status\"}"}) {
     INFO(line);
-    const Json answer = control.ask(line);
+    const Json answer = control.exchange(line);
     REQUIRE(answer.is_object());
     CHECK(answer["ok"] == false);
     CHECK_FALSE(answer["error"].get<std::string>().empty());
   }
   std::string deep =
       R"({"command":"status","deep":)" + std::string(20'000, '[') + std::string(20'000, ']') + "}";
-  CHECK(control.ask(deep).is_object());
-  CHECK(control.ask(R"({"command":"status"})")["ok"] == true);
+  CHECK(control.exchange(deep).is_object());
+  CHECK(control.exchange(R"({"command":"status"})")["ok"] == true);
 }
 
-TEST_CASE("start is answered when the folder is there, and passes on what was asked for") {
+TEST_CASE("start is answered when the folder exists, and forwards out and counters") {
   Control control;
   control.target.opens_at_once = false;
 
-  CHECK(control.ask(R"({"command":"start","out":"/a/%p","counters":"exact"})").is_null());
+  CHECK(control.exchange(R"({"command":"start","out":"/a/%p","counters":"exact"})").is_null());
   control.target.now.window.opened = true;
   control.turn();
 
@@ -154,14 +154,14 @@ TEST_CASE("a window that cannot be written is answered with the reason") {
   CHECK(control.answer()["error"] == "No space left on device");
 }
 
-TEST_CASE("stop is answered when the trace is complete, others are served meanwhile") {
+TEST_CASE("stop is answered when the trace is complete; other requests are served meanwhile") {
   Control control;
   control.target.completes_at_once = false;
-  CHECK(control.ask(R"({"command":"start"})")["ok"] == true);
+  CHECK(control.exchange(R"({"command":"start"})")["ok"] == true);
 
-  CHECK(control.ask(R"({"id":1,"command":"stop"})").is_null());
-  CHECK(control.ask(R"({"id":2,"command":"status"})")["state"] == "closing");
-  CHECK(control.ask(R"({"id":3,"command":"start"})")["error"] == kNotCompleteYet);
+  CHECK(control.exchange(R"({"id":1,"command":"stop"})").is_null());
+  CHECK(control.exchange(R"({"id":2,"command":"status"})")["state"] == "closing");
+  CHECK(control.exchange(R"({"id":3,"command":"start"})")["error"] == kNotCompleteYet);
   control.target.now.state = SessionState::idle;
   control.turn();
 
@@ -189,7 +189,7 @@ TEST_CASE("a window of seconds is opened at its time and closed at its end") {
   CHECK(control.answer()["window"]["number"] == 1);
 }
 
-TEST_CASE("a window of launches is closed once they were seen") {
+TEST_CASE("a window of N launches is closed after N launches") {
   Control control;
   control.target.now.launches = 1000;
   control.send(R"({"command":"window","launches":50})");
@@ -203,10 +203,10 @@ TEST_CASE("a window of launches is closed once they were seen") {
   CHECK(control.answer()["window"]["number"] == 1);
 }
 
-TEST_CASE("a client that is gone leaves nothing behind that waits") {
+TEST_CASE("the pending requests of a client end when it disconnects") {
   Control control;
   control.target.completes_at_once = false;
-  CHECK(control.ask(R"({"command":"start"})")["ok"] == true);
+  CHECK(control.exchange(R"({"command":"start"})")["ok"] == true);
   control.send(R"({"command":"stop"})");
   control.send(R"({"command":"subscribe","every_ms":100})");
   CHECK(control.commands.next_tick_ms(control.now_ns) >= 0);
@@ -218,18 +218,18 @@ TEST_CASE("a client that is gone leaves nothing behind that waits") {
   CHECK(control.commands.next_tick_ms(control.now_ns) == -1);
 }
 
-TEST_CASE("too many requests that wait are refused") {
+TEST_CASE("more than 64 pending requests are refused") {
   Control control;
   control.target.completes_at_once = false;
-  CHECK(control.ask(R"({"command":"start"})")["ok"] == true);
+  CHECK(control.exchange(R"({"command":"start"})")["ok"] == true);
   for (int i = 0; i < 64; ++i) control.send(R"({"command":"stop"})");
 
-  CHECK(control.ask(R"({"command":"stop"})")["error"] == "too much is under way");
+  CHECK(control.exchange(R"({"command":"stop"})")["error"] == "too many requests are pending");
 }
 
-TEST_CASE("a subscription tells what changed, and the state between windows") {
+TEST_CASE("a subscription reports what changed, and the state between windows") {
   Control control;
-  CHECK(control.ask(R"({"command":"subscribe","every_ms":1000})")["ok"] == true);
+  CHECK(control.exchange(R"({"command":"subscribe","every_ms":1000})")["ok"] == true);
   CHECK(control.answer()["event"] == "state");
   CHECK(control.target.begin_window({}).empty());
   control.target.text = R"({"duration_ns":10,"modules":[{"path":"m","depth":1,"kernels":4,"gpu_ns":100},

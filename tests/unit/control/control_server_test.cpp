@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clients that mean harm, on real sockets, against the server as it runs in applications.
+// Hostile clients on real sockets, against the server as it runs in an application.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ int open_files() {
 
 }  // namespace
 
-TEST_CASE("lines are answered, however they are cut into portions") {
+TEST_CASE("lines are answered, however they are split into portions") {
   ServedControl served;
   ControlPeer client(served.path);
 
@@ -34,7 +34,7 @@ TEST_CASE("lines are answered, however they are cut into portions") {
   CHECK(client.receive() == "three");
 }
 
-TEST_CASE("a line that is too long cuts its client off, and no other") {
+TEST_CASE("a client that sends a line that is too long is disconnected, and no other client") {
   ServedControl served;
   ControlPeer good(served.path), bad(served.path);
 
@@ -46,7 +46,7 @@ TEST_CASE("a line that is too long cuts its client off, and no other") {
   CHECK(good.receive() == "still here");
 }
 
-TEST_CASE("a line of the longest length allowed is served") {
+TEST_CASE("a line of the maximum length is served") {
   ServedControl served;
   ControlPeer client(served.path);
   const std::string longest(65'536, 'y');
@@ -56,7 +56,7 @@ TEST_CASE("a line of the longest length allowed is served") {
   CHECK(client.receive() == longest);
 }
 
-TEST_CASE("a client that floods is cut off") {
+TEST_CASE("a client that sends too many lines is disconnected") {
   ServedControl served;
   ControlPeer client(served.path);
   std::string flood;
@@ -68,7 +68,7 @@ TEST_CASE("a client that floods is cut off") {
   CHECK(served.echo.lines.load() <= 200);
 }
 
-TEST_CASE("half a line that is never finished is not waited for") {
+TEST_CASE("a client that never finishes a line is disconnected") {
   ControlLimits limits;
   limits.half_line = 50ms;
   ServedControl served(limits);
@@ -80,7 +80,7 @@ TEST_CASE("half a line that is never finished is not waited for") {
   CHECK(client.ended());
 }
 
-TEST_CASE("a client that does not fetch its answers is cut off, and holds little memory") {
+TEST_CASE("a client that does not read its answers is disconnected") {
   ControlLimits limits;
   limits.unfetched = 50ms;
   ServedControl served(limits);
@@ -89,10 +89,10 @@ TEST_CASE("a client that does not fetch its answers is cut off, and holds little
 
   CHECK(client.send("a\nb\nc\n"));
 
-  CHECK(comes([&] { return served.echo.gone.load() == 1; }));
+  CHECK(becomes_true([&] { return served.echo.gone.load() == 1; }));
 }
 
-TEST_CASE("answers beyond the bound end the connection at once") {
+TEST_CASE("more unread answers than allowed end the connection at once") {
   ControlLimits limits;
   limits.output_bytes = 1 << 20;
   ServedControl served(limits);
@@ -105,7 +105,7 @@ TEST_CASE("answers beyond the bound end the connection at once") {
   CHECK(client.ended());
 }
 
-TEST_CASE("more clients than are served wait until one leaves") {
+TEST_CASE("clients beyond the maximum wait until one leaves") {
   ControlLimits limits;
   limits.clients = 2;
   ServedControl served(limits);
@@ -122,14 +122,14 @@ TEST_CASE("more clients than are served wait until one leaves") {
   CHECK(third.receive() == "3");
 }
 
-TEST_CASE("ten thousand clients that come and go leave no file behind") {
+TEST_CASE("ten thousand clients that come and go leave no descriptor open") {
   ServedControl served;
   {
     ControlPeer warm(served.path);
     CHECK(warm.send("x\n"));
     CHECK(warm.receive() == "x");
   }
-  CHECK(comes([&] { return served.echo.gone.load() == 1; }));
+  CHECK(becomes_true([&] { return served.echo.gone.load() == 1; }));
   const int before = open_files();
 
   for (int i = 0; i < 10'000; ++i) {
@@ -137,18 +137,18 @@ TEST_CASE("ten thousand clients that come and go leave no file behind") {
     if (i % 2 == 0) (void)client.send("bye\n");
   }
 
-  CHECK(comes([&] { return served.echo.gone.load() == 10'001; }));
+  CHECK(becomes_true([&] { return served.echo.gone.load() == 10'001; }));
   CHECK(open_files() == before);
 }
 
-#ifndef __SANITIZE_THREAD__  // which reports what this test does on purpose: files of another thread are
-                             // closed
-TEST_CASE("an application that closes all files and opens its own is left alone") {
+#ifndef __SANITIZE_THREAD__  // TSan reports what this test does on purpose: it closes files of another thread
+TEST_CASE("files that an application opens after it closed ours are not touched") {
   ServedControl served;
   ControlPeer client(served.path);
   CHECK(client.send("x\n"));
   CHECK(client.receive() == "x");
-  // As close_range(3, ~0) would: every socket of the server is gone, and its number is the application's.
+  // As after close_range(3, ~0): the server's listening socket is closed, and the application reuses its
+  // number.
   const int mine = open("/dev/null", O_RDWR | O_CLOEXEC);
   struct stat ours {};
   for (int file = 3; file < 256; ++file) {
@@ -165,13 +165,13 @@ TEST_CASE("an application that closes all files and opens its own is left alone"
 
   served.server.wake();
 
-  CHECK(comes([&] { return access(served.path.c_str(), F_OK) != 0; }));
+  CHECK(becomes_true([&] { return access(served.path.c_str(), F_OK) != 0; }));
   CHECK(fcntl(mine, F_GETFD) >= 0);
   close(mine);
 }
 #endif
 
-TEST_CASE("a host that is out of files keeps its processor") {
+TEST_CASE("the server does not spin while the application is out of descriptors") {
   ServedControl served;
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
@@ -182,7 +182,7 @@ TEST_CASE("a host that is out of files keeps its processor") {
   sockaddr_storage address{};
   (void)address;
   close(waiting);
-  ControlPeer client(served.path);  // the last file there was: the server finds none for its end
+  ControlPeer client(served.path);  // takes the last descriptor: the server's accept() fails
   timespec used_before{}, used_after{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used_before);
   std::this_thread::sleep_for(300ms);

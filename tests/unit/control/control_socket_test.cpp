@@ -10,7 +10,7 @@
 
 using namespace rangefinder;
 
-TEST_CASE("the socket is for its user alone, in a folder that is too") {
+TEST_CASE("only the user can access the socket and its folder") {
   ServedControl served;
 
   struct stat status {};
@@ -22,7 +22,7 @@ TEST_CASE("the socket is for its user alone, in a folder that is too") {
   CHECK(access(served.path.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("a folder that others may write to, or a link to one, is not used") {
+TEST_CASE("a folder that other users can write to, or a link to one, is not used") {
   char holder[] = "/tmp/rangefinder-control-XXXXXX";
   REQUIRE(mkdtemp(holder) != nullptr);
   const std::string open_folder = std::string(holder) + "/open", link = std::string(holder) + "/link",
@@ -35,13 +35,13 @@ TEST_CASE("a folder that others may write to, or a link to one, is not used") {
   const ControlSocket taken = open_control_socket({open_folder, good}, getpid());
 
   CHECK(refused.file == -1);
-  CHECK(refused.error.find("this user alone") != std::string::npos);
+  CHECK(refused.error.find("that this user owns") != std::string::npos);
   CHECK(taken.path == good + "/" + std::to_string(getpid()) + ".sock");
   close(taken.file);
   (void)std::system((std::string("rm -r ") + holder).c_str());
 }
 
-TEST_CASE("sockets of the dead are removed, those of the living are not") {
+TEST_CASE("sockets of ended processes are removed, those of running processes are not") {
   ServedControl served;
   const int dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const std::string stale = served.folder + "/1234567.sock";
@@ -58,7 +58,7 @@ TEST_CASE("sockets of the dead are removed, those of the living are not") {
   CHECK(access(served.path.c_str(), F_OK) == 0);
 }
 
-TEST_CASE("without a runtime folder sockets are below /tmp, by user") {
+TEST_CASE("without a runtime folder, sockets are in a folder of the user in /tmp") {
   CHECK(control_folders(nullptr, 1000) == std::vector<std::string>{"/tmp/rangefinder-1000"});
   CHECK(control_folders("relative", 7) == std::vector<std::string>{"/tmp/rangefinder-7"});
   CHECK(control_folders("/run/user/7", 7).front() == "/run/user/7/rangefinder");

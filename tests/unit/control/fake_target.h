@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process that is no CUDA program, for tests of what control lines do to one.
+// A control target without CUDA, for tests of control requests.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace rangefinder {
 
-/// Opens and closes at once, unless it is told to be slow.
+/// Opens and closes windows at once, unless opens_at_once or completes_at_once is false.
 class FakeTarget final : public ControlTarget {
  public:
   std::string begin_window(const WindowRequest& request) noexcept override {
@@ -43,13 +43,13 @@ class FakeTarget final : public ControlTarget {
     now.metrics = metrics;
     return {};
   }
-  std::uint64_t request_write() override { return now.state == SessionState::recording ? ++asked : 0; }
+  std::uint64_t request_write() override { return now.state == SessionState::recording ? ++requested : 0; }
   std::string summary() override { return text; }
 
   SessionStatus now;
   WindowRequest last;
   std::string closed_by, text = R"({"duration_ns":5,"modules":[]})";
-  std::uint64_t asked = 0;
+  std::uint64_t requested = 0;
   bool opens_at_once = true, completes_at_once = true;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows over ranges: real pushes and pops of a thread, a target that only counts.
+// Windows over ranges: real pushes and pops of a thread, and a target that only counts.
 #include "profiler/control/range_windows.h"
 
 #include <memory>
@@ -55,7 +55,7 @@ struct Ranges {
 
 }  // namespace
 
-TEST_CASE("a window is open from the push to the pop of a range that matches") {
+TEST_CASE("a window is open from the push to the pop of a matching range") {
   Ranges ranges;
   REQUIRE(ranges.windows.arm({.glob = "decoder"}, {{}}, 1));
 
@@ -75,7 +75,7 @@ TEST_CASE("a window is open from the push to the pop of a range that matches") {
   CHECK(ranges.own->trigger.load() == nullptr);
 }
 
-TEST_CASE("ranges are left out, then counted, whatever lies between them") {
+TEST_CASE("matching ranges are skipped, then counted, with other ranges between them") {
   Ranges ranges;
   REQUIRE(ranges.windows.arm({.glob = "step", .after = 2, .count = 3}, {{}}, 1));
   for (int i = 1; i <= 6; ++i) {
@@ -86,7 +86,7 @@ TEST_CASE("ranges are left out, then counted, whatever lies between them") {
   }
 }
 
-TEST_CASE("nested ranges that match belong to the outer one") {
+TEST_CASE("nested matching ranges belong to the outer one") {
   Ranges ranges;
   REQUIRE(ranges.windows.arm({.glob = "a/**"}, {{}}, 5));
 
@@ -102,7 +102,7 @@ TEST_CASE("nested ranges that match belong to the outer one") {
   CHECK(ranges.target.closed == 1);
 }
 
-TEST_CASE("without a pattern outermost ranges are counted") {
+TEST_CASE("without a pattern, outermost ranges are counted") {
   Ranges ranges;
   REQUIRE(ranges.windows.arm({.glob = "", .count = 2}, {{}}, 1));
 
@@ -115,7 +115,7 @@ TEST_CASE("without a pattern outermost ranges are counted") {
   CHECK(ranges.target.closed == 1);
 }
 
-TEST_CASE("a domain narrows the choice") {
+TEST_CASE("with a domain, only its ranges match") {
   Ranges ranges;
   const std::uint32_t domain = ranges.own->add_domain(ranges.own->names.intern("torch"));
   REQUIRE(ranges.windows.arm({.glob = "step", .domain = "torch"}, {{}}, 1));
@@ -127,7 +127,7 @@ TEST_CASE("a domain narrows the choice") {
   CHECK(ranges.target.begun == 1);
 }
 
-TEST_CASE("while the last window closes ranges go by, and are counted as skipped") {
+TEST_CASE("while the previous window is closing, ranges are counted as skipped") {
   Ranges ranges;
   REQUIRE(ranges.windows.arm({.glob = "step"}, {{}}, 1));
   ranges.target.refuse = kNotCompleteYet;
@@ -142,7 +142,7 @@ TEST_CASE("while the last window closes ranges go by, and are counted as skipped
   CHECK(ranges.target.closed == 1);
 }
 
-TEST_CASE("a refusal ends it, and says why") {
+TEST_CASE("after a refusal no window is left, and error() holds the reason") {
   Ranges ranges;
   REQUIRE(ranges.windows.arm({.glob = "step"}, {{}}, 3));
   ranges.target.refuse = "another tool uses CUPTI";
@@ -154,7 +154,7 @@ TEST_CASE("a refusal ends it, and says why") {
   CHECK(ranges.windows.error() == "another tool uses CUPTI");
 }
 
-TEST_CASE("windows one after the other may have counters of their own, the last go on") {
+TEST_CASE("successive windows can have different counters, and the last request repeats") {
   Ranges ranges;
   WindowRequest trace, exact;
   trace.counters = CounterMode::off;

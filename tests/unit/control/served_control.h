@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of the control socket: a server in a thread of its own, as in applications, and
+// For tests of the control socket: a server in its own thread, as in an application, and
 // clients on real sockets.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace rangefinder {
 
-/// Answers each line with itself, and remembers what came.
+/// Answers each line with itself, or with `answer`, and counts lines and clients.
 class EchoHandler final : public ControlServer::Handler {
  public:
   void on_line(ControlServer::ClientId client, std::string_view line) override {
@@ -31,7 +31,7 @@ class EchoHandler final : public ControlServer::Handler {
   std::atomic<int> lines{0}, gone{0};
 };
 
-/// A server in a folder of its own, in a thread of its own.
+/// A server with its own folder and its own thread.
 class ServedControl {
  public:
   explicit ServedControl(const ControlLimits& limits = {}) : server(echo, limits) {
@@ -77,7 +77,7 @@ class ControlPeer {
   ControlPeer(const ControlPeer&) = delete;
   ControlPeer& operator=(const ControlPeer&) = delete;
 
-  /// False: the server has hung up.
+  /// False: the server has closed the connection.
   bool send(const std::string& text) const {
     std::size_t done = 0;
     while (done < text.size()) {
@@ -88,7 +88,7 @@ class ControlPeer {
     return true;
   }
 
-  /// Until a newline, or the end of the connection.
+  /// Receives a line, or what comes before the end of the connection.
   std::string receive() {
     std::string line;
     char character = 0;
@@ -110,7 +110,7 @@ class ControlPeer {
 };
 
 template <typename Condition>
-[[nodiscard]] bool comes(Condition condition) {
+[[nodiscard]] bool becomes_true(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;

@@ -25,7 +25,7 @@ json summary_of(const std::vector<json>& modules, double duration_ns) {
 
 }  // namespace
 
-TEST_CASE("the first summary is whole, the next says what changed, GPUs come once") {
+TEST_CASE("the first delta is the whole summary, the next holds the changes, GPUs come once") {
   SummaryDelta delta;
   const json first = delta.next(summary_of({module_of("a", 1, 100), module_of("b", 2, 200)}, 10));
   CHECK(first["modules"].size() == 2);
@@ -33,7 +33,7 @@ TEST_CASE("the first summary is whole, the next says what changed, GPUs come onc
   CHECK(first["gpus"] == json::array({1}));
   CHECK(first["outside"] == json{{"kernels", 5.0}});
 
-  // A share of samples may shrink; what did not change is left out.
+  // A share of samples may shrink; unchanged values are omitted.
   const json second = delta.next(summary_of({module_of("a", 1, 90), module_of("b", 2, 200)}, 25));
   CHECK(second["modules"] == json::array({{{"path", "a"}, {"depth", 1}, {"gpu_ns", -10.0}}}));
   CHECK(second["duration_ns"] == 15.0);
@@ -41,7 +41,7 @@ TEST_CASE("the first summary is whole, the next says what changed, GPUs come onc
   CHECK(second["outside"].empty());
 }
 
-TEST_CASE("a module that was gone begins anew, and so does everything after reset()") {
+TEST_CASE("a module that was absent starts at 0 again, and so does everything after reset()") {
   SummaryDelta delta;
   (void)delta.next(summary_of({module_of("a", 7, 100)}, 1));
   CHECK(delta.next(summary_of({}, 2))["modules"].empty());
@@ -54,7 +54,7 @@ TEST_CASE("a module that was gone begins anew, and so does everything after rese
   CHECK(first.contains("gpus"));
 }
 
-TEST_CASE("a value that was not measured stays absent, and losses are told when they grow") {
+TEST_CASE("a value that was not measured stays absent, and losses are reported when they grow") {
   SummaryDelta delta;
   json summary = summary_of({module_of("a", 1, 100)}, 1);
   summary["modules"][0]["l2_bytes"] = nullptr;
@@ -71,7 +71,7 @@ TEST_CASE("a value that was not measured stays absent, and losses are told when 
   CHECK(delta.next(summary)["loss"] == json{{"ring_full", 1}});
 }
 
-TEST_CASE("a summary without anything in it is no change") {
+TEST_CASE("an empty summary gives no changes") {
   SummaryDelta delta;
   CHECK(delta.next(json::object())["modules"].empty());
 }

@@ -35,7 +35,7 @@ bool says(CUptiResult result, const char* what) {
 
 }  // namespace
 
-TEST_CASE("every refusal that can be met in the field has a sentence of its own") {
+TEST_CASE("every refusal that can occur in the field has its own sentence") {
   std::set<std::string> sentences;
   for (const CUptiResult result : kRefusals) {
     INFO("CUptiResult " << static_cast<int>(result));
@@ -43,20 +43,20 @@ TEST_CASE("every refusal that can be met in the field has a sentence of its own"
 
     CHECK_FALSE(sentence.empty());
     CHECK(sentence.find('\n') == std::string::npos);
-    CHECK(sentence.back() != '.');  // the caller goes on
+    CHECK(sentence.back() != '.');  // the caller continues the sentence
     sentences.insert(sentence);
   }
   CHECK(sentences.size() == std::size(kRefusals));
 }
 
-TEST_CASE("the cure is exact where there is one") {
+TEST_CASE("known errors say exactly how to fix them") {
   CHECK(says(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "NVreg_RestrictProfilingToAdminUsers=0"));
   CHECK(says(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "CAP_SYS_ADMIN"));
   CHECK(says(CUPTI_ERROR_HARDWARE_BUSY, "dcgmi profile --pause"));
   CHECK(says(CUPTI_ERROR_OUT_OF_MEMORY, "--exact-batch"));
 }
 
-TEST_CASE("a code without an entry gives nothing, so that CUPTI's own words are used") {
+TEST_CASE("a code without an entry gives nothing, so that CUPTI's own text is used") {
   CHECK(counter_error_fix(CUPTI_SUCCESS).empty());
   CHECK(counter_error_fix(CUPTI_ERROR_UNKNOWN).empty());
   CHECK(counter_error_fix(static_cast<CUptiResult>(123456)).empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcupti's host functions for tests of counters: no GPU, but its counter library.
+// libcupti's host functions for tests of counters: needs no GPU, but libcupti's counter library.
 #pragma once
 
 #include "tests/catch.h"
@@ -8,14 +8,14 @@
 
 namespace rangefinder::test {
 
-// libcupti opens its counter library with RTLD_DEEPBIND, which ends a program under these sanitizers.
+// libcupti loads its counter library with RTLD_DEEPBIND, on which these sanitizers abort.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kCountersLoad = false;
 #else
 inline constexpr bool kCountersLoad = true;
 #endif
 
-/// As the library does before its first counter function.
+/// As the profiler does before it first calls a counter function.
 inline void preload_counters() {
   CuptiLibrary library;
   CuptiFailure failure;
@@ -24,7 +24,7 @@ inline void preload_counters() {
 
 }  // namespace rangefinder::test
 
-/// First line of a test: `cupti` is the table of functions, or the test ends here with a warning.
+/// First line of a test: defines `cupti`, the function table, or ends the test with a warning.
 #define COUNTERS_OR_SKIP(cupti)                                            \
   if (!rangefinder::test::kCountersLoad) {                                 \
     WARN("skipped: libnvperf_host cannot be loaded under this sanitizer"); \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's table of functions for tests: the real host side, which knows chips and metrics
-// and needs no GPU, and a device that is not there, whose counters have the values that a
-// test gives them.
+// CUPTI's function table for tests: the real host side, which knows chips and metrics and
+// needs no GPU, and a fake device, whose counters have the values that a test sets.
 #pragma once
 
 #include <cstdlib>
@@ -14,14 +13,14 @@
 
 namespace rangefinder::test {
 
-/// What the device says. The functions below are plain C: one device a process.
+/// The fake device's answers. The functions below are plain C: one device per process.
 struct DeviceWithoutGpu {
   const char* chip = "GH100";
   CUptiResult initialize = CUPTI_SUCCESS, chip_name = CUPTI_SUCCESS, availability = CUPTI_SUCCESS;
   CUptiResult info = CUPTI_SUCCESS;
   std::vector<std::string> range_names;     ///< of a counter image
   std::vector<std::vector<double>> values;  ///< by range, in the order of its group's metrics
-  std::string refused_metric;               ///< an evaluation with it fails
+  std::string refused_metric;               ///< evaluating it fails
 };
 
 inline DeviceWithoutGpu device;
@@ -53,7 +52,7 @@ inline std::vector<std::string> evaluated_metrics;  ///< names of the values' co
     return device.chip_name;
   };
   table.ProfilerGetCounterAvailability = [](CUpti_Profiler_GetCounterAvailability_Params*) {
-    return device.availability;  // no image: the host side takes what the chip has
+    return device.availability;  // no image: the host side assumes all of the chip's counters
   };
   table.RangeProfilerGetCounterDataInfo = [](CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
     params->numTotalRanges = device.range_names.size();

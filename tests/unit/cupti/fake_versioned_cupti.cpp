@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A libcupti with one function: it says that it is the version in FAKE_CUPTI_VERSION.
-// Built with libcupti's own soname, as a mapped copy is found by it.
+// A libcupti with one function, which returns the version in FAKE_CUPTI_VERSION.
+// Built with libcupti's soname, because the loader finds a mapped copy by it.
 #include <cstdint>
 #include <cstdlib>
 

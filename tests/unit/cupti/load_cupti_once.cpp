@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// load_cupti_once [--mapped FILE] [OVERRIDE]: what load_cupti() says in a process of its own,
-// as lines "key=value". What is mapped once stays, so no two cases can share a process.
+// load_cupti_once [--mapped FILE] [OVERRIDE]: prints the result of load_cupti() as lines
+// "key=value". A mapped library stays mapped, so each test case needs its own process.
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every case in a process of its own (load_cupti_once.cpp): what is mapped stays mapped.
+// Every case runs in its own process (load_cupti_once.cpp), because a mapped library stays mapped.
 #include "profiler/cupti/loader.h"
 
 #include <unistd.h>
@@ -42,7 +42,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("versions are told as NVIDIA tells them") {
+TEST_CASE("versions are written as NVIDIA writes them") {
   CHECK(cupti_version_text(130'001) == "13.0 Update 1");
   CHECK(cupti_version_text(130'000) == "13.0");
   CHECK(cupti_version_text(130'200) == "13.2");
@@ -50,11 +50,11 @@ TEST_CASE("versions are told as NVIDIA tells them") {
   CHECK(cupti_version_text(26) == "interface 26 (before CUDA 12)");
 }
 
-TEST_CASE("a result has words even where CUPTI has none for it") {
+TEST_CASE("a result has a text even without one from CUPTI") {
   CHECK(cupti_result_text(CuptiFunctions{}, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES) == "CUPTI error 35");
 }
 
-TEST_CASE("an override that does not exist is refused with its name and the variable") {
+TEST_CASE("an override that does not exist is reported with its name and the variable") {
   auto said = load("/nowhere/libcupti.so.13");
 
   CHECK(said["loaded"] == "0");
@@ -63,7 +63,7 @@ TEST_CASE("an override that does not exist is refused with its name and the vari
   CHECK(said["refused_version"] == "0");
 }
 
-TEST_CASE("an override that is no shared library is refused") {
+TEST_CASE("an override that is not a shared library is refused") {
   const std::string file =
       (std::filesystem::temp_directory_path() / "rangefinder-no-library-XXXXXX").string();
   std::string made = file;
@@ -79,22 +79,22 @@ TEST_CASE("an override that is no shared library is refused") {
   std::filesystem::remove(made);
 }
 
-TEST_CASE("a library that is no libcupti is refused, and named") {
+TEST_CASE("a library that is not libcupti is refused with its name") {
   auto said = load("libm.so.6");
 
   CHECK(said["loaded"] == "0");
-  CHECK(contains(said["reason"], "libm.so.6 is no libcupti: it has no cuptiGetVersion"));
+  CHECK(contains(said["reason"], "libm.so.6 is not libcupti: it has no cuptiGetVersion"));
   CHECK(contains(said["refused"], "libm.so.6"));
 }
 
-TEST_CASE("a libcupti that cannot tell its version is refused") {
+TEST_CASE("a libcupti that cannot report its version is refused") {
   auto said = load(kFake);
 
   CHECK(said["loaded"] == "0");
-  CHECK(contains(said["reason"], "is no libcupti"));
+  CHECK(contains(said["reason"], "is not libcupti"));
 }
 
-TEST_CASE("versions before 13.0 Update 1, and a later major one, are refused with the upgrade") {
+TEST_CASE("versions before 13.0 Update 1, and later major versions, are refused with the supported ones") {
   const std::pair<const char*, const char*> refused[] = {
       {"120800", "CUPTI 12.8 is not supported"},
       {"130000", "CUPTI 13.0 is not supported"},
@@ -113,7 +113,7 @@ TEST_CASE("versions before 13.0 Update 1, and a later major one, are refused wit
   }
 }
 
-TEST_CASE("a version that is taken but lacks a function is refused with the function's name") {
+TEST_CASE("a supported version that lacks a function is refused with the name of the function") {
   for (const char* version : {"130001", "130200"}) {
     INFO(version);
     auto said = load(kFake, std::string("FAKE_CUPTI_VERSION=") + version);
@@ -123,7 +123,7 @@ TEST_CASE("a version that is taken but lacks a function is refused with the func
   }
 }
 
-TEST_CASE("a copy that the program has mapped wins over the override, with a remark") {
+TEST_CASE("a copy that the program has mapped is used instead of the override, with a remark") {
   auto said = load("--mapped " + kFake + " /usr/lib/another/libcupti.so.13", "FAKE_CUPTI_VERSION=130001");
 
   CHECK(said["remark"] ==
@@ -132,12 +132,12 @@ TEST_CASE("a copy that the program has mapped wins over the override, with a rem
   CHECK(said["refused"] == kFake);
 }
 
-TEST_CASE("a mapped copy that is the override, or met without one, needs no remark") {
+TEST_CASE("a mapped copy that is the override, or without an override, gives no remark") {
   CHECK(load("--mapped " + kFake + " " + kFake, "FAKE_CUPTI_VERSION=130001")["remark"].empty());
   CHECK(load("--mapped " + kFake, "FAKE_CUPTI_VERSION=130001")["remark"].empty());
 }
 
-TEST_CASE("a mapped copy named by another of its links is the override, too") {
+TEST_CASE("a mapped copy under another link name is recognised as the override") {
   const std::filesystem::path link =
       std::filesystem::temp_directory_path() / ("rangefinder-cupti-link-" + std::to_string(getpid()));
   std::filesystem::create_symlink(kFake, link);
@@ -148,7 +148,7 @@ TEST_CASE("a mapped copy named by another of its links is the override, too") {
   std::filesystem::remove(link);
 }
 
-TEST_CASE("CUDA_HOME is looked at before the toolkit's usual place") {
+TEST_CASE("CUDA_HOME is searched before the usual folder of the toolkit") {
   const std::filesystem::path home =
       std::filesystem::temp_directory_path() / ("rangefinder-cuda-home-" + std::to_string(getpid()));
   std::filesystem::create_directories(home / "lib64");
@@ -160,7 +160,7 @@ TEST_CASE("CUDA_HOME is looked at before the toolkit's usual place") {
   std::filesystem::remove_all(home);
 }
 
-TEST_CASE("without an override the libcupti of this machine is found, whole") {
+TEST_CASE("without an override the libcupti of this machine is found, with all functions") {
   auto said = load("");
   if (contains(said["reason"], "was not found")) {
     WARN("skipped: " << said["reason"]);

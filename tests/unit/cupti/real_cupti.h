@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The libcupti of this machine, for tests that want the real thing: its iterator over
-// activity buffers and its host API need no GPU.
+// The real libcupti of this machine, for tests: its iterator over activity buffers and its
+// host API need no GPU.
 #pragma once
 
 #include "profiler/cupti/loader.h"
@@ -9,7 +9,7 @@
 
 namespace rangefinder::test {
 
-/// nullptr where there is no libcupti, with a warning that says so: the test then returns.
+/// nullptr if there is no libcupti, with a warning. The test then returns.
 inline const CuptiFunctions* real_cupti() {
   struct Loaded {
     CuptiLibrary cupti;
@@ -23,7 +23,7 @@ inline const CuptiFunctions* real_cupti() {
 
 }  // namespace rangefinder::test
 
-/// First line of a test: `cupti` is the table of functions, or the test ends here with a warning.
+/// First line of a test: defines `cupti` as the table of functions, or ends the test with a warning.
 #define REAL_CUPTI_OR_SKIP(cupti)                                                             \
   const rangefinder::CuptiFunctions* const cupti##_or_null = rangefinder::test::real_cupti(); \
   if (cupti##_or_null == nullptr) return;                                                     \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A TraceBuilder over a temporary folder, the events it eats, and the trace it writes.
+// A TraceBuilder over a temporary folder, its input events, and the trace that it writes.
 #pragma once
 
 #include <cstring>
@@ -91,7 +91,7 @@ struct BuiltTrace {
   void event(const Event& event, std::span<const std::byte> extra = {}) {
     builder.on_event(kThread, event, extra);
   }
-  void tick(std::int64_t after_base_ns) { builder.settle_pending(kBase + after_base_ns); }
+  void tick(std::int64_t after_base_ns) { builder.retry_pending(kBase + after_base_ns); }
   [[nodiscard]] WrittenTrace read() {
     segments.flush();
     return WrittenTrace(folder.path());

@@ -9,7 +9,7 @@
 
 using rangefinder::ContiguousQueue;
 
-TEST_CASE("a queue holds what a deque holds, whatever is done to both") {
+TEST_CASE("a queue holds the same items as a deque after any sequence of operations") {
   const auto seed = GENERATE(1u, 2u, 3u);
   std::mt19937 random(seed);
   ContiguousQueue<int> queue;
@@ -37,7 +37,7 @@ TEST_CASE("a queue holds what a deque holds, whatever is done to both") {
   }
 }
 
-TEST_CASE("what passes through a queue does not move, nor does it take memory") {
+TEST_CASE("items that pass through a queue do not make it allocate another block") {
   ContiguousQueue<std::size_t> queue;
   queue.push_back(0);
   const std::size_t* const block = &queue.front();
@@ -50,5 +50,5 @@ TEST_CASE("what passes through a queue does not move, nor does it take memory") 
   }
   CHECK(queue.size() == kWaiting);
   const auto at = static_cast<std::size_t>(&queue.front() - block);
-  CHECK(at < 4 * kWaiting);  // in the block it began with
+  CHECK(at < 4 * kWaiting);  // still in the first block
 }

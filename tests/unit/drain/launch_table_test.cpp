@@ -38,7 +38,7 @@ TEST_CASE("a record finds the path and range of its launch") {
   CHECK(origin->range == 77);
 }
 
-TEST_CASE("a record before its launch finds nothing, and finds it afterwards") {
+TEST_CASE("a record before its launch finds nothing, and finds the launch later") {
   LaunchTable table;
 
   CHECK_FALSE(table.find(5, false));
@@ -49,7 +49,7 @@ TEST_CASE("a record before its launch finds nothing, and finds it afterwards") {
   check(balance(table, WorkKind::kernel), 1, 1, 0, 0);
 }
 
-TEST_CASE("correlation id 0 is no launch until there is one") {
+TEST_CASE("correlation id 0 finds nothing before a launch has it") {
   LaunchTable table;
   CHECK_FALSE(table.find(0, false));
   CHECK_FALSE(table.find(0, true));
@@ -59,7 +59,7 @@ TEST_CASE("correlation id 0 is no launch until there is one") {
   CHECK(table.find(0, false));
 }
 
-TEST_CASE("another id that falls into the same slot finds nothing") {
+TEST_CASE("another id of the same slot finds nothing") {
   LaunchTable table;
   table.put(5, WorkKind::kernel, {3, 77}, true);
 
@@ -69,7 +69,7 @@ TEST_CASE("another id that falls into the same slot finds nothing") {
   CHECK(table.find(5, false));
 }
 
-TEST_CASE("ids go on across the wrap of 32 bits") {
+TEST_CASE("launches are found across the 32-bit wrap of ids") {
   LaunchTable table;
   const std::uint32_t ids[] = {UINT32_MAX - 1, UINT32_MAX, 0, 1};
   for (const std::uint32_t id : ids) table.put(id, WorkKind::kernel, {id % 7 + 1, 1}, true);
@@ -83,7 +83,7 @@ TEST_CASE("ids go on across the wrap of 32 bits") {
   check(balance(table, WorkKind::kernel), 4, 4, 0, 0);
 }
 
-TEST_CASE("a launch that is pushed out before its record came is lost and counted") {
+TEST_CASE("a launch that is overwritten before its record came is counted as lost") {
   LaunchTable table;
   table.put(5, WorkKind::memcpy, {3, 77}, true);
   table.put(5 + kSlots, WorkKind::kernel, {4, 78}, true);
@@ -97,7 +97,7 @@ TEST_CASE("a launch that is pushed out before its record came is lost and counte
   check(balance(table, WorkKind::kernel), 1, 1, 0, 0);
 }
 
-TEST_CASE("a launch pushed out after its record came is no loss") {
+TEST_CASE("a launch that is overwritten after its record came is no loss") {
   LaunchTable table;
   table.put(5, WorkKind::kernel, {3, 77}, true);
   REQUIRE(table.find(5, false));
@@ -119,18 +119,18 @@ TEST_CASE("one launch with several records is recorded once") {
   check(balance(table, WorkKind::memcpy), 1, 1, 0, 0);
 }
 
-TEST_CASE("a launch that need not leave a record counts on no side") {
+TEST_CASE("a launch that need not have a record does not enter the balance") {
   LaunchTable table;
   table.put(5, WorkKind::kernel, {3, 77}, false);
   table.put(6, WorkKind::kernel, {4, 78}, false);
 
-  CHECK(table.find(5, false)->path == 3);  // but is found if one comes
+  CHECK(table.find(5, false)->path == 3);  // a record that comes still finds it
 
   table.close();
   check(balance(table, WorkKind::kernel), 0, 0, 0, 0);
 }
 
-TEST_CASE("an exact launch is accounted for without a record, and with one") {
+TEST_CASE("an exact launch counts as exact, with or without a record") {
   LaunchTable table;
   table.put_exact(5, WorkKind::kernel, {3, 77}, true);
   table.put_exact(6, WorkKind::memcpy, {3, 77}, true);
@@ -141,7 +141,7 @@ TEST_CASE("an exact launch is accounted for without a record, and with one") {
   check(balance(table, WorkKind::memcpy), 1, 0, 1, 0);
 }
 
-TEST_CASE("an exact launch whose record never comes is counted apart from the balance, once") {
+TEST_CASE("an exact launch whose record never comes is counted once, outside of the balance") {
   LaunchTable table;
   table.put_exact(5, WorkKind::kernel, {3, 77}, true);
   for (const std::uint32_t id : {7u, 9u}) table.put_exact(id, WorkKind::graph, {3, 77}, true);
@@ -151,7 +151,7 @@ TEST_CASE("an exact launch whose record never comes is counted apart from the ba
   table.put(5 + kSlots, WorkKind::kernel, {4, 78}, true);
   CHECK(table.find(5 + kSlots, false));
 
-  CHECK(table.exact_without_record() == 1);  // 5 was pushed out
+  CHECK(table.exact_without_record() == 1);  // 5 was overwritten
   CHECK(table.overwritten() == 1);
   table.close();
   CHECK(table.exact_without_record() == 2);  // and 7
@@ -159,7 +159,7 @@ TEST_CASE("an exact launch whose record never comes is counted apart from the ba
   check(balance(table, WorkKind::graph), 2, 0, 2, 0);
 }
 
-TEST_CASE("a graph's many records find their launch however late, and it counts once") {
+TEST_CASE("a graph's many records find their launch even late, and it counts once") {
   LaunchTable table;
   table.put(5, WorkKind::graph, {3, 77}, true);
   for (std::uint32_t i = 0; i < 2 * kSlots; ++i) table.put(6 + i, WorkKind::kernel, {1, 1}, false);
@@ -170,7 +170,7 @@ TEST_CASE("a graph's many records find their launch however late, and it counts 
   check(balance(table, WorkKind::graph), 1, 1, 0, 0);
 }
 
-TEST_CASE("plain records and records of graphs do not see each other's launches") {
+TEST_CASE("records of graphs do not find plain launches, and plain records no graph launches") {
   LaunchTable table;
   table.put(5, WorkKind::graph, {3, 77}, true);
   table.put(6, WorkKind::kernel, {4, 78}, true);
@@ -179,7 +179,7 @@ TEST_CASE("plain records and records of graphs do not see each other's launches"
   CHECK_FALSE(table.find(6, true));
 }
 
-TEST_CASE("graph launches are bounded: the oldest goes, lost if it had no record") {
+TEST_CASE("graph launches are bounded: the oldest is removed, and lost if it had no record") {
   LaunchTable table;
   constexpr auto kMax = static_cast<std::uint32_t>(LaunchTable::kGraphLaunches);
   for (std::uint32_t id = 1; id <= kMax; ++id) table.put(id, WorkKind::graph, {id, id}, true);
@@ -196,7 +196,7 @@ TEST_CASE("graph launches are bounded: the oldest goes, lost if it had no record
   check(balance(table, WorkKind::graph), kMax + 2, 2, 0, kMax);
 }
 
-TEST_CASE("a graph launch whose id comes again, 2^32 launches later, is lost and not forgotten") {
+TEST_CASE("a graph launch whose id is reused 2^32 launches later is counted as lost") {
   LaunchTable table;
   table.put(5, WorkKind::graph, {3, 77}, true);
 
@@ -210,7 +210,7 @@ TEST_CASE("a graph launch whose id comes again, 2^32 launches later, is lost and
 
 namespace {
 
-/// What the table promises, the slow way: one launch an id class, newest wins.
+/// A slow model of the table's contract: one launch per slot, the newest wins.
 class Oracle {
  public:
   struct Launch {
@@ -251,14 +251,14 @@ class Oracle {
 
 }  // namespace
 
-TEST_CASE("whatever happens, launched = recorded + exact + lost, as the slow way counts it") {
+TEST_CASE("for any input, launched = recorded + exact + lost, with the counts of the slow model") {
   constexpr std::uint32_t kSeed = 20251121;
   INFO("seed " << kSeed);
   std::mt19937 engine(kSeed);
   const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
   LaunchTable table;
   Oracle oracle;
-  // Few slots and several wraps, so that ids meet again and again.
+  // Few slots and several wraps, so that ids collide often.
   const auto any_id = [&] { return random() % 64 + random() % 4 * kSlots; };
 
   std::uint64_t wrong = 0;

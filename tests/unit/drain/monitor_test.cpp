@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Monitor mode: when records go on and off, what is written, what is counted.
+// Monitor mode: when records are switched on and off, what is written, what is counted.
 #include <vector>
 
 #include "profiler/attribution/monitor_rates.h"
@@ -17,7 +17,7 @@ constexpr std::int64_t kMs = 1'000'000;
 using Place = MonitorCycle::Place;
 using Change = MonitorCycle::Change;
 
-/// Windows of 100 ms every second from kBase on, and a clock that is set by hand.
+/// Windows of 100 ms every second from kBase on, and a clock that the test sets.
 struct Cycle {
   std::int64_t now_ns = kBase;
   std::vector<bool> switched;
@@ -25,7 +25,7 @@ struct Cycle {
                      kBase,
                      [this](bool on) {
                        switched.push_back(on);
-                       now_ns += kMs;  // what switching takes
+                       now_ns += kMs;  // duration of a switch
                      },
                      [this] { return now_ns; }};
 
@@ -57,44 +57,44 @@ MonitorRecord period(std::int64_t number, std::uint32_t path, std::uint64_t kern
 
 }  // namespace
 
-TEST_CASE("records go off after a window and on again with the next period") {
-  Cycle at_hand;
-  const std::vector<Change> changes{at_hand.turn_at(50), at_hand.turn_at(100), at_hand.turn_at(500),
-                                    at_hand.turn_at(1000), at_hand.turn_at(1101)};
+TEST_CASE("records are switched off after a window and on again with the next period") {
+  Cycle manual;
+  const std::vector<Change> changes{manual.turn_at(50), manual.turn_at(100), manual.turn_at(500),
+                                    manual.turn_at(1000), manual.turn_at(1101)};
 
   CHECK(changes == std::vector<Change>{Change::none, Change::window_ended, Change::none, Change::period_ended,
                                        Change::window_ended});
-  CHECK(at_hand.switched == std::vector<bool>{false, true, false});
+  CHECK(manual.switched == std::vector<bool>{false, true, false});
 }
 
-TEST_CASE("a call that was under way while records went off or on is at the edge") {
-  Cycle at_hand;
-  (void)at_hand.turn_at(100);   // off from 100 to 101
-  (void)at_hand.turn_at(1000);  // on from 1000 to 1001
+TEST_CASE("a call in progress while records are switched off or on is at the edge") {
+  Cycle manual;
+  (void)manual.turn_at(100);   // off from 100 to 101
+  (void)manual.turn_at(1000);  // on from 1000 to 1001
 
-  CHECK(at_hand.place(10, 20) == Place::inside);
-  CHECK(at_hand.place(99, 102) == Place::edge);
-  CHECK(at_hand.place(200, 300) == Place::outside);
-  CHECK(at_hand.place(1000, 1002) == Place::edge);
-  CHECK(at_hand.place(1002, 1003) == Place::inside);
+  CHECK(manual.place(10, 20) == Place::inside);
+  CHECK(manual.place(99, 102) == Place::edge);
+  CHECK(manual.place(200, 300) == Place::outside);
+  CHECK(manual.place(1000, 1002) == Place::edge);
+  CHECK(manual.place(1002, 1003) == Place::inside);
 }
 
-TEST_CASE("what was called before the first window's begin is in it") {
-  const Cycle at_hand;
-  CHECK(at_hand.place(-500, -400) == Place::inside);
+TEST_CASE("calls before the begin of the first window are in it") {
+  const Cycle manual;
+  CHECK(manual.place(-500, -400) == Place::inside);
 }
 
-TEST_CASE("a window's time is that in which records were on") {
-  Cycle at_hand;
-  CHECK(at_hand.cycle.window_ns(kBase + 30 * kMs) == 30 * kMs);
-  (void)at_hand.turn_at(120);  // late
-  CHECK(at_hand.cycle.window_ns(kBase + 900 * kMs) == 120 * kMs);
+TEST_CASE("a window's length is the time in which records were on") {
+  Cycle manual;
+  CHECK(manual.cycle.window_ns(kBase + 30 * kMs) == 30 * kMs);
+  (void)manual.turn_at(120);  // late
+  CHECK(manual.cycle.window_ns(kBase + 900 * kMs) == 120 * kMs);
 }
 
-TEST_CASE("between windows launches and ranges are counted and not written") {
+TEST_CASE("between windows, launches and ranges are counted but not written") {
   BuiltTrace trace;
-  Cycle at_hand;
-  trace.builder.monitor(at_hand.cycle);
+  Cycle manual;
+  trace.builder.monitor(manual.cycle);
   Event range;
   range.kind = EventKind::range;
   range.range = 900;
@@ -103,7 +103,7 @@ TEST_CASE("between windows launches and ranges are counted and not written") {
   trace.event(at(launch_event(5, "cuLaunchKernel", trace.layer), 10, 11));
   trace.builder.on_kernel(kernel_activity(5));
   trace.event(at(range, 10, 20));
-  (void)at_hand.turn_at(100);
+  (void)manual.turn_at(100);
   trace.event(at(launch_event(6, "cuLaunchKernel", trace.layer), 300, 301));
   trace.event(at(range, 300, 340));
   trace.event(at(call(EventKind::sync, "cuCtxSynchronize"), 400, 401));
@@ -126,11 +126,11 @@ TEST_CASE("between windows launches and ranges are counted and not written") {
   CHECK(trace.loss(Loss::launch_without_record) == 0);
 }
 
-TEST_CASE("a launch at a window's edge may have a record or none, and neither is loss") {
+TEST_CASE("a launch at a window's edge may have a record or none; neither is loss") {
   BuiltTrace trace;
-  Cycle at_hand;
-  trace.builder.monitor(at_hand.cycle);
-  (void)at_hand.turn_at(100);
+  Cycle manual;
+  trace.builder.monitor(manual.cycle);
+  (void)manual.turn_at(100);
 
   trace.event(at(launch_event(5, "cuLaunchKernel"), 99, 102));
   trace.event(at(launch_event(6, "cuLaunchKernel"), 99, 102));
@@ -144,7 +144,7 @@ TEST_CASE("a launch at a window's edge may have a record or none, and neither is
   CHECK(trace.loss(Loss::record_without_launch) == 0);
 }
 
-TEST_CASE("a rate is the mean over windows, with idle ones, and its spread theirs") {
+TEST_CASE("a rate is the mean over all windows, idle ones included, with their standard deviation") {
   MonitorRates rates;
   rates.add_path(1, 0);
   rates.add_path(2, 1);
@@ -162,12 +162,12 @@ TEST_CASE("a rate is the mean over windows, with idle ones, and its spread their
   CHECK(rows[2].gpu_ns_per_s == Approx(0.15e9));
   CHECK(rows[2].gpu_ns_per_s_sd == Approx(0.12909944e9));
   CHECK(rows[2].depth == 2);
-  // The level above has what is below it; launches outside of all ranges have nothing.
+  // The parent includes its child; path 0, outside of all ranges, has no kernels.
   CHECK(rows[1].gpu_ns_per_s == rows[2].gpu_ns_per_s);
   CHECK(rows[0].gpu_ns_per_s == 0);
 }
 
-TEST_CASE("a period without a window counts calls and no rate") {
+TEST_CASE("a period without a window adds calls but does not enter the rate") {
   MonitorRates rates;
   MonitorRecord record = period(0, 0, 0);
   record.launches = 7;

@@ -26,7 +26,7 @@ void check_balance(const LaunchBalance& balance, std::uint64_t launched, std::ui
 
 }  // namespace
 
-TEST_CASE("a kernel gets path and range of its launch, and times relative to the base") {
+TEST_CASE("a kernel gets the path and range of its launch, and times relative to the base") {
   BuiltTrace trace;
   trace.event(launch_event(5, "cuLaunchKernel", trace.layer));
 
@@ -48,7 +48,7 @@ TEST_CASE("a kernel gets path and range of its launch, and times relative to the
   CHECK(launch.context == 1);
 }
 
-TEST_CASE("launches and records give the same joined lines in whatever order they come") {
+TEST_CASE("launches and records give the same joined lines in any order") {
   std::array<int, 4> order{0, 1, 2, 3};
   do {
     INFO("order " << order[0] << order[1] << order[2] << order[3]);
@@ -72,7 +72,7 @@ TEST_CASE("launches and records give the same joined lines in whatever order the
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("a record waits two seconds for its launch, then it is written without a path and counted") {
+TEST_CASE("a record waits 2 s for its launch; then it is written without a path and counted") {
   BuiltTrace trace;
   trace.tick(0);
   trace.builder.on_kernel(kernel_activity(5));
@@ -86,9 +86,9 @@ TEST_CASE("a record waits two seconds for its launch, then it is written without
   CHECK(trace.loss(Loss::record_without_launch) == 1);
 }
 
-TEST_CASE("a record of the very first turn waits as long as any other") {
+TEST_CASE("a record of the first turn waits as long as any other") {
   BuiltTrace trace;
-  trace.builder.on_kernel(kernel_activity(5));  // before the clock was told
+  trace.builder.on_kernel(kernel_activity(5));  // before the first tick
 
   trace.tick(1000);
   trace.event(launch_event(5, "cuLaunchKernel", trace.layer));
@@ -98,7 +98,7 @@ TEST_CASE("a record of the very first turn waits as long as any other") {
   CHECK(trace.loss(Loss::record_without_launch) == 0);
 }
 
-TEST_CASE("a launch that comes after its record was given up is a launch without a record") {
+TEST_CASE("a launch that comes after its record was written without a path has no record") {
   BuiltTrace trace;
   trace.builder.on_kernel(kernel_activity(5));
   trace.tick(3 * kSecond);
@@ -110,7 +110,7 @@ TEST_CASE("a launch that comes after its record was given up is a launch without
   CHECK(trace.loss(Loss::launch_without_record) == 1);
 }
 
-TEST_CASE("records that wait at the end are joined if they can be, and written either way") {
+TEST_CASE("records that wait at the end are joined if possible, and always written") {
   BuiltTrace trace;
   trace.builder.on_kernel(kernel_activity(5));
   trace.builder.on_kernel(kernel_activity(6));
@@ -125,7 +125,7 @@ TEST_CASE("records that wait at the end are joined if they can be, and written e
   CHECK(trace.loss(Loss::record_without_launch) == 1);
 }
 
-TEST_CASE("no more than 65,536 records wait: the oldest is written first") {
+TEST_CASE("at most 65,536 records wait: the oldest is written first") {
   BuiltTrace trace;
   constexpr auto kMax = static_cast<std::uint32_t>(TraceBuilder::kMaxPending);
   for (std::uint32_t id = 1; id <= kMax; ++id)
@@ -138,7 +138,7 @@ TEST_CASE("no more than 65,536 records wait: the oldest is written first") {
   CHECK(trace.loss(Loss::record_without_launch) == 1);
 }
 
-TEST_CASE("copies and memsets of no bytes need no record") {
+TEST_CASE("copies and memsets of 0 bytes need no record") {
   BuiltTrace trace;
   trace.event(launch_event(5, "cuMemcpyHtoDAsync", trace.model, 0));
   trace.event(launch_event(6, "cuMemsetD8Async", trace.model, 0));
@@ -151,7 +151,7 @@ TEST_CASE("copies and memsets of no bytes need no record") {
   CHECK(trace.read().all<LaunchRecord>().size() == 2);
 }
 
-TEST_CASE("a launch made while a stream was captured is no loss, and is joined if it ran after all") {
+TEST_CASE("a launch during stream capture is no loss, and is joined if it has a record") {
   BuiltTrace trace;
   for (const std::uint32_t id : {5u, 6u}) {
     Event captured = launch_event(id, "cuLaunchKernel", trace.layer);
@@ -179,7 +179,7 @@ TEST_CASE("a call that failed has a line with its result and launched nothing") 
   check_balance(trace.balance(WorkKind::kernel), 0, 0, 0, 0);
 }
 
-TEST_CASE("the balance is kept by kind, and what is missing is counted as lost") {
+TEST_CASE("the balance is kept by kind, and missing records are counted as lost") {
   BuiltTrace trace;
   trace.event(launch_event(1, "cuLaunchKernel", trace.layer));
   trace.event(launch_event(2, "cuLaunchKernel", trace.layer));
@@ -211,7 +211,7 @@ TEST_CASE("work that CUPTI could not time is written without times, and counted"
   CHECK(trace.builder.untimed_graph_work() == 0);
 }
 
-TEST_CASE("totals count a kernel at its path and at every one above it") {
+TEST_CASE("totals count a kernel in its path and in every parent path") {
   BuiltTrace trace;
   trace.event(launch_event(5, "cuLaunchKernel", trace.layer));
   trace.builder.on_kernel(kernel_activity(5));

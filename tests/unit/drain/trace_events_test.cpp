@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What host threads did, from event to line.
+// Events of application threads, from event to line.
 #include <cstdlib>
 
 #include "profiler/drain/trace_builder.h"
@@ -40,7 +40,7 @@ Event category_event(std::uint32_t name, std::uint32_t domain, std::uint32_t cat
 
 }  // namespace
 
-TEST_CASE("a push/pop range has its path and the thread it was on") {
+TEST_CASE("a push/pop range has its path and its thread") {
   BuiltTrace trace;
   Event event = range_event(9, trace.layer);
   event.d = 4;
@@ -78,7 +78,7 @@ TEST_CASE("a start/end range has the thread that began it and the one that ended
   CHECK(range.name == written.only<NameRecord>().id);
 }
 
-TEST_CASE("a range that was never closed has no end, and nobody ended it") {
+TEST_CASE("a range that was never closed has no end and no end thread") {
   BuiltTrace trace;
   Event open = start_end_event(9, trace.name("request"), 111);
   open.flags = kRangeUnclosed;
@@ -106,7 +106,7 @@ TEST_CASE("an extended payload is its schema and its bytes") {
   CHECK(extras.payload_data == std::vector<std::uint8_t>{1, 0, 255});
 }
 
-TEST_CASE("a mark stands at one time in the path that was open") {
+TEST_CASE("a mark has one time and the path that was open") {
   BuiltTrace trace;
   Event event = range_event(31, trace.model);
   event.kind = EventKind::mark;
@@ -121,7 +121,7 @@ TEST_CASE("a mark stands at one time in the path that was open") {
   CHECK(mark.range == 31);
 }
 
-TEST_CASE("an allocation from a pool carries the pool that came in the extra slot") {
+TEST_CASE("an allocation from a pool has the pool of its extra slot") {
   BuiltTrace trace;
   Event event = call(EventKind::alloc, "cuMemAllocFromPoolAsync", trace.model, 5);
   event.flags = static_cast<std::uint8_t>(AllocKind::pool);
@@ -147,7 +147,7 @@ TEST_CASE("an allocation from a pool carries the pool that came in the extra slo
   CHECK(alloc.host.path == trace.model);
 }
 
-TEST_CASE("a free is a free, without bytes and pool") {
+TEST_CASE("a free is marked as one, and has no bytes and no pool") {
   BuiltTrace trace;
   Event event = call(EventKind::free, "cuMemFree");
   event.a = 0x1000;
@@ -161,7 +161,7 @@ TEST_CASE("a free is a free, without bytes and pool") {
   CHECK(freed.pool == 0);
 }
 
-TEST_CASE("waiting, events and captures keep their handles and streams") {
+TEST_CASE("synchronisations, events and captures keep their handles and streams") {
   BuiltTrace trace;
   Event sync = call(EventKind::sync, "cuEventSynchronize", trace.model);
   sync.a = 0xe1;
@@ -212,7 +212,7 @@ TEST_CASE("threads and payload schemas that were named have their names") {
   CHECK(written.only<PayloadSchemaRecord>().definition == R"({"fields":[]})");
 }
 
-TEST_CASE("bytes are declared by the category of that name in its own domain, and by no other") {
+TEST_CASE("only the category of that name in its own domain declares bytes") {
   BuiltTrace trace;
   const std::uint32_t domain = trace.recorder.add_domain(trace.name("app"));
   trace.event(category_event(trace.name("rangefinder.bytes"), domain, 3));
@@ -241,7 +241,7 @@ TEST_CASE("the details of an overhead are freed and its times are relative") {
   overhead.end_ns = kBase + 8;
   overhead.what = "lazy_function_loading";
 
-  trace.builder.on_overhead(overhead, std::malloc(32));  // a leak is red under ASan
+  trace.builder.on_overhead(overhead, std::malloc(32));  // ASan reports a leak
 
   CHECK(trace.read().only<OverheadRecord>().start_ns == 5);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches with counters in a trace: their exact line, and the records that belong to them.
+// Launches with counters: their exact lines, and the records that belong to them.
 #include <cstdint>
 
 #include "profiler/drain/trace_builder.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// The metrics of ExactMetric alone: no set is named in the lines.
+// Only the metrics of ExactMetric: the lines name no metric set.
 MetricSetRecord plain_set() {
   MetricSetRecord set{metric_set_id(0, 0), "bytes", {}};
   for (std::size_t i = 0; i < kExactMetrics; ++i) set.metrics.emplace_back(kExactMetricNames[i]);
@@ -58,7 +58,7 @@ TEST_CASE("an exact launch has its counters and its kernel, and counts as exact 
   const WrittenTrace written = trace.read();
   const ExactRecord exact = written.only<ExactRecord>();
   CHECK(exact.measured);
-  CHECK(static_cast<double>(exact.gpu_ns) == Approx(1e6).margin(10'000));  // less what the range costs
+  CHECK(static_cast<double>(exact.gpu_ns) == Approx(1e6).margin(10'000));  // minus the range's own cost
   CHECK(exact.dram_read_bytes == 4096);
   CHECK(exact.dram_write_bytes == 2048);
   CHECK(exact.l2_bytes == 8192);
@@ -72,7 +72,7 @@ TEST_CASE("an exact launch has its counters and its kernel, and counts as exact 
   CHECK(trace.loss(Loss::launch_without_record) == 1);  // the kernel's time is missing
 }
 
-TEST_CASE("an exact launch without values says why, and one that failed is a plain launch line") {
+TEST_CASE("an exact launch without values has a reason, and a failed one is a plain launch line") {
   ExactTrace trace;
   ExactLaunch launch = exact_launch(5, "cuLaunchKernel", trace.layer);
   launch.outcome = CounterOutcome::busy;
@@ -87,9 +87,9 @@ TEST_CASE("an exact launch without values says why, and one that failed is a pla
   CHECK(trace.balance(WorkKind::kernel).launched == 1);
 }
 
-TEST_CASE("a measured kernel is one kernel with the time of its record and the bytes of its counters") {
+TEST_CASE("a measured kernel is one kernel: the time comes from its record, the bytes from counters") {
   ExactTrace trace;
-  SECTION("record first, as it comes when a batch is decoded late") {
+  SECTION("record first, as when a batch is decoded late") {
     trace.builder.on_kernel(kernel_activity(5));
     trace.tick(20 * kSecond);
     CHECK(trace.loss(Loss::record_without_launch) == 0);
@@ -113,7 +113,7 @@ TEST_CASE("a measured kernel is one kernel with the time of its record and the b
   CHECK(trace.loss(Loss::launch_without_record) == 0);
 }
 
-TEST_CASE("a record whose exact line never comes is written in the end, without a path") {
+TEST_CASE("a record whose exact line never comes is written at the end, without a path") {
   ExactTrace trace;
   trace.builder.on_kernel(kernel_activity(5));
   trace.tick(TraceBuilder::kPendingExactNs + kSecond);
@@ -122,7 +122,7 @@ TEST_CASE("a record whose exact line never comes is written in the end, without 
   CHECK(trace.loss(Loss::record_without_launch) == 1);
 }
 
-TEST_CASE("the kernel by which CUPTI ends a counter range is not the program's") {
+TEST_CASE("the kernel that CUPTI launches at the end of a counter range is excluded") {
   KernelActivity wait = kernel_activity(5);
   wait.name = "WaitNs";
   wait.config.grid = wait.config.block = {1, 1, 1};
@@ -135,7 +135,7 @@ TEST_CASE("the kernel by which CUPTI ends a counter range is not the program's")
     CHECK(trace.row(trace.layer).kernels == 1);
     CHECK(trace.read().only<KernelRecord>().work.correlation == 5);
   }
-  SECTION("a program's own kernel of that name has another shape") {
+  SECTION("an application's kernel of that name has another shape") {
     ExactTrace trace;
     wait.config.block = {32, 1, 1};
     trace.builder.on_kernel(wait);
@@ -150,7 +150,7 @@ TEST_CASE("the kernel by which CUPTI ends a counter range is not the program's")
   }
 }
 
-TEST_CASE("an exact copy of no bytes leaves no record and misses none") {
+TEST_CASE("an exact copy of 0 bytes has no record, and none is missing") {
   ExactTrace trace;
   trace.builder.on_exact(exact_launch(5, "cuMemcpyHtoDAsync", trace.layer, WorkKind::memcpy));
   ExactLaunch copy = exact_launch(6, "cuMemcpyHtoDAsync", trace.layer, WorkKind::memcpy);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The join of what CUDA graphs leave: records of nodes, and of launches as a whole.
+// The join for CUDA graphs: records of nodes, and of launches as a whole.
 #include <cstdint>
 
 #include "profiler/drain/trace_builder.h"
@@ -18,7 +18,7 @@ TEST_CASE("the nodes of a graph are joined to its launch, and to the range they 
   made.range = 41;
   made.a = 900;
   trace.event(made);
-  Event cloned;  // by the instantiation, which happens somewhere else
+  Event cloned;  // by the instantiation, in another place
   cloned.kind = EventKind::graph_node;
   cloned.a = 901;
   cloned.b = 900;
@@ -38,14 +38,14 @@ TEST_CASE("the nodes of a graph are joined to its launch, and to the range they 
   CHECK(kernels[0].work.path == trace.layer);
   CHECK(kernels[0].work.range == 41);
   CHECK(kernels[0].work.captured);
-  CHECK(kernels[1].work.path == trace.model);  // made before we came: the launch's path
+  CHECK(kernels[1].work.path == trace.model);  // an unknown node: the launch's path
   CHECK_FALSE(kernels[1].work.captured);
   CHECK(trace.loss(Loss::graph_nodes_unseen) == 1);
   CHECK(trace.balance(WorkKind::graph).launched == 1);
   CHECK(trace.balance(WorkKind::graph).recorded == 1);
 }
 
-TEST_CASE("a node made outside of any range has the launch's path, and was seen") {
+TEST_CASE("a node created outside of any range has the launch's path, and is not counted as unseen") {
   BuiltTrace trace;
   Event made;
   made.kind = EventKind::graph_node;
@@ -64,7 +64,7 @@ TEST_CASE("a node made outside of any range has the launch's path, and was seen"
   CHECK(trace.loss(Loss::graph_nodes_unseen) == 0);
 }
 
-TEST_CASE("a node's kernel has the name it was captured with, where CUPTI's may be another's") {
+TEST_CASE("a node's kernel has the name at capture, even if CUPTI's record has another kernel's name") {
   BuiltTrace trace;
   Event made;
   made.kind = EventKind::graph_node;
@@ -85,7 +85,7 @@ TEST_CASE("a node's kernel has the name it was captured with, where CUPTI's may 
   CHECK(trace.read().only<KernelNameRecord>().demangled == "jit_0007");
 }
 
-TEST_CASE("a graph as a whole is joined to its launch, before or after it") {
+TEST_CASE("a record of a whole graph is joined to its launch, before or after it") {
   BuiltTrace trace;
   trace.event(launch_event(5, "cuGraphLaunch", trace.model));
   for (const std::uint32_t correlation : {5u, 6u}) {
@@ -106,7 +106,7 @@ TEST_CASE("a graph as a whole is joined to its launch, before or after it") {
   CHECK(trace.balance(WorkKind::graph).recorded == 2);
 }
 
-TEST_CASE("graph work without times is counted apart from other work") {
+TEST_CASE("graph work without times is counted separately") {
   BuiltTrace trace;
   KernelActivity kernel = kernel_activity(5);
   kernel.work.start_ns = kernel.work.end_ns = kNoTime;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows that begin and end while the program runs: which records are theirs.
+// Windows that begin and end while the application runs: which records belong to them.
 #include "profiler/drain/trace_builder.h"
 
 #include "tests/catch.h"
@@ -15,7 +15,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 }  // namespace
 
-TEST_CASE("work that was launched before a late window is not in it and no loss") {
+TEST_CASE("work launched before a late window is not in it, and is no loss") {
   BuiltTrace trace;
   trace.builder.begin_late();
   trace.builder.on_kernel(kernel_activity(5));
@@ -28,7 +28,7 @@ TEST_CASE("work that was launched before a late window is not in it and no loss"
   CHECK(trace.loss(Loss::record_without_launch) == 0);
 }
 
-TEST_CASE("a late window without launches holds no work of others") {
+TEST_CASE("a late window without launches holds no earlier work") {
   BuiltTrace trace;
   trace.builder.begin_late();
   trace.tick(0);
@@ -56,8 +56,7 @@ TEST_CASE("correlation ids that wrap around within a late window stay in order")
   CHECK(trace.loss(Loss::record_without_launch) == 1);
 }
 
-TEST_CASE(
-    "work that begins after the window's end is left out, what began before is loss without its launch") {
+TEST_CASE("work after the window's end is excluded; earlier work without its launch is loss") {
   BuiltTrace trace;
   KernelActivity before = kernel_activity(5), after = kernel_activity(6);
   const std::int64_t end_ns = after.work.start_ns;
@@ -67,26 +66,26 @@ TEST_CASE(
   trace.builder.on_kernel(after);
   trace.builder.end_window(end_ns);
 
-  CHECK_FALSE(trace.builder.settled());
+  CHECK_FALSE(trace.builder.all_joined());
   trace.builder.finish();
 
   CHECK(trace.read().only<KernelRecord>().work.correlation == 5);
   CHECK(trace.loss(Loss::record_without_launch) == 1);
 }
 
-TEST_CASE("a window is settled when each launch has its record and each record its launch") {
+TEST_CASE("all is joined when each launch has its record and each record its launch") {
   BuiltTrace trace;
-  CHECK(trace.builder.settled());
+  CHECK(trace.builder.all_joined());
   trace.event(launch_event(5, "cuLaunchKernel", trace.layer));
-  trace.event(launch_event(6, "cuMemcpyHtoDAsync", trace.model, 0));  // of no bytes: no record comes
-  CHECK_FALSE(trace.builder.settled());
+  trace.event(launch_event(6, "cuMemcpyHtoDAsync", trace.model, 0));  // 0 bytes: no record comes
+  CHECK_FALSE(trace.builder.all_joined());
   trace.builder.on_kernel(kernel_activity(5));
-  CHECK(trace.builder.settled());
+  CHECK(trace.builder.all_joined());
 
   trace.builder.on_kernel(kernel_activity(9));
-  CHECK_FALSE(trace.builder.settled());
+  CHECK_FALSE(trace.builder.all_joined());
   trace.event(launch_event(9, "cuLaunchKernel", trace.layer));
   trace.tick(1);
 
-  CHECK(trace.builder.settled());
+  CHECK(trace.builder.all_joined());
 }

@@ -36,7 +36,7 @@ TEST_CASE("events leave the ring in the order they were written") {
   CHECK(ring->empty());
 }
 
-TEST_CASE("a full ring refuses an event and takes one again after a drain") {
+TEST_CASE("a full ring refuses an event and accepts one after a drain") {
   const auto ring = std::make_unique<EventRing>();
   for (std::size_t i = 0; i < EventRing::kSlots; ++i) REQUIRE(ring->push(numbered(i)));
 
@@ -47,7 +47,7 @@ TEST_CASE("a full ring refuses an event and takes one again after a drain") {
   CHECK_FALSE(ring->half_full());
 }
 
-TEST_CASE("extra slots come back whole, also around the end of the ring") {
+TEST_CASE("extra slots are read back unchanged, also around the end of the ring") {
   const auto ring = std::make_unique<EventRing>();
   for (std::size_t i = 0; i < EventRing::kSlots - 2; ++i) REQUIRE(ring->push(numbered(i)));
   ring->drain([](const Event&) {});
@@ -67,7 +67,7 @@ TEST_CASE("extra slots come back whole, also around the end of the ring") {
   CHECK(read == written);
 }
 
-TEST_CASE("an event with extra slots is refused whole where only a part of it would fit") {
+TEST_CASE("an event with extra slots is refused if only a part of it fits") {
   const auto ring = std::make_unique<EventRing>();
   for (std::size_t i = 0; i < EventRing::kSlots - 2; ++i) REQUIRE(ring->push(numbered(i)));
   Event event = numbered(7);
@@ -78,7 +78,7 @@ TEST_CASE("an event with extra slots is refused whole where only a part of it wo
   CHECK(ring->drain([](const Event&) {}) == EventRing::kSlots - 2);
 }
 
-TEST_CASE("late events of the reader come after those of the writer") {
+TEST_CASE("late events of the reader follow those of the writer") {
   const auto ring = std::make_unique<EventRing>();
   ring->add_late(numbered(9));
   REQUIRE(ring->push(numbered(1)));
@@ -91,7 +91,7 @@ TEST_CASE("late events of the reader come after those of the writer") {
   CHECK(ring->empty());
 }
 
-TEST_CASE("a ring that is enlarged takes more, and what it had comes out first") {
+TEST_CASE("an enlarged ring accepts more, and its older events come out first") {
   const auto ring = std::make_unique<EventRing>();
   std::uint64_t written = 0;
   while (ring->push(numbered(written))) ++written;
@@ -110,7 +110,7 @@ TEST_CASE("a ring that is enlarged takes more, and what it had comes out first")
   CHECK_FALSE(ring->half_full());
 }
 
-TEST_CASE("a ring of a forked child is empty, enlarged or not") {
+TEST_CASE("a ring is empty in a forked child, enlarged or not") {
   const auto ring = std::make_unique<EventRing>();
   REQUIRE(ring->push(numbered(1)));
   REQUIRE(ring->enlarge());
@@ -138,7 +138,7 @@ TEST_CASE("nothing is lost, torn or reordered between a writing and a reading th
 
   std::uint64_t expected = 1, faults = 0;
   while (expected <= kEvents) {
-    if (expected > kEvents / 2) (void)ring->enlarge();  // while the writer writes
+    if (expected > kEvents / 2) (void)ring->enlarge();  // while the writer is active
     ring->drain([&](const Event& event) {
       std::uint64_t extra = event.a;
       if (event.extra_slots != 0) ring->extra(reinterpret_cast<std::byte*>(&extra), event.extra_bytes);

@@ -14,7 +14,7 @@ using rangefinder::Loss;
 using rangefinder::LossLedger;
 using rangefinder::NameTable;
 
-TEST_CASE("one text has one id, and the id gives the text back") {
+TEST_CASE("equal texts have the same id, and the id gives the text") {
   LossLedger loss;
   NameTable names(loss);
 
@@ -28,7 +28,7 @@ TEST_CASE("one text has one id, and the id gives the text back") {
   CHECK(names.size() == 3);  // with "(other)"
 }
 
-TEST_CASE("the empty text is a name, and no id is not") {
+TEST_CASE("the empty text is a name; id 0 is none") {
   LossLedger loss;
   NameTable names(loss);
 
@@ -41,7 +41,7 @@ TEST_CASE("the empty text is a name, and no id is not") {
   CHECK(names.text(4711).empty());
 }
 
-TEST_CASE("a text may hold zeros and bytes that are no UTF-8") {
+TEST_CASE("a text may contain zeros and invalid UTF-8") {
   using namespace std::string_view_literals;
   LossLedger loss;
   NameTable names(loss);
@@ -52,7 +52,7 @@ TEST_CASE("a text may hold zeros and bytes that are no UTF-8") {
   CHECK(names.intern("a\0c\xff"sv) != id);
 }
 
-TEST_CASE("the text that stands for all others has the id that stands for all others") {
+TEST_CASE("the text (other) has the id kOtherName") {
   LossLedger loss;
   NameTable names(loss);
 
@@ -61,7 +61,7 @@ TEST_CASE("the text that stands for all others has the id that stands for all ot
   CHECK(loss.get(Loss::names_folded) == 0);
 }
 
-TEST_CASE("texts of every length around the steps of the hash are told apart") {
+TEST_CASE("texts of every length around the steps of the hash are distinguished") {
   LossLedger loss;
   NameTable names(loss);
   std::vector<std::uint32_t> ids;
@@ -74,7 +74,7 @@ TEST_CASE("texts of every length around the steps of the hash are told apart") {
   CHECK(names.size() == 71);
 }
 
-TEST_CASE("a text over 16 KiB is cut there and counted once") {
+TEST_CASE("a text over 16 KiB is cut and counted once") {
   LossLedger loss;
   NameTable names(loss);
   const std::string text(100'000, 'n');
@@ -86,7 +86,7 @@ TEST_CASE("a text over 16 KiB is cut there and counted once") {
   CHECK(loss.get(Loss::names_truncated) == 1);
 }
 
-TEST_CASE("after 262,144 names every new text is (other), counted, and known ones stay") {
+TEST_CASE("after 262,144 names new texts are (other) and counted; known ones keep their ids") {
   LossLedger loss;
   const auto names = std::make_unique<NameTable>(loss);
   for (std::uint32_t i = 2; i <= NameTable::kMaxNames; ++i) REQUIRE(names->intern(std::to_string(i)) == i);
@@ -98,7 +98,7 @@ TEST_CASE("after 262,144 names every new text is (other), counted, and known one
   CHECK(names->text(262'144) == "262144");
 }
 
-TEST_CASE("after 32 MiB of text every new text is (other) and counted") {
+TEST_CASE("after 32 MiB of text new texts are (other) and counted") {
   LossLedger loss;
   const auto names = std::make_unique<NameTable>(loss);
   std::string text(NameTable::kMaxNameBytes, 't');

@@ -37,7 +37,7 @@ TEST_CASE("the last name of a thread, a category and a schema is kept") {
   for (const NamingLog::Entry& entry : entries) CHECK(entry.event.b == 11);
 }
 
-TEST_CASE("names and graph nodes are bounded, the youngest nodes stay") {
+TEST_CASE("names and graph nodes are bounded; the newest nodes are kept") {
   NamingLog log;
   for (std::uint32_t i = 0; i < NamingLog::kMaxNames + 10; ++i)
     CHECK(log.add(1, named(EventKind::thread_name, i, 0, 0, i)));
@@ -51,7 +51,7 @@ TEST_CASE("names and graph nodes are bounded, the youngest nodes stay") {
   CHECK(entries[NamingLog::kMaxNames].event.c == 7);  // the kernel's name
 }
 
-TEST_CASE("between windows events go by, names are kept, and rings stay empty") {
+TEST_CASE("between windows only names are kept, and rings stay empty") {
   auto own = std::make_unique<Recorder>();
   own->record_until_ns.store(Recorder::kNever);
   ThreadState& state = *own->threads.current();
@@ -68,7 +68,7 @@ TEST_CASE("between windows events go by, names are kept, and rings stay empty") 
   CHECK(own->naming.entries().size() == 1);
 }
 
-TEST_CASE("what began before a window's end is still recorded after it") {
+TEST_CASE("an event that began before the end of a window is still recorded") {
   auto own = std::make_unique<Recorder>();
   ThreadState& state = *own->threads.current();
   Event event;
@@ -88,7 +88,7 @@ TEST_CASE("what began before a window's end is still recorded after it") {
   CHECK(events == 1);
 }
 
-TEST_CASE("a call that is under way is seen until it ends") {
+TEST_CASE("a call in progress is visible until it ends") {
   auto own = std::make_unique<Recorder>();
   ThreadState& state = *own->threads.current();
   CHECK_FALSE(own->threads.any_call_before(1'000'000));

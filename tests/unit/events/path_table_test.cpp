@@ -13,7 +13,7 @@ using rangefinder::LossLedger;
 using rangefinder::PathNode;
 using rangefinder::PathTable;
 
-TEST_CASE("a path is its parent, name and domain, and each of them matters") {
+TEST_CASE("parent, name and domain identify a path") {
   LossLedger loss;
   PathTable paths(loss);
 
@@ -26,7 +26,7 @@ TEST_CASE("a path is its parent, name and domain, and each of them matters") {
   CHECK(paths.size() == 5);  // with "(other)"
 }
 
-TEST_CASE("an id gives its node back, and no id an empty one") {
+TEST_CASE("an id gives its node; id 0 gives an empty one") {
   LossLedger loss;
   PathTable paths(loss);
   const std::uint32_t outer = paths.child({0, 5, 2});
@@ -41,7 +41,7 @@ TEST_CASE("an id gives its node back, and no id an empty one") {
   CHECK(paths.node(4711).name == 0);
 }
 
-TEST_CASE("after 65,536 paths every new one is (other), counted, and known ones stay") {
+TEST_CASE("after 65,536 paths new ones are (other) and counted; known ones keep their ids") {
   LossLedger loss;
   const auto paths = std::make_unique<PathTable>(loss);
   std::uint32_t parent = 0;

@@ -46,7 +46,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a push opens the path below the one that was open, a pop returns to it") {
+TEST_CASE_METHOD(Fixture, "a push opens a path below the current one, a pop returns to it") {
   CHECK(push(0, "model") == 0);
   const std::uint64_t outer = state.stack().range();
   CHECK(push(0, "decoder") == 1);
@@ -61,7 +61,7 @@ TEST_CASE_METHOD(Fixture, "a push opens the path below the one that was open, a 
   CHECK(state.stack().range() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a closed range is one event with all that was given at the push") {
+TEST_CASE_METHOD(Fixture, "a closed range is one event with all attributes of the push") {
   NvtxAttributes attributes;
   attributes.category = 3;
   attributes.color = 0xFF112233;
@@ -87,7 +87,7 @@ TEST_CASE_METHOD(Fixture, "a closed range is one event with all that was given a
   CHECK(seen[0].extra_slots == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "each instance has its own id, and equal ranges have one path") {
+TEST_CASE_METHOD(Fixture, "each instance has its own id, and equal ranges share a path") {
   std::vector<std::uint64_t> ids;
   for (int i = 0; i < 3000; ++i) {
     (void)push(0, "same");
@@ -101,7 +101,7 @@ TEST_CASE_METHOD(Fixture, "each instance has its own id, and equal ranges have o
   CHECK(recorder->paths.size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a pop closes the innermost range of its domain, and those above move down") {
+TEST_CASE_METHOD(Fixture, "a pop closes the innermost range of its domain, and ranges above it move down") {
   CHECK(push(0, "a") == 0);
   CHECK(push(1, "b") == 0);
   CHECK(push(0, "c") == 1);
@@ -132,7 +132,7 @@ TEST_CASE_METHOD(Fixture, "a pop without a push is counted and closes nothing") 
   CHECK(events().empty());
 }
 
-TEST_CASE_METHOD(Fixture, "200 levels: 128 have names, the others keep counting, all close") {
+TEST_CASE_METHOD(Fixture, "of 200 levels 128 have names, the others are counted, all close") {
   for (int level = 0; level < 200; ++level) CHECK(push(0, "level " + std::to_string(level)) == level);
   CHECK(lost(Loss::nvtx_too_deep) == 72);
   CHECK(path().ends_with("/level 127"));
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(Fixture, "200 levels: 128 have names, the others keep counting,
   CHECK(state.pop(0) == -2);
 }
 
-TEST_CASE_METHOD(Fixture, "beyond the last level each domain is counted for itself") {
+TEST_CASE_METHOD(Fixture, "beyond the last level each domain is counted separately") {
   for (int level = 0; level < 128; ++level) (void)push(0, "x");
   CHECK(push(1, "deep") == 0);
   CHECK(push(2, "deep") == 0);
@@ -162,7 +162,7 @@ TEST_CASE_METHOD(Fixture, "beyond the last level each domain is counted for itse
   CHECK(path().ends_with("x/named again"));
 }
 
-TEST_CASE_METHOD(Fixture, "digits are folded only where that is asked for") {
+TEST_CASE_METHOD(Fixture, "digits are folded only if requested") {
   (void)push(0, "step 12345 of 7");
   CHECK(path() == "step 12345 of 7");
   (void)state.pop(0);
@@ -173,7 +173,7 @@ TEST_CASE_METHOD(Fixture, "digits are folded only where that is asked for") {
   CHECK(path() == "step # of #");
 }
 
-TEST_CASE("folding cuts what does not fit and leaves a text without digits where it is") {
+TEST_CASE("folding cuts a text that does not fit and returns a text without digits unchanged") {
   char out[4];
   const std::string_view plain = "no digits in here";
 
@@ -183,7 +183,7 @@ TEST_CASE("folding cuts what does not fit and leaves a text without digits where
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "the payload of the start goes with the range, also when ranges above are still open") {
+                 "the payload of the start stays with its range, also if ranges above are still open") {
   const std::string first(1000, '1'), second = "second";
   const NvtxPayload payloads[] = {{11, first.data(), first.size()}, {12, second.data(), second.size()}};
   (void)state.push(1, "a", {.extended = &payloads[0]});
@@ -204,8 +204,8 @@ TEST_CASE_METHOD(Fixture,
   CHECK(lost(Loss::payloads_truncated) == 0);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "a payload over 4096 bytes is cut and counted, one of the end is kept if it is alone") {
+TEST_CASE_METHOD(
+    Fixture, "a payload over 4096 bytes is cut and counted; one at the end is kept if the start had none") {
   const std::string big(5000, 'x');
   const NvtxPayload payload{1, big.data(), big.size()};
   (void)push(0, "a");
@@ -230,7 +230,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(lost(Loss::payloads_truncated) == 5);
 }
 
-TEST_CASE_METHOD(Fixture, "when recording stops, every open range is an event that says it never closed") {
+TEST_CASE_METHOD(Fixture, "when recording stops, every open range is an event marked as unclosed") {
   (void)push(0, "model");
   (void)push(3, "decoder");
   const std::uint64_t range = state.stack().range();
@@ -254,7 +254,7 @@ TEST_CASE_METHOD(Fixture, "a range opened after recording stopped is not counted
   CHECK(events().empty());
 }
 
-TEST_CASE("close_all reads whole ranges while their owner goes on") {
+TEST_CASE("close_all reads consistent ranges while their owner continues") {
   const auto recorder = std::make_unique<Recorder>();
   std::atomic<ThreadState*> running{nullptr};
   std::atomic<bool> stop{false};

@@ -84,7 +84,7 @@ TEST_CASE("a thousand short threads share one state when the drain thread keeps 
   CHECK(recorder->loss.get(Loss::threads_without_ring) == 0);
 }
 
-TEST_CASE("a state whose ring still holds events is not given away") {
+TEST_CASE("a state whose ring still has events is not reused") {
   const auto recorder = std::make_unique<Recorder>();
   std::thread([&recorder] {
     (void)recorder->threads.current()->push(0, "unread", {});
@@ -98,7 +98,7 @@ TEST_CASE("a state whose ring still holds events is not given away") {
   CHECK(drain_all(*recorder) == 1);
 }
 
-TEST_CASE("a new owner finds nothing open, and the old one's open range is counted and ends nowhere") {
+TEST_CASE("a new owner has no open ranges; the old owner's open range is counted and recorded as unclosed") {
   const auto recorder = std::make_unique<Recorder>();
   std::thread([&recorder] { (void)recorder->threads.current()->push(0, "left open", {}); }).join();
   std::vector<Event> seen;
@@ -149,7 +149,7 @@ TEST_CASE("a destructor that runs after ours gets no state") {
   const auto owned = std::make_unique<Recorder>();
   recorder = owned.get();
   pthread_key_t later{};
-  // Keys are destroyed in the order of their making.
+  // Destructors of keys run in the order of their creation.
   REQUIRE(pthread_key_create(&later, [](void*) { had_state = recorder->threads.current() != nullptr; }) == 0);
 
   std::thread([later] {
@@ -161,7 +161,7 @@ TEST_CASE("a destructor that runs after ours gets no state") {
   CHECK_FALSE(had_state);
 }
 
-TEST_CASE("domains of one name are one domain, and those beyond the table share one") {
+TEST_CASE("domains with the same name are one domain; those beyond the table share one") {
   const auto recorder = std::make_unique<Recorder>();
   const std::uint32_t first = recorder->add_domain(recorder->names.intern("first"));
 
@@ -188,7 +188,7 @@ TEST_CASE("a child forked while a session records is silent, and its parent is n
   CHECK(recorder.threads.current()->pop(0) == 0);
 }
 
-TEST_CASE("a child forked while nothing is recorded starts afresh with every lock free") {
+TEST_CASE("a child forked while nothing is recorded starts with empty states and free locks") {
   Recorder& recorder = rangefinder::recorder();
   (void)recorder.threads.current()->push(0, "parent", {});
 
@@ -205,7 +205,7 @@ TEST_CASE("a child forked while nothing is recorded starts afresh with every loc
   CHECK(recorder.threads.current()->pop(0) == 0);
 }
 
-TEST_CASE("a ring half full wakes the sleeping drain thread") {
+TEST_CASE("a half-full ring wakes the sleeping drain thread") {
   const auto recorder = std::make_unique<Recorder>();
   std::size_t drained = 0;
   ThreadState* const state = recorder->threads.current();

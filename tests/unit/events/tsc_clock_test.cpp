@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The line from the counter to the clock: simulated hours of a clock that is steered, and this machine's.
+// The line from the counter to the clock: hours of a simulated clock with NTP steering, and this machine's
+// clock.
 #include "profiler/events/tsc_clock.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 constexpr double kGhz = 2.9;
 constexpr std::int64_t kStartNs = 1'700'000'000'000'000'000;
 
-/// A counter and a clock that runs against it as `ppm(seconds)` says.
+/// A counter, and a clock that drifts against it by `ppm(seconds)`.
 class Clocks {
  public:
   explicit Clocks(std::function<double(double)> ppm) : ppm_(std::move(ppm)) {}
@@ -35,7 +36,7 @@ class Clocks {
     return 1'000'000'000'000 + static_cast<std::uint64_t>(seconds_ * kGhz * 1e9);
   }
   [[nodiscard]] std::int64_t ns() const { return kStartNs + static_cast<std::int64_t>(ns_); }
-  /// As calibrate() sees them: the time is known to 20 ns.
+  /// As seen by calibrate(): the time has an error of up to 20 ns.
   [[nodiscard]] TickSample sample() {
     return {ticks(), ns() + std::uniform_int_distribution<std::int64_t>(-20, 20)(random_)};
   }
@@ -47,11 +48,11 @@ class Clocks {
 };
 
 struct Worst {
-  std::int64_t error_ns = 0;      // of a time between two samples, at its latest
-  std::int64_t backwards_ns = 0;  // where a line takes over from the one before
+  std::int64_t error_ns = 0;      // of a time between two samples, just before the second
+  std::int64_t backwards_ns = 0;  // when a line replaces the previous one
 };
 
-/// `count` samples with `pause()` seconds between them; looks at the line just before each.
+/// Takes `count` samples, `pause()` seconds apart, and checks the line just before each.
 Worst follow(Clocks& clocks, int count, const std::function<double()>& pause) {
   TickRate rate;
   TickLine line;
@@ -70,8 +71,8 @@ Worst follow(Clocks& clocks, int count, const std::function<double()>& pause) {
 
 }  // namespace
 
-TEST_CASE("over two hours of a clock that NTP steers the line is off by less than a microsecond") {
-  // A crystal that warms up and cools down, and corrections of NTP every 64 s.
+TEST_CASE("over two hours of NTP steering the error of the line is less than a microsecond") {
+  // A crystal that warms up and cools down, and NTP corrections every 64 s.
   Clocks clocks([](double s) { return 12 + 3 * std::sin(s / 900) + 2 * std::floor(std::fmod(s / 64, 3)); });
 
   const Worst worst = follow(clocks, 720'000, [] { return 0.01; });
@@ -80,7 +81,7 @@ TEST_CASE("over two hours of a clock that NTP steers the line is off by less tha
   CHECK(worst.backwards_ns <= 1);
 }
 
-TEST_CASE("the line follows as well when the drain thread is often late") {
+TEST_CASE("the line follows the clock also if the drain thread is often late") {
   Clocks clocks([](double s) { return 12 + 3 * std::sin(s / 900); });
   std::mt19937 random(2);
 
@@ -91,7 +92,7 @@ TEST_CASE("the line follows as well when the drain thread is often late") {
   CHECK(worst.backwards_ns <= 1);
 }
 
-TEST_CASE("a clock that is set is followed at once, and the kernel is asked until the line is known again") {
+TEST_CASE("after the clock is set there is no line until its rate is measured again") {
   Clocks clocks([](double) { return 0.0; });
   TickRate rate;
   TickLine line;
@@ -114,7 +115,7 @@ TEST_CASE("a clock that is set is followed at once, and the kernel is asked unti
   CHECK(std::abs(line.ns(clocks.ticks()) - clocks.ns()) < 100);
 }
 
-TEST_CASE("after a pause of more than a second there is no line before it was drawn anew") {
+TEST_CASE("after a pause of more than a second there is no line until it is measured again") {
   Clocks clocks([](double) { return 0.0; });
   TickRate rate;
   TickLine line;
@@ -128,7 +129,7 @@ TEST_CASE("after a pause of more than a second there is no line before it was dr
   CHECK(rate.add(clocks.sample()).ns_per_tick == 0);
 }
 
-TEST_CASE("a counter that was read before its line was drawn is not taken for a very late one") {
+TEST_CASE("a counter read before the start of a line is not mistaken for a very late one") {
   TickLine line;
   line.at = {1'000'000, kStartNs};
   line.ns_per_tick = std::uint64_t{1} << 31;
@@ -140,7 +141,7 @@ TEST_CASE("a counter that was read before its line was drawn is not taken for a 
   CHECK_FALSE(line.holds(1'001'000));
 }
 
-TEST_CASE("the clock that nobody calibrates is the kernel's") {
+TEST_CASE("a clock without calibration is the kernel's") {
   const TscClock clock;
 
   const std::int64_t before_ns = clock_now_ns();
@@ -157,8 +158,8 @@ TEST_CASE("this machine's counter agrees with its clock") {
   std::int64_t worst_ns = 0;
   while (clock_now_ns() < until_ns) {
     clock.calibrate();
-    // Ours between two looks at the kernel's: what lies outside of them is error. A look that was interrupted
-    // is no reason to fail.
+    // Our time must be between two readings of the kernel's clock; the excess is the error. An interruption
+    // between the readings adds none.
     const std::int64_t before_ns = clock_now_ns(), now_ns = clock.now_ns(), after_ns = clock_now_ns();
     worst_ns = std::max({worst_ns, before_ns - now_ns, now_ns - after_ns});
   }
@@ -170,13 +171,13 @@ TEST_CASE("this machine's counter agrees with its clock") {
   CHECK(worst_ns < 1'000);
 }
 
-TEST_CASE("threads that read while the line is drawn anew never see half of one") {
+TEST_CASE("threads that read while the line changes never see half of one") {
   TscClock clock;
   std::atomic<bool> ended{false};
   std::thread drain([&] {
     for (int i = 0; i < 60; ++i) {
       clock.calibrate();
-      const std::int64_t until_ns = clock_now_ns() + 1'100'000;  // within less no new line is drawn
+      const std::int64_t until_ns = clock_now_ns() + 1'100'000;  // a new line needs more than 1 ms
       while (clock_now_ns() < until_ns) {
       }
     }
@@ -190,5 +191,5 @@ TEST_CASE("threads that read while the line is drawn anew never see half of one"
   }
   drain.join();
 
-  CHECK(worst_ns < 100'000);  // half of another line would be off by milliseconds
+  CHECK(worst_ns < 100'000);  // a mix of two lines would be off by milliseconds
 }

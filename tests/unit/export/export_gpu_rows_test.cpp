@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of the timeline only made-up traces show: instances of a range on the GPU, broken chains.
+// Timeline cases that need made-up traces: instances of a range on the GPU, cyclic paths.
 #include <sqlite3.h>
 
 #include <fstream>
@@ -27,7 +27,7 @@ struct Annotation {
   bool operator==(const Annotation&) const = default;
 };
 
-/// TraceOnDisk up to its configuration, then these kernels; and a request to export it.
+/// TraceOnDisk up to its configuration, followed by these kernels; and a request to export it.
 struct KernelsOnDisk {
   explicit KernelsOnDisk(const std::vector<KernelRecord>& kernels) {
     trace.lines.resize(TraceOnDisk::kLaunch1);
@@ -43,7 +43,7 @@ struct KernelsOnDisk {
   TraceOnDisk trace;
 };
 
-/// Annotations of the GPU that these kernels give, in the order they are written.
+/// The GPU annotations of these kernels, in output order.
 std::vector<Annotation> annotations_of(const std::vector<KernelRecord>& kernels) {
   const KernelsOnDisk trace(kernels);
   const ExportRequest request = trace.request();
@@ -72,7 +72,7 @@ TEST_CASE("an inner range interrupts the annotation around it without ending it"
   CHECK(found == std::vector<Annotation>{{"model/layer\\/0", 10, 2, 1}, {"model", 9, 1, 4}});
 }
 
-TEST_CASE("a second instance of a range gets an annotation of its own") {
+TEST_CASE("a second instance of a range gets its own annotation") {
   const auto found = annotations_of({kernel(1, 1, 1'000, 2'000, 9), kernel(2, 1, 2'000, 3'000, 11)});
 
   CHECK(found == std::vector<Annotation>{{"model", 9, 1, 1}, {"model", 11, 2, 1}});
@@ -85,16 +85,16 @@ TEST_CASE("a kernel outside of any range ends the annotations before it") {
   CHECK(found == std::vector<Annotation>{{"model", 9, 1, 1}, {"model", 9, 3, 1}});
 }
 
-TEST_CASE("kernels without times are left out of a timeline and counted in a note") {
+TEST_CASE("kernels without times are omitted from a timeline and counted in a note") {
   const KernelsOnDisk trace({kernel(1, 1, kNoTime, kNoTime, 9), kernel(2, 1, 10, 20, 9)});
 
   const ExportResult result = export_perfetto(trace.request());
 
-  REQUIRE(result.notes.size() == 2);  // the other: it has no end
+  REQUIRE(result.notes.size() == 2);  // the other one reports the missing end
   CHECK(result.notes[1].find("1 GPU record without times") != std::string::npos);
 }
 
-TEST_CASE("a path that is its own ancestor hangs no format") {
+TEST_CASE("no format hangs on a path that is its own ancestor") {
   KernelsOnDisk trace({kernel(1, 3, 1'000, 2'000, 9), kernel(2, 4, 2'000, 3'000, 10)});
   trace.trace.lines[TraceOnDisk::kOuter] = line_of(path(3, 4, "a"));
   trace.trace.lines[TraceOnDisk::kInner] = line_of(path(4, 3, "b"));
@@ -103,7 +103,7 @@ TEST_CASE("a path that is its own ancestor hangs no format") {
   }
 }
 
-TEST_CASE("an integer that SQLite has no room for is kept as text") {
+TEST_CASE("an integer too large for SQLite is stored as text") {
   const TemporaryFolder folder;
   const auto file = folder.path() / "out.sqlite";
   {

@@ -28,7 +28,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a file has its name only once it is committed") {
+TEST_CASE("a file gets its name at commit") {
   const TemporaryFolder folder;
   const auto target = folder.path() / "out.json";
   OutputFile file(target, Overwrite::no);
@@ -41,7 +41,7 @@ TEST_CASE("a file has its name only once it is committed") {
   CHECK(names_in(folder.path()) == std::vector<std::string>{"out.json"});
 }
 
-TEST_CASE("a file that is given up leaves nothing behind") {
+TEST_CASE("a file without commit leaves nothing behind") {
   const TemporaryFolder folder;
   {
     OutputFile file(folder.path() / "out.json", Overwrite::no);
@@ -53,7 +53,7 @@ TEST_CASE("a file that is given up leaves nothing behind") {
   CHECK(names_in(folder.path()).empty());
 }
 
-TEST_CASE("a target that exists is refused and keeps its content") {
+TEST_CASE("an existing target is refused and keeps its content") {
   const TemporaryFolder folder;
   const auto target = folder.path() / "out.json";
   std::ofstream(target) << "old";
@@ -64,7 +64,7 @@ TEST_CASE("a target that exists is refused and keeps its content") {
   CHECK(names_in(folder.path()).size() == 1);
 }
 
-TEST_CASE("a target that somebody else makes meanwhile is not overwritten") {
+TEST_CASE("a target that another process creates meanwhile is not overwritten") {
   const TemporaryFolder folder;
   const auto target = folder.path() / "out.json";
   {
@@ -79,7 +79,7 @@ TEST_CASE("a target that somebody else makes meanwhile is not overwritten") {
   CHECK(names_in(folder.path()).size() == 1);
 }
 
-TEST_CASE("a target that exists is replaced where that was asked for") {
+TEST_CASE("an existing target is replaced on request") {
   const TemporaryFolder folder;
   const auto target = folder.path() / "out.json";
   std::ofstream(target) << "old";
@@ -92,7 +92,7 @@ TEST_CASE("a target that exists is replaced where that was asked for") {
   CHECK(content(target) == "new");
 }
 
-TEST_CASE("a folder that is not there, or is a file, is told as missing") {
+TEST_CASE("a folder that does not exist or is a file throws Missing") {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "x";
 
@@ -102,7 +102,7 @@ TEST_CASE("a folder that is not there, or is a file, is told as missing") {
   CHECK_THROWS_AS(OutputFolder(folder.path() / "file"), Missing);
 }
 
-TEST_CASE("a full disk is told with the system's words") {
+TEST_CASE("a full disk is reported with the system's message") {
   OutputFile file("/dev/full", Overwrite::no);
   file.text() += "x";
 
@@ -110,7 +110,7 @@ TEST_CASE("a full disk is told with the system's words") {
                     "cannot write /dev/full: No space left on device\n  Name another place with --out.");
 }
 
-TEST_CASE("a folder that was made for results goes away with them") {
+TEST_CASE("a folder created for results is removed with them") {
   const TemporaryFolder folder;
   { OutputFolder results(folder.path() / "results"); }
   CHECK(names_in(folder.path()).empty());
@@ -122,7 +122,7 @@ TEST_CASE("a folder that was made for results goes away with them") {
   CHECK(names_in(folder.path()).size() == 1);
 }
 
-TEST_CASE("more files at once than there are slots are refused, and slots come back") {
+TEST_CASE("more files than slots are refused, and slots are reused") {
   const TemporaryFolder folder;
   const auto open_many = [&] {
     std::vector<std::unique_ptr<TemporaryTarget>> files;
@@ -137,12 +137,12 @@ TEST_CASE("more files at once than there are slots are refused, and slots come b
   CHECK(names_in(folder.path()).empty());
 }
 
-TEST_CASE("a signal removes unfinished files and folders and ends the process as it would have") {
+TEST_CASE("a signal removes unfinished files and folders and then ends the process") {
   const TemporaryFolder folder;
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    // Catch's own handlers are not ours to test.
+    // Remove Catch's own handlers.
     std::signal(SIGTERM, SIG_DFL);
     const OutputFolder results(folder.path() / "results");
     const OutputFile file(folder.path() / "results" / "out.json", Overwrite::no);

@@ -44,7 +44,7 @@ TEST_CASE("nanoseconds become microseconds with three decimals") {
   CHECK(out == "0.000 0.007 1.000 12.345 18446744073709551.615 ");
 }
 
-TEST_CASE("an event before the origin begins at 0, and one that ends before its start lasts 0") {
+TEST_CASE("an event before the origin starts at 0, and one that ends before its start has duration 0") {
   const auto events = chrome_events(1'000, [](ChromeEvents& out, ChromeRows&) {
     out.slice({1, 2}, "kernel", "\"early\"", 500, 800);
     out.close();
@@ -57,7 +57,7 @@ TEST_CASE("an event before the origin begins at 0, and one that ends before its 
   CHECK(events[1]["dur"] == 0.0);
 }
 
-TEST_CASE("an arrow's end says that it binds to the slice around it, its beginning does not") {
+TEST_CASE("the end of a flow binds to the enclosing slice, its start does not") {
   const auto events = chrome_events(0, [](ChromeEvents& out, ChromeRows&) {
     out.flow('s', {1, 2}, 17, 10);
     out.flow('f', {1, 3}, 17, 20);
@@ -68,7 +68,7 @@ TEST_CASE("an arrow's end says that it binds to the slice around it, its beginni
   CHECK(events[1]["bp"] == "e");
 }
 
-TEST_CASE("slices that overlap get lanes of their own, and a free lane is taken again") {
+TEST_CASE("overlapping slices get their own lanes, and a free lane is reused") {
   const RowKey key{1, RowKind::stream, 1, 7, 0};
   ChromeRow first, second, third, fourth;
   const auto events = chrome_events(0, [&](ChromeEvents&, ChromeRows& rows) {
@@ -83,11 +83,11 @@ TEST_CASE("slices that overlap get lanes of their own, and a free lane is taken 
   CHECK(second.tid != 7);
   CHECK(third.tid == 7);
   CHECK(fourth.tid == second.tid);
-  CHECK(events.size() == 4);  // a name and a place for each of two rows
+  CHECK(events.size() == 4);  // a name and a sort index for each of two rows
   CHECK(events[2]["args"]["name"] == "stream 7 (2)");
 }
 
-TEST_CASE("a stream whose number is taken, or is 0, gets a row above all threads") {
+TEST_CASE("a stream whose id is taken or 0 gets a row id above all threads") {
   ChromeRow taken, zero;
   (void)chrome_events(0, [&](ChromeEvents&, ChromeRows& rows) {
     const auto name = [] { return std::string("stream"); };
@@ -101,7 +101,7 @@ TEST_CASE("a stream whose number is taken, or is 0, gets a row above all threads
   CHECK(zero.tid > kMaxThread);
 }
 
-TEST_CASE("a CSV cell is quoted where it has to be and otherwise left alone") {
+TEST_CASE("a CSV cell is quoted only if necessary") {
   CHECK(csv_cell("plain text") == "plain text");
   CHECK(csv_cell("") == "");
   CHECK(csv_cell("a,b") == "\"a,b\"");
@@ -121,7 +121,7 @@ TEST_CASE("a CSV cell is valid UTF-8 without NUL") {
         "b");
 }
 
-TEST_CASE("numbers that are none are empty cells") {
+TEST_CASE("NaN, infinities and missing values are empty cells") {
   const TemporaryFolder folder;
   constexpr std::string_view kColumns[] = {"a", "b", "c", "d"};
   CsvTable table(folder.path() / "t.csv", Overwrite::no, kColumns);
@@ -132,7 +132,7 @@ TEST_CASE("numbers that are none are empty cells") {
   CHECK(content(folder.path() / "t.csv") == "a,b,c,d\r\n,,,\r\n-5,0.5,3,true\r\n");
 }
 
-TEST_CASE("samples of the same labels are added up, and seconds keep every nanosecond") {
+TEST_CASE("samples with equal labels are added up, and seconds keep every nanosecond") {
   const TemporaryFolder folder;
   OutputFile file(folder.path() / "out", Overwrite::no);
   PrometheusFamily family("x_seconds_total", "Help.", "counter", PrometheusUnit::nanosecond);
@@ -146,7 +146,7 @@ TEST_CASE("samples of the same labels are added up, and seconds keep every nanos
         "1.000000001\n");
 }
 
-TEST_CASE("label values are escaped as the text format asks") {
+TEST_CASE("label values are escaped as the text format requires") {
   const TemporaryFolder folder;
   OutputFile file(folder.path() / "out", Overwrite::no);
   PrometheusFamily family("x", "Help.", "gauge", PrometheusUnit::one);
@@ -158,7 +158,7 @@ TEST_CASE("label values are escaped as the text format asks") {
         std::string::npos);
 }
 
-TEST_CASE("a payload is shown by its type, 64 bits without loss") {
+TEST_CASE("a payload is formatted by its type, 64 bits without loss") {
   NvtxExtras extras;
   CHECK(payload_text(extras).empty());
   extras.payload_type = PayloadType::u64;

@@ -19,8 +19,8 @@
 
 namespace {
 
-/// The arrays that are replaced are leaked by design (a reader may be in one of them): told to
-/// the leak checker here, so that it stays on for everything else.
+/// Replaced arrays are leaked by design: a reader may still use one. The leak checker ignores them
+/// here and stays on for everything else.
 [[nodiscard]] bool set(const std::string& name, const std::string& value) {
 #if defined(__SANITIZE_ADDRESS__)
   const __lsan::ScopedDisabler disabled;
@@ -53,7 +53,7 @@ std::string output_of(const char* command) {
 
 }  // namespace
 
-TEST_CASE("a new variable is seen and the others stay") {
+TEST_CASE("a new variable is visible and the others are kept") {
   const std::string path = get("PATH");
 
   REQUIRE(set("RANGEFINDER_TEST_NEW", "a=b c"));
@@ -62,7 +62,7 @@ TEST_CASE("a new variable is seen and the others stay") {
   CHECK(get("PATH") == path);
 }
 
-TEST_CASE("a variable that was there is replaced, not doubled") {
+TEST_CASE("an existing variable is replaced, not duplicated") {
   REQUIRE(set("RANGEFINDER_TEST_TWICE", "first"));
   REQUIRE(set("RANGEFINDER_TEST_TWICE_TOO", "longer name"));
 
@@ -73,13 +73,13 @@ TEST_CASE("a variable that was there is replaced, not doubled") {
   CHECK(entries_of("RANGEFINDER_TEST_TWICE") == 1);
 }
 
-TEST_CASE("the empty text is a value") {
+TEST_CASE("an empty text is a value") {
   REQUIRE(set("RANGEFINDER_TEST_EMPTY", ""));
 
   CHECK(get("RANGEFINDER_TEST_EMPTY").empty());
 }
 
-TEST_CASE("who holds the old array or an old value goes on reading them") {
+TEST_CASE("the old array and old values stay readable") {
   REQUIRE(set("RANGEFINDER_TEST_OLD", "old"));
   char** const array = environ;
   const std::string_view first = array[0];
@@ -92,7 +92,7 @@ TEST_CASE("who holds the old array or an old value goes on reading them") {
   CHECK(std::strcmp(value, "old") == 0);
 }
 
-TEST_CASE("setenv and unsetenv work on afterwards") {
+TEST_CASE("setenv and unsetenv still work afterwards") {
   REQUIRE(set("RANGEFINDER_TEST_SETENV", "ours"));
 
   REQUIRE(setenv("RANGEFINDER_TEST_SETENV", "theirs", 1) == 0);
@@ -108,7 +108,7 @@ TEST_CASE("children inherit the variable") {
   CHECK(output_of("printf %s \"$RANGEFINDER_TEST_CHILD\"") == "from the parent");
 }
 
-TEST_CASE("a thread that reads the environment all the time sees whole states only") {
+TEST_CASE("a thread that reads the environment concurrently sees complete states only") {
   REQUIRE(set("RANGEFINDER_TEST_STEADY", "steady"));
   REQUIRE(set("RANGEFINDER_TEST_MOVING", "0"));
   std::atomic<bool> done{false};
@@ -118,11 +118,11 @@ TEST_CASE("a thread that reads the environment all the time sees whole states on
     while (!done.load()) {
       const char* const steady = std::getenv("RANGEFINDER_TEST_STEADY");
       const char* const moving = std::getenv("RANGEFINDER_TEST_MOVING");
-      // getenv() orders nothing in C++'s eyes. This is for ThreadSanitizer, which wants to see an order.
+      // getenv() is no synchronisation in C++. ThreadSanitizer needs one.
       (void)std::atomic_ref<char**>(environ).load(std::memory_order_acquire);
       if (steady == nullptr || std::strcmp(steady, "steady") != 0) ++wrong;
       const int now = moving == nullptr ? -1 : std::atoi(moving);
-      if (now < last) ++wrong;  // lost, torn, or older than one that was seen already
+      if (now < last) ++wrong;  // missing, torn, or older than a value seen before
       last = now;
       ++rounds;
     }

@@ -15,7 +15,7 @@
 
 using namespace rangefinder;
 
-TEST_CASE("a thread that forks has all locks, and enters where its own handlers of fork() come back") {
+TEST_CASE("a forking thread holds all locks, and its own fork handlers may enter") {
   HostMutex mutex;
   ForkLocks locks;
   locks.add(mutex);
@@ -27,8 +27,8 @@ TEST_CASE("a thread that forks has all locks, and enters where its own handlers 
     in_a_signal([&] { entered = static_cast<bool>(HostLock(mutex)); });
     CHECK_FALSE(entered);
   }
-  CHECK_FALSE(mutex.try_lock());  // the section has left it to fork()
-  in_a_signal([&] {  // a fork of the handler's: it takes no lock, and leaves them to the first one
+  CHECK_FALSE(mutex.try_lock());  // fork() still holds it after the section
+  in_a_signal([&] {               // a fork in the handler takes no lock and releases none
     begin_fork(locks);
     end_fork(locks);
   });
@@ -39,7 +39,7 @@ TEST_CASE("a thread that forks has all locks, and enters where its own handlers 
   mutex.unlock();
 }
 
-TEST_CASE("a fork that cannot have a lock in time has none, and so has its child") {
+TEST_CASE("a fork that times out on a lock takes none, nor does its child") {
   Recorder& own = recorder();
   std::atomic<bool> locked{false}, forked{false};
   std::thread other([&] {
@@ -50,9 +50,9 @@ TEST_CASE("a fork that cannot have a lock in time has none, and so has its child
   while (!locked) std::this_thread::yield();
   const pid_t child = fork();
   if (child == 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2100));  // patient again
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));  // back to the long patience
     const auto begin = std::chrono::steady_clock::now();
-    if (fork() == 0) _exit(0);  // asks for none of the locks that nobody gives back here
+    if (fork() == 0) _exit(0);  // takes no lock: here nothing would release them
     const bool soon = std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500);
     _exit(soon && own.silent && own.names.intern("in the child") == kOtherName ? 4 : 5);
   }
@@ -68,7 +68,7 @@ TEST_CASE("a fork that cannot have a lock in time has none, and so has its child
   CHECK(own.names.intern("after such a fork") != kOtherName);
 }
 
-TEST_CASE("a handler that forks in the middle of a section hangs neither process") {
+TEST_CASE("a handler that forks inside a section hangs neither process") {
   Recorder& own = recorder();
   int status = -1;
   {

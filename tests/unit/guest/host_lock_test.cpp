@@ -29,7 +29,7 @@ bool may_enter(HostMutex& mutex) {
 
 }  // namespace
 
-TEST_CASE("what interrupts a section is refused every lock, and gets them when it has ended") {
+TEST_CASE("a handler that interrupts a section is refused every lock; after the section locks work again") {
   HostMutex own, other;
   bool own_entered = true, other_entered = true;
   {
@@ -64,7 +64,7 @@ TEST_CASE("another thread waits for a section to end") {
   CHECK(waited);
 }
 
-TEST_CASE("a thread that is cancelled while it waits goes on until its next chance to end") {
+TEST_CASE("a thread that is cancelled while it waits continues until its next cancellation point") {
   HostMutex mutex;
   mutex.lock();
   bool entered = false;
@@ -80,7 +80,7 @@ TEST_CASE("a thread that is cancelled while it waits goes on until its next chan
   CHECK(entered);
 }
 
-TEST_CASE("a lock that goes from hand to hand is waited for as long as it takes") {
+TEST_CASE("a thread waits without limit for a lock that changes hands") {
   HostMutex mutex;
   std::atomic<bool> begun{false};
   std::thread others([&] {
@@ -99,7 +99,7 @@ TEST_CASE("a lock that goes from hand to hand is waited for as long as it takes"
   CHECK(entered);
 }
 
-TEST_CASE("nobody waits for a lock for long, and where one did in vain the next waits for a moment only") {
+TEST_CASE("waiting for a stuck lock times out, and the next wait is much shorter") {
   HostMutex mutex;
   const std::lock_guard held(mutex);
   const auto tried_ms = [&mutex] {
@@ -120,8 +120,7 @@ TEST_CASE("nobody waits for a lock for long, and where one did in vain the next 
   CHECK(tried_ms() < 500);
 }
 
-TEST_CASE(
-    "tables that are in mid-change answer a signal's handler with what they have for all that is too much") {
+TEST_CASE("a signal handler that interrupts a table change gets the (other) entries") {
   const auto recorder = std::make_unique<Recorder>();
   const std::uint32_t known = recorder->names.intern("known");
   std::uint32_t name = 0, path = 0, domain = 1;
@@ -155,7 +154,7 @@ TEST_CASE(
   CHECK(recorder->domain_count() == 1);
 }
 
-TEST_CASE("threads of ours wait for a lock, and only for a moment once the process ends") {
+TEST_CASE("our own threads wait for a lock without limit, and only briefly once the process ends") {
   static HostMutex mutex;
   static std::atomic<int> entered;
   const auto try_on_own_thread = [] {
@@ -174,7 +173,7 @@ TEST_CASE("threads of ours wait for a lock, and only for a moment once the proce
   mutex.unlock();
   CHECK(wait() == 1);
 
-  const pid_t child = fork();  // what ends stays so
+  const pid_t child = fork();  // in a child: the flag cannot be reset
   if (child == 0) {
     mutex.lock();
     wait_no_longer_for_locks();
@@ -187,9 +186,11 @@ TEST_CASE("threads of ours wait for a lock, and only for a moment once the proce
   CHECK(WEXITSTATUS(status) == 4);
 }
 
-TEST_CASE("a call that interrupts one of its own thread is dropped and counted, and may look") {
+TEST_CASE(
+    "an event from a handler that interrupts one of the same thread is dropped and counted; it may read the "
+    "state") {
   const auto recorder = std::make_unique<Recorder>();
-  bool dropped = false, looks = false;
+  bool dropped = false, readable = false;
   {
     const ThreadUse use = recorder->threads.use();
     REQUIRE(use);
@@ -197,22 +198,22 @@ TEST_CASE("a call that interrupts one of its own thread is dropped and counted, 
     in_a_signal([&] {
       const ThreadUse inner = recorder->threads.use();
       dropped = !inner && inner.refused();
-      looks = inner.state() != nullptr && inner.state()->stack().path() != 0;
+      readable = inner.state() != nullptr && inner.state()->stack().path() != 0;
     });
   }
 
   CHECK(dropped);
-  CHECK(looks);
+  CHECK(readable);
   CHECK(recorder->loss.get(Loss::events_dropped) == 1);
   CHECK(recorder->threads.use()->pop(0) == 0);
   CHECK(recorder->loss.get(Loss::events_dropped) == 1);
 }
 
-TEST_CASE("a range whose end is on its way is not reported as open, too") {
+TEST_CASE("a range that is being closed is not also reported as open") {
   struct Trigger final : RangeTrigger {
     explicit Trigger(ThreadState& of) : state(of) {}
     void on_push(std::uint64_t, std::uint32_t, std::uint32_t, std::int64_t) noexcept override {}
-    // Between the event of the end and what it takes off the stack.
+    // Called after the end event was emitted, before the range is popped from the stack.
     void on_pop(std::uint64_t range, std::int64_t now_ns) noexcept override {
       popped = range;
       unclosed = state.close_all(now_ns);
@@ -239,7 +240,7 @@ TEST_CASE("a range whose end is on its way is not reported as open, too") {
   CHECK(ids == std::vector{inner, outer});
 }
 
-TEST_CASE("what opens a window in a push may bring events of its own thread") {
+TEST_CASE("a trigger that opens a window in a push may emit events of its own thread") {
   struct Trigger final : RangeTrigger {
     explicit Trigger(Recorder& of) : recorder(of) {}
     void on_push(std::uint64_t, std::uint32_t, std::uint32_t, std::int64_t) noexcept override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a signal's handler does in the middle of something else.
+// Runs code in a signal handler that interrupts the test.
 #pragma once
 
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 namespace rangefinder {
 
-/// Runs `work` as a signal's handler that interrupts this thread here.
+/// Runs `work` in a signal handler that interrupts the calling thread.
 inline void in_a_signal(std::function<void()> work) {
   static std::function<void()> handler;
   handler = std::move(work);

@@ -11,7 +11,7 @@
 
 using rangefinder::LargeBlocks;
 
-TEST_CASE("a large block is zeroed, aligned, and written to its end") {
+TEST_CASE("a large block is zeroed, aligned, and writable to its end") {
   LargeBlocks blocks;
   constexpr std::size_t kBytes = LargeBlocks::kMinBytes + 1;
   auto* const memory = static_cast<unsigned char*>(blocks.allocate(kBytes, 64));
@@ -24,7 +24,7 @@ TEST_CASE("a large block is zeroed, aligned, and written to its end") {
   CHECK_FALSE(blocks.give_back(memory));
 }
 
-TEST_CASE("what is no large block is left alone") {
+TEST_CASE("memory that is not a large block is not touched") {
   LargeBlocks blocks;
   int other = 0;
   alignas(4096) static std::byte page[4096];
@@ -34,7 +34,7 @@ TEST_CASE("what is no large block is left alone") {
   CHECK_FALSE(blocks.give_back(&blocks));
 }
 
-TEST_CASE("sizes and alignments that cannot be had give nothing, and cost no place") {
+TEST_CASE("impossible sizes and alignments return null and use no slot") {
   LargeBlocks blocks;
   for (std::size_t i = 0; i < LargeBlocks::kMaxBlocks + 1; ++i) {
     CHECK(blocks.allocate(~std::size_t{0}, 16) == nullptr);
@@ -46,7 +46,7 @@ TEST_CASE("sizes and alignments that cannot be had give nothing, and cost no pla
   CHECK(blocks.give_back(memory));
 }
 
-TEST_CASE("more blocks at a time than there are places give nothing until one comes back") {
+TEST_CASE("with all slots in use allocation returns null until one is given back") {
   LargeBlocks blocks;
   std::vector<void*> all;
   for (std::size_t i = 0; i < LargeBlocks::kMaxBlocks; ++i)

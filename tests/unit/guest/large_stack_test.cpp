@@ -15,7 +15,7 @@ using namespace rangefinder;
 
 namespace {
 
-/// Touches so many bytes of stack, and says what they add up to.
+/// Touches 700,000 bytes of stack and returns the sum of the touched ones.
 [[gnu::noinline]] std::size_t use_stack() {
   volatile char bytes[700'000];
   for (std::size_t i = 0; i < sizeof(bytes); i += 512) bytes[i] = 1;
@@ -28,7 +28,7 @@ thread_local int of_this_thread = 0;
 
 }  // namespace
 
-TEST_CASE("a thread with a small stack may do what needs a large one") {
+TEST_CASE("a thread with a small stack can run work that needs a large one") {
   pthread_attr_t attributes;
   pthread_t thread{};
   pthread_attr_init(&attributes);
@@ -47,7 +47,7 @@ TEST_CASE("a thread with a small stack may do what needs a large one") {
   CHECK(sum == (700'000 + 511) / 512);
 }
 
-TEST_CASE("it is the same thread, and may do so again inside") {
+TEST_CASE("work on the large stack runs in the same thread, and calls may nest") {
   of_this_thread = 7;
   const int found = on_large_stack([] { return on_large_stack([] { return ++of_this_thread; }); });
 
@@ -55,14 +55,14 @@ TEST_CASE("it is the same thread, and may do so again inside") {
   CHECK(of_this_thread == 8);
 }
 
-TEST_CASE("what is thrown on the large stack arrives") {
+TEST_CASE("an exception thrown on the large stack reaches the caller") {
   const auto fail = []() -> bool { throw std::runtime_error("no memory for " + std::string(40, 'x')); };
 
   CHECK_THROWS_AS(on_large_stack(fail), std::runtime_error);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need memory, too
-TEST_CASE("without memory for it, what needs a large stack is done on the thread's own, or not at all") {
+TEST_CASE("without memory for a large stack, work runs on the thread's own stack or not at all") {
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
   const rlimit none{1 << 20, before.rlim_max};

@@ -9,7 +9,7 @@ using namespace rangefinder;
 
 namespace {
 
-// A signal comes while it is made, and its handler wants it, too.
+// Raises a signal during its construction. The handler requests the same object.
 struct Interrupted {
   Interrupted() {
     raise(SIGUSR1);
@@ -22,7 +22,7 @@ volatile sig_atomic_t seen_by_handler = -1;
 
 }  // namespace
 
-TEST_CASE("a handler that comes while it is made finds it made") {
+TEST_CASE("a handler that runs during construction finds the object constructed") {
   struct sigaction action {
   }, before{};
   action.sa_handler = [](int) { seen_by_handler = never_destroyed<Interrupted>().value; };

@@ -17,7 +17,7 @@ std::atomic<int> policy_of_own_thread{kNotYet};
 
 }  // namespace
 
-TEST_CASE("a thread of ours has no real-time priority where the application's thread has one") {
+TEST_CASE("our own thread does not inherit a real-time priority") {
   const sched_param low{1}, none{0};
   if (sched_setscheduler(0, SCHED_FIFO, &low) != 0) {
     WARN("skipped, real-time priorities are not permitted: " << std::strerror(errno));

@@ -21,11 +21,11 @@ bool is_blocked(int signal) {
   return sigismember(&mask, signal) == 1;
 }
 
-std::atomic<int> of_own_thread{0};  // 1: it is one, with the mask that it was made with
+std::atomic<int> of_own_thread{0};  // 1: it is an own thread with its initial mask
 
 }  // namespace
 
-TEST_CASE("a handler runs when the block is over, and errno stays what it was in it") {
+TEST_CASE("a handler runs when the block ends, and errno keeps its value") {
   struct sigaction action {
   }, before{};
   action.sa_handler = [](int) { handled = handled + 1; };
@@ -45,7 +45,7 @@ TEST_CASE("a handler runs when the block is over, and errno stays what it was in
   CHECK(error == ENOMEM);
 }
 
-TEST_CASE("signals that a thread itself brings about are not held back, others as they were") {
+TEST_CASE("signals that a thread raises itself are not blocked, others are and get their old mask back") {
   sigset_t usr2;
   sigemptyset(&usr2);
   sigaddset(&usr2, SIGUSR2);
@@ -61,14 +61,14 @@ TEST_CASE("signals that a thread itself brings about are not held back, others a
   pthread_sigmask(SIG_UNBLOCK, &usr2, nullptr);
 }
 
-TEST_CASE("threads of ours are known, and make no system call for it") {
+TEST_CASE("our own threads are recognised, and SignalsBlocked does not change their mask") {
   CHECK_FALSE(rangefinder::on_own_thread());
   REQUIRE(rangefinder::start_own_thread(
       "test",
       [](void*) {
         const bool own = rangefinder::on_own_thread() && is_blocked(SIGALRM);
         const SignalsBlocked blocked;
-        of_own_thread = own && is_blocked(SIGSEGV) ? 1 : 2;  // not the mask of a block
+        of_own_thread = own && is_blocked(SIGSEGV) ? 1 : 2;  // a block would have unblocked SIGSEGV
       },
       nullptr));
   while (of_own_thread == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the callback of a call that may wait goes off, and when it stays.
+// When the callback of a blocking call may be disabled, and when it must stay enabled.
 #include "profiler/launch/calls_in_progress.h"
 
 #include "profiler/events/recorder.h"
@@ -10,7 +10,7 @@ namespace rangefinder {
 namespace {
 
 constexpr std::size_t kCall = 3, kOther = 4;
-constexpr std::int64_t kRest = CallsInProgress::kRestNs;
+constexpr std::int64_t kQuiet = CallsInProgress::kQuietNs;
 
 CallsInProgress::Calls both() {
   CallsInProgress::Calls calls;
@@ -18,7 +18,7 @@ CallsInProgress::Calls both() {
   return calls;
 }
 
-TEST_CASE("a callback whose call a thread is in stays on until it has left", "[calls_in_progress]") {
+TEST_CASE("a callback stays enabled while a thread is in its call", "[calls_in_progress]") {
   Recorder recorder;
   CallsInProgress calls(recorder.threads);
   ThreadState* const state = recorder.threads.current();
@@ -30,7 +30,7 @@ TEST_CASE("a callback whose call a thread is in stays on until it has left", "[c
   const CallsInProgress::Calls left = calls.switch_off(both(), 0, off);
   const CallsInProgress::Calls during = on;
   calls.end(state);
-  const CallsInProgress::Calls last = calls.switch_off(left, kRest, off);
+  const CallsInProgress::Calls last = calls.switch_off(left, kQuiet, off);
 
   CHECK((left.count() == 1 && left[kCall]));
   CHECK(during == left);
@@ -38,7 +38,7 @@ TEST_CASE("a callback whose call a thread is in stays on until it has left", "[c
   CHECK(on.none());
 }
 
-TEST_CASE("a call that a thread may still be on its way out of stays on, others go off",
+TEST_CASE("a callback stays enabled while a thread may still be leaving its call, others are disabled",
           "[calls_in_progress]") {
   Recorder recorder;
   CallsInProgress calls(recorder.threads);
@@ -49,27 +49,26 @@ TEST_CASE("a call that a thread may still be on its way out of stays on, others 
 
   const CallsInProgress::Calls first = calls.switch_off(both(), 1000, off);
   CHECK((first.count() == 1 && first[kCall]));
-  CHECK(calls.switch_off(first, 1000 + kRest - 1, off) == first);
+  CHECK(calls.switch_off(first, 1000 + kQuiet - 1, off) == first);
 
-  SECTION("until it has made no call for a while") {
-    CHECK(calls.switch_off(first, 1000 + kRest, off).none());
+  SECTION("until the thread has made no call for a while") {
+    CHECK(calls.switch_off(first, 1000 + kQuiet, off).none());
   }
-  SECTION("until it is in another") {
+  SECTION("until the thread is in another call") {
     calls.begin(state, kOther, [](std::size_t) {});
     const CallsInProgress::Calls left = calls.switch_off(both(), 2000, off);
     CHECK((left.count() == 1 && left[kOther]));
     calls.end(state);
   }
-  SECTION("not where it made the same call again meanwhile") {
+  SECTION("not if it made the same call again meanwhile") {
     calls.begin(state, kCall, [](std::size_t) {});
     calls.end(state);
-    CHECK(calls.switch_off(first, 1000 + kRest, off) == first);
-    CHECK(calls.switch_off(first, 1000 + 2 * kRest, off).none());
+    CHECK(calls.switch_off(first, 1000 + kQuiet, off) == first);
+    CHECK(calls.switch_off(first, 1000 + 2 * kQuiet, off).none());
   }
 }
 
-TEST_CASE("a call that was about to be told of when its callback went off gets it back",
-          "[calls_in_progress]") {
+TEST_CASE("a callback that was disabled while CUPTI entered it is enabled again", "[calls_in_progress]") {
   Recorder recorder;
   CallsInProgress calls(recorder.threads);
   ThreadState* const state = recorder.threads.current();
@@ -80,15 +79,15 @@ TEST_CASE("a call that was about to be told of when its callback went off gets i
   calls.begin(state, kCall, [&](std::size_t call) { on.set(call); });
 
   CHECK((on.count() == 1 && on[kCall]));
-  // It is known to be on, though nobody asked for it: goes off once nobody is in it.
+  // Tracked as enabled although not requested: it is disabled once no thread is in the call.
   const CallsInProgress::Calls left = calls.switch_off({}, 0, off);
   CHECK(left[kCall]);
   calls.end(state);
-  CHECK(calls.switch_off(left, kRest, off).none());
+  CHECK(calls.switch_off(left, kQuiet, off).none());
   CHECK(on.none());
 }
 
-TEST_CASE("a thread without a state keeps all of them on", "[calls_in_progress]") {
+TEST_CASE("a thread without a state keeps all callbacks enabled", "[calls_in_progress]") {
   Recorder recorder;
   CallsInProgress calls(recorder.threads);
   calls.begin(nullptr, kCall, [](std::size_t) {});

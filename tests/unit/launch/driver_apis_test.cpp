@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's own generated parameter structs, filled as a call would.
+// Uses CUPTI's own generated parameter structs, filled as a call would fill them.
 
-// They name types of CUDA 3.1 that cuda.h shows only to those who ask.
+// The structs use types of CUDA 3.1, which cuda.h declares only with this macro.
 #define __CUDA_API_VERSION_INTERNAL
 #include "profiler/launch/driver_apis.h"
 
@@ -24,7 +24,7 @@ const DriverApi& api(CUpti_CallbackId cbid) {
   return driver_apis()[static_cast<std::size_t>(index)];
 }
 
-/// What the entry reads out of `params`.
+/// The arguments that the entry reads from `params`.
 template <typename Params>
 ApiArguments read(CUpti_CallbackId cbid, const Params& params, bool after = true) {
   ApiArguments out;
@@ -41,7 +41,7 @@ Handle handle(std::uintptr_t bits) {
 
 }  // namespace
 
-TEST_CASE("every callback id stands in the table once and finds its own entry") {
+TEST_CASE("every callback id is in the table once and finds its own entry") {
   std::set<CUpti_CallbackId> ids;
   const auto apis = driver_apis();
   for (std::size_t i = 0; i < apis.size(); ++i) {
@@ -51,14 +51,14 @@ TEST_CASE("every callback id stands in the table once and finds its own entry") 
   }
 }
 
-TEST_CASE("a function that we do not listen to, and an id that is none, find nothing") {
+TEST_CASE("untraced functions and invalid ids find no entry") {
   CHECK(find_driver_api(CBID(cuInit)) == -1);
   CHECK(find_driver_api(CBID(cuMemGetInfo_v2)) == -1);
   CHECK(find_driver_api(CBID(SIZE)) == -1);
   CHECK(find_driver_api(UINT32_MAX) == -1);
 }
 
-TEST_CASE("names stand without version and stream suffixes") {
+TEST_CASE("names have no version and stream suffixes") {
   for (const DriverApi& entry : driver_apis()) {
     INFO(entry.name);
     CHECK(entry.name.starts_with("cu"));
@@ -69,14 +69,14 @@ TEST_CASE("names stand without version and stream suffixes") {
   CHECK(api(CBID(cuLaunchKernel)).name == "cuLaunchKernel");
 }
 
-TEST_CASE("the forms for per-thread streams say so, and only they") {
+TEST_CASE("only the per-thread variants are marked as such") {
   CHECK(api(CBID(cuLaunchKernel_ptsz)).per_thread_stream);
   CHECK(api(CBID(cuMemcpy_ptds)).per_thread_stream);
   CHECK_FALSE(api(CBID(cuLaunchKernel)).per_thread_stream);
   CHECK_FALSE(api(CBID(cuMemcpyHtoDAsync_v2)).per_thread_stream);
 }
 
-TEST_CASE("a stream is known where the call has one") {
+TEST_CASE("has_stream is true exactly for calls with a stream") {
   CHECK(api(CBID(cuLaunchKernel)).has_stream);
   CHECK(api(CBID(cuLaunchKernelEx)).has_stream);
   CHECK(api(CBID(cuMemcpy2DAsync_v2)).has_stream);
@@ -84,7 +84,7 @@ TEST_CASE("a stream is known where the call has one") {
   CHECK_FALSE(api(CBID(cuCtxSynchronize)).has_stream);
 }
 
-TEST_CASE("every form of kernel launch is listened to") {
+TEST_CASE("every form of kernel launch is traced") {
   for (const CUpti_CallbackId cbid :
        {CBID(cuLaunchKernel), CBID(cuLaunchKernel_ptsz), CBID(cuLaunchKernelEx), CBID(cuLaunchKernelEx_ptsz),
         CBID(cuLaunchCooperativeKernel), CBID(cuLaunchCooperativeKernel_ptsz),
@@ -116,7 +116,7 @@ TEST_CASE("a launch has its grid, block and stream") {
   CHECK(b.stream == config.hStream);
 }
 
-TEST_CASE("a call that fails for want of its arguments does not crash for want of them in us") {
+TEST_CASE("a call with null arguments, which is about to fail, does not crash us") {
   CHECK(read(CBID(cuLaunchKernelEx), cuLaunchKernelEx_params{}).grid == Dim3{});
   CHECK(read(CBID(cuMemcpy2D_v2), cuMemcpy2D_v2_params{}).bytes == 0);
   CHECK(read(CBID(cuMemcpy3DAsync_v2), cuMemcpy3DAsync_v2_params{}).bytes == 0);
@@ -132,7 +132,7 @@ TEST_CASE("a call that fails for want of its arguments does not crash for want o
   CHECK(read(CBID(cuStreamEndCapture), cuStreamEndCapture_params{}).graph == 0);
 }
 
-TEST_CASE("a copy of one dimension has its bytes") {
+TEST_CASE("a 1D copy has its bytes") {
   cuMemcpyHtoDAsync_v2_params copy{};
   copy.ByteCount = std::size_t{5} << 32;
   copy.hStream = handle<CUstream>(0x30);
@@ -146,7 +146,7 @@ TEST_CASE("a copy of one dimension has its bytes") {
   CHECK(read(CBID(cuMemcpyPeer), peer).bytes == 77);
 }
 
-TEST_CASE("copies of two and three dimensions have the product, pitches not counted") {
+TEST_CASE("bytes of 2D and 3D copies are the product of the extents, without pitches") {
   CUDA_MEMCPY2D plane{};
   plane.WidthInBytes = 100;
   plane.Height = 7;
@@ -165,7 +165,7 @@ TEST_CASE("copies of two and three dimensions have the product, pitches not coun
   CHECK(read(CBID(cuMemcpy3DPeerAsync), cuMemcpy3DPeerAsync_params{&peer_box, nullptr}).bytes == 1000);
 }
 
-TEST_CASE("a batch has the sum of its copies, in every form") {
+TEST_CASE("bytes of a batch are the sum of its copies, in every form") {
   std::size_t sizes[] = {10, 0, 1000};
   cuMemcpyBatchAsync_params first{};
   first.sizes = sizes;
@@ -191,13 +191,13 @@ TEST_CASE("memsets count elements of one, two and four bytes") {
   CHECK(read(CBID(cuMemsetD32Async), cuMemsetD32Async_params{0, 1, 100, nullptr}).bytes == 400);
 }
 
-TEST_CASE("memsets of two dimensions count elements, not the pitch") {
+TEST_CASE("2D memsets count elements, not the pitch") {
   CHECK(read(CBID(cuMemsetD2D8_v2), cuMemsetD2D8_v2_params{0, 512, 1, 30, 4}).bytes == 120);
   CHECK(read(CBID(cuMemsetD2D16Async), cuMemsetD2D16Async_params{0, 512, 1, 30, 4, nullptr}).bytes == 240);
   CHECK(read(CBID(cuMemsetD2D32_v2), cuMemsetD2D32_v2_params{0, 512, 1, 30, 4}).bytes == 480);
 }
 
-TEST_CASE("an allocation has its bytes at once and its address once it has succeeded") {
+TEST_CASE("an allocation has its bytes at enter and its address after success") {
   CUdeviceptr address = 0x7f00'0000'1000;
   const cuMemAlloc_v2_params device{&address, 4096};
   void* page = handle<void*>(0x1234'5000);
@@ -211,14 +211,14 @@ TEST_CASE("an allocation has its bytes at once and its address once it has succe
   CHECK(read(CBID(cuMemHostAlloc), host).alloc_kind == AllocKind::host);
 }
 
-TEST_CASE("an allocation with a pitch has the bytes that were asked for") {
+TEST_CASE("a pitched allocation has the requested bytes") {
   CUdeviceptr address = 0x1000;
   std::size_t pitch = 512;
 
   CHECK(read(CBID(cuMemAllocPitch_v2), cuMemAllocPitch_v2_params{&address, &pitch, 100, 7, 4}).bytes == 700);
 }
 
-TEST_CASE("an allocation from a pool names pool and stream") {
+TEST_CASE("an allocation from a pool has its pool and stream") {
   CUdeviceptr address = 0x1000;
   const cuMemAllocFromPoolAsync_params params{&address, 64, handle<CUmemoryPool>(0x99),
                                               handle<CUstream>(0x40)};
@@ -231,7 +231,7 @@ TEST_CASE("an allocation from a pool names pool and stream") {
   CHECK(api(CBID(cuMemAllocManaged)).kind == ApiClass::alloc);
 }
 
-TEST_CASE("a free has the address that it frees, before the call and after it") {
+TEST_CASE("a free has its address before and after the call") {
   const cuMemFree_v2_params device{0x7f00'0000'2000};
   const cuMemFreeHost_params host{handle<void*>(0x5000)};
 
@@ -263,7 +263,7 @@ TEST_CASE("a capture has its stream, and its graph once it has ended") {
   CHECK(api(CBID(cuStreamBeginCapture_v2)).kind == ApiClass::capture_begin);
 }
 
-TEST_CASE("only the first four classes put work on the GPU, in the order of WorkKind") {
+TEST_CASE("only the first four classes launch GPU work, in the order of WorkKind") {
   CHECK(is_gpu_work(ApiClass::kernel));
   CHECK(is_gpu_work(ApiClass::graph));
   CHECK_FALSE(is_gpu_work(ApiClass::sync));

@@ -35,7 +35,7 @@ bool driver_is_mapped() {
 
 }  // namespace
 
-TEST_CASE("the peaks of an A100 are those of its data sheet") {
+TEST_CASE("the peaks of an A100 match its data sheet") {
   const auto peak = peaks(8, 0, 108, 1'410'000);
 
   CHECK(peak.at("fp64") == tera(9.7));
@@ -45,10 +45,10 @@ TEST_CASE("the peaks of an A100 are those of its data sheet") {
   CHECK(peak.at("fp16_tensor") == tera(312));
   CHECK(peak.at("bf16_tensor") == tera(312));
   CHECK(peak.at("int8_tensor") == tera(624));
-  CHECK(peak.count("fp8_tensor") == 0);  // it has none
+  CHECK(peak.count("fp8_tensor") == 0);  // not on this chip
 }
 
-TEST_CASE("the tensor peaks of an H100 SXM are those of its data sheet, dense") {
+TEST_CASE("the dense tensor peaks of an H100 SXM match its data sheet") {
   const auto peak = peaks(9, 0, 132, 1'830'000);
 
   CHECK(peak.at("tf32_tensor") == tera(495));
@@ -57,7 +57,7 @@ TEST_CASE("the tensor peaks of an H100 SXM are those of its data sheet, dense") 
   CHECK(peak.at("int8_tensor") == tera(1979));
 }
 
-TEST_CASE("the plain peaks of an H100 SXM and an H200 are those of the data sheet") {
+TEST_CASE("the plain peaks of an H100 SXM and an H200 match the data sheet") {
   const auto peak = peaks(9, 0, 132, 1'980'000);
 
   CHECK(peak.at("fp32") == tera(67));
@@ -65,13 +65,13 @@ TEST_CASE("the plain peaks of an H100 SXM and an H200 are those of the data shee
   CHECK(peak.at("fp64_tensor") == tera(67));
 }
 
-TEST_CASE("the peaks of a GeForce RTX 3090 and 4090 are those of NVIDIA's architecture papers") {
+TEST_CASE("the peaks of a GeForce RTX 3090 and 4090 match NVIDIA's architecture papers") {
   const auto ampere = peaks(8, 6, 82, 1'695'000);
   const auto ada = peaks(8, 9, 128, 2'520'000);
 
   CHECK(ampere.at("fp32") == tera(35.6));
   CHECK(ampere.at("tf32_tensor") == tera(35.6));
-  CHECK(ampere.at("fp16_tensor") == tera(71));  // adding up in fp32
+  CHECK(ampere.at("fp16_tensor") == tera(71));  // with fp32 accumulation
   CHECK(ampere.at("int8_tensor") == tera(284));
   CHECK(ada.at("fp32") == tera(82.6));
   CHECK(ada.at("fp16_tensor") == tera(165.2));
@@ -79,13 +79,13 @@ TEST_CASE("the peaks of a GeForce RTX 3090 and 4090 are those of NVIDIA's archit
   CHECK(ada.at("int8_tensor") == tera(660.6));
 }
 
-TEST_CASE("a chip that is not in the table has no peaks rather than another's") {
+TEST_CASE("a chip that is not in the table has no peaks") {
   CHECK(peak_flops(7, 0, 80, 1'530'000).empty());
   CHECK(peak_flops(9, 9, 132, 1'980'000).empty());
   CHECK(peak_flops(0, 0, 0, 0).empty());
 }
 
-TEST_CASE("without a driver there are no GPUs and no version, and none is loaded to look") {
+TEST_CASE("without a driver there are no GPUs and no version, and the query loads none") {
   if (driver_is_mapped()) {
     WARN("skipped: libcuda is mapped into this process");
     return;
@@ -97,7 +97,7 @@ TEST_CASE("without a driver there are no GPUs and no version, and none is loaded
   CHECK_FALSE(driver_is_mapped());
 }
 
-TEST_CASE("the runtime that is mapped says its version; none is loaded to look, none stays") {
+TEST_CASE("the version is that of the mapped runtime; the query loads none and keeps none loaded") {
   constexpr const char* kRuntime = "libcudart.so.13";
   if (is_mapped(kRuntime) || is_mapped("libcudart.so.12")) {
     WARN("skipped: a CUDA runtime is mapped into this process");
@@ -115,5 +115,5 @@ TEST_CASE("the runtime that is mapped says its version; none is loaded to look, 
   }
   CHECK(query_runtime_version() / 1000 == 13);
   dlclose(runtime);
-  CHECK(query_runtime_version() == 0);  // our own look did not keep it
+  CHECK(query_runtime_version() == 0);  // our own query did not keep it loaded
 }

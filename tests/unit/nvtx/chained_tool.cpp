@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another NVTX tool, a shared library of its own: writes down what it is told. Like a
-// careless real one it follows the handles it gets without looking at them first.
+// Another NVTX tool in a shared library, which logs the calls that it receives. Like a
+// careless real tool it dereferences handles without checking them.
 #include "tests/unit/nvtx/chained_tool.h"
 
 #include <cstdint>
@@ -23,8 +23,8 @@ const std::string& text_of(const void* handle) {
   return handle == nullptr ? none : static_cast<const Handle*>(handle)->text;
 }
 
-void say(const std::string& what) {
-  g_log += what + ";";
+void log_call(const std::string& call) {
+  g_log += call + ";";
 }
 
 std::string message_of(const nvtxEventAttributes_t* event) {
@@ -40,22 +40,22 @@ void set(NvtxFunctionTable table, unsigned id, Function* function) {
 void attach_core(NvtxFunctionTable table) {
   set(
       table, NVTX_CBID_CORE_RangePushA, +[](const char* text) {
-        say(std::string("push ") + text);
+        log_call(std::string("push ") + text);
         return 0;
       });
   set(
       table, NVTX_CBID_CORE_RangePop, +[] {
-        say("pop");
+        log_call("pop");
         return 0;
       });
   set(
       table, NVTX_CBID_CORE_RangeStartA, +[](const char* text) -> nvtxRangeId_t {
-        say(std::string("start ") + text);
+        log_call(std::string("start ") + text);
         return ++g_next;
       });
   set(
       table, NVTX_CBID_CORE_RangeEnd,
-      +[](nvtxRangeId_t id) { say(id == g_next ? "end last" : "end other"); });
+      +[](nvtxRangeId_t id) { log_call(id == g_next ? "end last" : "end other"); });
 }
 
 void attach_core2(NvtxFunctionTable table) {
@@ -69,12 +69,12 @@ void attach_core2(NvtxFunctionTable table) {
   set(
       table, NVTX_CBID_CORE2_DomainRangePushEx,
       +[](nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-        say("push " + text_of(domain) + " " + message_of(event));
+        log_call("push " + text_of(domain) + " " + message_of(event));
         return 0;
       });
   set(
       table, NVTX_CBID_CORE2_DomainResourceCreate, +[](nvtxDomainHandle_t domain, nvtxResourceAttributes_t*) {
-        say("resource " + text_of(domain));
+        log_call("resource " + text_of(domain));
         return static_cast<nvtxResourceHandle_t>(nullptr);
       });
 }
@@ -84,7 +84,7 @@ void attach_core2(NvtxFunctionTable table) {
 extern "C" {
 const char* chained_tool_log();
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get);
-// The headers hide their types, and with them whatever takes one, unless it says otherwise.
+// The headers give their types hidden visibility, which functions with such a parameter inherit by default.
 __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module);
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
@@ -95,18 +95,18 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
   attach_core(table);
   if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0) return 0;
   attach_core2(table);
-  say("attached");
+  log_call("attached");
   return 1;
 }
 
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
   if (module->moduleId != NVTX_EXT_PAYLOAD_MODULEID) return 0;
   const auto schema = +[](nvtxDomainHandle_t domain, const nvtxPayloadSchemaAttr_t*) -> std::uint64_t {
-    say("schema " + text_of(domain));
+    log_call("schema " + text_of(domain));
     return NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + 4711;
   };
   const auto submit = +[](nvtxDomainHandle_t domain, const nvtxPayloadData_t*, std::size_t) {
-    say("submit " + text_of(domain));
+    log_call("submit " + text_of(domain));
   };
   module->segments->functionSlots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] =
       reinterpret_cast<std::intptr_t>(schema);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program of its own, because a chained tool is set before the first NVTX call:
-// static_injection.cpp names it by RANGEFINDER_TEST_CHAIN, the path of chained_tool.so.
+// A separate program, because a chained tool must be set before the first NVTX call:
+// static_injection.cpp sets RANGEFINDER_TEST_CHAIN, the path of chained_tool.so.
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
@@ -17,9 +17,9 @@ using namespace rangefinder;
 
 namespace {
 
-// What the chained tool was told while `action` ran.
+// Log of the calls that the chained tool received while `action` ran.
 template <typename Action>
-std::string told(const Action& action) {
+std::string received(const Action& action) {
   nvtxInitialize(nullptr);
   void* const tool = dlopen(RANGEFINDER_TEST_CHAIN, RTLD_NOLOAD | RTLD_LAZY);
   REQUIRE(tool != nullptr);
@@ -41,8 +41,8 @@ nvtxEventAttributes_t registered(nvtxStringHandle_t text) {
 
 }  // namespace
 
-TEST_CASE("the tool that was there before us is told what we are told") {
-  CHECK(told([] {
+TEST_CASE("the chained tool receives the calls that we receive") {
+  CHECK(received([] {
           CHECK(nvtxRangePushA("both") == 0);
           CHECK(open_name() == "both");
           CHECK(nvtxRangePop() == 0);
@@ -52,8 +52,8 @@ TEST_CASE("the tool that was there before us is told what we are told") {
   CHECK(take_events().size() == 1);
 }
 
-TEST_CASE("it gets its own domain and string handles back, and we know them too") {
-  const std::string seen = told([] {
+TEST_CASE("the chained tool gets its own domain and string handles, and we know them too") {
+  const std::string seen = received([] {
     const nvtxDomainHandle_t domain = nvtxDomainCreateA("chained domain");
     const nvtxEventAttributes_t event = registered(nvtxDomainRegisterStringA(domain, "chained string"));
     nvtxDomainRangePushEx(domain, &event);
@@ -67,9 +67,9 @@ TEST_CASE("it gets its own domain and string handles back, and we know them too"
   CHECK(name_text(recorder().domain_name(events[0].event.c)) == "chained domain");
 }
 
-TEST_CASE("a handle that it never made is not handed to it") {
-  // It has no wide form of these, so the handles are ours.
-  CHECK(told([] {
+TEST_CASE("a handle that the chained tool did not create is not passed to it") {
+  // The tool does not handle the wide forms, so the handles are ours.
+  CHECK(received([] {
           const nvtxDomainHandle_t domain = nvtxDomainCreateW(L"ours");
           const nvtxEventAttributes_t event = registered(nvtxDomainRegisterStringA(domain, "its own"));
           nvtxDomainRangePushEx(domain, &event);
@@ -78,8 +78,8 @@ TEST_CASE("a handle that it never made is not handed to it") {
   CHECK(take_events().size() == 1);
 }
 
-TEST_CASE("its range ids are the application's, and end the right range on both sides") {
-  CHECK(told([] {
+TEST_CASE("the application gets the tool's range ids, which end the right range on both sides") {
+  CHECK(received([] {
           const nvtxRangeId_t id = nvtxRangeStartA("long");
           CHECK(id >= 0x7001000000000000);
           nvtxRangeEnd(id);
@@ -91,12 +91,12 @@ TEST_CASE("its range ids are the application's, and end the right range on both 
   CHECK(events[0].event.range < 0x7001000000000000);
 }
 
-TEST_CASE("calls that we have no work for reach it directly, with its own handles") {
-  CHECK(told([] { nvtxDomainResourceCreate(nvtxDomainCreateA("d"), nullptr); }) == "resource d;");
+TEST_CASE("calls without a handler of ours reach the chained tool directly, with its own handles") {
+  CHECK(received([] { nvtxDomainResourceCreate(nvtxDomainCreateA("d"), nullptr); }) == "resource d;");
 }
 
-TEST_CASE("of the payload extension it gets its part, and schemas have its ids") {
-  CHECK(told([] {
+TEST_CASE("the chained tool receives calls of the payload extension, and schemas have its ids") {
+  CHECK(received([] {
           const nvtxDomainHandle_t domain = nvtxDomainCreateA("p");
           nvtxPayloadSchemaAttr_t schema{};
           CHECK(nvtxPayloadSchemaRegister(domain, &schema) == NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + 4711);
@@ -108,10 +108,10 @@ TEST_CASE("of the payload extension it gets its part, and schemas have its ids")
   CHECK(events[0].event.a == NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + 4711);
 }
 
-TEST_CASE("a chain set after the first call changes nothing") {
+TEST_CASE("a chain that is set after the first call has no effect") {
   nvtx_set_chain("/nonexistent/tool.so");
 
-  CHECK(told([] {
+  CHECK(received([] {
           nvtxRangePushA("still");
           nvtxRangePop();
         }) == "push still;pop;");

@@ -36,7 +36,7 @@ TEST_CASE("a pop without a push is counted and returns no level") {
         1);
 }
 
-TEST_CASE("wide texts become UTF-8, and what is no code point U+FFFD") {
+TEST_CASE("wide texts become UTF-8, and invalid code points U+FFFD") {
   const wchar_t text[] = {L'a', 0xE4, 0x20AC, 0x1F600, wchar_t{0xD800}, wchar_t{0x110000}, wchar_t{-1}, 0};
   nvtxRangePushW(text);
 
@@ -46,7 +46,7 @@ TEST_CASE("wide texts become UTF-8, and what is no code point U+FFFD") {
   take_events();
 }
 
-TEST_CASE("a wide text of 100,000 characters is cut at a name's length") {
+TEST_CASE("a wide text of 100,000 characters is cut to the length of a name") {
   const std::wstring text(100'000, L'\u00e4');
 
   CHECK(counted(Loss::names_truncated, [&] { nvtxRangePushW(text.c_str()); }) == 1);
@@ -71,8 +71,8 @@ TEST_CASE("a range without any text has the empty name") {
   take_events();
 }
 
-TEST_CASE("a structure shorter than ours is not read behind its end") {
-  // Exactly as many bytes as it says, so that a sanitizer sees one more being read.
+TEST_CASE("a structure shorter than ours is not read beyond its end") {
+  // Exactly as many bytes as its size field says, so that a sanitizer detects a read beyond them.
   const auto whole = event_of("not to be seen");
   const std::size_t bytes = offsetof(nvtxEventAttributes_t, payload);
   const std::unique_ptr<std::byte[]> memory(new std::byte[bytes]);
@@ -88,7 +88,7 @@ TEST_CASE("a structure shorter than ours is not read behind its end") {
   CHECK(name_text(seen[0].event.b).empty());
 }
 
-TEST_CASE("colour, category and each type of payload arrive as they were given") {
+TEST_CASE("colour, category and each type of payload are recorded unchanged") {
   struct Case {
     int type;
     std::uint64_t given, expected;
@@ -123,7 +123,7 @@ TEST_CASE("colour, category and each type of payload arrive as they were given")
   }
 }
 
-TEST_CASE("a mark knows the range it lies in") {
+TEST_CASE("a mark records its enclosing range") {
   nvtxRangePushA("around");
   const std::uint64_t range = recorder().threads.current()->stack().range();
   nvtxMarkA("narrow");
@@ -139,7 +139,7 @@ TEST_CASE("a mark knows the range it lies in") {
   CHECK(path_name(seen[1].event.path) == "around");
 }
 
-TEST_CASE("a domain is its name, however often it is created") {
+TEST_CASE("domains with the same name are one domain") {
   const nvtxDomainHandle_t first = nvtxDomainCreateA("test.domain");
   const nvtxDomainHandle_t again = nvtxDomainCreateW(L"test.domain");
   const nvtxDomainHandle_t other = nvtxDomainCreateA("test.other");
@@ -155,7 +155,7 @@ TEST_CASE("a domain is its name, however often it is created") {
   CHECK(name_text(recorder().domain_name(seen[0].event.c)) == "test.domain");
 }
 
-TEST_CASE("each domain has a stack of its own, and a foreign handle is the default domain") {
+TEST_CASE("each domain has its own stack, and an unknown handle is the default domain") {
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("test.stack");
   const nvtxEventAttributes_t event = event_of("x");
   int somewhere = 0;
@@ -173,7 +173,7 @@ TEST_CASE("each domain has a stack of its own, and a foreign handle is the defau
   take_events();
 }
 
-TEST_CASE("a registered string is its text, narrow or wide") {
+TEST_CASE("a registered string names a range by its text, narrow or wide") {
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("test.strings");
   const nvtxStringHandle_t narrow = nvtxDomainRegisterStringA(domain, "registered");
   const nvtxStringHandle_t wide = nvtxDomainRegisterStringW(domain, L"registered \u00fc");
@@ -197,7 +197,7 @@ TEST_CASE("a registered string is its text, narrow or wide") {
   take_events();
 }
 
-TEST_CASE("registered texts fold their digits as others do") {
+TEST_CASE("digits of registered strings are folded like those of others") {
   nvtxEventAttributes_t event = event_of(nullptr);
   event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
   event.message.registered = nvtxDomainRegisterStringA(nullptr, "step 17");
@@ -211,7 +211,7 @@ TEST_CASE("registered texts fold their digits as others do") {
   take_events();
 }
 
-TEST_CASE("names of categories and threads are recorded, of categories with their domain") {
+TEST_CASE("names of categories, with their domain, and of threads are recorded") {
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("test.categories");
   nvtxNameCategoryA(1, "one");
   nvtxNameCategoryW(2, L"two");

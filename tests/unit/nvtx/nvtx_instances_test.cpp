@@ -17,7 +17,7 @@
 
 using namespace rangefinder;
 
-TEST_CASE("a start/end range may end on another thread and knows both") {
+TEST_CASE("a start/end range may end on another thread and records both") {
   nvtxRangePushA("around");
   const nvtxRangeId_t id = nvtxRangeStartA("across");
   nvtxRangePop();
@@ -63,7 +63,7 @@ TEST_CASE("start/end ranges overlap, keep their domain and attributes, and end o
   CHECK(counted(Loss::nvtx_end_unknown, [=] { nvtxRangeEnd(987'654'321); }) == 1);
 }
 
-TEST_CASE("65,536 start/end ranges may be open, one more is counted, and all of them end") {
+TEST_CASE("65,536 start/end ranges may be open; one more is counted; all of them end") {
   std::vector<nvtxRangeId_t> ids(65'536);
   CHECK(counted(Loss::nvtx_open_table_full, [&ids] {
           for (nvtxRangeId_t& id : ids) id = nvtxRangeStartA("open");
@@ -79,7 +79,7 @@ TEST_CASE("65,536 start/end ranges may be open, one more is counted, and all of 
   CHECK(ended == ids.size());
 }
 
-TEST_CASE("start/end ranges still open when recording stops are events that say so") {
+TEST_CASE("start/end ranges still open when recording stops are recorded as unclosed") {
   const nvtxRangeId_t id = nvtxRangeStartA("never ended");
 
   CHECK(counted(Loss::nvtx_unclosed, [] { CHECK(nvtx_close_all(clock_now_ns()) == 1); }) == 1);
@@ -118,7 +118,7 @@ TEST_CASE("threads use NVTX at the same time without losing a range") {
   recorder().threads.recycle();
 }
 
-TEST_CASE("in a silent child NVTX goes on working and records nothing") {
+TEST_CASE("in a silent child NVTX still works and records nothing") {
   recorder().recording = true;
   const pid_t child = fork();
   if (child == 0) {
@@ -140,7 +140,7 @@ TEST_CASE("in a silent child NVTX goes on working and records nothing") {
 
 namespace {
 
-// A second instance of NVTX, such as another shared object brings, with short old tables.
+// A second instance of NVTX, as in another shared object, with the shorter tables of an old version.
 NvtxFunctionPointer g_slots[12];
 NvtxFunctionPointer* g_table[12];
 

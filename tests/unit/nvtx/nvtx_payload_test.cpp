@@ -72,7 +72,7 @@ std::string bytes_of(const Value& value) {
 
 }  // namespace
 
-TEST_CASE("a schema is recorded as JSON, and gets an id where it brings none") {
+TEST_CASE("a schema is recorded as JSON, and gets an id if it has none") {
   const std::uint64_t id = register_schema(
       "all \"quoted\"\x01\xff",
       {entry_of("count", NVTX_PAYLOAD_ENTRY_TYPE_UINT32),
@@ -95,13 +95,13 @@ TEST_CASE("a schema is recorded as JSON, and gets an id where it brings none") {
   CHECK(definition["entries"][2]["type"] == NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 5);
 }
 
-TEST_CASE("a schema that brings an id keeps it") {
+TEST_CASE("a schema with an id keeps it") {
   CHECK(register_schema("static", {}, 0, NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 77) ==
         NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 77);
   take_events();
 }
 
-TEST_CASE("fields of a schema that its mask does not name are not read") {
+TEST_CASE("fields of a schema that are not in its mask are not read") {
   nvtxPayloadSchemaAttr_t schema{};
   schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE;
   schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC;
@@ -117,7 +117,7 @@ TEST_CASE("fields of a schema that its mask does not name are not read") {
             {"kind", "schema"}, {"name", ""}, {"type", "dynamic"}, {"entries", nlohmann::json::array()}});
 }
 
-TEST_CASE("a definition too long for a name loses its last entries and says so") {
+TEST_CASE("a definition too long for a name loses its last entries and is marked truncated") {
   const std::string name(500, 'n');
 
   register_schema("long", std::vector(200, entry_of(name.c_str(), NVTX_PAYLOAD_ENTRY_TYPE_INT8)), 200);
@@ -143,7 +143,7 @@ TEST_CASE("an enum is recorded with its values") {
         "entries":[{"name":"red","value":1},{"name":"blue","value":2,"flag":true}]})"));
 }
 
-TEST_CASE("a payload range is named by the message in its payload and carries the data") {
+TEST_CASE("a payload range gets its name from the message in its payload and keeps the data") {
   const std::uint64_t schema = message_schema();
   const Message message{7, "from the payload"};
   const nvtxPayloadData_t data{schema, sizeof message, &message};
@@ -159,7 +159,7 @@ TEST_CASE("a payload range is named by the message in its payload and carries th
   CHECK(seen[0].extra == bytes_of(message));
 }
 
-TEST_CASE("the message may be a registered string behind entries of other sizes") {
+TEST_CASE("the message may be a registered string after entries of other sizes") {
   struct Payload {
     std::uint8_t small;
     double values[3];
@@ -187,7 +187,7 @@ TEST_CASE("the message may be a registered string behind entries of other sizes"
   CHECK(seen[0].extra.size() == sizeof payload);
 }
 
-TEST_CASE("the message may be a text of fixed length inside of the payload") {
+TEST_CASE("the message may be a text of fixed length inside the payload") {
   struct Payload {
     std::int32_t number;
     char text[8];
@@ -211,7 +211,7 @@ TEST_CASE("the message may be a text of fixed length inside of the payload") {
   CHECK(name_text(seen[1].event.b) == "abc");
 }
 
-TEST_CASE("a payload shorter than its schema is not read behind its end") {
+TEST_CASE("a payload shorter than its schema is not read beyond its end") {
   const std::uint64_t schema = message_schema();
   const std::unique_ptr<std::byte[]> memory(new std::byte[10]{});
   const nvtxPayloadData_t data{schema, 10, memory.get()};
@@ -224,7 +224,7 @@ TEST_CASE("a payload shorter than its schema is not read behind its end") {
   CHECK(seen[0].extra.size() == 10);
 }
 
-TEST_CASE("start/end ranges carry a payload of their start or of their end") {
+TEST_CASE("start/end ranges keep a payload of their start or of their end") {
   const std::uint64_t schema = message_schema();
   const Message message{1, "started"}, last{2, "ended"};
   const nvtxPayloadData_t at_start{schema, sizeof message, &message}, at_end{schema, sizeof last, &last};
@@ -245,7 +245,7 @@ TEST_CASE("start/end ranges carry a payload of their start or of their end") {
   CHECK(dropped == 1);
 }
 
-TEST_CASE("event attributes may bring extended payloads: the first is kept, others are counted") {
+TEST_CASE("event attributes may have extended payloads: the first is kept, others are counted") {
   const std::uint64_t schema = message_schema();
   const Message message{3, "unused"};
   nvtxEventAttributes_t event{};
@@ -270,7 +270,7 @@ TEST_CASE("event attributes may bring extended payloads: the first is kept, othe
   CHECK(dropped == 1);
 }
 
-TEST_CASE("the extension answers what it is asked") {
+TEST_CASE("the extension's queries return ids, times and enabled") {
   CHECK(nvtxDomainIsEnabled(nullptr) == 1);
   const std::int64_t before_ns = clock_now_ns();
   CHECK(nvtxTimestampGet() >= before_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests look at after NVTX calls of their own: events of the process's recorder.
+// Gives tests the events in the process's recorder after their NVTX calls.
 #pragma once
 
 #include <nvtx3/nvToolsExt.h>
@@ -20,7 +20,7 @@ struct Seen {
   std::uint64_t schema = 0;
 };
 
-/// Attributes with a text and nothing else.
+/// Attributes with only a text.
 inline nvtxEventAttributes_t event_of(const char* text) {
   nvtxEventAttributes_t event{};
   event.version = NVTX_VERSION;
@@ -60,7 +60,7 @@ inline std::string open_name() {
   return path_name(recorder().threads.current()->stack().path());
 }
 
-/// How often `cause` was counted while `action` ran.
+/// Counts of `cause` while `action` ran.
 template <typename Action>
 std::uint64_t counted(Loss cause, const Action& action) {
   const std::uint64_t before = recorder().loss.get(cause);

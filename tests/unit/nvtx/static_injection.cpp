@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the nvtx3 headers of this test program load our handlers, the way they load
-// a tool that is linked into the program: by two strong symbols.
+// Makes the nvtx3 headers of this test program load our handlers, like a tool that is linked
+// into the program: by two strong symbols.
 #include <cstdlib>
 
 #include "profiler/nvtx/nvtx.h"
@@ -19,7 +19,7 @@ int initialize_extension(nvtxExtModuleInfo_t* module) {
   return rangefinder::nvtx_initialize_extension(module);
 }
 
-// The variable would win over the symbols.
+// The variable would take precedence over the symbols.
 [[maybe_unused]] const int unset = unsetenv("NVTX_INJECTION64_PATH");
 
 }  // namespace

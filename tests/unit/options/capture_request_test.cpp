@@ -15,7 +15,7 @@ CaptureRequest read(const char* text, const char* end = "") {
 
 }  // namespace
 
-TEST_CASE("cudaProfilerApi opens as many windows as there are calls") {
+TEST_CASE("cudaProfilerApi opens a window for every pair of calls") {
   const CaptureRequest request = read("cudaProfilerApi");
 
   CHECK(request.by == CaptureBy::profiler_calls);
@@ -24,7 +24,7 @@ TEST_CASE("cudaProfilerApi opens as many windows as there are calls") {
   CHECK(read("cudaProfilerApi", "repeat:3").windows == 3);
 }
 
-TEST_CASE("a range is named by a pattern, and may have a domain and limits") {
+TEST_CASE("a range capture has a pattern and may have a domain and limits") {
   const CaptureRequest request = read("nvtx:model/{a,b}/*@torch,after:10,for:20");
 
   CHECK(request.by == CaptureBy::ranges);
@@ -36,7 +36,7 @@ TEST_CASE("a range is named by a pattern, and may have a domain and limits") {
   CHECK(read("nvtx:step").for_count == 1);
 }
 
-TEST_CASE("limits alone are of outermost ranges, or of time") {
+TEST_CASE("limits without a range count outermost ranges or time") {
   const CaptureRequest ranges = read("after:10,for:20");
   const CaptureRequest time = read("after:1.5s,for:200ms", "repeat");
 
@@ -48,7 +48,7 @@ TEST_CASE("limits alone are of outermost ranges, or of time") {
   CHECK(time.windows == CaptureRequest::kUnlimited);
 }
 
-TEST_CASE("what makes no sense is refused, and changes nothing") {
+TEST_CASE("an invalid capture is refused and changes nothing") {
   CaptureRequest request = read("nvtx:kept");
   for (const char* const text :
        {"sometimes", "nvtx:", "nvtx:@domain", "nvtx:a@", "after:10,for:2s", "after:", "for:0",
@@ -62,6 +62,6 @@ TEST_CASE("what makes no sense is refused, and changes nothing") {
   CHECK(request.glob == "kept");
 }
 
-TEST_CASE("nothing asked for is nothing captured") {
+TEST_CASE("an empty request captures nothing") {
   CHECK(read("").empty());
 }

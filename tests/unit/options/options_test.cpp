@@ -18,7 +18,7 @@ Options read(const std::vector<std::string>& variables) {
   return read_options(environment.data());
 }
 
-/// All that is read, but for the complaints.
+/// All options except the problems.
 auto values(const Options& o) {
   return std::tie(o.out, o.counters, o.counters_requested, o.sample_interval_us, o.sample_cpu_percent,
                   o.metrics, o.exact_at, o.exact_range, o.exact_kernel, o.exact_skip, o.exact_batch, o.start,
@@ -34,18 +34,18 @@ std::string assignment(const OptionSpec& option, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("without variables every option has its default and there is nothing to complain about") {
+TEST_CASE("without variables every option has its default and there are no problems") {
   const Options options = read({"PATH=/bin", "CUDA_VISIBLE_DEVICES=0"});
 
   CHECK(values(options) == values(Options{}));
   CHECK(options.problems.empty());
 }
 
-TEST_CASE("an environment that is not there is an empty one") {
+TEST_CASE("a null environment is an empty one") {
   CHECK(values(read_options(nullptr)) == values(Options{}));
 }
 
-TEST_CASE("the default that the table shows is the default in use") {
+TEST_CASE("the default in the table is the default in use") {
   for (const OptionSpec& option : kOptions) {
     INFO(option.variable);
     const Options options = read({assignment(option, option.fallback)});
@@ -55,7 +55,7 @@ TEST_CASE("the default that the table shows is the default in use") {
   }
 }
 
-TEST_CASE("what a switch of run sets is understood and changes something") {
+TEST_CASE("the value that a switch of run sets is understood and changes something") {
   for (const OptionSpec& option : kOptions) {
     if (!option.is_switch || std::string(option.variable) == "RANGEFINDER_TORCH_MODULES") continue;
     INFO(option.variable);
@@ -66,7 +66,7 @@ TEST_CASE("what a switch of run sets is understood and changes something") {
   }
 }
 
-TEST_CASE("every text goes to its own option") {
+TEST_CASE("every text variable sets its own option") {
   const Options options = read({"RANGEFINDER_OUT=/tmp/a=b", "RANGEFINDER_REPORT=stderr",
                                 "RANGEFINDER_LOG=debug", "RANGEFINDER_CUPTI=c", "RANGEFINDER_RECORD=r",
                                 "RANGEFINDER_NVTX_CHAIN=n", "RANGEFINDER_MANIFEST=m"});
@@ -81,7 +81,7 @@ TEST_CASE("every text goes to its own option") {
   CHECK(options.problems.empty());
 }
 
-TEST_CASE("choices are what their words say") {
+TEST_CASE("each word of a choice sets its value") {
   const Options options =
       read({"RANGEFINDER_COUNTERS=exact", "RANGEFINDER_EXACT_AT=range", "RANGEFINDER_MEMORY=off",
             "RANGEFINDER_EVENTS=off", "RANGEFINDER_FOLD_DIGITS=on", "RANGEFINDER_KEEP=last",
@@ -96,10 +96,10 @@ TEST_CASE("choices are what their words say") {
   CHECK(options.force);
 }
 
-TEST_CASE("counters are sampled on request, or by themselves where nobody would miss them") {
-  const Options asked = read({"RANGEFINDER_COUNTERS=sampled"});
-  CHECK(asked.counters == CounterMode::sampled);
-  CHECK(asked.counters_requested);
+TEST_CASE("counters are sampled on request, and by auto without counting as requested") {
+  const Options requested = read({"RANGEFINDER_COUNTERS=sampled"});
+  CHECK(requested.counters == CounterMode::sampled);
+  CHECK(requested.counters_requested);
 
   const Options automatic = read({"RANGEFINDER_COUNTERS=auto"});
   CHECK(automatic.counters == CounterMode::sampled);
@@ -107,7 +107,7 @@ TEST_CASE("counters are sampled on request, or by themselves where nobody would 
   CHECK(automatic.problems.empty());
 }
 
-TEST_CASE("expressions that are none are refused") {
+TEST_CASE("an invalid regular expression is refused") {
   const Options options = read({"RANGEFINDER_EXACT_KERNEL=gemm.*", "RANGEFINDER_EXACT_SKIP=("});
 
   CHECK(options.exact_kernel == "gemm.*");
@@ -123,10 +123,10 @@ TEST_CASE("sizes given in MiB are kept in bytes") {
   CHECK(options.max_bytes == std::uint64_t{10'000} * 1024 * 1024);
 }
 
-TEST_CASE("numbers are taken from the least to the most that the help names, and no others") {
+TEST_CASE("numbers within the limits in the help are accepted, others are refused") {
   struct Bounds {
     const char* variable;
-    const char* taken[2];
+    const char* accepted[2];
     const char* refused[2];
   };
   const Bounds all[] = {
@@ -141,7 +141,7 @@ TEST_CASE("numbers are taken from the least to the most that the help names, and
   for (const Bounds& bounds : all) {
     INFO(bounds.variable);
     const std::string name = std::string(bounds.variable) + "=";
-    for (const char* text : bounds.taken) {
+    for (const char* text : bounds.accepted) {
       const Options options = read({name + text});
       CHECK(values(options) != values(Options{}));
       CHECK(options.problems.empty());
@@ -154,14 +154,14 @@ TEST_CASE("numbers are taken from the least to the most that the help names, and
   }
 }
 
-TEST_CASE("a summary every 0 ms is one at the end only") {
+TEST_CASE("a summary interval of 0 ms means one summary, at the end") {
   const Options options = read({"RANGEFINDER_SUMMARY_MS=0"});
 
   CHECK(options.summary_ms == 0);
   CHECK(options.problems.empty());
 }
 
-TEST_CASE("what is no whole number is refused with the variable, the value and what is wanted") {
+TEST_CASE("a value that is not a whole number is refused with variable, value and limits") {
   for (const char* text : {"many", "-1", "+8", " 8", "8 ", "8.5", "0x10", "99999999999999999999"}) {
     INFO(text);
     const Options options = read({std::string("RANGEFINDER_BUFFERS=") + text});
@@ -170,35 +170,35 @@ TEST_CASE("what is no whole number is refused with the variable, the value and w
     REQUIRE(options.problems.size() == 1);
     CHECK(options.problems[0] ==
           std::string("RANGEFINDER_BUFFERS=") + text +
-              " is not understood: a whole number from 4 to 512. The default is used.");
+              " is not understood: expected a whole number from 4 to 512. The default is used.");
   }
 }
 
-TEST_CASE("a word that is no choice is refused and the default stays") {
+TEST_CASE("an unknown word for a choice is refused and the default is used") {
   const Options options = read({"RANGEFINDER_COUNTERS=Exact", "RANGEFINDER_KEEP=newest"});
 
   CHECK(options.counters == CounterMode::off);
   CHECK_FALSE(options.keep_last);
   REQUIRE(options.problems.size() == 2);
   CHECK(options.problems[0] ==
-        "RANGEFINDER_COUNTERS=Exact is not understood: off, sampled or exact. The default is used.");
+        "RANGEFINDER_COUNTERS=Exact is not understood: expected off, sampled or exact. The default is used.");
   CHECK(options.problems[1].find("last or first") != std::string::npos);
 }
 
-TEST_CASE("a level of the log that does not exist is told") {
+TEST_CASE("an unknown log level is reported") {
   const Options options = read({"RANGEFINDER_LOG=loud"});
 
   REQUIRE(options.problems.size() == 1);
   CHECK(options.problems[0].find("RANGEFINDER_LOG=loud") == 0);
 }
 
-TEST_CASE("an unknown variable is named with the nearest known one") {
+TEST_CASE("an unknown variable is reported with the nearest known one") {
   const Options options = read({"RANGEFINDER_COUNTER=exact", "RANGEFINDER_OUTPUT=/tmp/x"});
 
   CHECK(options.counters == CounterMode::off);
   REQUIRE(options.problems.size() == 2);
   CHECK(options.problems[0] ==
-        "RANGEFINDER_COUNTER is no variable of Rangefinder; did you mean RANGEFINDER_COUNTERS?");
+        "RANGEFINDER_COUNTER is not a Rangefinder variable; did you mean RANGEFINDER_COUNTERS?");
   CHECK(options.problems[1].find("RANGEFINDER_OUT?") != std::string::npos);
 }
 
@@ -210,11 +210,11 @@ TEST_CASE("a name that only begins like an option does not set it") {
   CHECK(options.problems.size() == 2);
 }
 
-TEST_CASE("of a variable that stands there twice the first counts, as in getenv") {
+TEST_CASE("the first of two equal variables is used, as in getenv") {
   CHECK(read({"RANGEFINDER_OUT=first", "RANGEFINDER_OUT=second"}).out == "first");
 }
 
-TEST_CASE("start and capture decide together whether the first window opens by itself") {
+TEST_CASE("start and capture together decide whether recording starts by itself") {
   CHECK(read({"RANGEFINDER_START=ready"}).start == StartMode::ready);
   CHECK(starts_recording(nullptr, nullptr));
   CHECK(starts_recording("on", ""));
@@ -223,7 +223,7 @@ TEST_CASE("start and capture decide together whether the first window opens by i
   CHECK_FALSE(starts_recording(nullptr, "cudaProfilerApi"));
 }
 
-TEST_CASE("a capture that is not understood is refused with what would be") {
+TEST_CASE("a capture that is not understood is refused with the accepted forms") {
   const Options text = read({"RANGEFINDER_CAPTURE=now"});
   const Options end = read({"RANGEFINDER_CAPTURE=nvtx:a", "RANGEFINDER_CAPTURE_END=soon"});
 
@@ -235,7 +235,7 @@ TEST_CASE("a capture that is not understood is refused with what would be") {
   CHECK(end.problems[0].find("repeat:N") != std::string::npos);
 }
 
-TEST_CASE("monitor mode is a window and a period, and costs little unless told otherwise") {
+TEST_CASE("monitor mode is a window and a period, with the cheapest settings by default") {
   const Options options = read({"RANGEFINDER_MONITOR=50ms/2s", "RANGEFINDER_EVENTS=on"});
 
   CHECK(options.monitor.window_ns == 50'000'000);
@@ -247,9 +247,9 @@ TEST_CASE("monitor mode is a window and a period, and costs little unless told o
 }
 
 TEST_CASE("a monitor window of more than half a period is refused, and so are exact counters") {
-  for (const char* const wrong : {"2s/3s", "1ms/10s", "100ms", "often"}) {
-    INFO(wrong);
-    const Options options = read({std::string("RANGEFINDER_MONITOR=") + wrong});
+  for (const char* const invalid : {"2s/3s", "1ms/10s", "100ms", "often"}) {
+    INFO(invalid);
+    const Options options = read({std::string("RANGEFINDER_MONITOR=") + invalid});
     CHECK(!options.monitor.on());
     CHECK(options.problems.size() == 1);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of a trace gets into the page: small traces on disk, looked at as JSON before it is packed.
+// The data of a trace in the page: small traces on disk, checked as JSON before packing.
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -37,7 +37,7 @@ Made made(const test::TraceOnDisk& on_disk, const PageLimits& limits = {}) {
   return out;
 }
 
-/// A trace of `n` kernels of 1 us, each in a range of its own, one every 10 us.
+/// A trace of `n` kernels of 1 us, each in its own range, one every 10 us.
 void make_many_kernels(test::TraceOnDisk& out, std::uint32_t n) {
   using namespace test;
   out.lines = {line_of(header()), line_of(gpu()), line_of(path(1, 0, "step")),
@@ -73,7 +73,7 @@ TEST_CASE("a module's row in the page is the row of report --json, with its name
   CHECK(modules[0]["parent"] == -1);
 }
 
-TEST_CASE("a range spans on the GPU what was launched inside of it and below it") {
+TEST_CASE("the GPU span of a range covers the work launched inside it and its children") {
   test::TraceOnDisk on_disk;
   LaunchRecord outer = test::launch(1, 1, 1), inner = test::launch(2, 2, 2);
   inner.host.start_ns = 200;
@@ -83,13 +83,13 @@ TEST_CASE("a range spans on the GPU what was launched inside of it and below it"
 
   const Json ranges = made(on_disk).timeline["ranges"];
 
-  // By start: the outer one from 50 to 500, the inner one from 150 to 400.
+  // Sorted by start: the outer one from 50 to 500, the inner one from 150 to 400.
   CHECK(ranges["start"] == Json({50, 100}));
   CHECK(ranges["gpu_start"] == Json({1'000, 2'000}));
   CHECK(ranges["gpu_ns"] == Json({3'000, 1'000}));
 }
 
-TEST_CASE("a record that comes before its launch gets its arrow all the same") {
+TEST_CASE("a record that arrives before its launch still gets its arrow") {
   test::TraceOnDisk on_disk;
   const LaunchRecord on_launch = test::launch(1, 1, 1);
   on_disk.lines[test::TraceOnDisk::kLaunch1] = test::line_of(on_launch);
@@ -101,7 +101,7 @@ TEST_CASE("a record that comes before its launch gets its arrow all the same") {
   CHECK(pieces["launch_thread"][0] == 4711);
 }
 
-TEST_CASE("a whole graph stands in the lane of its stream, with its launch") {
+TEST_CASE("a whole graph is in the lane of its stream, with its launch") {
   test::TraceOnDisk on_disk;
   LaunchRecord call = test::launch(7, 1, 1);
   call.api = "cuGraphLaunch";
@@ -120,7 +120,7 @@ TEST_CASE("a whole graph stands in the lane of its stream, with its launch") {
   CHECK(pieces["launch_thread"] == Json({4711}));
 }
 
-TEST_CASE("kernels beyond the limit are left out one by one and stay in the busy time of their stream") {
+TEST_CASE("kernels beyond the limit are omitted but count in the busy time of their stream") {
   PageLimits limits;
   limits.work = 400;
   limits.ranges = 100;
@@ -144,7 +144,7 @@ TEST_CASE("kernels beyond the limit are left out one by one and stay in the busy
   CHECK(page.tables["kernels"][0]["count"] == 10'000);
 }
 
-TEST_CASE("modules beyond the limit are counted, and their kernels stand at the module above") {
+TEST_CASE("modules beyond the limit are counted, and their kernels belong to an ancestor") {
   test::TraceOnDisk on_disk;
   PageLimits limits;
   limits.modules = 1;
@@ -153,11 +153,11 @@ TEST_CASE("modules beyond the limit are counted, and their kernels stand at the 
 
   CHECK(page.tables["modules"].size() == 1);
   CHECK(page.tables["left_out"]["modules"] == 1);
-  // The only module left is "model": both kernels stand there.
+  // The only module in the page is "model": both kernels belong to it.
   for (const Json& module : page.timeline["lanes"][0]["pieces"]["module"]) CHECK(module == 0);
 }
 
-TEST_CASE("a page holds its data as text that cannot end the script it is in") {
+TEST_CASE("the data of a page are text that cannot end its script") {
   test::TraceOnDisk on_disk;
   on_disk.lines[test::TraceOnDisk::kOuter] = test::line_of(test::path(1, 0, "</script><script>alert(1)"));
   on_disk.write();
@@ -171,7 +171,7 @@ TEST_CASE("a page holds its data as text that cannot end the script it is in") {
   CHECK(page.size() > page_template().size());
 }
 
-TEST_CASE("two traces share one page's limits") {
+TEST_CASE("two traces share the limits of a page") {
   const PageLimits half = PageLimits{}.shared_by(2);
 
   CHECK(half.work == PageLimits{}.work / 2);

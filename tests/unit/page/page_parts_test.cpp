@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts that bound what a page holds: bins, windows, longest intervals, points, busy time.
+// The parts that bound the data of a page: bins, windows, longest intervals, points, busy time.
 #include <zlib.h>
 
 #include <numeric>
@@ -42,7 +42,7 @@ AllocRecord allocation(TimeNs at, std::uint64_t address, std::uint64_t bytes, bo
 
 }  // namespace
 
-TEST_CASE("bins of time keep every count while they become wider") {
+TEST_CASE("time bins keep every count when they become wider") {
   TimeBins bins(8);
   for (TimeNs at = 0; at < 1'000'000'000; at += 1'000'000) bins.add(at);
 
@@ -51,14 +51,14 @@ TEST_CASE("bins of time keep every count while they become wider") {
   CHECK(bins.width_ns() * 8 >= 1'000'000'000);
 }
 
-TEST_CASE("what happened before time 0 counts in the first bin") {
+TEST_CASE("times before 0 count in the first bin") {
   TimeBins bins(8);
   bins.add(-5);
 
   CHECK(bins.counts()[0] == 1);
 }
 
-TEST_CASE("a trace with little work is kept as a whole") {
+TEST_CASE("a trace with little work is kept completely") {
   TimeBins work(64);
   work.add(5, 100);
 
@@ -69,7 +69,7 @@ TEST_CASE("a trace with little work is kept as a whole") {
   CHECK(detail.windows[0].start_ns == INT64_MIN);
 }
 
-TEST_CASE("of a trace with much work the slowest iteration is kept, and windows do not overlap") {
+TEST_CASE("a trace with much work keeps its slowest iteration, and windows do not overlap") {
   TimeBins work(1024);
   std::vector<Iteration> iterations;
   for (TimeNs i = 0; i < 100; ++i) {
@@ -88,7 +88,7 @@ TEST_CASE("of a trace with much work the slowest iteration is kept, and windows 
   CHECK(slowest);
 }
 
-TEST_CASE("of very many intervals the longest stay") {
+TEST_CASE("the longest of many intervals are kept") {
   LongestItems<Span> longest(10);
   for (TimeNs i = 0; i < 1000; ++i) longest.add({1000 - i, 1000 - i + (i * 7919) % 1000});
 
@@ -100,14 +100,14 @@ TEST_CASE("of very many intervals the longest stay") {
   for (std::size_t i = 1; i < kept.size(); ++i) CHECK(kept[i - 1].start_ns <= kept[i].start_ns);
 }
 
-TEST_CASE("memory is bounded where all intervals are equally long") {
+TEST_CASE("memory is bounded if all intervals are equally long") {
   LongestItems<Span> longest(10);
   for (TimeNs i = 0; i < 1000; ++i) longest.add({i, i + 5});
 
   CHECK(longest.take().size() == 10);
 }
 
-TEST_CASE("a piece of work over two bins is busy in both in proportion") {
+TEST_CASE("work over two bins counts in both, in proportion") {
   StreamBusy busy(1, 10, 0, 999);
   busy.add(0, true, 150, 220);
 
@@ -120,7 +120,7 @@ TEST_CASE("a piece of work over two bins is busy in both in proportion") {
   CHECK(busy.permille(0, false)[1] == 0);
 }
 
-TEST_CASE("merging samples loses no byte and bounds their number") {
+TEST_CASE("merging samples loses no byte and bounds the number of points") {
   SamplePoints points(16);
   std::uint64_t units = 0;
   for (int line = 0; line < 50; ++line) {
@@ -142,7 +142,7 @@ TEST_CASE("merging samples loses no byte and bounds their number") {
   CHECK(points.merged());
 }
 
-TEST_CASE("memory in use goes up with an allocation and down with its free, and peaks survive merging") {
+TEST_CASE("memory in use rises with an allocation and falls with its free, and peaks survive merging") {
   MemoryPoints memory(8);
   memory.add(allocation(1, 0x100, 1000));
   memory.add(allocation(2, 0x200, 5000));
@@ -161,7 +161,7 @@ TEST_CASE("memory in use goes up with an allocation and down with its free, and 
   CHECK(points.size() <= 17);
 }
 
-TEST_CASE("packed text holds nothing that could end a script, and unpacks to the same bytes") {
+TEST_CASE("packed text cannot end a script, and unpacks to the same bytes") {
   std::string bytes = "</script><!--\"'\xff";
   for (int i = 0; i < 1000; ++i) bytes += std::to_string(i * i);
 

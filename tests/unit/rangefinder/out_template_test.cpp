@@ -31,7 +31,7 @@ void touch(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("every letter of a template is expanded") {
+TEST_CASE("every placeholder of a template is expanded") {
   const FakeEnvironment environment{{{"JOB", "j9"}}};
 
   const ExpandedOut out = expand_out_template("/d/%h/%q{JOB}/r%r-%p-100%%", kAll, environment);
@@ -44,13 +44,13 @@ TEST_CASE("without a rank variable the rank is 0") {
   CHECK(expand_out_template("r%r", {"1", "h", ""}, FakeEnvironment{}).text == "r0");
 }
 
-TEST_CASE("without a process id the process id stays for later") {
+TEST_CASE("without a process id %p stays") {
   const ExpandedOut out = expand_out_template("a%%-%p-%h", kWithoutPid, FakeEnvironment{});
 
   CHECK(out.text == "a%%-%p-node7");
 }
 
-TEST_CASE("expanding in two steps gives the same as in one, even where values hold percent signs") {
+TEST_CASE("expanding in two steps gives the same as in one, even if values contain percent signs") {
   const FakeEnvironment environment{{{"ODD", "50%p%h"}}};
   const std::string text = "%q{ODD}/%%p/%p";
 
@@ -68,7 +68,7 @@ TEST_CASE("a variable that is not set is a problem, and the text stays usable") 
   CHECK(out.problem.find("MISSING") != std::string::npos);
 }
 
-TEST_CASE("an unknown letter and an unclosed brace are problems") {
+TEST_CASE("an unknown placeholder and an unclosed brace are problems") {
   CHECK(expand_out_template("a%z", kAll, FakeEnvironment{}).problem.find("%z") != std::string::npos);
   CHECK_FALSE(expand_out_template("a%q{B", kAll, FakeEnvironment{}).problem.empty());
   CHECK(expand_out_template("a%", kAll, FakeEnvironment{}).text == "a%");
@@ -86,7 +86,7 @@ TEST_CASE("the first rank variable that is set wins") {
   CHECK(rank_from(FakeEnvironment{}).empty());
 }
 
-TEST_CASE("run makes the template absolute and keeps the process id open") {
+TEST_CASE("run makes the template absolute and keeps %p") {
   const std::string prepared = prepare_out_template("trace-%p");
 
   CHECK(prepared.front() == '/');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of counters: `exact` in its three forms, metric sets, samples, truth: write ─▶ read ─▶ the same.
+// Counter lines: the three forms of `exact`, metric sets, samples, truth. write ─▶ read ─▶ the same.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,7 +11,7 @@
 using namespace rangefinder;
 using namespace rangefinder::round_trip;
 
-TEST_CASE("the three forms of an exact line keep what is theirs") {
+TEST_CASE("the three forms of an exact line keep their own keys") {
   ExactRecord range;
   range.is_counter_range = true;
   range.counter_range = UINT64_MAX;
@@ -31,7 +31,7 @@ TEST_CASE("the three forms of an exact line keep what is theirs") {
   ExactRecord sharing;
   sharing.kind = WorkKind::memset;
   sharing.counter_range = 5;
-  sharing.measured = true;  // by the range: nothing of that is in this line
+  sharing.measured = true;  // by the range: its values are not in this line
   sharing.gpu_ns = 9;
   check_round_trip(sharing);
   CHECK(read_as(sharing).counter_range == 5);
@@ -45,7 +45,7 @@ TEST_CASE("the three forms of an exact line keep what is theirs") {
   CHECK(read_as(own).has_bytes);
 }
 
-TEST_CASE("values of a metric set survive bit by bit, what has no value is absent") {
+TEST_CASE("values of a metric set survive bit by bit, missing values are absent") {
   ExactRecord exact;
   exact.measured = true;
   exact.has_bytes = false;
@@ -66,7 +66,7 @@ TEST_CASE("values of a metric set survive bit by bit, what has no value is absen
   CHECK(read_as(exact).values.size() == 5);
 }
 
-TEST_CASE("truth stands in the end line where there is one") {
+TEST_CASE("the end line has truth if there is any") {
   EndRecord end;
   CHECK(example::text_of(end).find("truth") == std::string::npos);
   end.truth = {1, 2, 0};
@@ -76,7 +76,7 @@ TEST_CASE("truth stands in the end line where there is one") {
   CHECK(read_as(end).truth.measured_bytes == 0);
 }
 
-TEST_CASE("samples keep every number, and columns of zeros are left out") {
+TEST_CASE("samples keep every number, and columns of zeros are omitted") {
   SamplesRecord samples;
   samples.gpu = UINT32_MAX;
   samples.runs = {{kFirst, kLast, 1}, {0, 0, 2}};
@@ -96,7 +96,7 @@ TEST_CASE("samples keep every number, and columns of zeros are left out") {
   CHECK(back.idle_samples == UINT64_MAX);
   CHECK(back.idle_units == samples.idle_units);
 
-  // The others of a column that is nearly all 0 are named by their place.
+  // A column that is nearly all 0 lists the other values by index.
   SamplesRecord sparse;
   sparse.runs = {{0, 1000, 100}};
   sparse.columns[kSamplePcieRead].assign(100, 0);

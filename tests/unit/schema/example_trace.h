@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small program as a trace: one line of every kind at least, every id resolved,
-// the ledger balanced. schema/examples/ holds what is written of it, byte for byte.
-// To write the examples again: RANGEFINDER_UPDATE_EXAMPLES=1 and run the tests.
+// The trace of a small program: at least one line of every kind, every id resolved, the
+// ledger balanced. schema/examples/ contains the written form, byte for byte. To write the
+// examples again, run the tests with RANGEFINDER_UPDATE_EXAMPLES=1.
 #pragma once
 
 #include <cstdlib>
@@ -122,12 +122,12 @@ inline void add_gpu_work(std::vector<Line>& lines) {
   exact.l2_bytes = 4194304;
   lines.emplace_back(exact);
   lines.emplace_back(KernelRecord{work(31000, 40700, 17, 2), 1, 1});
-  ExactRecord outcome;
-  outcome.launch = {host(80500, 81000, 2, 2), "cuMemcpyDtoDAsync", 18, 1, 0};
-  outcome.kind = WorkKind::memcpy;
-  outcome.bytes = 512;
-  outcome.reason = "the batch was cut off";
-  lines.emplace_back(outcome);
+  ExactRecord unmeasured;
+  unmeasured.launch = {host(80500, 81000, 2, 2), "cuMemcpyDtoDAsync", 18, 1, 0};
+  unmeasured.kind = WorkKind::memcpy;
+  unmeasured.bytes = 512;
+  unmeasured.reason = "the batch was cut off";
+  lines.emplace_back(unmeasured);
   lines.emplace_back(MemcpyRecord{work(80900, 81000, 18, 2), CopyKind::DtoD, MemoryKind::device,
                                   MemoryKind::device, 512, true, 1, 0, 0});
 }
@@ -175,7 +175,7 @@ inline void add_exact_sets(std::vector<Line>& lines) {
   lines.emplace_back(range);
   lines.emplace_back(KernelRecord{work(91000, 100700, 20, 2), 1, 1});
   lines.emplace_back(MemsetRecord{work(100800, 101300, 21, 2), 0, 4096, MemoryKind::device});
-  // A copy large enough to be a check of the counters: read and written once each.
+  // A copy large enough to check the counters: its bytes are read and written once.
   ExactRecord copy;
   copy.launch = {host(83000, 83100, 2, 2), "cuMemcpyDtoDAsync", 22, 1, 0};
   copy.kind = WorkKind::memcpy;
@@ -234,7 +234,7 @@ inline void add_nvtx(std::vector<Line>& lines) {
   lines.emplace_back(mark);
 }
 
-// Lines of things that happened, by kind.
+// Event lines, by kind.
 inline auto events_by_kind(const std::vector<Line>& lines, std::size_t first) {
   std::map<std::string, std::uint64_t> counts;
   for (std::size_t i = first; i < lines.size(); ++i) {
@@ -286,7 +286,7 @@ inline std::string text_of(const Line& line) {
   return out;
 }
 
-/// What the example file of that name holds. Writes it first if the environment asks for that.
+/// Content of the example file `name`. Writes it first if the environment requests it.
 inline std::string example_file(const std::string& name, const std::string& expected) {
   const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
   const auto path = root / "schema" / "examples" / name;

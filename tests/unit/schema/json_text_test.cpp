@@ -68,12 +68,12 @@ TEST_CASE("every byte that is not part of a valid sequence becomes U+FFFD") {
   CHECK(valid("\xF0\x9F\x9A\xC3\xA9") == kBad + kBad + kBad + "\xC3\xA9");
 }
 
-TEST_CASE("whatever bytes go in, what comes out is JSON that reads back as the valid text") {
+TEST_CASE("any bytes become JSON that reads back as the valid text") {
   std::mt19937_64 random(7);
   simdjson::dom::parser parser;
   for (int round = 0; round < 2000; ++round) {
     std::string text(random() % 40, '\0');
-    // Mostly bytes that begin or continue sequences.
+    // Mostly bytes that start or continue sequences.
     for (char& c : text) c = static_cast<char>(random() % 3 == 0 ? random() % 256 : 0x80 + random() % 128);
 
     std::string_view read;
@@ -91,12 +91,12 @@ TEST_CASE("reals are the shortest text that reads back the same") {
   CHECK(real(3.0) == "3");
 }
 
-TEST_CASE("reals that JSON or a reader of integers cannot take are written around it") {
+TEST_CASE("reals that JSON or an integer parser cannot represent are written in another form") {
   CHECK(real(std::numeric_limits<double>::quiet_NaN()) == "\"nan\"");
   CHECK(real(std::numeric_limits<double>::infinity()) == "\"inf\"");
   CHECK(real(-std::numeric_limits<float>::infinity()) == "\"-inf\"");
   CHECK(real(-0.0) == "-0e+00");
-  CHECK(real(36893488147419103232.0) == "3.6893488147419103e+19");  // 2^65: no integer of 64 bits
+  CHECK(real(36893488147419103232.0) == "3.6893488147419103e+19");  // 2^65: not a 64-bit integer
 }
 
 TEST_CASE("any double and any float read back bit by bit") {
@@ -118,7 +118,7 @@ TEST_CASE("any double and any float read back bit by bit") {
   }
 }
 
-TEST_CASE("an object leaves out what is 0, empty or false where it may") {
+TEST_CASE("an object omits optional values that are 0, empty or false") {
   std::string out;
   JsonObject object(out);
   object.nonzero("a", 0);

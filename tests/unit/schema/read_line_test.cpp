@@ -22,7 +22,7 @@ std::string error_of(const std::string& text) {
   return reader.read(text, line) ? "no error" : reader.error();
 }
 
-// A line of the example with one piece of its text replaced.
+// A line of the example with a part of its text replaced.
 std::string changed(std::string_view kind, const std::string& from, const std::string& to) {
   for (const Line& line : example::lines()) {
     std::string text = example::text_of(line);
@@ -38,7 +38,7 @@ Json trace_schema() {
   return Json::parse(std::ifstream(root / "schema" / "trace.schema.json"));
 }
 
-// Of a kind and of what it includes by reference.
+// Keys of a kind, including those of referenced definitions.
 std::set<std::string> required_keys(const Json& schema, const Json& definition) {
   std::set<std::string> keys;
   const auto include = [&](const Json& part) {
@@ -58,7 +58,7 @@ std::string mark_with(const std::string& extras) {
 
 }  // namespace
 
-TEST_CASE("a missing key is named with its line's kind") {
+TEST_CASE("a missing key is reported with the kind of its line") {
   CHECK(error_of(changed("kernel", R"("stream":7,)", "")) == R"(kernel: key "stream" is missing)");
   CHECK(error_of(changed("header", R"("pid":4711,)", "")) == R"(header: key "pid" is missing)");
   CHECK(error_of(changed("end", R"("lost":0)", R"("gone":0)")) ==
@@ -66,7 +66,7 @@ TEST_CASE("a missing key is named with its line's kind") {
   CHECK(error_of(R"({"start":1})") == R"(line: key "t" is missing)");
 }
 
-TEST_CASE("what the JSON Schema requires of a kind, the reader requires too") {
+TEST_CASE("the reader requires all keys that the JSON Schema requires") {
   const Json schema = trace_schema();
   std::size_t removed = 0;
   for (const Line& line : example::lines()) {
@@ -82,7 +82,7 @@ TEST_CASE("what the JSON Schema requires of a kind, the reader requires too") {
   CHECK(removed > 180);
 }
 
-TEST_CASE("a value of the wrong type is named with what it must be") {
+TEST_CASE("a value of the wrong type is reported with the expected type") {
   CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":"7")")) ==
         R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
   CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":-1)")) ==
@@ -112,13 +112,13 @@ TEST_CASE("a value of the wrong type is named with what it must be") {
         R"(payload_schema: key "definition" must be an object)");
 }
 
-TEST_CASE("an enumerator that does not exist is named") {
+TEST_CASE("an unknown enumerator is reported") {
   CHECK(error_of(changed("memcpy", "HtoD", "HtoX")) == R"(memcpy: key "kind" has the unknown value "HtoX")");
   CHECK(error_of(changed("mark", R"("payload_schema":16777216)", R"("payload":1,"payload_type":"")")) ==
         R"(mark: key "payload_type" has the unknown value "")");
 }
 
-TEST_CASE("start without end is refused, both absent is work that was not timed") {
+TEST_CASE("start without end is refused; without both the work was not timed") {
   CHECK(error_of(changed("kernel", R"("end":16000,)", "")) == R"(kernel: key "end" is missing)");
   CHECK(error_of(changed("kernel", R"("start":6000,"end":16000,)", "")) == "no error");
 }
@@ -127,7 +127,7 @@ TEST_CASE("a peer copy needs both of its GPUs") {
   CHECK(error_of(changed("memcpy", R"("src_gpu":0,)", "")) == R"(memcpy: key "src_gpu" is missing)");
 }
 
-TEST_CASE("an exact line has all four values or the reason why not") {
+TEST_CASE("an exact line has all four values or a reason") {
   CHECK(error_of(changed("exact", R"("dram_write_bytes":0,)", "")) ==
         R"(exact: key "dram_write_bytes" is missing)");
   CHECK(error_of(changed("exact", R"("gpu_ns":9900)", R"("gpu_ns":9900,"unmeasured":"x")")) ==
@@ -145,7 +145,7 @@ TEST_CASE("a metric set without bytes needs its values, a line with bytes needs 
         R"(exact: key "values" must be an array of numbers and nulls)");
 }
 
-TEST_CASE("a launch that shares a counter range has no values, the range counts its launches") {
+TEST_CASE("a launch that shares a counter range has no values; the range counts its launches") {
   CHECK(error_of(changed("exact", R"("shared_range":1)", R"("shared_range":1,"gpu_ns":5)")) ==
         R"(exact: keys "shared_range" and those of values exclude each other)");
   CHECK(error_of(changed("exact", R"("shared_range":1)", R"("shared_range":1,"unmeasured":"x")")) ==
@@ -160,15 +160,15 @@ TEST_CASE("a samples line has as many values in each column as samples in its ru
   const std::string whole = R"({"t":"samples","gpu":0,"runs":[[0,40000,2]],"l2":[1,2]})";
   CHECK(error_of(whole) == "no error");
   CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,2]],"l2":[1]})") ==
-        R"(samples: key "l2" must be one number a sample of "runs")");
+        R"(samples: key "l2" must be one number for each sample of "runs")");
   CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,2]],"l2":{"2":1}})") ==
-        R"(samples: key "l2" must be numbers by the place of their sample in "runs")");
+        R"(samples: key "l2" must be numbers by the index of their sample in "runs")");
   CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000]]})") ==
         R"(samples: key "runs" must be an array of [start, end, samples])");
   CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,0]]})") ==
         R"(samples: key "runs" must be runs of samples, each with a span)");
   CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,4294967295]],"l2":{"9":1}})") ==
-        R"(samples: key "runs" must be runs of no more than a million samples)");
+        R"(samples: key "runs" must be runs of at most a million samples)");
   CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[],"idle_samples":3})") ==
         R"(samples: key "idle" is missing)");
 }
@@ -177,7 +177,7 @@ TEST_CASE("a range without a name needs a path") {
   CHECK(error_of(changed("range", R"("path":2,)", "")) == R"(range: key "path" is missing)");
 }
 
-TEST_CASE("broken extras of NVTX calls are refused") {
+TEST_CASE("invalid NVTX extras are refused") {
   CHECK(error_of(mark_with(R"("payload":1)")) == R"(mark: key "payload_type" is missing)");
   CHECK(error_of(mark_with(R"("payload_type":"u64")")) == R"(mark: key "payload" is missing)");
   CHECK(error_of(mark_with(R"("payload":-1,"payload_type":"u32")")) ==
@@ -192,18 +192,18 @@ TEST_CASE("broken extras of NVTX calls are refused") {
         R"(mark: key "payload_data" must be pairs of hexadecimal digits)");
 }
 
-TEST_CASE("what is no JSON object is refused") {
-  CHECK(error_of("").find("the line is no JSON: ") == 0);
-  CHECK(error_of(R"({"t":"kernel","start":1)").find("the line is no JSON: ") == 0);
-  CHECK(error_of("{\"t\":\"\xff\"}").find("the line is no JSON: ") == 0);
-  CHECK(error_of(R"({"t":"x"}{"t":"y"})").find("the line is no JSON: ") == 0);
-  CHECK(error_of("[1]") == "the line is no JSON object");
+TEST_CASE("a line that is not a JSON object is refused") {
+  CHECK(error_of("").find("the line is not JSON: ") == 0);
+  CHECK(error_of(R"({"t":"kernel","start":1)").find("the line is not JSON: ") == 0);
+  CHECK(error_of("{\"t\":\"\xff\"}").find("the line is not JSON: ") == 0);
+  CHECK(error_of(R"({"t":"x"}{"t":"y"})").find("the line is not JSON: ") == 0);
+  CHECK(error_of("[1]") == "the line is not a JSON object");
   CHECK(error_of(R"({"t":7})") == R"(line: key "t" must be a string)");
 }
 
-TEST_CASE("a header of something else, or of a newer major version, is refused in a sentence") {
+TEST_CASE("a header of another format or a newer major version is refused with a sentence") {
   CHECK(error_of(changed("header", "rangefinder.trace", "other")) ==
-        R"(header: this is no trace of Rangefinder: schema is "other", not "rangefinder.trace")");
+        R"(header: this is not a Rangefinder trace: schema is "other", not "rangefinder.trace")");
   CHECK(error_of(changed("header", R"("version":"1.0")", R"("version":"2.0")")) ==
         "header: the trace has format 2.0, this program reads up to 1.x: use a newer Rangefinder");
   CHECK(error_of(changed("header", R"("version":"1.0")", R"("version":"one")")) ==
@@ -211,7 +211,7 @@ TEST_CASE("a header of something else, or of a newer major version, is refused i
   CHECK(error_of(changed("header", R"("version":"1.0")", R"("version":"1.7")")) == "no error");
 }
 
-TEST_CASE("unknown keys are ignored, an unknown kind is kept by name") {
+TEST_CASE("unknown keys are ignored; an unknown kind keeps its name") {
   CHECK(error_of(changed("kernel", R"("stream":7)", R"("new":{"a":[1]},"stream":7)")) == "no error");
   LineReader reader;
   Line line;
@@ -238,7 +238,7 @@ TEST_CASE("keys may come in any order") {
   CHECK(kernel.config == 9);
 }
 
-TEST_CASE("views stay good when the reader has read other lines") {
+TEST_CASE("views stay valid after the reader has read other lines") {
   LineReader reader;
   Line first, other;
   REQUIRE(reader.read(R"({"t":"sync","start":1,"end":2,"thread":3,"api":"cuStreamSynchronize"})", first));
@@ -250,7 +250,7 @@ TEST_CASE("views stay good when the reader has read other lines") {
   CHECK(std::get<SyncRecord>(first).api == "cuStreamSynchronize");
 }
 
-TEST_CASE("an error does not outlive the next good line") {
+TEST_CASE("an error is cleared by the next valid line") {
   LineReader reader;
   Line line;
   REQUIRE_FALSE(reader.read("{", line));

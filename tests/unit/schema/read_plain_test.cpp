@@ -36,7 +36,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), by);
 }
 
-/// "" or what is wrong: the plain reader may take only what the parser takes, and gives the same.
+/// Returns "" or the difference: the plain reader may accept only lines that the parser accepts, with the
+/// same result.
 std::string difference(const std::string& text) {
   LineReader reader;
   TextPool pool;
@@ -48,7 +49,7 @@ std::string difference(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("lines as the writer makes them are read without the parser, to the same bytes") {
+TEST_CASE("lines in the writer's form are read without the parser, to the same bytes") {
   for (const std::string& text : kLines) {
     INFO(text);
     TextPool pool;
@@ -59,7 +60,7 @@ TEST_CASE("lines as the writer makes them are read without the parser, to the sa
   }
 }
 
-TEST_CASE("what is not of the writer's form is left to the parser") {
+TEST_CASE("lines in another form are left to the parser") {
   CHECK_FALSE(takes(""));
   CHECK_FALSE(takes(" " + kKernel));
   CHECK_FALSE(takes(kKernel + " "));
@@ -81,7 +82,7 @@ TEST_CASE("what is not of the writer's form is left to the parser") {
   CHECK_FALSE(takes(replaced(kRange, ",\"path\":6", ",\"name\":2,\"path\":6")));
 }
 
-TEST_CASE("with any byte changed, or cut anywhere, a line is read as the parser reads it") {
+TEST_CASE("a line with any byte changed, or cut anywhere, is read like the parser reads it") {
   static const std::string kBytes = std::string("09-+.eE,:\"{}[]\\ tn\n\x7f\xff\xc3", 23) + '\0';
   for (const std::string& text : kLines) {
     for (std::size_t at = 0; at < text.size(); ++at) {

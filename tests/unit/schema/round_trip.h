@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A record to its line and back, for the tests of the format.
+// Writes a record and reads it back, for the tests of the format.
 #pragma once
 
 #include <limits>
@@ -25,7 +25,7 @@ inline Line read_back(LineReader& reader, const std::string& text) {
   return line;
 }
 
-/// Only work of the GPU may have no times, and only a range no end.
+/// Only GPU work may have no times, and only a range may have no end.
 template <typename Record>
 Record with_times(Record record) {
   const auto mend = [](TimeNs& time) { time = time == kNoTime ? 0 : time; };
@@ -53,7 +53,7 @@ inline void check_round_trip(Line line) {
 
 template <typename Record>
 Record read_as(const Record& record) {
-  static LineReader reader;  // views of the result must live
+  static LineReader reader;  // keeps the views of the result valid
   return std::get<Record>(read_back(reader, example::text_of(with_times(record))));
 }
 

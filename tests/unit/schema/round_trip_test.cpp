@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// write ─▶ read ─▶ write gives the same bytes, for every kind and the ends of its ranges.
+// write ─▶ read ─▶ write gives the same bytes, for every kind and the limits of its values.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -40,7 +40,7 @@ TEST_CASE("every line of the example reads back to the same bytes") {
   CHECK(kinds.size() == 34);  // every kind there is
 }
 
-TEST_CASE("records with nothing set read back to the same bytes") {
+TEST_CASE("default records read back to the same bytes") {
   check_round_trip(Header{});
   check_round_trip(GpuRecord{});
   check_round_trip(ContextRecord{});
@@ -70,7 +70,7 @@ TEST_CASE("records with nothing set read back to the same bytes") {
   check_round_trip(EndRecord{});
 }
 
-TEST_CASE("the ends of every integer range survive") {
+TEST_CASE("the limits of every integer type survive") {
   const GpuWork work{kFirst, kLast, kMax32, kMax32, kMax32, kMax32, kMax32, kMax64, kMax32, kMax64};
   check_round_trip(KernelRecord{work, kMax32, kMax32});
   const KernelRecord kernel = read_as(KernelRecord{work, kMax32, 1});
@@ -124,7 +124,7 @@ TEST_CASE("every enumerator survives") {
   }
 }
 
-TEST_CASE("names with any bytes come back as valid text, 100 kB as well") {
+TEST_CASE("names with any bytes come back as valid text, also 100 kB of them") {
   std::string name = "\xff\"" + all_bytes();
   while (name.size() < 100'000) name += name;
   const PathRecord path{1, 0, 0, name};
@@ -169,7 +169,7 @@ TEST_CASE("payloads of every type read back to the same bits") {
   }
 }
 
-TEST_CASE("NaN and infinite payloads survive as what they are") {
+TEST_CASE("NaN and infinite payloads survive") {
   for (const double value :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
         -std::numeric_limits<double>::infinity(), -0.0}) {
@@ -180,13 +180,13 @@ TEST_CASE("NaN and infinite payloads survive as what they are") {
   }
 }
 
-TEST_CASE("a payload schema keeps how its definition was written") {
+TEST_CASE("a payload schema keeps the original text of its definition") {
   const std::string definition = R"({"a": 1.0, "b" :[1e3,{"c":"\u0041"}], "d":{} })";
 
   CHECK(read_as(PayloadSchemaRecord{1, 0, definition}).definition == definition);
 }
 
-TEST_CASE("a start/end range keeps both threads, a push/pop range has none but its own") {
+TEST_CASE("a start/end range keeps both threads, a push/pop range has one") {
   CHECK(read_as(RangeRecord{1, 2, 3, 4, 5, 6, 7, 8, {}}).end_thread == 5);
   CHECK(read_as(RangeRecord{1, 2, 3, 4, 5, 6, 7, 0, {}}).end_thread == 0);
   CHECK(read_as(RangeRecord{1, 2, kNoTime, 4, 0, 6, 7, 0, {}}).end_ns == kNoTime);

@@ -52,7 +52,7 @@ TEST_CASE("a typical kernel line stays under 160 bytes") {
   CHECK(line_of(typical_kernel()).size() < 160);
 }
 
-TEST_CASE("a graph's node stands by its number, in a line of 180 bytes at most, and its id is read back") {
+TEST_CASE("a graph node is written by its number, in at most 180 bytes, and read back as its id") {
   // RT-DETR's graph, replayed for a minute and a half.
   KernelRecord node{{90'123'456'789, 90'123'461'789, 0, 1, 13, 54'321, 321, 987}, 45, 67};
   node.work.graph = 12;
@@ -66,7 +66,7 @@ TEST_CASE("a graph's node stands by its number, in a line of 180 bytes at most, 
   CHECK(std::get<KernelRecord>(read_back(line)).work.graph_node == node.work.graph_node);
 }
 
-TEST_CASE("the first node of a graph, and a node of another one, keep their ids") {
+TEST_CASE("the first node of a graph and a node of another graph keep their ids") {
   for (const std::uint64_t id : {std::uint64_t{7} << 32, std::uint64_t{8} << 32 | 3}) {
     KernelRecord node = typical_kernel();
     node.work.graph = 7;
@@ -79,7 +79,7 @@ TEST_CASE("the first node of a graph, and a node of another one, keep their ids"
   }
 }
 
-TEST_CASE("writing appends and leaves what is there") {
+TEST_CASE("writing appends to the existing text") {
   std::string out = "before\n";
 
   write_line(out, ClockRecord{1, -2});
@@ -87,7 +87,7 @@ TEST_CASE("writing appends and leaves what is there") {
   CHECK(out == "before\n{\"t\":\"clock\",\"at\":1,\"monotonic\":-2}\n");
 }
 
-TEST_CASE("a kernel line with every field at its longest is whole and fits a hot line's room") {
+TEST_CASE("the longest possible kernel line fits into a hot line") {
   KernelRecord record;
   record.work = {INT64_MIN + 1, INT64_MIN + 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
                  UINT32_MAX,    UINT64_MAX,    UINT32_MAX, UINT64_MAX, true};
@@ -99,7 +99,7 @@ TEST_CASE("a kernel line with every field at its longest is whole and fits a hot
   static_assert(HotLine::kRoom > 300);
 }
 
-TEST_CASE("a hot line allocates nothing once its string has room") {
+TEST_CASE("a hot line does not allocate if its string has capacity") {
   std::string out;
   out.reserve(4096);
   const char* const storage = out.data();
@@ -110,7 +110,7 @@ TEST_CASE("a hot line allocates nothing once its string has room") {
   CHECK(out.capacity() >= 4096);
 }
 
-TEST_CASE("GPU work without one of its times has neither") {
+TEST_CASE("GPU work that lacks one time is written without both") {
   KernelRecord kernel = typical_kernel();
   kernel.work.end_ns = kNoTime;
 
@@ -118,7 +118,7 @@ TEST_CASE("GPU work without one of its times has neither") {
   CHECK(line_of(kernel).find("\"end\"") == std::string::npos);
 }
 
-TEST_CASE("a range that was never closed ends at null") {
+TEST_CASE("a range that was never closed has the end null") {
   CHECK(line_of(RangeRecord{4, 10, kNoTime, 5, 0, 0, 3, 0, {}}) ==
         "{\"t\":\"range\",\"start\":10,\"end\":null,\"id\":4,\"thread\":5,\"path\":3}\n");
 }
@@ -153,7 +153,7 @@ TEST_CASE("measured values that are 0 are written, unmeasured ones are not") {
   CHECK(line_of(exact).find(R"("unmeasured":"no pass"})") != std::string::npos);
 }
 
-TEST_CASE("a counter range has keys of its own, and says when it is not exclusive") {
+TEST_CASE("a counter range has its own keys, and is marked if it is not exclusive") {
   ExactRecord range;
   range.launch.host = {10, 20, 4, 3, 2};
   range.is_counter_range = true;
@@ -169,7 +169,7 @@ TEST_CASE("a counter range has keys of its own, and says when it is not exclusiv
   CHECK(line_of(range).find(R"("kernels":0,"exclusive":false,"gpu_ns":0)") != std::string::npos);
 }
 
-TEST_CASE("an enumerator outside of its list is written as unknown, not read past the table") {
+TEST_CASE("an enumerator outside its list is written as unknown, without reading past the table") {
   MemcpyRecord copy;
   copy.kind = static_cast<CopyKind>(200);
   copy.source = static_cast<MemoryKind>(99);
@@ -190,7 +190,7 @@ TEST_CASE("only losses that happened are in a loss object") {
   CHECK(line_of(flush) == "{\"t\":\"flush\",\"at\":0,\"records\":0,\"loss\":{\"events_dropped\":3}}\n");
 }
 
-TEST_CASE("the example trace is what the writer writes, byte for byte") {
+TEST_CASE("the writer writes the example trace byte for byte") {
   std::string expected;
   for (const Line& line : example::lines()) expected += example::text_of(line);
 

@@ -21,20 +21,20 @@ int with(const std::string& lines) {
 
 }  // namespace
 
-TEST_CASE("a plain question from this machine is let in") {
+TEST_CASE("a plain request from this machine is accepted") {
   CHECK(with("") == 0);
   CHECK(judged("HEAD / HTTP/1.0\r\nhost:localhost:7117\r\n\r\n") == 0);
   CHECK(with("Content-Length: 0\r\nAccept: */*\r\nConnection: close\r\n") == 0);
 }
 
-TEST_CASE("another name for this machine, or another port of it, is refused") {
+TEST_CASE("another name or another port of this machine is refused") {
   for (const char* const host : {"evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:71170", "[::]:7117",
                                  "localhost:7117.evil.example", "localhost:7117, localhost:7117"}) {
     CHECK(judged("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n") == 421);
   }
 }
 
-TEST_CASE("a page of another origin may link here, and ask nothing") {
+TEST_CASE("a page of another origin may link here but may not send requests") {
   CHECK(with("Origin: http://127.0.0.1:7117\r\nSec-Fetch-Site: same-origin\r\n") == 0);
   CHECK(with("Origin: http://127.0.0.1:7117\r\nOrigin: http://127.0.0.1:7117\r\n") == 403);
   CHECK(with("Origin: http://127.0.0.1:3000\r\n") == 403);
@@ -45,14 +45,14 @@ TEST_CASE("a page of another origin may link here, and ask nothing") {
   CHECK(with("Sec-Fetch-Site: none\r\n") == 0);
 }
 
-TEST_CASE("a body, in whatever form, is refused") {
+TEST_CASE("a body is refused in every form") {
   CHECK(with("Content-Length: 1\r\n") == 413);
   CHECK(with("Content-Length: 00\r\n") == 413);
   CHECK(with("Transfer-Encoding: identity\r\n") == 413);
   CHECK(judged("POST / HTTP/1.1\r\n" + kHost + "\r\n") == 405);
 }
 
-TEST_CASE("what two readers could take differently is refused") {
+TEST_CASE("an ambiguous head is refused") {
   CHECK(judged("GET / HTTP/1.1\r\n" + kHost + kHost + "\r\n") == 400);
   CHECK(with(" folded: line\r\n") == 400);
   CHECK(with("Name : value\r\n") == 400);
@@ -73,10 +73,10 @@ TEST_CASE("a target that is too long is refused") {
   CHECK(judged("GET /" + std::string(limits.target_bytes, 'a') + " HTTP/1.1\r\n" + kHost + "\r\n") == 414);
 }
 
-TEST_CASE("no cut of a good head is let in for another host") {
+TEST_CASE("no prefix of a head with a foreign origin is accepted") {
   const std::string good = "GET /api HTTP/1.1\r\n" + kHost + "Origin: http://evil.example\r\n\r\n";
   for (std::size_t n = 0; n < good.size(); ++n) {
-    // Up to the end of the Origin's line it is not there; from then on it is.
+    // A prefix that ends before the Origin line may be accepted.
     if (judged(good.substr(0, n)) == 0) CHECK(n <= good.find("Origin"));
   }
 }

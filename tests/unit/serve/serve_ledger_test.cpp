@@ -32,7 +32,7 @@ std::string text_of(const ProcessLedger& ledger) {
   return out;
 }
 
-/// The value behind "name{…module="MODULE"}"; -1: there is no such line.
+/// The value after "name{…module="MODULE"}"; -1: there is no such line.
 std::int64_t launches(const ProcessLedger& ledger, const std::string& module) {
   const std::string text = text_of(ledger);
   const std::string key =
@@ -43,7 +43,7 @@ std::int64_t launches(const ProcessLedger& ledger, const std::string& module) {
 
 }  // namespace
 
-TEST_CASE("a module's row is its own: what runs below it stands in the rows below") {
+TEST_CASE("a module's row has its own work only: work below it is in the rows below") {
   ProcessLedger ledger({});
   ledger.note("7", 1,
               summary({module("model", 10, 0), module("model/a", 6, 60), module("model/a/x\\/y", 2, 20),
@@ -55,10 +55,10 @@ TEST_CASE("a module's row is its own: what runs below it stands in the rows belo
   CHECK(launches(ledger, "model/b") == 4);
 }
 
-TEST_CASE("sums go on from window to window, and never back") {
+TEST_CASE("sums continue from window to window and never decrease") {
   ProcessLedger ledger({});
   ledger.note("7", 1, summary({module("m", 10, 100)}));
-  ledger.note("7", 1, summary({module("m", 8, 90)}));  // samples that came later corrected it
+  ledger.note("7", 1, summary({module("m", 8, 90)}));  // later samples correct the sum
   CHECK(launches(ledger, "m") == 10);
 
   ledger.note("7", 2, summary({module("m", 3, 30)}));
@@ -72,7 +72,7 @@ TEST_CASE("sums go on from window to window, and never back") {
   CHECK(launches(ledger, "m") == 14);
 }
 
-TEST_CASE("windows that nobody saw are counted, those before the first look are not") {
+TEST_CASE("windows between two polls are counted, those before the first poll are not") {
   ProcessLedger ledger({});
   ledger.note("7", 5, summary({module("m", 1, 1)}));
   CHECK(ledger.windows_missed() == 0);
@@ -82,7 +82,7 @@ TEST_CASE("windows that nobody saw are counted, those before the first look are 
   CHECK(ledger.windows_missed() == 2);
 }
 
-TEST_CASE("who has a row keeps it, and who has none is in (other), counted once") {
+TEST_CASE("a module keeps its row, and one without a row is in (other), counted once") {
   ProcessLedger ledger({2, 0});
   ledger.note("7", 1, summary({module("light", 1, 1), module("heavy", 5, 50), module("middle", 2, 20)}));
   CHECK(launches(ledger, "heavy") == 5);
@@ -97,7 +97,7 @@ TEST_CASE("who has a row keeps it, and who has none is in (other), counted once"
   CHECK(text_of(ledger).find("rangefinder_modules_left_out 2\n") != std::string::npos);
 }
 
-TEST_CASE("bytes that were not measured have no rows, and a GPU's peak does not add up") {
+TEST_CASE("bytes that were not measured have no rows, and the peak of a GPU is not summed") {
   ProcessLedger ledger({});
   Json measured = module("m", 2, 20);
   measured["dram_read_bytes"] = 30;
@@ -116,7 +116,7 @@ TEST_CASE("bytes that were not measured have no rows, and a GPU's peak does not 
   CHECK(text.find("rangefinder_gpu_info{gpu=\"0\",uuid=\"GPU-1\",name=\"G\"} 1\n") != std::string::npos);
 }
 
-TEST_CASE("whole graphs count apart from kernels, and their time counts") {
+TEST_CASE("whole graphs are counted separately from kernels, and their time is included") {
   ProcessLedger ledger({});
   Json replayed = module("m", 0, 70);
   replayed["graphs"] = 7;
@@ -139,7 +139,7 @@ TEST_CASE("a summary of another shape adds nothing and throws nothing") {
   CHECK(launches(ledger, "m") == -1);
 }
 
-TEST_CASE("rows have nothing inside of a value, and their keys no dots") {
+TEST_CASE("rows have no nested values, and their keys no dots") {
   const nlohmann::ordered_json row = {
       {"a", {{"b.c", 1}, {"d", {{"e", 2}}}}}, {"list", {"x", "y", 3}}, {"empty", nullptr}};
 
@@ -148,7 +148,7 @@ TEST_CASE("rows have nothing inside of a value, and their keys no dots") {
   CHECK(flat.dump() == R"({"a_b_c":1,"a_d_e":2,"list":"x, y, 3","empty":null})");
 }
 
-TEST_CASE("what ran outside of any range is the last module") {
+TEST_CASE("work outside of any range is the last module") {
   const nlohmann::ordered_json report = {{"modules", {{{"path", "m"}}}}, {"outside", {{"kernels", 4}}}};
 
   const auto rows = flat_modules(report);

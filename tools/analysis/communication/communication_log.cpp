@@ -67,7 +67,7 @@ void CommunicationLog::add_range(const RangeRecord& range) {
   if (domain == domains_.end() || range.name != 0) return;
   const auto name = paths_.find(range.path);
   if (name == paths_.end()) return;
-  // Its schema was registered by another thread, whose events are written later.
+  // Another thread may have registered the schema; its events are written later.
   if (!finishing_ && range.extras.payload_schema != 0 && !payloads_.knows(range.domain, range.extras)) {
     undecoded_.push_back(range);
     return;
@@ -80,7 +80,7 @@ void CommunicationLog::add_range(const RangeRecord& range) {
   calls_.push_back(call);
 }
 
-// Calls that move data say how much; those that set up communicators do not.
+// Calls that move data have bytes; calls that set up communicators have none and are skipped.
 void CommunicationLog::add_nccl_range(const RangeRecord& range, const std::string& name) {
   if (name == "ncclGroupStart" || name == "ncclGroupEnd") {
     edges_.push_back({range.id, range.thread, range.start_ns, name == "ncclGroupStart"});
@@ -117,7 +117,7 @@ void CommunicationLog::add_span(const GpuSpan& span) {
   CommunicationOverlap& overlap = overlaps_[span.gpu];
   overlap.span_ns += span.ns();
   if (span.kernels != 0) overlap.compute_ns += span.ns();
-  if (span.copies == 0) return;  // kernels of communication stand in for copies here
+  if (span.copies == 0) return;  // "copies" are communication kernels here: see add_kernel()
   overlap.communication_ns += span.ns();
   if (span.kernels == 0) overlap.exposed_ns += span.ns();
 }
@@ -133,8 +133,8 @@ void CommunicationLog::finish() {
   count_calls();
 }
 
-/// A call outside of a group launches its own work; those inside are launched by the end of the group. Older
-/// versions open and close a group within each ncclSend and ncclRecv.
+/// A call outside a group launches its own work. The end of a group launches the work of the calls inside.
+/// Older versions of NCCL open and close a group within each ncclSend and ncclRecv.
 void CommunicationLog::join_groups() {
   struct Step {
     std::uint32_t thread;
@@ -165,7 +165,7 @@ void CommunicationLog::join_groups() {
       pending.push_back(step.call);
       if (depth == 0) calls_of_range_[calls_[step.call].range] = pending;
     } else if (step.edge->opens) {
-      // Within the call before, it belongs to it.
+      // A group that opens within the previous call belongs to that call.
       if (depth == 0 && !pending.empty() && calls_[pending.back()].end_ns <= step.start_ns) pending.clear();
       ++depth;
     } else if (depth = std::max(depth - 1, 0); depth == 0) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who a program talked to, how much, and whether the GPU had other work meanwhile.
+// Communication of a program: operations, bytes, and overlap with other GPU work.
 //
 //   NVTX domains NCCL, MPI ─▶ calls: operation, bytes, communicator      ┐
 //   kernels of NCCL, NVSHMEM ───────────────────────────────────────────┴▶ operations(), collectives()
-//   all kernels ─▶ GpuTimeline ─▶ time with communication alone (exposed) and beside work (overlapped)
+//   all kernels ─▶ GpuTimeline ─▶ communication without other kernels (exposed) and with them (overlapped)
 //
-// A kernel belongs to the call in which it was launched; calls between ncclGroupStart and ncclGroupEnd to
-// the group that launches them. Without NVTX (NCCL_NVTX_DISABLE) the kernel's name tells the operation, and
-// bytes are not known. Keeps under 100 bytes for each call of NCCL and MPI and each kernel of theirs, and
-// what gpu_timeline.h says for all others.
+// A kernel belongs to the call that launched it. Calls between ncclGroupStart and ncclGroupEnd belong to
+// the group that launches them. Without NVTX (NCCL_NVTX_DISABLE) the kernel's name gives the operation, and
+// bytes are unknown. Keeps under 100 bytes per NCCL or MPI call and per communication kernel, and the data
+// of gpu_timeline.h for all other kernels.
 #pragma once
 
 #include <cstdint>
@@ -33,19 +33,19 @@ enum class CommunicationLibrary : std::uint8_t { nccl, nvshmem, mpi };
 struct CommunicationCall {
   CommunicationLibrary made_by = CommunicationLibrary::nccl;
   const std::string* operation = nullptr;  ///< "AllReduce", "MPI_Send"
-  const std::string* reduction = nullptr;  ///< "Sum"; nullptr: none, or not known
+  const std::string* reduction = nullptr;  ///< "Sum"; nullptr: none, or unknown
   std::uint64_t range = 0;
   std::uint32_t thread = 0;
   TimeNs start_ns = 0, end_ns = 0;
   std::optional<std::uint64_t> bytes;
-  std::uint64_t communicator = 0;  ///< NCCL's hash, the same on all ranks; 0: not known
+  std::uint64_t communicator = 0;  ///< NCCL's hash, the same on all ranks; 0: unknown
 };
 
-/// What one kernel of a communication library did.
+/// One kernel of a communication library.
 struct Collective {
   TimeNs start_ns = 0, end_ns = 0;
   std::uint32_t gpu = 0;
-  std::string operation;  ///< of several in one group joined by "+"
+  std::string operation;  ///< several operations of one group are joined by "+"
   std::uint64_t communicator = 0;
 };
 
@@ -61,29 +61,29 @@ struct OperationKey {
   auto operator<=>(const OperationKey&) const = default;
 };
 
-/// Of one GPU. Times are lengths of unions: kernels that overlap count once.
+/// Of one GPU. Overlapping kernels count once.
 struct CommunicationOverlap {
   std::uint64_t span_ns = 0;           ///< from the first kernel to the last
   std::uint64_t compute_ns = 0;        ///< some other kernel ran
-  std::uint64_t communication_ns = 0;  ///< some kernel of communication ran
-  std::uint64_t exposed_ns = 0;        ///< and no other
+  std::uint64_t communication_ns = 0;  ///< some communication kernel ran
+  std::uint64_t exposed_ns = 0;        ///< a communication kernel ran, and no other kernel
 };
 
 /// Not thread-safe.
 class CommunicationLog {
  public:
   void line(const Line& line);
-  /// After the last line, once.
+  /// Call once, after the last line.
   void finish();
   [[nodiscard]] bool empty() const noexcept { return calls_.empty() && kernels_.empty(); }
   [[nodiscard]] const std::map<OperationKey, OperationTotals>& operations() const { return operations_; }
   /// In order of start.
   [[nodiscard]] const std::vector<Collective>& collectives() const { return collectives_; }
-  /// By GPU; those with communication only.
+  /// By GPU; only GPUs with communication.
   [[nodiscard]] const std::map<std::uint32_t, CommunicationOverlap>& overlaps() const { return overlaps_; }
 
  private:
-  /// A range of the domain NCCL that is no call: it opens or closes a group.
+  /// A range of the domain NCCL that opens or closes a group.
   struct GroupEdge {
     std::uint64_t range;
     std::uint32_t thread;
@@ -106,20 +106,20 @@ class CommunicationLog {
   void count_calls();
 
   std::unordered_map<std::uint32_t, CommunicationLibrary> domains_;
-  std::unordered_map<std::uint32_t, std::string> paths_;  // of those domains: name of the innermost range
+  std::unordered_map<std::uint32_t, std::string> paths_;  // in these domains: name of the innermost range
   struct KernelName {
     CommunicationLibrary made_by;
-    std::string operation, reduction;  // by its name alone
+    std::string operation, reduction;  // from the kernel name
   };
   std::unordered_map<std::uint32_t, KernelName> kernel_names_;
   ExtendedPayloads payloads_;
   std::set<std::string> texts_;
   std::vector<CommunicationCall> calls_;
   std::vector<GroupEdge> edges_;
-  std::vector<RangeRecord> undecoded_;  // whose schema was not there yet
+  std::vector<RangeRecord> undecoded_;  // their schema has not come yet
   bool finishing_ = false;
   std::vector<Kernel> kernels_;
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> calls_of_range_;  // places in calls_
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> calls_of_range_;  // indices into calls_
   std::map<OperationKey, OperationTotals> operations_;
   std::vector<Collective> collectives_;
   std::map<std::uint32_t, CommunicationOverlap> overlaps_;

@@ -18,7 +18,7 @@ struct IntegerType {
   std::uint64_t bytes;
   bool is_signed;
 };
-// As profiler/nvtx/payload_schemas.cpp names them; long and size as on all 64-bit Linux.
+// Names as in profiler/nvtx/payload_schemas.cpp. Sizes of long and size_t as on 64-bit Linux.
 constexpr std::array kIntegers{IntegerType{"int", 4, true},       IntegerType{"unsigned int", 4, false},
                                IntegerType{"long", 8, true},      IntegerType{"unsigned long", 8, false},
                                IntegerType{"long long", 8, true}, IntegerType{"unsigned long long", 8, false},
@@ -76,7 +76,7 @@ void ExtendedPayloads::add(const PayloadSchemaRecord& schema) {
   known.clear();
   for (const json& json_entry : *entries) {
     if (!json_entry.is_object()) break;
-    // Flags say that it is a pointer, an array or a text: nothing that is read here.
+    // Flags mark pointers, arrays and text, which are not decoded.
     const bool plain = number_at(json_entry, "flags") == 0 && number_at(json_entry, "array_length") == 0;
     Entry entry = entry_of(text_at(json_entry, "name"), plain ? text_at(json_entry, "type") : "");
     if (plain) entry.of_enum = number_at(json_entry, "type");

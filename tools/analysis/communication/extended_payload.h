@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values in an extended NVTX payload, by the schema that the application registered for it.
+// Decodes an extended NVTX payload by the schema that the application registered for it.
 //
 //   payload_schema line   {"entries":[{"name":"Message size [bytes]","type":"size","offset":8}, …]}
 //   range line            payload_schema, payload_data (bytes)        ─▶ name, value
 //
-// Integers and enums only: what says how much was sent to whom. Entries from the first on whose place in the
-// bytes cannot be known (text of variable length, nested schemas) are left out.
+// Integers and enums only: they hold sizes, ranks and communicators. After an entry of unknown size (text,
+// nested schemas), entries without an offset of their own are omitted.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@
 
 namespace rangefinder {
 
-/// An integer of a payload. `name` lives as long as the schemas.
+/// An integer of a payload. `name` and `text` live as long as the schemas.
 struct PayloadEntry {
   const std::string* name = nullptr;
-  std::uint64_t value = 0;            ///< negative ones as two's complement
+  std::uint64_t value = 0;            ///< negative values as two's complement
   const std::string* text = nullptr;  ///< an enum's name for it; nullptr: none
 };
 
 /// Not thread-safe.
 class ExtendedPayloads {
  public:
-  /// Definitions that are no JSON, or no schema, have no effect.
+  /// Ignores definitions that are not JSON or not a schema.
   void add(const PayloadSchemaRecord& schema);
   [[nodiscard]] bool knows(std::uint32_t domain, const NvtxExtras& extras) const {
     return schemas_.contains({domain, extras.payload_schema});
   }
-  /// What of it is known; nothing without a schema.
+  /// The decoded entries; empty without a schema.
   [[nodiscard]] std::vector<PayloadEntry> entries(std::uint32_t domain, const NvtxExtras& extras) const;
 
  private:
@@ -42,7 +42,7 @@ class ExtendedPayloads {
     std::string name;
     std::uint64_t bytes = 0;  // 0: not an integer
     bool is_signed = false;
-    std::uint64_t offset = 0;   // 0: behind the one before
+    std::uint64_t offset = 0;   // 0: after the previous entry
     std::uint64_t of_enum = 0;  // id; 0: none
   };
   using Key = std::pair<std::uint32_t, std::uint64_t>;  // domain, id

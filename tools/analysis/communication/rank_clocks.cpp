@@ -6,7 +6,7 @@
 namespace rangefinder {
 namespace {
 
-/// Two machines may have one name (containers); their uptimes do not agree to a second.
+/// Two machines may have the same name (containers), but their uptimes differ by more than a second.
 constexpr std::int64_t kSameClockNs = 1'000'000'000;
 
 struct Differences {
@@ -14,7 +14,7 @@ struct Differences {
   [[nodiscard]] std::int64_t apart_ns() const { return std::llabs(unix_ns - monotonic_ns); }
 };
 
-// Bases may be anything in a damaged trace: wraps instead of undefined.
+// A damaged trace may hold any base. So overflow wraps; it must not be undefined behaviour.
 std::int64_t minus(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
@@ -35,7 +35,7 @@ std::vector<RankClock> align_clocks(const std::vector<const Header*>& ranks) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     RankClock clock;
     clock.same_host = one_clock(*ranks[i], *ranks[0]);
-    // The first rank that has this clock: others of its host are placed by it.
+    // The first rank with this clock is the reference for the other ranks of its host.
     std::size_t first = 0;
     while (first < i && !one_clock(*ranks[i], *ranks[first])) ++first;
     const Differences apart = between(*ranks[i], *ranks[first]);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One time line for the traces of several ranks.
+// Puts the traces of several ranks on one time line.
 //
 //   rank 0  |base──────────────
-//   rank 1       |base──────────      offset_ns: what is added to its times to have those of rank 0
+//   rank 1       |base──────────      time on rank 0 = time on rank 1 + offset_ns
 //           ├────┤ offset
 //
 // Ranks on one host read the same clock: the difference of their CLOCK_MONOTONIC_RAW is exact. Hosts are
-// compared by CLOCK_REALTIME, which is as right as their time service (NTP, PTP) makes it; how far it is off
-// at least, collectives may tell (rank_waits.h).
+// compared by CLOCK_REALTIME, which is as exact as their time service (NTP, PTP). Collectives may give a
+// lower bound of its error (rank_waits.h).
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ namespace rangefinder {
 
 struct RankClock {
   std::int64_t offset_ns = 0;
-  bool same_host = true;  ///< as the first rank
+  bool same_host = true;  ///< same host as the first rank
   /// How far CLOCK_REALTIME and CLOCK_MONOTONIC_RAW disagree on the offset; absent for other hosts.
   std::optional<std::uint64_t> agree_within_ns;
 };
 
-/// A clock for each header, in their order; the first has offset 0.
+/// One clock per header, in order; the first has offset 0.
 [[nodiscard]] std::vector<RankClock> align_clocks(const std::vector<const Header*>& ranks);
 
 }  // namespace rangefinder

@@ -20,7 +20,7 @@ std::string clock_text(const RankClock& clock, std::size_t rank) {
   return clock.same_host ? "shared with the first" : "another host's";
 }
 
-/// Who made the others wait most; empty: nobody did.
+/// The rank that made the others wait longest; empty: no rank waited.
 std::string straggler_text(const std::vector<RankLog>& ranks, const RankWaits& waits) {
   const auto slowest =
       std::max_element(waits.ranks.begin(), waits.ranks.end(),
@@ -56,10 +56,12 @@ Table clock_rows(const std::vector<RankLog>& ranks, const std::vector<RankClock>
   const bool other_hosts =
       std::any_of(clocks.begin(), clocks.end(), [](const RankClock& clock) { return !clock.same_host; });
   if (other_hosts)
-    table.remarks = "Other hosts are placed by their CLOCK_REALTIME: as right as their time service.\n";
+    table.remarks =
+        "Other hosts are placed by their CLOCK_REALTIME, which is as exact as their time service.\n";
   if (waits.clocks_off_ns != 0) {
-    table.remarks += "Collectives ended on one rank before they began on another: the clocks are off by " +
-                     duration_text(waits.clocks_off_ns) + " or more.\n";
+    table.remarks +=
+        "Collectives ended on one rank before they began on another: the clocks are off by at least " +
+        duration_text(waits.clocks_off_ns) + ".\n";
   }
   return table;
 }
@@ -90,7 +92,7 @@ Table wait_rows(const std::vector<RankLog>& ranks, const RankWaits& waits) {
   table.remarks = straggler_text(ranks, waits);
   if (waits.omitted != 0) {
     table.remarks += counted_text(waits.omitted, "kernel", "kernels") +
-                     " of communication could not be compared: sends and receives, or not the same on all "
+                     " of communication could not be compared: they send or receive, or differ between "
                      "ranks.\n";
   }
   return table;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ranks' clocks and collectives say, as tables of a report (table.h).
+// Clocks and collective waits of ranks, as tables of a report (table.h).
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace rangefinder {
 
-/// A rank of a job. Both must outlive it; finish() of the log was called.
+/// One rank of a job. Header and log must outlive it; the log must be finished.
 struct RankLog {
   std::string name;
   const Header* header = nullptr;
   const CommunicationLog* log = nullptr;
 };
 
-/// Where each rank's time line begins, and how well that is known.
+/// The start of each rank's time line, and the uncertainty of it.
 [[nodiscard]] Table clock_rows(const std::vector<RankLog>& ranks, const std::vector<RankClock>& clocks,
                                const RankWaits& waits);
-/// Exposed communication of each rank, and who made the others wait. No rows without communication.
+/// Exposed communication of each rank, and which rank made the others wait. No rows without communication.
 [[nodiscard]] Table wait_rows(const std::vector<RankLog>& ranks, const RankWaits& waits);
 
 }  // namespace rangefinder

@@ -19,7 +19,7 @@ bool is_collective(const Collective& one) {
   return one.operation.find("Send") == std::string::npos && one.operation.find("Recv") == std::string::npos;
 }
 
-/// None can end before all have begun.
+/// True for collectives that cannot end on any rank before all ranks have begun.
 bool needs_all(const Collective& one) {
   static constexpr std::array<std::string_view, 4> kOperations{"AllReduce", "AllGather", "ReduceScatter",
                                                                "AlltoAll"};
@@ -38,7 +38,7 @@ class Comparison {
  public:
   Comparison(const std::vector<RankClock>& clocks, RankWaits& out) : clocks_(clocks), out_(out) {}
 
-  /// One communicator: `ranks` have it, with their collectives.
+  /// Adds one communicator: its `ranks`, and their collectives. False: they cannot be compared.
   bool add(const std::vector<std::size_t>& ranks,
            const std::vector<const std::vector<const Collective*>*>& all) {
     const auto same = [&all](const auto* other) {

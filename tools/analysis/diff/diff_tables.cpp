@@ -19,7 +19,7 @@ struct QuantityName {
 constexpr QuantityName kQuantityNames[] = {
     {"gpu_ns", "GPU time", Unit::ns}, {"dram_bytes", "DRAM", Unit::bytes}, {"l2_bytes", "L2", Unit::bytes}};
 
-/// A value in its quantity's unit: columns hold times and bytes side by side.
+/// A value in the unit of its quantity: one column holds times and bytes.
 Cell value_cell(const std::optional<double>& value, Quantity quantity, bool with_sign = false) {
   if (!value) return {};
   const Unit unit = kQuantityNames[static_cast<std::size_t>(quantity)].unit;
@@ -35,7 +35,7 @@ Cell percent_cell(const std::optional<double>& part) {
   return Cell(CellValue(*part), std::move(text));
 }
 
-/// Of the relative change: half the 95 % interval, or the stated error of samples.
+/// Half the 95 % interval of the relative change, or the stated error of samples.
 Cell interval_cell(const Change& change) {
   if (!change.a || *change.a == 0) return {};
   std::optional<double> half = change.bound;

@@ -17,18 +17,18 @@ namespace {
 
 constexpr std::uint64_t kMinToDropFirst = 3;
 
-/// With the names of iterations without their numbers.
+/// Path text in which iteration names have no number.
 template <typename Paths>
 std::string folded_text(const Paths& paths, std::uint32_t path) {
   return path_text(paths, path,
                    [&paths](std::uint32_t id) { return folded_iteration_name(path_name(paths, id)); });
 }
 
-/// Which iterations count, and in which batch each is.
+/// The compared iterations, and the batch of each.
 struct Batches {
   std::uint64_t first = 0, last = 0;  // [first, last) of all instances
   std::size_t count = 1;
-  bool everything = true;  // no iterations: all is one
+  bool everything = true;  // no iterations: the whole trace is one batch
 
   Batches(const Iterations& iterations, const HalfOpen<std::uint64_t>& wanted) {
     const std::uint64_t all = iterations.instances.size();
@@ -36,11 +36,11 @@ struct Batches {
     everything = false;
     first = std::min(all, wanted.first.value_or(all >= kMinToDropFirst ? 1 : 0));
     last = std::min(all, wanted.last.value_or(all));
-    if (first >= last) throw Missing("no iteration is left: " + iterations.path + " has " + count_text(all));
+    if (first >= last) throw Missing("no iteration selected: " + iterations.path + " has " + count_text(all));
     count = static_cast<std::size_t>(std::min<std::uint64_t>(last - first, IterationSeries::kBatches));
   }
 
-  /// count: none.
+  /// `count`: the iteration is in no batch.
   [[nodiscard]] std::size_t of(std::size_t iteration) const noexcept {
     if (everything) return 0;
     if (iteration == Iterations::kNone || iteration < first || iteration >= last) return count;
@@ -66,7 +66,7 @@ class SeriesVisitor final : public TraceVisitor {
   }
   void broken(std::string_view error, const LinePlace& place) override { beginning_.broken(error, place); }
 
-  /// Every path gets what its children have; paths of the same text meet.
+  /// Adds the sums of children to their parents, and merges paths of the same text.
   void finish(IterationSeries& out) {
     std::vector<std::uint32_t> ids;
     for (const auto& [id, path] : paths_) ids.push_back(id);
@@ -200,7 +200,7 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
                                       const HalfOpen<std::uint64_t>& wanted) {
   if (trace.segments.empty()) {
     throw Missing(trace.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
-                  "  The comparison is made from the trace: copy its files next to the summary.");
+                  "  A comparison needs the trace: copy its files next to the summary.");
   }
   IterationSeries out;
   const Iterations iterations = find_iterations(trace, iteration_range);

@@ -16,7 +16,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kBelieved = 0.01;
+constexpr double kMaxP = 0.01;
 
 struct KernelFacts {
   std::string name;
@@ -65,9 +65,10 @@ const KernelFacts& named(const KernelVisitor& trace, const std::string& pattern)
     several += "\n  " + printable(facts.name);
     found = found == nullptr ? &facts : found;
   }
-  if (found == nullptr) throw Missing("no kernel of the trace has a name with " + printable(pattern));
+  if (found == nullptr) throw Missing("no kernel of the trace has a name that matches " + printable(pattern));
   if (several.find('\n', 1) != std::string::npos) {
-    throw Missing("several kernels have a name with " + printable(pattern) + ", say more of it:" + several);
+    throw Missing("several kernels have a name that matches " + printable(pattern) +
+                  ", use a longer expression:" + several);
   }
   return *found;
 }
@@ -76,7 +77,7 @@ std::string dim_text(const Dim3& dim) {
   return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
 }
 
-/// The configuration of most launches.
+/// The configuration with most launches.
 const LaunchConfigRecord* usual_config(const KernelVisitor& trace, const KernelFacts& facts) {
   std::uint32_t best = 0;
   std::uint64_t launches = 0;
@@ -95,7 +96,7 @@ void add_number(Table& table, const char* key, const char* title, Unit unit, std
   };
   Cell change, verdict;
   if (x && y && *x != 0) change = Cell(CellValue((*y - *x) / *x));
-  if (test) verdict = Cell(test->p < kBelieved ? "differ" : "no difference shown");
+  if (test) verdict = Cell(test->p < kMaxP ? "differ" : "no difference shown");
   table.add(
       {Cell(CellValue(std::string(key)), title), cell(x), cell(y), std::move(change), std::move(verdict)});
 }
@@ -114,11 +115,11 @@ void add_configs(Table& table, const LaunchConfigRecord* x, const LaunchConfigRe
   const auto add_count = [&table](const char* key, const char* title, Unit unit, double of_x, double of_y) {
     add_number(table, key, title, unit, of_x, of_y);
   };
-  add_count("registers", "registers a thread", Unit::count, x->registers, y->registers);
-  add_count("shared_bytes", "shared memory a block", Unit::bytes,
+  add_count("registers", "registers per thread", Unit::count, x->registers, y->registers);
+  add_count("shared_bytes", "shared memory per block", Unit::bytes,
             x->static_shared_bytes + x->dynamic_shared_bytes,
             y->static_shared_bytes + y->dynamic_shared_bytes);
-  add_count("local_bytes", "local memory a thread", Unit::bytes, x->local_bytes_per_thread,
+  add_count("local_bytes", "local memory per thread", Unit::bytes, x->local_bytes_per_thread,
             y->local_bytes_per_thread);
 }
 
@@ -134,7 +135,7 @@ Table compare_kernels(const TraceFolder& trace, const std::string& x_name, const
   out.name = "kernel_comparison";
   out.title = "X: " + printable(short_kernel_name(x.name)) + "\nY: " + printable(short_kernel_name(y.name));
   out.sortable = false;
-  out.columns = {{"quantity", "a launch", Unit::text},
+  out.columns = {{"quantity", "per launch", Unit::text},
                  {"x", "X", Unit::number},
                  {"y", "Y", Unit::number},
                  {"relative", "change", Unit::share},
@@ -148,7 +149,7 @@ Table compare_kernels(const TraceFolder& trace, const std::string& x_name, const
     if (facts.durations.count() == 0) return {};
     return static_cast<double>(facts.durations.quantile_ns(part));
   };
-  add_number(out, "launches", "launches in all", Unit::count, count(x), count(y));
+  add_number(out, "launches", "number of launches", Unit::count, count(x), count(y));
   add_number(out, "mean_ns", "mean time", Unit::ns, mean(x.ns), mean(y.ns), welch(x.ns, y.ns));
   add_number(out, "median_ns", "median time", Unit::ns, quantile(x, 0.5), quantile(y, 0.5));
   add_number(out, "p95_ns", "95th percentile", Unit::ns, quantile(x, 0.95), quantile(y, 0.95));

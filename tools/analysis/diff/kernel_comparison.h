@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two kernels of one trace side by side: is the new one faster, and what does it move?
+// Compares two kernels of one trace: time, bytes and launch configuration.
 //
-//   compare_kernels(trace, "naive", "padded") ─▶ a row a quantity: X, Y, change
+//   compare_kernels(trace, "naive", "padded") ─▶ one row per quantity: X, Y, change
 //
-// A kernel is named by a regular expression that fits exactly one name. Reads the trace once.
+// A regular expression selects a kernel; it must match exactly one name. Reads the trace once.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace rangefinder {
 
-/// Throws Missing where a name fits no kernel, or several that differ in more than template arguments,
-/// and says which there are.
+/// Throws Missing if an expression matches no kernel, or several; the message lists the matching names. A
+/// whole name always selects its kernel.
 [[nodiscard]] Table compare_kernels(const TraceFolder& trace, const std::string& x, const std::string& y);
 
 }  // namespace rangefinder

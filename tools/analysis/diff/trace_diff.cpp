@@ -8,7 +8,7 @@
 namespace rangefinder {
 namespace {
 
-/// What is lighter than this in an iteration is not worth a verdict: GPU clocks count in 32 ns.
+/// Smaller changes per iteration do not count: GPU clocks have a resolution of 32 ns.
 constexpr double kMinNs = 200;
 constexpr double kMinBytes = 4096;
 
@@ -20,7 +20,7 @@ std::optional<double> mean(const Moments& moments) {
   return moments.n() == 0 ? std::nullopt : std::optional(moments.mean());
 }
 
-/// One side of a row; nullptr: it is not in that trace.
+/// One side of a row; `sums` is nullptr if the trace lacks it.
 struct Side {
   const IterationSeries& series;
   const BatchSums* sums;
@@ -63,7 +63,7 @@ bool large_enough(const Change& change, double least) {
   return difference >= least * *change.a && difference >= min_of(change.quantity);
 }
 
-/// Verdicts of the rows of one kind and quantity, which are tested together.
+/// Sets the verdicts of all rows of one kind and quantity, which are tested together.
 void judge(std::vector<Change>& changes, Quantity quantity, const DiffOptions& options) {
   std::vector<double> p;
   std::vector<Change*> tested;
@@ -78,15 +78,15 @@ void judge(std::vector<Change>& changes, Quantity quantity, const DiffOptions& o
       tested.push_back(&change);
     }
   }
-  const std::vector<bool> believed = holm(p, options.alpha);
+  const std::vector<bool> significant = holm(p, options.alpha);
   for (std::size_t i = 0; i < tested.size(); ++i) {
     Change& change = *tested[i];
-    const bool changed = believed[i] && large_enough(change, options.least);
+    const bool changed = significant[i] && large_enough(change, options.least);
     change.verdict = !changed ? Verdict::same : *change.b > *change.a ? Verdict::worse : Verdict::better;
   }
 }
 
-/// Paths of A in its order, each that only B has behind those of B before it.
+/// Paths of A in its order. A path that only B has comes after its predecessor in B.
 std::vector<std::string> path_order(const IterationSeries& a, const IterationSeries& b) {
   const auto ordered = [](const IterationSeries& series) {
     std::vector<const std::pair<const std::string, PathSeries>*> out;
@@ -95,20 +95,20 @@ std::vector<std::string> path_order(const IterationSeries& a, const IterationSer
               [](const auto* x, const auto* y) { return x->second.order < y->second.order; });
     return out;
   };
-  std::map<std::string, std::vector<std::string>> behind;  // "": before all
+  std::map<std::string, std::vector<std::string>> only_b;  // by predecessor; "": none
   std::string before;
   for (const auto* entry : ordered(b)) {
     if (a.paths.count(entry->first) == 0) {
-      behind[before].push_back(entry->first);
+      only_b[before].push_back(entry->first);
     } else {
       before = entry->first;
     }
   }
-  std::vector<std::string> out = std::move(behind[""]);
+  std::vector<std::string> out = std::move(only_b[""]);
   for (const auto* entry : ordered(a)) {
     out.push_back(entry->first);
-    const auto more = behind.find(entry->first);
-    if (more != behind.end()) out.insert(out.end(), more->second.begin(), more->second.end());
+    const auto more = only_b.find(entry->first);
+    if (more != only_b.end()) out.insert(out.end(), more->second.begin(), more->second.end());
   }
   return out;
 }

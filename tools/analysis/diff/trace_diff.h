@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What changed between two traces of a program: by module and by kernel, time and bytes.
+// Compares two traces of a program: time and bytes, by module and by kernel.
 //
-//   IterationSeries A, B ─▶ compare() ─▶ a Change a path, kernel and quantity ─▶ tables, verdict for CI
+//   IterationSeries A, B ─▶ compare() ─▶ one Change per path or kernel and quantity ─▶ tables, verdict for CI
 //
-// Rows meet by path, so a module whose kernels were fused or renamed is still one row; kernels meet by
-// name, and those that came or went say where. A change is believed if it passes Welch's t-test over
-// the batches of iterations, with Holm's correction over all rows of its kind (at most one run of 100
-// without any change shows one), and is at least `least` of the row: two runs of one program differ by
-// a little for good, by clocks and where memory lies, which no number of iterations averages out.
-// Sampled bytes have no batches: there the stated errors of both sides must not explain the change.
+// Modules are matched by path, so a module whose kernels were fused or renamed is still one row. Kernels are
+// matched by name; a new or vanished kernel has its path. A change counts if it passes two checks:
+//
+// * Welch's t-test over the batches of iterations, with Holm's correction over all rows of its kind. At most
+//   one of 100 comparisons without any change shows one.
+// * It is at least `least` of the row. Two runs of one program differ slightly in clocks and memory
+// placement,
+//   which no number of iterations averages out.
+//
+// Sampled bytes have no batches: their change must exceed the combined stated errors of both sides.
 #pragma once
 
 #include <cstdint>
@@ -30,36 +34,36 @@ struct Change {
   std::string key;    ///< path, or demangled kernel name
   std::string shown;  ///< indented or shortened
   Quantity quantity = Quantity::gpu_ns;
-  std::optional<double> a, b;  ///< of one iteration; absent: not there, or not measured
+  std::optional<double> a, b;  ///< per iteration; absent: not in that trace, or not measured
   std::size_t n_a = 0, n_b = 0;
   std::optional<WelchResult> test;  ///< absent: fewer than two batches on a side
   std::optional<double> bound;      ///< sampled bytes: combined error of the difference
   Verdict verdict = Verdict::untested;
-  std::string where;  ///< kernels: path with most of its time
+  std::string where;  ///< kernels: the path with most of its time
 
-  /// (b - a) / a; absent where a is 0 or one of them is not known.
+  /// (b - a) / a; absent if a is 0, or a or b is unknown.
   [[nodiscard]] std::optional<double> relative() const;
 };
 
 struct DiffOptions {
-  double least = 0.02;  ///< smaller relative changes count as none
-  double alpha = 0.01;  ///< chance of even one false change among the rows of a kind
+  double least = 0.02;  ///< smaller relative changes do not count
+  double alpha = 0.01;  ///< probability of one or more false changes among the rows of a kind
 };
 
 struct TraceDiff {
   std::vector<Change> modules;  ///< gpu_ns, then dram_bytes, then l2_bytes of each path, in order of A
-  std::vector<Change> kernels;  ///< heaviest change of time first
-  /// Rows that are worse by more than `over`.
+  std::vector<Change> kernels;  ///< largest change of time first
+  /// Modules that are worse by more than `over`.
   [[nodiscard]] std::vector<const Change*> worse_than(double over) const;
 };
 
 [[nodiscard]] TraceDiff compare(const IterationSeries& a, const IterationSeries& b,
                                 const DiffOptions& options);
 
-/// By how much changed in an iteration: times before bytes.
+/// Sorts by the absolute change per iteration: times before bytes.
 void heaviest_first(std::vector<Change>& changes);
 
-/// `all`: rows without a change too, modules in the order of a tree; else heaviest change first.
+/// `all`: includes rows without a change, modules in tree order. Else largest change first.
 [[nodiscard]] Table module_changes(const TraceDiff& diff, bool all);
 [[nodiscard]] Table kernel_changes(const TraceDiff& diff, bool all);
 

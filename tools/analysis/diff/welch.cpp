@@ -9,8 +9,7 @@
 namespace rangefinder {
 namespace {
 
-/// The continued fraction of the incomplete beta function by Lentz's method
-/// (Abramowitz and Stegun, 26.5.8).
+/// Continued fraction of the incomplete beta function, by Lentz's method (Abramowitz and Stegun, 26.5.8).
 double beta_fraction(double a, double b, double x) {
   constexpr double kTiny = 1e-300;
   constexpr int kMaxSteps = 300;
@@ -36,7 +35,7 @@ double incomplete_beta(double a, double b, double x) {
   if (x >= 1) return 1;
   const double front =
       std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
-  // The fraction converges fast on one side of the mean only.
+  // The fraction converges fast only on one side of the mean.
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
@@ -76,7 +75,7 @@ std::optional<WelchResult> welch(const Moments& a, const Moments& b) {
   const double n_a = static_cast<double>(a.n()), n_b = static_cast<double>(b.n());
   const double from_a = a.variance() / n_a, from_b = b.variance() / n_b;
   const double error = std::sqrt(from_a + from_b);
-  // Sums of the same numbers in another order differ in their last digits: that is no difference.
+  // Sums of the same numbers in another order differ in their last digits; that does not count.
   const double rounding = 1e-12 * std::max(std::abs(a.mean()), std::abs(b.mean()));
   if (error <= rounding) {
     out.p = std::abs(out.difference) <= rounding ? 1 : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies, and host calls that wait or allocate, kept one by one so that rules can ask which of them
-// lie in the loop, which is only known at the end.
+// Keeps single copies, and single host calls that wait or allocate. Rules need those inside the loop, and
+// the loop is known only after the last line.
 //
-// Bounded: the first kMost of each; `full()` says that there were more, and rules say so in turn.
+// Bounded: the first kMax of each are kept. `full()` reports that the bound was reached.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct LoggedCall {
 
 struct LoggedCopy {
   WorkEvent event;
-  /// The host's part: 0 for a node of a graph, or where the launch is not in the trace.
+  /// Host time of the call; 0 for a node of a graph, or where the launch is not in the trace.
   [[nodiscard]] std::uint64_t call_ns() const noexcept {
     if (!event.launched() || event.work.graph != 0) return 0;
     return elapsed_ns(event.launch_start_ns, event.launch_end_ns);

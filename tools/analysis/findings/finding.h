@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rule has to say of a trace: one sentence, where, what it could save, the numbers, what to do.
+// The result of a rule: a title, a place, the potential saving, the evidence and the next step.
 //
-// Data alone. findings.h makes them and shows them.
+// Data only. findings.h computes and prints findings.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace rangefinder {
 
-/// From the prize's share of the time that was looked at: under 3 %, under 10 %, and more.
+/// By the potential saving as a share of the analysed time: under 3 %, under 10 %, and more.
 enum class Severity : std::uint8_t { info, notable, serious };
 
 /// One number (or name) behind a finding.
@@ -34,8 +34,8 @@ struct Finding {
   std::string title;  ///< one sentence without a full stop
   std::string where;  ///< path, kernel or stream; empty: the whole program
   Severity severity = Severity::info;
-  /// What fixing it could save at most, over all of the trace; the evidence says how it was computed.
-  /// Absent: the trace does not tell.
+  /// Potential saving: upper bound of what a fix saves over the analysed time. The evidence shows how it
+  /// was computed. Absent: the trace cannot show it.
   std::optional<std::uint64_t> saving_ns;
   std::vector<Evidence> evidence;  ///< never empty
   std::string next_step;           ///< one sentence

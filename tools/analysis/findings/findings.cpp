@@ -9,10 +9,10 @@
 namespace rangefinder {
 namespace {
 
-/// Repetitions below this are no loop.
-constexpr std::size_t kMinRepetitions = 3;
+/// Fewer iterations are no loop.
+constexpr std::size_t kMinIterations = 3;
 
-/// "ProfilerStep#12" ─▶ "ProfilerStep#*", as Iterations::path is written.
+/// "ProfilerStep#12" ─▶ "ProfilerStep#*", the form of Iterations::path.
 std::string digits_folded(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -30,7 +30,7 @@ bool is_loop_path(const TraceTotals& trace, std::uint32_t path, const std::strin
          text.substr(0, text.size() - name.size()) + digits_folded(name) == loop;
 }
 
-/// The paths of the loop's range and all below.
+/// The paths of the loop's range and all paths below them.
 std::unordered_set<std::uint32_t> paths_of_loop(const TraceTotals& trace, const std::string& loop) {
   std::vector<std::uint32_t> ids;
   for (const auto& [id, path] : trace.paths) ids.push_back(id);
@@ -44,7 +44,7 @@ std::unordered_set<std::uint32_t> paths_of_loop(const TraceTotals& trace, const 
 
 Loop find_loop(const TraceTotals& trace, const Iterations& iterations) {
   Loop loop;
-  if (iterations.instances.size() < kMinRepetitions) return loop;
+  if (iterations.instances.size() < kMinIterations) return loop;
   loop.path = iterations.path;
   loop.count = iterations.instances.size() - 1;
   loop.start_ns = iterations.instances[1].start_ns;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All rules over one trace.
+// Runs all rules over one trace.
 //
 //   lines ─▶ FindingRules::line ─▶ KernelFacts, JoinedWork ─▶ each rule      one pass, one join
-//                                  findings() ─▶ rules look at the totals ─▶ Findings, heaviest prize first
+//                                  findings() ─▶ rules read the totals ─▶ Findings, largest saving first
 //                                                               └─▶ findings_json, findings_text
 //
-// docs/findings.md says of each rule what it looks at, its threshold and why. Not thread-safe.
+// docs/findings.md lists the input of each rule, its threshold and the reason. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -24,17 +24,17 @@ namespace rangefinder {
 
 class FindingRules {
  public:
-  /// `iteration_range`: which range repeats, a glob; empty: guess (iterations.h).
+  /// `iteration_range`: glob of the range that marks iterations; empty: guess (iterations.h).
   explicit FindingRules(const std::string& iteration_range = {});
   ~FindingRules();
   FindingRules(const FindingRules&) = delete;
   FindingRules& operator=(const FindingRules&) = delete;
 
-  /// Every line of the trace that was selected, in file order.
+  /// Takes every selected line of the trace, in file order.
   void line(const Line& line);
-  /// Once, after the last line. Heaviest prize first, those without a prize last. Where not all lines were
-  /// selected it reads the trace again, since iterations are those of all of it. Throws Missing if that
-  /// fails, or where no range has the path that was named.
+  /// Call once, after the last line. Largest saving first; findings without a saving come last. If only some
+  /// lines were selected, this reads the trace again: iterations come from the whole trace. Throws Missing if
+  /// that fails, or if no range matches `iteration_range`.
   [[nodiscard]] std::vector<Finding> findings(const SectionInput& input);
 
  private:
@@ -45,7 +45,7 @@ class FindingRules {
 /// [{id, severity, title, where, saving_ns, evidence {key: value}, next_step}]
 [[nodiscard]] nlohmann::ordered_json findings_json(const std::vector<Finding>& findings);
 
-/// A paragraph a finding; one line that says so where there is none.
+/// One paragraph per finding; one line if there is none.
 [[nodiscard]] std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style);
 
 /// "info", "notable", "serious".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Section `findings` of a report: a row a finding, the numbers behind it in a column of their own.
+// Section `findings` of a report: one row per finding; the evidence follows as text or as a column.
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -20,7 +20,7 @@ class FindingsSection final : public Section {
   std::vector<Table> tables(const SectionInput& input) override {
     Table table = empty_table();
     table.columns = {{"title", "finding", Unit::text, kAlwaysShown},
-                     {"prize_ns", "saves at most", Unit::ns, kAlwaysShown},
+                     {"prize_ns", "potential saving", Unit::ns, kAlwaysShown},
                      {"id", "rule", Unit::text, 1}};
     const std::vector<Finding>& found = findings(input);
     for (const Finding& finding : found) table.add({cell(finding.title), saving(finding), cell(finding.id)});
@@ -45,10 +45,10 @@ class FindingsSection final : public Section {
   }
 
  private:
-  /// Rules answer once.
+  /// FindingRules::findings() may be called only once.
   const std::vector<Finding>& findings(const SectionInput& input) {
-    if (!asked_) found_ = rules_.findings(input);
-    asked_ = true;
+    if (!computed_) found_ = rules_.findings(input);
+    computed_ = true;
     return found_;
   }
 
@@ -57,7 +57,7 @@ class FindingsSection final : public Section {
     table.name = "findings";
     table.sortable = false;
     table.cut = CutSide::back;
-    table.empty = "No rule found anything.\n";
+    table.empty = "No findings.\n";
     return table;
   }
   static Cell cell(const std::string& value) { return Cell(CellValue(value)); }
@@ -74,7 +74,7 @@ class FindingsSection final : public Section {
 
   FindingRules rules_;
   std::vector<Finding> found_;
-  bool asked_ = false;
+  bool computed_ = false;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ nlohmann::ordered_json json_value(const CellValue& value) {
       value);
 }
 
-/// `text` in lines of at most `width` columns (0: one line), each behind `indent`.
+/// Wraps `text` at `width` columns (0: one line); each line starts with `indent`.
 std::string wrapped(std::string_view text, std::size_t width, const std::string& indent) {
   std::string out, line;
   const auto close = [&] {
@@ -45,7 +45,7 @@ std::string wrapped(std::string_view text, std::size_t width, const std::string&
 
 std::string saving_text(const Finding& finding, bool raw) {
   if (!finding.saving_ns) return "";
-  return "; could save at most " + cell_text(Cell(CellValue(*finding.saving_ns)), Unit::ns, raw);
+  return "; potential saving up to " + cell_text(Cell(CellValue(*finding.saving_ns)), Unit::ns, raw);
 }
 
 std::string evidence_line(const Finding& finding, bool raw) {
@@ -88,7 +88,7 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
 }
 
 std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style) {
-  if (findings.empty()) return "No rule found anything.\n";
+  if (findings.empty()) return "No findings.\n";
   const std::string bold = style.colour ? "\033[1m" : "", plain = style.colour ? "\033[0m" : "";
   std::string out;
   std::size_t number = 0;

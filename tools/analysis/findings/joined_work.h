@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPU work with its launch, in order of its start: made once for all rules.
+// Joins GPU work with its launch, in order of start, once for all rules.
 //
 //   launch, exact lines ─▶ slot by correlation ◀─ kernel, memcpy, memset lines
 //                                                        └─▶ TimeOrder ─▶ WorkEvent ─▶ sink
 //
-// A launch stands before its records in a trace. Records come nearly in order of time; those that come
-// later than time_order.h allows are passed on late. Memory: 10 MiB of slots, and that order's.
+// In a trace a launch line precedes the records of its work. Records are nearly in order of time; one that
+// comes later than time_order.h allows reaches the sink out of order. Memory: 10 MiB of slots, and the
+// memory of TimeOrder.
 #pragma once
 
 #include <cstddef>
@@ -22,25 +23,25 @@
 
 namespace rangefinder {
 
-/// 0 where `to` is before `from`. Defined for any two times, also those of a damaged trace.
+/// 0 if `to` is before `from`. Defined for any two times, including those of a damaged trace.
 [[nodiscard]] constexpr std::uint64_t elapsed_ns(TimeNs from, TimeNs to) noexcept {
   return to <= from ? 0 : static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
 }
 
-/// Work with times. `launch_start_ns` is kNoTime where the launch is not in the trace.
+/// Work with times. `launch_start_ns` is kNoTime if the launch is not in the trace.
 struct WorkEvent {
   WorkKind kind = WorkKind::kernel;  ///< kernel, memcpy or memset
   TimeNs at_ns = 0;                  ///< work.start_ns
   GpuWork work;
   std::uint32_t name = 0, config = 0;  ///< kernel
-  CopyKind copy = CopyKind::unknown;   ///< memcpy: direction, memory, whether it was asked for as async
+  CopyKind copy = CopyKind::unknown;   ///< memcpy only, as are the next three
   MemoryKind source = MemoryKind::unknown, destination = MemoryKind::unknown;
   bool async = false;
   std::uint64_t bytes = 0;  ///< memcpy, memset
   TimeNs launch_start_ns = kNoTime, launch_end_ns = kNoTime;
-  std::uint32_t thread = 0;     ///< that launched
-  std::uint64_t l2_bytes = 0;   ///< that an exact line measured for this one kernel; 0: not measured
-  bool first_of_launch = true;  ///< false: a further node of the same graph launch
+  std::uint32_t thread = 0;     ///< of the launch
+  std::uint64_t l2_bytes = 0;   ///< of this one kernel, from an exact line; 0: not measured
+  bool first_of_launch = true;  ///< false: a later node of the same graph launch
   bool after_sync = false;      ///< the thread's call before this launch was a synchronisation
 
   [[nodiscard]] std::uint64_t duration() const noexcept { return elapsed_ns(work.start_ns, work.end_ns); }
@@ -53,7 +54,7 @@ class JoinedWork {
 
   explicit JoinedWork(Sink sink) : sink_(std::move(sink)) {}
   void line(const Line& line);
-  /// Passes on what is still held.
+  /// Passes the remaining work to the sink.
   void finish();
 
  private:
@@ -71,7 +72,7 @@ class JoinedWork {
 
   Sink sink_;
   std::vector<Slot> slots_;
-  std::unordered_set<std::uint32_t> synced_threads_;  // whose last call was a synchronisation
+  std::unordered_set<std::uint32_t> synced_threads_;  // their last call was a synchronisation
   TimeOrder<WorkEvent> order_;
 };
 

@@ -22,7 +22,7 @@ void KernelFacts::add_values(const ExactRecord& exact) {
   if (set == sets_.end()) return;
   auto& means = metrics_[exact.name];
   for (std::size_t i = 0; i < std::min(set->second.size(), exact.values.size()); ++i) {
-    if (!std::isfinite(exact.values[i])) continue;  // a ratio with nothing below its line
+    if (!std::isfinite(exact.values[i])) continue;  // a ratio whose denominator is 0
     Mean& mean = means[set->second[i]];
     mean.sum += exact.values[i];
     ++mean.n;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of each kernel, by name and launch configuration: how often, how long, its counters.
+// Count, GPU time and counters of each kernel, by name and launch configuration.
 //
-// The totals of a trace know kernels by name and metrics by path; here are configurations, and metrics
-// by kernel. Memory grows with the number of names, configurations and metrics.
+// The totals of a trace group kernels by name and metrics by path. This class adds launch configurations,
+// and metrics by kernel. Memory grows with the number of names, configurations and metrics.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ class KernelFacts {
   [[nodiscard]] std::uint64_t total_ns() const noexcept { return total_ns_; }
   /// nullptr: not in the trace.
   [[nodiscard]] const LaunchConfigRecord* config(std::uint32_t id) const;
-  /// Mean over the kernel's measured launches, whatever their configuration; absent: not measured.
+  /// Mean over the kernel's measured launches of all configurations; absent: not measured.
   [[nodiscard]] std::optional<double> metric(std::uint32_t name, std::string_view metric) const;
   /// Sum of those of `metrics` that were measured; absent: none was.
   [[nodiscard]] std::optional<double> metric_sum(std::uint32_t name,
                                                  const std::vector<std::string_view>& metrics) const;
-  /// Some launch in an exact window is in the trace: host times and gaps are the profiler's own then.
+  /// The trace holds exact lines. Their windows serialise launches, so host times and gaps are distorted.
   [[nodiscard]] bool any_exact() const noexcept { return any_exact_; }
 
  private:

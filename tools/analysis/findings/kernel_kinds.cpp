@@ -9,7 +9,7 @@
 namespace rangefinder {
 namespace {
 
-/// The function's own name: template arguments say what it was made with, not what it does.
+/// The function's own name, lower case. Template arguments show types and sizes, not what the kernel does.
 std::string own_name(std::string_view name) {
   if (name.starts_with("void ")) name.remove_prefix(5);
   std::string out;
@@ -47,7 +47,7 @@ KernelSort kernel_sort(std::string_view name) {
   if (has_any(own, kSoftmax)) return KernelSort::softmax;
   if (has_any(own, kElementwise) && !has_any(own, kNotElementwise)) return KernelSort::elementwise;
   if (has_any(own, kAttention)) return KernelSort::attention;
-  // cutlass::Kernel2<cutlass_80_wmma_tensorop_…gemm…>: here the argument is the name.
+  // cutlass::Kernel2<cutlass_80_wmma_tensorop_…gemm…>: here the template argument names the kernel.
   const bool wrapped = own.find("cutlass") != std::string::npos;
   const std::string_view whole = wrapped ? name : std::string_view(own);
   if (has_any(own, kProduct) && !has_any(whole, kConvolution)) return KernelSort::matrix_product;

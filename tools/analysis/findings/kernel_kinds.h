@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What sort of kernel a name stands for: all that a trace says of what a kernel computes.
+// Classifies a kernel by its name. A trace has nothing else that shows what a kernel computes.
 //
-// Looks at names only, of PyTorch, cuBLAS, cuDNN, CUTLASS, Triton and this repository. A name that no
-// pattern knows is `other`, and no rule about sorts of kernels speaks of it.
+// Knows the names of PyTorch, cuBLAS, cuDNN, CUTLASS, Triton and this repository. A name that matches no
+// pattern is `other`; rules about sorts of kernels skip it.
 #pragma once
 
 #include <string_view>
@@ -15,10 +15,10 @@ enum class KernelSort : unsigned char { other, elementwise, matrix_product, soft
 /// `name`: demangled.
 [[nodiscard]] KernelSort kernel_sort(std::string_view name);
 
-/// A product, a convolution or attention: holds few warps with many registers each on purpose.
+/// A matrix product, a convolution or attention: uses few warps with many registers each by design.
 [[nodiscard]] bool keeps_few_warps(std::string_view name);
 
-/// A matrix product or convolution on the FP32 pipes by its name: "sgemm", "simt".
+/// A matrix product or convolution whose name places it on the FP32 pipes: "sgemm", "simt".
 [[nodiscard]] bool is_fp32_product(std::string_view name);
 
 }  // namespace rangefinder

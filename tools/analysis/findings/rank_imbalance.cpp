@@ -22,7 +22,7 @@ std::uint64_t median_of(const std::vector<Times>& sorted) {
   return sorted.size() % 2 == 1 ? sorted[half].gpu_ns : (sorted[half - 1].gpu_ns + sorted[half].gpu_ns) / 2;
 }
 
-/// Calls of NCCL last as long as the slowest rank makes the others wait: who is long there is early.
+/// NCCL calls include the wait for the slowest rank: a rank with a long call arrived early.
 bool communicates(const TraceTotals& trace, std::uint32_t path) {
   const auto known = trace.paths.find(path);
   if (known == trace.paths.end()) return false;
@@ -48,22 +48,22 @@ Finding finding_of(const std::vector<RankTrace>& ranks, const std::string& path,
   const std::uint64_t median = median_of(sorted);
   Finding finding;
   finding.id = "rank_imbalance";
-  finding.title = ranks[slowest.rank].name + " takes longer on the GPU in " + path + " than the others";
+  finding.title = ranks[slowest.rank].name + " takes longer on the GPU in " + path + " than the other ranks";
   finding.where = path;
   finding.saving_ns = slowest.gpu_ns - median;
   finding.severity = severity_of(*finding.saving_ns, busy_ns);
-  finding.evidence = {evidence_text("slowest_rank", "slowest", ranks[slowest.rank].name),
+  finding.evidence = {evidence_text("slowest_rank", "slowest rank", ranks[slowest.rank].name),
                       evidence_ns("slowest_ns", "its GPU time", slowest.gpu_ns),
                       evidence_ns("median_ns", "median of the ranks", median),
-                      evidence_text("fastest_rank", "fastest", ranks[sorted.front().rank].name),
+                      evidence_text("fastest_rank", "fastest rank", ranks[sorted.front().rank].name),
                       evidence_ns("fastest_ns", "its GPU time", sorted.front().gpu_ns),
                       evidence_factor("slowest_over_median", "slowest over median",
                                       static_cast<double>(slowest.gpu_ns) / static_cast<double>(median)),
                       evidence_count("ranks", "ranks", sorted.size())};
   finding.next_step =
-      "compare the two ranks (rangefinder diff): uneven data gives other launch sizes, a slower GPU the same "
-      "sizes "
-      "and longer kernels; collectives wait for the slowest, so their own time is no imbalance";
+      "compare the two ranks (rangefinder diff): uneven data shows as different launch sizes, a slower GPU "
+      "as longer kernels of the same sizes; collectives wait for the slowest rank, so their own time is no "
+      "imbalance";
   return finding;
 }
 
@@ -73,7 +73,7 @@ std::vector<Finding> find_rank_imbalance(const std::vector<RankTrace>& ranks) {
   std::vector<Finding> out;
   if (ranks.size() < 2) return out;
   for (auto& [path, times] : times_by_path(ranks)) {
-    if (times.size() != ranks.size()) continue;  // not all did it
+    if (times.size() != ranks.size()) continue;  // some rank lacks this path
     std::sort(times.begin(), times.end(), [](const Times& a, const Times& b) { return a.gpu_ns < b.gpu_ns; });
     const std::uint64_t busy_ns = ranks[times.back().rank].trace->totals.gpu_busy_ns();
     const auto excess = static_cast<double>(times.back().gpu_ns - median_of(times));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What several traces of one program, its ranks, say together: one of them takes longer, and where.
+// Compares the traces of several ranks of one program: which rank takes longer, and in which path.
 //
-// The only finding that needs more than one trace; `report` with several folders asks for it.
+// The only finding that needs more than one trace. `report` with several folders shows it.
 #pragma once
 
 #include <string>
@@ -18,10 +18,9 @@ struct RankTrace {
   const TraceTotals* trace = nullptr;  ///< must not be null
 };
 
-/// Paths in which GPU time at the path itself differs by more than 10 % between the slowest rank and the
-/// median, heaviest first, at most three. Paths that a rank lacks are left out, and calls of NCCL:
-/// a rank is long there because it waits. Nothing for fewer than two
-/// traces.
+/// Paths in which the slowest rank's exclusive GPU time exceeds the median by more than 10 %; largest excess
+/// first, at most three. Excludes paths that a rank lacks, and NCCL calls: a rank is long there because it
+/// waits. Empty for fewer than two traces.
 [[nodiscard]] std::vector<Finding> find_rank_imbalance(const std::vector<RankTrace>& ranks);
 
 }  // namespace rangefinder

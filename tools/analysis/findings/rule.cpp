@@ -10,7 +10,7 @@ namespace rangefinder {
 
 namespace {
 
-/// Of "f<2>(int, void (*)(int))" the part in brackets; 0: it ends otherwise.
+/// Length of the parameter list of "f<2>(int, void (*)(int))"; 0 if there is none.
 std::size_t parameters_length(std::string_view name) {
   if (!name.ends_with(')')) return 0;
   std::size_t open = 0;

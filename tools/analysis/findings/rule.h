@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rule: what it is shown and what it is asked.
+// One rule: its input and its result.
 //
 //   FindingRules ─▶ line(), work() while the trace is read ─▶ find(context) once ─▶ Findings
 //
-// A rule keeps what grows with paths, names and streams; the ones that keep more say how much at most.
-// It says nothing where the trace cannot know: a missing metric, host times that the profiler itself
-// stretched (FindingContext::host_times_hold).
+// A rule's memory grows with paths, names and streams; a rule that keeps more documents its bound.
+// It reports nothing if the trace lacks the data: a missing metric, or host times that the profiler itself
+// distorted (FindingContext::host_times_hold).
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@
 
 namespace rangefinder {
 
-/// What a program repeats, without the first repetition where there are three or more: that one warms up.
+/// The program's loop, from three iterations on. Excludes the first iteration, which warms up.
 struct Loop {
-  std::string path;                         ///< of the range that is repeated; empty: there is no loop
-  std::uint64_t count = 0;                  ///< repetitions that are looked at
+  std::string path;                         ///< of the range that marks an iteration; empty: there is no loop
+  std::uint64_t count = 0;                  ///< analysed iterations
   TimeNs start_ns = 0, end_ns = 0;          ///< from the first of these to the end of the last
   std::unordered_set<std::uint32_t> paths;  ///< of the range and all below it
 
@@ -45,20 +45,20 @@ struct FindingContext {
   const EventLog& log;
   const Iterations& iterations;
   Loop loop;
-  /// False: exact windows serialise launches and put time of their own between them.
+  /// False: exact windows serialise launches and add time of their own between them.
   bool host_times_hold = true;
-  /// What prizes are measured against: the loop, else from the first to the last GPU work.
+  /// The analysed time: the loop, else from the first to the last GPU work. Savings are shares of it.
   std::uint64_t span_ns = 0;
 
-  /// Inside the loop; everywhere, where there is none.
+  /// True inside the loop; always true if there is no loop.
   [[nodiscard]] bool in_loop(TimeNs time) const noexcept { return !loop.found() || loop.holds(time); }
   /// "(outside of any range)" for 0.
   [[nodiscard]] std::string path_text(std::uint32_t path) const;
-  /// Without parameters; template arguments only where the whole is short enough: they tell kernels apart.
+  /// Without parameters. Keeps template arguments, which distinguish kernels, unless that is too long.
   [[nodiscard]] std::string kernel_text(std::uint32_t name) const;
   /// Demangled, whole; empty: unknown.
   [[nodiscard]] const std::string& kernel_name(std::uint32_t name) const;
-  /// nullptr: the trace names no GPU of that kind.
+  /// The first GPU of the trace; nullptr: the trace names none.
   [[nodiscard]] const GpuRecord* gpu() const;
 };
 
@@ -71,17 +71,17 @@ class FindingRule {
   virtual void find(const FindingContext& context, std::vector<Finding>& out) = 0;
 };
 
-/// A rule that looks at one kernel after the other, longest total first, until it has found enough.
+/// A rule that checks one kernel at a time, longest total first, until it has kMaxFindings.
 class KernelRule : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) final;
 
  protected:
-  /// Appends one finding and returns true, or neither.
+  /// Appends one finding and returns true, or appends none and returns false.
   virtual bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) = 0;
 };
 
-/// A rule a file in rules/.
+// One file per rule in rules/.
 [[nodiscard]] std::unique_ptr<FindingRule> make_idle_in_range_rule();
 [[nodiscard]] std::unique_ptr<FindingRule> make_launch_bound_rule();
 [[nodiscard]] std::unique_ptr<FindingRule> make_synchronisation_rule();
@@ -103,13 +103,13 @@ class KernelRule : public FindingRule {
 [[nodiscard]] std::unique_ptr<FindingRule> make_low_occupancy_rule();
 [[nodiscard]] std::unique_ptr<FindingRule> make_capture_safety_rule();
 
-/// All rules that look at one trace, in the order in which docs/findings.md lists them.
+/// All rules over a single trace, in the order of docs/findings.md.
 [[nodiscard]] std::vector<std::unique_ptr<FindingRule>> make_finding_rules();
 
 /// 3 % and 10 % of the span.
 [[nodiscard]] Severity severity_of(std::uint64_t saving_ns, std::uint64_t span_ns);
 
-// Evidence in one line.
+// Short constructors of Evidence, one per unit.
 [[nodiscard]] Evidence evidence_ns(std::string key, std::string text, std::uint64_t ns);
 [[nodiscard]] Evidence evidence_count(std::string key, std::string text, std::uint64_t count);
 [[nodiscard]] Evidence evidence_bytes(std::string key, std::string text, std::uint64_t bytes);
@@ -119,7 +119,7 @@ class KernelRule : public FindingRule {
 [[nodiscard]] Evidence evidence_number(std::string key, std::string text, double number);
 [[nodiscard]] Evidence evidence_text(std::string key, std::string text, std::string value);
 
-/// "layers/12" ─▶ "layers/*": modules that differ in a number are one finding.
+/// "layers/12" ─▶ "layers/*": modules that differ only in a number become one finding.
 [[nodiscard]] std::string numbers_folded(std::string_view path_text);
 
 }  // namespace rangefinder

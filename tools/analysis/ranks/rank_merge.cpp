@@ -9,7 +9,7 @@
 namespace rangefinder {
 namespace {
 
-/// Ranks nearer to each other than this have no straggler.
+/// Relative spread below which there is no straggler.
 constexpr double kMinSpread = 0.02;
 
 double spread(std::uint64_t least, std::uint64_t most, double mean) {
@@ -73,9 +73,9 @@ Table RankMerge::modules(std::uint32_t depth) const {
   out.empty = "No module in any of these traces.";
   out.cut = CutSide::back;
   out.sortable = false;
-  out.columns = {{"path", "module", Unit::text},        {"mean_gpu_ns", "mean", Unit::ns},
-                 {"min_gpu_ns", "least", Unit::ns, 50}, {"max_gpu_ns", "most", Unit::ns},
-                 {"spread", "spread", Unit::share},     {"slowest", "slowest", Unit::text}};
+  out.columns = {{"path", "module", Unit::text},      {"mean_gpu_ns", "mean", Unit::ns},
+                 {"min_gpu_ns", "min", Unit::ns, 50}, {"max_gpu_ns", "max", Unit::ns},
+                 {"spread", "spread", Unit::share},   {"slowest", "slowest", Unit::text}};
   std::vector<const std::pair<const std::string, Module>*> order;
   for (const auto& entry : modules_) order.push_back(&entry);
   std::sort(order.begin(), order.end(),
@@ -104,12 +104,13 @@ Table RankMerge::ranks(bool waits_known) const {
         {Cell(CellValue(rank.name)), Cell(rank.own_ns()), Cell(rank.communication_ns), Cell(rank.kernels)});
   }
   const std::string slow = straggler();
-  if (waits_known) {  // who is late need not be who has the most work
+  if (waits_known) {  // the late rank need not be the one with most work
     out.remarks = slow.empty() ? "The ranks' own GPU times differ by less than 2 %.\n"
-                               : "Most work of its own: " + slow + "; communication is not counted.\n";
+                               : "Longest own GPU time: " + slow + "; communication is not counted.\n";
   } else {
-    out.remarks = slow.empty() ? "No straggler: the ranks' GPU times differ by less than 2 %.\n"
-                               : "Straggler: " + slow + " works longest; communication is not counted.\n";
+    out.remarks = slow.empty()
+                      ? "No straggler: the ranks' GPU times differ by less than 2 %.\n"
+                      : "Straggler: " + slow + " has the longest GPU time; communication is not counted.\n";
   }
   return out;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several traces of one job, a rank each, side by side: which module takes longer on one rank than
-// on the others, and which rank all wait for.
+// Compares the traces of one job, one per rank: modules that take longer on one rank than on the others, and
+// the rank that all others wait for.
 //
-//   add(trace of rank 0), add(trace of rank 1), … ─▶ modules(): mean, least, most, slowest rank
+//   add(trace of rank 0), add(trace of rank 1), … ─▶ modules(): mean, min, max, slowest rank
 //                                                  ─▶ ranks():   GPU time, with and without communication
 //
-// Modules meet by their path's text: ids differ from process to process. A rank is slow by the work of
-// its own, so kernels of NCCL do not count for it: they last as long as the others make it wait.
+// Modules are matched by the text of their path: ids differ between processes. A rank is slow by its own
+// work. So NCCL kernels do not count: they last as long as the other ranks make it wait.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@
 
 namespace rangefinder {
 
-/// "rank 3", or the folder where the process had no rank.
+/// "rank 3", or the folder if the process had no rank.
 [[nodiscard]] std::string rank_name(const TraceTotals& trace);
 
 class RankMerge {
  public:
   void add(const TraceTotals& trace);
   [[nodiscard]] std::size_t ranks_seen() const noexcept { return ranks_.size(); }
-  /// A row a module, in order of first appearance; `depth` 0: all levels.
+  /// One row per module, in order of first appearance; `depth` 0: all levels.
   [[nodiscard]] Table modules(std::uint32_t depth) const;
-  /// A row a rank, the slowest first. `waits_known`: another table says who made the others wait, so this one
-  /// names no straggler.
+  /// One row per rank, the slowest first. `waits_known`: another table shows which rank made the others wait,
+  /// so this one names no straggler.
   [[nodiscard]] Table ranks(bool waits_known = false) const;
-  /// Its name; empty: they differ by less than 2 %.
+  /// Name of the slowest rank; empty: ranks differ by less than 2 %.
   [[nodiscard]] std::string straggler() const;
 
  private:
@@ -45,7 +45,7 @@ class RankMerge {
     std::size_t order = 0;
     std::uint32_t depth = 0;
     std::string name;
-    std::vector<std::uint64_t> gpu_ns;  // by rank; shorter: not seen there
+    std::vector<std::uint64_t> gpu_ns;  // by rank; missing at the end: not seen on these ranks
   };
   [[nodiscard]] static std::vector<Cell> module_row(const std::string& path, const Module& module,
                                                     const std::vector<Rank>& ranks);

@@ -16,10 +16,10 @@
 namespace rangefinder {
 namespace {
 
-/// A range id beyond this is damage: ids are dense.
+/// Range ids are dense, so a larger id comes from a damaged trace.
 constexpr std::uint64_t kMaxRanges = 400'000'000;
 
-/// "ProfilerStep#12" ─▶ "ProfilerStep#*": one range a step is one range all the same.
+/// "ProfilerStep#12" ─▶ "ProfilerStep#*": PyTorch names each step's range differently.
 std::string folded(std::string_view name) {
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -32,7 +32,7 @@ std::string folded(std::string_view name) {
   return out;
 }
 
-bool sounds_like_iteration(std::string_view name) {
+bool is_iteration_name(std::string_view name) {
   std::string lower;
   for (const char c : folded(name)) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   while (!lower.empty() && (lower.back() == '*' || lower.back() == '#' || lower.back() == ' '))
@@ -45,7 +45,7 @@ bool sounds_like_iteration(std::string_view name) {
 }  // namespace
 
 std::string folded_iteration_name(const std::string& name) {
-  return sounds_like_iteration(name) ? folded(name) : name;
+  return is_iteration_name(name) ? folded(name) : name;
 }
 
 void IterationFinder::line(const Line& line) {
@@ -82,7 +82,7 @@ IterationFinder::Group* IterationFinder::group_of(std::uint32_t path) {
   const auto record = paths_.find(path);
   if (record == paths_.end()) return nullptr;
   const std::string& name = record->second.name;
-  const bool called = sounds_like_iteration(name);
+  const bool called = is_iteration_name(name);
   const std::string full = path_text(paths_, path);
   const std::string text_of_group = called ? full.substr(0, full.size() - name.size()) + folded(name) : full;
   const bool wanted = glob_.empty() ? called || record->second.parent == 0 : names_exactly(full);
@@ -93,14 +93,14 @@ IterationFinder::Group* IterationFinder::group_of(std::uint32_t path) {
   return at->second = &group;
 }
 
-/// A glob names a path and all below it: here only the path itself counts.
+/// A glob also matches everything below a path. Here only the path itself counts.
 bool IterationFinder::names_exactly(const std::string& full) const {
   if (!matches_glob(glob_, full)) return false;
   const std::size_t slash = full.rfind('/');
   return slash == std::string::npos || !matches_glob(glob_, std::string_view(full).substr(0, slash));
 }
 
-/// By name, else by how often; of equals the outermost.
+/// Prefers a range named like an iteration, outermost first; otherwise the most frequent range.
 std::string IterationFinder::guess() const {
   const auto rank = [](const Group& group) {
     return std::make_tuple(group.called_iteration, group.called_iteration ? -std::int64_t{group.depth} : 0,
@@ -113,7 +113,7 @@ std::string IterationFinder::guess() const {
 }
 
 std::string IterationFinder::named() const {
-  if (groups_.empty()) throw Missing("no range of the trace has the path " + glob_);
+  if (groups_.empty()) throw Missing("no range in the trace matches the path " + glob_);
   return std::max_element(groups_.begin(), groups_.end(),
                           [](const auto& a, const auto& b) {
                             return a.second.instances.size() < b.second.instances.size();

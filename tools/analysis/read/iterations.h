@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which repetitions a program goes through: the instances of one range.
+// The iterations of a program: the instances of one range.
 //
 //   find_iterations(trace, "")                 the range named iteration, step, batch or epoch
-//   (ProfilerStep#12
-//                                              counts as ProfilerStep#*), else the outermost one seen most
-//                                              often
+//                                              (ProfilerStep#12 counts as ProfilerStep#*);
+//                                              otherwise the most frequent outermost range
 //   find_iterations(trace, "model/decoder")    the instances of that path
 //
-// Work belongs to the iteration in which it was launched: that of the range open at the launch.
-// Reads the trace once and keeps eight bytes a range.
+// Work belongs to the iteration that launched it: the one of the range open at the launch.
+// Reads the trace once and keeps 8 bytes per range.
 #pragma once
 
 #include <cstddef>
@@ -32,24 +31,24 @@ struct Iteration {
   std::uint64_t range = 0;
 };
 
-/// The name of a range that counts iterations without its number, "ProfilerStep#12" as
-/// "ProfilerStep#*"; every other name as it is. So that paths of different iterations are one.
+/// Replaces the number in the name of an iteration range: "ProfilerStep#12" becomes "ProfilerStep#*", so
+/// all iterations share one path. Returns every other name unchanged.
 [[nodiscard]] std::string folded_iteration_name(const std::string& name);
 
 class Iterations {
  public:
   static constexpr std::size_t kNone = SIZE_MAX;
 
-  std::string path;                  ///< whose instances they are; empty: the trace has no range
-  std::vector<Iteration> instances;  ///< by start
+  std::string path;                  ///< the path of the instances; empty: the trace has no range
+  std::vector<Iteration> instances;  ///< sorted by start
 
-  /// The instance in which a range was opened, on whatever thread; kNone: in none.
+  /// The instance during which the range was opened, on any thread; kNone: none.
   [[nodiscard]] std::size_t of_range(std::uint64_t range) const noexcept;
-  /// The instance that was open at that time, or the last one before it; kNone: before the first.
+  /// The last instance that started at or before `time`; kNone: `time` is before the first.
   [[nodiscard]] std::size_t at(TimeNs time) const noexcept;
-  /// Of GPU work: by its range, else by its start.
+  /// GPU work: by its range, otherwise by its start.
   [[nodiscard]] std::size_t of(const GpuWork& work) const noexcept;
-  /// Of host work: by its start.
+  /// Host work: by its start.
   [[nodiscard]] std::size_t of(const HostWork& work) const noexcept { return at(work.start_ns); }
 
  private:
@@ -57,29 +56,29 @@ class Iterations {
   std::vector<TimeNs> range_starts_;  // by range id; kNoTime: unknown
 };
 
-/// Finds them in lines that somebody reads anyway. Keeps what Iterations keeps, and the instances of every
-/// range that may be the one.
+/// Finds the iterations in lines that the caller reads for another purpose. Memory: that of Iterations, plus
+/// the instances of every candidate range.
 class IterationFinder {
  public:
-  /// As for find_iterations().
+  /// `glob`: as for find_iterations().
   explicit IterationFinder(std::string glob) : glob_(std::move(glob)) {}
   IterationFinder(const IterationFinder&) = delete;
   IterationFinder& operator=(const IterationFinder&) = delete;
 
-  /// Every line of the trace, in file order.
+  /// Call it for every line of the trace, in file order.
   void line(const Line& line);
-  /// Once, after the last line. Throws Missing if the glob names no range.
+  /// Call it once, after the last line. Throws Missing if the glob matches no range.
   [[nodiscard]] Iterations result();
 
  private:
-  /// All instances whose path is the same but for digits in its last name.
+  /// All instances whose paths differ only in the digits of the last name.
   struct Group {
     std::uint32_t depth = 0;
     bool called_iteration = false;
     std::vector<Iteration> instances;
   };
   void add(const RangeRecord& range);
-  /// nullptr: this path is not looked for.
+  /// nullptr: this path is no candidate.
   [[nodiscard]] Group* group_of(std::uint32_t path);
   [[nodiscard]] bool names_exactly(const std::string& full) const;
   [[nodiscard]] std::string guess() const;
@@ -92,8 +91,8 @@ class IterationFinder {
   std::vector<TimeNs> starts_;
 };
 
-/// `glob`: profiler/base/path_glob.h, the first path that it names exactly (not what is below it); empty:
-/// guess. Throws Missing if the trace cannot be read or the glob names no range of it.
+/// `glob`: see profiler/base/path_glob.h. It selects the most frequent path that it matches exactly, not the
+/// paths below it; empty: guess. Throws Missing if the trace is unreadable or the glob matches no range.
 [[nodiscard]] Iterations find_iterations(const TraceFolder& trace, const std::string& glob);
 
 }  // namespace rangefinder

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who sees the selected lines of a trace while load_trace() makes its totals: sections of a report, the page,
-// checks.
+// Interface of report sections, the page and checks: they receive the selected lines of a trace while
+// load_trace() computes its totals.
 #pragma once
 
 #include "schema/read_line.h"
@@ -17,9 +17,10 @@ class LineObserver {
   LineObserver& operator=(const LineObserver&) = delete;
   virtual ~LineObserver() = default;
 
-  /// Before the first line.
+  /// Called before the first line.
   virtual void begin(const TraceFolder&) {}
-  /// Every selected line, in file order; naming lines (paths, names, configurations, GPUs) always.
+  /// Called for every selected line, in file order. Lines that define names (paths, kernel names,
+  /// configurations, GPUs) are always selected.
   virtual void line(const Line&) {}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a tool throws when something it needs is not there or cannot be read: main
-// prints it once and ends with exit code 3.
+// Thrown when a tool needs something that does not exist or cannot be read. main prints it once and ends
+// with exit code 3.
 #pragma once
 
 #include <stdexcept>

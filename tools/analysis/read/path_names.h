@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names and levels of paths, from the path lines that a reader has kept by id.
+// Names and depths of paths, from the path lines that a reader keeps by id.
 //
 //   paths[7] = {7, parent 3, "self_attn"}  ─▶  path_text(paths, 7) == "model/decoder/self_attn"
 //
-// Over any map from id to PathRecord. An id that the trace does not name is "(unknown)". A parent has
-// the smaller id; one that claims otherwise, in a damaged trace, counts as none, so no chain is a circle.
+// Works on any map from id to PathRecord. An id without a path line is "(unknown)". A parent always has the
+// smaller id. In a damaged trace a larger parent id is ignored, so a chain of parents cannot be a cycle.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What could not be read of the traces that a command used.
+// The damage found in the traces that a command read.
 //
-//   read_trace: note(ReadSummary::damage) ─▶ the verb shows what there is ─▶ main: a sentence, exit code 3
+//   read_trace: note(ReadSummary::damage) ─▶ the verb shows what is readable ─▶ main: a sentence, exit code 3
 //
-// One per process, so that no verb can forget it. A visitor that judges lines itself, as `validate` does,
-// says so in its own words: of those nothing is noted. Any thread.
+// One object per process, so no verb can forget to report damage. A visitor that judges lines itself, such
+// as `validate`, reports them itself; read_trace then notes nothing. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace rangefinder {
 
 class ReadDamage {
  public:
-  /// The same sentence, of a second pass over the files, once. The first few will do.
+  /// Ignores a sentence that a second pass over the files repeats. Keeps the first kMax sentences.
   void note(const std::string& sentence) {
     const std::lock_guard lock(mutex_);
     const bool known = std::find(sentences_.begin(), sentences_.end(), sentence) != sentences_.end();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far the reading of a trace has come, for whoever wants to show it.
+// How much of a trace has been read, for a progress bar.
 //
-//   read_trace: begin(bytes of all segments) ─▶ file reads: add(bytes) ─▶ a progress bar looks now and then
+//   read_trace: begin(bytes of all segments) ─▶ file reads: add(bytes) ─▶ a progress bar polls the counts
 //
-// One per process: a command reads one trace after the other. Counting costs one addition a MiB.
+// One object per process: a command reads one trace after the other. Counting costs one addition per MiB.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace rangefinder {
 
 class ReadProgress {
  public:
-  /// A pass over files of so many bytes begins; some commands need several.
+  /// A pass over files of `bytes` bytes begins. Some commands make several passes.
   void begin(std::uint64_t bytes) noexcept {
     done_.store(0, std::memory_order_relaxed);
     total_.store(bytes, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The span of a trace whose hardware samples are shared over its work.
+// The time span of a trace whose hardware samples are attributed to GPU work.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace rangefinder {
 
-/// [from_ns, to_ns), relative to Header::base_unix_ns. The default is all of the trace.
+/// [from_ns, to_ns), relative to Header::base_unix_ns. The default is the whole trace.
 struct SampleWindow {
   TimeNs from_ns = INT64_MIN;
   TimeNs to_ns = INT64_MAX;

@@ -14,22 +14,22 @@
 
 namespace rangefinder {
 
-/// Bytes in order.
+/// A sequential stream of bytes.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Up to `room` bytes to `to`; 0: there are no more.
+  /// Writes up to `room` bytes to `to`; 0: end of file.
   virtual std::size_t read(char* to, std::size_t room) = 0;
-  /// The bytes ended before they should.
+  /// The stream ended too early.
   [[nodiscard]] virtual bool cut() const noexcept { return false; }
 };
 
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
-/// The writer's longest line, one of samples, has some 100 KB. Without a bound a file of another kind
-/// would be held whole, because nothing in it ends a line.
-constexpr std::size_t kLongestLineBytes = std::size_t{64} << 20;
+/// The writer's longest line, a line of samples, has about 100 KB. Without a limit a file of another kind
+/// that has no newline would be read into memory as a whole.
+constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
 
 struct CloseFile {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
@@ -39,7 +39,7 @@ class PlainFile final : public ByteSource {
  public:
   explicit PlainFile(const std::filesystem::path& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
     if (!file_) throw Missing("cannot open " + path.string() + ": " + std::strerror(errno));
-    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // the reader has a buffer of its own
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // SegmentLines has its own buffer
   }
 
   std::size_t read(char* to, std::size_t room) override {
@@ -60,7 +60,7 @@ struct FreeStream {
   void operator()(ZSTD_DStream* stream) const noexcept { ZSTD_freeDStream(stream); }
 };
 
-/// One or more zstd frames behind each other.
+/// One or more consecutive zstd frames.
 class ZstdFile final : public ByteSource {
  public:
   explicit ZstdFile(const std::filesystem::path& path)
@@ -75,7 +75,7 @@ class ZstdFile final : public ByteSource {
       const std::size_t left = ZSTD_decompressStream(stream_.get(), &out, &in_);
       broken_ = ZSTD_isError(left) != 0;
       in_frame_ = left != 0;
-      pending_ = in_frame_ && out.pos == out.size;  // zstd may hold more than fitted
+      pending_ = in_frame_ && out.pos == out.size;  // zstd may hold more output than fitted
       if (out.pos != 0) return out.pos;
     }
     return 0;
@@ -98,7 +98,7 @@ class ZstdFile final : public ByteSource {
   bool pending_ = false;
 };
 
-/// What a small file needs; one more byte than it has tells that it ended.
+/// A small file needs a smaller buffer. One byte more than its size detects its end in the first read.
 std::size_t first_chunk_bytes(const std::filesystem::path& file) {
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(file, error);
@@ -123,9 +123,9 @@ bool SegmentLines::refill() {
   end_ -= begin_;
   begin_ = 0;
   if (end_ == buffer_.size()) {
-    if (end_ >= kLongestLineBytes) {
+    if (end_ >= kMaxLineBytes) {
       throw Missing(file_.string() + ":" + std::to_string(number_ + 1) +
-                    ": the line is longer than 64 MiB: this is no trace");
+                    ": the line is longer than 64 MiB, so this is not a trace file");
     }
     buffer_.resize(2 * end_);
   }
@@ -146,7 +146,7 @@ bool SegmentLines::next(std::string_view& line) {
       ++number_;
       return true;
     }
-    searched = end_ - begin_;  // refill() moves what is left to the front
+    searched = end_ - begin_;  // refill() moves the unread bytes to the front
     if (!refill()) break;
   }
   torn_ = torn_ || source_->cut() || begin_ < end_;

@@ -5,10 +5,9 @@
 //   trace-00000.ndjson ───────────────┐
 //   trace-00001.ndjson.zst ─▶ unzstd ─┴─▶ 1 MiB of bytes ─▶ next() ─▶ a line
 //
-// A killed program leaves a last line without its newline: next() gives it like any
-// other and torn() is true from then on. A cut or broken compressed file ends early
-// and is torn as well. Throws Missing when the file cannot be opened or read, or where
-// a line has more than 64 MiB.
+// A killed program leaves a last line without a newline. next() returns it like any other line, and torn()
+// is true from then on. A truncated or corrupted compressed file ends early and is torn as well.
+// Throws Missing when the file cannot be opened or read, or when a line is longer than 64 MiB.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +28,20 @@ class SegmentLines {
   SegmentLines(const SegmentLines&) = delete;
   SegmentLines& operator=(const SegmentLines&) = delete;
 
-  /// The next line without its newline, valid until the next call. False: no more.
+  /// The next line without its newline, valid until the next call. False: no more lines.
   [[nodiscard]] bool next(std::string_view& line);
-  /// 1 for the line that next() gave first.
+  /// Number of the line that next() returned last; 1: the first of the file.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] bool torn() const noexcept { return torn_; }
 
  private:
-  /// More bytes behind those that are left. False: there are none.
+  /// Reads more bytes behind those still unread. False: end of file.
   bool refill();
 
   std::filesystem::path file_;
   std::unique_ptr<ByteSource> source_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // in buffer_: read from the file, not yet given
+  std::size_t begin_ = 0, end_ = 0;  // in buffer_: read from the file, not yet returned
   std::uint64_t number_ = 0;
   bool torn_ = false;
   bool ended_ = false;

@@ -15,7 +15,7 @@ namespace rangefinder {
 namespace {
 
 std::invalid_argument wrong(const std::string& text, const std::string& form) {
-  return std::invalid_argument(text + " is no span: " + form);
+  return std::invalid_argument(text + " is not a span: " + form);
 }
 
 std::pair<std::string, std::string> split(const std::string& text, const std::string& form) {
@@ -41,7 +41,8 @@ TimeNs parse_time(const std::string& text, const std::string& whole, const std::
 template <typename Value>
 void check_order(const HalfOpen<Value>& span, const std::string& text) {
   if (span.first && span.last && *span.first >= *span.last) {
-    throw std::invalid_argument(text + " is empty: the first must be before the last, which is not in it");
+    throw std::invalid_argument(
+        text + " is empty: the first value must be smaller than the last, which is exclusive");
   }
 }
 
@@ -62,7 +63,7 @@ std::string span_text(const HalfOpen<TimeNs>& span) {
 }  // namespace
 
 HalfOpen<std::uint64_t> parse_iterations(const std::string& text) {
-  const std::string form = "give FIRST:LAST, counted from 0, LAST not in it, as 10:20, 10: or :20";
+  const std::string form = "use FIRST:LAST, counted from 0, LAST exclusive, as in 10:20, 10: or :20";
   const auto [first, last] = split(text, form);
   HalfOpen<std::uint64_t> out;
   for (const auto& [part, value] : {std::pair{&first, &out.first}, std::pair{&last, &out.last}}) {
@@ -77,7 +78,7 @@ HalfOpen<std::uint64_t> parse_iterations(const std::string& text) {
 }
 
 HalfOpen<TimeNs> parse_window(const std::string& text) {
-  const std::string form = "give FROM:TO as in 1.5s:2s, 200ms: or :3s (s, ms, us, ns)";
+  const std::string form = "use FROM:TO, as in 1.5s:2s, 200ms: or :3s (s, ms, us, ns)";
   const auto [first, last] = split(text, form);
   HalfOpen<TimeNs> out;
   if (!first.empty()) out.first = parse_time(first, text, form);
@@ -144,7 +145,7 @@ struct Selection::Judge {
   }
   template <typename Naming>
   bool operator()(const Naming&) const {
-    return true;  // samples too: sample_window() says which count
+    return true;  // samples too: sample_window() selects those
   }
 
  private:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which lines of a trace a report looks at: --range, --kernel, --iterations, --window.
+// The lines of a trace that a report uses: --range, --kernel, --iterations, --window.
 //
-//   lines ─▶ Selection::takes ─┬─▶ true: totals and sections see the line
-//                              └─▶ false: as if it had never happened
+//   lines ─▶ Selection::takes ─┬─▶ true: totals and sections receive the line
+//                              └─▶ false: the line is ignored
 //
-// Lines that name things are always taken. GPU work is judged by the path and range of its launch and
-// its start on the GPU, host work by its own path and start. With --kernel only kernels of these names
-// are left of GPU work.
+// Lines that define names are always taken. GPU work is selected by the path and range of its launch and by
+// its start on the GPU; host work by its own path and start. --kernel drops all GPU work except kernels with
+// a matching name.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace rangefinder {
 
-/// [first, last) of a count or a time; what is not given is open.
+/// [first, last) of counts or times; a bound without a value is open.
 template <typename Value>
 struct HalfOpen {
   std::optional<Value> first, last;
@@ -38,14 +38,14 @@ struct SelectionOptions {
   std::string range;                   ///< glob over paths; empty: all
   std::string kernel;                  ///< regular expression over demangled names; empty: all
   HalfOpen<std::uint64_t> iterations;  ///< counted from 0
-  std::string iteration_range;         ///< glob of the range whose instances count; empty: found by itself
-  HalfOpen<TimeNs> window;             ///< as the lines count: since Header::base_unix_ns
+  std::string iteration_range;         ///< glob of the iteration range; empty: find_iterations() guesses it
+  HalfOpen<TimeNs> window;             ///< ns since Header::base_unix_ns, as in the lines
   [[nodiscard]] bool everything() const {
     return range.empty() && kernel.empty() && iterations.open() && window.open();
   }
 };
 
-/// "10:20", "10:", ":20" as counts. Throws std::invalid_argument with a sentence.
+/// "10:20", "10:", ":20" as counts. Throws std::invalid_argument with a message for the user.
 [[nodiscard]] HalfOpen<std::uint64_t> parse_iterations(const std::string& text);
 /// "1.5s:2s", "200ms:", ":3e6ns" as times; a bare number is seconds. Throws std::invalid_argument.
 [[nodiscard]] HalfOpen<TimeNs> parse_window(const std::string& text);
@@ -57,12 +57,12 @@ class Selection {
   /// Reads `trace` for its iterations if `options` needs them. Throws Missing, std::regex_error.
   Selection(const SelectionOptions& options, const TraceFolder& trace);
 
-  /// In file order: names are learnt from the lines.
+  /// Call it in file order: the selection learns the names from the lines.
   [[nodiscard]] bool takes(const Line& line);
-  /// What samples are to be shared: the time that the selection covers.
+  /// The time that the selection covers; samples in it are attributed.
   [[nodiscard]] SampleWindow sample_window() const;
   [[nodiscard]] bool everything() const noexcept { return everything_; }
-  /// One line for people: "Only: range **/decoder, iterations 10:20 of iteration"; empty: everything.
+  /// One line for the reader: "Only: range **/decoder, iterations 10:20 of iteration"; empty: everything.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -79,7 +79,7 @@ class Selection {
   std::regex kernel_;
   Iterations iterations_;
   std::unordered_map<std::uint32_t, PathRecord> path_records_;
-  std::unordered_set<std::uint32_t> paths_, kernels_;  // that are selected
+  std::unordered_set<std::uint32_t> paths_, kernels_;  // the selected ids
 };
 
 }  // namespace rangefinder

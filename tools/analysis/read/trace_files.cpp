@@ -21,7 +21,7 @@ void collect(const fs::path& folder, std::vector<TraceFolder>& out) {
   std::vector<fs::path> below;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
-    // Not through symbolic links: they may lead back up.
+    // Symbolic links are not followed: they may lead to a parent folder.
     if (entry.is_directory() && !entry.is_symlink()) below.push_back(entry.path());
   }
   std::sort(below.begin(), below.end());
@@ -59,7 +59,7 @@ TraceFolder open_trace_folder(const fs::path& folder) {
   std::sort(out.segments.begin(), out.segments.end(), [](const SegmentFile& a, const SegmentFile& b) {
     return a.number != b.number ? a.number < b.number : a.path.native().size() < b.path.native().size();
   });
-  // Both forms of a segment: the compressor has not removed the plain one yet.
+  // A segment may exist in both forms until the compressor removes the plain one. Keep the plain one.
   const auto same = [](const SegmentFile& a, const SegmentFile& b) { return a.number == b.number; };
   out.segments.erase(std::unique(out.segments.begin(), out.segments.end(), same), out.segments.end());
   return out;
@@ -68,7 +68,7 @@ TraceFolder open_trace_folder(const fs::path& folder) {
 std::vector<TraceFolder> find_traces(const fs::path& place) {
   if (!fs::exists(place)) {
     throw Missing(
-        "there is no " + place.string() +
+        place.string() + " does not exist" +
         "\n  Name the folder that `rangefinder run` wrote, as in: rangefinder report rangefinder-4711");
   }
   std::vector<TraceFolder> out;
@@ -78,14 +78,14 @@ std::vector<TraceFolder> find_traces(const fs::path& place) {
     TraceFolder single;
     single.folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
     SegmentFile segment{place, 0};
-    if (!segment_number(place, segment.number)) segment.number = 0;  // any name will do
+    if (!segment_number(place, segment.number)) segment.number = 0;  // a file of a trace may have any name
     single.whole = false;
     single.segments.push_back(std::move(segment));
     out.push_back(std::move(single));
   }
   if (out.empty()) {
     throw Missing("no trace in " + place.string() +
-                  ": neither trace-*.ndjson nor summary.json there or below\n"
+                  ": there is no trace-*.ndjson and no summary.json in it or below it\n"
                   "  Name the folder that `rangefinder run` wrote.");
   }
   return out;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which files make a trace.
+// The files of a trace.
 //
 //   rangefinder-4711/                          a trace: its segments and summary.json
-//   out/run=…/host=…/rank=0/pid=4712/          one trace a process, any depth below a folder
+//   out/run=…/host=…/rank=0/pid=4712/          one trace per process, at any depth below a folder
 //
-// Looks at names only. A segment is trace-NNNNN.ndjson, or the same with .zst.
+// Checks file names only. A segment is trace-NNNNN.ndjson or trace-NNNNN.ndjson.zst.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ struct SegmentFile {
 
 struct TraceFolder {
   std::filesystem::path folder;
-  std::vector<SegmentFile> segments;  ///< by number; empty: only a summary.json is there
+  std::vector<SegmentFile> segments;  ///< sorted by number; empty: there is only a summary.json
   bool has_summary = false;
-  bool whole = true;  ///< false: one segment, named by the user
+  bool whole = true;  ///< false: a single file that the user named
 };
 
-/// Number of a segment from its file name; false: it is none.
+/// The number of a segment, from its file name; false: the file is no segment.
 [[nodiscard]] bool segment_number(const std::filesystem::path& file, std::uint32_t& number);
 
-/// True for the names of files that a trace consists of: segments and summary.json.
+/// True for the names of a trace's files: segments and summary.json.
 [[nodiscard]] bool is_trace_file(const std::filesystem::path& file);
 
-/// The trace in `folder` itself; no segments when there is none.
+/// The trace in `folder` itself, not below it. Without a trace there, the result has no segments.
 [[nodiscard]] TraceFolder open_trace_folder(const std::filesystem::path& folder);
 
-/// `place` as a trace, as a file of one, or all traces below it. Throws Missing if there is none.
+/// `place`: a trace, a file of one, or a folder with traces below it. Throws Missing if there is no trace.
 [[nodiscard]] std::vector<TraceFolder> find_traces(const std::filesystem::path& place);
 
 }  // namespace rangefinder

@@ -18,7 +18,7 @@ std::string at(const LinePlace& place) {
   return place.file->string() + ":" + std::to_string(place.number) + ": ";
 }
 
-/// Start and end of what a line tells of; both kNoTime where it has none.
+/// Start and end of the record of a line; kNoTime if it has none.
 struct TimesOf {
   TimeNs start_ns = kNoTime, end_ns = kNoTime;
 
@@ -41,7 +41,7 @@ struct TimesOf {
   }
 };
 
-/// Whether the files belong together and are all there.
+/// Checks that the segments belong to one process and that none is missing.
 class FilesWatch {
  public:
   FilesWatch(const TraceFolder& trace, bool throws) : trace_(trace), throws_(throws) {}
@@ -74,9 +74,9 @@ class FilesWatch {
     const bool same = header.pid == first_->pid && header.host == first_->host &&
                       header.base_unix_ns == first_->base_unix_ns;
     if (same || !throws_) return;
-    throw Missing(at(place) + "this segment is of process " + std::to_string(header.pid) + " on " +
-                  header.host + ", those before of " + std::to_string(first_->pid) + " on " + first_->host +
-                  ": two traces are in one folder\n  Put each into a folder of its own.");
+    throw Missing(at(place) + "this segment is from process " + std::to_string(header.pid) + " on " +
+                  header.host + ", the earlier ones are from " + std::to_string(first_->pid) + " on " +
+                  first_->host + ": two traces are in one folder\n  Move each trace to its own folder.");
   }
 
   const TraceFolder& trace_;
@@ -125,11 +125,11 @@ class Reading {
     while (lines.next(text)) {
       place.number = lines.number();
       if (!reader_.read(text, line_)) {
-        if (!lines.torn()) give_broken(reader_.error(), place);
+        if (!lines.torn()) report_broken(reader_.error(), place);
       } else if (TimeNs start = 0, end = 0; !judges_ && ends_before_start(line_, start, end)) {
-        give_broken(std::string(line_kind(line_)) + ": ends at " + std::to_string(end) +
-                        " ns, before its start at " + std::to_string(start) + " ns",
-                    place);
+        report_broken(std::string(line_kind(line_)) + ": ends at " + std::to_string(end) +
+                          " ns, before its start at " + std::to_string(start) + " ns",
+                      place);
       } else {
         ++summary_.lines;
         watch_.line(line_, place);
@@ -139,7 +139,7 @@ class Reading {
     if (lines.torn()) note_torn(segment, lines.number());
   }
 
-  void give_broken(const std::string& error, const LinePlace& place) {
+  void report_broken(const std::string& error, const LinePlace& place) {
     ++summary_.broken;
     damage(at(place) + error);
     visitor_.broken(error, place);
@@ -149,7 +149,7 @@ class Reading {
     summary_.torn = true;
     summary_.torn_file = segment.path;
     summary_.torn_line = line;
-    if (&segment == &trace_.segments.back()) return;  // as killed programs leave it
+    if (&segment == &trace_.segments.back()) return;  // expected after a killed program
     summary_.torn_inside = true;
     damage(at({&segment.path, line}) + "the segment is cut here, and others follow");
   }
@@ -182,12 +182,13 @@ void TraceBeginning::first(const Line& line, const LinePlace& place) {
 }
 
 void TraceBeginning::broken(std::string_view error, const LinePlace& place) const {
-  if (!has_header_) throw Missing("no trace that this version can read: " + at(place) + std::string(error));
+  if (!has_header_) throw Missing("this version cannot read the trace: " + at(place) + std::string(error));
 }
 
 void TraceBeginning::end(const TraceFolder& trace, const ReadSummary& read) {
   if (read.lines != 0) return;
-  throw Missing(trace.segments.front().path.string() + " holds no whole line: the program ended too early");
+  throw Missing(trace.segments.front().path.string() +
+                " holds no complete line: the program ended too early");
 }
 
 bool ends_before_start(const Line& line, TimeNs& start_ns, TimeNs& end_ns) {

@@ -3,11 +3,11 @@
 // All lines of all segments of a trace, in order, as records.
 //
 //   segments ─▶ SegmentLines ─▶ LineReader ─▶ TraceVisitor::line
-//                                    └──────▶ TraceVisitor::broken, for what is no line of the format
+//                                    └──────▶ TraceVisitor::broken, for lines that are not in the format
 //
-// A last line that a killed program left half written is neither: ReadSummary names it. What else is wrong
-// with the files as a whole stands in ReadSummary::damage: a verb that shows what could be read says so and
-// ends with exit code 3. Segments of two processes are not read as one: that is Missing.
+// A killed program leaves a half-written last line. It goes to neither function; ReadSummary reports it.
+// Other faults of the files are in ReadSummary::damage: a verb shows what is readable, reports the damage and
+// ends with exit code 3. Throws Missing for segments of two processes in one folder.
 #pragma once
 
 #include <cstdint>
@@ -22,46 +22,46 @@ namespace rangefinder {
 
 struct LinePlace {
   const std::filesystem::path* file = nullptr;
-  std::uint64_t number = 0;  ///< 1: first of the file
+  std::uint64_t number = 0;  ///< 1: the first of the file
 };
 
 class TraceVisitor {
  public:
   virtual ~TraceVisitor() = default;
-  /// Before the first line of each segment.
+  /// Called before the first line of each segment.
   virtual void segment(const SegmentFile&) {}
   virtual void line(const Line& line, const LinePlace& place) = 0;
   virtual void broken(std::string_view error, const LinePlace& place) = 0;
-  /// True: it judges lines itself. It gets those that end before they start, which are broken for others,
-  /// and segments of several processes are not thrown for.
+  /// True: the visitor checks lines itself. It also receives lines that end before they start, which are
+  /// broken for other visitors, and segments of several processes do not throw.
   [[nodiscard]] virtual bool judges() const { return false; }
 };
 
 struct ReadSummary {
-  std::uint64_t lines = 0;   ///< that were read as records
-  std::uint64_t broken = 0;  ///< that were not
+  std::uint64_t lines = 0;   ///< read as records
+  std::uint64_t broken = 0;  ///< not readable as records
   bool torn = false;         ///< a segment ends in the middle of a line
-  bool torn_inside = false;  ///< and it is not the last one
+  bool torn_inside = false;  ///< a torn segment is not the last one
   std::filesystem::path torn_file;
   std::uint64_t torn_line = 0;
-  /// What is missing or cannot be read, with its place: one sentence. "" if all is there but for a last
-  /// line that is torn and an end that a killed program never wrote.
+  /// One sentence: what is missing or unreadable, and where. "" if the trace is complete, or lacks only what
+  /// a killed program does not write: the end of its last line and its `end` line.
   std::string damage;
 };
 
-/// `reader` must outlive what the visitor keeps of the lines' views. Throws Missing.
+/// `reader` owns the text of the lines: it must outlive the views that the visitor keeps. Throws Missing.
 [[nodiscard]] ReadSummary read_trace(const TraceFolder& trace, LineReader& reader, TraceVisitor& visitor);
 
-/// Whether a trace begins as it must for a verb that shows what it holds: with its header.
+/// Checks that a trace begins with its header, as every verb that shows a trace requires.
 class TraceBeginning {
  public:
-  /// Of every line. Throws Missing where the first is no header.
+  /// Call it for every line. Throws Missing if the first is no header.
   void line(const Line& line, const LinePlace& place) {
     if (!has_header_) first(line, place);
   }
-  /// Throws Missing where no header came before.
+  /// Throws Missing if no header came before.
   void broken(std::string_view error, const LinePlace& place) const;
-  /// After the last line. Throws Missing where there was no whole one.
+  /// Call it after the last line. Throws Missing if no complete line was read.
   static void end(const TraceFolder& trace, const ReadSummary& read);
 
  private:
@@ -70,7 +70,7 @@ class TraceBeginning {
   bool has_header_ = false;
 };
 
-/// The two times of a line that ends before it starts; false: it does not, or has none.
+/// True, with both times, for a line that ends before it starts; false also for a line without times.
 [[nodiscard]] bool ends_before_start(const Line& line, TimeNs& start_ns, TimeNs& end_ns);
 
 }  // namespace rangefinder

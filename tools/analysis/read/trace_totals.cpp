@@ -43,7 +43,7 @@ class TotalsVisitor final : public TraceVisitor {
     if (std::none_of(out_.gpus.begin(), out_.gpus.end(), same)) out_.gpus.push_back(gpu);
   }
   void take(const PathRecord& path) {
-    // Every segment names the paths again.
+    // Every segment repeats the path lines.
     if (out_.paths.emplace(path.id, path).second) out_.totals.add_path(path);
   }
   void take(const DomainRecord& domain) { out_.domains.emplace(domain.id, domain.name); }
@@ -71,7 +71,7 @@ class TotalsVisitor final : public TraceVisitor {
     out_.totals.add(graph);
   }
   void take(const ExactRecord& exact) {
-    // Its kernel, copy or memset has a line of its own as well, which is counted.
+    // Not counted here: its kernel, copy or memset also has its own line.
     see(exact.launch.host.end_ns);
     out_.totals.add(exact);
   }
@@ -123,7 +123,7 @@ TraceTotals load_trace(const TraceFolder& files, Selection* selection, LineObser
   out.files = files;
   if (files.segments.empty()) {
     throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
-                  "  The report is made from the trace: copy its files next to the summary.");
+                  "  A report needs the trace: copy its trace-*.ndjson files next to the summary.");
   }
   if (observer != nullptr) observer->begin(files);
   LineReader reader;

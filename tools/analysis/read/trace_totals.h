@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole trace as what reports need of it: totals per path and kernel, the names to
-// show them by, what was lost. Reads everything once; memory grows with the number of
-// paths and names, not of lines.
+// The totals of a trace for reports: totals per path and kernel, their names, and the loss counts. Reads the
+// trace once. Memory grows with the number of paths and names, not with the number of lines.
 #pragma once
 
 #include <array>
@@ -35,22 +34,22 @@ struct TraceTotals {
   std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records
   std::uint64_t ranges = 0;
   std::uint64_t samples_lines = 0;                       ///< `samples` lines: SampledTrace reads them
-  std::set<std::uint32_t> sample_intervals_ns;           ///< that were in use
-  TimeNs last_ns = 0;                                    ///< latest time that any line mentions
+  std::set<std::uint32_t> sample_intervals_ns;           ///< the intervals in use
+  TimeNs last_ns = 0;                                    ///< the latest time in any line
   std::optional<EndRecord> end;                          ///< absent: the program was killed
-  std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< of the end, else of the last heartbeat
+  std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< from `end`, otherwise from the last heartbeat
   ReadSummary read;
   std::string first_broken;  ///< "file:line: what is wrong" of the first broken line
 
   /// Names joined by '/'; "" for 0.
   [[nodiscard]] std::string path_text(std::uint32_t path) const;
-  /// The innermost range's own name; "" for a path that was never named.
+  /// The innermost range's own name; "(unknown)" for a path without a path line.
   [[nodiscard]] const std::string& own_name(std::uint32_t path) const;
   [[nodiscard]] std::uint32_t parent_of(std::uint32_t path) const;
 };
 
-/// `selection`: which lines count; nullptr: all. `observer` sees the same lines. Throws Missing when the
-/// files cannot be read or are no trace of this major version.
+/// `selection`: the lines to count; nullptr: all. `observer` receives the same lines. Throws Missing if the
+/// files cannot be read or are not a trace of this major version.
 [[nodiscard]] TraceTotals load_trace(const TraceFolder& files, Selection* selection = nullptr,
                                      LineObserver* observer = nullptr);
 

@@ -13,12 +13,12 @@
 namespace rangefinder {
 namespace {
 
-// What a path did, by position in WorkGroups::paths(): its own, then with all below it.
+// Sums of one path: first of its own work, later including all paths below it.
 struct PathSums {
   std::array<SharedSum, kSharedColumns> sums;
-  std::array<std::uint64_t, kSharedColumns> bytes{}, estimated{};  // the latter beside the former
+  std::array<std::uint64_t, kSharedColumns> bytes{}, estimated{};  // the second is not part of the first
   std::uint64_t work_ns = 0, overlap_ns = 0, estimated_ns = 0, pieces = 0;
-  std::uint64_t lost_ns = 0;  // of its own
+  std::uint64_t lost_ns = 0;  // of its own work
   std::array<double, kSharedColumns> squared_carry{};
 
   PathSums& operator+=(const PathSums& other) noexcept {
@@ -35,7 +35,7 @@ struct PathSums {
   }
 };
 
-/// Bytes at the rate in samples for work while they were lost.
+/// Estimates bytes of work while samples were lost, at the path's rate inside samples.
 void estimate_lost(PathSums& sums) {
   if (sums.overlap_ns == 0 || sums.work_ns <= sums.overlap_ns) return;
   sums.estimated_ns = std::min(sums.lost_ns, sums.work_ns - sums.overlap_ns);
@@ -48,7 +48,7 @@ void estimate_lost(PathSums& sums) {
 
 class PathTable {
  public:
-  /// `work`: by owner; outlives it, like the others.
+  /// `work`: by owner. All arguments must outlive the table.
   PathTable(const HeldTrace& held, const SampleSplit& split, const std::vector<OwnerWork>& work)
       : held_(held), split_(split), work_(work) {}
 
@@ -66,7 +66,7 @@ class PathTable {
       estimate_lost(own);
     }
     std::vector<PathSums> inclusive = own_;
-    // A parent is found before its children, so it has the lower position.
+    // A parent always has a lower position than its children.
     for (std::size_t i = inclusive.size(); i-- > 1;) {
       if (groups.parents()[i] != 0) inclusive[groups.parents()[i]] += inclusive[i];
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes per path out of the hardware samples of a trace, with a bound of their error.
+// Bytes per path from the hardware samples of a trace, with an error bound.
 //
 //   trace ─▶ SampledTrace::load ─▶ rates of (path, kernel) groups     (unmix.h)
 //                  └─ totals(window) ─▶ each sample's bytes over the work it overlaps, in
 //                                       proportion to overlap times rate ─▶ SampledTotals
 //
-// Bytes are conserved to the last one: all paths' exclusive bytes without their `estimated_bytes`,
-// `unattributed` and nothing else are the samples' bytes. Where samples were lost, work in the gaps is taken
-// to have moved bytes at the rate of its path in samples. A column whose held-back samples the rates predict
-// no better than sharing by time does keeps sharing by time, and says so. Copies of known size stand beside
-// it.
+// No byte is lost or counted twice: the samples' bytes are the exclusive bytes of all paths, without their
+// `estimated_bytes`, plus `unattributed`. Work in a gap where samples were lost is assumed to move bytes at
+// the rate of its path inside samples. Each column is time-shared unless its rates predict held-back samples
+// better; ColumnSharing reports the method. CopyTruth compares the result with copies of known size.
 //
-// Reads the trace once, twice where it is too large to hold. Throws Missing as trace_reader does.
+// Reads the trace once, and again in totals() if it is too large for memory. Throws Missing as trace_reader
+// does.
 #pragma once
 
 #include <array>
@@ -33,53 +33,52 @@ namespace rangefinder {
 
 enum class SharingMethod : std::uint8_t { time_shared, unmixed };
 
-/// "time_shared", "unmixed": as JSON names them.
+/// "time_shared" or "unmixed": the values in JSON.
 [[nodiscard]] std::string_view sharing_method_name(SharingMethod method) noexcept;
 
-/// One column of one path, and how far it may be off.
+/// One column of one path, with its error bound.
 struct BoundedBytes {
   std::uint64_t bytes = 0;
-  std::uint64_t estimated_bytes = 0;  ///< of `bytes`: of work while samples were lost
-  std::uint64_t error_bytes = 0;  ///< the true value is within bytes ± error_bytes, for 95 % of all paths
+  std::uint64_t estimated_bytes = 0;  ///< part of `bytes`: work while samples were lost
+  std::uint64_t error_bytes = 0;      ///< the true value is within bytes ± error_bytes for 95 % of all paths
 
-  /// 100 * error_bytes / bytes; absent where bytes are 0.
+  /// 100 * error_bytes / bytes; absent if bytes is 0.
   [[nodiscard]] std::optional<double> error_pct() const noexcept;
 };
 
 /// By SharedColumn: DRAM read, DRAM written, L2.
 using BoundedColumns = std::array<BoundedBytes, kSharedColumns>;
 
-/// A path that had GPU work, itself or below it.
+/// A path with GPU work, its own or below it.
 struct SampledPath {
   std::uint32_t path = 0;  ///< 0: launched outside of any range
   BoundedColumns inclusive;
   BoundedColumns exclusive;
-  std::uint64_t samples = 0;       ///< that work of the path itself overlaps
+  std::uint64_t samples = 0;       ///< that overlap the path's own work
   std::uint64_t work_ns = 0;       ///< durations of the path's own work, summed
-  std::uint64_t overlap_ns = 0;    ///< of work_ns, inside of samples: the rest was not sampled
-  std::uint64_t estimated_ns = 0;  ///< of that rest: bytes of this much are estimated
-  /// The same, inclusive.
+  std::uint64_t overlap_ns = 0;    ///< part of work_ns inside samples; the rest was not sampled
+  std::uint64_t estimated_ns = 0;  ///< part of that rest whose bytes are estimated
+  /// The same for the path and all paths below it.
   std::uint64_t inclusive_work_ns = 0, inclusive_overlap_ns = 0, inclusive_estimated_ns = 0;
 
-  /// Largest error_pct of the inclusive columns that carry bytes; absent where none does. For one
-  /// figure a row. A column below a hundredth of the row's L2 bytes has no say in it: its own
-  /// error_pct has.
+  /// Largest error_pct of the inclusive columns, for tables with one figure per row; absent if no column has
+  /// bytes. Ignores columns below 1 % of the row's L2 bytes; their own error_pct reports their error.
   [[nodiscard]] std::optional<double> worst_error_pct() const noexcept;
 };
 
-/// Bytes by kernel name: 0 for copies and memsets.
+/// Bytes by kernel name; name 0: copies and memsets.
 struct SampledKernel {
   std::uint32_t name = 0;
-  std::array<std::uint64_t, kSharedColumns> bytes{}, estimated_bytes{};  ///< the latter part of the former
+  std::array<std::uint64_t, kSharedColumns> bytes{}, estimated_bytes{};  ///< the second is part of the first
   std::uint64_t work_ns = 0, overlap_ns = 0, estimated_ns = 0;
 };
 
 /// How a column was shared.
 struct ColumnSharing {
   SharingMethod method = SharingMethod::time_shared;
-  std::int32_t lag_ns = 0;  ///< added to the samples' times: its bytes show that much early or late
-  /// Squared error on held-back samples, unmixed over time-shared; below 1: unmixing predicts better.
-  /// Absent: too few samples to tell.
+  std::int32_t lag_ns = 0;  ///< added to the samples' times, to match the records' times
+  /// Squared error on held-back samples, unmixed / time-shared; below 1: unmixing predicts better.
+  /// Absent: too few samples to decide.
   std::optional<double> held_back_ratio;
 };
 
@@ -87,21 +86,21 @@ struct SampledTotals {
   std::vector<SampledPath> paths;      ///< by path id, ascending
   std::vector<SampledKernel> kernels;  ///< by name id, ascending
   std::array<ColumnSharing, kSharedColumns> sharing;
-  SampleTotals samples;  ///< what was shared, what nobody asked for, links, counts
+  SampleTotals samples;  ///< attributed and unattributed bytes, link bytes, counts
   CopyTruth truth;
 
-  /// The row of a path; nullptr: it had no GPU work in the window.
+  /// The row of a path; nullptr: no GPU work in the window.
   [[nodiscard]] const SampledPath* find(std::uint32_t path) const noexcept;
 };
 
 using RecordVisitor = std::function<void(const Line&)>;
-/// Shows a visitor all records of a trace, the same ones each time it is called.
+/// Passes all records of a trace to a visitor, the same ones in each call.
 using RecordReader = std::function<void(const RecordVisitor&)>;
 
-/// A trace made ready to have its samples shared. Not thread-safe.
+/// A trace with fitted rates, ready to attribute its samples. Not thread-safe.
 class SampledTrace {
  public:
-  /// Nothing where the trace holds no samples. The trace must stay as it is.
+  /// nullopt: the trace holds no samples. The trace must not change while the object is in use.
   [[nodiscard]] static std::optional<SampledTrace> load(const TraceFolder& trace);
   [[nodiscard]] static std::optional<SampledTrace> load(RecordReader reader);
   SampledTrace(SampledTrace&&) noexcept;

@@ -7,21 +7,21 @@
 namespace rangefinder {
 namespace {
 
-// 95 % of Student's t with kDrawnReplicas degrees of freedom.
+// The 95 % quantile of Student's t with kDrawnReplicas degrees of freedom.
 constexpr double kDeviations = 2.2;
-// Of what moved when times were made as bad again.
+// Factor on what moves when the jitter of times is added a second time.
 constexpr double kJitterPart = 1.5;
-// Of what unmixing moved between paths.
+// Factor on what unmixing moved between paths.
 constexpr double kModelPart = 0.1;
-// Of what work outside of samples would have moved at its path's rate: none of it was given to the path.
+// Factor on what work outside samples would move at its path's rate; the path has none of these bytes.
 constexpr double kUnsampledPart = 1.25;
-// Of what was estimated for lost samples.
+// Factor on the bytes estimated for lost samples.
 constexpr double kEstimatedPart = 0.25;
-// Counters, clocks and the caches' state from run to run.
+// Variation of counters, clocks and cache state between runs.
 constexpr double kFloorPart = 0.01;
 
-// By SharedColumn, fitted to RT-DETR of Hugging Face's on an H200 (docs/measured.md): part of a path's L2
-// bytes, and bytes a kernel.
+// By SharedColumn, fitted to Hugging Face's RT-DETR on an H200 (docs/measured.md): part of a path's L2 bytes,
+// and bytes per kernel.
 constexpr std::array<double, kSharedColumns> kCarriedPart{0.0005, 0.015, 0.02};
 constexpr std::array<double, kSharedColumns> kCarriedBytes{5e3, 60e3, 70e3};
 
@@ -58,10 +58,10 @@ double squared_carry(SharedColumn column, double l2_bytes, std::uint64_t pieces_
 
 double error_bytes(const SharedSum& sum, const ErrorContext& context) noexcept {
   const double moved = context.unmixed ? std::abs(sum.bytes - sum.time_shared) : 0;
-  const double led_astray = context.unmixed ? std::abs(sum.replicas[kJitterReplica] - sum.bytes) : 0;
-  // What is wrong of the measured bytes is wrong of those estimated from them.
+  const double jitter_shift = context.unmixed ? std::abs(sum.replicas[kJitterReplica] - sum.bytes) : 0;
+  // Estimated bytes are derived from the measured ones and have the same relative error.
   const double grown = sum.bytes > 0 ? 1 + context.estimated_bytes / sum.bytes : 1;
-  return grown * (kDeviations * deviation_of(sum) + kJitterPart * led_astray + kModelPart * moved +
+  return grown * (kDeviations * deviation_of(sum) + kJitterPart * jitter_shift + kModelPart * moved +
                   kFloorPart * sum.bytes) +
          unsampled_bytes(sum, context) + std::sqrt(context.squared_carry);
 }

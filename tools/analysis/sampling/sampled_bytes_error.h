@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far the sampled bytes of a path may be from the true ones.
+// The error bound of a path's sampled bytes.
 //
-//   replicas ──────────────┐  rates, times and shapes shaken: what leaks to and from other paths
-//   time-shared ───────────┤  what the model moved: if it is wrong, part of that is
-//   work without samples ──┼─▶ error_bytes: holds for 95 % of all paths; less where its bytes are estimated
+//   replicas ──────────────┐  perturbed rates, times and shapes: bytes that leak to and from other paths
+//   time-shared ───────────┤  a part of what unmixing moved, in case the model is wrong
+//   work without samples ──┼─▶ error_bytes: holds for 95 % of all paths; smaller where bytes are estimated
 //   work that runs alone ──┤  what caches carry from one kernel to the next
 //   the counters' own ─────┘  a floor
 //
-// All parts are of sums over the path and all below it. What leaks between two children of a path
-// moves no byte of the path itself, so a parent's error is less than its children's together.
+// Every part is computed from sums over the path and all paths below it. Bytes that leak between two children
+// stay in the parent, so a parent's error is smaller than the sum of its children's errors.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace rangefinder {
 
-/// Of one path and column, in bytes.
+/// Sums of one path and column, in bytes.
 struct SharedSum {
   double bytes = 0;
   double time_shared = 0;
@@ -29,21 +29,21 @@ struct SharedSum {
   SharedSum& operator+=(const SharedSum& other) noexcept;
 };
 
-/// What one path's own work may move more or less where each kernel runs alone, as exact counters see it
-/// and as one thinks of it: a line that it wrote goes to DRAM while a later kernel runs, and a kernel that
-/// follows another finds code, parameters and data in the caches. Squared bytes, so that paths can be
-/// added: what one gains another loses.
+/// The carry-over between kernels: how far a path's bytes may differ from those of the same kernels run
+/// alone, as exact counters measure them. A written cache line reaches DRAM while a later kernel runs, and a
+/// kernel finds code, parameters and data of its predecessor in the caches. In squared bytes, so that paths
+/// can be added: what one path gains, another loses.
 [[nodiscard]] double squared_carry(SharedColumn column, double l2_bytes,
                                    std::uint64_t pieces_of_work) noexcept;
 
 struct ErrorContext {
   SharedColumn column = kSharedDramRead;
   bool unmixed = false;
-  std::uint64_t work_ns = 0, overlap_ns = 0;  ///< of the path's work, and of it inside of samples
-  std::uint64_t estimated_ns = 0;             ///< of what is not, part whose bytes are estimated
-  double estimated_bytes = 0;                 ///< these, beside those of the sum
-  double mean_bytes_per_ns = 0;               ///< of all work: for paths without samples
-  double squared_carry = 0;                   ///< of the path and all below it
+  std::uint64_t work_ns = 0, overlap_ns = 0;  ///< the path's work, and its part inside samples
+  std::uint64_t estimated_ns = 0;             ///< part outside samples whose bytes are estimated
+  double estimated_bytes = 0;                 ///< those bytes; not part of the sum
+  double mean_bytes_per_ns = 0;               ///< mean rate of all work, for paths without samples
+  double squared_carry = 0;                   ///< of the path and all paths below it
 };
 
 [[nodiscard]] double error_bytes(const SharedSum& sum, const ErrorContext& context) noexcept;

@@ -7,10 +7,10 @@ namespace rangefinder {
 namespace {
 
 constexpr std::size_t kMaxGaps = std::size_t{1} << 20;
-// Intervals are not quite what was asked for: less than that is no loss.
+// Sampling intervals differ slightly from the requested one: a smaller part is no loss.
 constexpr double kMinPart = 0.02;
 
-/// In floating point: no time that a trace may hold overflows.
+/// In floating point, because damaged times must not overflow.
 double length(TimeNs from_ns, TimeNs to_ns) noexcept {
   return static_cast<double>(to_ns) - static_cast<double>(from_ns);
 }
@@ -36,7 +36,7 @@ void SampleGaps::add(const SamplesRecord& samples) {
       found.push_back({last.end_ns, run.start_ns});
       gaps_ns += gap_ns;
     }
-    // Not backwards, whatever a trace says: gaps stay in order and apart.
+    // Never moves back, even in a damaged trace: gaps must stay sorted and disjoint.
     last.end_ns = last.any ? std::max(last.end_ns, run.end_ns) : run.end_ns;
     last.any = true;
   }

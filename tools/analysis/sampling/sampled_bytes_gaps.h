@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When samples of a trace were lost: time between its samples that idle ones do not account for.
+// The time in which samples of a trace were lost: gaps between samples that idle samples do not explain.
 //
 //   SamplesRecord ─▶ add ─▶ gaps of lines that lack samples ─▶ lost_ns(gpu, work's start, its end)
 //
-// A line, some 0.1 s, tells how many idle samples it leaves out, not where they were. For work that makes no
-// difference: what runs between a line's samples was in a lost one, for in an idle one next to nothing runs.
+// A line covers about 0.1 s. It has the number of idle samples that it omits, not their places. Work is not
+// affected: almost nothing runs in an idle sample, so work in a gap of such a line was in a lost one.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace rangefinder {
 
 class SampleGaps {
  public:
-  /// In the order of the trace. Bounded: 1 M gaps, what comes later is not counted as lost.
+  /// Call it in the order of the trace. Keeps at most 1 M gaps; later ones do not count as lost.
   void add(const SamplesRecord& samples);
   [[nodiscard]] bool none() const noexcept { return gaps_.empty(); }
-  /// Of work in [from_ns, to_ns), what lies in such gaps.
+  /// The part of [from_ns, to_ns) inside gaps with lost samples.
   [[nodiscard]] std::uint64_t lost_ns(std::uint32_t gpu, TimeNs from_ns, TimeNs to_ns) const noexcept;
 
  private:
@@ -31,11 +31,11 @@ class SampleGaps {
   struct Last {
     TimeNs end_ns = 0;
     double interval_ns = 0;
-    double idle_ns = 0;  // of lines without runs since then
+    double idle_ns = 0;  // idle time of lines without runs since end_ns
     bool any = false;
   };
   std::map<std::uint32_t, Last> last_;              // by GPU
-  std::map<std::uint32_t, std::vector<Gap>> gaps_;  // by GPU; in order
+  std::map<std::uint32_t, std::vector<Gap>> gaps_;  // by GPU; in time order
   std::size_t count_ = 0;
 };
 

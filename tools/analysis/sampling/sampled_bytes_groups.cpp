@@ -31,7 +31,7 @@ void WorkGroups::start_again() noexcept {
 }
 
 void WorkGroups::add(const PathRecord& path) {
-  // A parent's id is smaller than its child's; anything else would be a circle.
+  // A parent's id is smaller than its child's. A damaged trace may have a larger one and form a cycle.
   parent_ids_.emplace(path.id, path.parent < path.id ? path.parent : 0);
 }
 
@@ -68,7 +68,7 @@ WorkGroups::Repeated& WorkGroups::repeated_at(GroupKey key) {
 }
 
 std::uint32_t WorkGroups::group_of(Repeated& repeated, std::uint64_t range) {
-  // Without a range, launches have no place in it.
+  // Launches outside a range are not numbered.
   repeated.launches = range == 0 || range != repeated.range ? 0 : repeated.launches + 1;
   repeated.range = range;
   const std::uint32_t place = std::min(repeated.launches, kMaxPlaces - 1);
@@ -87,7 +87,7 @@ OrderedWork WorkGroups::number(const KernelRecord& kernel) {
 }
 
 OrderedWork WorkGroups::number(const MemcpyRecord& copy) {
-  // Copies of about one size between the same memories move bytes at about one rate.
+  // Copies of similar size between the same memories move bytes at a similar rate.
   const auto size = static_cast<std::uint32_t>(std::bit_width(copy.bytes));
   return number(copy.work, 0,
                 static_cast<std::uint32_t>(copy.kind) << 24 | static_cast<std::uint32_t>(copy.source) << 16 |

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose work is whose: records of GPU work as numbers that the unmixing counts by.
+// Assigns each record of GPU work its owner and its group, as numbers for the unmixing.
 //
-//   KernelRecord, MemcpyRecord, MemsetRecord ─▶ OrderedWork { path: owner, kind: group }
+//   KernelRecord, MemcpyRecord, MemsetRecord, GraphRecord ─▶ OrderedWork { path: owner, kind: group }
 //
-// An owner is a (path, kernel name): who gets bytes. A group is what has one byte rate: a (GPU,
-// path, kernel name, launch configuration), for copies kind and size, and of these the first, second,
-// … launch within one range, because one kernel may read other tensors each time. Bounded: from the
-// ninth launch in a range, or the ninth configuration on, one group; kMaxGroups in all.
+// An owner receives bytes: a (path, kernel name). A group has one byte rate: a (GPU, path, kernel name,
+// launch configuration); for copies, kind and size replace the configuration. The first, second, … launch
+// within one range are different groups, because one kernel may read other tensors each time. Bounded: the
+// ninth and later launches in a range share a group, and so do the ninth and later configurations; at most
+// kMaxGroups.
 #pragma once
 
 #include <array>
@@ -35,11 +36,11 @@ class WorkGroups {
   };
 
   WorkGroups();
-  /// Before a trace is read again: its records get the numbers that they got first.
+  /// Call it before a second pass over the trace: its records get the same numbers again.
   void start_again() noexcept;
-  /// Before the first record of that path.
+  /// Call it before the first record of that path.
   void add(const PathRecord& path);
-  /// In the order of the trace. Work begins when what its stream ran before has ended (StreamOrder).
+  /// Call it in the order of the trace. Work starts when its stream's earlier work has ended (StreamOrder).
   [[nodiscard]] OrderedWork number(const KernelRecord& kernel);
   [[nodiscard]] OrderedWork number(const MemcpyRecord& copy);
   [[nodiscard]] OrderedWork number(const MemsetRecord& memset);
@@ -47,20 +48,20 @@ class WorkGroups {
 
   [[nodiscard]] std::size_t groups() const noexcept { return groups_; }
   [[nodiscard]] const std::vector<Owner>& owners() const noexcept { return owners_; }
-  /// Ids of paths that have work, and of all paths above them. The first is 0.
+  /// Ids of all paths with work and of their ancestors. The first is 0.
   [[nodiscard]] const std::vector<std::uint32_t>& paths() const noexcept { return paths_; }
   /// By position in paths(): the position of the parent; 0: outermost.
   [[nodiscard]] const std::vector<std::uint32_t>& parents() const noexcept { return parents_; }
 
  private:
-  using GroupKey = std::array<std::uint32_t, 4>;  // GPU, path, name, what of it
+  using GroupKey = std::array<std::uint32_t, 4>;  // GPU, path, name, configuration or copy kind
   struct KeyHash {
     std::size_t operator()(const GroupKey& key) const noexcept;
   };
   struct Repeated {
-    std::uint64_t range = 0;                         // that it was launched in last
-    std::uint32_t launches = 0;                      // in that range
-    std::array<std::uint32_t, kMaxPlaces> groups{};  // by place in a range; 0: none yet
+    std::uint64_t range = 0;                         // of the last launch
+    std::uint32_t launches = 0;                      // in that range, less 1
+    std::array<std::uint32_t, kMaxPlaces> groups{};  // by launch number in the range; 0: none yet
   };
   OrderedWork number(const GpuWork& work, std::uint32_t name, std::uint32_t what);
   std::uint32_t path_at(std::uint32_t path);
@@ -74,8 +75,8 @@ class WorkGroups {
   std::unordered_map<std::uint64_t, std::uint32_t> owner_positions_;
   std::vector<Owner> owners_;
   std::unordered_map<GroupKey, Repeated, KeyHash> repeated_;
-  std::unordered_map<GroupKey, std::uint32_t, KeyHash> configurations_;  // that a kernel of a path has
-  std::size_t groups_ = 1;  // group 0: all that is beyond the bounds
+  std::unordered_map<GroupKey, std::uint32_t, KeyHash> configurations_;  // number per kernel of a path
+  std::size_t groups_ = 1;  // group 0: all work beyond the limits
   StreamOrder streams_;
 };
 

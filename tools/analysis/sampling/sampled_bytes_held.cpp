@@ -15,7 +15,7 @@ class ForwardingVisitor final : public TraceVisitor {
  public:
   explicit ForwardingVisitor(const RecordVisitor& visit) : visit_(visit) {}
   void line(const Line& line, const LinePlace&) override { visit_(line); }
-  void broken(std::string_view, const LinePlace&) override {}  // whoever reports, reports those
+  void broken(std::string_view, const LinePlace&) override {}  // read_trace() notes the damage
 
  private:
   const RecordVisitor& visit_;
@@ -92,7 +92,7 @@ void HeldTrace::for_each_block(const std::function<void(const SampleBlock&)>& se
     for (const SampleBlock& block : blocks_) see(block);
     return;
   }
-  // Everything is numbered already: reading again gives the same numbers, and no new ones.
+  // The second pass gives the same numbers and no new ones: all work is numbered already.
   SampledSource source(*groups_, [&](SampleBlock&& block) { see(block); });
   source.forget_work();
   read_into(reader_, *groups_, source);

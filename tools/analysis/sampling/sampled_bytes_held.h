@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace read once: its blocks held for the fit, and for sharing if all of them fit in memory.
+// A trace read once. Its blocks are kept for the fit, and for the attribution if all of them fit in memory.
 //
 //   RecordReader ─▶ SampledSource ─▶ blocks ─▶ background_of ─▶ unmix ─▶ rates
 //
-// Over kMaxHeld samples, or twice as many pieces of work, every second block goes, again and
-// again: rates come from what is left, spread over the whole trace, and sharing reads it anew.
+// Above kMaxHeld samples, or twice as many pieces of work, every second block is dropped, repeatedly. The
+// rates then come from the blocks that remain, spread over the trace, and the attribution reads it again.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,9 @@ class HeldTrace {
   [[nodiscard]] const UnmixedRates& rates() const noexcept { return rates_; }
   [[nodiscard]] const CopyTruth& truth() const noexcept { return truth_; }
   void for_each_block(const std::function<void(const SampleBlock&)>& see) const;
-  /// Work by owner, or the part of its durations in the window and what begins there.
+  /// Work by owner: the part of its durations in the window, and the count of work that starts there.
   [[nodiscard]] std::vector<OwnerWork> owner_work(const SampleWindow& window) const;
-  /// Adds what lines sum up: idle samples, links; by the part of a line's time in the window.
+  /// Adds the sums of samples lines (idle samples, links), each by the part of its time in the window.
   void add_lines(const SampleWindow& window, SampleTotals& totals) const;
 
  private:
@@ -41,10 +41,10 @@ class HeldTrace {
 
   RecordReader reader_;
   std::size_t max_held_;
-  std::unique_ptr<WorkGroups> groups_;  // sources refer to it while this moves
+  std::unique_ptr<WorkGroups> groups_;  // on the heap: a source keeps a reference while this object moves
   std::vector<SampleBlock> blocks_;
-  std::size_t held_ = 0;    // samples and half the pieces of work in blocks_
-  std::size_t stride_ = 1;  // of all blocks, one in so many is held
+  std::size_t held_ = 0;    // samples, plus half the pieces of work, in blocks_
+  std::size_t stride_ = 1;  // one of stride_ blocks is kept
   std::size_t seen_ = 0;    // blocks so far
   std::vector<LineSums> lines_;
   std::vector<SampledSource::Work> work_;
@@ -55,7 +55,7 @@ class HeldTrace {
   UnmixedRates rates_;
 };
 
-/// Every record of a trace that a SampledSource takes.
+/// Passes every record of the trace to `visit`.
 void visit_records(const TraceFolder& trace, const RecordVisitor& visit);
 
 }  // namespace rangefinder

@@ -10,7 +10,7 @@ bool is_timed(const GpuWork& work) noexcept {
   return work.start_ns != kNoTime && work.end_ns != kNoTime;
 }
 
-/// Rates of one GPU's samples in one column, and of those in which nothing ran.
+/// Rates of one GPU's samples in one column: all of them, and those without work.
 struct RateLists {
   std::vector<double> all, without_work;
 };
@@ -62,7 +62,7 @@ void SampledSource::take(const MemcpyRecord& copy) {
   if (!is_timed(copy.work)) return;
   truth_.add(copy);
   add(copy.work.gpu, groups_.number(copy));
-  // A copy between GPUs moves bytes on both; its record names one.
+  // A copy between GPUs moves bytes on both, but its record names only one.
   const std::uint32_t other = copy.work.gpu == copy.source_gpu ? copy.destination_gpu : copy.source_gpu;
   if (copy.kind != CopyKind::PtoP || other == copy.work.gpu) return;
   MemcpyRecord there = copy;
@@ -107,7 +107,7 @@ void SampledSource::take(const SamplesRecord& samples) {
 void SampledSource::settle(TimeNs until_ns) {
   order_.advance(until_ns, [this](const SampleBatch& batch) {
     sweep_.run(batch, 0, 0, [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
-      truth_.see(batch, sample, overlaps);
+      truth_.add_sample(batch, sample, overlaps);
     });
     std::vector<SampleBlock> blocks;
     append_blocks(blocks, batch);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records of a trace that sampled bytes are made of, in order and in blocks.
+// Sorts the work and samples of a trace by time and cuts them into blocks.
 //
 //   PathRecord, KernelRecord, …, SamplesRecord ─▶ take ─▶ SampleOrder ─▶ SampleBlock ─▶ `on_block`
 //
-// Also everything that needs no sharing: work by owner, idle samples, links, copies of known size.
-// A trace within a few million samples and pieces of work is put in order as a whole, so that no
-// record is late; a longer one in stretches of that size.
+// Also sums what needs no attribution: work by owner, idle samples, links, copies of known size. A trace of
+// up to a few million samples and pieces of work is sorted as a whole, so no record is late. A longer trace
+// is sorted in stretches of that size.
 #pragma once
 
 #include <array>
@@ -25,27 +25,27 @@
 
 namespace rangefinder {
 
-/// What a samples line sums up, over the time since the line before.
+/// The sums of one samples line, over the time since the previous line.
 struct LineSums {
   TimeNs from_ns = 0, to_ns = 0;
   std::uint32_t gpu = 0;
   std::uint64_t idle_samples = 0;
   std::array<std::uint64_t, kSampleColumns> idle_units{};
-  std::array<std::uint64_t, kSampleColumns> link_units{};  ///< idle ones included; links only
+  std::array<std::uint64_t, kSampleColumns> link_units{};  ///< links only; includes idle samples
 };
 
 /// Work of one owner.
 struct OwnerWork {
   std::uint64_t ns = 0;       ///< durations, summed
   std::uint64_t count = 0;    ///< pieces of work
-  std::uint64_t lost_ns = 0;  ///< of ns, while samples were lost
+  std::uint64_t lost_ns = 0;  ///< part of ns while samples were lost
   bool operator==(const OwnerWork&) const = default;
 };
 
 class SampledSource {
  public:
   using OnBlock = std::function<void(SampleBlock&&)>;
-  /// `groups` outlives it.
+  /// `groups` must outlive the source.
   SampledSource(WorkGroups& groups, OnBlock on_block, std::size_t max_pending = std::size_t{1} << 22);
 
   void take(const PathRecord& path) { groups_.add(path); }
@@ -69,7 +69,7 @@ class SampledSource {
   };
   [[nodiscard]] const std::vector<Work>& work() const noexcept { return work_; }
   [[nodiscard]] const SampleGaps& gaps() const noexcept { return gaps_; }
-  /// Lets go of work() and keeps none from here on: the trace is too long.
+  /// Releases work() and keeps no more of it, for a trace that is too long.
   void forget_work();
   /// All timed work by owner.
   [[nodiscard]] const std::vector<OwnerWork>& owner_work() const noexcept { return owner_work_; }
@@ -84,7 +84,7 @@ class SampledSource {
   SampleSweep sweep_;
   TruthCopies truth_;
   std::vector<LineSums> lines_;
-  std::vector<std::pair<std::uint32_t, TimeNs>> line_ends_;  // of the latest line, by GPU
+  std::vector<std::pair<std::uint32_t, TimeNs>> line_ends_;  // end of the latest line, by GPU
   std::vector<Work> work_;
   SampleGaps gaps_;
   std::vector<OwnerWork> owner_work_;
@@ -92,9 +92,9 @@ class SampledSource {
   bool keeps_work_ = true;
 };
 
-/// Units per ns that move on each GPU while nothing runs: of samples left out as idle and of those
-/// in which no work ran. Never more than what next to all samples hold, so that work whose records
-/// were lost is not taken for it.
+/// Units per ns that move on each GPU while nothing runs, from samples omitted as idle and samples without
+/// work. At most what almost all samples hold (the 2 % quantile), so that work whose records were lost does
+/// not count as background.
 [[nodiscard]] BackgroundRates background_of(const std::vector<SampleBlock>& blocks,
                                             const std::vector<LineSums>& lines);
 

@@ -9,7 +9,7 @@
 namespace rangefinder {
 namespace {
 
-// Records and samples of a GPU agree on the time to about this much, all through a trace.
+// Offset between the clocks of a GPU's records and samples, constant over a trace: its deviation.
 constexpr double kClockDeviationNs = 150;
 constexpr TimeNs kReachNs = 1'500;
 constexpr double kUnit = static_cast<double>(kSampleUnitBytes);
@@ -103,18 +103,18 @@ void SampleSplit::split_sample(std::size_t column, const SampleBatch& batch, con
     totals_.unattributed[column] += units * kSampleUnitBytes;
     return;
   }
-  // No rate says whose these bytes are.
+  // All rates are 0: share by time.
   if (all <= 0) {
     for (Piece& piece : pieces_) piece.weight = std::max(0.0, piece.ns);
     all = all_ns;
   }
-  // Weights in units where rates are; where all rates are 1, a background has no measure.
+  // Unmixed weights are in units. Time-shared weights are in ns, where a background in units means nothing.
   const double background = rates_.columns[column].unmixed ? background_units : 0;
-  give_bytes(column, sample, background, all + background);
-  give_replicas(column, sample, background, all + background);
+  add_bytes(column, sample, background, all + background);
+  add_replicas(column, sample, background, all + background);
 }
 
-void SampleSplit::give_bytes(std::size_t column, const OrderedSample& sample, double background, double all) {
+void SampleSplit::add_bytes(std::size_t column, const OrderedSample& sample, double background, double all) {
   UnitShares shares(sample.units[column]);
   double reached = 0;
   std::size_t left = pieces_.size();
@@ -142,7 +142,7 @@ bool SampleSplit::one_path() const noexcept {
                      [&](const Piece& piece) { return piece.path == pieces_.front().path; });
 }
 
-/// Of the piece's work, what is in [from, to).
+/// Weight of the part of the piece's work in [from, to).
 double SampleSplit::weight_of(const Piece& piece, const std::vector<double>& rates, TimeNs from,
                               TimeNs to) noexcept {
   if (to <= from) return 0;
@@ -152,9 +152,9 @@ double SampleSplit::weight_of(const Piece& piece, const std::vector<double>& rat
          (rates[head_of(piece.group)] * (1 - centre) + rates[tail_of(piece.group)] * centre);
 }
 
-// Weights of the pieces by one replica.
-void SampleSplit::shake(const ColumnRates& rates, std::size_t replica, const OrderedSample& sample) {
-  shaken_.clear();
+// Computes the weights of the pieces for one replica.
+void SampleSplit::perturb(const ColumnRates& rates, std::size_t replica, const OrderedSample& sample) {
+  perturbed_.clear();
   const bool drawn = replica != kJitterReplica;
   const std::uint64_t key = drawn_bits(static_cast<std::uint64_t>(sample.start_ns) * kReplicas + replica);
   const double clock_ns = drawn ? kClockDeviationNs * drawn_normal(drawn_bits(replica + 1)) : 0;
@@ -165,12 +165,12 @@ void SampleSplit::shake(const ColumnRates& rates, std::size_t replica, const Ord
   for (const Piece& piece : pieces_) {
     const double weight = weight_of(piece, rates.replicas[replica], std::max(piece.start_ns, start),
                                     std::min(piece.end_ns, end));
-    shaken_.push_back(weight * std::max(0.05, 1 + spread * drawn_normal(drawn_bits(key ^ piece.owner))));
+    perturbed_.push_back(weight * std::max(0.05, 1 + spread * drawn_normal(drawn_bits(key ^ piece.owner))));
   }
 }
 
-void SampleSplit::give_replicas(std::size_t column, const OrderedSample& sample, double background,
-                                double all) {
+void SampleSplit::add_replicas(std::size_t column, const OrderedSample& sample, double background,
+                               double all) {
   const ColumnRates& rates = rates_.columns[column];
   const double bytes = sample.units[column] * kUnit;
   if (bytes <= 0) return;
@@ -189,11 +189,11 @@ void SampleSplit::give_replicas(std::size_t column, const OrderedSample& sample,
       }
       continue;
     }
-    double shaken_all = background;
-    shake(rates, k, sample);
-    for (const double weight : shaken_) shaken_all += weight;
+    double perturbed_all = background;
+    perturb(rates, k, sample);
+    for (const double weight : perturbed_) perturbed_all += weight;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const double part = shaken_all > 0 ? shaken_[i] / shaken_all : pieces_[i].weight / all;
+      const double part = perturbed_all > 0 ? perturbed_[i] / perturbed_all : pieces_[i].weight / all;
       paths_[pieces_[i].path].sums[column].replicas[k] += bytes * pieces_[i].inside * part;
     }
   }

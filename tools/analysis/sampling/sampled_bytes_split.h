@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each sample's bytes over the work that overlaps it, in proportion to overlap times rate.
+// Splits each sample's bytes over the work that overlaps it, in proportion to overlap times rate.
 //
-//   SampleBlock ─▶ SampleSplit::add ─▶ bytes by path and kernel name, to the last unit
-//                                  └─▶ the same by replicas: other rates, times and shapes
+//   SampleBlock ─▶ SampleSplit::add ─▶ bytes by path and kernel name; no unit is lost
+//                                  └─▶ the same for each replica: other rates, times and shapes
 //
-// One part of tools/analysis/sampling/sampled_bytes.h, which knows the tree of paths; here a path has its
-// own work alone.
+// Used by tools/analysis/sampling/sampled_bytes.h. Sums here are exclusive; sampled_bytes.cpp adds up the
+// tree of paths.
 #pragma once
 
 #include <array>
@@ -35,22 +35,22 @@ class SampleSplit {
     std::uint64_t overlap_ns = 0;
   };
 
-  /// Both must outlive it. `groups` has numbered all work of the blocks.
+  /// `rates` and `groups` must outlive the split. `groups` has numbered all work of the blocks.
   SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, const SampleWindow& window);
   void add(const SampleBlock& block);
 
   [[nodiscard]] const std::vector<Path>& paths() const noexcept { return paths_; }
   [[nodiscard]] const std::map<std::uint32_t, Kernel>& kernels() const noexcept { return kernels_; }
-  /// Bytes of samples in the window, and those of nobody; nothing else is filled in.
+  /// Bytes of samples in the window, and the unattributed ones; other fields are not set.
   [[nodiscard]] const SampleTotals& totals() const noexcept { return totals_; }
 
  private:
   struct Piece {
     std::uint32_t owner = 0, path = 0, group = 0;
     TimeNs start_ns = 0, end_ns = 0;  // of the work
-    double ns = 0;                    // 0 or less: near the sample only
+    double ns = 0;                    // overlap; 0 or less: near the sample, not in it
     double weight = 0;
-    double inside = 1;  // part of it in the window
+    double inside = 1;  // part of the overlap in the window
   };
   void count(const SampleBlock& block);
   void split(std::size_t column, const SampleBlock& block);
@@ -58,9 +58,9 @@ class SampleSplit {
                     const std::vector<SampleOverlap>& overlaps, double background_units);
   void gather(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
               const std::vector<SampleOverlap>& overlaps);
-  void give_bytes(std::size_t column, const OrderedSample& sample, double background, double all);
-  void give_replicas(std::size_t column, const OrderedSample& sample, double background, double all);
-  void shake(const ColumnRates& rates, std::size_t replica, const OrderedSample& sample);
+  void add_bytes(std::size_t column, const OrderedSample& sample, double background, double all);
+  void add_replicas(std::size_t column, const OrderedSample& sample, double background, double all);
+  void perturb(const ColumnRates& rates, std::size_t replica, const OrderedSample& sample);
   [[nodiscard]] static double weight_of(const Piece& piece, const std::vector<double>& rates, TimeNs from,
                                         TimeNs to) noexcept;
   [[nodiscard]] double part_inside(TimeNs start, TimeNs end) const noexcept;
@@ -71,9 +71,9 @@ class SampleSplit {
   SampleWindow window_;
   SampleSweep sweep_;
   std::vector<Piece> pieces_;
-  std::vector<double> shaken_;
+  std::vector<double> perturbed_;
   std::vector<Path> paths_;                  // by position in WorkGroups::paths()
-  std::vector<std::uint64_t> last_samples_;  // number of the sample that touched a path last
+  std::vector<std::uint64_t> last_samples_;  // number of the last sample counted for a path
   std::map<std::uint32_t, Kernel> kernels_;  // by name
   std::vector<Kernel*> kernel_of_owner_;
   SampleTotals totals_;

@@ -11,25 +11,25 @@
 namespace rangefinder {
 namespace {
 
-// With fewer there is nothing to hold back.
+// Fewer samples are too few to hold some back.
 constexpr std::size_t kMinSamples = 8 * kChunkSamples;
 constexpr int kRounds = 4;
-// Rates must predict better by this part: where nothing repeats, they predict as well as time does.
+// Rates must predict better than this: without repetition they predict as well as time does.
 constexpr double kMaxErrorRatio = 0.98;
-// Lags are looked for in this many blocks, spread over the trace.
+// The lag is searched in this many blocks, spread over the trace.
 constexpr std::size_t kLagBlocks = 400;
 constexpr TimeNs kMaxLagNs = 2'000, kFirstLagStepNs = 500, kLastLagStepNs = 100;
-// A lag must predict better by this part: noise always prefers some lag.
+// A lag must improve the prediction by this part: noise alone always favours some lag.
 constexpr double kMinLagGain = 0.002;
 
-std::vector<SampleBlock> every_nth(std::span<const SampleBlock> blocks, std::size_t most) {
+std::vector<SampleBlock> every_nth(std::span<const SampleBlock> blocks, std::size_t limit) {
   std::vector<SampleBlock> some;
-  const std::size_t step = (blocks.size() + most - 1) / most;
+  const std::size_t step = (blocks.size() + limit - 1) / limit;
   for (std::size_t i = 0; i < blocks.size(); i += step) some.push_back(blocks[i]);
   return some;
 }
 
-/// Finds the lag at which rates fit best, and asks the samples held back whether they agree.
+/// Finds the lag with the best fit, and accepts it only if the held-back samples confirm it.
 class LagSearch {
  public:
   LagSearch(const FitData& data, const RateFit& scale) : data_(data), scale_(scale) {}
@@ -65,7 +65,7 @@ class LagSearch {
   const RateFit& scale_;
 };
 
-/// What the samples held back say of rates that were fitted without them.
+/// The test of fitted rates on the held-back samples.
 struct Trial {
   bool valid = false;
   TimeNs lag_ns = 0;
@@ -94,10 +94,10 @@ Trial try_unmixing(const FitData& data) {
   return trial;
 }
 
-// Times that are a little off pull rates of neighbours towards each other. Moving them about as
-// much again pulls as much again, which says how much to take back. The jitter replica then holds
-// the rates as they were fitted.
-void take_back_jitter(ColumnRates& column) {
+// Jitter in the records' times pulls the rates of neighbours towards each other. Adding the same jitter again
+// pulls them about as far again, so that shift is subtracted. The jitter replica then holds the rates as
+// fitted.
+void correct_jitter(ColumnRates& column) {
   for (std::size_t i = 0; i < column.rates.size(); ++i) {
     const double pulled = column.replicas[kJitterReplica][i] - column.rates[i];
     column.rates[i] = std::max(0.0, column.rates[i] - pulled);
@@ -127,7 +127,7 @@ ColumnRates column_rates(const FitData& data) {
   column.replicas = unmixed_replicas(data, trial.lag_ns, fit, prior_of(shared));
   column.rates = std::move(fit.rates);
   column.noise = fit.noise;
-  take_back_jitter(column);
+  correct_jitter(column);
   return column;
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose bytes are in a sample that several kernels share: byte rates of groups of work.
+// Unmixing: fits byte rates of groups of work, to split the bytes of a sample that several kernels share.
 //
 //   a sample's bytes = sum over the work in it of overlap times the byte rate of its group
 //
-// A group is all work of which one rate is expected: one path, kernel and launch configuration.
-// Where groups repeat, each meets others in ever new proportions, and non-negative least squares
-// over all samples tells their rates apart, although no sample holds one alone. Each column
-// (DRAM read, DRAM written, L2) has rates of its own, and a lag: its bytes show that much after
-// the records' times. Both are kept only if they predict samples held back from the fit better
-// than sharing by time; else `rates` are all equal, which shares by time.
+// A group is all work with one expected rate: one path, kernel and launch configuration. Repeated groups
+// share samples in different proportions each time. So non-negative least squares over all samples separates
+// their rates, although no sample holds one group alone. Each column (DRAM read, DRAM written, L2) has its
+// own rates and its own lag between the records' times and its bytes. Both are used only if they predict
+// samples held back from the fit better than sharing by time. Otherwise all `rates` are equal, which shares
+// by time.
 //
-// `replicas` are rates as they might have come out as well: the spread of what is shared by them
-// is the error of what is shared by `rates` (sampled_bytes_error.h).
+// `replicas` are other rates that fit about as well. The spread of the bytes attributed with them is the
+// error of the bytes attributed with `rates` (sampled_bytes_error.h).
 #pragma once
 
 #include <array>
@@ -27,16 +27,16 @@
 
 namespace rangefinder {
 
-/// Draws, and behind them the one with times moved: unmix_replicas.h.
+/// Random replicas, followed by the jitter replica: unmix_replicas.h.
 inline constexpr std::size_t kDrawnReplicas = 12;
 inline constexpr std::size_t kJitterReplica = kDrawnReplicas;
 inline constexpr std::size_t kReplicas = kDrawnReplicas + 1;
 
 struct ColumnRates {
   bool unmixed = false;
-  std::optional<double> held_back_ratio;  ///< squared error, unmixed over time-shared; absent: not known
-  std::int32_t lag_ns = 0;                ///< to be added to samples' times
-  std::vector<double> rates;              ///< units per ns, at head_of and tail_of each group
+  std::optional<double> held_back_ratio;  ///< squared error, unmixed / time-shared; absent: unknown
+  std::int32_t lag_ns = 0;                ///< to add to the samples' times
+  std::vector<double> rates;              ///< units per ns, at head_of() and tail_of() each group
   std::array<std::vector<double>, kReplicas> replicas;
   NoiseModel noise;
 };
@@ -46,7 +46,7 @@ struct UnmixedRates {
   BackgroundRates background;
 };
 
-/// `groups`: OrderedWork::kind of all work is below it.
+/// `groups`: exclusive upper bound of OrderedWork::kind.
 [[nodiscard]] UnmixedRates unmix(std::span<const SampleBlock> blocks, std::size_t groups,
                                  BackgroundRates background);
 

@@ -6,7 +6,7 @@
 namespace rangefinder {
 
 void append_blocks(std::vector<SampleBlock>& blocks, const SampleBatch& batch) {
-  std::vector<OrderedWork> running;  // by start, of the work so far what the next block may overlap
+  std::vector<OrderedWork> running;  // sorted by start: work so far that may overlap the next block
   std::size_t next = 0;
   for (std::size_t first = 0; first < batch.samples.size(); first += kBlockSamples) {
     const auto part = batch.samples.subspan(first, std::min(kBlockSamples, batch.samples.size() - first));

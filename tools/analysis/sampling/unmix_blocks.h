@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples and work of a stretch of time, held for several passes, and rows of them to fit.
+// Samples and work of a stretch of time, kept for several passes, and the rows to fit.
 //
 //   SampleBatch ─▶ append_blocks ─▶ SampleBlock, kBlockSamples each
-//   SampleBlock ─▶ UnmixRows::run ─▶ a row a sample: which group's work overlaps it, for how long
+//   SampleBlock ─▶ UnmixRows::run ─▶ one row per sample: the groups that overlap it, and for how long
 //
-// OrderedWork::kind is the group here: all work of which one byte rate is expected. Blocks are
-// what is held back to test rates on: neighbours in time resemble each other too much.
+// OrderedWork::kind is the group here: all work with one expected byte rate.
 #pragma once
 
 #include <array>
@@ -25,14 +24,14 @@ inline constexpr std::size_t kBlockSamples = 256;
 struct SampleBlock {
   std::uint32_t gpu = 0;
   std::vector<OrderedSample> samples;
-  std::vector<OrderedWork> work;  ///< all that overlaps them, or would within kSampleReachNs
+  std::vector<OrderedWork> work;  ///< all work within kSampleReachNs of the samples
   [[nodiscard]] SampleBatch batch() const noexcept { return {gpu, samples, work}; }
 };
 
 /// Cuts a batch into blocks and adds them.
 void append_blocks(std::vector<SampleBlock>& blocks, const SampleBatch& batch);
 
-/// What moves on a GPU at any time whoever runs, in units per ns, by GPU and column.
+/// Units per ns that move on a GPU at any time, independent of the work; by GPU and column.
 class BackgroundRates {
  public:
   using Rates = std::array<double, kSharedColumns>;
@@ -43,21 +42,21 @@ class BackgroundRates {
   std::vector<std::pair<std::uint32_t, Rates>> gpus_;
 };
 
-/// One group's part of a sample. Its rate goes in a straight line from head to tail of a launch:
-/// most kernels load first and store last. An overlap counts for either by where in the launch it
-/// is; one with a whole launch half and half.
+/// One group's part of a sample. Its rate changes linearly from the head to the tail of a launch, because
+/// most kernels load first and store last. An overlap is divided between head and tail by its place in the
+/// launch; a whole launch counts half for each.
 struct RowEntry {
   std::uint32_t group = 0;
-  bool cut_at_start = false;  ///< some of its work began before the sample, or
-  bool cut_at_end = false;    ///< went on behind it: there, times that are off move bytes
+  bool cut_at_start = false;  ///< some of its work began before the sample
+  bool cut_at_end = false;    ///< some ended after it; inexact times move bytes at a cut
   double head_ns = 0, tail_ns = 0;
 
   [[nodiscard]] double ns() const noexcept { return head_ns + tail_ns; }
-  /// By rates_of a group: see head_of, tail_of.
+  /// `rates`: indexed by head_of() and tail_of().
   [[nodiscard]] double units(std::span<const double> rates) const noexcept;
 };
 
-/// Where rates of a group stand in a list of all rates.
+/// Positions of a group's rates in a list of all rates.
 [[nodiscard]] constexpr std::size_t head_of(std::uint32_t group) noexcept {
   return 2 * std::size_t{group};
 }
@@ -71,13 +70,13 @@ inline double RowEntry::units(std::span<const double> rates) const noexcept {
 
 struct UnmixRow {
   const OrderedSample& sample;
-  std::span<const RowEntry> entries;  ///< one a group
+  std::span<const RowEntry> entries;  ///< one per group
 };
 
-/// Keeps its buffers from block to block.
+/// Reuses its buffers from block to block.
 class UnmixRows {
  public:
-  /// on_row(const UnmixRow&) for each sample that work overlaps.
+  /// Calls on_row(const UnmixRow&) for each sample that overlaps work.
   template <typename OnRow>
   void run(const SampleBlock& block, TimeNs lag_ns, OnRow&& on_row) {
     const SampleBatch batch = block.batch();

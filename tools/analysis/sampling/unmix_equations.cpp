@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kFirstPlaces = 1024;  // a power of two
 constexpr int kMaxSweeps = 400;
-// A sweep that moves no rate by more than this part of its prior deviation ends the descent.
+// The descent ends when a sweep moves no rate by more than this part of its prior deviation.
 constexpr double kSettled = 1e-6;
 
 std::size_t hash_of(std::uint32_t low, std::uint32_t high) noexcept {
@@ -46,7 +46,7 @@ NormalEquations::Pair& NormalEquations::pair_of(std::uint32_t low, std::uint32_t
   for (std::size_t at = hash_of(low, high);; ++at) {
     Pair& pair = pairs_[at & (pairs_.size() - 1)];
     if (pair.low == low && pair.high == high) return pair;
-    if (pair.high != 0) continue;  // high is over low, so over 0, in a place that is taken
+    if (pair.high != 0) continue;  // taken: high > low >= 0
     pair.low = low;
     pair.high = high;
     overfull_ = ++used_ >= kMaxPairs;

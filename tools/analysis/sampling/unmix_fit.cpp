@@ -9,10 +9,10 @@
 namespace rangefinder {
 namespace {
 
-// Beyond this many deviations a residual pulls no harder.
+// The Huber threshold: a larger residual has no larger influence.
 constexpr double kHuberDeviations = 3;
 constexpr double kMaxSquaredError = 25;
-// A group that moves next to nothing may still move this part of the mean rate.
+// The prior deviation of a group that moves almost nothing, as a part of the mean rate.
 constexpr double kMinPriorPart = 0.02;
 
 double mean_of(const std::vector<double>& rates) noexcept {
@@ -32,7 +32,7 @@ NoiseModel first_noise(const std::vector<double>& rates) noexcept {
 SampleBlock jittered(const SampleBlock& block, double jitter_ns) {
   SampleBlock moved = block;
   for (OrderedWork& work : moved.work) {
-    // By its times alone, so that a launch in two blocks moves alike in both.
+    // Depends only on the work itself, so a launch in two blocks moves equally in both.
     const std::uint64_t key =
         drawn_bits(static_cast<std::uint64_t>(work.start_ns) ^ std::uint64_t{work.kind} << 48);
     const TimeNs start = work.start_ns + std::llround(jitter_ns * drawn_normal(key));
@@ -73,10 +73,10 @@ std::vector<double> time_shared_rates(const FitData& data, SampleSet set, TimeNs
 }
 
 PriorRates prior_of(const std::vector<double>& time_shared) {
-  const double least = std::max(kMinPriorPart * mean_of(time_shared), 1e-9);
+  const double min_deviation = std::max(kMinPriorPart * mean_of(time_shared), 1e-9);
   PriorRates prior{time_shared, std::vector<double>(time_shared.size())};
   for (std::size_t g = 0; g < time_shared.size(); ++g) {
-    const double deviation = std::max(time_shared[g], least);
+    const double deviation = std::max(time_shared[g], min_deviation);
     prior.precision[g] = 1 / (deviation * deviation);
   }
   return prior;
@@ -91,7 +91,7 @@ RateFit fit_rates(const FitData& data, SampleSet set, TimeNs lag_ns, const std::
     for_each_row(data, set, lag_ns, [&](const UnmixRow& row, double units, std::size_t) {
       const double variance = fit.noise.variance(row, fit.rates);
       const double deviations = std::abs(units - predicted_units(row, fit.rates)) / std::sqrt(variance);
-      // The first rates are those shared by time: what they think an outlier is means nothing.
+      // The first round has time-shared rates, which cannot identify outliers.
       const double trust = round == 0 ? 1 : std::min(1.0, kHuberDeviations / std::max(deviations, 1e-9));
       equations.add_row(row.entries, units, trust / variance);
     });

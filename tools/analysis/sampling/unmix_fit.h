@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rates of one column: fitted at one lag, tested on samples held back, shared by time for comparison.
+// Fits the rates of one column at one lag, and tests them on held-back samples against sharing by time.
 //
-//   blocks ─▶ time_shared_rates ─▶ fit_rates ─▶ prediction_error on the samples held back
+//   blocks ─▶ time_shared_rates ─▶ fit_rates ─▶ prediction_error on the held-back samples
 //
-// Every fifth stretch of kChunkSamples samples is held back. unmix.h makes the decisions.
+// Every fifth chunk of kChunkSamples samples is held back. Single samples would not do: neighbours in time
+// are too similar. unmix.cpp makes the decisions.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +23,19 @@ inline constexpr std::size_t kChunkSamples = 64;
 
 enum class SampleSet : std::uint8_t { all, fitted, held_back };
 
-/// What there is to fit: one column of these blocks.
+/// The input of a fit: one column of the blocks.
 struct FitData {
   std::span<const SampleBlock> blocks;
   std::size_t groups = 0;
   const BackgroundRates& background;
   std::size_t column = 0;
-  double jitter_ns = 0;  ///< times of work are moved by about so much, each time the same way
+  double jitter_ns = 0;  ///< deviation by which times of work are moved, the same in each pass
 };
 
-/// The block with starts and ends of work moved, as if records were that much less true.
+/// The block with random jitter added to starts and ends of work.
 [[nodiscard]] SampleBlock jittered(const SampleBlock& block, double jitter_ns);
 
-/// Calls on_row(row, units, chunk): units above the background, number of the stretch of samples.
+/// Calls on_row(row, units above the background, number of the chunk).
 template <typename OnRow>
 void for_each_row(const FitData& data, SampleSet set, TimeNs lag_ns, OnRow&& on_row) {
   UnmixRows rows;
@@ -53,23 +54,23 @@ void for_each_row(const FitData& data, SampleSet set, TimeNs lag_ns, OnRow&& on_
   }
 }
 
-/// Rates of each group, each sample shared by time. A group without samples: the mean of all.
+/// Rates of each group with every sample shared by time. A group without samples gets the mean of all.
 [[nodiscard]] std::vector<double> time_shared_rates(const FitData& data, SampleSet set, TimeNs lag_ns);
 
-/// A weak pull towards `time_shared`: the deviation is as large as the rate itself.
+/// A weak prior at `time_shared`: each deviation is as large as the rate itself.
 [[nodiscard]] PriorRates prior_of(const std::vector<double>& time_shared);
 
 struct RateFit {
   std::vector<double> rates;
   NoiseModel noise;
-  bool valid = false;  ///< false: too many pairs of groups for equations
+  bool valid = false;  ///< false: too many pairs of groups
 };
 
-/// Fits rates and noise in turns, `rounds` times. Outliers count less.
+/// Fits rates and noise alternately, `rounds` times. Outliers get less weight.
 [[nodiscard]] RateFit fit_rates(const FitData& data, SampleSet set, TimeNs lag_ns,
                                 const std::vector<double>& time_shared, int rounds);
 
-/// Mean squared error in deviations of `scale`, each sample's at most 25.
+/// Mean squared error, in deviations by the noise of `scale`; at most 25 per sample.
 [[nodiscard]] double prediction_error(const FitData& data, SampleSet set, TimeNs lag_ns,
                                       std::span<const double> rates, const RateFit& scale);
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMinRows = 200;
 constexpr double kMinFloorUnits = 2, kMinSpread = 0.01, kMinEdgeNs = 20;
 constexpr double kMaxSpread = 1, kMaxEdgeNs = 3'000;
-// Residuals count up to this many deviations: a cold first launch says nothing of the others.
+// Residuals are clamped to this many deviations: a cold first launch is not typical of the others.
 constexpr double kMaxDeviations = 4;
 
 struct Terms {
@@ -42,7 +42,7 @@ void NoiseFit::add(const UnmixRow& row, std::span<const double> rates, double re
   const Terms terms = terms_of(row, rates);
   const double variance = before_.variance(row, rates);
   const double square = std::min(residual_units * residual_units, kMaxDeviations * kMaxDeviations * variance);
-  // The deviation of a squared residual is about its expectation.
+  // The deviation of a squared residual is about as large as its expectation.
   const std::array<double, kTerms> scaled{1 / variance, terms.bytes / variance, terms.edges / variance};
   for (std::size_t i = 0; i < kTerms; ++i) {
     for (std::size_t j = 0; j < kTerms; ++j) matrix_[i][j] += scaled[i] * scaled[j];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a sample's bytes lie from overlap times rate, as a model fitted to the residuals.
+// A noise model of a sample's bytes, relative to overlap times rate; fitted to the residuals.
 //
-//   variance = floor^2                              what never goes away
-//            + spread^2 * sum (overlap * rate)^2    launches of one group are not all alike
-//            + edge_ns^2 * (rates cut at an edge)^2 times are off, and kernels not even from end to end
+//   variance = floor^2                              constant noise
+//            + spread^2 * sum (overlap * rate)^2    launches of one group differ
+//            + edge_ns^2 * (rates cut at an edge)^2 times are inexact, and rates vary within a kernel
 //
-// Weighs samples against each other: one in which a light kernel runs alone says more of it than a
-// hundred in which a heavy one runs too. Sets how far replicas (unmix_replicas.h) are shaken.
+// Gives samples their weights: one sample with a light kernel alone has more information about it than a
+// hundred shared with a heavy kernel. Also sets how far replicas (unmix_replicas.h) are perturbed.
 #pragma once
 
 #include <array>
@@ -25,12 +25,12 @@ struct NoiseModel {
   [[nodiscard]] double variance(const UnmixRow& row, std::span<const double> rates) const noexcept;
 };
 
-/// Fits the three to residuals, each weighed by what `before` thinks of it.
+/// Fits the three parameters to residuals, weighted by the model `before`.
 class NoiseFit {
  public:
   explicit NoiseFit(const NoiseModel& before) : before_(before) {}
   void add(const UnmixRow& row, std::span<const double> rates, double residual_units) noexcept;
-  /// `before` where too little was added.
+  /// Returns `before` if too few rows were added.
   [[nodiscard]] NoiseModel model() const noexcept;
 
  private:

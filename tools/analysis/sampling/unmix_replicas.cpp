@@ -10,14 +10,14 @@ namespace rangefinder {
 namespace {
 
 constexpr std::size_t kSignSamples = 4;
-// A single miss says no more than this many deviations: fits give outliers little weight too.
+// Residuals are clamped to this many deviations: fits give outliers little weight too.
 constexpr double kMaxResidualDeviations = 4;
 
 std::uint64_t key_of(std::size_t replica, std::uint64_t what) noexcept {
   return drawn_bits(std::uint64_t{replica + 1} << 48 ^ what);
 }
 
-/// Sums of weight * overlap * miss, signs drawn, by replica and group.
+/// Sums of weight * overlap * residual with random signs, by replica and group.
 Replicas drawn_misses(const FitData& data, TimeNs lag_ns, const RateFit& fit, NormalEquations& equations) {
   Replicas misses;
   for (std::vector<double>& sums : misses) sums.resize(2 * data.groups);
@@ -28,7 +28,7 @@ Replicas drawn_misses(const FitData& data, TimeNs lag_ns, const RateFit& fit, No
     const double miss = std::clamp(residual, deviation, kMaxResidualDeviations * deviation);
     equations.add_row(row.entries, units, 1 / variance);
     const std::uint64_t stretch = std::uint64_t{chunk} << 20 | row_number++ / kSignSamples;
-    const std::uint64_t signs = drawn_bits(stretch);  // one bit a replica
+    const std::uint64_t signs = drawn_bits(stretch);  // one bit per replica
     for (const RowEntry& entry : row.entries) {
       for (std::size_t k = 0; k < kReplicas; ++k) {
         const double pull = (signs >> k & 1 ? miss : -miss) / variance;
@@ -77,7 +77,7 @@ Replicas unmixed_replicas(const FitData& data, TimeNs lag_ns, const RateFit& fit
 }
 
 Replicas time_shared_replicas(const std::vector<double>& time_shared) {
-  // Sharing by time has pulled the rates together already.
+  // Sharing by time has already pulled the rates together.
   constexpr double kMinSpread = 0.7, kMaxSpread = 2;
   double sum = 0, squares = 0, count = 0;
   for (const double rate : time_shared) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rates as they might have come out as well: the fit again, with residuals of shuffled sign.
+// Replicas of fitted rates for error estimates: a wild bootstrap, that is fits with residuals of random sign.
 //
-// Each replica fits samples that are what the rates predict plus or minus what they really missed,
-// or what the noise model says they may miss, whichever is more; signs are drawn for a few samples
-// at a time, as neighbours err together. Groups that were seldom seen lean on their prior rate,
-// which is drawn too. So replicas differ as much as fits to other runs of the program would.
+// Each replica fits new samples: the prediction plus or minus the residual, or the deviation of the noise
+// model if that is larger. One sign is drawn for a few consecutive samples, because errors of neighbours are
+// correlated. Groups with few samples depend on their prior rate, which is drawn too. So replicas differ as
+// much as fits to other runs of the program would.
 //
-// One more is no draw: a fit with times of work moved by as much again as they are off already. By
-// what that changes, the times as they are have led the fit astray.
+// The jitter replica is not drawn. It is a fit with the times of work moved by the fitted jitter once more.
+// The change shows how far the existing jitter has shifted the fit.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ namespace rangefinder {
 
 using Replicas = std::array<std::vector<double>, kReplicas>;
 
-/// `fit` is of all samples of `data`.
+/// `fit` was fitted to all samples of `data`.
 [[nodiscard]] Replicas unmixed_replicas(const FitData& data, TimeNs lag_ns, const RateFit& fit,
                                         const PriorRates& prior);
 
-/// Where rates stay unknown, all that is known is how far the rates of groups lie apart.
+/// Replicas for unknown rates, from the only known fact: how widely the rates of groups differ.
 [[nodiscard]] Replicas time_shared_replicas(const std::vector<double>& time_shared);
 
 }  // namespace rangefinder

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section communication`: operations of NCCL, NVSHMEM and MPI with their bytes, and how much of the time
-// a GPU communicated while it had nothing else to do.
+// `--section communication`: operations of NCCL, NVSHMEM and MPI with their bytes, and exposed communication:
+// the time in which a GPU communicated and ran no other kernel.
 //
 //   computing      ──[ kernel ]──────[ kernel ]──
 //   communicating  ───────[ AllReduce ]──────────
-//                         |ov|exposed|ov            overlapped and exposed make up communication
+//                         |ov|exposed|ov            communication = overlapped + exposed
 #include "tools/analysis/communication/communication_log.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/tables/cells.h"
@@ -27,7 +27,7 @@ class CommunicationSection final : public Section {
   Table operation_rows() const {
     Table table;
     table.name = "communication";
-    table.empty = "Nobody was talked to: no call or kernel of NCCL, NVSHMEM or MPI in this trace.";
+    table.empty = "No call or kernel of NCCL, NVSHMEM or MPI in this trace.";
     table.columns = {{"operation", "operation"},
                      {"reduction", "reduction"},
                      {"library", "library"},
@@ -50,15 +50,15 @@ class CommunicationSection final : public Section {
     sort_rows(table, "gpu_ns");
     drop_empty_columns(table);
     table.remarks =
-        "bytes: as the call says, what one rank sends or gets; GPU time holds what the others made it "
-        "wait.\n";
+        "bytes: what one rank sends or receives, from the arguments of the call.\n"
+        "GPU time includes waiting for other ranks.\n";
     return table;
   }
 
   Table overlap_rows() const {
     Table table;
     table.name = "overlap";
-    table.title = "Communication beside other work";
+    table.title = "Overlap of communication and computation";
     if (log_.overlaps().empty()) {
       table.title.clear();
       return table;
@@ -70,7 +70,7 @@ class CommunicationSection final : public Section {
                      {"overlapped_ns", "both", Unit::ns},
                      {"exposed_ns", "exposed", Unit::ns},
                      {"exposed_share", "of communication", Unit::share},
-                     {"exposed_of_span", "of all", Unit::share, 70}};
+                     {"exposed_of_span", "of span", Unit::share, 70}};
     for (const auto& [gpu, overlap] : log_.overlaps()) {
       table.add({number_cell(std::uint64_t{gpu}), number_cell(overlap.span_ns),
                  number_cell(overlap.compute_ns), number_cell(overlap.communication_ns),
@@ -78,7 +78,7 @@ class CommunicationSection final : public Section {
                  ratio_cell(overlap.exposed_ns, overlap.communication_ns),
                  ratio_cell(overlap.exposed_ns, overlap.span_ns)});
     }
-    table.remarks = "exposed: some kernel of communication ran and no other.\n";
+    table.remarks = "exposed: a communication kernel ran and no other kernel.\n";
     return table;
   }
 

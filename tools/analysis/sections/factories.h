@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sections that read lines of their own, a file each.
+// The sections that read trace lines themselves, one file each.
 //
-// section.cpp lists them with name and purpose; nobody else has to know more of one than this.
+// section_kinds.cpp lists them with name and purpose. Other code needs only these factories.
 #pragma once
 
 #include <memory>
@@ -11,32 +11,32 @@
 
 namespace rangefinder {
 
-/// Everything about one kernel, or about all whose name matches SectionView::name.
+/// All data of one kernel, or of all kernels whose name matches SectionView::name.
 [[nodiscard]] std::unique_ptr<Section> make_kernel_section(const SectionView& view);
 /// Copies by direction and memory; memsets.
 [[nodiscard]] std::unique_ptr<Section> make_memcpy_section(const SectionView& view);
-/// Peak and live bytes by path; what was never freed.
+/// Peak and live bytes by path; memory that was never freed.
 [[nodiscard]] std::unique_ptr<Section> make_memory_section(const SectionView& view);
-/// What a launch costs on the host and how long it waits for the GPU.
+/// Host cost of launches, and how long they wait for the GPU.
 [[nodiscard]] std::unique_ptr<Section> make_launches_section(const SectionView& view);
 /// Where host threads waited.
 [[nodiscard]] std::unique_ptr<Section> make_sync_section(const SectionView& view);
-/// Streams, how they overlap, and where one waited for another.
+/// Streams, their overlap, and waits of one stream for another.
 [[nodiscard]] std::unique_ptr<Section> make_streams_section(const SectionView& view);
-/// How much of the time each GPU computed, copied, did both or nothing.
+/// Shares of the time in which each GPU computed, copied, did both or was idle.
 [[nodiscard]] std::unique_ptr<Section> make_gpu_section(const SectionView& view);
-/// What was sent to other GPUs and processes, and how much of it nothing else hid.
+/// Communication with other GPUs and processes, and its exposed time.
 [[nodiscard]] std::unique_ptr<Section> make_communication_section(const SectionView& view);
-/// Where the host was while a GPU had nothing to do.
+/// Idle time of GPUs, by the host's range at the time.
 [[nodiscard]] std::unique_ptr<Section> make_idle_section(const SectionView& view);
-/// One row a repetition; outliers. SectionView::name: glob of the range.
+/// One row per iteration; outliers. SectionView::name: glob of the range.
 [[nodiscard]] std::unique_ptr<Section> make_iterations_section(const SectionView& view);
 /// Executable graphs and captures.
 [[nodiscard]] std::unique_ptr<Section> make_graphs_section(const SectionView& view);
 [[nodiscard]] std::unique_ptr<Section> make_monitor_section(const SectionView& view);
-/// What CUDA, CUPTI and recording took for themselves.
+/// Time that CUDA, CUPTI and recording took.
 [[nodiscard]] std::unique_ptr<Section> make_overhead_section(const SectionView& view);
-/// What happened and is not in the trace.
+/// Events that are missing from the trace, by cause.
 [[nodiscard]] std::unique_ptr<Section> make_loss_section(const SectionView& view);
 
 }  // namespace rangefinder

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section gpu`: of the time from the first to the last work of each GPU, how much it computed,
-// copied, did both or nothing. Kernels that overlap count once, as copies do; a memset is a copy.
+// `--section gpu`: how much of the time from its first to its last work each GPU computed, copied, did both
+// or was idle. Overlapping kernels count once, and so do overlapping copies. A memset counts as a copy.
 #include <map>
 
 #include "tools/analysis/sections/factories.h"
@@ -13,9 +13,9 @@ namespace {
 
 struct Times {
   std::uint64_t span_ns = 0;
-  std::uint64_t kernels_ns = 0, copies_ns = 0;  // some of them run
+  std::uint64_t kernels_ns = 0, copies_ns = 0;  // at least one of them runs
   std::uint64_t both_ns = 0, neither_ns = 0;
-  std::uint64_t concurrent_ns = 0;  // several kernels
+  std::uint64_t concurrent_ns = 0;  // at least two kernels run
   std::uint64_t works = 0, untimed = 0;
 };
 
@@ -50,10 +50,9 @@ class GpuSection final : public Section {
                      {"untimed", "untimed", Unit::count, 70}};
     for (const auto& [id, times] : gpus_) table.add(row(input.trace, id, times));
     if (!table.rows.empty()) drop_empty_columns(table);
-    table.remarks =
-        "copies hidden: part of the copies' time during which kernels ran; memsets count as copies.\n";
+    table.remarks = "copies hidden: share of the copy time in which kernels ran. Memsets count as copies.\n";
     if (timeline_.late_ns() != 0) {
-      table.remarks += "Records came too far out of order: their times are missing in part.\n";
+      table.remarks += "Some records came too far out of order: part of their time is missing.\n";
     }
     return {table};
   }

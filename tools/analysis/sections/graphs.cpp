@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section graphs`: executable graphs, what each launch of one does, and how graphs were captured.
+// `--section graphs`: executable graphs, the work of their launches, and stream captures.
 //
 //   launch 1  |[k][k] [copy]   |       gap      launch 2  |[k][k] [copy]   |
 //              ◀── per launch ─▶◀──────────────▶
 //
-// A launch of a graph is all work with one correlation id; two numbers are kept of each. filled: part of
-// the time from a launch's first node to its last in which some node ran. A capture goes from the begin
-// to the end on one stream.
+// A launch of a graph is all work with one correlation id. Keeps two numbers per launch. filled: share of the
+// time from the first node's start to the last node's end in which some node ran. A capture lasts from begin
+// to end on one stream.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -37,7 +37,7 @@ struct Graph {
     ++works;
     if (is_kernel) ++kernels;
     if (work.captured) ++captured;
-    if (work.graph_node != 0) nodes.insert(work.graph_node);  // 0: the launch as a whole
+    if (work.graph_node != 0) nodes.insert(work.graph_node);  // 0: the whole launch
     Instance& launch = launches[work.correlation];
     if (!is_timed(work)) return;
     gpu_ns += duration_ns(work.start_ns, work.end_ns);
@@ -47,7 +47,7 @@ struct Graph {
   }
 };
 
-/// Of all launches of a graph.
+/// Over all launches of a graph.
 struct LaunchTimes {
   DurationHistogram spans, gaps;
 };
@@ -140,9 +140,9 @@ class GraphsSection final : public Section {
     table.columns = {{"graph", "graph"},
                      {"launches", "launches", Unit::count},
                      {"nodes", "nodes", Unit::count},
-                     {"kernels_per_launch", "kernels each", Unit::number, 70},
+                     {"kernels_per_launch", "kernels/launch", Unit::number, 70},
                      {"gpu_ns", "GPU time", Unit::ns},
-                     {"gpu_ns_per_launch", "each", Unit::ns},
+                     {"gpu_ns_per_launch", "per launch", Unit::ns},
                      {"span_median_ns", "first to last node", Unit::ns, 60},
                      {"filled_share", "filled", Unit::share, 65},
                      {"mean_gap_ns", "gap between", Unit::ns},
@@ -153,8 +153,8 @@ class GraphsSection final : public Section {
     drop_empty_columns(table);
     sort_rows(table, "gpu_ns");
     table.remarks =
-        "gap between: mean time from the end of one launch to the start of the next, 0 where they overlap; "
-        "nodes with\npath: their path is that of the capture, not of the launch.\n";
+        "gap between: mean time from the end of one launch to the start of the next; 0 if they overlap.\n"
+        "nodes with path: nodes that have the path of the capture, not of the launch.\n";
     return table;
   }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section idle`: gaps between the first and the last work of a GPU, by the range in which the thread
-// that launches most was meanwhile, and what it did there.
+// `--section idle`: gaps between the first and the last work of a GPU, by the range that the host was in.
+// Uses the ranges and calls of the thread with most launches.
 //
-//   GPU    [ k ]···········[ k ]        a gap that two ranges share counts in both, each with its part
+//   GPU    [ k ]···········[ k ]        a gap over two ranges counts for both, each with its part
 //   host   ─[ loader    ][ model ]──
 //
-// The time line must be sorted, so this keeps sixteen bytes a gap and what host_timeline.h says, but of
-// calls only those during a gap.
+// Work must be sorted first. So this keeps sixteen bytes per gap and the data of host_timeline.h, but only
+// the calls during a gap.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -36,15 +36,15 @@ struct Gap {
 struct Gpu {
   std::deque<Gap> gaps;
   std::uint64_t span_ns = 0;
-  TimeNs seen_until_ns = kNoTime;  // no gap begins before it any more
+  TimeNs seen_until_ns = kNoTime;  // no further gap begins before it
 };
 
-/// Whether a span of time meets one of the gaps of a GPU. Quick where each is later than the one before.
+/// Tests whether a time span overlaps a gap of a GPU. Fast if spans come in order of start.
 class GapSearch {
  public:
   explicit GapSearch(const std::deque<Gap>& gaps) : gaps_(&gaps), at_(gaps.begin()) {}
 
-  [[nodiscard]] bool meets(TimeNs start, TimeNs end) {
+  [[nodiscard]] bool overlaps(TimeNs start, TimeNs end) {
     if (start < last_ns_) {
       at_ = std::upper_bound(gaps_->begin(), gaps_->end(), start,
                              [](TimeNs time, const Gap& gap) { return time < gap.to_ns; });
@@ -57,12 +57,12 @@ class GapSearch {
  private:
   const std::deque<Gap>* gaps_;
   std::deque<Gap>::const_iterator at_;
-  TimeNs last_ns_ = kMaxNs;  // the first is looked for
+  TimeNs last_ns_ = kMaxNs;  // the first span needs a search
 };
 
 struct Part {
   std::uint64_t gaps = 0, ns = 0, longest_ns = 0;
-  std::uint64_t of_gap_ns = 0;  // of the gap that is looked at
+  std::uint64_t of_gap_ns = 0;  // of the current gap
   std::array<std::uint64_t, kHostCalls> calls{};
 };
 
@@ -78,7 +78,7 @@ class IdleSection final : public Section {
     if (const GpuWork* const work = gpu_work(line)) {
       timeline_.add(*work, std::holds_alternative<KernelRecord>(line));
     } else if (const auto* const range = std::get_if<RangeRecord>(&line)) {
-      // Start/end ranges are no path of a thread.
+      // Start/end ranges do not belong to the path of a thread.
       if (range->name == 0) hosts_[range->thread].add_range(range->start_ns, range->end_ns, range->path);
     } else if (const HostWork* const host = host_call(line)) {
       hosts_[host->thread].add_call(host->start_ns, host->end_ns, kind_of(line));
@@ -101,7 +101,7 @@ class IdleSection final : public Section {
  private:
   static constexpr std::uint64_t kCallsBetweenDrops = std::uint64_t{1} << 18;
 
-  /// Calls during which no GPU had a gap tell nothing: a host that is ahead makes most of them.
+  /// Drops calls during which no GPU had a gap. Most calls of a host that runs ahead are of this kind.
   void drop_calls() {
     std::set<std::uint32_t> launched_into;
     for (const auto& [context, gpu] : gpu_of_context_) launched_into.insert(gpu);
@@ -117,7 +117,7 @@ class IdleSection final : public Section {
       for (const std::uint32_t id : launched_into) searches.emplace_back(gpus_[id].gaps);
       host.drop_calls(until, [&searches](TimeNs start, TimeNs end) {
         return std::any_of(searches.begin(), searches.end(),
-                           [=](GapSearch& search) { return search.meets(start, end); });
+                           [=](GapSearch& search) { return search.overlaps(start, end); });
       });
     }
   }
@@ -138,7 +138,7 @@ class IdleSection final : public Section {
     return known == gpu_of_context_.end() ? 0 : known->second;
   }
 
-  /// The thread that launches most into a GPU's contexts; 0: none does.
+  /// The thread with most launches into a GPU's contexts; 0: there is none.
   std::uint32_t main_thread(std::uint32_t gpu) const {
     std::map<std::uint32_t, std::uint64_t> threads;
     for (const auto& [key, launches] : launches_) {
@@ -150,11 +150,11 @@ class IdleSection final : public Section {
   }
 
   std::map<std::uint32_t, Part> parts(const SectionInput& input, std::uint32_t id, const Gpu& gpu) const {
-    static const HostTimeline kNobody;
+    static const HostTimeline kNoHost;
     const auto thread = hosts_.find(main_thread(id));
-    const HostTimeline& host = thread == hosts_.end() ? kNobody : thread->second;
+    const HostTimeline& host = thread == hosts_.end() ? kNoHost : thread->second;
     std::unordered_map<std::uint32_t, Part> out;
-    std::vector<Part*> of_gap;  // a range left and entered again is one part
+    std::vector<Part*> of_gap;  // one part per path, even if the gap enters its range twice
     const std::function<void(const HostPiece&)> take = [&](const HostPiece& piece) {
       Part& part = out[path_at_depth(input.trace, piece.path, input.view.depth)];
       if (part.of_gap_ns == 0) of_gap.push_back(&part);
@@ -205,8 +205,8 @@ class IdleSection final : public Section {
     }
     sort_rows(table, "idle_ns");
     table.remarks +=
-        "What the thread that launches most did meanwhile; own code: none of the driver's calls "
-        "that are recorded.\n";
+        "The columns describe the thread with most launches. own code: time outside all recorded driver "
+        "calls.\n";
     return table;
   }
 
@@ -234,7 +234,7 @@ class IdleSection final : public Section {
     table.name = "idle_sizes";
     table.title = "By length of the gap";
     table.sortable = false;
-    table.columns = {{"length", "gaps of"},
+    table.columns = {{"length", "gap length"},
                      {"gaps", "gaps", Unit::count},
                      {"idle_ns", "GPU idle", Unit::ns},
                      {"idle_share", "of idle", Unit::share}};

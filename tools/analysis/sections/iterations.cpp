@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section iterations`: what each repetition took, and which were not like the others.
+// `--section iterations`: time and work of each iteration, and the outliers.
 //
-// Which range repeats is found by itself or named by a glob (iterations.h, which reads the trace once
-// more). Host time is that of the range; GPU work counts where it was launched. An outlier is off the
-// median by more than three standard deviations as the median of all distances from it tells them
-// (1.4826 x MAD), so that outliers do not hide themselves; of fewer than five none is called one. Keeps
-// some 400 bytes an iteration.
+// The iteration range is detected, or given by a glob (iterations.h, which reads the trace once more). Host
+// time is that of the range; GPU work counts for the iteration that launched it. An outlier differs from the
+// median by more than three standard deviations. The deviation is estimated as 1.4826 x MAD (median absolute
+// deviation), which outliers do not inflate. With fewer than five iterations there are no outliers. Keeps
+// some 400 bytes per iteration.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,11 +22,11 @@
 namespace rangefinder {
 namespace {
 
-struct Repetition {
-  bool seen = false;  // some line of it was selected
+struct IterationTotals {
+  bool seen = false;  // at least one of its lines was selected
   std::uint64_t kernels = 0, copy_bytes = 0, launches = 0;
   std::uint64_t gpu_ns = 0, sync_ns = 0;
-  std::uint64_t measured = 0, outcome = 0;  // launches of exact windows, with bytes and without
+  std::uint64_t measured = 0, unmeasured = 0;  // launches in exact windows, with and without bytes
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
   IntervalUnion busy;  // kernels and copies
 };
@@ -40,7 +40,7 @@ double median_of(std::vector<double> values) {
 
 struct Statistics {
   double mean = 0, median = 0, deviation = 0, least = 0, most = 0;
-  double sigma = 0;  ///< by the median distance from the median; 0: half of them are equal
+  double sigma = 0;  ///< 1.4826 x MAD; 0: at least half of the values are equal
   std::size_t values = 0;
 };
 
@@ -56,51 +56,51 @@ Statistics statistics_of(const std::vector<double>& values) {
   out.most = *std::max_element(values.begin(), values.end());
   std::vector<double> distances;
   for (const double value : values) distances.push_back(std::abs(value - out.median));
-  constexpr double kSigmaOfMad = 1.4826;  // of a normal distribution
+  constexpr double kSigmaOfMad = 1.4826;  // for a normal distribution
   out.sigma = kSigmaOfMad * median_of(distances);
   return out;
 }
 
 struct Quantity {
   TableColumn column;
-  /// Empty: not known of this one.
-  std::optional<double> (*value)(const Iteration&, const Repetition&);
+  /// Empty: unknown for this iteration.
+  std::optional<double> (*value)(const Iteration&, const IterationTotals&);
 };
 
 std::optional<double> number(std::uint64_t value) {
   return static_cast<double>(value);
 }
-std::optional<double> measured(const Repetition& row, std::uint64_t bytes) {
-  // Bytes of some launches only would not compare with those of other repetitions.
-  return row.measured == 0 || row.outcome != 0 ? std::nullopt : number(bytes);
+std::optional<double> measured(const IterationTotals& row, std::uint64_t bytes) {
+  // A sum over some launches only is not comparable with other iterations.
+  return row.measured == 0 || row.unmeasured != 0 ? std::nullopt : number(bytes);
 }
 
-/// Of fewer values the median distance says next to nothing.
-constexpr std::size_t kFewestForOutliers = 5;
+/// With fewer values the MAD is unreliable.
+constexpr std::size_t kMinForOutliers = 5;
 constexpr std::size_t kHostTime = 0, kGpuTime = 1;
 
 const std::array<Quantity, 10>& quantities() {
   static const std::array<Quantity, 10> kQuantities{
       {{{"host_ns", "host time", Unit::ns},
-        [](const Iteration& i, const Repetition&) { return number(duration_ns(i.start_ns, i.end_ns)); }},
+        [](const Iteration& i, const IterationTotals&) { return number(duration_ns(i.start_ns, i.end_ns)); }},
        {{"gpu_ns", "GPU time", Unit::ns},
-        [](const Iteration&, const Repetition& r) { return number(r.gpu_ns); }},
+        [](const Iteration&, const IterationTotals& r) { return number(r.gpu_ns); }},
        {{"gpu_busy_ns", "GPU busy", Unit::ns, 60},
-        [](const Iteration&, const Repetition& r) { return number(r.busy.length()); }},
+        [](const Iteration&, const IterationTotals& r) { return number(r.busy.length()); }},
        {{"sync_ns", "waited", Unit::ns, 50},
-        [](const Iteration&, const Repetition& r) { return number(r.sync_ns); }},
+        [](const Iteration&, const IterationTotals& r) { return number(r.sync_ns); }},
        {{"launches", "launches", Unit::count, 30},
-        [](const Iteration&, const Repetition& r) { return number(r.launches); }},
+        [](const Iteration&, const IterationTotals& r) { return number(r.launches); }},
        {{"kernels", "kernels", Unit::count},
-        [](const Iteration&, const Repetition& r) { return number(r.kernels); }},
+        [](const Iteration&, const IterationTotals& r) { return number(r.kernels); }},
        {{"copy_bytes", "copied", Unit::bytes, 40},
-        [](const Iteration&, const Repetition& r) { return number(r.copy_bytes); }},
+        [](const Iteration&, const IterationTotals& r) { return number(r.copy_bytes); }},
        {{"dram_read_bytes", "DRAM read", Unit::bytes, 55},
-        [](const Iteration&, const Repetition& r) { return measured(r, r.dram_read_bytes); }},
+        [](const Iteration&, const IterationTotals& r) { return measured(r, r.dram_read_bytes); }},
        {{"dram_write_bytes", "DRAM write", Unit::bytes, 54},
-        [](const Iteration&, const Repetition& r) { return measured(r, r.dram_write_bytes); }},
+        [](const Iteration&, const IterationTotals& r) { return measured(r, r.dram_write_bytes); }},
        {{"l2_bytes", "L2", Unit::bytes, 53},
-        [](const Iteration&, const Repetition& r) { return measured(r, r.l2_bytes); }}}};
+        [](const Iteration&, const IterationTotals& r) { return measured(r, r.l2_bytes); }}}};
   return kQuantities;
 }
 
@@ -123,9 +123,9 @@ class IterationsSection final : public Section {
     if (const auto* const range = std::get_if<RangeRecord>(&line)) {
       static_cast<void>(row(iterations_.of_range(range->id)));
     } else if (const GpuWork* const work = gpu_work(line)) {
-      if (Repetition* const of = row(iterations_.of(*work))) add(*of, *work, line);
+      if (IterationTotals* const of = row(iterations_.of(*work))) add(*of, *work, line);
     } else if (const HostWork* const host = host_call(line)) {
-      if (Repetition* const of = row(iterations_.of(*host))) add(*of, *host, line);
+      if (IterationTotals* const of = row(iterations_.of(*host))) add(*of, *host, line);
     }
   }
 
@@ -147,18 +147,18 @@ class IterationsSection final : public Section {
       statistics.push_back(of_quantity.empty() ? std::nullopt
                                                : std::optional<Statistics>(statistics_of(of_quantity)));
     }
-    return {repetition_rows(shown, statistics), summary_rows(statistics)};
+    return {iteration_rows(shown, statistics), summary_rows(statistics)};
   }
 
  private:
-  /// Marks it as seen; nullptr: outside of all.
-  Repetition* row(std::size_t index) {
+  /// Marks the iteration as seen; nullptr: outside all iterations.
+  IterationTotals* row(std::size_t index) {
     if (index >= rows_.size()) return nullptr;
     rows_[index].seen = true;
     return &rows_[index];
   }
 
-  static void add(Repetition& row, const GpuWork& work, const Line& line) {
+  static void add(IterationTotals& row, const GpuWork& work, const Line& line) {
     if (is_timed(work)) row.busy.add(work.start_ns, work.end_ns);
     if (std::holds_alternative<KernelRecord>(line)) {
       ++row.kernels;
@@ -168,13 +168,13 @@ class IterationsSection final : public Section {
     }
   }
 
-  static void add(Repetition& row, const HostWork& host, const Line& line) {
+  static void add(IterationTotals& row, const HostWork& host, const Line& line) {
     if (launch_of(line) != nullptr) ++row.launches;
     if (std::holds_alternative<SyncRecord>(line)) row.sync_ns += duration_ns(host.start_ns, host.end_ns);
     const auto* const exact = std::get_if<ExactRecord>(&line);
     if (exact == nullptr || shares_counter_range(*exact)) return;
     const bool known = exact->measured && exact->has_bytes;
-    ++(known ? row.measured : row.outcome);
+    ++(known ? row.measured : row.unmeasured);
     if (!known) return;
     row.dram_read_bytes += exact->dram_read_bytes;
     row.dram_write_bytes += exact->dram_write_bytes;
@@ -184,14 +184,14 @@ class IterationsSection final : public Section {
   static std::string outlier(std::size_t quantity, const std::vector<std::optional<Statistics>>& statistics,
                              double value) {
     const Statistics& of = *statistics[quantity];
-    if (of.values < kFewestForOutliers) return "";
+    if (of.values < kMinForOutliers) return "";
     if (of.sigma == 0 || std::abs(value - of.median) <= 3 * of.sigma) return "";
     return (value > of.median ? "slow" : "fast") +
            std::string(quantity == kHostTime ? " on host" : " on GPU");
   }
 
-  Table repetition_rows(const std::vector<std::size_t>& shown,
-                        const std::vector<std::optional<Statistics>>& statistics) const {
+  Table iteration_rows(const std::vector<std::size_t>& shown,
+                       const std::vector<std::optional<Statistics>>& statistics) const {
     Table table;
     table.name = "iterations";
     table.title = iterations_.path.empty() ? "" : "Iterations: " + printable(iterations_.path);
@@ -220,9 +220,9 @@ class IterationsSection final : public Section {
   Table summary_rows(const std::vector<std::optional<Statistics>>& statistics) const {
     Table table;
     table.name = "iterations_summary";
-    table.title = "Over all of them";
+    table.title = "All iterations";
     table.sortable = false;
-    table.columns = {{"statistic", "of an iteration"}};
+    table.columns = {{"statistic", "per iteration"}};
     for (const Quantity& quantity : quantities()) table.columns.push_back(quantity.column);
     if (!statistics[kHostTime]) {
       table.title.clear();
@@ -243,14 +243,14 @@ class IterationsSection final : public Section {
     add("max", &Statistics::most);
     drop_empty_columns(table);
     table.remarks =
-        "An outlier is more than 3 standard deviations (1.4826 x MAD) away from the median of five or "
-        "more.\n";
+        "outlier: more than 3 standard deviations (1.4826 x MAD) from the median; needs five or more "
+        "iterations.\n";
     return table;
   }
 
   std::string glob_;
   Iterations iterations_;
-  std::vector<Repetition> rows_;
+  std::vector<IterationTotals> rows_;
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section kernel --kernel NAME`: everything the trace knows of one kernel, or of all that match.
+// `--section kernel --kernel NAME`: all data of one kernel, or of all kernels that match.
 //
 //   kernel                  time, bytes, limiter
 //   kernel_configurations   grid, block, resources, theoretical occupancy (occupancy.h), time of each
-//   kernel_paths            where it runs
-//   kernel_metrics          each metric that was measured: n, mean, standard deviation
-//   kernel_stalls           what its warps wait for, as shares of all stalls
+//   kernel_paths            time by path
+//   kernel_metrics          each measured metric: n, mean, standard deviation
+//   kernel_stalls           stall reasons, as shares of all stalls
 //
-// A kernel matches by its whole name, mangled or not, by a part of it, or by a regular expression.
+// NAME is the mangled name, a part of the demangled name, or a regular expression.
 #include <optional>
 #include <regex>
 
@@ -25,7 +25,7 @@ class NamePattern {
     try {
       regex_.emplace(text_);
     } catch (const std::regex_error&) {
-      // A name such as "gemm<float>(" is none: it matches as it stands.
+      // A name such as "gemm<float>(" is no regular expression: it matches literally.
     }
   }
   [[nodiscard]] bool matches(const KernelNameRecord& name) const {
@@ -90,7 +90,7 @@ class KernelSection final : public Section {
 
   void add(const ExactRecord& exact) {
     KernelDetail* const kernel = exact.kind == WorkKind::kernel ? find(exact.name) : nullptr;
-    // Values of a counter range are of all the launches in it.
+    // Values of a counter range are sums over all launches in it.
     if (kernel == nullptr || exact.is_counter_range || shares_counter_range(exact) || !exact.measured) return;
     details_.groups.add(positions_.at(exact.name), exact);
     kernel->gpu_ns.add(static_cast<double>(exact.gpu_ns));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the section `kernel` knows of the kernels that were asked for, and the tables made of it.
+// Data of the section `kernel` for the requested kernels, and its tables.
 //
 //   kernel.cpp collects ─▶ KernelDetails ─▶ kernel_tables.cpp ─▶ summary, configurations, paths, metrics,
 //   stalls
@@ -21,9 +21,9 @@
 
 namespace rangefinder {
 
-/// Of launches that have something in common.
+/// A group of launches, for example of one path.
 struct KernelLaunches {
-  DurationHistogram durations;  ///< of those with a time
+  DurationHistogram durations;  ///< of the launches with a time
   std::uint64_t count = 0;
   void add(std::uint64_t ns, bool timed) {
     ++count;
@@ -37,15 +37,15 @@ struct KernelDetail {
   std::map<std::pair<std::uint32_t, std::uint32_t>, KernelLaunches>
       configurations;  ///< by configuration, GPU
   std::map<std::uint32_t, KernelLaunches> paths;
-  Spread gpu_ns, read, write, l2;  ///< of exact lines, a launch each
+  Spread gpu_ns, read, write, l2;  ///< from exact lines, one value per launch
 };
 
 struct KernelDetails {
-  std::string pattern;                ///< as the user gave it
-  std::vector<KernelDetail> kernels;  ///< that match, in order of first appearance
+  std::string pattern;                ///< as given by the user
+  std::vector<KernelDetail> kernels;  ///< matching kernels, in order of first appearance
   std::unordered_map<std::uint32_t, LaunchConfigRecord> configurations;
   MetricGroups groups;                 ///< by position in kernels
-  std::vector<MetricsByName> metrics;  ///< the same, once all was read
+  std::vector<MetricsByName> metrics;  ///< by position in kernels; filled after the last line
 };
 
 [[nodiscard]] Table kernel_summary(const KernelDetails& details, const SectionInput& input);

@@ -19,7 +19,7 @@ Cell name_cell(const KernelDetail& kernel) {
   return Cell(CellValue(kernel.name.demangled), short_kernel_name(kernel.name.demangled));
 }
 
-/// Which kernel a row belongs to, where there are several.
+/// The kernel of a row; empty if there is only one.
 Cell owner_cell(const KernelDetails& details, const KernelDetail& kernel) {
   return details.kernels.size() < 2 ? Cell() : name_cell(kernel);
 }
@@ -37,7 +37,7 @@ Table finished(Table table) {
   return table;
 }
 
-/// A kernel's row as that of a path, so that bytes and limiter are worked out in one place.
+/// A kernel as a row of paths, so that one function computes bytes and limiter of both.
 PathTotals as_path(const KernelDetail& kernel, const CounterTotals* counters) {
   PathTotals row;
   row.kernels = kernel.all.count;
@@ -114,7 +114,7 @@ struct MetricRow {
   const Spread* values;
 };
 
-/// Without stalls, which have a table of their own.
+/// All metrics except stalls, which have their own table.
 std::vector<MetricRow> metrics_of(const KernelDetail& kernel, const MetricsByName& metrics) {
   std::vector<MetricRow> out;
   for (const MetricRow& row :
@@ -155,7 +155,7 @@ Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
   bool partial = false;
   for (std::size_t i = 0; i < details.kernels.size(); ++i) {
     const KernelDetail& kernel = details.kernels[i];
-    if (kernel.all.count == 0) continue;  // named, but nothing of it was selected
+    if (kernel.all.count == 0) continue;  // matches, but none of its launches was selected
     const auto known = std::find_if(all.begin(), all.end(), [&kernel](const KernelTotals& totals) {
       return totals.name == kernel.name.id;
     });
@@ -165,7 +165,7 @@ Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
     table.add(summary_row(kernel, bytes, derive(row, bytes, peaks, details.metrics[i])));
   }
   sort_rows(table, "total_ns");
-  if (partial) table.remarks = "+: at least; some launches have no bytes of their own.\n";
+  if (partial) table.remarks = "+: lower bound; some launches have no byte counts.\n";
   return finished(std::move(table));
 }
 
@@ -197,16 +197,15 @@ Table kernel_configurations(const KernelDetails& details, const SectionInput& in
   }
   sort_rows(table, "total_ns");
   table.remarks =
-      "static, dynamic: shared memory of a block; local: memory of a thread. occupancy: of warps, "
-      "theoretical;\nwaves: the grid over the blocks that run at once: under 1, some SMs have nothing to "
-      "do.\n";
+      "static, dynamic: shared memory per block. local: local memory per thread. occupancy: theoretical.\n"
+      "waves: blocks of the grid / blocks that run at once; under 1 the grid does not fill all SMs.\n";
   return finished(std::move(table));
 }
 
 Table kernel_paths(const KernelDetails& details, const SectionInput& input) {
   Table table;
   table.name = "kernel_paths";
-  table.title = "Where it runs";
+  table.title = "By path";
   table.columns = {{"path", "path"},
                    {"count", "count", Unit::count},
                    {"total_ns", "total", Unit::ns},
@@ -238,7 +237,7 @@ Table kernel_paths(const KernelDetails& details, const SectionInput& input) {
 Table kernel_metrics(const KernelDetails& details) {
   Table table;
   table.name = "kernel_metrics";
-  table.title = "Measured, a launch";
+  table.title = "Metrics per launch";
   table.columns = {{"metric", "metric"},
                    {"n", "launches", Unit::count},
                    {"mean", "mean", Unit::number},
@@ -257,11 +256,11 @@ Table kernel_metrics(const KernelDetails& details) {
 Table kernel_stalls(const KernelDetails& details) {
   Table table;
   table.name = "kernel_stalls";
-  table.title = "What its warps wait for";
+  table.title = "Stall reasons";
   table.columns = {{"reason", "reason"},
                    {"stall_share", "of stalls", Unit::share},
                    {"n", "launches", Unit::count},
-                   {"mean", "warp-cycles a launch", Unit::number},
+                   {"mean", "warp-cycles/launch", Unit::number},
                    {"kernel", "kernel", Unit::text, 30}};
   for (std::size_t i = 0; i < details.kernels.size(); ++i) {
     std::vector<std::pair<std::string_view, const Spread*>> reasons;
@@ -270,7 +269,7 @@ Table kernel_stalls(const KernelDetails& details) {
       if (!name.starts_with(kStalled) || !metric_adds_up(name) || value.launches.n == 0) continue;
       std::string_view reason = std::string_view(name).substr(kStalled.size());
       reason = reason.substr(0, reason.find('.'));
-      if (reason == "selected") continue;  // an instruction was issued: no stall
+      if (reason == "selected") continue;  // an instruction was issued, so this is no stall
       reasons.emplace_back(reason, &value.launches);
       all += value.launches.mean;
     }

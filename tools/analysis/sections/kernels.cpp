@@ -83,7 +83,7 @@ class KernelsSection final : public Section {
     return out;
   }
 
-  /// Of the configuration in which the kernel ran longest.
+  /// For the configuration with most GPU time.
   std::optional<Occupancy> occupancy(const TraceTotals& trace, const Seen& seen) const {
     const auto longest = std::max_element(seen.ns_by_place.begin(), seen.ns_by_place.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });

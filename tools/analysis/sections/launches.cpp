@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section launches`: what launching costs, by call and by path.
+// `--section launches`: cost of launches, by call and by path.
 //
 //   host   ──[ cuLaunchKernel ]─────────────────
 //   GPU    ─────────────────────────[ kernel ]──
 //            ◀──── host_ns ───▶◀ queue ▶
 //            ◀── launch to start ──────▶
 //
-// Launch and record meet by correlation id, in whatever order they come; what waits for its other half
-// is kept, and of graph launches all, whose first node is known only in the end. A record that began
-// before the call returned waited 0 ns in the queue. `--depth` adds deeper paths up.
+// Launches and records are joined by correlation id, in any order. Unmatched ones are kept. All graph
+// launches are kept too: their first node is known only at the end. A record that began before the call
+// returned waited 0 ns in the queue. `--depth` folds deeper paths into their parents.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -69,7 +69,7 @@ class LaunchesSection final : public Section {
   struct Launch {
     TimeNs start_ns, end_ns;
     Costs* costs;
-    TimeNs gpu_start_ns;  // of a graph: the earliest so far
+    TimeNs gpu_start_ns;  // of a graph: the earliest node so far
   };
 
   Costs& costs_of(const LaunchRecord& launch) {
@@ -154,15 +154,15 @@ class LaunchesSection final : public Section {
     drop_empty_columns(table);
     sort_rows(table, "host_ns");
     table.remarks =
-        "in queue: from the end of the call to the start on the GPU; to start: from its begin.\n"
-        "Medians, where nothing else is said.\n";
+        "in queue: from the end of the call to the start on the GPU. to start: from the start of the call.\n"
+        "host time is a sum; in queue and to start are medians.\n";
     return table;
   }
 
-  // Nodes of these maps stay where they are: Launch::costs points to them.
+  // std::map, because Launch::costs points to its nodes: their addresses must not change.
   std::map<std::uint32_t, std::map<std::string, Costs, std::less<>>> costs_;  // by path and call
   std::unordered_map<std::uint32_t, Launch> launches_, graphs_;               // by correlation
-  std::unordered_map<std::uint32_t, TimeNs> works_;  // start of records whose launch did not come yet
+  std::unordered_map<std::uint32_t, TimeNs> works_;  // start of records without a launch so far
 };
 
 }  // namespace

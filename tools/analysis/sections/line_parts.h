@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lines of different kinds have in common: work on a GPU, a call of a host thread, a launch.
+// Parts shared by several kinds of lines: GPU work, a host call, a launch.
 #pragma once
 
 #include <variant>
@@ -9,7 +9,7 @@
 
 namespace rangefinder {
 
-/// Of a kernel, copy, memset or whole graph; else nullptr.
+/// The work of a kernel, copy, memset or whole graph; else nullptr.
 [[nodiscard]] inline const GpuWork* gpu_work(const Line& line) noexcept {
   if (const auto* const kernel = std::get_if<KernelRecord>(&line)) return &kernel->work;
   if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) return &copy->work;
@@ -18,14 +18,14 @@ namespace rangefinder {
   return nullptr;
 }
 
-/// A launch, with or without counters; nullptr for all else, a counter range of several launches too.
+/// A launch, with or without counters; nullptr for all else, including a counter range of several launches.
 [[nodiscard]] inline const LaunchRecord* launch_of(const Line& line) noexcept {
   if (const auto* const launch = std::get_if<LaunchRecord>(&line)) return launch;
   const auto* const exact = std::get_if<ExactRecord>(&line);
   return exact == nullptr || exact->is_counter_range ? nullptr : &exact->launch;
 }
 
-/// A call of the driver that a host thread made; else nullptr.
+/// A driver call of a host thread; else nullptr.
 [[nodiscard]] inline const HostWork* host_call(const Line& line) noexcept {
   if (const LaunchRecord* const launch = launch_of(line)) return &launch->host;
   if (const auto* const sync = std::get_if<SyncRecord>(&line)) return &sync->host;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section loss`: what happened and is not in the trace, by cause; launches asked for against
-// launches recorded; lines that could not be read. All of the trace, whatever was selected.
+// `--section loss`: events that are missing from the trace, by cause; launches made and launches recorded;
+// lines that could not be read. Covers the whole trace and ignores the selection.
 #include "schema/loss.h"
 #include "schema/key_names.h"
 #include "tools/analysis/sections/factories.h"
@@ -26,9 +26,9 @@ Table causes(const TraceTotals& trace) {
 Table balance(const TraceTotals& trace) {
   Table table;
   table.name = "launch_balance";
-  table.title = "Launches asked for";
+  table.title = "Launches made and recorded";
   table.sortable = false;
-  table.empty = "Not known: the trace has no end line.";
+  table.empty = "Unknown: the trace has no end line.";
   table.columns = {{"kind", "launches"},
                    {"launched", "launched", Unit::count},
                    {"recorded", "recorded", Unit::count},
@@ -49,7 +49,7 @@ Table balance(const TraceTotals& trace) {
 Table reading(const TraceTotals& trace) {
   Table table;
   table.name = "reading";
-  table.title = "How the trace read";
+  table.title = "Lines of the trace";
   table.sortable = false;
   table.columns = {{"what", "lines"}, {"count", "count", Unit::count}, {"where", "where"}};
   table.add({"read", number_cell(trace.read.lines)});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section memcpy`: copies by direction, memory and whether the call waited; memsets by memory.
+// `--section memcpy`: copies by direction, memory and synchronous or not; memsets by memory.
 //
-// Rates are bytes over the time of the copies that have one: where some have none, the rate leaves
-// both out. Copies from or to pageable memory go through a buffer of the driver and are marked.
+// A rate excludes the bytes of copies that have no time. Copies from or to pageable memory are marked: they
+// go through a buffer of the driver.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -49,7 +49,7 @@ void add_amount_columns(Table& table) {
                                              {"max_ns", "longest", Unit::ns, 30}});
 }
 
-/// Rows by time; those without by bytes.
+/// Sorted by time, then by bytes.
 template <typename Map>
 auto heaviest_first(const Map& map) {
   std::vector<const typename Map::value_type*> rows;
@@ -101,8 +101,8 @@ class MemcpySection final : public Section {
     }
     if (pageable) {
       table.remarks =
-          "pageable: copied through a buffer of the driver, so slower, and it cannot overlap with kernels; "
-          "pinned\nmemory (cudaHostAlloc, pin_memory=True) avoids that.\n";
+          "pageable: the driver copies through its own buffer. This is slower and cannot overlap with\n"
+          "kernels. Pinned memory (cudaHostAlloc, pin_memory=True) avoids it.\n";
     }
     return table;
   }

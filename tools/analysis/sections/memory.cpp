@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section memory`: peak and live bytes by path, by kind and over time; what was never freed.
+// `--section memory`: peak and live bytes by path, by kind and over time; memory that was never freed.
 //
-// Rows of paths hold what is below them (memory_use.h). Allocations an iteration are those whose call
-// began in an iteration (iterations.h reads the trace once more, where there are any), over all
-// iterations during which calls of this report's selection were made.
+// The row of a path includes all paths below it (memory_use.h). Allocations per iteration counts calls that
+// began within an iteration, divided by the iterations in the time of the selected calls. iterations.h reads
+// the trace once more if there are allocations.
 #include <algorithm>
 #include <set>
 
@@ -28,7 +28,7 @@ struct IterationCalls {
 struct PerIteration {
   std::string range;
   std::uint64_t iterations = 0;
-  std::map<std::uint32_t, IterationCalls> paths;  ///< with all below them; 0: all
+  std::map<std::uint32_t, IterationCalls> paths;  ///< including all paths below; 0: the whole trace
   std::map<AllocKind, IterationCalls> kinds;
 
   /// The last two cells of a row.
@@ -86,12 +86,12 @@ class MemorySection final : public Section {
 
   static std::vector<TableColumn> amounts() {
     return {{"peak_bytes", "GPU peak", Unit::bytes},
-            {"live_bytes", "GPU left", Unit::bytes},
+            {"live_bytes", "GPU live", Unit::bytes},
             {"host_peak_bytes", "pinned peak", Unit::bytes, 60},
-            {"host_live_bytes", "pinned left", Unit::bytes, 55},
-            {"allocations", "allocated", Unit::count},
-            {"frees", "freed", Unit::count},
-            {"allocated_bytes", "in all", Unit::bytes, 50},
+            {"host_live_bytes", "pinned live", Unit::bytes, 55},
+            {"allocations", "allocations", Unit::count},
+            {"frees", "frees", Unit::count},
+            {"allocated_bytes", "allocated", Unit::bytes, 50},
             {"call_ns", "in calls", Unit::ns, 40},
             {"allocations_per_iteration", "allocs/iteration", Unit::number, 70},
             {"frees_per_iteration", "frees/iteration", Unit::number, 65}};
@@ -130,7 +130,7 @@ class MemorySection final : public Section {
     return table;
   }
 
-  /// Paths whose row would repeat that of a path right below, which is shown.
+  /// Paths whose row would repeat the row of a child that is shown.
   std::set<std::uint32_t> repeated(const SectionInput& input) const {
     std::set<std::uint32_t> out;
     const auto& paths = use_.paths();
@@ -162,8 +162,8 @@ class MemorySection final : public Section {
              " of memory that was allocated before recording began.\n";
     }
     return out +
-           "A path is left out where one right below it holds all that it does.\n"
-           "Calls of the driver: what a caching allocator (PyTorch's) hands out again does not show.\n";
+           "A path is omitted if one of its children has all of its allocations.\n"
+           "Only driver calls count: memory that a caching allocator (PyTorch's) reuses does not appear.\n";
   }
 
   Table kind_rows(const PerIteration& often) const {
@@ -189,13 +189,13 @@ class MemorySection final : public Section {
   Table live_rows(const SectionInput& input) const {
     Table table;
     table.name = "memory_live";
-    table.title = "Never freed: what the program keeps to its end, or leaks";
-    if (!use_.paths().empty()) table.empty = "All of it was freed.";
+    table.title = "Never freed: kept to the end, or leaked";
+    if (!use_.paths().empty()) table.empty = "All memory was freed.";
     table.columns = {{"path", "allocated in"},
                      {"memory", "kind"},
                      {"count", "count", Unit::count},
                      {"bytes", "bytes", Unit::bytes},
-                     {"oldest_ns", "first at", Unit::ns}};
+                     {"oldest_ns", "oldest at", Unit::ns}};
     for (const auto& [key, live] : use_.live()) {
       table.add({text_cell(path_title(input.trace, key.first)), text_cell(std::string(to_text(key.second))),
                  number_cell(live.count), number_cell(live.bytes),
@@ -208,7 +208,7 @@ class MemorySection final : public Section {
   Table time_rows() const {
     Table table;
     table.name = "memory_time";
-    table.title = "Peak over time, from each time to the next";
+    table.title = "Peak over time, per interval";
     table.sortable = false;
     table.columns = {{"from_ns", "from", Unit::ns},
                      {"gpu_peak_bytes", "GPU peak", Unit::bytes},

@@ -37,7 +37,7 @@ class ModulesSection final : public Section {
     return out;
   }
 
-  /// All that JSON holds of a module, one column a value.
+  /// All values of a module in JSON, one column per value.
   std::vector<Table> plain_tables(const SectionInput& input) override {
     Table modules = table_of_rows("modules", rows(input));
     static_cast<void>(sort_rows(modules, input.view.sort));  // by a column: all rows, not level by level
@@ -69,11 +69,11 @@ class ModulesSection final : public Section {
     return out;
   }
 
-  /// Who launched what no range holds: the first place to put one.
+  /// Launches outside any range, by thread: shows where a range is missing.
   [[nodiscard]] Table outside_by_thread(const SectionInput&) const {
     Table out;
     out.name = "outside_by_thread";
-    out.title = "\nLaunched outside of any range, by thread";
+    out.title = "\nLaunches outside any range, by thread";
     out.columns = {{"thread_name", "thread", Unit::text},
                    {"thread", "id", Unit::text},
                    {"launches", "launches", Unit::count}};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section monitor`: what each module takes of the time, in a trace that was made with --monitor.
+// `--section monitor`: each module's share of the time, in a trace recorded with --monitor.
 //
-// GPU work was recorded in short windows only. Its share of the time is the mean over the windows, and ± is
-// 1.96 standard errors of that mean: what 95 of 100 such means lie within, if windows come as they come.
-// Launches and ranges were counted all the while.
+// GPU work was recorded in short windows only. Its share of the time is the mean over the windows. ± is 1.96
+// standard errors of that mean, the 95 % interval if the windows are independent. Launches and ranges were
+// counted all the time.
 #include <cmath>
 
 #include "profiler/attribution/monitor_rates.h"
@@ -28,16 +28,16 @@ class MonitorSection final : public Section {
   std::vector<Table> tables(const SectionInput& input) override {
     Table table;
     table.name = "monitor";
-    table.empty = "Nothing was recorded with --monitor in this trace.";
+    table.empty = "This trace has no --monitor windows.";
     table.columns = {{"path", "module"},
                      {"gpu_share", "GPU", Unit::share},
                      {"gpu_share_error", "±", Unit::share},
                      {"launches", "launches", Unit::count, 70},
                      {"launches_per_s", "launches/s", Unit::number},
                      {"ranges_per_s", "ranges/s", Unit::number, 60},
-                     {"mean_range_ns", "on the host", Unit::ns, 50},
+                     {"mean_range_ns", "mean range", Unit::ns, 50},
                      {"kernels", "kernels seen", Unit::count, 40},
-                     {"gpu_ns", "of GPU time", Unit::ns, 30}};
+                     {"gpu_ns", "GPU time seen", Unit::ns, 30}};
     for (const MonitorRow& row : rates_.rows()) {
       const bool wanted = input.view.depth == 0 || row.depth <= input.view.depth;
       if (wanted && (row.launches != 0 || row.ranges != 0 || row.gpu_ns != 0))
@@ -47,8 +47,8 @@ class MonitorSection final : public Section {
     sort_rows(table, "gpu_share");
     table.remarks =
         std::to_string(rates_.windows()) + " windows, " + share_text() +
-        " of the time. GPU: kernels and copies, side by side ones added up; ±: 1.96 errors of the "
-        "mean\nover the windows.\n";
+        " of the time. GPU: kernels and copies; concurrent ones add up. ±: 1.96 standard errors of\n"
+        "the mean over the windows.\n";
     return {table};
   }
 

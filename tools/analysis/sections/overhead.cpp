@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section overhead`: time that CUDA and CUPTI took for themselves, and what recording cost.
+// `--section overhead`: overhead of CUDA and CUPTI, and the cost of recording.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -20,9 +20,9 @@ struct Kind {
 Table own_cost(const std::optional<EndRecord>& end) {
   Table table;
   table.name = "own_cost";
-  table.title = "What recording cost";
+  table.title = "Cost of recording";
   table.sortable = false;
-  table.empty = "Not known: the trace has no end line.";
+  table.empty = "Unknown: the trace has no end line.";
   table.columns = {{"what", "part"},
                    {"count", "count", Unit::count},
                    {"ns", "time", Unit::ns},

@@ -12,17 +12,17 @@
 namespace rangefinder {
 
 struct SectionKind {
-  std::string_view name;   ///< as --section takes it
+  std::string_view name;   ///< the value of --section
   std::string_view about;  ///< one line
   std::unique_ptr<Section> (*make)(const SectionView&);
-  /// It shows bytes: SectionInput::values needs the shares of hardware samples, which take a second look
-  /// at the trace. Else they hold exact bytes only.
+  /// The section shows bytes: SectionInput::values needs sampled bytes, which take a second pass over the
+  /// trace. If false, the values hold exact bytes only.
   bool samples = false;
 };
 
-/// In the order in which --help lists them.
+/// In the order of --help.
 [[nodiscard]] const std::vector<SectionKind>& section_kinds();
-/// nullptr: there is none of that name.
+/// nullptr: no section has that name.
 [[nodiscard]] const SectionKind* find_section(std::string_view name);
 
 }  // namespace rangefinder

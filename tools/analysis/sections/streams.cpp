@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section streams`: what each stream did and how much of it ran beside other streams of its GPU; below,
-// who waited for whom through events (stream_waits.h). `--depth` adds waits of deeper paths up.
+// `--section streams`: work of each stream and its overlap with other streams of its GPU. A second table has
+// the waits of one stream for another through events (stream_waits.h); `--depth` folds deeper paths into
+// their parents.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -22,7 +23,7 @@ struct StreamTimes {
 };
 
 struct WaitTotals {
-  DurationHistogram exposed;  // of those that were
+  DurationHistogram exposed;  // of the waits with exposed time
   std::uint64_t waits = 0, followed = 0;
 };
 
@@ -107,15 +108,15 @@ class StreamsSection final : public Section {
                      {"work_ns", "work", Unit::ns, 60},
                      {"busy_ns", "busy", Unit::ns},
                      {"busy_share", "of GPU's span", Unit::share},
-                     {"overlap_ns", "beside others", Unit::ns, 70},
-                     {"overlap_share", "beside others", Unit::share},
+                     {"overlap_ns", "overlapped", Unit::ns, 70},
+                     {"overlap_share", "overlapped", Unit::share},
                      {"priority", "priority", Unit::text, 20},
                      {"non_blocking", "non-blocking", Unit::text, 30}};
     for (const auto& [key, times] : streams_) table.add(stream_row(key, times));
     if (!table.rows.empty()) drop_empty_columns(table);
     sort_rows(table, "busy_ns");
     if (timeline_.late_ns() != 0) {
-      table.remarks = "Records came too far out of order: their times are missing in part.\n";
+      table.remarks = "Some records came too far out of order: part of their time is missing.\n";
     }
     return table;
   }
@@ -135,14 +136,14 @@ class StreamsSection final : public Section {
     }
     Table table;
     table.name = "stream_waits";
-    table.title = "Streams that waited for another";
+    table.title = "Waits of one stream for another";
     table.empty = "No stream waited for an event of another stream.";
     table.columns = {{"consumer_path", "waiting"},
                      {"consumer_stream", "stream"},
                      {"producer_path", "for", Unit::text, 80},
                      {"producer_stream", "stream"},
                      {"waits", "waits", Unit::count},
-                     {"exposed", "stood idle", Unit::count},
+                     {"exposed", "idle waits", Unit::count},
                      {"exposed_ns", "idle", Unit::ns},
                      {"exposed_mean_ns", "mean", Unit::ns, 60},
                      {"exposed_max_ns", "longest", Unit::ns, 70}};
@@ -169,8 +170,8 @@ class StreamsSection final : public Section {
       out += std::to_string(waits_.same_stream()) + " more waited for an event of the same stream.\n";
     }
     if (waits_.unknown_event() != 0) {
-      out +=
-          std::to_string(waits_.unknown_event()) + " more waited for an event that nobody recorded here.\n";
+      out += std::to_string(waits_.unknown_event()) +
+             " more waited for an event that was not recorded in this trace.\n";
     }
     return out;
   }

@@ -2,9 +2,9 @@
 //
 // `--section sync`: where host threads waited for a GPU, by path and call.
 //
-// Calls that only wait (cuStreamSynchronize, …) and copies that return when they are done. The share is
-// of the thread's time, from the first to the last thing that the trace knows of it. Below it the same
-// by thread. `--depth` adds deeper paths up.
+// Counts calls that only wait (cuStreamSynchronize, …) and synchronous copies. The share is of the thread's
+// time, from its first to its last line in the trace. A second table has the sums by thread. `--depth` folds
+// deeper paths into their parents.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -17,8 +17,8 @@
 namespace rangefinder {
 namespace {
 
-/// Copies between host and device that hold the caller until they are done. Those within a device
-/// (cuMemcpyDtoD) return at once.
+/// Copies between host and device that block the caller until they are done. Copies within a device
+/// (cuMemcpyDtoD) return immediately.
 bool copy_waits(std::string_view api) {
   constexpr std::array<std::string_view, 8> kCopies{
       "cuMemcpy",     "cuMemcpyHtoD", "cuMemcpyDtoH",        "cuMemcpyHtoA",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two sections that are made of totals alone: the tree of modules, and the kernels by name.
+// The two sections that use the totals of the trace: the tree of modules, and the kernels by name.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace rangefinder {
 
 [[nodiscard]] std::unique_ptr<Section> make_modules_section(const SectionView& view);
-/// Sees the kernel lines too, for median and 95th percentile.
+/// Reads the kernel lines too, for median and 95th percentile.
 [[nodiscard]] std::unique_ptr<Section> make_kernels_section(const SectionView& view);
 
 }  // namespace rangefinder

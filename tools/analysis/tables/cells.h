@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cells of a section's tables: numbers, parts of a whole, paths.
+// Makes the cells of a section's tables: numbers, ratios, paths.
 //
-// What cannot be known (a share of nothing, a mean of none) is an empty cell, never 0.
+// An undefined value (a share of 0, the mean of no values) is an empty cell, never 0.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,30 @@ namespace rangefinder {
 [[nodiscard]] inline Cell number_cell(std::uint64_t value) {
   return Cell(CellValue(value));
 }
-/// Not finite: empty.
+/// Empty if `value` is not finite.
 [[nodiscard]] Cell number_cell(double value);
 [[nodiscard]] inline Cell text_cell(std::string text) {
   return Cell(CellValue(std::move(text)));
 }
-/// Empty where `known` is false.
+/// Empty if `known` is false.
 [[nodiscard]] inline Cell known_cell(bool known, std::uint64_t value) {
   return known ? number_cell(value) : Cell();
 }
 
-/// part / whole; empty where the whole is 0.
+/// part / whole; empty if `whole` is 0.
 [[nodiscard]] Cell ratio_cell(double part, double whole);
 [[nodiscard]] Cell ratio_cell(std::uint64_t part, std::uint64_t whole);
-/// Bytes per second; empty where no time is known.
+/// Bytes per second; empty if `ns` is 0.
 [[nodiscard]] Cell rate_cell(std::uint64_t bytes, std::uint64_t ns);
-/// Quantile of what was seen; empty where nothing was.
+/// Quantile of the durations; empty if there are none.
 [[nodiscard]] Cell quantile_cell(const DurationHistogram& durations, double part);
 
-/// As reports show a path; 0: "(outside of any range)".
+/// A path as reports show it; 0: "(outside of any range)".
 [[nodiscard]] std::string path_title(const TraceTotals& trace, std::uint32_t path);
-/// `path`, or the one above it that is `depth` levels deep; 0: any depth.
+/// `path`, or its ancestor at level `depth` if it is deeper; depth 0: no limit.
 [[nodiscard]] std::uint32_t path_at_depth(const TraceTotals& trace, std::uint32_t path, std::uint32_t depth);
 
-/// CUPTI gave it a start and an end that can be.
+/// True if CUPTI gave a start and an end that are plausible.
 [[nodiscard]] inline bool is_timed(const GpuWork& work) noexcept {
   return work.start_ns != kNoTime && work.end_ns != kNoTime && work.end_ns >= work.start_ns;
 }

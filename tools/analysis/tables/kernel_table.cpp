@@ -41,7 +41,7 @@ std::string short_name(const TraceTotals& trace, std::uint32_t id) {
   return name != nullptr ? printable(short_kernel_name(name->demangled)) : "(unknown)";
 }
 
-/// Instances of one template get numbers, heaviest first, so that rows can be told apart.
+/// Numbers the instances of one template, in row order, so that their rows can be distinguished.
 std::vector<std::string> distinct_names(const TraceTotals& trace, const std::vector<KernelTotals>& rows,
                                         bool& numbered) {
   std::map<std::string, std::size_t> uses;
@@ -59,7 +59,7 @@ std::vector<std::string> distinct_names(const TraceTotals& trace, const std::vec
   return out;
 }
 
-/// Of counters, or of samples, which can only be told from none by not being 0.
+/// True for exact bytes, and for sampled bytes, which are known only by not being 0.
 bool has_bytes(const KernelTotals& row) {
   const CounterTotals& counters = row.counters;
   return counters.with_bytes != 0 ||
@@ -86,7 +86,7 @@ std::vector<Cell> cells(const KernelTotals& row, Cell title, double all_ns, cons
                            Cell(mean_ns(row)), known ? Cell(spread->second.median_ns) : Cell(),
                            known ? Cell(spread->second.p95_ns) : Cell(), Cell(row.min_ns), Cell(row.max_ns)});
   } else {
-    out.resize(out.size() + 7);  // no time is known
+    out.resize(out.size() + 7);  // without times
   }
   out.push_back(bytes_cell(row, row.counters.dram_read_bytes));
   out.push_back(bytes_cell(row, row.counters.dram_write_bytes));
@@ -94,7 +94,7 @@ std::vector<Cell> cells(const KernelTotals& row, Cell title, double all_ns, cons
   return out;
 }
 
-/// Theoretical: what fits on a multiprocessor at once, and how often the grid fills the GPU.
+/// Theoretical occupancy, its limiter, and the number of waves.
 void add_occupancy(std::vector<Cell>& row, const KernelSpreads& spreads, std::uint32_t name) {
   const auto at = spreads.find(name);
   if (at == spreads.end() || !at->second.occupancy) {
@@ -174,9 +174,9 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
   if (rows.empty()) return table;
   drop_empty_columns(table);
   if (std::any_of(rows.begin(), rows.end(), partly_measured)) {
-    table.remarks = "+: at least; some launches of that kernel have no bytes of their own.\n";
+    table.remarks = "+: lower bound; some launches of that kernel have no byte counts.\n";
   }
-  if (numbered) table.remarks += "#n: instances of one template; --json has the full names.\n";
+  if (numbered) table.remarks += "#n: instances of one template; --json has their full names.\n";
   return table;
 }
 

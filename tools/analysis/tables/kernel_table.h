@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel table of `rangefinder report --section kernels`: one row a kernel name.
+// The kernel table of `rangefinder report --section kernels`: one row per kernel name.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ struct KernelView {
   std::string sort;       ///< one of kernel_sort_columns(); empty: total
 };
 
-/// Names that KernelView::sort takes.
+/// Valid values of KernelView::sort.
 [[nodiscard]] const std::vector<std::string>& kernel_sort_columns();
 
-/// Where bytes were sampled, they stand in the rows' counters.
+/// Rows without exact bytes get sampled bytes, in `counters`.
 [[nodiscard]] std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValues& values,
                                                        const KernelView& view);
 
-/// What is known of a kernel beyond its totals, by its name's id.
+/// Values of a kernel that its totals do not have, by the id of its name.
 struct KernelSpread {
   std::uint64_t median_ns = 0, p95_ns = 0;
-  std::optional<Occupancy> occupancy;  ///< of the configuration in which it ran longest
+  std::optional<Occupancy> occupancy;  ///< of the configuration with the longest total time
 };
 using KernelSpreads = std::unordered_map<std::uint32_t, KernelSpread>;
 

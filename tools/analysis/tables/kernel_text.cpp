@@ -6,7 +6,7 @@
 namespace rangefinder {
 namespace {
 
-/// Position behind the bracket that closes the one at `open`; npos when there is none.
+/// Position behind the bracket that closes the one at `open`; npos: it is not closed.
 std::size_t behind_closing(std::string_view text, std::size_t open) {
   const char opening = text[open];
   const char closing = opening == '(' ? ')' : opening == '<' ? '>' : opening == '[' ? ']' : '}';
@@ -19,7 +19,7 @@ std::size_t behind_closing(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
-/// Length of `operator<`, `operator()`, … at the beginning of `text`; else 0.
+/// Length of `operator<`, `operator()`, … at the start of `text`; otherwise 0.
 std::size_t operator_length(std::string_view text) {
   static constexpr std::array<std::string_view, 8> kOperators{
       "operator()", "operator<=>", "operator<<", "operator>>",
@@ -43,7 +43,7 @@ std::string short_kernel_name(std::string_view demangled) {
     }
     const char c = demangled[i];
     const std::size_t behind = c == '<' || c == '(' || c == '{' ? behind_closing(demangled, i) : 0;
-    if (behind == std::string_view::npos) return std::string(demangled);  // no C++ name after all
+    if (behind == std::string_view::npos) return std::string(demangled);  // not a C++ name
     if (c == '<') {
       out += "<…>";
       i = behind;
@@ -51,14 +51,14 @@ std::string short_kernel_name(std::string_view demangled) {
       out += rest.substr(0, behind - i);  // {lambda()#1}
       i = behind;
     } else if (c == '(' && !rest.starts_with("(anonymous namespace)")) {
-      // Parameters: the end, unless a name goes on behind them, as in f(int)::{lambda()#1}.
+      // Parameters end the name, unless it continues behind them, as in f(int)::{lambda()#1}.
       if (!demangled.substr(behind).starts_with("::")) break;
       i = behind;
     } else if (c == '(') {
       out += rest.substr(0, behind - i);
       i = behind;
     } else if (c == ' ') {
-      out.clear();  // what stood before was the return type
+      out.clear();  // the text so far was the return type
       ++i;
     } else {
       out += c;

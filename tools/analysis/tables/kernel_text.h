@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel's demangled name, short enough for a table.
+// Shortens a kernel's demangled name for a table.
 //
 //   void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int, float)
 //     ─▶  at::native::vectorized_elementwise_kernel<…>
 //
-// Return type and parameters go, template arguments become `<…>`. What is not a C++
-// name stays as it is.
+// Removes the return type and the parameters, and replaces template arguments by `<…>`. A name that is not
+// C++ stays unchanged.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 namespace rangefinder {
 namespace {
 
-/// A row with its bytes, which cost a look-up.
+/// A row with its bytes, so that they are looked up only once.
 struct SortRow {
   PathTotals totals;
   RowBytes bytes;
@@ -48,7 +48,7 @@ void sort_rows(std::vector<PathTotals>& rows, SortKey key, const RowValues& valu
   rows = std::move(sorted);
 }
 
-/// Keeps the `top` heaviest and, in a tree, what is above them.
+/// Keeps the `top` heaviest rows and, in a tree, their ancestors.
 std::vector<PathTotals> keep_heaviest(const TraceTotals& trace, const RowValues& values,
                                       const std::vector<PathTotals>& rows, const ModuleView& view) {
   std::vector<PathTotals> sorted = rows;
@@ -68,7 +68,7 @@ std::vector<PathTotals> keep_heaviest(const TraceTotals& trace, const RowValues&
   return out;
 }
 
-/// Parents first, siblings by `key` where there is one, else in the order they come in.
+/// Parents before their children; siblings sorted by `key`, or in their original order if it is nullptr.
 std::vector<PathTotals> in_tree_order(const TraceTotals& trace, const RowValues& values,
                                       std::vector<PathTotals> rows, SortKey key) {
   if (key != nullptr) sort_rows(rows, key, values);
@@ -94,7 +94,7 @@ std::vector<PathTotals> in_tree_order(const TraceTotals& trace, const RowValues&
 
 bool has_work(const PathTotals& row) {
   const auto copied = [](std::uint64_t bytes) { return bytes > 0; };
-  return row.kernels > 0 || row.counters.measured + row.counters.outcome > 0 ||
+  return row.kernels > 0 || row.counters.measured + row.counters.unmeasured > 0 ||
          std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(), copied);
 }
 

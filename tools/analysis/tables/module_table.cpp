@@ -12,14 +12,14 @@
 namespace rangefinder {
 namespace {
 
-/// A row and what is known of it.
+/// A row with its bytes and derived values.
 struct Row {
   PathTotals totals;
   RowBytes bytes;
   Derived derived;
 };
 
-/// A column, and what it holds of a row; nothing where the row has no such value.
+/// A column with the function that makes its cells; the cell is empty if the row has no such value.
 struct RowColumn {
   TableColumn column;
   std::function<Cell(const Row&)> cell;
@@ -34,8 +34,8 @@ std::uint64_t copied_bytes(const Row& row) {
   return std::accumulate(copied.begin(), copied.end(), std::uint64_t{0});
 }
 
-/// "+" where some work has no values: the sum is a lower bound.
-Cell at_least(const Row& row, std::uint64_t bytes) {
+/// Adds "+" if some work has no values: the sum is a lower bound.
+Cell lower_bound_cell(const Row& row, std::uint64_t bytes) {
   if (!measured(row)) return {};
   Cell out{CellValue(bytes)};
   if (row.bytes.partial() || row.bytes.partly_sampled()) out.sign = "+";
@@ -52,7 +52,7 @@ Cell known(const std::optional<Value>& value) {
 }
 
 std::vector<RowColumn> time_columns(std::uint64_t total_ns) {
-  // Kernels that nothing timed have an unknown duration, not none.
+  // Kernels without times have an unknown duration, not 0.
   const auto timed = [](const Row& row, CellValue value) {
     return when(row.totals.has_gpu_time(), std::move(value));
   };
@@ -86,11 +86,12 @@ Cell limiter_cell(const Row& row) {
 std::vector<RowColumn> byte_columns() {
   return {
       {{"dram_read_bytes", "DRAM read", Unit::bytes, 90},
-       [](const Row& row) { return at_least(row, row.bytes.read); }},
+       [](const Row& row) { return lower_bound_cell(row, row.bytes.read); }},
       {{"dram_write_bytes", "DRAM write", Unit::bytes, 90},
-       [](const Row& row) { return at_least(row, row.bytes.write); }},
+       [](const Row& row) { return lower_bound_cell(row, row.bytes.write); }},
       {{"bytes_error_pct", "DRAM ±", Unit::number, 85}, error_cell},
-      {{"l2_bytes", "L2", Unit::bytes, 70}, [](const Row& row) { return at_least(row, row.bytes.l2); }},
+      {{"l2_bytes", "L2", Unit::bytes, 70},
+       [](const Row& row) { return lower_bound_cell(row, row.bytes.l2); }},
       {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65},
        [](const Row& row) { return known(row.derived.dram_bytes_per_s); }},
       {{"dram_peak_share", "of peak", Unit::share, 64},
@@ -121,7 +122,7 @@ std::string row_title(const TraceTotals& trace, const PathTotals& row, bool flat
   return std::string(indent, ' ') + printable(trace.own_name(row.path)) + signs;
 }
 
-/// What samples hold that no work of this process can have moved.
+/// Adds the row of sampled bytes that no work of this process moved.
 void add_unattributed(Table& table, const RowValues& values) {
   if (values.sampled() == nullptr) return;
   const auto& [read, write, l2] = values.sampled()->samples.unattributed;
@@ -133,7 +134,8 @@ void add_unattributed(Table& table, const RowValues& values) {
                     : column.key == "l2_bytes"         ? Cell(l2)
                                                        : Cell());
   }
-  cells.front() = Cell("(bytes of nobody)");
+  // The value is part of the CSV format; the text after it is for people.
+  cells.front() = Cell(CellValue(std::string("(bytes of nobody)")), "(unattributed)");
   table.add(std::move(cells));
 }
 
@@ -141,30 +143,28 @@ std::string remarks(const std::vector<Row>& rows) {
   const auto any = [&rows](bool (*has)(const Row&)) { return std::any_of(rows.begin(), rows.end(), has); };
   std::string out;
   if (any([](const Row& row) { return row.bytes.partial(); })) {
-    out += "+: at least; some launches of that module were not measured.\n";
+    out += "+: lower bound; some launches of that module were not measured.\n";
   } else if (any([](const Row& row) { return row.bytes.partly_sampled(); })) {
-    out += "+: at least; part of that module's work ran while no sample was taken.\n";
+    out += "+: lower bound; part of that module's work ran while no samples were taken.\n";
   }
   if (any([](const Row& row) {
         return row.bytes.estimated && row.bytes.source == RowBytes::Source::sampled;
       })) {
-    out +=
-        "Samples were lost: bytes of that time are estimated from each module's own, and the error says "
-        "so.\n";
+    out += "Samples were lost: bytes of that time are estimated. DRAM ± includes the estimate's error.\n";
   }
   if (any([](const Row& row) {
         return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
       })) {
-    out += "Metric sets took turns: bytes of all launches are estimated from those that had them.\n";
+    out += "Metric sets alternate: bytes of all launches are estimated from the measured ones.\n";
   }
   if (any([](const Row& row) { return row.totals.unstable; })) {
     out += "~: unstable; GPU time differs by more than 10 % between the metric sets.\n";
   }
   if (any([](const Row& row) { return row.totals.missing_sets != 0; })) {
-    out += "?: seen too seldom for all metric sets (--json names those that are missing).\n";
+    out += "?: too few launches for all metric sets (--json lists the missing sets).\n";
   }
   if (any([](const Row& row) { return row.totals.counters.not_exclusive != 0; })) {
-    out += "*: other threads, streams or modules worked in its counter ranges: their bytes are in it.\n";
+    out += "*: includes bytes of other threads, streams or modules that ran in its counter ranges.\n";
   }
   return out;
 }

@@ -6,10 +6,10 @@
 //   model                      50   12,500   48.1 ms       12.3 GB     4.10 GB   2.1 %
 //     backbone                 50    6,000   20.3 ms        8.1 GB     3.02 GB   2.4 %
 //   (outside of any range)                3.10 us
-//   (bytes of nobody)                                       41 MB     3.10 MB
+//   (unattributed)                                          41 MB     3.10 MB
 //
-// Columns of what nobody measured are not there. Rows in order of first appearance,
-// which for a network is the order of its layers, unless a column to sort by is given.
+// Omits columns without measured values. By default rows are in order of first appearance, which for a
+// network is the order of its layers.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,23 @@
 namespace rangefinder {
 
 struct ModuleView {
-  std::uint64_t top = 0;    ///< only the heaviest so many, with the paths above them; 0: all
+  std::uint64_t top = 0;    ///< number of heaviest paths to show, with their ancestors; 0: all
   std::uint32_t depth = 0;  ///< deepest level shown; 0: all
   std::string sort;         ///< one of module_sort_columns(); empty: order of first appearance
-  bool flat = false;        ///< full paths in one list, heaviest first unless `sort` says otherwise
+  bool flat = false;        ///< full paths in one list, sorted by `sort`, by default by GPU time
 };
 
-/// Names that ModuleView::sort takes.
+/// Valid values of ModuleView::sort.
 [[nodiscard]] const std::vector<std::string>& module_sort_columns();
 
-/// GPU time of all work: outermost paths and what ran outside of any. Kernels that overlap count twice.
+/// GPU time of all work, inside and outside of ranges. Overlapping kernels count twice.
 [[nodiscard]] std::uint64_t all_gpu_ns(const TraceTotals& trace);
 
-/// The rows of a view, in the order in which they are shown; row 0 last, if it has work.
+/// The rows of a view in display order; row 0 (outside of any range) is last, if it has work.
 [[nodiscard]] std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
                                                      const ModuleView& view);
 
-/// With the remarks that its signs need.
+/// The module table, with remarks that explain the signs in it.
 [[nodiscard]] Table module_rows(const TraceTotals& trace, const RowValues& values, const ModuleView& view);
 
 /// module_rows() as text.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes, metrics and what they mean of the rows of a trace, from whichever source it has.
+// Bytes and derived metrics of the rows of a trace, exact or sampled.
 //
 //   TraceTotals ─▶ exact bytes, metrics ─┐
 //   SampledTotals ─▶ sampled bytes ──────┴▶ RowValues: bytes(row), derived(row)
@@ -17,16 +17,16 @@ namespace rangefinder {
 
 class RowValues {
  public:
-  /// `trace` must outlive this. `sampled`: nothing where the trace holds no samples.
+  /// `trace` must outlive this. `sampled`: nullopt if the trace has no samples.
   explicit RowValues(const TraceTotals& trace, std::optional<SampledTotals> sampled = std::nullopt);
 
-  /// Exact bytes where there are any, else sampled ones.
+  /// Exact bytes if there are any, otherwise sampled ones.
   [[nodiscard]] RowBytes bytes(const PathTotals& row) const;
   [[nodiscard]] Derived derived(const PathTotals& row) const;
   [[nodiscard]] const RowContext& context() const noexcept { return context_; }
   /// nullptr: no samples.
   [[nodiscard]] const SampledTotals* sampled() const noexcept { return sampled_ ? &*sampled_ : nullptr; }
-  /// nullptr: no samples, or none of that kernel.
+  /// nullptr: no samples, or none for that kernel.
   [[nodiscard]] const SampledKernel* sampled_kernel(std::uint32_t name) const noexcept;
   [[nodiscard]] const CopyTruth& truth() const noexcept;
 
@@ -36,7 +36,7 @@ class RowValues {
   CopyTruth exact_truth_;
 };
 
-/// Shares the samples of a trace that has some, those of `window`; reads it again for that.
+/// Attributes the samples in `window`. Reads the trace again if it has samples.
 [[nodiscard]] RowValues load_row_values(const TraceTotals& trace, const SampleWindow& window = {});
 
 }  // namespace rangefinder

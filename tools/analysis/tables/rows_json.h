@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Totals as the objects that `report --json` holds, with the names of summary.json
+// Totals as JSON objects for `report --json`, with the keys of summary.json
 // (profiler/attribution/totals_json.h, schema/README.md).
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace rangefinder {
 
-/// Row 0 (outside of any range) has no "path", "depth" and "calls".
+/// Row 0 (outside of any range) has no "path", "depth" or "calls".
 [[nodiscard]] nlohmann::ordered_json module_row(const PathTotals& row, const std::string& path,
                                                 const RowValues& values);
 [[nodiscard]] nlohmann::ordered_json kernel_row(const KernelTotals& row, const KernelNameRecord* name,
                                                 const RowValues& values);
-/// What samples held, what of it is nobody's, and how it was shared.
+/// Sampled bytes, the unattributed ones among them, and the attribution method.
 [[nodiscard]] nlohmann::ordered_json samples_object(const SampledTotals& sampled);
 [[nodiscard]] nlohmann::ordered_json copy_row(const MemcpyTotals& row);
-/// {cause: n} of what happened.
+/// {cause: n}, for causes with n > 0.
 [[nodiscard]] nlohmann::ordered_json loss_object(const std::array<std::uint64_t, kLossCauses.size()>& loss);
 [[nodiscard]] nlohmann::ordered_json gpu_object(const GpuRecord& gpu);
 [[nodiscard]] nlohmann::ordered_json process_object(const Header& header);
 
-/// JSON as text: what is not UTF-8 becomes U+FFFD instead of an exception.
+/// JSON as text. Replaces invalid UTF-8 by U+FFFD instead of throwing.
 [[nodiscard]] std::string dump_json(const nlohmann::ordered_json& value);
 
 }  // namespace rangefinder

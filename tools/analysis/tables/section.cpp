@@ -21,8 +21,7 @@ std::string Section::text(const SectionInput& input, const TextStyle& style) {
   std::string out;
   for (const Table& table : all) {
     const std::string text = render_text(table, style);
-    if (!text.empty())
-      out += (out.empty() ? "" : "\n") + text;  // some have nothing to say when they are empty
+    if (!text.empty()) out += (out.empty() ? "" : "\n") + text;  // some tables have no text when empty
   }
   return out;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A part of a report: one question asked of a trace, one file.
+// A section of a report. It answers one question about a trace, in one file.
 //
 //   report.cpp ─▶ find_section("memcpy")->make() ─▶ Section      (sections/section_kinds.h)
 //   load_trace(…, section) ─▶ line() for every selected line, once, in file order
 //                          ─▶ tables(input) ─▶ text, JSON, CSV, Markdown (table_render.h)
 //
-// A section keeps what grows with paths, names, streams and threads, not with lines, except
-// where it says why. What totals of paths and kernels answer is in SectionInput::trace already.
+// A section's memory grows with paths, names, streams and threads, not with lines; an exception states its
+// reason. Totals of paths and kernels are already in SectionInput::trace.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@
 
 namespace rangefinder {
 
-/// What the user asked for, beyond which lines are looked at (selection.h).
+/// The options of a section; selection.h has those that select lines.
 struct SectionView {
   std::uint64_t top = 0;      ///< rows; 0: all
   std::uint32_t depth = 0;    ///< deepest level of paths; 0: all
   std::string sort;           ///< key of a column; empty: the section's own order
   bool flat = false;          ///< full paths instead of a tree
-  std::string name;           ///< section `kernel`: which; section `iterations`: glob of the range, or empty
+  std::string name;           ///< `kernel`: the kernel; `iterations`: glob of the range, or empty
   bool kernels_only = false;  ///< --kernel is in use: launches without a selected kernel do not count
 };
 
@@ -42,19 +42,19 @@ struct SectionInput {
 
 class Section : public LineObserver {
  public:
-  /// After the last line. The first table is the section's main one; rows in the section's own order.
+  /// Called after the last line. The first table is the main one. Rows are in the section's own order.
   [[nodiscard]] virtual std::vector<Table> tables(const SectionInput& input) = 0;
-  /// What people read: the tables, arranged as asked for, unless the section has a better form.
+  /// The report text; by default the arranged tables.
   [[nodiscard]] virtual std::string text(const SectionInput& input, const TextStyle& style);
-  /// What `--json` holds of it: each table's rows under its name, unless the section knows better.
+  /// The value for `--json`; by default each table's rows under its name.
   [[nodiscard]] virtual nlohmann::ordered_json json(const SectionInput& input);
-  /// What `--csv` holds of it; the same tables, unless people and programs need different ones.
+  /// The tables for `--csv`; by default tables().
   [[nodiscard]] virtual std::vector<Table> plain_tables(const SectionInput& input) { return tables(input); }
-  /// Keys that `--sort` takes; empty: those of the main table's columns.
+  /// Valid values of `--sort`; empty: the keys of the main table's columns.
   [[nodiscard]] virtual std::vector<std::string> sort_keys() const { return {}; }
 };
 
-/// --sort on tables whose order is not part of what they say, and --top; not on those that are arranged.
+/// Applies --sort to sortable tables, and --top to all; skips tables that are already arranged.
 void arrange(std::vector<Table>& tables, const SectionView& view);
 
 }  // namespace rangefinder

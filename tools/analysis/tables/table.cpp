@@ -7,7 +7,7 @@
 namespace rangefinder {
 namespace {
 
-/// Every number as a double: for order only.
+/// Every number as a double, for sorting only.
 double magnitude(const CellValue& value) {
   return std::visit(
       [](const auto& v) -> double {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table as data: what every section of a report makes, before anybody decides how it looks.
+// A table as data. Every section of a report makes one; renderers format it.
 //
 //   section ─▶ Table ─┬─▶ render_text      aligned, human units
 //                     ├─▶ render_markdown
 //                     ├─▶ render_csv       plain numbers (ns, bytes), keys as titles
-//                     └─▶ render_rows      JSON objects, plain numbers, empty cells left out
+//                     └─▶ render_rows      JSON objects, plain numbers, empty cells omitted
 //
-// A cell holds a number or a text; its column says what the number counts, and only the renderers
-// turn it into "48.1 ms". Nothing here knows of traces.
+// A cell holds a number or a text, and its column has the unit. Only the renderers format it as "48.1 ms".
+// Does not depend on traces.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ enum class Unit : std::uint8_t {
   bytes_per_s,
   share,   ///< 0.25: shown as 25.0 %
   factor,  ///< 1.5: shown as 1.50x
-  number   ///< no unit: three digits
+  number   ///< no unit; three significant digits
 };
 
 struct TableColumn {
-  std::string key;    ///< in JSON and CSV, with the unit: "gpu_ns"
+  std::string key;    ///< for JSON and CSV, includes the unit: "gpu_ns"
   std::string title;  ///< for people: "GPU time"
   Unit unit = Unit::text;
-  int importance = kAlwaysShown;  ///< the lowest goes first on a narrow terminal
+  int importance = kAlwaysShown;  ///< a narrow terminal drops the lowest first
 };
 
 /// std::monostate: unknown or not measured, which is never 0.
@@ -45,9 +45,9 @@ using CellValue = std::variant<std::monostate, std::uint64_t, std::int64_t, doub
 struct Cell {
   CellValue value;
   std::string shown;  ///< for people, instead of the formatted value: an indented or shortened name
-  std::string sign;   ///< for people, behind the formatted value: "+" for "at least"
+  std::string sign;   ///< for people, behind the formatted value: "+" for a lower bound
 
-  // Not inline: gcc 12 sees uninitialised members in the variant's moves where they are inlined.
+  // Not inline: gcc 12 warns about uninitialised members when the variant's moves are inlined.
   Cell();
   Cell(CellValue v, std::string s = {});
   Cell(const char* text);
@@ -63,27 +63,27 @@ struct Table {
   std::string name;   ///< key in JSON, file name in CSV exports: "memcpy"
   std::string title;  ///< line above it for people; empty: none
   std::vector<TableColumn> columns;
-  std::vector<std::vector<Cell>> rows;  ///< as many cells as columns
-  std::string empty;                    ///< what to say when there are no rows
-  std::string remarks;                  ///< whole lines below it, for people
-  CutSide cut = CutSide::front;         ///< of texts in the first column
-  /// False: rows are a tree or a time line, whose order says something; --top keeps the first ones.
+  std::vector<std::vector<Cell>> rows;  ///< each with one cell per column
+  std::string empty;                    ///< text shown if there are no rows
+  std::string remarks;                  ///< complete lines below it, for people
+  CutSide cut = CutSide::front;         ///< how to shorten texts in the first column
+  /// False: the order of rows has a meaning, such as a tree or a time line. --top keeps the first rows.
   bool sortable = true;
-  /// True: sorted and cut as the user asked when it was made; nothing is left to do.
+  /// True: already sorted and cut by the user's options.
   bool arranged = false;
 
-  /// Appends a row; cells beyond those given stay empty.
+  /// Appends a row; missing cells are empty.
   void add(std::vector<Cell> cells);
 };
 
-/// By a column's key, largest number first, texts in alphabetical order, empty cells last; stable.
+/// Sorts by a column, stably: largest number first, texts in alphabetical order, empty cells last.
 /// False: no column has that key.
 bool sort_rows(Table& table, const std::string& key);
 
-/// Columns without any value go; the first always stays.
+/// Removes columns without values, except the first.
 void drop_empty_columns(Table& table);
 
-/// 0: all.
+/// Keeps the first `rows` rows; 0: all.
 void keep_first(Table& table, std::uint64_t rows);
 
 }  // namespace rangefinder

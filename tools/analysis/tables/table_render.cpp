@@ -37,7 +37,7 @@ std::string plain_text(const CellValue& value) {
       value);
 }
 
-/// Human units for what is not negative.
+/// Human units for a value that is not negative.
 std::string positive_text(double value, Unit unit) {
   const auto whole = [value] { return static_cast<std::uint64_t>(std::llround(value)); };
   switch (unit) {
@@ -84,7 +84,7 @@ std::string markdown_cell(const std::string& text) {
   return out;
 }
 
-/// Leading spaces, which Markdown would drop, are kept as em spaces: they show the level.
+/// Replaces leading spaces by em spaces: they show the level, and Markdown would drop them.
 std::string markdown_indent(const std::string& text) {
   const std::size_t spaces = text.find_first_not_of(' ');
   if (spaces == std::string::npos || spaces == 0) return markdown_cell(text);

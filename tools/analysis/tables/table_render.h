@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Table as text for people or for programs.
+// Renders a Table as text, Markdown, CSV or JSON.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,32 @@
 namespace rangefinder {
 
 struct TextStyle {
-  std::size_t width = 110;  ///< 0: as long as it gets
+  std::size_t width = 110;  ///< columns of the terminal; 0: unlimited
   bool colour = false;
   bool raw = false;  ///< plain numbers (ns, bytes) instead of human units
 };
 
-/// A cell as people read it: "48.1 ms"; raw: "48120000".
+/// A formatted cell: "48.1 ms"; raw: "48120000".
 [[nodiscard]] std::string cell_text(const Cell& cell, Unit unit, bool raw);
 
-/// Title, table, remarks and what was left out for lack of room; `empty` where there are no rows.
+/// Title, table, remarks and the names of columns omitted for lack of width; `empty` if there are no rows.
 [[nodiscard]] std::string render_text(const Table& table, const TextStyle& style);
 
-/// GitHub's tables, human units unless `raw`. Names are escaped.
+/// A GitHub-flavoured table, with human units unless `raw`. Names are escaped.
 [[nodiscard]] std::string render_markdown(const Table& table, bool raw);
 
-/// RFC 4180 with a line of keys; plain numbers.
+/// RFC 4180 with a header line of keys; plain numbers.
 [[nodiscard]] std::string render_csv(const Table& table);
 
-/// An array of objects, key by column; empty cells are left out.
+/// An array of objects with one key per column; empty cells are omitted.
 [[nodiscard]] nlohmann::ordered_json render_rows(const Table& table);
 
-/// JSON rows as a table for CSV: one column a key, objects inside flattened with '.', arrays joined
-/// with ';'. Columns in order of first appearance.
+/// JSON rows as a table for CSV: one column per key, in order of first appearance. Joins keys of nested
+/// objects with '.' and array items with ';'.
 [[nodiscard]] Table table_of_rows(std::string name, const nlohmann::ordered_json& rows);
 
-/// `text` as a CSV field: quoted where it must be. A field that a spreadsheet would take for a formula,
-/// or that begins with a space, is quoted, not changed.
+/// `text` as a CSV field, quoted if necessary. A field that begins like a spreadsheet formula or with a space
+/// is quoted, not changed.
 [[nodiscard]] std::string csv_field(std::string_view text);
 
 }  // namespace rangefinder

@@ -8,10 +8,10 @@
 namespace rangefinder {
 namespace {
 
-/// Buckets an octave, a power of two: the width of one is at most 1/64 of its values.
+/// 2^kBits buckets per octave: the width of a bucket is at most 1/64 of its values.
 constexpr unsigned kBits = 6;
 constexpr std::uint64_t kPerOctave = std::uint64_t{1} << kBits;
-constexpr std::uint64_t kExact = 2 * kPerOctave;  // durations below have buckets of their own
+constexpr std::uint64_t kExact = 2 * kPerOctave;  // shorter durations have one bucket each
 
 std::size_t bucket_of(std::uint64_t ns) noexcept {
   if (ns < kExact) return ns;
@@ -53,7 +53,7 @@ void DurationHistogram::add(std::uint64_t ns) {
 
 void DurationHistogram::add(const DurationHistogram& other) {
   if (other.count_ == 0) return;
-  // Both ends first, so that a histogram can be added to itself.
+  // Extends the span at both ends first, so that a histogram can be added to itself.
   at(other.first_);
   at(other.first_ + other.counts_.size() - 1);
   for (std::size_t i = 0; i < other.counts_.size(); ++i) at(other.first_ + i) += other.counts_[i];

@@ -38,7 +38,7 @@ void GpuTimeline::start(const Work& work) {
     ++at->works;
 }
 
-/// Shows what happens until then, and takes out what ends by then.
+/// Visits the spans up to `until`, and removes the work that ends by then.
 void GpuTimeline::advance(Gpu& gpu, std::uint32_t id, TimeNs until) {
   while (!gpu.running.empty()) {
     const auto first = std::min_element(gpu.running.begin(), gpu.running.end(),

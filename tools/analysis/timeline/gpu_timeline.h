@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What runs on each GPU at any moment, as spans in which that does not change.
+// The work on each GPU over time, as spans in which the set of running work does not change.
 //
 //   stream 7   ──[ kernel ]────────[ kernel ]──
 //   stream 13  ───────[ copy ]─────────────────
-//   spans      ──|  k |kc| c |  -  |   k   |       ─▶ GpuSpan, in order of time for each GPU
+//   spans      ──|  k |kc| c |  -  |   k   |       ─▶ GpuSpan, in time order per GPU
 //
-// From the first start to the last end on a GPU the spans leave no gap: those in which nothing runs
-// come too. Work may arrive out of order as time_order.h allows; of what arrives later the part that
-// lies in spans already shown is left out and counted in late_ns(). Memory does not grow with records.
+// From the first start to the last end on a GPU there are no gaps between spans: idle spans are included.
+// Work may arrive out of order as far as time_order.h allows. For later work, the part inside spans already
+// visited is omitted and counted in late_ns(). Memory does not grow with the number of records.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace rangefinder {
 
-/// CUPTI counts streams within their context.
+/// CUPTI's stream ids are unique only within a context.
 struct StreamKey {
   std::uint32_t gpu = 0, context = 0, stream = 0;
   auto operator<=>(const StreamKey&) const = default;
@@ -30,12 +30,12 @@ struct StreamKey {
 struct GpuSpan {
   TimeNs from_ns = 0, to_ns = 0;  ///< never empty
   std::uint32_t gpu = 0;
-  std::uint32_t kernels = 0, copies = 0;  ///< that run; memsets count as copies
+  std::uint32_t kernels = 0, copies = 0;  ///< running; memsets count as copies
   struct Active {
     StreamKey stream;
     std::uint32_t works = 0;
   };
-  const std::vector<Active>* streams = nullptr;  ///< each that runs something, once
+  const std::vector<Active>* streams = nullptr;  ///< each busy stream once
 
   [[nodiscard]] std::uint64_t ns() const noexcept { return static_cast<std::uint64_t>(to_ns - from_ns); }
   [[nodiscard]] bool idle() const noexcept { return kernels + copies == 0; }
@@ -49,9 +49,9 @@ class GpuTimeline {
 
   /// Work without times has no effect.
   void add(const GpuWork& work, bool is_kernel);
-  /// After the last one: shows what was held back. More work may follow.
+  /// Call it after the last work: visits the spans held back for sorting. More work may follow.
   void finish();
-  /// Of work that came too late: what is missing in the spans.
+  /// Time of work that arrived too late and is missing in the spans.
   [[nodiscard]] std::uint64_t late_ns() const noexcept { return late_ns_; }
 
  private:
@@ -61,7 +61,7 @@ class GpuTimeline {
     bool is_kernel;
   };
   struct Gpu {
-    TimeNs now_ns = kNoTime;    // spans were shown until here
+    TimeNs now_ns = kNoTime;    // end of the spans visited so far
     std::vector<Work> running;  // at now_ns
     std::uint32_t kernels = 0, copies = 0;
     std::vector<GpuSpan::Active> streams;

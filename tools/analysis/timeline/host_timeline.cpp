@@ -8,7 +8,7 @@
 namespace rangefinder {
 namespace {
 
-/// Place of the first that is later than `at`. Whoever goes on in time finds it near `hint`.
+/// Index of the first element later than `at`. Callers move forward in time, so it is usually near `hint`.
 template <typename Places, typename TimeOf>
 std::size_t first_after(const Places& places, TimeNs at, std::size_t hint, const TimeOf& time_of) {
   constexpr std::size_t kNear = 16;
@@ -27,7 +27,7 @@ std::size_t first_after(const Places& places, TimeNs at, std::size_t hint, const
 
 void HostTimeline::add_range(TimeNs start, TimeNs end, std::uint32_t path) {
   if (start == kNoTime) return;
-  // A range that was never closed lasts as long as there is anything to see.
+  // A range that was never closed lasts to the end of the trace.
   ranges_.push_back({start, end == kNoTime ? kMaxNs : end, path});
 }
 
@@ -40,13 +40,13 @@ void HostTimeline::add_call(TimeNs start, TimeNs end, HostCall kind) {
 }
 
 void HostTimeline::drop_calls(TimeNs until, const std::function<bool(TimeNs, TimeNs)>& wanted) {
-  const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(asked_);
-  // Calls follow each other: behind one that ends later there is hardly one to drop.
+  const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(checked_);
+  // Calls are nearly sorted: behind one that ends later, almost none ends by `until`.
   const auto last =
       std::find_if(first, calls_.end(), [until](const Call& call) { return call.end() > until; });
   const auto kept =
       std::remove_if(first, last, [&wanted](const Call& call) { return !wanted(call.start, call.end()); });
-  asked_ = static_cast<std::size_t>(kept - calls_.begin());
+  checked_ = static_cast<std::size_t>(kept - calls_.begin());
   calls_.erase(kept, last);
 }
 
@@ -60,7 +60,7 @@ void HostTimeline::add_step(TimeNs at, std::uint32_t path) {
 }
 
 void HostTimeline::finish() {
-  // Of ranges that begin at once the outer one is longer, and its path has the smaller number.
+  // If ranges start at the same time, the outer one is longer or has the smaller path id.
   std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
     return std::tie(a.start, b.end, a.path) < std::tie(b.start, a.end, b.path);
   });
@@ -100,7 +100,7 @@ void HostTimeline::visit(TimeNs from, TimeNs to, const std::function<void(const 
   }
 }
 
-/// Calls of a thread follow each other: at most one reaches into a piece from before it.
+/// Calls of a thread are consecutive: at most one that started earlier reaches into a piece.
 void HostTimeline::add_calls(HostPiece& piece, std::size_t& first) const {
   first = first_after(calls_, piece.from_ns, first, [](const Call& call) { return call.start; });
   TimeNs seen = piece.from_ns;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a host thread did at any moment: which range was innermost, which call of the driver it was in.
+// The activity of one host thread over time: its innermost range and the driver call it was in.
 //
 //   ranges   [ model                          ]
 //              [ backbone ]    [ decoder    ]
 //   calls        [launch]         [ sync  ]
 //   pieces   m b  b        b m  d    d     d  m     ─▶ HostPiece{from, to, path}, times in calls
 //
-// Ranges come when they end, the outermost last, so the time line can be cut into pieces only when all
-// are there: it keeps 24 bytes a range, as many for its steps, and 16 bytes a call.
+// A range is recorded when it ends, so the outermost comes last. The time line can be cut into pieces only
+// when all ranges are known. Memory: 24 bytes per range, the same for its steps, and 16 bytes per call.
 #pragma once
 
 #include <array>
@@ -24,30 +24,30 @@ namespace rangefinder {
 enum class HostCall : std::uint8_t { launch, sync, memory, other };
 inline constexpr std::size_t kHostCalls = 4;
 
-/// Part of a span in which one path was innermost.
+/// A part of a span with one innermost path.
 struct HostPiece {
   TimeNs from_ns = 0, to_ns = 0;
   std::uint32_t path = 0;                         ///< 0: outside of any range
-  std::array<std::uint64_t, kHostCalls> calls{};  ///< of it, spent in each kind of call, ns
+  std::array<std::uint64_t, kHostCalls> calls{};  ///< ns of it in each kind of call
 
   [[nodiscard]] std::uint64_t ns() const noexcept { return static_cast<std::uint64_t>(to_ns - from_ns); }
 };
 
-/// One thread's. Not thread-safe.
+/// The time line of one thread. Not thread-safe.
 class HostTimeline {
  public:
   void add_range(TimeNs start, TimeNs end, std::uint32_t path);
   void add_call(TimeNs start, TimeNs end, HostCall kind);
-  /// Forgets calls that end by `until` and for which `wanted(start, end)` says no. Asks once for each, nearly
-  /// in order of time.
+  /// Drops calls that end by `until` and for which `wanted(start, end)` is false. Calls `wanted` once per
+  /// call, nearly in time order.
   void drop_calls(TimeNs until, const std::function<bool(TimeNs, TimeNs)>& wanted);
-  /// After the last range and call, before the first visit().
+  /// Call it after the last range and call, before the first visit().
   void finish();
-  /// Where the last visit() ended: the next one, if it is of a later time, begins to look there.
+  /// Where the last visit() ended; a visit() of a later time starts its search there.
   struct Cursor {
     std::size_t step = 0, call = 0;
   };
-  /// The pieces of [from, to) in order of time, without gaps.
+  /// Calls `piece` for the pieces of [from, to) in time order, without gaps.
   void visit(TimeNs from, TimeNs to, const std::function<void(const HostPiece&)>& piece,
              Cursor& cursor) const;
 
@@ -67,8 +67,8 @@ class HostTimeline {
 
   std::deque<Range> ranges_;
   std::deque<Call> calls_;
-  std::size_t asked_ = 0;  // of calls_: those that drop_calls() kept for good
-  // Where the innermost range changes, and which it is from there on. Apart, for 12 bytes in place of 16.
+  std::size_t checked_ = 0;  // the first calls_, which drop_calls() has already kept
+  // The times at which the innermost range changes, and the new path. Two lists: 12 bytes per step, not 16.
   std::deque<TimeNs> step_times_;
   std::deque<std::uint32_t> step_paths_;
 };

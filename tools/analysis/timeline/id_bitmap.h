@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of ids that come nearly dense, such as correlation ids: a bit each, in pages
-// that exist only where ids are. 10 million launches take 1.3 MB; a stray id in a
-// damaged file costs one page.
+// A set of nearly dense ids, such as correlation ids: one bit per id, in pages that are allocated on demand.
+// 10 million launches take 1.3 MB; a stray id in a damaged file costs one page.
 #pragma once
 
 #include <bitset>
@@ -14,7 +13,7 @@ namespace rangefinder {
 
 class IdBitmap {
  public:
-  /// False: it was there.
+  /// False: the id was already in the set.
   bool insert(std::uint64_t id) {
     auto& page = pages_[id / kPageIds];
     if (!page) page = std::make_unique<std::bitset<kPageIds>>();
@@ -27,7 +26,7 @@ class IdBitmap {
     return it != pages_.end() && it->second->test(id % kPageIds);
   }
   [[nodiscard]] std::uint64_t size() const { return count_shared(*this); }
-  /// How many ids are in this set and in `other`.
+  /// Number of ids in both this set and `other`.
   [[nodiscard]] std::uint64_t count_shared(const IdBitmap& other) const {
     std::uint64_t shared = 0;
     for (const auto& [number, page] : pages_) {

@@ -14,7 +14,7 @@ LiveBytes& account(MemoryTotals& totals, AllocKind kind) {
 
 }  // namespace
 
-/// That of the path, of those above it, of all, and of the kind.
+/// Visits the totals of the path, its ancestors, all paths, and the kind.
 template <typename Visit>
 void MemoryUse::each_total(std::uint32_t path, AllocKind kind, Visit&& visit) {
   while (path != 0) {
@@ -48,7 +48,7 @@ void MemoryUse::take(const Step& step) {
     ++unknown_frees_;
     return;
   }
-  // An address that is given out again was freed, even if nobody saw it.
+  // An address that is allocated again was freed, even if that call was not recorded.
   if (known != blocks_.end()) {
     const Block block = known->second;
     blocks_.erase(known);
@@ -78,7 +78,7 @@ void MemoryUse::release(const Block& block) {
   });
 }
 
-/// Slices begin where something changes; when there are too many, two become one.
+/// Starts a slice at a change. Merges neighbouring slices if there are too many.
 void MemoryUse::show(TimeNs at) {
   const MemoryTotals& all = paths_[0];
   if (slices_.empty() || at >= slices_.back().from_ns + slice_ns_) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory was allocated at any moment, in all and by the path that allocated it.
+// Allocated memory over time, in total and by the path that allocated it.
 //
-//   alloc, free lines ─▶ in order of time ─▶ live by address ─┬─▶ totals per path, parents included
-//                                                             ├─▶ totals per kind
-//                                                             └─▶ peak over time, in at most 32 slices
+//   alloc, free lines ─▶ in time order ─▶ live by address ─┬─▶ totals per path, parents included
+//                                                          ├─▶ totals per kind
+//                                                          └─▶ peak over time, in at most 32 slices
 //
-// Memory counts for the path open where it was allocated, and for those above it, until it is freed,
-// wherever that is. GPU memory and pinned host memory are two accounts. A free of what was allocated
-// before recording began changes nothing and is counted. Keeps what is live, and sixteen bytes a call for
-// counting them by iteration.
+// Memory belongs to the path open at its allocation, and to that path's ancestors, until it is freed
+// anywhere. GPU memory and pinned host memory are counted separately. A free of memory allocated before the
+// recording is only counted. Keeps live blocks, plus 16 bytes per call to count calls by iteration.
 #pragma once
 
 #include <array>
@@ -26,12 +25,12 @@ namespace rangefinder {
 
 inline constexpr std::size_t kAllocKinds = static_cast<std::size_t>(AllocKind::pool) + 1;
 
-/// Pinned memory of the host; all other kinds are memory of a GPU (managed may be on either side).
+/// Pinned host memory. All other kinds are GPU memory (managed memory may be on either side).
 [[nodiscard]] inline bool is_host_memory(AllocKind kind) noexcept {
   return kind == AllocKind::host;
 }
 
-/// Bytes that are allocated, and the most there were at once.
+/// Bytes currently allocated, and their peak.
 struct LiveBytes {
   std::uint64_t now = 0, peak = 0;
   void grow(std::uint64_t bytes) noexcept {
@@ -43,9 +42,9 @@ struct LiveBytes {
 
 struct MemoryTotals {
   LiveBytes gpu, host;
-  std::uint64_t allocations = 0, frees = 0;  ///< frees: of what was allocated here
+  std::uint64_t allocations = 0, frees = 0;  ///< frees: of memory allocated in this path
   std::uint64_t bytes = 0;                   ///< of all allocations
-  std::uint64_t call_ns = 0;                 ///< in the calls that allocate or free
+  std::uint64_t call_ns = 0;                 ///< time in the calls that allocate or free
 };
 
 /// A slice of the time line.
@@ -54,15 +53,15 @@ struct MemorySlice {
   std::uint64_t gpu_peak = 0, host_peak = 0;  ///< within it
 };
 
-/// An allocation, or a free of what was allocated here.
+/// An allocation, or a free of memory whose allocation was recorded.
 struct MemoryCall {
-  TimeNs at_ns = 0;        ///< begin of the call
+  TimeNs at_ns = 0;        ///< start of the call
   std::uint32_t path = 0;  ///< that allocated the memory
   AllocKind kind = AllocKind::device;
   bool is_free = false;
 };
 
-/// What was not freed, by path and kind.
+/// Memory of one path and kind that was not freed.
 struct LiveMemory {
   std::uint64_t count = 0, bytes = 0;
   TimeNs oldest_ns = kMaxNs;
@@ -71,13 +70,13 @@ struct LiveMemory {
 /// Not thread-safe.
 class MemoryUse {
  public:
-  /// Before the first allocation in that path.
+  /// Call it before the first allocation in that path.
   void add(const PathRecord& path) { parents_.emplace(path.id, path.parent < path.id ? path.parent : 0); }
   void add(const AllocRecord& record);
-  /// After the last line, before what is below. More may follow.
+  /// Call it after the last line, before the functions below. More lines may follow.
   void finish();
 
-  /// By path, what is below included; 0: all.
+  /// By path, including the paths below it; 0: all.
   [[nodiscard]] const std::map<std::uint32_t, MemoryTotals>& paths() const noexcept { return paths_; }
   [[nodiscard]] const std::array<MemoryTotals, kAllocKinds>& kinds() const noexcept { return kinds_; }
   [[nodiscard]] std::map<std::pair<std::uint32_t, AllocKind>, LiveMemory> live() const;
@@ -87,7 +86,7 @@ class MemoryUse {
 
  private:
   struct Step {
-    TimeNs at_ns;  // an allocation exists when the call ends, is gone when the free begins
+    TimeNs at_ns;  // an allocation lives from the end of its call to the start of the free
     TimeNs start_ns;
     std::uint64_t address, bytes, call_ns;
     std::uint32_t path;

@@ -8,16 +8,16 @@ namespace rangefinder {
 namespace {
 
 constexpr std::uint32_t kWarp = 32;
-constexpr std::uint32_t kRegisterUnit = 256;  // registers, to a warp
+constexpr std::uint32_t kRegisterUnit = 256;  // registers are allocated to a warp in this unit
 constexpr std::uint32_t kSchedulers = 4;      // each with a quarter of the registers
 constexpr std::uint32_t kMaxThreads = 1'024;
-constexpr std::uint32_t kMaxRegisters = 255;  // a thread
+constexpr std::uint32_t kMaxRegisters = 255;  // per thread
 
 struct Chip {
   std::uint32_t major, minor;
-  std::uint32_t blocks;                ///< at most, on an SM
-  std::uint32_t shared_unit_bytes;     ///< in which shared memory is given out
-  std::uint32_t shared_reserve_bytes;  ///< the driver's, of each block
+  std::uint32_t blocks;                ///< maximum per SM
+  std::uint32_t shared_unit_bytes;     ///< allocation unit of shared memory
+  std::uint32_t shared_reserve_bytes;  ///< for the driver, per block
 };
 
 // CUDA Programming Guide, "Technical Specifications per Compute Capability".
@@ -34,7 +34,7 @@ std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
 std::uint32_t by_registers(const GpuRecord& gpu, std::uint32_t registers, std::uint32_t warps) {
   if (registers == 0) return Occupancy::kNoLimit;
   const std::uint64_t of_warp = rounded_up(std::uint64_t{registers} * kWarp, kRegisterUnit);
-  // The hardware checks a launch as if each scheduler got as many of its warps as any other.
+  // The hardware checks a launch as if its warps were divided equally between the schedulers.
   if (registers > kMaxRegisters || of_warp * rounded_up(warps, kSchedulers) > gpu.registers_per_sm) return 0;
   const std::uint64_t warps_of_sm = gpu.registers_per_sm / kSchedulers / of_warp * kSchedulers;
   return static_cast<std::uint32_t>(warps_of_sm / warps);

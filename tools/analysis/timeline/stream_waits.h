@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a stream waited for an event of another stream, and how long it stood idle for it.
+// Waits of a stream for an event of another stream, and the idle time that each wait exposed.
 //
 //   host       event_record(e, P)      stream_wait(e, C)   launch of w
 //   stream P   ──[ … ]──[ producer's last work ]─────────────────────
 //   stream C   ──[ earlier work ]···········idle·│[ w ]──────────────
 //                                    ◀─ exposed ─▶
 //
-// A wait belongs to the latest record of its event before it. It is exposed from the time when the
-// consumer had ended what it had and its next work was launched, until the producer's work was done or
-// the next work began. Of several waits before the same work each counts by itself.
+// A wait refers to the latest record of its event before it. The exposed time starts when the consumer's
+// earlier work has ended and its next work has been launched. It ends when the producer's work ends or the
+// next work starts. Several waits before the same work are counted separately.
 //
-// Keeps forty bytes an event call, launches until their work comes, and of work between two event calls of a
-// stream only where it began and ended. Order in a stream is that of the launches on the host.
+// Keeps 40 bytes per event call, launches until their work arrives, and one first start and last end for the
+// work between two event calls of a stream. The order in a stream is that of the launches on the host.
 #pragma once
 
 #include <cstdint>
@@ -26,28 +26,28 @@
 
 namespace rangefinder {
 
-/// A wait of one stream for another that could be followed.
+/// A wait of one stream for another whose event record is known.
 struct StreamWait {
   /// CUPTI's ids: context, stream.
   std::pair<std::uint32_t, std::uint32_t> producer, consumer;
   std::uint32_t producer_path = 0, consumer_path = 0;  ///< of the record and of the wait
-  TimeNs at_ns = 0;                                    ///< of the wait on the host
+  TimeNs at_ns = 0;                                    ///< time of the wait call on the host
   std::uint64_t exposed_ns = 0;
-  bool has_work = false;  ///< both sides have work with times; else exposed_ns means nothing
+  bool has_work = false;  ///< both sides have work with times; otherwise exposed_ns is meaningless
 };
 
 /// Not thread-safe.
 class StreamWaits {
  public:
-  /// A context's default stream: event calls name it 0.
+  /// Gives the id of the context's default stream, which event calls name 0.
   void add(const ContextRecord& context) { default_streams_[context.id] = context.null_stream; }
   void add(const EventRecord& event);
   void add(const LaunchRecord& launch);
   void add(const GpuWork& work);
-  /// After the last line: by time of the wait.
+  /// Call it after the last line. Sorted by the time of the wait.
   [[nodiscard]] std::vector<StreamWait> waits();
-  /// Waits within one stream, which cost nothing; and those whose event nobody recorded in the trace.
-  /// Known after waits().
+  /// Waits within one stream, which cost nothing, and waits whose event has no record in the trace. Valid
+  /// after waits().
   [[nodiscard]] std::uint64_t same_stream() const noexcept { return same_stream_; }
   [[nodiscard]] std::uint64_t unknown_event() const noexcept { return unknown_event_; }
 
@@ -55,7 +55,7 @@ class StreamWaits {
   using Key = std::pair<std::uint32_t, std::uint32_t>;  // context, stream
   /// Work on a stream between two of its event calls.
   struct Stretch {
-    TimeNs launched_ns = kNoTime;  // call of the first launch had ended
+    TimeNs launched_ns = kNoTime;  // end of the first launch call
     TimeNs first_ns = kNoTime, last_ns = kNoTime;
     [[nodiscard]] bool empty() const noexcept { return first_ns == kNoTime; }
   };
@@ -67,10 +67,10 @@ class StreamWaits {
     Stretch after;
   };
   struct Stream {
-    Stretch before;           // of the first call
-    std::vector<Call> calls;  // by time
+    Stretch before;           // before the first call
+    std::vector<Call> calls;  // sorted by time
     [[nodiscard]] Stretch& at(TimeNs launch) noexcept;
-    /// Latest end of what was launched before a call; kNoTime: nothing.
+    /// For each call, the latest end of work launched before it; kNoTime: none.
     [[nodiscard]] std::vector<TimeNs> ends_before_calls() const;
   };
   struct Launch {
@@ -89,8 +89,8 @@ class StreamWaits {
   std::unordered_map<std::uint32_t, std::uint32_t> default_streams_;  // by context
   std::map<Key, Stream> streams_;
   std::unordered_map<std::uint32_t, Launch> launches_;    // by correlation
-  std::unordered_map<std::uint32_t, Launch> graphs_;      // the same, of graphs: kept
-  std::unordered_multimap<std::uint32_t, Placed> works_;  // whose launch did not come yet
+  std::unordered_map<std::uint32_t, Launch> graphs_;      // the same for graphs; kept, all nodes share one
+  std::unordered_multimap<std::uint32_t, Placed> works_;  // work whose launch has not arrived yet
   TimeOrder<Placed> order_;
   std::uint64_t same_stream_ = 0, unknown_event_ = 0;
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts in order of time what comes nearly in order, in bounded memory.
+// Sorts a nearly sorted sequence by time, in bounded memory.
 //
-//   add(item, emit) … ─▶ held: at most 131,072 ─▶ emit(item), by at_ns, as long as nothing comes more
-//   finish(emit)                                  than 65,536 places too late
+//   add(item, emit) … ─▶ held: at most 131,072 ─▶ emit(item), sorted by at_ns, unless an item comes more
+//   finish(emit)                                  than 65,536 places late
 //
-// CUPTI hands over records by buffer, streams and threads side by side: in recorded runs a record is up
-// to a millisecond behind those before it. What comes later than that is emitted out of order: whoever
-// needs the order has to look. Items stay where they were put: only times and places are sorted.
+// CUPTI delivers records by buffer, with streams and threads interleaved. In recorded runs a record is up to
+// 1 ms older than its predecessor. An item that is too late is emitted out of order: a caller that needs the
+// order must check. Items are not moved: only times and places are sorted.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace rangefinder {
 
-/// `Item` has a member at_ns. Items of the same time keep their order. `emit` must not add.
+/// `Item` has a member at_ns. Items with equal times keep their order. `emit` must not call add().
 template <typename Item>
 class TimeOrder {
  public:
@@ -49,7 +49,7 @@ class TimeOrder {
   };
   static bool earlier(const Held& a, const Held& b) noexcept { return a.at_ns < b.at_ns; }
 
-  /// What came since the last time among what is in order already.
+  /// Merges the items added since the last call into those already sorted.
   void sort() {
     const auto middle = held_.begin() + static_cast<std::ptrdiff_t>(sorted_);
     if (!std::is_sorted(middle, held_.end(), earlier)) std::stable_sort(middle, held_.end(), earlier);
@@ -71,7 +71,7 @@ class TimeOrder {
   }
 
   std::vector<Item> items_;
-  std::vector<Held> held_;           // [0, sorted_) in order
+  std::vector<Held> held_;           // [0, sorted_) is sorted
   std::vector<std::uint32_t> free_;  // places in items_
   std::size_t sorted_ = 0;
 };

@@ -8,8 +8,8 @@
 namespace rangefinder {
 namespace {
 
-/// Launches and their counter range come in any order, so each waits for the other. What is
-/// complete is forgotten: memory grows with the ranges that are open at a time.
+/// Compares launches with the line of their counter range. They arrive in any order. A complete range is
+/// dropped, so memory grows with the number of open ranges.
 class CounterRangeCheck final : public TraceCheck {
  public:
   void line(const Line& line, ProblemLog& problems) override {

@@ -44,7 +44,7 @@ class IdentityCheck final : public TraceCheck {
     for (const std::uint32_t gpu : used_gpus_) {
       if (known_[kGpus].count(gpu) == 0) {
         problems.add_at(facts.folder, "unknown-id",
-                        "no line describes gpu " + std::to_string(gpu) + ", which others use");
+                        "no line describes gpu " + std::to_string(gpu) + ", which other lines use");
       }
     }
   }
@@ -53,7 +53,7 @@ class IdentityCheck final : public TraceCheck {
   template <typename Other>
   void check(const Other&) {}
 
-  /// The record names `id`: remember it, and that it keeps its content.
+  /// The record defines `id`. Stores a hash of its content, which must not change.
   template <typename Record>
   void define(Table table, std::uint64_t id, const Record& record) {
     in_segment_[table].insert(id);
@@ -63,11 +63,11 @@ class IdentityCheck final : public TraceCheck {
     const auto [known, is_new] = known_[table].emplace(id, content);
     if (!is_new && known->second != content) {
       problems_->add("duplicate-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
-                                         " was defined before with another content");
+                                         " was defined before with different content");
     }
   }
 
-  /// The record refers to `id`; 0 refers to nothing.
+  /// The record refers to `id`; 0 is no reference if `zero_is_none`.
   void use(Table table, std::uint64_t id, bool zero_is_none = true) {
     if ((id == 0 && zero_is_none) || in_segment_[table].count(id) != 0) return;
     problems_->add("unknown-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
@@ -138,7 +138,7 @@ class IdentityCheck final : public TraceCheck {
   void check(const RangeRecord& record) {
     use(kDomains, record.domain);
     use(kNames, record.name);
-    // A push/pop range is known by its path, a start/end range by its name.
+    // A push/pop range has a path, a start/end range has a name.
     use(kPaths, record.path, record.name != 0);
   }
   void check(const MarkRecord& record) {
@@ -150,7 +150,7 @@ class IdentityCheck final : public TraceCheck {
   ProblemLog* problems_ = nullptr;
   std::array<std::unordered_set<std::uint64_t>, kTables> in_segment_;
   std::array<std::unordered_map<std::uint64_t, std::size_t>, kTables> known_;  // id to hash of its line
-  std::unordered_map<std::uint32_t, std::size_t> metrics_;                     // of a set: how many
+  std::unordered_map<std::uint32_t, std::size_t> metrics_;                     // number of metrics by set
   std::set<std::uint32_t> used_gpus_;
   std::string text_;
 };

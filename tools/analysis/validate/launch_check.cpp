@@ -19,7 +19,7 @@ class LaunchCheck final : public TraceCheck {
   }
 
   void finish(const TraceFacts& facts, ProblemLog& problems) override {
-    // In a killed trace what is missing may be what was still on its way.
+    // In the trace of a killed program, missing lines may just not have been written yet.
     if (!facts.whole || !facts.is_final || facts.lines_lost()) return;
     std::uint64_t orphans = 0;
     std::uint32_t example = 0;
@@ -31,7 +31,7 @@ class LaunchCheck final : public TraceCheck {
     if (const std::uint64_t known = facts.lost(Loss::record_without_launch); orphans > known) {
       problems.add_at(facts.folder, "correlation",
                       std::to_string(orphans) + " GPU records have no launch (one has correlation " +
-                          std::to_string(example) + "), the ledger knows of " + std::to_string(known));
+                          std::to_string(example) + "), the ledger counts " + std::to_string(known));
     }
     check_exact_kernels(facts, problems);
     if (orphans == 0) check_recorded(facts, problems);
@@ -81,30 +81,30 @@ class LaunchCheck final : public TraceCheck {
   }
 
   void use_range(std::uint64_t range) {
-    // A range's line comes when it closes, behind those of the work inside.
+    // A range's line is written when the range closes, after the lines of the work in it.
     if (range != 0 && !ranges_.contains(range)) open_ranges_.insert(range);
   }
 
-  /// An exact line has no time: the kernel's own line does.
+  /// An exact line has no GPU times, so each exact kernel needs a kernel line too.
   void check_exact_kernels(const TraceFacts& facts, ProblemLog& problems) const {
     if (unrecorded_.size() <= facts.lost(Loss::launch_without_record)) return;
     problems.add_at(facts.folder, "correlation",
                     std::to_string(unrecorded_.size()) +
                         " exact kernels have no kernel line (one has correlation " +
-                        std::to_string(*unrecorded_.begin()) + "), the ledger knows of " +
+                        std::to_string(*unrecorded_.begin()) + "), the ledger counts " +
                         std::to_string(facts.lost(Loss::launch_without_record)));
   }
 
-  /// Launches without an exact line whose record came. In the balance of the end line by kind; here as a
-  /// whole, because only the profiler knows what a call was meant to do. Where lines are missing, that is
-  /// said already.
+  /// Compares the launches that have a record but no exact line with the end line. The end line counts them
+  /// by kind; this check adds the kinds up, because only the profiler knows the kind of a call. Skipped if
+  /// lines are missing, which another check reports.
   void check_recorded(const TraceFacts& facts, ProblemLog& problems) const {
     std::uint64_t promised = 0;
     for (const LaunchBalance& balance : facts.end.balance) promised += balance.recorded;
     const std::uint64_t found = recorded_.count_shared(plain_);
     if (found == promised || work_lines_ != promised_lines(facts.end)) return;
     problems.add_at(facts.folder, "ledger",
-                    std::to_string(found) + " launches have a record of GPU work, the ledger says " +
+                    std::to_string(found) + " launches have a record of GPU work, the ledger counts " +
                         std::to_string(promised));
   }
 
@@ -120,7 +120,7 @@ class LaunchCheck final : public TraceCheck {
     if (open_ranges_.empty() || facts.anything_lost()) return;
     problems.add_at(facts.folder, "unknown-id",
                     "no line describes range " + std::to_string(*open_ranges_.begin()) +
-                        ", which others use, and nothing was lost");
+                        ", which other lines use, and nothing was lost");
   }
 
   ProblemLog* problems_ = nullptr;
@@ -128,10 +128,10 @@ class LaunchCheck final : public TraceCheck {
   IdBitmap plain_;     // launches without an exact line
   IdBitmap recorded_;  // correlations of GPU work
   std::uint64_t work_lines_ = 0;
-  std::unordered_map<std::uint32_t, std::uint64_t> waiting_;  // records by correlation, launch not yet seen
-  std::unordered_set<std::uint32_t> unrecorded_;              // exact kernels, kernel line not yet seen
+  std::unordered_map<std::uint32_t, std::uint64_t> waiting_;  // records without a launch, by correlation
+  std::unordered_set<std::uint32_t> unrecorded_;              // exact kernels, without a kernel line so far
   IdBitmap ranges_;
-  std::set<std::uint64_t> open_ranges_;  // used, not yet described
+  std::set<std::uint64_t> open_ranges_;  // used, without a line so far
 };
 
 }  // namespace

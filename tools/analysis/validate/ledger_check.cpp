@@ -30,7 +30,7 @@ class LedgerCheck final : public TraceCheck {
     if (ahead_ != 0 && !facts.lines_lost()) {
       problems.add_at(facts.folder, "counts",
                       "a heartbeat counted " + std::to_string(ahead_) +
-                          " event lines more than the files hold before it");
+                          " event lines more than the files have before it");
     }
     if (!facts.is_final) return;
     compare_counts(facts, problems);
@@ -70,32 +70,32 @@ class LedgerCheck final : public TraceCheck {
     }
     if (exact_[kind] != balance.exact && !(exact_[kind] < balance.exact && facts.lines_lost())) {
       problems.add_at(facts.folder, "ledger",
-                      name + ": " + std::to_string(exact_[kind]) + " exact lines, the ledger says " +
+                      name + ": " + std::to_string(exact_[kind]) + " exact lines, the ledger counts " +
                           std::to_string(balance.exact));
     }
   }
 
-  /// A launch is lost because its record never came, or because its slot was overwritten before. Exact
-  /// launches whose record never came are in the loss, and not in the balance.
+  /// A launch is lost if its record never arrived or if its slot was overwritten first. Exact launches
+  /// without a record are in the loss, but not in the balance.
   static void compare_lost(const TraceFacts& facts, ProblemLog& problems) {
     std::uint64_t lost = 0, exact = 0;
     for (const LaunchBalance& balance : facts.end.balance) {
       lost += balance.lost;
       exact += balance.exact;
     }
-    const std::uint64_t never_came = facts.lost(Loss::launch_without_record);
+    const std::uint64_t without_record = facts.lost(Loss::launch_without_record);
     const std::uint64_t overwritten = facts.lost(Loss::launch_slots_overwritten);
-    if (lost + exact >= never_came && lost <= never_came + overwritten) return;
+    if (lost + exact >= without_record && lost <= without_record + overwritten) return;
     problems.add_at(facts.folder, "ledger",
                     std::to_string(lost) + " launches are lost, but launch_without_record is " +
-                        std::to_string(never_came) + " and launch_slots_overwritten " +
+                        std::to_string(without_record) + " and launch_slots_overwritten " +
                         std::to_string(overwritten));
   }
 
   std::map<std::string, std::uint64_t> lines_;
   std::array<std::uint64_t, kWorkKindNames.size()> exact_{};
   std::uint64_t events_ = 0;
-  std::uint64_t ahead_ = 0;  ///< most by which a heartbeat was ahead of the lines
+  std::uint64_t ahead_ = 0;  ///< maximum by which a heartbeat was ahead of the lines
 };
 
 }  // namespace

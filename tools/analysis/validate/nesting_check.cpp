@@ -10,15 +10,15 @@
 namespace rangefinder {
 namespace {
 
-/// Push/pop ranges of a thread and a domain lie in each other or apart. Their lines come when they close,
-/// so what a range holds comes before it: those are let go of when it comes. Memory: the latest ranges of
-/// a thread that no other has closed around, up to kMaxKept, of up to kMaxStacks threads and domains.
+/// Checks that push/pop ranges of a thread and a domain are nested or disjoint. A range's line is written
+/// when it closes, after the ranges in it, which are then dropped. Memory: up to kMaxKept closed ranges
+/// without a known parent per thread and domain, for up to kMaxStacks of those.
 class NestingCheck final : public TraceCheck {
  public:
   void line(const Line& line, ProblemLog& problems) override {
     const auto* const range = std::get_if<RangeRecord>(&line);
     if (range == nullptr || range->name != 0) return;  // start/end ranges need not nest
-    if (range->end_ns != kNoTime && range->end_ns < range->start_ns) return;  // TimeCheck says so
+    if (range->end_ns != kNoTime && range->end_ns < range->start_ns) return;  // TimeCheck reports it
     const std::pair key{range->thread, range->domain};
     const auto known = closed_.find(key);
     if (known == closed_.end() && closed_.size() >= kMaxStacks) return;
@@ -36,7 +36,7 @@ class NestingCheck final : public TraceCheck {
   };
 
   static void take(const Closed& range, std::vector<Closed>& closed, ProblemLog& problems) {
-    if (!closed.empty() && range.end_ns < closed.back().end_ns) {  // not in order of closing
+    if (!closed.empty() && range.end_ns < closed.back().end_ns) {  // lines are not in closing order
       const Closed& other = closed.back();
       if (range.start_ns < other.start_ns && range.end_ns > other.start_ns) cross(range, other, problems);
       return;
@@ -51,7 +51,7 @@ class NestingCheck final : public TraceCheck {
 
   static void cross(const Closed& range, const Closed& other, ProblemLog& problems) {
     problems.add("nesting", "range " + std::to_string(range.id) + " (" + std::to_string(range.start_ns) +
-                                " to " + std::to_string(range.end_ns) + " ns) is partly in range " +
+                                " to " + std::to_string(range.end_ns) + " ns) is partly inside range " +
                                 std::to_string(other.id) + " (" + std::to_string(other.start_ns) + " to " +
                                 std::to_string(other.end_ns) + " ns) of the same thread and domain");
   }

@@ -11,10 +11,10 @@
 namespace rangefinder {
 namespace {
 
-/// What a thread did in a range lies within that range's times, on its thread, and has its path; work of
-/// the GPU has the range and path of its launch. A range's line comes when it closes, mostly behind what
-/// was done in it, so both wait for each other. Memory: ranges that are open, the latest kSlots that
-/// closed, the latest kSlots launches; what is older is taken on trust.
+/// Checks that a host line in a range lies within the range's times, on its thread and with its path, and
+/// that GPU work has the range and path of its launch. A range's line usually follows the lines in it, but
+/// both orders occur. Memory: open ranges, the latest kSlots closed ranges and the latest kSlots launches.
+/// Older ones are not checked.
 class PlacementCheck final : public TraceCheck {
  public:
   void line(const Line& line, ProblemLog& problems) override {
@@ -23,13 +23,13 @@ class PlacementCheck final : public TraceCheck {
   }
 
   void finish(const TraceFacts& facts, ProblemLog& problems) override {
-    // Ranges beyond the table of paths have no path of their own.
+    // Ranges that do not fit into the table of paths have no path of their own.
     if (facts.lost(Loss::nvtx_too_deep) + facts.lost(Loss::paths_folded) != 0) return;
     for (const auto& [number, thread] : threads_) {
       if (thread.other_paths == 0 || thread.several_domains) continue;
       problems.add_at(facts.folder, "nesting",
                       std::to_string(thread.other_paths) + " ranges of thread " + std::to_string(number) +
-                          " have another path than what was done in them (one is range " +
+                          " have a different path than the lines in them (one is range " +
                           std::to_string(thread.example) + ")");
     }
   }
@@ -43,14 +43,14 @@ class PlacementCheck final : public TraceCheck {
     TimeNs start_ns = 0, end_ns = 0;
     std::uint32_t thread = 0, path = 0;
   };
-  /// What was seen of a range before its line.
+  /// The lines in a range that arrived before the range's own line.
   struct Open {
     TimeNs first_ns = INT64_MAX, last_ns = INT64_MIN;
     std::uint32_t thread = 0, path = 0;
     bool other_thread = false, other_path = false;
   };
-  /// Ranges of several domains need not nest, and when the outer one closes first the path of the inner
-  /// one changes: nothing is said of paths then.
+  /// Ranges of different domains need not nest. If the outer one closes first, the path of the inner one
+  /// changes, so paths of threads with several domains are not checked.
   struct Thread {
     std::uint32_t domain = 0;
     bool several_domains = false;
@@ -62,7 +62,7 @@ class PlacementCheck final : public TraceCheck {
     bool used = false;
   };
 
-  /// Of an id, until another id takes it. Grows with the ids up to kSlots.
+  /// The slot of an id; a later id may overwrite it. The table grows with the ids, up to kSlots.
   template <typename Slot>
   static Slot& slot(std::vector<Slot>& slots, std::uint64_t id) {
     const auto at = static_cast<std::size_t>(id % kSlots);
@@ -120,18 +120,18 @@ class PlacementCheck final : public TraceCheck {
   }
 
   void compare(const Open& seen, const Closed& range) {
-    const auto is = [&](const std::string& text) {
-      problems_->add("nesting", text + " range " + std::to_string(range.id) + ", which lasts from " +
+    const auto report = [&](const std::string& text) {
+      problems_->add("nesting", text + " range " + std::to_string(range.id) + ", which is open from " +
                                     std::to_string(range.start_ns) + " to " + std::to_string(range.end_ns) +
                                     " ns on thread " + std::to_string(range.thread));
     };
-    // Of a range that ends before it starts TimeCheck says so.
+    // TimeCheck reports a range that ends before it starts.
     const bool inside = seen.first_ns >= range.start_ns && seen.last_ns <= range.end_ns;
     if (!inside && range.start_ns <= range.end_ns) {
-      is("something done from " + std::to_string(seen.first_ns) + " to " + std::to_string(seen.last_ns) +
-         " ns names");
+      report("a line from " + std::to_string(seen.first_ns) + " to " + std::to_string(seen.last_ns) +
+             " ns names");
     }
-    if (seen.other_thread || seen.thread != range.thread) is("something done on another thread names");
+    if (seen.other_thread || seen.thread != range.thread) report("a line of another thread names");
     if (!seen.other_path && seen.path == range.path) return;
     Thread& thread = threads_[range.thread];
     ++thread.other_paths;
@@ -140,7 +140,7 @@ class PlacementCheck final : public TraceCheck {
 
   void check_work(const GpuWork& work) {
     const Launch& launch = slot(launches_, work.correlation);
-    // A node of a graph may have the path at its capture.
+    // A node of a graph may have the path of its capture instead.
     if (work.captured || !launch.used || launch.correlation != work.correlation) return;
     if (work.range == launch.range && work.path == launch.path) return;
     problems_->add("nesting",
@@ -152,8 +152,8 @@ class PlacementCheck final : public TraceCheck {
   ProblemLog* problems_ = nullptr;
   std::vector<Closed> closed_;                    // by id
   std::vector<Launch> launches_;                  // by correlation
-  std::unordered_map<std::uint64_t, Open> open_;  // used, not yet described
-  std::map<std::uint32_t, Thread> threads_;       // that have ranges
+  std::unordered_map<std::uint64_t, Open> open_;  // used, without a line so far
+  std::map<std::uint32_t, Thread> threads_;       // threads with ranges
 };
 
 }  // namespace

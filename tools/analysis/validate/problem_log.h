@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `validate` finds: the first problems with their place, all of them counted.
+// The problems that `validate` finds: the first ones with their places, and the count of all.
 // Bounded: a damaged trace of a million lines gives the same short list.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace rangefinder {
 
 struct Problem {
   std::string file;
-  std::uint64_t line = 0;  ///< 0: the file, or the trace, as a whole
-  std::string kind;        ///< one word, stable: tests and scripts look for it
+  std::uint64_t line = 0;  ///< 0: the whole file or trace
+  std::string kind;        ///< one stable word that tests and scripts check
   std::string text;
 };
 
@@ -24,10 +24,10 @@ class ProblemLog {
  public:
   explicit ProblemLog(std::size_t max_kept = 20) : max_kept_(max_kept) {}
 
-  /// Where add() puts what it is given from now on.
+  /// Sets the place of all problems that add() adds from now on.
   void at(const LinePlace& place) { place_ = place; }
   void add(const char* kind, const std::string& text);
-  /// A problem of the whole `file`.
+  /// Adds a problem of the whole `file`.
   void add_at(const std::string& file, const char* kind, const std::string& text);
 
   [[nodiscard]] const std::vector<Problem>& first() const noexcept { return first_; }

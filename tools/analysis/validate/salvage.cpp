@@ -25,14 +25,14 @@ namespace {
 
 constexpr const char* kSummaryFile = "summary.json";
 
-/// A folder that goes away unless it was kept.
+/// A temporary folder, removed with its content.
 class WorkFolder {
  public:
   explicit WorkFolder(fs::path path) : path_(std::move(path)) {
     std::error_code error;
-    fs::remove_all(path_, error);  // of a run that was stopped
+    fs::remove_all(path_, error);  // left by an interrupted run
     if (!fs::create_directory(path_, error)) {
-      throw Missing("cannot make " + path_.string() + ": " + error.message());
+      throw Missing("cannot create " + path_.string() + ": " + error.message());
     }
   }
   ~WorkFolder() {
@@ -47,7 +47,7 @@ class WorkFolder {
   fs::path path_;
 };
 
-/// Without .zst: what is written anew is plain.
+/// The name without .zst: results are not compressed.
 fs::path plain_name(const fs::path& segment) {
   return segment.extension() == ".zst" ? segment.stem() : segment.filename();
 }
@@ -59,7 +59,7 @@ fs::path without_slash(const fs::path& folder) {
 void move_to(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
-  if (error) throw Missing("cannot put " + to.string() + " in place: " + error.message());
+  if (error) throw Missing("cannot move " + from.string() + " to " + to.string() + ": " + error.message());
 }
 
 class NewFile {
@@ -77,7 +77,7 @@ class NewFile {
   std::ofstream out_;
 };
 
-/// What the program last said that recording cost it.
+/// The recording cost in the program's last summary.
 OwnCost last_own_cost(const fs::path& folder) {
   OwnCost out;
   std::ifstream stream(folder / kSummaryFile);
@@ -92,7 +92,7 @@ OwnCost last_own_cost(const fs::path& folder) {
   return out;
 }
 
-/// It may tell of more than what is left, so it is not final any more. One that cannot be read is left out.
+/// Copies the summary as not final, because it may count lines that were dropped. Skips an unreadable one.
 void copy_summary(const fs::path& from, const fs::path& to) {
   std::ifstream stream(from);
   nlohmann::ordered_json summary = nlohmann::ordered_json::parse(stream, nullptr, false);
@@ -103,7 +103,7 @@ void copy_summary(const fs::path& from, const fs::path& to) {
   copy.close();
 }
 
-/// Whether a line makes sense where it stands: it can be read, and what it refers to is there.
+/// Keeps a line if it does not end before it starts and if all ids that it refers to are defined.
 class LineSieve {
  public:
   void segment(const SegmentFile& segment) { identity_->segment(segment, problems_); }
@@ -120,7 +120,7 @@ class LineSieve {
   ProblemLog problems_{0};
 };
 
-/// All lines worth keeping but for the old end.
+/// Copies all lines to keep, except the old end line.
 void copy_segment(const SegmentFile& segment, const fs::path& to, LineSieve& sieve, SalvageLedger& ledger,
                   Salvage& out) {
   SegmentLines lines(segment.path);
@@ -152,19 +152,19 @@ void append_end(const fs::path& segment, const EndRecord& end) {
   if (!out) throw Missing("cannot write " + segment.string() + ": " + std::strerror(errno));
 }
 
-/// Its program may still be at work: the files must not be changed under it.
-void refuse_living(const TraceFolder& trace, const Validation& before) {
+/// Throws if the program may still be writing: its files must not be replaced.
+void refuse_running_program(const TraceFolder& trace, const Validation& before) {
   if (before.problems.by_kind().count("no-end") == 0) return;
   const Header header = load_trace(trace).header;
   char host[256] = {};
   if (gethostname(host, sizeof host - 1) != 0 || header.host != host) return;
   if (!fs::exists("/proc/" + std::to_string(header.pid))) return;
   throw Missing("process " + std::to_string(header.pid) + " may still write to " + trace.folder.string() +
-                "\n  Wait for its end, or salvage into a new folder with --out.");
+                "\n  Wait until it ends, or write to a new folder with --out.");
 }
 
-/// A program that is killed when it has just made a segment leaves it empty: what ends a trace is written
-/// into the one before, and empty ones behind it go.
+/// The last segment with lines, for the end line. A program killed just after it created a segment leaves
+/// that one empty; empty segments at the end are removed.
 fs::path last_with_lines(const TraceFolder& trace, const fs::path& to) {
   std::size_t last = trace.segments.size() - 1;
   for (; last > 0; --last) {
@@ -187,7 +187,7 @@ void write_all(const TraceFolder& trace, const fs::path& to, Salvage& out) {
   if (trace.has_summary) copy_summary(trace.folder / kSummaryFile, to / kSummaryFile);
 }
 
-/// Each file at once; the last segment, which has the end, last.
+/// Replaces each file atomically; last the last segment, which has the end line.
 void replace_files(const TraceFolder& trace, const fs::path& from) {
   if (fs::exists(from / kSummaryFile)) move_to(from / kSummaryFile, trace.folder / kSummaryFile);
   for (const SegmentFile& segment : trace.segments) {
@@ -207,9 +207,9 @@ Salvage salvage_trace(const TraceFolder& trace, const fs::path& to) {
   out.before = validate_trace(trace, true);
   out.needed = !out.before.valid();
   if (!out.needed) return out;
-  if (!to.empty() && fs::exists(to)) throw Missing(to.string() + " is there already");
+  if (!to.empty() && fs::exists(to)) throw Missing(to.string() + " already exists");
 
-  if (to.empty()) refuse_living(trace, out.before);
+  if (to.empty()) refuse_running_program(trace, out.before);
   out.place = to.empty() ? trace.folder : to;
   const WorkFolder work(without_slash(out.place).string() + ".salvage");
   write_all(trace, work.path(), out);

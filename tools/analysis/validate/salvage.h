@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace that was cut or damaged, made whole: every line that can be read, and an end.
+// Repairs a truncated or damaged trace: keeps every readable line and adds an end line.
 //
-//   trace ─▶ its whole lines, byte for byte, and an end line ─▶ a new folder ─▶ validated ─▶ put in place
+//   trace ─▶ its valid lines, byte for byte, and an end line ─▶ a new folder ─▶ validated ─▶ moved into place
 //
-// Nothing is made up: a line is either kept as it is or dropped and counted in the loss, and with a name that
-// cannot be read all lines that refer to it. Only the end line is written anew (salvage_ledger.h says what it
-// holds), and summary.json is no longer final. The result stands where it was asked for once it
-// was found valid, as a whole; until then it lies beside that place under a name that ends in ".salvage".
-// Refuses, with what is wrong, a trace that is not valid even then.
+// No data is invented. A line is kept unchanged, or dropped and counted in the loss. If a line that defines a
+// name is unreadable, all lines that refer to it are dropped too. Only the end line is new
+// (salvage_ledger.h), and summary.json is no longer final. The result is written beside its place, under a
+// name that ends in ".salvage", and moved into place after it was validated. A trace that is still not valid
+// is refused, with its problems.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ namespace rangefinder {
 
 struct Salvage {
   Validation before;
-  Validation after;             ///< unless nothing was to be done
-  bool needed = false;          ///< false: `before` is valid, strictly
-  bool done = false;            ///< `after` is valid, and in `place`
+  Validation after;             ///< set if needed
+  bool needed = false;          ///< false: `before` is valid by the strict rules
+  bool done = false;            ///< `after` is valid, and the result is in `place`
   std::filesystem::path place;  ///< folder of the result
-  std::uint64_t kept = 0;       ///< lines, without the new end
+  std::uint64_t kept = 0;       ///< lines, without the new end line
   std::uint64_t dropped = 0;
 };
 
-/// Into `to`, which must not be there; empty: in place of the segments of `trace`. Throws Missing.
+/// Writes the result to `to`, which must not exist; empty: replaces the segments of `trace`. Throws Missing.
 [[nodiscard]] Salvage salvage_trace(const TraceFolder& trace, const std::filesystem::path& to);
 
 }  // namespace rangefinder

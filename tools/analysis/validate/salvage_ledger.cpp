@@ -10,7 +10,7 @@
 namespace rangefinder {
 namespace {
 
-/// What a call puts on the GPU, by its name: the profiler listens to no others.
+/// The kind of work that a call launches, from its name. The profiler records no other calls.
 WorkKind kind_of(std::string_view api) {
   if (api.starts_with("cuGraphLaunch")) return WorkKind::graph;
   if (api.starts_with("cuMemcpy")) return WorkKind::memcpy;
@@ -36,7 +36,7 @@ void SalvageLedger::add(const Line& line) {
 
 void SalvageLedger::take(const LaunchRecord& launch) {
   take_host(launch.host);
-  if (launch.result != 0) return;  // it put nothing on the GPU
+  if (launch.result != 0) return;  // a failed call launches nothing
   const auto thread = capturing_.find(launch.host.thread);
   const bool captured = thread != capturing_.end() && thread->second != 0;
   (captured ? captured_ : launched_)[index_of(kind_of(launch.api))].insert(launch.correlation);
@@ -126,14 +126,14 @@ EndRecord SalvageLedger::end(const CopyTruth& truth, const OwnCost& own_cost) co
     orphans += all_launched_.contains(correlation) ? 0 : records;
 
   end.loss = loss_;
-  const auto at_least = [&](Loss cause, std::uint64_t n) {
+  const auto raise_to = [&](Loss cause, std::uint64_t n) {
     std::uint64_t& loss = end.loss[static_cast<std::size_t>(cause)];
     loss = std::max(loss, n);
   };
-  at_least(Loss::launch_without_record, without_record);
-  at_least(Loss::record_without_launch, orphans);
-  at_least(Loss::gpu_work_untimed, untimed_);
-  at_least(Loss::nvtx_unclosed, open_ranges_.size());
+  raise_to(Loss::launch_without_record, without_record);
+  raise_to(Loss::record_without_launch, orphans);
+  raise_to(Loss::gpu_work_untimed, untimed_);
+  raise_to(Loss::nvtx_unclosed, open_ranges_.size());
   end.loss[static_cast<std::size_t>(Loss::lines_not_written)] += dropped_ + open_counter_ranges();
   return end;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end line that a killed program did not write, from the lines that it did.
+// Computes the end line that a killed program did not write, from the lines that it wrote.
 //
-//   each whole line ─▶ add() ─┐
-//   each line dropped ────────┴▶ end() ─▶ counts of lines, launched = recorded + exact + lost, loss
+//   each valid line ───▶ add() ─┐
+//   each dropped line ──────────┴▶ end() ─▶ counts of lines, launched = recorded + exact + lost, loss
 //
-// What is not known is taken for lost, never for recorded: a launch whose record is not there counts under
-// launch_without_record, though its record may only have been on its way. Lines that were damaged or never
-// came count as lines_not_written. A launch made while its thread captured a stream is no launch, unless a
-// record names it. Own cost is that of the last summary.json; without one it is 0.
+// Unknown work counts as lost, never as recorded. A launch without a record counts as launch_without_record,
+// although its record may just not have been written yet. Damaged and missing lines count as
+// lines_not_written. A launch made while its thread captured a stream is not counted, unless a record refers
+// to it. Own cost comes from the last summary.json, or is 0 without one.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class SalvageLedger {
   void add(const Line& line);
   void drop_line() { ++dropped_; }
 
-  /// `truth` and `own_cost` come from elsewhere.
+  /// `truth` and `own_cost` are copied to the end line.
   [[nodiscard]] EndRecord end(const CopyTruth& truth, const OwnCost& own_cost) const;
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
 
@@ -55,19 +55,19 @@ class SalvageLedger {
   void use_range(std::uint64_t range);
   [[nodiscard]] std::uint64_t open_counter_ranges() const;
 
-  std::map<std::string, std::uint64_t, std::less<>> lines_;  // by kind, of events
+  std::map<std::string, std::uint64_t, std::less<>> lines_;  // event lines by kind
   std::array<IdBitmap, kKinds> launched_, captured_;         // correlations, by WorkKind
   std::array<std::uint64_t, kKinds> exact_{};
   IdBitmap all_launched_, recorded_, exact_kernels_, kernel_records_;
-  std::unordered_map<std::uint32_t, std::uint64_t> waiting_;    // records by correlation, launch not yet seen
-  std::unordered_map<std::uint32_t, std::uint32_t> capturing_;  // threads: captures begun and not ended
+  std::unordered_map<std::uint32_t, std::uint64_t> waiting_;    // records without a launch, by correlation
+  std::unordered_map<std::uint32_t, std::uint32_t> capturing_;  // open captures by thread
   IdBitmap ranges_;
-  std::unordered_set<std::uint64_t> open_ranges_;  // named, not described
+  std::unordered_set<std::uint64_t> open_ranges_;  // used, without a line so far
   struct CounterRange {
     std::uint64_t launches = 0, described = 0;
   };
-  std::unordered_map<std::uint64_t, CounterRange> counter_ranges_;  // not yet complete
-  std::array<std::uint64_t, kLossCauses.size()> loss_{};            // of the last heartbeat
+  std::unordered_map<std::uint64_t, CounterRange> counter_ranges_;  // by number
+  std::array<std::uint64_t, kLossCauses.size()> loss_{};            // from the last heartbeat
   std::uint64_t untimed_ = 0, dropped_ = 0;
   TimeNs last_ns_ = 0;
 };

@@ -47,15 +47,15 @@ json member(const json& object, const char* key) {
   return object.is_object() ? object.value(key, json()) : json();
 }
 
-/// Exact bytes stand in the place of a module's sampled ones, which are then nowhere.
+/// Exact bytes replace a module's sampled ones, which the summary then does not have.
 bool shows_exact_bytes(const json& summary) {
   const auto is_exact = [](const json& row) { return member(row, "bytes_source") == "exact"; };
   const json modules = member(summary, "modules");
   return is_exact(member(summary, "outside")) || std::any_of(modules.begin(), modules.end(), is_exact);
 }
 
-/// What each byte of the summary's samples went to: not those that rows have for lost samples.
-Bytes given_away(const json& summary, const json& samples) {
+/// The sum of attributed and unattributed bytes in the summary, without bytes estimated for lost samples.
+Bytes distributed_bytes(const json& summary, const json& samples) {
   Bytes sums{};
   const auto add = [&](const json& row) {
     for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += number(row, kByteKeys[c]);
@@ -80,21 +80,23 @@ void check_sampled_summary(const TraceFolder& trace, const std::string& file, co
   SampleSums found;
   static_cast<void>(read_trace(trace, reader, found));
   const json samples = member(summary, "samples");
-  const auto compare = [&](const std::string& what, std::uint64_t said, std::uint64_t is, const char* where) {
-    if (said == is) return;
-    problems.add_at(
-        file, "summary",
-        what + " of samples: " + std::to_string(said) + " in the summary, " + std::to_string(is) + where);
+  const auto compare = [&](const std::string& what, std::uint64_t in_summary, std::uint64_t sum,
+                           const char* where) {
+    if (in_summary == sum) return;
+    problems.add_at(file, "summary",
+                    what + " of samples: " + std::to_string(in_summary) + " in the summary, " +
+                        std::to_string(sum) + where);
   };
   compare("count", number(samples, "count"), found.count, " in the trace");
   compare("idle", number(samples, "idle"), found.idle, " in the trace");
   const json all = member(samples, "all");
-  const Bytes given = given_away(summary, samples);
+  const Bytes distributed = distributed_bytes(summary, samples);
   const bool exact = shows_exact_bytes(summary);
   for (std::size_t c = 0; c < kByteKeys.size(); ++c) {
-    const std::uint64_t said = number(all, kByteKeys[c]);
-    compare(kByteKeys[c], said, found.bytes[c], " in the trace");
-    if (!exact) compare(kByteKeys[c], said, given[c], " in its modules, outside of them and unattributed");
+    const std::uint64_t in_summary = number(all, kByteKeys[c]);
+    compare(kByteKeys[c], in_summary, found.bytes[c], " in the trace");
+    if (!exact)
+      compare(kByteKeys[c], in_summary, distributed[c], " in its modules, outside of them and unattributed");
   }
 }
 

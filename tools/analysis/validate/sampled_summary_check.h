@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes of hardware samples are conserved: what the samples of the trace hold is what the summary says
-// they hold, and that is what its outermost modules, the work outside of any range and nobody got.
+// Checks that no sampled byte is lost: the samples' bytes equal those in the summary, and these equal the sum
+// over outermost modules, work outside of any range and unattributed bytes.
 //
 //   samples lines ─▶ sums ═ summary.samples.all ═ modules of depth 1 + outside + unattributed
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace rangefinder {
 
-/// Reads the samples of `trace` once more. `file`: the summary's, for messages. Throws Missing.
+/// Reads the samples of `trace` again. `file`: name of the summary, for messages. Throws Missing.
 void check_sampled_summary(const TraceFolder& trace, const std::string& file, const nlohmann::json& summary,
                            ProblemLog& problems);
 

@@ -24,14 +24,14 @@ class StructureCheck final : public TraceCheck {
                                  std::string(line_kind(line)) + "\" line");
     }
     if (is_header && std::exchange(has_header_, true)) ++second_headers_;
-    if (ended_) problems.add("end", "a line behind the end line");
+    if (ended_) problems.add("end", "a line after the end line");
     if (const auto* header = std::get_if<Header>(&line)) check(*header, problems);
     if (const auto* flush = std::get_if<FlushRecord>(&line)) check(*flush, problems);
     ended_ = ended_ || std::holds_alternative<EndRecord>(line);
   }
 
   void finish(const TraceFacts& facts, ProblemLog& problems) override {
-    // After lines that the disk did not take everything is named again in the same file.
+    // After a failed write the writer repeats the header and all names in the same file.
     if (second_headers_ != 0 && !facts.lines_lost()) {
       problems.add_at(facts.folder, "header",
                       std::to_string(second_headers_) + " headers in the middle of a segment");
@@ -50,8 +50,8 @@ class StructureCheck final : public TraceCheck {
  private:
   void check(const Header& header, ProblemLog& problems) {
     if (has_number_ && header.segment != file_number_) {
-      problems.add("segment", "the header says segment " + std::to_string(header.segment) +
-                                  ", the file's name " + std::to_string(file_number_));
+      problems.add("segment", "the header has segment " + std::to_string(header.segment) +
+                                  ", the file name " + std::to_string(file_number_));
     }
     if (!first_) {
       first_ = header;
@@ -65,38 +65,38 @@ class StructureCheck final : public TraceCheck {
 
   void compare(const Header& header, ProblemLog& problems) const {
     if (header.pid != first_->pid || header.host != first_->host) {
-      problems.add("header", "this segment is of process " + std::to_string(header.pid) + " on " +
-                                 header.host + ", the first of " + std::to_string(first_->pid) + " on " +
+      problems.add("header", "this segment is from process " + std::to_string(header.pid) + " on " +
+                                 header.host + ", the first is from " + std::to_string(first_->pid) + " on " +
                                  first_->host);
     }
     if (header.base_unix_ns != first_->base_unix_ns ||
         header.base_monotonic_ns != first_->base_monotonic_ns) {
-      problems.add("header", "the base of the clocks is not that of the first segment");
+      problems.add("header", "the base of the clocks differs from that of the first segment");
     }
   }
 
   void check(const FlushRecord& flush, ProblemLog& problems) {
     if (last_flush_) {
       if (flush.at_ns < last_flush_->at_ns)
-        problems.add("flush", "a heartbeat that is older than the one before");
+        problems.add("flush", "a heartbeat is older than the previous one");
       if (flush.records < last_flush_->records) {
-        problems.add("flush", "records went from " + std::to_string(last_flush_->records) + " back to " +
+        problems.add("flush", "records decreased from " + std::to_string(last_flush_->records) + " to " +
                                   std::to_string(flush.records));
       }
       for (std::size_t i = 0; i < kLossCauses.size(); ++i) {
         if (flush.loss[i] < last_flush_->loss[i]) {
-          problems.add("flush", std::string("the loss ") + kLossCauses[i].name + " became smaller");
+          problems.add("flush", std::string("the loss ") + kLossCauses[i].name + " decreased");
         }
       }
     }
     last_flush_ = flush;
   }
 
-  bool has_number_ = false;  ///< the file is named as segments are
+  bool has_number_ = false;  ///< the file has the name of a segment
   std::uint32_t file_number_ = 0;
   std::uint32_t first_number_ = 0;
   std::uint32_t last_number_ = 0;
-  std::uint32_t gap_ = 0;  ///< number of a segment whose predecessor is not there
+  std::uint32_t gap_ = 0;  ///< number of a segment whose predecessor is missing
   std::uint64_t second_headers_ = 0;
   bool begun_ = false;       ///< the segment has a line
   bool has_header_ = false;  ///< the segment has a header

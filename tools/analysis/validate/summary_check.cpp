@@ -28,7 +28,7 @@ bool is_bytes(std::string_view field) {
   return field == "dram_read_bytes" || field == "dram_write_bytes" || field == "l2_bytes";
 }
 
-/// Rows of one name are added up: two domains may have ranges of the same path text.
+/// Adds up rows with equal names: two domains may have ranges with the same path text.
 template <typename Object, std::size_t N>
 void add_row(Rows& rows, const std::string& name, const Object& row,
              const std::array<const char*, N>& fields) {
@@ -37,7 +37,7 @@ void add_row(Rows& rows, const std::string& name, const Object& row,
   const bool sampled = source != row.end() && *source == "sampled";
   for (const char* const field : fields) {
     const auto it = row.find(field);
-    if (sampled && is_bytes(field)) continue;  // of samples: compared as a whole
+    if (sampled && is_bytes(field)) continue;  // sampled: check_sampled_summary() compares the sums
     values[field] += it != row.end() && it->is_number_integer() ? it->template get<std::uint64_t>() : 0;
   }
   const auto copies = row.find("memcpy_bytes");
@@ -56,34 +56,34 @@ void add_rows(Rows& rows, const json& list, const char* key, const std::array<co
   }
 }
 
-void compare_values(const std::string& file, const std::string& name, const Values& told, const Values& found,
-                    ProblemLog& problems) {
-  Values all = told;
+void compare_values(const std::string& file, const std::string& name, const Values& reported,
+                    const Values& found, ProblemLog& problems) {
+  Values all = reported;
   all.insert(found.begin(), found.end());
   for (const auto& [field, unused] : all) {
-    const auto a = told.find(field);
+    const auto a = reported.find(field);
     const auto b = found.find(field);
-    const std::uint64_t said = a == told.end() ? 0 : a->second;
-    const std::uint64_t is = b == found.end() ? 0 : b->second;
-    if (said == is) continue;
+    const std::uint64_t in_summary = a == reported.end() ? 0 : a->second;
+    const std::uint64_t in_trace = b == found.end() ? 0 : b->second;
+    if (in_summary == in_trace) continue;
     problems.add_at(file, "summary",
-                    field + " of " + name + " is " + std::to_string(said) + " in the summary, " +
-                        std::to_string(is) + " in the trace");
+                    field + " of " + name + " is " + std::to_string(in_summary) + " in the summary, " +
+                        std::to_string(in_trace) + " in the trace");
   }
 }
 
-void compare_rows(const std::string& file, const char* what, const Rows& told, const Rows& found,
+void compare_rows(const std::string& file, const char* what, const Rows& reported, const Rows& found,
                   ProblemLog& problems) {
   for (const auto& [name, values] : found) {
-    const auto it = told.find(name);
-    if (it == told.end()) {
+    const auto it = reported.find(name);
+    if (it == reported.end()) {
       problems.add_at(file, "summary",
                       std::string(what) + " " + name + " is in the trace but not in the summary");
     } else {
       compare_values(file, name, it->second, values, problems);
     }
   }
-  for (const auto& [name, values] : told) {
+  for (const auto& [name, values] : reported) {
     if (found.count(name) == 0) {
       problems.add_at(file, "summary",
                       std::string(what) + " " + name + " is in the summary but not in the trace");
@@ -93,24 +93,24 @@ void compare_rows(const std::string& file, const char* what, const Rows& told, c
 
 void compare_modules(const std::string& file, const TraceTotals& trace, const json& summary,
                      ProblemLog& problems) {
-  Rows told, found;
-  add_rows(told, summary.value("modules", json::array()), "path", kModuleFields);
+  Rows reported, found;
+  add_rows(reported, summary.value("modules", json::array()), "path", kModuleFields);
   if (const auto outside = summary.find("outside"); outside != summary.end() && outside->is_object()) {
-    add_row(told, "(outside of any range)", *outside, kModuleFields);
+    add_row(reported, "(outside of any range)", *outside, kModuleFields);
   }
   const RowValues values(trace);
   for (const PathTotals& row : trace.totals.paths()) {
     const std::string name = row.path == 0 ? "(outside of any range)" : trace.path_text(row.path);
     add_row(found, name, module_row(row, name, values), kModuleFields);
   }
-  told["(outside of any range)"];  // a summary may leave it out when it is empty
-  compare_rows(file, "path", told, found, problems);
+  reported["(outside of any range)"];  // a summary may omit it when it is empty
+  compare_rows(file, "path", reported, found, problems);
 }
 
 void compare_kernels(const std::string& file, const TraceTotals& trace, const json& summary,
                      ProblemLog& problems) {
-  Rows told, found;
-  add_rows(told, summary.value("kernels", json::array()), "name", kKernelFields);
+  Rows reported, found;
+  add_rows(reported, summary.value("kernels", json::array()), "name", kKernelFields);
   const RowValues values(trace);
   for (const KernelTotals& row : trace.totals.kernels()) {
     const auto name = trace.kernel_names.find(row.name);
@@ -118,11 +118,11 @@ void compare_kernels(const std::string& file, const TraceTotals& trace, const js
     const auto object = kernel_row(row, &name->second, values);
     add_row(found, name->second.demangled, object, kKernelFields);
   }
-  // What is beyond the heaviest is one row in the summary.
-  const bool capped = told.erase("(other)") != 0;
-  told.erase("(unknown)");
+  // The summary combines all but the heaviest kernels in one row.
+  const bool capped = reported.erase("(other)") != 0;
+  reported.erase("(unknown)");
   if (capped) return;  // kernels of one demangled name may be on both sides of the cut
-  compare_rows(file, "kernel", told, found, problems);
+  compare_rows(file, "kernel", reported, found, problems);
 }
 
 template <typename Object>
@@ -137,43 +137,43 @@ std::string copy_name(const Object& row) {
 
 void compare_copies(const std::string& file, const TraceTotals& trace, const json& summary,
                     ProblemLog& problems) {
-  Rows told, found;
+  Rows reported, found;
   if (const auto list = summary.find("memcpy"); list != summary.end() && list->is_array()) {
     for (const json& row : *list) {
-      if (row.is_object()) add_row(told, copy_name(row), row, kCopyFields);
+      if (row.is_object()) add_row(reported, copy_name(row), row, kCopyFields);
     }
   }
   for (const MemcpyTotals& totals : trace.totals.copies()) {
     const auto row = copy_row(totals);
     add_row(found, copy_name(row), row, kCopyFields);
   }
-  compare_rows(file, "row of", told, found, problems);
+  compare_rows(file, "row of", reported, found, problems);
 }
 
 void compare_loss(const std::string& file, const TraceTotals& trace, const json& summary,
                   ProblemLog& problems) {
-  Values told, found;
+  Values reported, found;
   if (const auto loss = summary.find("loss"); loss != summary.end() && loss->is_object()) {
     for (const auto& [cause, n] : loss->items()) {
-      if (n.is_number_integer()) told[cause] = n.get<std::uint64_t>();
+      if (n.is_number_integer()) reported[cause] = n.get<std::uint64_t>();
     }
   }
   for (std::size_t i = 0; i < kLossCauses.size(); ++i) {
     if (trace.loss[i] != 0) found[kLossCauses[i].name] = trace.loss[i];
   }
-  compare_values(file, "loss", told, found, problems);
+  compare_values(file, "loss", reported, found, problems);
 }
 
-/// Exact mode alone: what samples said of copies, only their sharing can tell.
+/// Exact mode only: the truth of samples is known only after their attribution.
 void compare_truth(const TraceTotals& trace, ProblemLog& problems) {
   const CopyTruth& found = trace.totals.truth();
   if (!trace.end || (trace.samples_lines != 0 && found.copies == 0)) return;
   for (const auto& [key, member] : kTruthKeys) {
-    const std::uint64_t said = trace.end->truth.*member;
-    if (said == found.*member) continue;
+    const std::uint64_t in_end_line = trace.end->truth.*member;
+    if (in_end_line == found.*member) continue;
     problems.add_at(trace.files.folder.string(), "truth",
-                    std::string(key) + " is " + std::to_string(said) + " in the end line, " +
-                        std::to_string(found.*member) + " by the copies of the trace");
+                    std::string(key) + " is " + std::to_string(in_end_line) + " in the end line, " +
+                        std::to_string(found.*member) + " by the copies in the trace");
   }
 }
 
@@ -195,10 +195,10 @@ std::string check_summary(const TraceTotals& trace, ProblemLog& problems) {
     return {};
   }
   if (summary.value("final", json()) != json(true) || !trace.end) {
-    return "summary.json is from before the program's end, so it is not compared";
+    return "summary.json was written before the program ended, so it is not compared";
   }
   if (lines_lost(trace)) {
-    return "lines are missing by the ledger, so summary.json is not compared";
+    return "lines are missing according to the ledger, so summary.json is not compared";
   }
   compare_modules(file, trace, summary, problems);
   compare_kernels(file, trace, summary, problems);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// summary.json against the trace beside it: what the application added up while it ran
-// must be what the tools get from its lines. So must the truth in the end line.
+// Compares summary.json with its trace: the totals that the application computed while it ran must equal
+// those that the tools compute from the lines. The same for the truth in the end line.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace rangefinder {
 
-/// Reads `trace.files.folder`/summary.json. Compares only a final summary of a trace whose
-/// lines are all there; else returns a sentence that says why not, and "" if it compared.
+/// Reads `trace.files.folder`/summary.json. Compares only a final summary with a complete trace. Returns "",
+/// or a sentence with the reason why it did not compare.
 [[nodiscard]] std::string check_summary(const TraceTotals& trace, ProblemLog& problems);
 
 }  // namespace rangefinder

@@ -24,7 +24,7 @@ std::string text_of(const OrderedJson& value) {
   return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-/// Members one a line, and elements of their arrays, as the application writes it.
+/// One member per line, and one array element per line, as the application writes it.
 std::string document_text(const OrderedJson& summary) {
   std::string out = "{";
   const char* separator = "\n";
@@ -68,7 +68,7 @@ std::uint64_t size_of(const TraceFolder& trace) {
   return sum;
 }
 
-/// By demangled name, as the summary has them: several kernels may have one.
+/// Matches by demangled name, as in the summary; several kernels may share one.
 void put_kernels(OrderedJson& kernels, const TraceTotals& trace, const RowValues& values) {
   std::unordered_map<std::string, std::array<std::uint64_t, kSharedColumns>> by_name;
   for (const SampledKernel& kernel : values.sampled()->kernels) {
@@ -102,7 +102,7 @@ void put_samples(OrderedJson& summary, const TraceTotals& trace, const RowValues
   if (OrderedJson truth = truth_object(values.truth()); !truth.is_null()) summary["truth"] = std::move(truth);
 }
 
-/// The rules as what load_trace() shows its lines to.
+/// Passes the lines of load_trace() to the rules.
 class FindingsReader final : public Section {
  public:
   void line(const Line& line) override { rules_.line(line); }
@@ -115,9 +115,9 @@ class FindingsReader final : public Section {
 
 bool was_sampled(const OrderedJson& summary) {
   const auto process = summary.find("process");
-  const bool asked = process != summary.end() && process->is_object() &&
-                     process->value("counters", std::string()) == "sampled";
-  return asked || summary.contains("samples");
+  const bool requested = process != summary.end() && process->is_object() &&
+                         process->value("counters", std::string()) == "sampled";
+  return requested || summary.contains("samples");
 }
 
 std::string complete(const fs::path& folder, std::uint64_t max_bytes) {
@@ -128,22 +128,22 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes) {
   const std::vector<TraceFolder> traces = find_traces(folder.string());
   if (traces.size() != 1 || traces.front().segments.empty()) return {};
   if (size_of(traces.front()) > max_bytes) {
-    return "the trace is large, so it was not read again for findings" +
-           std::string(was_sampled(summary) ? ", and bytes are shared by time here" : "") +
-           "; `rangefinder report` does that";
+    return "the trace is large, so findings were not computed" +
+           std::string(was_sampled(summary) ? ", and sampled bytes are shared by time" : "") +
+           "; `rangefinder report` computes them";
   }
   FindingsReader rules;
   const TraceTotals trace = load_trace(traces.front(), nullptr, &rules);
   const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
   if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0) {
     if (!was_sampled(summary)) return {};
-    return "the trace is not whole, so bytes are those of the last summary, shared by time";
+    return "the trace is not complete, so bytes are those of the last summary, shared by time";
   }
   const RowValues values = load_row_values(trace);
   const SectionView view;
   summary["findings"] = findings_json(rules.findings({trace, values, view}));
   if (values.sampled() != nullptr) put_samples(summary, trace, values);
-  if (!replace_file(file, document_text(summary))) return "summary.json could not be written again";
+  if (!replace_file(file, document_text(summary))) return "summary.json could not be replaced";
   return {};
 }
 
@@ -153,7 +153,7 @@ std::string complete_summary(const fs::path& folder, std::uint64_t max_bytes) {
   try {
     return complete(folder, max_bytes);
   } catch (const std::exception& error) {
-    return std::string("the summary stays as the program left it: ") + error.what();
+    return std::string("the summary was not completed: ") + error.what();
   }
 }
 

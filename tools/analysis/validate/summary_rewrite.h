@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A summary.json with what could not be known while the program ran: sampled bytes, unmixed, and
-// what the rules find.
+// Completes summary.json after the program ended, with unmixed sampled bytes and the findings of the rules.
 //
 //   summary.json (bytes shared by time, no findings) ─┐
-//   trace beside it ─▶ one reading ─▶ FindingRules ───┼▶ summary.json: findings
+//   trace beside it ─▶ read once ─▶ FindingRules ───┼▶ summary.json: findings
 //                           └─▶ SampledTrace ─────────┴▶ modules, outside, kernels, samples, truth
 //
-// Refuses, and leaves the file as it is, where the trace does not hold all that the summary does.
+// Leaves the file unchanged if the trace does not have all lines that the summary counts.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +15,10 @@
 
 namespace rangefinder {
 
-/// Above this a trace is not read again when the program ends: its user waits for the prompt.
+/// A larger trace is not read again when the program ends, because the user waits for the prompt.
 inline constexpr std::uint64_t kMaxBytesToRead = 1'000'000'000;
 
-/// Returns why something was left as it was, "" if nothing was. Never throws for what is in the files.
+/// Returns the reason if something was not completed, otherwise "". Never throws because of file contents.
 [[nodiscard]] std::string complete_summary(const std::filesystem::path& folder,
                                            std::uint64_t max_bytes = kMaxBytesToRead);
 

@@ -17,7 +17,7 @@ class TimeCheck final : public TraceCheck {
   void finish(const TraceFacts& facts, ProblemLog& problems) override {
     if (facts.whole && facts.is_final && untimed_ > facts.lost(Loss::gpu_work_untimed)) {
       problems.add_at(facts.folder, "untimed",
-                      std::to_string(untimed_) + " pieces of GPU work have no times, the ledger knows of " +
+                      std::to_string(untimed_) + " pieces of GPU work have no times, the ledger counts " +
                           std::to_string(facts.lost(Loss::gpu_work_untimed)));
     }
   }

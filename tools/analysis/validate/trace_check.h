@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thing that `validate` looks at. Checks see every line in order and know nothing
-// of each other; validation.cpp runs them side by side.
+// Interface of one check of `validate`. Each check receives every line in order and is independent of the
+// others; validation.cpp runs them in one pass.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@
 
 namespace rangefinder {
 
-/// What is known once all lines were read.
+/// Facts that are known after all lines were read.
 struct TraceFacts {
   std::string folder;
-  bool whole = true;      ///< all segments were read, not one that the user named
-  bool is_final = false;  ///< the `end` line was there
-  EndRecord end;          ///< if is_final
-  std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< of the end, else of the last heartbeat
+  bool whole = true;                                     ///< false: a single segment that the user named
+  bool is_final = false;                                 ///< the trace has its `end` line
+  EndRecord end;                                         ///< if is_final
+  std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< from `end`, otherwise from the last heartbeat
 
   [[nodiscard]] std::uint64_t lost(Loss cause) const { return loss[static_cast<std::size_t>(cause)]; }
-  /// Lines that were written, or meant to be, are not in the files, and the ledger says so.
+  /// The ledger counts lines that are not in the files.
   [[nodiscard]] bool lines_lost() const {
     return lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) + lost(Loss::record_sink_errors) >
            0;
@@ -38,7 +38,7 @@ struct TraceFacts {
   }
 };
 
-/// Lines of things that happened: the end line counts them. The others name things or are about the trace.
+/// True for lines of events, which the end line counts. Other lines define names or describe the trace.
 [[nodiscard]] bool is_event(std::string_view kind);
 
 class TraceCheck {
@@ -49,7 +49,7 @@ class TraceCheck {
   virtual void finish(const TraceFacts&, ProblemLog&) {}
 };
 
-/// Headers, order of segments, heartbeats, the end.
+/// Headers, order of segments, heartbeats, the end line.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_structure_check();
 /// Ids resolve within the segment, parents come first, one id has one content.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_identity_check();
@@ -57,14 +57,14 @@ class TraceCheck {
 [[nodiscard]] std::unique_ptr<TraceCheck> make_time_check();
 /// Push/pop ranges of a thread nest.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_nesting_check();
-/// What names a range was done while it was open, GPU work names the range of its launch.
+/// Lines with a range lie inside it; GPU work has the range of its launch.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_placement_check();
-/// One launch a correlation id, a launch for every piece of GPU work, a kernel line for every exact
-/// kernel; as many launches have records as the ledger says.
+/// One launch per correlation id, a launch for every piece of GPU work, and a kernel line for every exact
+/// kernel. The number of launches with records equals that of the ledger.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_launch_check();
-/// Launches that share a counter range, and that range's line, which counts them.
+/// The line of a counter range counts the launches that share it.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_counter_range_check();
-/// The end's counts are those of the lines; launched = recorded + exact + lost.
+/// The counts of the end line equal those of the lines; launched = recorded + exact + lost.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_ledger_check();
 
 }  // namespace rangefinder

@@ -58,7 +58,7 @@ class Validator final : public TraceVisitor {
     for (const auto& check : checks_) check->finish(facts_, problems_);
     return facts_;
   }
-  /// The very first line is none of this format, so what follows was not judged.
+  /// The first line is not in this format, so the rest was not checked.
   [[nodiscard]] bool foreign() const noexcept { return foreign_; }
 
  private:
@@ -70,7 +70,7 @@ class Validator final : public TraceVisitor {
 };
 
 void report_ending(const ReadSummary& read, const TraceFacts& facts, bool strict, Validation& out) {
-  const auto tell = [&](const char* kind, const std::string& file, const std::string& text, bool fault) {
+  const auto report = [&](const char* kind, const std::string& file, const std::string& text, bool fault) {
     if (fault) {
       out.problems.add_at(file, kind, text);
     } else {
@@ -80,15 +80,15 @@ void report_ending(const ReadSummary& read, const TraceFacts& facts, bool strict
   if (read.torn) {
     const std::string place = read.torn_file.string() + ":" + std::to_string(read.torn_line);
     const bool inside = read.torn_inside && !facts.lines_lost();
-    tell("torn", read.torn_file.string(),
-         place + (inside ? ": the segment is cut here, and others follow"
-                         : ": the last line is torn; everything before it is whole"),
-         strict || inside);
+    report("torn", read.torn_file.string(),
+           place + (inside ? ": the segment is cut here, and others follow"
+                           : ": the last line is torn; everything before it is complete"),
+           strict || inside);
   }
   if (facts.whole && !facts.is_final) {
-    tell("no-end", facts.folder,
-         "no end line: the program was killed, or is still running; at most the last second is missing",
-         strict);
+    report("no-end", facts.folder,
+           "no end line: the program was killed or is still running; at most the last second is missing",
+           strict);
   }
 }
 
@@ -97,7 +97,7 @@ void compare_summary(const TraceFolder& trace, Validation& out) {
     std::string note = check_summary(load_trace(trace), out.problems);
     if (!note.empty()) out.notes.push_back(std::move(note));
   } catch (const Missing&) {
-    // The lines cannot be added up at all: the problems found before say why.
+    // The trace has no totals to compare. The problems found before report the reason.
   }
 }
 
@@ -115,7 +115,7 @@ Validation validate_trace(const TraceFolder& trace, bool strict) {
   const ReadSummary read = read_trace(trace, reader, validator);
   out.lines = read.lines;
   const TraceFacts& facts = validator.finish(trace);
-  if (read.lines == 0) out.problems.add_at(out.place, "header", "no whole line in this trace");
+  if (read.lines == 0) out.problems.add_at(out.place, "header", "this trace has no complete line");
   if (validator.foreign()) return out;
   report_ending(read, facts, strict, out);
   if (trace.whole && read.lines > 0) compare_summary(trace, out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is this a true trace? Structure (every line is one of the format) and sense (what
-// trace_check.h lists), over all of its segments, and the summary beside them.
+// Validates a trace over all of its segments: the structure (every line is in the format), the content
+// (trace_check.h), and the summary beside it.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace rangefinder {
 
 struct Validation {
-  std::string place;  ///< folder, or the file that was named
+  std::string place;  ///< folder, or the file that the user named
   std::uint64_t segments = 0;
   std::uint64_t lines = 0;
   ProblemLog problems;
-  std::vector<std::string> notes;  ///< what is worth knowing and no fault
+  std::vector<std::string> notes;  ///< worth knowing, but no problems
   [[nodiscard]] bool valid() const noexcept { return problems.count() == 0; }
 };
 

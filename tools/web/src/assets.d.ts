@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Styles are taken in by the bundler.
+// The bundler processes imported styles.
 declare module "*.css";

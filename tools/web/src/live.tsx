@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of `rangefinder serve`: what there is to look at, or one running program, by the URL's hash.
+// The page of `rangefinder serve`. The URL's hash selects the lists or one running program.
 //
 //   #            lists of programs and traces         live/home.tsx
 //   #pid=4711    that program, live                   live/program.tsx
 //
-// It asks the server that it came from and nobody else; "Open in Perfetto" alone goes further, when clicked.
+// It requests data from its own server only. A click on "Open in Perfetto" is the one exception.
 import { render, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Home } from "./live/home";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page: unpacks the tables, shows them, then unpacks the timeline behind the reader's back.
+// The page: unpacks and shows the tables, then unpacks the timeline in the background.
 //
-//   data/    what the trace says            ui/     tables, tips, header
-//   state.ts what is shown and selected     views/  one file or a few a view
+//   data/    data of the trace              ui/     tables, tips, header
+//   state.ts what is shown and selected     views/  one or more files per view
 import { render, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Tables } from "./data/rows";
@@ -58,7 +58,7 @@ function Page({ traces }: { traces: readonly Trace[] }): JSX.Element {
   const state = useStore();
   const [timelines, setTimelines] = useState<readonly TimelineData[]>();
   useEffect(() => {
-    // After the first paint: the timeline is most of the data.
+    // After the first paint, because the timeline is most of the data.
     const timer = window.setTimeout(() => void readTimelines(traces).then(setTimelines), 30);
     return () => window.clearTimeout(timer);
   }, []);
@@ -82,7 +82,7 @@ async function start(): Promise<void> {
   try {
     const tables = await unpack<Tables>("tables");
     const traces = tables.traces.map((one, i) => new Trace(one, i));
-    // Who names two traces wants to know what differs.
+    // For two traces show the difference first.
     if (traces.length === 2 && location.hash === "") history.replaceState(null, "", "#view=diff");
     startState();
     startTheme();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the page shows and what is selected, mirrored in the URL's hash so that a link leads back to it.
+// What the page shows and what is selected, mirrored in the URL's hash so that a link restores it.
 //
 //   #view=timeline&trace=1&module=model/decoder&kernel=_Z4gemm&from=1200&to=3400
 //
-// One store; every view reads it and changes it, which is how selecting in one view shows in all.
+// All views read and change this one store, so a selection in one view shows in all.
 import { useEffect, useState } from "preact/hooks";
 import { kMetrics, type Metric } from "./data/trace";
 
@@ -24,17 +24,17 @@ export type View = (typeof kViews)[number];
 export interface State {
   view: View;
   trace: number;
-  /** The one that `diff` compares with. */
+  /** Index of the trace that `diff` compares with. */
   against: number;
   /** Path of a module; undefined: none. */
   module: string | undefined;
   /** kernelKey(); undefined: none. */
   kernel: string | undefined;
   metric: Metric;
-  /** Of the timeline, ns; both undefined: all. */
+  /** Visible time of the timeline, ns; both undefined: all. */
   from: number | undefined;
   to: number | undefined;
-  /** Table of kernels: only those of the selected module; one row a module. */
+  /** Table of kernels: only kernels of the selected module; one row per module. */
   within: boolean;
   grouped: boolean;
   /** Scatter: deepest level shown. */
@@ -58,16 +58,16 @@ const kDefaults: State = {
 let state: State = kDefaults;
 const listeners = new Set<() => void>();
 
-function number(text: string | null, least = 0): number | undefined {
+function number(text: string | null, min = 0): number | undefined {
   const value = text === null || text === "" ? NaN : Number(text);
-  return Number.isFinite(value) && value >= least ? value : undefined;
+  return Number.isFinite(value) && value >= min ? value : undefined;
 }
 
 export function stateOf(hash: string): State {
   const from = new URLSearchParams(hash.replace(/^#/, ""));
-  const pick = <T extends string>(key: string, known: readonly T[], otherwise: T): T => {
+  const pick = <T extends string>(key: string, known: readonly T[], fallback: T): T => {
     const text = from.get(key) as T | null;
-    return text !== null && known.includes(text) ? text : otherwise;
+    return text !== null && known.includes(text) ? text : fallback;
   };
   return {
     view: pick("view", kViews, kDefaults.view),
@@ -102,7 +102,7 @@ let waiting = 0;
 function writeHash(): void {
   waiting = 0;
   written = hashOf(state);
-  // replaceState: zooming would fill the history otherwise.
+  // replaceState, because zooming would fill the history.
   history.replaceState(null, "", written);
 }
 
@@ -111,7 +111,7 @@ export function update(change: Partial<State>): void {
   state = { ...state, ...change };
   if ((Object.keys(change) as (keyof State)[]).every((key) => before[key] === state[key])) return;
   if (before.view !== state.view) history.pushState(null, "", (written = hashOf(state)));
-  // Browsers refuse more than some hundred changes of the URL in ten seconds.
+  // Browsers limit changes of the URL to some hundred in ten seconds.
   else if (waiting === 0) waiting = window.setTimeout(writeHash, 150);
   for (const listener of [...listeners]) listener();
 }
@@ -130,7 +130,7 @@ export function useStore(): State {
   return seen;
 }
 
-/** Once, before the first view is drawn. */
+/** Call it once, before the first view is drawn. */
 export function startState(): void {
   state = stateOf(location.hash);
   const read = (): void => {

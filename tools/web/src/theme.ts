@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Colours for canvases, which know no CSS: read from the page's custom properties, again when the
-// reader's preference or choice changes.
+// Colours for canvases, which cannot use CSS: read from the page's custom properties, and again when the
+// preferred or chosen theme changes.
 import { useEffect, useState } from "preact/hooks";
 
 export interface Theme {
@@ -14,9 +14,9 @@ export interface Theme {
   warn: string;
   unknown: string;
   dark: boolean;
-  /** Ten colours that differ, for names. */
+  /** Ten distinct colours for names. */
   names: string[];
-  /** Text on them. */
+  /** Colour of text on them. */
   onNames: string;
 }
 
@@ -57,7 +57,7 @@ function again(): void {
 
 export function startTheme(): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-  // Paper is white, whatever the screen is.
+  // Paper is white, also with a dark theme.
   matchMedia("print").addEventListener("change", again);
 }
 
@@ -91,8 +91,8 @@ const kDark: readonly Rgb[] = [
   [168, 220, 246],
 ];
 
-/** A part of the limit, 0 to 1, as a colour, and the colour of text on it. By its square root: most
-    modules are far from any limit, and ought to differ all the same. */
+/** Colour for a share of the limit, 0 to 1, and the colour of text on it. Uses the square root, so that modules
+    far from any limit, which are most, still differ. */
 export function shareColor(of: Theme, share: number | undefined): { fill: string; text: string } {
   if (share === undefined) return { fill: of.unknown, text: of.text };
   const ramp = of.dark ? kDark : kLight;

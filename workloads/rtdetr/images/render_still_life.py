@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """render_still_life.py OUT.png: three fruits on a table, by ray tracing.
 
-The photograph that comes with rtdetr is this picture, so that it is ours to give away. Standard library only;
-takes about 10 s. still_life.jpg is the same picture, compressed once with stb_image_write at quality 90.
+rtdetr comes with this picture as its photograph, because we may redistribute it. Standard library only; takes about
+10 s. still_life.jpg is the same picture, compressed once with stb_image_write at quality 90.
 """
 import math
 import struct
@@ -11,8 +11,8 @@ import sys
 import zlib
 
 WIDTH, HEIGHT = 320, 240
-SAMPLES = 2  # a side of each pixel
-LIGHT = (-0.55, 0.75, -0.4)  # towards it; length 1 within a percent
+SAMPLES = 2  # per side of each pixel
+LIGHT = (-0.55, 0.75, -0.4)  # towards the light; length 1 within a percent
 # (centre, radius, colour): two oranges and an apple
 SPHERES = (((-1.25, 0.8, 4.6), 0.8, (0.95, 0.50, 0.08)),
            ((0.35, 0.7, 3.9), 0.7, (0.93, 0.46, 0.06)),
@@ -47,7 +47,7 @@ def lit(point):
 def sphere_colour(number, point, direction):
     centre, radius, colour = SPHERES[number]
     normal = tuple((p - c) / radius for p, c in zip(point, centre))
-    # The skin: small dents, which move the normal and nothing else.
+    # The skin: small dents, which change only the normal.
     dent = 0.04 * math.sin(38 * point[0]) * math.sin(41 * point[1]) * math.sin(37 * point[2])
     diffuse = max(dot(normal, LIGHT) + dent, 0) if lit(point) else 0
     reflected = tuple(d - 2 * dot(direction, normal) * n for d, n in zip(direction, normal))
@@ -101,7 +101,7 @@ def png_chunk(kind, data):
 
 
 def write_png(path, rows):
-    """Each row as differences from the one above (filter 2), which suits smooth pictures."""
+    """Each row as differences from the one above (filter 2), which compresses smooth pictures well."""
     above, filtered = bytes(3 * WIDTH), bytearray()
     for row in rows:
         filtered += b"\2" + bytes((here - up) % 256 for here, up in zip(row, above))

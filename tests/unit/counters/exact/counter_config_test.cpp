@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One GPU's configuration, made by the real libcupti for a device that is not there.
+// One GPU's configuration, built by the real libcupti for a fake device.
 #include "profiler/counters/exact/counter_config.h"
 
 #include <array>
@@ -20,7 +20,7 @@ constexpr std::uint8_t kImage[8] = {};
 
 }  // namespace
 
-TEST_CASE("bytes are one group of one pass, in the order that values are read in") {
+TEST_CASE("bytes are one group of one pass, in the order of ExactMetric") {
   COUNTERS_OR_SKIP(cupti);
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig config(library);
@@ -35,7 +35,7 @@ TEST_CASE("bytes are one group of one pass, in the order that values are read in
   CHECK(config.error().empty());
 }
 
-TEST_CASE("every group of several sets is one pass with the time in front") {
+TEST_CASE("every group of several sets takes one pass and begins with the time") {
   COUNTERS_OR_SKIP(cupti);
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig config(library);
@@ -52,7 +52,7 @@ TEST_CASE("every group of several sets is one pass with the time in front") {
   }
 }
 
-TEST_CASE("a device that refuses says at which step, and the cure") {
+TEST_CASE("a refusal names the failed step and says how to fix it") {
   COUNTERS_OR_SKIP(cupti);
   const auto error_with = [&](CUptiResult test::DeviceWithoutGpu::*step, CUptiResult result) {
     const CuptiLibrary library = test::without_gpu(cupti);
@@ -73,7 +73,7 @@ TEST_CASE("a device that refuses says at which step, and the cure") {
   CHECK(refused.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
 }
 
-TEST_CASE("a chip or a metric that is not known is an error, and a sentence") {
+TEST_CASE("an unknown chip or metric is an error with a sentence") {
   COUNTERS_OR_SKIP(cupti);
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig wrong_metric(library), wrong_chip(library);
@@ -86,7 +86,7 @@ TEST_CASE("a chip or a metric that is not known is an error, and a sentence") {
   CHECK(wrong_chip.error().find("XX999") != std::string::npos);
 }
 
-TEST_CASE("of bytes all values count, of other metrics only the time") {
+TEST_CASE("bytes need all values, other metrics only the time") {
   COUNTERS_OR_SKIP(cupti);
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig bytes(library), other(library);
@@ -107,7 +107,7 @@ TEST_CASE("of bytes all values count, of other metrics only the time") {
   CHECK_FALSE(evaluate(other, {kNan, 1e9, 6, 7}));
 }
 
-TEST_CASE("a metric that cannot be evaluated leaves the others their values") {
+TEST_CASE("a metric that cannot be evaluated does not affect the others") {
   COUNTERS_OR_SKIP(cupti);
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig config(library);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches of counter ranges on their way to the drain thread: values, and ranges without.
+// Batches of counter ranges for the drain thread: with values and without.
 #include "profiler/counters/exact/exact_batches.h"
 
 #include <limits>
@@ -23,7 +23,7 @@ std::vector<ExactLaunch> ranges_of(std::uint32_t count) {
   return ranges;
 }
 
-/// Batches, and the configuration of a GPU that has the counters of bytes.
+/// Batches, and the configuration of a GPU for the set `bytes`.
 struct Collected {
   explicit Collected(const CuptiFunctions& real) : library(test::without_gpu(real)), config(library) {
     REQUIRE(config.build(nullptr, 0, "bytes"));
@@ -44,7 +44,7 @@ struct Collected {
 
 }  // namespace
 
-TEST_CASE("values go to the range of their number, in whatever order CUPTI has them") {
+TEST_CASE("values go to the range of their number, in any order") {
   COUNTERS_OR_SKIP(cupti);
   Collected collected(cupti);
   test::device.range_names = {"2", "0", "1"};
@@ -62,7 +62,7 @@ TEST_CASE("values go to the range of their number, in whatever order CUPTI has t
   CHECK(collected.batches.given() == 1);
 }
 
-TEST_CASE("a range without values, or with one that is no number, says that they are lost") {
+TEST_CASE("a range without values, or with a NaN, has the outcome lost") {
   COUNTERS_OR_SKIP(cupti);
   Collected collected(cupti);
   test::device.range_names = {"0", "2"};  // number 1 is missing
@@ -78,7 +78,7 @@ TEST_CASE("a range without values, or with one that is no number, says that they
   CHECK(collected.loss.get(Loss::exact_unmeasured) == 2);
 }
 
-TEST_CASE("a range that was disturbed has no values although CUPTI has some") {
+TEST_CASE("a disturbed range stays unmeasured although CUPTI has values") {
   COUNTERS_OR_SKIP(cupti);
   Collected collected(cupti);
   test::device.range_names = {"0"};
@@ -91,7 +91,7 @@ TEST_CASE("a range that was disturbed has no values although CUPTI has some") {
   CHECK(collected.take().at(0).outcome == CounterOutcome::shared);
 }
 
-TEST_CASE("names that are no number of the batch change nothing") {
+TEST_CASE("names that are no range number of the batch are ignored") {
   COUNTERS_OR_SKIP(cupti);
   Collected collected(cupti);
   test::device.range_names = {"7", "", "x"};
@@ -102,7 +102,7 @@ TEST_CASE("names that are no number of the batch change nothing") {
   CHECK(collected.take().at(0).outcome == CounterOutcome::lost);
 }
 
-TEST_CASE("without an image, a readable one, or a configuration, launches come all the same") {
+TEST_CASE("launches are delivered even without an image, a readable one, or a configuration") {
   COUNTERS_OR_SKIP(cupti);
   Collected collected(cupti);
   test::device.range_names = {"0"};
@@ -120,7 +120,7 @@ TEST_CASE("without an image, a readable one, or a configuration, launches come a
   CHECK(collected.loss.get(Loss::exact_unmeasured) == 3);
 }
 
-TEST_CASE("the launches of a range without values count, those of one with values do not") {
+TEST_CASE("the launches of a range without values count as unmeasured, each once") {
   COUNTERS_OR_SKIP(cupti);
   Collected collected(cupti);
   ExactLaunch range, inside, refused;
@@ -138,7 +138,7 @@ TEST_CASE("the launches of a range without values count, those of one with value
   CHECK(collected.loss.get(Loss::exact_unmeasured) == 5);
 }
 
-TEST_CASE("small batches are many, and what does not fit is counted") {
+TEST_CASE("many small batches fit, and what does not fit is counted") {
   COUNTERS_OR_SKIP(cupti);
   Collected collected(cupti);
   const std::vector<std::uint8_t> large(ExactBatches::kMaxImageBytes / 2 + 1);
@@ -156,7 +156,7 @@ TEST_CASE("small batches are many, and what does not fit is counted") {
   CHECK(collected.take().size() == 3);
 }
 
-TEST_CASE("launches that nobody takes are bounded, and those that do not fit counted") {
+TEST_CASE("waiting launches are bounded, and those that do not fit are counted") {
   COUNTERS_OR_SKIP(cupti);
   Collected collected(cupti);
 

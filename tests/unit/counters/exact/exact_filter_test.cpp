@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kScale = "_Z5scalePfi";                  // scale(float*, int)
 constexpr const char* kNccl = "_Z24ncclDevKernel_AllReducev";  // ncclDevKernel_AllReduce()
 
-/// Tables with the path model/decoder and one whose name has a slash in it.
+/// Tables with the path model/decoder and one whose name contains a slash.
 struct Tables {
   std::unique_ptr<Recorder> recorder = std::make_unique<Recorder>();
   std::uint32_t model = child(0, "model");
@@ -29,7 +29,7 @@ struct Tables {
 
 }  // namespace
 
-TEST_CASE("without options everything is measured but what may wait") {
+TEST_CASE("without options everything is measured except kernels that may wait") {
   const Tables t;
   ExactFilter filter({}, *t.recorder);
 
@@ -39,7 +39,7 @@ TEST_CASE("without options everything is measured but what may wait") {
   CHECK(filter.choose(t.nccl, t.decoder) == ExactChoice::may_wait);
 }
 
-TEST_CASE("a glob chooses by path, and leaves out what has none") {
+TEST_CASE("a glob selects by path, and excludes launches without one") {
   const Tables t;
   Options options;
   options.exact_range = "model/dec*";
@@ -51,7 +51,7 @@ TEST_CASE("a glob chooses by path, and leaves out what has none") {
   CHECK(filter.choose(t.scale, 0) == ExactChoice::not_wanted);
 }
 
-TEST_CASE("one that may wait is told also where nobody wants its bytes") {
+TEST_CASE("a kernel that may wait is reported even if its bytes are not wanted") {
   const Tables t;
   Options options;
   options.exact_range = "model/decoder";
@@ -60,7 +60,7 @@ TEST_CASE("one that may wait is told also where nobody wants its bytes") {
   CHECK(filter.choose(t.nccl, t.model) == ExactChoice::may_wait);
 }
 
-TEST_CASE("a slash inside of a name is no level") {
+TEST_CASE("a slash inside a name is no level") {
   const Tables t;
   Options options;
   options.exact_range = "a/b";
@@ -72,7 +72,7 @@ TEST_CASE("a slash inside of a name is no level") {
   CHECK(escaped.choose(t.scale, t.slash) == ExactChoice::measure);
 }
 
-TEST_CASE("a regular expression is looked for in the demangled name, and leaves out copies") {
+TEST_CASE("a regular expression searches the demangled name, and excludes copies") {
   const Tables t;
   Options options;
   options.exact_kernel = R"(^scale\(float)";
@@ -84,7 +84,7 @@ TEST_CASE("a regular expression is looked for in the demangled name, and leaves 
   CHECK(filter.choose(t.nccl, t.decoder) == ExactChoice::may_wait);
 }
 
-TEST_CASE("a kernel to skip counts as one that may wait") {
+TEST_CASE("a kernel of --exact-skip counts as one that may wait") {
   const Tables t;
   Options options;
   options.exact_skip = "sca.e";
@@ -94,13 +94,13 @@ TEST_CASE("a kernel to skip counts as one that may wait") {
   CHECK(filter.choose(t.recorder->names.intern("_Z6reducePf"), t.decoder) == ExactChoice::measure);
 }
 
-TEST_CASE("a kernel that was found waiting is known from then on") {
+TEST_CASE("a kernel that was found waiting may wait from then on") {
   const Tables t;
   ExactFilter filter({}, *t.recorder);
   REQUIRE(filter.choose(t.scale, t.decoder) == ExactChoice::measure);
 
   filter.add_waiter(t.scale);
-  filter.add_waiter(0);  // nobody could say which one
+  filter.add_waiter(0);  // unknown kernel
 
   CHECK(filter.choose(t.scale, t.decoder) == ExactChoice::may_wait);
   CHECK(filter.choose(0, t.decoder) == ExactChoice::measure);
@@ -120,7 +120,7 @@ TEST_CASE("kernels of libraries that wait for peers are known by name") {
   }
 }
 
-TEST_CASE("a name of any length and kind is decided without trouble") {
+TEST_CASE("names of any length and out-of-range ids are handled") {
   const Tables t;
   Options options;
   options.exact_kernel = "(a|b)*c";  // a matcher's stack grows with the text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches wait for a configuration as long as one may come.
+// How long launches wait for a configuration.
 #include "profiler/counters/exact/exact_gpus.h"
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kShort{1};  // less than a launch waits for a configuration
+constexpr std::chrono::seconds kShort{1};  // shorter than kConfigPatience
 
 CUcontext some_context() {
   static int place = 0;
@@ -40,7 +40,7 @@ CuptiLibrary library_that_refuses() {
   return library;
 }
 
-std::atomic<bool> loading{false};  // as a thread that waits for the loader's lock
+std::atomic<bool> loading{false};  // simulates a thread that waits for the loader's lock
 
 CuptiLibrary library_that_is_being_loaded() {
   CuptiLibrary library;
@@ -53,7 +53,7 @@ CuptiLibrary library_that_is_being_loaded() {
 
 }  // namespace
 
-TEST_CASE("no launch waits for a configuration that there is no memory for") {
+TEST_CASE("no launch waits for a configuration after an out-of-memory error") {
   const CuptiLibrary library = library_without_memory();
   LossLedger loss;
   ExactGpus gpus(library, loss, "bytes");
@@ -66,7 +66,7 @@ TEST_CASE("no launch waits for a configuration that there is no memory for") {
   CHECK(loss.get(Loss::record_sink_errors) == 1);
 }
 
-TEST_CASE("nor for one that nobody builds") {
+TEST_CASE("no launch waits for a configuration that is not being built") {
   const CuptiLibrary library = library_that_refuses();
   LossLedger loss;
   ExactGpus gpus(library, loss, "bytes");
@@ -78,7 +78,7 @@ TEST_CASE("nor for one that nobody builds") {
   CHECK(Clock::now() - begin < kShort);
 }
 
-TEST_CASE("it waits for one that is being built, also if that says why there are no counters") {
+TEST_CASE("a launch waits for a configuration in progress, even if that ends with an error") {
   const CuptiLibrary library = library_that_refuses();
   LossLedger loss;
   ExactGpus gpus(library, loss, "bytes");
@@ -91,7 +91,7 @@ TEST_CASE("it waits for one that is being built, also if that says why there are
   CHECK(gpus.wait_until_built(kShort));
 }
 
-TEST_CASE("after one launch has waited in vain no other waits, on any GPU, and what comes late is there") {
+TEST_CASE("after one timeout no launch waits, on any GPU, and a late configuration is still used") {
   const CuptiLibrary library = library_that_is_being_loaded();
   LossLedger loss;
   ExactGpus gpus(library, loss, "bytes");
@@ -110,7 +110,7 @@ TEST_CASE("after one launch has waited in vain no other waits, on any GPU, and w
   CHECK(gpus.wait_for(0) != nullptr);
 }
 
-TEST_CASE("a library whose counters may not be asked for is not asked, and says why") {
+TEST_CASE("a library without counter support is not called, and the error gives the reason") {
   CuptiLibrary library = library_without_memory();
   library.no_counters = "the program is built with AddressSanitizer";
   LossLedger loss;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which work has not ended, with a driver that says what a test wants.
+// Which work has not ended, with a fake driver.
 #include "profiler/counters/exact/work_in_flight.h"
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr std::int64_t kSomeNs = 5'000'000;
 
 std::set<CUstream> busy;  // streams that are not idle
 int queries = 0;
-int busy_for = 0;  // queries until everything is idle; 0: as `busy` says
+int busy_for = 0;  // queries until everything is idle; 0: `busy` decides
 
 CUresult query(CUstream stream) {
   ++queries;
@@ -41,7 +41,7 @@ WorkInFlight fresh() {
 
 }  // namespace
 
-TEST_CASE("nothing launched is idle, and nobody is asked") {
+TEST_CASE("without launches it is idle, and no stream is queried") {
   WorkInFlight work = fresh();
 
   CHECK(work.idle());
@@ -49,7 +49,7 @@ TEST_CASE("nothing launched is idle, and nobody is asked") {
   CHECK(queries == 0);
 }
 
-TEST_CASE("only streams that had work since they were idle are asked about") {
+TEST_CASE("only streams that had work since they were idle are queried") {
   WorkInFlight work = fresh();
   busy = {stream(1)};
   REQUIRE(work.add(stream(1), 7, false));
@@ -67,7 +67,7 @@ TEST_CASE("only streams that had work since they were idle are asked about") {
   CHECK(queries == 0);
 }
 
-TEST_CASE("waiting ends with the work, or with the patience") {
+TEST_CASE("waiting ends with the work or after the timeout") {
   WorkInFlight work = fresh();
   busy = {stream(1)};
   REQUIRE(work.add(stream(1), 7, false));
@@ -77,7 +77,7 @@ TEST_CASE("waiting ends with the work, or with the patience") {
   CHECK(work.wait(std::int64_t{60'000'000'000}));
 }
 
-TEST_CASE("the kernel launched last into a stream that is not idle is the one to name") {
+TEST_CASE("the unfinished kernel is the last one of a stream that is not idle") {
   WorkInFlight work = fresh();
   busy = {stream(2)};
   REQUIRE(work.add(stream(1), 5, false));
@@ -90,7 +90,7 @@ TEST_CASE("the kernel launched last into a stream that is not idle is the one to
   CHECK_FALSE(work.has_waiter());
 }
 
-TEST_CASE("work that is known to wait is no news, and copies have no name") {
+TEST_CASE("known waiters and copies are not reported as unfinished kernels") {
   WorkInFlight work = fresh();
   busy = {stream(1), stream(2)};
   REQUIRE(work.add(stream(1), 5, true));
@@ -102,7 +102,7 @@ TEST_CASE("work that is known to wait is no news, and copies have no name") {
   CHECK(work.unfinished() == 0);
 }
 
-TEST_CASE("a stream stays one that waits until it is idle") {
+TEST_CASE("a stream counts as waiting until it is idle") {
   WorkInFlight work = fresh();
   busy = {stream(1)};
   REQUIRE(work.add(stream(1), 5, true));
@@ -114,7 +114,7 @@ TEST_CASE("a stream stays one that waits until it is idle") {
   CHECK_FALSE(work.has_waiter());
 }
 
-TEST_CASE("a stream that ends to exist is not asked about") {
+TEST_CASE("a destroyed stream is not queried") {
   WorkInFlight work = fresh();
   busy = {stream(1)};
   REQUIRE(work.add(stream(1), 5, false));
@@ -126,7 +126,7 @@ TEST_CASE("a stream that ends to exist is not asked about") {
   CHECK(queries == 1);
 }
 
-TEST_CASE("more busy streams than can be followed are refused, idle ones make room") {
+TEST_CASE("too many busy streams are refused, idle ones make room") {
   WorkInFlight work = fresh();
   for (std::uintptr_t i = 1; i <= WorkInFlight::kMaxStreams; ++i) {
     busy.insert(stream(i));
@@ -134,12 +134,12 @@ TEST_CASE("more busy streams than can be followed are refused, idle ones make ro
   }
 
   CHECK_FALSE(work.add(stream(1000), 1, false));
-  CHECK(work.add(stream(1), 2, false));  // one that is followed already
+  CHECK(work.add(stream(1), 2, false));  // already tracked
   busy.erase(stream(9));
   CHECK(work.add(stream(1000), 1, false));
 }
 
-TEST_CASE("an error of the driver tells nothing of the work, and holds nothing up") {
+TEST_CASE("a driver error counts as idle, so that nothing waits") {
   WorkInFlight broken(&failing_query);
   REQUIRE(broken.add(stream(1), 5, false));
   CHECK(broken.wait(kNoPatience));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's own host API, which needs no GPU: it knows every chip's counters.
+// Uses CUPTI's own host API, which needs no GPU and knows every chip's counters.
 #include "profiler/counters/metrics/metric_config.h"
 
 #include <cmath>
@@ -23,7 +23,7 @@ const std::vector<const char*> kExact(std::begin(kExactMetricNames), std::end(kE
 
 }  // namespace
 
-TEST_CASE("the counters of exact mode fit into one pass on every data-centre chip we name") {
+TEST_CASE("the counters of exact mode fit in one pass on every chip listed here") {
   COUNTERS_OR_SKIP(cupti);
   for (const char* chip : {"GA100", "AD102", "GH100", "GB100"}) {
     INFO(chip);
@@ -48,7 +48,7 @@ TEST_CASE("the same counters give the same configuration") {
         std::vector(second.image().begin(), second.image().end()));
 }
 
-TEST_CASE("more counters than the hardware has at once need more passes") {
+TEST_CASE("more counters than the hardware has need more passes") {
   COUNTERS_OR_SKIP(cupti);
   MetricConfig config(cupti);
   std::vector<const char*> many = kExact;
@@ -59,7 +59,7 @@ TEST_CASE("more counters than the hardware has at once need more passes") {
   CHECK(config.passes() > 1);
 }
 
-TEST_CASE("a counter that a chip does not have is an error, not an empty configuration") {
+TEST_CASE("a counter that the chip lacks is an error, not an empty configuration") {
   COUNTERS_OR_SKIP(cupti);
   MetricConfig config(cupti);
 
@@ -69,7 +69,7 @@ TEST_CASE("a counter that a chip does not have is an error, not an empty configu
   CHECK(config.passes() == 0);
 }
 
-TEST_CASE("a chip that libcupti has never heard of is an error, and nothing is held") {
+TEST_CASE("a chip that libcupti does not know is an error, and no host object is held") {
   COUNTERS_OR_SKIP(cupti);
   MetricConfig config(cupti);
 
@@ -79,7 +79,7 @@ TEST_CASE("a chip that libcupti has never heard of is an error, and nothing is h
   CHECK(config.passes() == 0);
 }
 
-TEST_CASE("a value that is no number is an error, so that it becomes no bytes") {
+TEST_CASE("a NaN value is an error, so that it never becomes bytes") {
   CuptiFunctions fake;
   fake.ProfilerHostEvaluateToGpuValues = [](CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
     for (std::size_t i = 0; i < params->numMetrics; ++i) params->pMetricValues[i] = 4096.0;
@@ -90,7 +90,7 @@ TEST_CASE("a value that is no number is an error, so that it becomes no bytes") 
     return CUPTI_ERROR_NOT_SUPPORTED;
   };
   MetricConfig config(fake);
-  REQUIRE(build(config, "GH100", kExact) == CUPTI_ERROR_NOT_SUPPORTED);  // now it knows the metrics' names
+  REQUIRE(build(config, "GH100", kExact) == CUPTI_ERROR_NOT_SUPPORTED);  // sets the metric names
   const std::vector<std::uint8_t> counter_data(16);
   std::vector<double> values(kExactMetrics);
 

@@ -16,7 +16,7 @@ namespace {
 
 struct Mistyped {
   const char* request;
-  const char* nearest;  ///< that the error must name
+  const char* nearest;  ///< the error must contain this
 };
 constexpr Mistyped kMistyped[] = {
     {"byts", "the set bytes"},
@@ -33,7 +33,7 @@ constexpr Mistyped kMistyped[] = {
 
 }  // namespace
 
-TEST_CASE("the base of a metric ends at its suffix, also where the base has dots") {
+TEST_CASE("the base of a metric ends at its suffix, even if the base has dots") {
   CHECK(base_of("dram__bytes_read.sum") == "dram__bytes_read");
   CHECK(base_of("lts__t_bytes.sum.pct_of_peak_sustained_elapsed") == "lts__t_bytes");
   CHECK(base_of("TPC.TriageCompute.sm__inst_executed_realtime.sum") ==
@@ -43,14 +43,14 @@ TEST_CASE("the base of a metric ends at its suffix, also where the base has dots
   CHECK(base_of("").empty());
 }
 
-TEST_CASE("edit distance counts letters inserted, removed and replaced") {
+TEST_CASE("edit distance counts characters inserted, removed and replaced") {
   CHECK(edit_distance("", "") == 0);
   CHECK(edit_distance("bytes", "") == 5);
   CHECK(edit_distance("byts", "bytes") == 1);
   CHECK(edit_distance("kitten", "sitting") == 3);
 }
 
-TEST_CASE("a name that nothing has is an error that names the nearest one, and nothing is planned") {
+TEST_CASE("an unknown name is an error that suggests the nearest one, and nothing is planned") {
   COUNTERS_OR_SKIP(cupti);
   for (const Mistyped& mistyped : kMistyped) {
     const MetricPlan plan = plan_metrics(cupti, "GH100", {}, mistyped.request);
@@ -72,7 +72,7 @@ TEST_CASE("a request without a name is an error that lists the sets") {
   }
 }
 
-TEST_CASE("sets have names of their own, and none names a metric twice") {
+TEST_CASE("set names are unique, and no set has a metric twice") {
   std::set<std::string> names;
   for (const MetricSet& set : metric_sets()) {
     INFO(set.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's own host API, which needs no GPU, plans for any chip.
+// Plans for any chip with CUPTI's own host API, which needs no GPU.
 #include "profiler/counters/metrics/metric_plan.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ const Names kExact(std::begin(kExactMetricNames), std::end(kExactMetricNames));
 constexpr const char* kChips[] = {"GH100", "GA100", "AD102", "GB100"};
 constexpr const char* kAllSets = "bytes,memory,compute,roofline,stalls,coalescing";
 
-/// What CUPTI 13.0 Update 1 makes of a set on a chip.
+/// The plan of a set on a chip with CUPTI 13.0 Update 1.
 struct Expected {
   const char* chip;
   const char* set;
@@ -49,7 +49,7 @@ MetricPlan plan_of(const CuptiFunctions& cupti, const char* chip, const std::str
   return plan_metrics(cupti, chip, {}, request);
 }
 
-/// Where each metric of a plan ended up, sentinels aside, and how often.
+/// How often each metric is in the plan, without sentinels.
 std::map<std::string, int> places(const MetricPlan& plan) {
   std::map<std::string, int> count;
   for (const MetricGroup& group : plan.groups)
@@ -59,8 +59,8 @@ std::map<std::string, int> places(const MetricPlan& plan) {
   return count;
 }
 
-/// Without the parts that stand in for metrics of several passes.
-std::set<std::string> asked_for(const char* set_name) {
+/// Without the parts that replace metrics of several passes.
+std::set<std::string> requested_by(const char* set_name) {
   std::set<std::string> names;
   for (const char* const metric : find_metric_set(set_name)->metrics) names.insert(metric);
   for (std::size_t i = 0; i < kSentinelMetrics; ++i) names.erase(kExact[i]);
@@ -76,7 +76,7 @@ std::set<std::string> parts_in(const MetricPlan& plan) {
 
 }  // namespace
 
-TEST_CASE("each set takes the groups that are written down for each chip") {
+TEST_CASE("each set takes the expected number of groups on each chip") {
   COUNTERS_OR_SKIP(cupti);
   CHECK(kExpected.size() == std::size(kChips) * metric_sets().size());
   for (const Expected& expected : kExpected) {
@@ -90,7 +90,7 @@ TEST_CASE("each set takes the groups that are written down for each chip") {
   }
 }
 
-TEST_CASE("every group of every set is one pass, begins with the sentinels and has units") {
+TEST_CASE("every group of every set takes one pass, begins with the sentinels and has units") {
   COUNTERS_OR_SKIP(cupti);
   for (const char* const chip : kChips) {
     const MetricPlan plan = plan_of(cupti, chip, kAllSets);
@@ -109,7 +109,7 @@ TEST_CASE("every group of every set is one pass, begins with the sentinels and h
   }
 }
 
-TEST_CASE("nothing of a set is lost: each metric is in one group, absent or impossible") {
+TEST_CASE("each metric of a set is in one group, absent or impossible") {
   COUNTERS_OR_SKIP(cupti);
   for (const char* const chip : kChips) {
     for (const MetricSet& set : metric_sets()) {
@@ -123,12 +123,12 @@ TEST_CASE("nothing of a set is lost: each metric is in one group, absent or impo
         CHECK(count == 1);
         if (parts.count(name) == 0) found.insert(name);
       }
-      CHECK(found == asked_for(set.name));
+      CHECK(found == requested_by(set.name));
     }
   }
 }
 
-TEST_CASE("sets that share metrics measure them once, in the set that was named first") {
+TEST_CASE("metrics shared by sets are measured once, in the set that was named first") {
   COUNTERS_OR_SKIP(cupti);
   const MetricPlan plan = plan_of(cupti, "GH100", "memory,bytes,roofline");
 
@@ -143,7 +143,7 @@ TEST_CASE("sets that share metrics measure them once, in the set that was named 
                      [](const MetricGroup& group) { return group.name == "bytes"; }));
 }
 
-TEST_CASE("the group of bytes is what exact mode has always measured, in that order") {
+TEST_CASE("the group of bytes is kExactMetricNames in that order") {
   COUNTERS_OR_SKIP(cupti);
   for (const char* const request : {"bytes", " bytes ,", "bytes,bytes", "bytes,memory"}) {
     INFO(request);
@@ -155,7 +155,7 @@ TEST_CASE("the group of bytes is what exact mode has always measured, in that or
   }
 }
 
-TEST_CASE("metrics named alone are planned in the order in which they are named") {
+TEST_CASE("metrics requested by name are planned in that order") {
   COUNTERS_OR_SKIP(cupti);
   const MetricPlan plan = plan_of(cupti, "GH100", "lts__t_sectors_op_read.sum, dram__bytes_read.sum");
 
@@ -166,21 +166,23 @@ TEST_CASE("metrics named alone are planned in the order in which they are named"
         Names{kExact[0], kExact[1], "lts__t_sectors_op_read.sum", "dram__bytes_read.sum"});
 }
 
-TEST_CASE("what is read from each multiprocessor never makes the other metrics' groups dear") {
+TEST_CASE("metrics read from each multiprocessor never share a group with others") {
   COUNTERS_OR_SKIP(cupti);
   for (const char* const chip : kChips) {
     for (const char* const request : {kAllSets, "l1tex__t_sectors.sum,dram__bytes_read.sum"}) {
       for (const MetricGroup& group : plan_of(cupti, chip, request).groups) {
         INFO(chip << ", " << group.name);
-        const auto dear = std::count_if(group.metrics.begin() + kSentinelMetrics, group.metrics.end(),
-                                        [](const std::string& m) { return counts_every_multiprocessor(m); });
-        CHECK((dear == 0 || static_cast<std::size_t>(dear) == group.metrics.size() - kSentinelMetrics));
+        const auto expensive =
+            std::count_if(group.metrics.begin() + kSentinelMetrics, group.metrics.end(),
+                          [](const std::string& m) { return counts_every_multiprocessor(m); });
+        CHECK((expensive == 0 ||
+               static_cast<std::size_t>(expensive) == group.metrics.size() - kSentinelMetrics));
       }
     }
   }
 }
 
-TEST_CASE("a metric that one pass cannot hold is impossible, with its passes, and the others go on") {
+TEST_CASE("a metric that does not fit in one pass is impossible, with its passes, and others are planned") {
   COUNTERS_OR_SKIP(cupti);
   const MetricPlan plan =
       plan_of(cupti, "GH100", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,dram__bytes_read.sum");
@@ -192,7 +194,7 @@ TEST_CASE("a metric that one pass cannot hold is impossible, with its passes, an
   CHECK(plan.groups[0].metrics.back() == "dram__bytes_read.sum");
 }
 
-TEST_CASE("a sum that takes two passes is measured by its parts") {
+TEST_CASE("a sum that takes two passes is replaced by its parts") {
   COUNTERS_OR_SKIP(cupti);
   const MetricPlan plan = plan_of(cupti, "GH100", "sm__ops_path_tensor_src_fp16.sum");
   const auto found = places(plan);
@@ -218,7 +220,7 @@ TEST_CASE("a metric that only other chips have is absent, not an error") {
   }
 }
 
-TEST_CASE("a chip that CUPTI does not know is an error that is not about the request") {
+TEST_CASE("an unknown chip is an error, but not of the request") {
   COUNTERS_OR_SKIP(cupti);
   const MetricPlan plan = plan_of(cupti, "GX999", "bytes");
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A counter image that an H200 filled (tests/replay/pm_image), evaluated here in both ways: needs no GPU.
+// Evaluates a counter image recorded on an H200 (tests/replay/pm_image) in both ways: needs no GPU.
 #include "profiler/counters/metrics/prepared_metrics.h"
 
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kChip = "GH100";
 constexpr std::size_t kCount = std::size(test::kPmImageMetrics);
 
-/// The recorded image and CUPTI's own way to its values, which also loads the library of counters.
+/// The recorded image and CUPTI's own evaluation, which also loads the counter library.
 struct Recorded {
   explicit Recorded(const CuptiFunctions& cupti) : config(cupti) {
     REQUIRE(config.build(kChip, {}, test::kPmImageMetrics, CUPTI_PROFILER_TYPE_PM_SAMPLING) == CUPTI_SUCCESS);
@@ -32,15 +32,14 @@ struct Recorded {
 
 }  // namespace
 
-TEST_CASE("values of an H200's samples are CUPTI's, to the last bit") {
+TEST_CASE("values of an H200's samples equal CUPTI's bit for bit") {
   COUNTERS_OR_SKIP(cupti);
   Recorded recorded(cupti);
   const auto prepared = PreparedMetrics::make(kChip, test::kPmImageMetrics);
   REQUIRE(prepared != nullptr);
   double values[kCount], expected[kCount];
   {
-    const std::vector<std::uint8_t> first =
-        recorded.image;  // from which the device is known, and which is gone then
+    const std::vector<std::uint8_t> first = recorded.image;  // sets the device attributes, then is destroyed
     REQUIRE(prepared->evaluate(first, 0, values));
   }
 
@@ -57,7 +56,7 @@ TEST_CASE("values of an H200's samples are CUPTI's, to the last bit") {
   CHECK(busy > 900);
 }
 
-TEST_CASE("what CUPTI does not know cannot be prepared") {
+TEST_CASE("unknown metrics and chips cannot be prepared") {
   COUNTERS_OR_SKIP(cupti);
   const Recorded recorded(cupti);
 
@@ -66,14 +65,14 @@ TEST_CASE("what CUPTI does not know cannot be prepared") {
   CHECK(PreparedMetrics::make("GH9", test::kPmImageMetrics) == nullptr);
 }
 
-TEST_CASE("it is taken with the CUPTI that it was tried with") {
-  CHECK(PreparedMetrics::is_tried_with(130'000));
-  CHECK(PreparedMetrics::is_tried_with(130'001));
-  CHECK_FALSE(PreparedMetrics::is_tried_with(130'100));
-  CHECK_FALSE(PreparedMetrics::is_tried_with(120'900));
+TEST_CASE("it is used only with the verified CUPTI version") {
+  CHECK(PreparedMetrics::is_verified_with(130'000));
+  CHECK(PreparedMetrics::is_verified_with(130'001));
+  CHECK_FALSE(PreparedMetrics::is_verified_with(130'100));
+  CHECK_FALSE(PreparedMetrics::is_verified_with(120'900));
 }
 
-TEST_CASE("no room for values gives none") {
+TEST_CASE("too little room for values gives none") {
   COUNTERS_OR_SKIP(cupti);
   Recorded recorded(cupti);
   const auto prepared = PreparedMetrics::make(kChip, test::kPmImageMetrics);
@@ -83,30 +82,31 @@ TEST_CASE("no room for values gives none") {
   CHECK_FALSE(prepared->evaluate(recorded.image, 0, std::span(values).first(1)));
 }
 
-TEST_CASE("the cheap way is taken once it has agreed with CUPTI, and left when it does not") {
+TEST_CASE("the fast path is used after it agreed with CUPTI, and dropped if it does not") {
   COUNTERS_OR_SKIP(cupti);
   Recorded recorded(cupti);
   Recorded own(cupti);
   double values[kCount], wrong_from = 1e9;
-  int asked = 0;
-  const auto cheap = [&](auto data, std::size_t sample, std::span<double> out) {
+  int calls = 0;
+  const auto fast = [&](auto data, std::size_t sample, std::span<double> out) {
     const bool done = own.config.evaluate(data, sample, out) == CUPTI_SUCCESS;
-    if (asked++ >= wrong_from) out[2] += 1;
+    if (calls++ >= wrong_from) out[2] += 1;
     return done;
   };
-  PmValues way(recorded.config, cheap);
+  PmValues proven(recorded.config, fast);
 
   std::size_t at = 0;
-  while (!way.is_cheap() && at < 1018) REQUIRE(way.evaluate(recorded.image, at++, values) == CUPTI_SUCCESS);
-  CHECK(way.is_cheap());
-  CHECK(asked == PmValues::kProven);
-  REQUIRE(way.evaluate(recorded.image, at, values) == CUPTI_SUCCESS);
-  CHECK(asked == PmValues::kProven + 1);
+  while (!proven.uses_fast_path() && at < 1018)
+    REQUIRE(proven.evaluate(recorded.image, at++, values) == CUPTI_SUCCESS);
+  CHECK(proven.uses_fast_path());
+  CHECK(calls == PmValues::kProven);
+  REQUIRE(proven.evaluate(recorded.image, at, values) == CUPTI_SUCCESS);
+  CHECK(calls == PmValues::kProven + 1);
 
-  asked = 0;
+  calls = 0;
   wrong_from = 3;
-  PmValues other(recorded.config, cheap);
+  PmValues other(recorded.config, fast);
   for (at = 0; at < 200; ++at) REQUIRE(other.evaluate(recorded.image, at, values) == CUPTI_SUCCESS);
-  CHECK_FALSE(other.is_cheap());
-  CHECK(asked == 4);
+  CHECK_FALSE(other.uses_fast_path());
+  CHECK(calls == 4);
 }

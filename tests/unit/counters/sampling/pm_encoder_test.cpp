@@ -24,7 +24,7 @@ struct Encoded {
   std::vector<SamplesRecord> records;
   PmEncoder encoder{3, all_columns(), [this](const SamplesRecord& record) { records.push_back(record); }};
 
-  /// The n-th sample of an even clock.
+  /// The n-th sample of a steady clock.
   void add(std::int64_t n, double dram_read, double engine) {
     PmSample sample;
     sample.start_ns = n * kStep;
@@ -53,7 +53,7 @@ std::uint64_t units_of(const std::vector<SamplesRecord>& records, std::size_t co
 
 }  // namespace
 
-TEST_CASE("samples without a gap are one run, and a line holds 500") {
+TEST_CASE("samples without a gap are one run, and a record holds 500") {
   Encoded out;
   for (int n = 0; n < 1100; ++n) out.add(n, 3200, 100);
   out.encoder.flush();
@@ -70,7 +70,7 @@ TEST_CASE("samples without a gap are one run, and a line holds 500") {
   CHECK(samples_in(out.records[2]) == 100);
 }
 
-TEST_CASE("a gap, or another length, begins a run") {
+TEST_CASE("a gap or another length begins a new run") {
   Encoded out;
   out.add(0, 3200, 100);
   out.add(1, 3200, 100);
@@ -89,7 +89,7 @@ TEST_CASE("a gap, or another length, begins a run") {
   CHECK(out.records[0].runs[2].end_ns == 10 * kStep);
 }
 
-TEST_CASE("an idle stretch is left out and summed, a short one stays within the run") {
+TEST_CASE("idle samples are omitted and summed, a short idle stretch stays in the run") {
   Encoded out;
   out.add(0, 3200, 100);
   out.add(1, 64, 0);
@@ -109,7 +109,7 @@ TEST_CASE("an idle stretch is left out and summed, a short one stays within the 
   CHECK(record.idle_units[kSampleEngineActive] == 0);
 }
 
-TEST_CASE("the samples' own way over PCIe does not keep a GPU from being idle") {
+TEST_CASE("the samples' own PCIe traffic does not keep a GPU from being idle") {
   PmSample sample;
   sample.end_ns = kStep;
   sample.values[kSamplePcieWrite] = 5632;
@@ -120,7 +120,7 @@ TEST_CASE("the samples' own way over PCIe does not keep a GPU from being idle") 
   CHECK_FALSE(encoder.is_idle(sample));
 }
 
-TEST_CASE("a copy engine's bytes are no idleness, although no kernel runs") {
+TEST_CASE("a GPU with copy engine traffic is not idle, although no kernel runs") {
   Encoded out;
   out.add(0, 40e6, 0);
   out.encoder.flush();
@@ -130,7 +130,7 @@ TEST_CASE("a copy engine's bytes are no idleness, although no kernel runs") {
   CHECK(out.records[0].columns[kSampleDramRead] == std::vector<std::uint32_t>{1'250'000});
 }
 
-TEST_CASE("what waits goes out after a tenth of a second, idle sums after a second") {
+TEST_CASE("a partial record is sent after 0.1 s, idle sums after 1 s") {
   Encoded out;
   out.add(0, 3200, 100);
   out.encoder.advance(PmEncoder::kLineNs - 1);
@@ -148,7 +148,7 @@ TEST_CASE("what waits goes out after a tenth of a second, idle sums after a seco
   CHECK(idle.records[0].runs.empty());
 }
 
-TEST_CASE("the links' bytes stand at every fiftieth sample") {
+TEST_CASE("link bytes are written at every fiftieth sample") {
   Encoded out;
   for (int n = 0; n < 120; ++n) {
     PmSample sample;
@@ -169,7 +169,7 @@ TEST_CASE("the links' bytes stand at every fiftieth sample") {
   CHECK(units_of(out.records, kSamplePcieWrite) == 120);
 }
 
-TEST_CASE("a value that is no number counts as nothing") {
+TEST_CASE("NaN and negative values count as 0") {
   Encoded out;
   out.add(0, std::nan(""), 100);
   out.add(1, -5, 100);
@@ -179,7 +179,7 @@ TEST_CASE("a value that is no number counts as nothing") {
   CHECK(out.records[0].columns[kSampleDramRead].empty());
 }
 
-TEST_CASE("property: units in are units out, and every boundary is within the tolerance") {
+TEST_CASE("property: units are conserved, and every boundary is within the tolerance") {
   std::mt19937_64 random(20261121);
   for (int round = 0; round < 50; ++round) {
     Encoded out;
@@ -224,7 +224,7 @@ TEST_CASE("property: units in are units out, and every boundary is within the to
         }
       }
     }
-    CHECK(next == spans.size());  // each sample that was not idle was found
+    CHECK(next == spans.size());  // every sample that was not idle was found
     CHECK(kept + dropped == added);
     for (std::size_t i = 0; i < kSampleSmActive; ++i) {
       const auto units = static_cast<double>(units_of(out.records, i));
@@ -234,7 +234,7 @@ TEST_CASE("property: units in are units out, and every boundary is within the to
   }
 }
 
-TEST_CASE("a record that could not be delivered is gone, and the next one is whole") {
+TEST_CASE("a record that could not be delivered is lost, and the next one is complete") {
   std::vector<SamplesRecord> records;
   bool fails = true;
   PmEncoder encoder(0, all_columns(), [&](const SamplesRecord& record) {
@@ -249,7 +249,7 @@ TEST_CASE("a record that could not be delivered is gone, and the next one is who
     sample.values[kSampleDramRead] = dram_read;
     encoder.add(sample);
   };
-  for (int n = 0; n < 5; ++n) add(0);  // a column of zeros is left out of its line
+  for (int n = 0; n < 5; ++n) add(0);  // a column of zeros is omitted
   CHECK_THROWS_AS(encoder.flush(), std::bad_alloc);
   fails = false;
   for (int n = 0; n < 7; ++n) add(3200);

@@ -11,7 +11,7 @@ using namespace rangefinder;
 
 namespace {
 
-/// An image with so many samples.
+/// An image with `samples` samples.
 PmImage image_of(std::size_t samples) {
   PmImage image;
   image.times.resize(samples);
@@ -20,7 +20,7 @@ PmImage image_of(std::size_t samples) {
 
 }  // namespace
 
-TEST_CASE("an image is given away for an empty one, and comes back empty") {
+TEST_CASE("an image is exchanged for an empty one, and comes back empty") {
   PmImage first = image_of(3), second;
   PmImage* mine = &first;
   std::vector<std::size_t> seen;
@@ -40,7 +40,7 @@ TEST_CASE("an image is given away for an empty one, and comes back empty") {
   CHECK(seen == std::vector<std::size_t>{3, 5});
 }
 
-TEST_CASE("while one image is evaluated no other is taken, and its owner keeps it") {
+TEST_CASE("while one image is evaluated, a second exchange is refused") {
   PmImage first = image_of(1), second;
   PmImage* mine = &first;
   std::promise<void> may_end;
@@ -58,7 +58,7 @@ TEST_CASE("while one image is evaluated no other is taken, and its owner keeps i
   CHECK(first.empty());
 }
 
-TEST_CASE("the end waits for the image that is being evaluated") {
+TEST_CASE("the destructor waits for the image that is being evaluated") {
   PmImage first = image_of(7), second;
   PmImage* mine = &first;
   std::size_t evaluated = 0;

@@ -15,7 +15,7 @@ std::vector<std::uint8_t> initialized() {
   return bytes;
 }
 
-/// As if so many samples had been decoded into it.
+/// An image as if `samples` samples had been decoded into it.
 PmImage written(std::size_t samples) {
   PmImage image;
   image.data = initialized();
@@ -31,7 +31,7 @@ EmptyPmImage empty_image() {
 
 }  // namespace
 
-TEST_CASE("an image is empty again whatever number of samples it held") {
+TEST_CASE("an image is emptied for any number of samples") {
   EmptyPmImage empty = empty_image();
   REQUIRE(empty.is_partial());
   for (const std::size_t samples : {std::size_t{0}, std::size_t{1}, kSamples / 2, kSamples - 1, kSamples}) {
@@ -44,21 +44,21 @@ TEST_CASE("an image is empty again whatever number of samples it held") {
   CHECK(empty.is_partial());
 }
 
-TEST_CASE("only what was written is copied once some images were whole behind it") {
+TEST_CASE("only the written part is copied after the first images were checked") {
   EmptyPmImage empty = empty_image();
-  for (int i = 0; i < EmptyPmImage::kLookedAt; ++i) {
+  for (int i = 0; i < EmptyPmImage::kCheckedImages; ++i) {
     PmImage image = written(3);
     empty.copy_to(image);
   }
   PmImage image = written(3);
   image.data.back() ^= 1;
   empty.copy_to(image);
-  CHECK(image.data.back() != initialized().back());  // nobody looked
+  CHECK(image.data.back() != initialized().back());  // no longer checked
   image.data.back() ^= 1;
   CHECK(image.data == initialized());
 }
 
-TEST_CASE("a layout other than thought has all images copied whole") {
+TEST_CASE("with an unexpected layout images are copied whole") {
   EmptyPmImage empty = empty_image();
   PmImage image = written(3);
   image.data.back() ^= 1;
@@ -67,13 +67,13 @@ TEST_CASE("a layout other than thought has all images copied whole") {
   CHECK_FALSE(empty.is_partial());
 }
 
-TEST_CASE("sizes that tell of no layout have all images copied whole") {
+TEST_CASE("with implausible sizes images are copied whole") {
   CHECK_FALSE(EmptyPmImage(initialized(), 50, 50).is_partial());
   CHECK_FALSE(EmptyPmImage(initialized(), 50, 101).is_partial());
   CHECK_FALSE(EmptyPmImage().is_partial());
 }
 
-TEST_CASE("more samples than an image holds empty all of it") {
+TEST_CASE("a sample count beyond the image empties all of it") {
   EmptyPmImage empty = empty_image();
   PmImage image = written(kSamples);
   image.populated = SIZE_MAX / 1024;

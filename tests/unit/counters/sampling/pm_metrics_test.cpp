@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which columns are sampled on which chip, by CUPTI's own host API: needs no GPU.
+// The sampled columns by chip, from CUPTI's own host API: needs no GPU.
 #include "profiler/counters/sampling/pm_metrics.h"
 
 #include <string>
@@ -26,7 +26,7 @@ Names columns_on(const CuptiFunctions& cupti, const char* chip, std::uint32_t in
 
 }  // namespace
 
-TEST_CASE("one pass holds every column on an H100, the multiprocessors only where there is time") {
+TEST_CASE("on an H100 one pass holds every column, multiprocessors only at long intervals") {
   COUNTERS_OR_SKIP(cupti);
 
   CHECK(columns_on(cupti, "GH100", 20'000) == Names{"dram_read", "dram_write", "l2", "pcie_read",
@@ -35,7 +35,7 @@ TEST_CASE("one pass holds every column on an H100, the multiprocessors only wher
   CHECK(columns_on(cupti, "GH100", 50'000).size() == kSampleColumns);
 }
 
-TEST_CASE("other chips sample DRAM and L2 bytes in one pass, and what fits beside them") {
+TEST_CASE("other chips sample DRAM and L2 bytes in one pass, with what else fits") {
   COUNTERS_OR_SKIP(cupti);
   for (const char* chip : {"GA100", "AD102", "GB100"}) {
     INFO(chip);
@@ -46,7 +46,7 @@ TEST_CASE("other chips sample DRAM and L2 bytes in one pass, and what fits besid
   }
 }
 
-TEST_CASE("a chip that nobody knows gives the error and no columns") {
+TEST_CASE("an unknown chip gives the error and no columns") {
   COUNTERS_OR_SKIP(cupti);
 
   const PmMetrics metrics = choose_pm_metrics(cupti, "ZZ999", {}, 20'000);

@@ -13,12 +13,12 @@ namespace {
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::uint32_t kInterval = 20'000;
 
-/// A host on which sampling takes so much, watched every 5 ms.
+/// A simulated host with a given sampling cost, checked every 5 ms.
 class Host {
  public:
   explicit Host(std::uint32_t max_cpu_percent) : pace_(max_cpu_percent) { pace_.begin(0); }
 
-  /// Goes on until the pace changes, `ms` at most.
+  /// Runs until the pace changes, at most `ms`.
   std::optional<PmPace::Change> run(int ms, double cores, double lost) {
     for (int i = 0; i < ms / 5; ++i) {
       work_.now_ns += 5 * kMs;
@@ -26,7 +26,7 @@ class Host {
       lost_samples_ += lost * 250;
       work_.lost = static_cast<std::uint64_t>(lost_samples_);
       work_.samples = static_cast<std::uint64_t>(work_.now_ns / kInterval) - work_.lost;
-      if (const auto change = pace_.look(work_, kInterval)) return change;
+      if (const auto change = pace_.check(work_, kInterval)) return change;
     }
     return std::nullopt;
   }
@@ -44,12 +44,12 @@ bool is_about(std::uint32_t interval_ns, double expected_ns) {
 
 }  // namespace
 
-TEST_CASE("within its part of a core and without loss the pace stays") {
+TEST_CASE("within the CPU limit and without loss the interval stays") {
   CHECK_FALSE(Host(100).run(60'000, 0.99, 0).has_value());
   CHECK_FALSE(Host(100).run(60'000, 0.99, 0.019).has_value());
 }
 
-TEST_CASE("above its part of a core samples come that much less often, and a little") {
+TEST_CASE("above the CPU limit the interval grows in proportion, plus headroom") {
   Host host(100);
   const auto change = host.run(60'000, 1.2, 0);
   REQUIRE(change.has_value());
@@ -62,18 +62,18 @@ TEST_CASE("above its part of a core samples come that much less often, and a lit
   CHECK(uneven.run(260, 1.01, 0)->interval_ns == Approx(kInterval * 1.3 * PmPace::kCpuRoom).epsilon(0.03));
 }
 
-TEST_CASE("without a bound any CPU time will do") {
+TEST_CASE("without a limit any CPU time is allowed") {
   CHECK_FALSE(Host(0).run(60'000, 3, 0).has_value());
 }
 
-TEST_CASE("the beginning counts for nothing, and neither does a single stretch") {
+TEST_CASE("the warm-up is ignored, and so is a single bad period") {
   Host host(100);
   CHECK_FALSE(host.run(100, 4, 0.9).has_value());
   CHECK_FALSE(host.run(250, 2, 0.2).has_value());
   CHECK_FALSE(host.run(60'000, 0.9, 0).has_value());
 }
 
-TEST_CASE("threads that do not keep up get the interval at which they would") {
+TEST_CASE("threads that do not keep up get an interval at which they would") {
   Host little(100);
   const auto change = little.run(60'000, 0.9, 0.05);
   REQUIRE(change.has_value());
@@ -92,13 +92,13 @@ TEST_CASE("threads that do not keep up get the interval at which they would") {
   CHECK(is_about(all->interval_ns, kInterval / 0.25 * PmPace::kLostRoom));
 }
 
-TEST_CASE("a new beginning forgets what was before") {
+TEST_CASE("begin() discards earlier periods") {
   PmPace pace(100);
   pace.begin(0);
-  CHECK_FALSE(pace.look({100 * kMs, 0, 0, 0}, kInterval).has_value());
-  CHECK_FALSE(pace.look({350 * kMs, 500 * kMs, 0, 0}, kInterval).has_value());
+  CHECK_FALSE(pace.check({100 * kMs, 0, 0, 0}, kInterval).has_value());
+  CHECK_FALSE(pace.check({350 * kMs, 500 * kMs, 0, 0}, kInterval).has_value());
   pace.begin(400 * kMs);
-  CHECK_FALSE(pace.look({500 * kMs, 800 * kMs, 0, 0}, kInterval).has_value());
-  CHECK_FALSE(pace.look({750 * kMs, 1'300 * kMs, 0, 0}, kInterval).has_value());
-  CHECK(pace.look({1'000 * kMs, 1'800 * kMs, 0, 0}, kInterval).has_value());
+  CHECK_FALSE(pace.check({500 * kMs, 800 * kMs, 0, 0}, kInterval).has_value());
+  CHECK_FALSE(pace.check({750 * kMs, 1'300 * kMs, 0, 0}, kInterval).has_value());
+  CHECK(pace.check({1'000 * kMs, 1'800 * kMs, 0, 0}, kInterval).has_value());
 }

@@ -13,7 +13,7 @@ using namespace rangefinder;
 
 namespace {
 
-/// A record of `samples` samples on `gpu`, of which some columns are empty.
+/// A record of `samples` samples on `gpu`; some columns are empty.
 SamplesRecord record_of(std::uint32_t gpu, std::size_t samples) {
   SamplesRecord record;
   record.gpu = gpu;
@@ -54,7 +54,7 @@ std::vector<std::string> taken_from(SampleQueue& queue) {
 
 }  // namespace
 
-TEST_CASE("records come out as they went in, in their order") {
+TEST_CASE("records come out unchanged and in order") {
   SampleQueue queue;
   for (int round = 0; round < 3; ++round) {
     std::vector<std::string> expected;
@@ -74,7 +74,7 @@ TEST_CASE("records come out as they went in, in their order") {
   }
 }
 
-TEST_CASE("beyond its bound a queue takes nothing, and all that it had") {
+TEST_CASE("a full queue refuses records and keeps those it has") {
   SampleQueue queue;
   for (std::size_t i = 0; i < SampleQueue::kMaxRecords; ++i)
     REQUIRE(queue.push(record_of(static_cast<std::uint32_t>(i), i % 40)));
@@ -89,7 +89,7 @@ TEST_CASE("beyond its bound a queue takes nothing, and all that it had") {
   CHECK(taken_from(queue).size() == 1);
 }
 
-TEST_CASE("a taker that throws gets nothing twice") {
+TEST_CASE("after a throwing sink no record is delivered twice") {
   SampleQueue queue;
   CHECK(queue.push(record_of(1, 5)));
   CHECK(queue.push(record_of(2, 5)));

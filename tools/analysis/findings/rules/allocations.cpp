@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: memory is allocated or freed by the driver in every repetition.
+// Rule: the driver allocates or frees memory in every iteration.
 //
-// cuMemAlloc, cuMemFree and pinned allocations may wait for the whole GPU; those of a pool
-// (cuMemAllocAsync) cost their call. The prize is the host's time in all of them.
+// cuMemAlloc, cuMemFree and pinned allocations may wait for the whole GPU. Allocations from a pool
+// (cuMemAllocAsync) cost only the call. The saving is the host time in all of these calls.
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -25,24 +25,24 @@ class Allocations final : public FindingRule {
     if (allocs + frees < context.loop.count || share < kMinShare) return;
     Finding finding;
     finding.id = "allocations_in_loop";
-    finding.title = "Memory is allocated and freed in every repetition";
+    finding.title = "Memory is allocated and freed in every iteration";
     finding.where = context.loop.path;
     finding.saving_ns = ns;
     finding.severity = severity_of(ns, context.span_ns);
-    const auto per_repetition = [&context](std::uint64_t n) {
+    const auto per_iteration = [&context](std::uint64_t n) {
       return static_cast<double>(n) / static_cast<double>(context.loop.count);
     };
     finding.evidence = {
-        evidence_number("allocs_per_repetition", "allocations a repetition", per_repetition(allocs)),
-        evidence_number("frees_per_repetition", "frees a repetition", per_repetition(frees)),
-        evidence_count("pool_calls", "calls of these to a pool (cuMemAllocAsync)", pool_calls),
-        evidence_bytes("bytes", "bytes asked for", bytes),
+        evidence_number("allocs_per_repetition", "allocations per iteration", per_iteration(allocs)),
+        evidence_number("frees_per_repetition", "frees per iteration", per_iteration(frees)),
+        evidence_count("pool_calls", "of these from a pool (cuMemAllocAsync)", pool_calls),
+        evidence_bytes("bytes", "bytes requested", bytes),
         evidence_ns("host_ns", "host time in these calls", ns),
-        evidence_share("share_of_time", "share of the time", share),
-        evidence_count("repetitions", "repetitions", context.loop.count)};
+        evidence_share("share_of_time", "share of the analysed time", share),
+        evidence_count("repetitions", "iterations", context.loop.count)};
     finding.next_step =
         pool_calls == allocs + frees
-            ? "allocate once before the loop and keep the memory, or capture the loop in a graph"
+            ? "allocate once before the loop and keep the memory, or capture the loop in a CUDA graph"
             : "allocate once before the loop and keep the memory, or take it from a pool "
               "(cudaMallocAsync; PyTorch's allocator does so unless its cache is emptied)";
     out.push_back(std::move(finding));

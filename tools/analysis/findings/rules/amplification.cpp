@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: a module moves more than twice the bytes that it declared it must move, through DRAM.
+// Rule: a module moves more than twice its declared bytes through DRAM.
 //
-// Bytes less their error are compared, so that write-backs of others' data are not held against it. L2
-// bytes have no say: data that is read again from the L2 is what the L2 is for.
+// Compares DRAM bytes minus their error, so that write-backs of other modules' data do not count. Ignores
+// L2 bytes: repeated reads from the L2 are the purpose of a cache.
 #include <algorithm>
 #include <map>
 
@@ -53,22 +53,20 @@ class Amplification final : public FindingRule {
     if (static_cast<double>(amplified.gpu_ns) < kMinOfTime * all_ns) return;
     Finding finding;
     finding.id = "amplification";
-    finding.title = place + " moves more than twice the bytes that it must";
+    finding.title = place + " moves more than twice its declared bytes through DRAM";
     finding.where = place;
     finding.saving_ns = saving;
     finding.severity = severity_of(saving, context.span_ns);
     finding.evidence = {
-        evidence_factor("dram_amplification", "DRAM bytes over declared bytes", factor),
+        evidence_factor("dram_amplification", "DRAM bytes / declared bytes", factor),
         evidence_bytes("dram_bytes", "DRAM bytes", amplified.dram),
-        evidence_bytes("declared_bytes", "declared", amplified.declared),
+        evidence_bytes("declared_bytes", "declared bytes", amplified.declared),
         evidence_bytes("l2_bytes", "L2 bytes", amplified.l2),
-        evidence_ns("gpu_ns", "GPU time, of which the prize is the part of the bytes too many",
-                    amplified.gpu_ns),
+        evidence_ns("gpu_ns", "GPU time (potential saving: the share of the excess bytes)", amplified.gpu_ns),
         evidence_count("modules", "modules", amplified.modules)};
     finding.next_step =
-        "look for intermediate results that go to memory and back, for data read more than once, and for "
-        "sectors "
-        "of which only a part is used (--metrics coalescing)";
+        "look for intermediate results that are written to memory and read back, for data read more than "
+        "once, and for partly used sectors (--metrics coalescing)";
     out.push_back(std::move(finding));
   }
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: attention writes its scores to memory: product, softmax, product, with the scores between them.
+// Rule: attention writes its scores to memory, between two matrix products and a softmax.
 //
 //   q kᵀ ─▶ [scale, mask] ─▶ softmax ─▶ [dropout, cast] ─▶ · v      all in one path of one stream
 //
-// What a kernel is, is told by its name (kernel_kinds.h). The prize is the time of all that runs
-// between the two products.
+// Kernels are classified by name (kernel_kinds.h). The saving is the time of all kernels between the two
+// products.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::uint32_t kMaxBetween = 4;  // kernels between a product and the softmax, on either side
 
-/// How far a stream has come along the pattern.
+/// The part of the pattern that a stream has matched so far.
 struct Progress {
   bool product = false, softmax = false;
-  std::uint32_t path = 0, kernels = 0;  // of the softmax; since the latest step
+  std::uint32_t path = 0, kernels = 0;  // of the product; since the latest match
   std::uint64_t between_ns = 0, between_l2 = 0;
 };
 struct Sum {
@@ -95,15 +95,16 @@ class AttentionScores final : public FindingRule {
     finding.saving_ns = sum.between_ns;
     finding.severity = severity_of(sum.between_ns, context.span_ns);
     finding.evidence = {
-        evidence_count("times", "times", sum.times),
-        evidence_ns("between_ns", "kernels between the two products (softmax, scale, mask)", sum.between_ns),
-        evidence_share("share_of_gpu_time", "of all kernels' time", of_time)};
+        evidence_count("times", "occurrences", sum.times),
+        evidence_ns("between_ns", "kernels between the two matrix products (softmax, scale, mask)",
+                    sum.between_ns),
+        evidence_share("share_of_gpu_time", "share of all kernel time", of_time)};
     if (sum.l2_bytes != 0) {
-      finding.evidence.push_back(evidence_bytes("l2_bytes", "L2 bytes of these", sum.l2_bytes));
+      finding.evidence.push_back(evidence_bytes("l2_bytes", "their L2 bytes", sum.l2_bytes));
     }
     finding.next_step =
-        "use attention that keeps the scores on the chip (PyTorch: scaled_dot_product_attention, which "
-        "takes flash attention where the mask and the type allow it)";
+        "use attention that keeps the scores on chip (PyTorch: scaled_dot_product_attention, which uses "
+        "flash attention if the mask and the type allow it)";
     out.push_back(std::move(finding));
   }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: shared memory serves the threads of a warp one after the other, since they meet in one bank.
+// Rule: bank conflicts in shared memory, which serialise the threads of a warp.
 //
-// Each conflict is one more cycle of a multiprocessor's shared memory (`--metrics coalescing`), so
-// conflicts a launch over multiprocessors times clock are the time that they take, at the highest
-// clock. Told from 10 % of the kernel's time on.
+// Each conflict costs one more cycle of a multiprocessor's shared memory (`--metrics coalescing`). Their time
+// is conflicts per launch / (multiprocessors * highest clock). Reported from 10 % of the kernel's time on.
 #include <algorithm>
 
 #include "tools/analysis/findings/rule.h"
@@ -39,19 +38,19 @@ class BankConflicts final : public FindingRule {
     Finding finding;
     finding.id = "bank_conflicts";
     finding.where = context.kernel_text(kernel.name);
-    finding.title = "Threads of a warp meet in the same banks of shared memory in " + finding.where;
+    finding.title = "Shared-memory bank conflicts in " + finding.where;
     finding.saving_ns =
         static_cast<std::uint64_t>(std::min(1.0, share) * static_cast<double>(kernel.total_ns));
     finding.severity = severity_of(*finding.saving_ns, context.span_ns);
     finding.evidence = {
-        evidence_number("conflicts_per_launch", "conflicts a launch", *conflicts),
-        evidence_share("share_of_kernel",
-                       "their cycles, spread over the multiprocessors, of the kernel's time", share),
-        evidence_ns("mean_kernel_ns", "mean kernel", static_cast<std::uint64_t>(kernel_ns)),
+        evidence_number("conflicts_per_launch", "bank conflicts per launch", *conflicts),
+        evidence_share("share_of_kernel", "conflict cycles per multiprocessor, as a share of the kernel time",
+                       share),
+        evidence_ns("mean_kernel_ns", "mean kernel time", static_cast<std::uint64_t>(kernel_ns)),
         evidence_ns("gpu_ns", "GPU time", kernel.total_ns),
         evidence_count("launches", "launches", kernel.count)};
     finding.next_step =
-        "pad the rows of the tile by one word, or swizzle the columns, so that a column lies in different "
+        "pad the rows of the tile by one word, or swizzle the columns, so that a column spans different "
         "banks";
     out.push_back(std::move(finding));
   }

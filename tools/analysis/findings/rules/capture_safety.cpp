@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: calls that stream capture does not allow, made during one; and, in a loop of many launches
-// without a graph, the calls that would stand in the way of capturing it.
+// Rule: calls made during a stream capture that forbids them; and, in a loop of many launches without a
+// graph, the calls that prevent its capture.
 //
-// Not allowed: waiting for the GPU, synchronous copies, allocating outside of a pool, and the legacy
-// default stream, which waits for the stream under capture.
+// Forbidden: waiting for the GPU, synchronous copies, allocating outside a pool, and the legacy default
+// stream, which waits for the captured stream.
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,7 +14,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::uint64_t kMinKernels = 50;  // a repetition, for a graph to be worth it
+constexpr std::uint64_t kMinKernels = 50;  // per iteration, for a graph to be worth it
 
 std::string names_text(const std::map<std::string, std::uint64_t>& names) {
   std::string out;
@@ -29,7 +29,7 @@ bool is_synchronous_copy(std::string_view api) {
   return copies && api.find("Async") == std::string_view::npos;
 }
 
-/// Allocations that a capture does not take up as nodes of the graph.
+/// Allocations that cannot become nodes of the captured graph.
 bool outside_of_pool(const AllocRecord& alloc) {
   return alloc.kind == AllocKind::device || alloc.kind == AllocKind::host || alloc.kind == AllocKind::managed;
 }
@@ -64,7 +64,7 @@ class CaptureSafety final : public FindingRule {
   }
 
  private:
-  static constexpr double kMinShare = 0.05;  // of the time in gaps that a graph would close
+  static constexpr double kMinShare = 0.05;  // of the analysed time, in gaps that a graph would close
   void take(const CaptureRecord& capture) {
     const std::uint32_t thread = capture.host.thread;
     if (capture.step == CaptureStep::begin) {
@@ -89,17 +89,17 @@ class CaptureSafety final : public FindingRule {
     Finding finding;
     finding.id = "unsafe_during_capture";
     finding.title = broken_ != 0 ? "A stream capture failed"
-                                 : "Calls that a stream capture does not allow were made "
-                                   "during one";
+                                 : "Calls that stream capture forbids were made during a capture";
     finding.where = context.path_text(where_);
     finding.severity = broken_ != 0 ? Severity::serious : Severity::notable;
     finding.evidence = {evidence_count("captures", "captures", captures_),
-                        evidence_count("failed", "of these failed", broken_),
+                        evidence_count("failed", "failed captures", broken_),
                         evidence_count("unsafe_calls", "unsafe calls", unsafe_calls_)};
-    if (!unsafe_.empty()) finding.evidence.push_back(evidence_text("apis", "by", names_text(unsafe_)));
+    if (!unsafe_.empty())
+      finding.evidence.push_back(evidence_text("apis", "unsafe calls:", names_text(unsafe_)));
     finding.next_step =
-        "move these calls before the capture: allocate first, copy asynchronously, wait after the capture "
-        "has ended";
+        "move these calls out of the capture: allocate before it, copy asynchronously, wait after it has "
+        "ended";
     out.push_back(std::move(finding));
   }
 
@@ -108,7 +108,7 @@ class CaptureSafety final : public FindingRule {
     if (!loop.found() || !context.host_times_hold) return;
     std::uint64_t kernels = 0, gap_ns = 0;
     for (const std::uint32_t path : graph_paths_) {
-      if (loop.paths.count(path) != 0) return;  // it has graphs
+      if (loop.paths.count(path) != 0) return;  // the loop already uses graphs
     }
     for (const PathTotals& row : context.input.trace.totals.paths()) {
       if (loop.paths.count(row.path) != 0 && loop.paths.count(context.input.trace.parent_of(row.path)) == 0)
@@ -117,10 +117,10 @@ class CaptureSafety final : public FindingRule {
     for (const auto& [path, gaps] : context.gaps.short_gaps()) {
       if (loop.paths.count(path) != 0) gap_ns += gaps.ns + gaps.sync_ns;
     }
-    const std::uint64_t repetitions = loop.count + 1;
-    const double share = static_cast<double>(gap_ns / repetitions * loop.count / context.gaps.gpus()) /
+    const std::uint64_t iterations = loop.count + 1;
+    const double share = static_cast<double>(gap_ns / iterations * loop.count / context.gaps.gpus()) /
                          static_cast<double>(context.span_ns);
-    if (kernels < kMinKernels * repetitions || share < kMinShare) return;
+    if (kernels < kMinKernels * iterations || share < kMinShare) return;
     std::map<std::string, std::uint64_t> obstacles;
     for (const LoggedCall& call : context.log.calls()) {
       const bool pool = call.memory == AllocKind::async || call.memory == AllocKind::pool;
@@ -135,16 +135,18 @@ class CaptureSafety final : public FindingRule {
     if (obstacles.empty()) return;
     Finding finding;
     finding.id = "capture_obstacles";
-    finding.title = "Calls in every repetition stand in the way of capturing it in a CUDA graph";
+    finding.title = "Calls in the loop prevent capturing an iteration in a CUDA graph";
     finding.where = loop.path;
     finding.evidence = {
-        evidence_text("calls", "calls in these repetitions:", names_text(obstacles)),
-        evidence_count("repetitions", "repetitions", loop.count),
-        evidence_count("kernels_per_repetition", "kernels a repetition", kernels / repetitions),
+        evidence_text("calls", "calls in these iterations:", names_text(obstacles)),
+        evidence_count("repetitions", "iterations", loop.count),
+        evidence_count("kernels_per_repetition", "kernels per iteration", kernels / iterations),
         evidence_count("null_stream_kernels", "kernels on the legacy default stream", null_kernels_),
-        evidence_share("share_of_time", "gaps up to 100 us, which a graph would close", share)};
+        evidence_share("share_of_time",
+                       "gaps up to 100 us, which a graph would close, as a share of the analysed time",
+                       share)};
     finding.next_step =
-        "move these calls out of the repetition, and launch on a stream of your own: then it can be "
+        "move these calls out of the loop, and launch on a stream that you create: then an iteration can be "
         "captured";
     out.push_back(std::move(finding));
   }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: a stream stands still until the work of another stream is done.
+// Rule: a stream is idle until the work of another stream is done.
 //
-// What was waited for, and how much of that was exposed, is stream_waits.h's to say; here it is added up
-// by pair of streams.
+// stream_waits.h finds the waits and their exposed time. This rule sums them by pair of streams.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -14,7 +13,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::uint64_t kMinExposedNs = 5'000;  // a wait costs some microseconds of itself
+constexpr std::uint64_t kMinExposedNs = 5'000;  // the wait itself costs some microseconds
 
 /// Producer and consumer: context, stream.
 using Streams = std::pair<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint32_t, std::uint32_t>>;
@@ -36,7 +35,7 @@ class ExposedWait final : public FindingRule {
   }
 
   void work(const WorkEvent& event) override {
-    if (!event.launched()) return;  // where it belongs among the event calls is not known
+    if (!event.launched()) return;  // its order among the event calls is unknown
     LaunchRecord launch;
     launch.host.start_ns = event.launch_start_ns;
     launch.host.end_ns = event.launch_end_ns;
@@ -75,20 +74,20 @@ class ExposedWait final : public FindingRule {
     const std::string consumer = std::to_string(streams.second.second);
     Finding finding;
     finding.id = "exposed_stream_wait";
-    finding.title = "Stream " + consumer + " stands still until stream " + producer + " has done its work";
+    finding.title = "Stream " + consumer + " is idle while it waits for stream " + producer;
     finding.where = context.path_text(exposed.path);
     finding.saving_ns = exposed.ns;
     finding.severity = severity_of(exposed.ns, context.span_ns);
     finding.evidence = {evidence_count("waits", "waits", exposed.waits),
-                        evidence_ns("exposed_ns", "stood still", exposed.ns),
+                        evidence_ns("exposed_ns", "idle time", exposed.ns),
                         evidence_ns("mean_exposed_ns", "mean", exposed.ns / exposed.waits),
                         evidence_ns("longest_exposed_ns", "longest", exposed.longest_ns),
-                        evidence_share("share_of_time", "share of the time", share),
+                        evidence_share("share_of_time", "share of the analysed time", share),
                         evidence_text("producer_stream", "producer: stream", producer),
                         evidence_text("consumer_stream", "consumer: stream", consumer)};
     finding.next_step =
-        "start the producer earlier, wait later (only before the kernel that needs the result), or split the "
-        "producer's work so that a part can be waited for";
+        "start the producer earlier, wait later (just before the kernel that needs the result), or split the "
+        "producer's work so that the consumer waits only for the part it needs";
     out.push_back(std::move(finding));
   }
 

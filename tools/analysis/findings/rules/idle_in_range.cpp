@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: the GPU waits for 100 us and more while the host is in a range: loading data, computing.
+// Rule: the GPU is idle for 100 us or more while the host is in a range, for example loading data.
 //
-// A gap is blamed on the innermost range that was open on the thread whose launch ended it
-// (gpu_gaps.h, host_timeline.h: 24 bytes a range). Time in the calls of launches and copies is left out:
-// a copy that waits is another rule's.
+// A gap is attributed to the innermost open range of the thread whose launch ended it (gpu_gaps.h;
+// host_timeline.h keeps 24 bytes per range). Time in launch and copy calls is excluded: slow_copies reports
+// copies that wait.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -16,12 +16,12 @@
 namespace rangefinder {
 namespace {
 
-// Without a loop much is done once: only what stands out, in a program that runs for a while.
+// Without a loop, much host work runs only once. So report only large shares, in programs of some length.
 constexpr double kMinShareOnce = 0.20;
 constexpr std::uint64_t kMinSpanOnceNs = 10'000'000;
 
-constexpr std::uint64_t kLongCallNs =
-    20'000;  // shorter launches are too many to keep, and do not make long gaps
+// Shorter launches are too many to keep, and do not cause long gaps.
+constexpr std::uint64_t kLongCallNs = 20'000;
 
 struct Idle {
   std::uint64_t ns = 0, gaps = 0, longest_ns = 0;
@@ -60,8 +60,8 @@ class IdleInRange final : public FindingRule {
   }
 
  private:
-  static constexpr double kMinShare = 0.03;  // of the repetitions' time
-  /// "": outside of any range.
+  static constexpr double kMinShare = 0.03;  // of the iterations' time
+  /// The place "" is outside any range.
   void blame(const FindingContext& context, const LongGap& gap, std::map<std::string, Idle>& places) const {
     const auto thread = threads_.find(gap.thread);
     std::map<std::string, std::uint64_t> of_gap;
@@ -81,7 +81,7 @@ class IdleInRange final : public FindingRule {
       piece.to_ns = gap.end_ns;
       take(piece);
     } else {
-      HostTimeline::Cursor anywhere;  // gaps of several threads take turns
+      HostTimeline::Cursor anywhere;  // not kept: the gaps of several threads alternate
       thread->second.visit(gap.start_ns, gap.end_ns, take, anywhere);
     }
     for (const auto& [place, ns] : of_gap) {
@@ -99,28 +99,29 @@ class IdleInRange final : public FindingRule {
     if (once && context.span_ns < kMinSpanOnceNs) return;
     Finding finding;
     finding.id = "idle_in_range";
-    finding.title = place.empty() ? "The GPU is idle while the host is outside of any range"
+    finding.title = place.empty() ? "The GPU is idle while the host is outside any range"
                                   : "The GPU is idle while the host is in " + place;
     finding.where = place;
     finding.saving_ns = ns;
     finding.severity = severity_of(ns, context.span_ns);
     finding.evidence = {
-        evidence_ns("idle_ns", "GPU idle there", ns),
-        evidence_share("share_of_time", "share of the time", share),
-        evidence_ns("time_ns", once ? "time from first to last GPU work" : "time of the repetitions",
+        evidence_ns("idle_ns", "GPU idle time", ns),
+        evidence_share("share_of_time", "share of the analysed time", share),
+        evidence_ns("time_ns", once ? "time from first to last GPU work" : "time of the iterations",
                     context.span_ns)};
     if (context.loop.found()) {
-      finding.evidence.push_back(evidence_count("repetitions", "repetitions", context.loop.count));
+      finding.evidence.push_back(evidence_count("repetitions", "iterations", context.loop.count));
       finding.evidence.push_back(
-          evidence_ns("idle_ns_per_repetition", "idle in each", ns / context.loop.count));
+          evidence_ns("idle_ns_per_repetition", "idle time per iteration", ns / context.loop.count));
     }
-    finding.evidence.push_back(evidence_count("gaps", "gaps of 100 us and more", idle.gaps));
-    finding.evidence.push_back(evidence_ns("longest_ns", "longest", idle.longest_ns));
-    finding.evidence.push_back(evidence_ns("in_sync_ns", "of it in calls that wait", idle.sync_ns));
-    finding.evidence.push_back(evidence_ns("in_memory_ns", "in calls that allocate or free", idle.memory_ns));
+    finding.evidence.push_back(evidence_count("gaps", "gaps of at least 100 us", idle.gaps));
+    finding.evidence.push_back(evidence_ns("longest_ns", "longest gap", idle.longest_ns));
+    finding.evidence.push_back(evidence_ns("in_sync_ns", "idle time in calls that wait", idle.sync_ns));
+    finding.evidence.push_back(
+        evidence_ns("in_memory_ns", "idle time in calls that allocate or free", idle.memory_ns));
     finding.next_step =
-        "let the host do this while the GPU computes: load the next batch in other threads or processes, "
-        "copy it ahead on a stream of its own from pinned memory";
+        "overlap this host work with GPU work: load the next batch in other threads or processes, and copy "
+        "it ahead from pinned memory on a separate stream";
     out.push_back(std::move(finding));
   }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: kernels end before the host has launched the next one, so that launching sets the pace.
+// Rule: kernels end before the host has launched the next one, so launches limit the speed.
 //
-// Adds up the gaps of 1 to 100 us that a late launch ended (gpu_gaps.h), without those behind a
-// synchronisation, which are another rule's.
+// Sums the gaps of 1 to 100 us that a late launch ended (gpu_gaps.h). Excludes gaps after a synchronisation,
+// which sync_each_iteration reports.
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr std::uint64_t kMinGaps = 20;  // a repetition
+constexpr std::uint64_t kMinGaps = 20;  // per iteration
 
-/// Over all repetitions, the first included.
+/// Over all iterations, including the first.
 struct Sums {
-  std::uint64_t gaps = 0, gap_ns = 0, kernels = 0, kernel_ns = 0, repetitions = 1;
+  std::uint64_t gaps = 0, gap_ns = 0, kernels = 0, kernel_ns = 0, iterations = 1;
 };
 
 Sums sums_of(const FindingContext& context) {
@@ -34,7 +34,7 @@ Sums sums_of(const FindingContext& context) {
     sums.kernels += row.kernels;
     sums.kernel_ns += row.gpu_ns;
   }
-  if (context.loop.found()) sums.repetitions = context.iterations.instances.size();
+  if (context.loop.found()) sums.iterations = context.iterations.instances.size();
   return sums;
 }
 
@@ -43,13 +43,13 @@ class LaunchBound final : public FindingRule {
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     if (!context.host_times_hold || context.span_ns == 0) return;
     const Sums sums = sums_of(context);
-    if (sums.gaps < kMinGaps * sums.repetitions || sums.kernels == 0) return;
-    const std::uint64_t looked_at = context.loop.found() ? context.loop.count : 1;
+    if (sums.gaps < kMinGaps * sums.iterations || sums.kernels == 0) return;
+    const std::uint64_t analysed = context.loop.found() ? context.loop.count : 1;
     const std::uint64_t saved = sums.gap_ns - sums.gaps * GpuGaps::kShortestNs;
-    const std::uint64_t saving = saved / sums.repetitions * looked_at / context.gaps.gpus();
+    const std::uint64_t saving = saved / sums.iterations * analysed / context.gaps.gpus();
     const double share = static_cast<double>(saving) / static_cast<double>(context.span_ns);
     const std::uint64_t mean_kernel = sums.kernel_ns / sums.kernels;
-    const std::uint64_t per_kernel = context.span_ns / looked_at / (sums.kernels / sums.repetitions + 1);
+    const std::uint64_t per_kernel = context.span_ns / analysed / (sums.kernels / sums.iterations + 1);
     if (share < kMinShare || mean_kernel >= per_kernel) return;
     Finding finding;
     finding.id = "launch_bound";
@@ -58,17 +58,17 @@ class LaunchBound final : public FindingRule {
     finding.saving_ns = saving;
     finding.severity = severity_of(saving, context.span_ns);
     finding.evidence = {
-        evidence_count("kernels_per_repetition", "kernels a repetition", sums.kernels / sums.repetitions),
-        evidence_ns("mean_kernel_ns", "mean kernel", mean_kernel),
-        evidence_ns("time_per_kernel_ns", "time for each", per_kernel),
-        evidence_count("gaps_per_repetition", "gaps of 1 to 100 us a repetition",
-                       sums.gaps / sums.repetitions),
+        evidence_count("kernels_per_repetition", "kernels per iteration", sums.kernels / sums.iterations),
+        evidence_ns("mean_kernel_ns", "mean kernel time", mean_kernel),
+        evidence_ns("time_per_kernel_ns", "elapsed time per kernel", per_kernel),
+        evidence_count("gaps_per_repetition", "gaps of 1 to 100 us per iteration",
+                       sums.gaps / sums.iterations),
         evidence_ns("mean_gap_ns", "mean gap", sums.gap_ns / sums.gaps),
-        evidence_share("share_of_time", "gaps less 1 us each, as a share of the time", share),
-        evidence_count("repetitions", "repetitions", looked_at)};
+        evidence_share("share_of_time", "gaps minus 1 us each, as a share of the analysed time", share),
+        evidence_count("repetitions", "iterations", analysed)};
     finding.next_step =
-        "capture a repetition in a CUDA graph (PyTorch: torch.cuda.graph, or torch.compile with "
-        "mode=\"reduce-overhead\"), or make fewer and larger kernels: fuse them, or use larger batches";
+        "capture an iteration in a CUDA graph (PyTorch: torch.cuda.graph, or torch.compile with "
+        "mode=\"reduce-overhead\"), or run fewer and larger kernels: fuse them, or use larger batches";
     out.push_back(std::move(finding));
   }
 

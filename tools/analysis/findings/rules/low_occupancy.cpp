@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: so few warps fit on a multiprocessor that nothing hides the time it waits for memory.
+// Rule: too few warps fit on a multiprocessor to hide memory latency.
 //
-// By the launch configuration (occupancy.h), which also says what keeps more from fitting. Silent for
-// grids under one wave (grid_under_one_wave says why), for products, convolutions and attention, which
-// hold few warps with many registers on purpose, and where the issue slots were measured and are busy.
+// Computed from the launch configuration (occupancy.h), which also shows the limiter. Not reported for grids
+// under one wave (see grid_under_one_wave), nor where the measured issue slots are busy, nor for matrix
+// products, convolutions and attention, which use few warps with many registers by design.
 #include <algorithm>
 
 #include "tools/analysis/findings/kernel_kinds.h"
@@ -31,25 +31,23 @@ class LowOccupancy final : public KernelRule {
     Finding finding;
     finding.id = "low_occupancy";
     finding.where = context.kernel_text(use.name);
-    finding.title =
-        "Few warps fit on a multiprocessor in " + finding.where + ", limited by " + occupancy->limiter();
+    finding.title = "Low occupancy in " + finding.where + ", limited by " + occupancy->limiter();
     finding.severity = of_time >= 0.10 ? Severity::notable : Severity::info;
     finding.evidence = {
-        evidence_share("occupancy", "warps that fit, of those that a multiprocessor holds",
-                       occupancy->share()),
-        evidence_count("warps_per_sm", "warps", occupancy->warps_per_sm),
+        evidence_share("occupancy", "theoretical occupancy", occupancy->share()),
+        evidence_count("warps_per_sm", "warps per multiprocessor", occupancy->warps_per_sm),
         evidence_text("limiter", "limited by", occupancy->limiter()),
-        evidence_count("registers", "registers of a thread", config->registers),
-        evidence_bytes("shared_bytes", "shared memory of a block",
+        evidence_count("registers", "registers per thread", config->registers),
+        evidence_bytes("shared_bytes", "shared memory per block",
                        std::uint64_t{config->static_shared_bytes} + config->dynamic_shared_bytes),
         evidence_number("waves", "waves", occupancy->waves),
         evidence_ns("gpu_ns", "GPU time", use.total_ns),
-        evidence_share("share_of_gpu_time", "of all kernels' time", of_time)};
+        evidence_share("share_of_gpu_time", "share of all kernel time", of_time)};
     if (issue) {
       finding.evidence.push_back(evidence_share("issue_active", "issue slots in use", *issue / 100));
     }
     finding.next_step =
-        "let more fit: fewer registers (__launch_bounds__), less shared memory, or larger blocks "
+        "raise the occupancy: fewer registers (__launch_bounds__), less shared memory, or larger blocks "
         "where the number of blocks limits; or give each thread more independent loads";
     out.push_back(std::move(finding));
     return true;

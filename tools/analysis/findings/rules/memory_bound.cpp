@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: a module moves bytes at 60 % and more of what DRAM or L2 can, so fewer bytes are what helps.
+// Rule: a module reaches 60 % or more of the DRAM or L2 peak bandwidth, so only fewer bytes make it faster.
 //
-// Modules that do most of their work themselves: what holds them is not said again of their parents.
+// Checks modules that do at least half of their work themselves, so that a parent does not repeat the finding
+// of its child.
 #include <algorithm>
 #include <map>
 
@@ -11,7 +12,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kPossible = 1.05;  // a share above is a fault of measurement
+constexpr double kPossible = 1.05;  // a larger share is a measurement error
 
 struct Bound {
   std::uint64_t gpu_ns = 0, modules = 0;
@@ -69,20 +70,20 @@ class MemoryBound final : public FindingRule {
     finding.where = place;
     finding.severity = of_time >= 0.10 ? Severity::notable : Severity::info;
     if (dram) {
-      finding.evidence = {evidence_share("dram_peak_share", "of the DRAM's peak", bound.dram_share),
-                          evidence_rate("dram_bytes_per_s", "DRAM rate", bound.dram_rate),
+      finding.evidence = {evidence_share("dram_peak_share", "share of the DRAM peak", bound.dram_share),
+                          evidence_rate("dram_bytes_per_s", "DRAM bandwidth", bound.dram_rate),
                           evidence_bytes("dram_bytes", "DRAM bytes", bound.dram_bytes)};
     } else {
-      finding.evidence = {evidence_share("l2_peak_share", "of the L2's peak", bound.l2_share),
-                          evidence_rate("l2_bytes_per_s", "L2 rate", bound.l2_rate),
+      finding.evidence = {evidence_share("l2_peak_share", "share of the L2 peak", bound.l2_share),
+                          evidence_rate("l2_bytes_per_s", "L2 bandwidth", bound.l2_rate),
                           evidence_bytes("l2_bytes", "L2 bytes", bound.l2_bytes)};
     }
     finding.evidence.push_back(evidence_ns("gpu_ns", "GPU time", bound.gpu_ns));
-    finding.evidence.push_back(evidence_share("share_of_gpu_time", "of all kernels' time", of_time));
+    finding.evidence.push_back(evidence_share("share_of_gpu_time", "share of all kernel time", of_time));
     finding.evidence.push_back(evidence_count("modules", "modules", bound.modules));
     finding.next_step =
         dram ? "move fewer bytes: fuse it with the module before or after, use a narrower type, or "
-               "work in parts that stay in the L2"
+               "process the data in parts that fit in the L2"
              : "reuse data in shared memory or registers: larger tiles, or fuse it with its "
                "neighbours";
     out.push_back(std::move(finding));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: copies between host and GPU that cannot overlap with anything: from or to pageable memory, which
-// the driver stages through a buffer of its own, or by a call that waits. The prize is the longer of call and
-// copy, added up: all of it could run beside kernels.
+// Rule: copies between host and GPU that cannot overlap with other work. They use pageable memory, which
+// the driver stages through its own buffer, or a call that waits. The saving is the sum of the longer of
+// call and copy: all of it could overlap with kernels.
 #include <algorithm>
 
 #include "tools/analysis/findings/rule.h"
@@ -38,26 +38,25 @@ class SlowCopies final : public FindingRule {
     if (share < kMinShare) return;
     Finding finding;
     finding.id = "pageable_or_synchronous_copies";
-    finding.title = pageable != 0 ? "Copies use pageable memory, and so wait and cannot overlap with kernels"
-                                  : "Copies are synchronous, and so cannot overlap with kernels";
+    finding.title = pageable != 0 ? "Copies use pageable memory: they wait and cannot overlap with kernels"
+                                  : "Copies are synchronous: they cannot overlap with kernels";
     finding.where = context.loop.path;
     finding.saving_ns = ns;
     finding.severity = severity_of(ns, context.span_ns);
     finding.evidence = {evidence_count("copies", "copies", copies),
                         evidence_count("pageable", "of these pageable", pageable),
                         evidence_bytes("bytes", "bytes", bytes),
-                        evidence_ns("gpu_ns", "time on the GPU", gpu_ns),
-                        evidence_ns("copy_ns", "the longer of that and the call, added up", ns),
-                        evidence_rate("bytes_per_s", "GPU copied at", rate(bytes, gpu_ns)),
-                        evidence_share("share_of_time", "share of the time", share)};
+                        evidence_ns("gpu_ns", "GPU time", gpu_ns),
+                        evidence_ns("copy_ns", "sum of the longer of call and copy", ns),
+                        evidence_rate("bytes_per_s", "copy bandwidth", rate(bytes, gpu_ns)),
+                        evidence_share("share_of_time", "share of the analysed time", share)};
     if (pinned_ns != 0) {
-      finding.evidence.push_back(evidence_rate("pinned_bytes_per_s", "pinned asynchronous copies ran at",
-                                               rate(pinned_bytes, pinned_ns)));
+      finding.evidence.push_back(evidence_rate(
+          "pinned_bytes_per_s", "bandwidth of pinned asynchronous copies", rate(pinned_bytes, pinned_ns)));
     }
     finding.next_step =
         "copy asynchronously from pinned memory (cudaHostAlloc, cudaMemcpyAsync; PyTorch: pin_memory=True "
-        "and "
-        ".to(device, non_blocking=True)), ahead of the kernels that need it";
+        "and .to(device, non_blocking=True)), ahead of the kernels that need the data";
     out.push_back(std::move(finding));
   }
 

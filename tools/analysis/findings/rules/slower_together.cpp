@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: kernels that run at the same time take longer together than one after the other.
+// Rule: kernels take longer when they run concurrently than one after the other.
 //
 //   ├─ A ─────────┤
 //      ├─ B ────────────┤      a cluster: kernels that overlap in a chain, from first start to last end,
-//   └──── cluster ──────┘      against the sum of the mean times of A and B where each ran alone
+//   └──── cluster ──────┘      compared with the sum of the mean times of A and B when each ran alone
 //
-// A kernel is its name and configuration. Clusters with a kernel that never ran alone are left out.
-// Keeps at most kMaxClusters kinds of clusters.
+// A kernel is identified by name and configuration. Clusters with a kernel that ran alone fewer than
+// kMinAlone times are excluded. Keeps at most kMaxClusters distinct clusters.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -18,7 +18,7 @@ namespace rangefinder {
 namespace {
 
 constexpr std::size_t kMaxClusters = 4096;
-constexpr std::size_t kMaxOfCluster = 64;  // longer chains are no cluster but a habit of the program
+constexpr std::size_t kMaxOfCluster = 64;  // longer chains mean that the program overlaps kernels throughout
 constexpr std::uint64_t kMinAlone = 3;
 constexpr double kMinSlower = 1.10;
 
@@ -105,19 +105,18 @@ class SlowerTogether final : public FindingRule {
     }
     Finding finding;
     finding.id = "slower_together";
-    finding.title = "Kernels that run at the same time take longer than one after the other";
+    finding.title = "Concurrent kernels take longer than one after the other";
     finding.where = where;
     finding.saving_ns = saving;
     finding.severity = severity_of(saving, context.span_ns);
-    finding.evidence = {evidence_count("times", "times together", together.count),
-                        evidence_count("kernels", "kernels at a time", kernels.size()),
-                        evidence_ns("together_ns", "together, mean", mean),
-                        evidence_ns("one_by_one_ns", "one after the other, by their means alone", one_by_one),
-                        evidence_factor("slower", "slower by", factor)};
+    finding.evidence = {evidence_count("times", "concurrent runs", together.count),
+                        evidence_count("kernels", "kernels in each", kernels.size()),
+                        evidence_ns("together_ns", "mean time together", mean),
+                        evidence_ns("one_by_one_ns", "sum of their mean times alone", one_by_one),
+                        evidence_factor("slower", "slowdown", factor)};
     finding.next_step =
         "put these kernels on one stream, or give each fewer blocks: they compete for the same cache, memory "
-        "or "
-        "multiprocessors";
+        "or multiprocessors";
     out.push_back(std::move(finding));
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: many copies so small that their calls cost more than their bytes.
+// Rule: many copies are so small that their calls cost more than their bytes.
 //
-// Below 64 KiB a copy over PCIe 5 takes less than its fixed cost of some microseconds. The prize is the
-// time of calls and copies, less one copy a repetition, which would carry the same bytes.
+// Below 64 KiB a transfer over PCIe 5 takes less than the fixed cost of some microseconds. The saving is the
+// longer of call time and copy time, minus one copy per iteration, which would carry the same bytes.
 #include <algorithm>
 
 #include "tools/analysis/findings/rule.h"
@@ -12,12 +12,12 @@ namespace rangefinder {
 namespace {
 
 constexpr std::uint64_t kSmallBytes = 64 * 1024;
-constexpr std::uint64_t kMinCopies = 10;  // a repetition
+constexpr std::uint64_t kMinCopies = 10;  // per iteration
 
 class SmallCopies final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
-    const std::uint64_t repetitions = std::max<std::uint64_t>(1, context.loop.count);
+    const std::uint64_t iterations = std::max<std::uint64_t>(1, context.loop.count);
     std::uint64_t copies = 0, bytes = 0, call_ns = 0, copy_ns = 0;
     for (const LoggedCopy& copy : context.log.copies()) {
       const WorkEvent& event = copy.event;
@@ -29,26 +29,27 @@ class SmallCopies final : public FindingRule {
       call_ns += context.host_times_hold ? copy.call_ns() : 0;
       copy_ns += event.duration();
     }
-    if (copies < kMinCopies * repetitions || context.span_ns == 0) return;
+    if (copies < kMinCopies * iterations || context.span_ns == 0) return;
     const std::uint64_t total = std::max(call_ns, copy_ns);
-    const std::uint64_t saving = total - total / copies * repetitions;
+    const std::uint64_t saving = total - total / copies * iterations;
     const double share = static_cast<double>(saving) / static_cast<double>(context.span_ns);
     if (share < kMinShare) return;
     Finding finding;
     finding.id = "small_copies";
-    finding.title = "Many small copies: their fixed cost exceeds that of their bytes";
+    finding.title = "Many small copies: their fixed cost exceeds their transfer time";
     finding.where = context.loop.path;
     finding.saving_ns = saving;
     finding.severity = severity_of(saving, context.span_ns);
     finding.evidence = {
         evidence_count("copies", "copies under 64 KiB", copies),
-        evidence_number("copies_per_repetition", "a repetition",
-                        static_cast<double>(copies) / static_cast<double>(repetitions)),
+        evidence_number("copies_per_repetition", "copies per iteration",
+                        static_cast<double>(copies) / static_cast<double>(iterations)),
         evidence_bytes("mean_bytes", "mean size", bytes / copies),
         evidence_ns("call_ns", "host time in their calls", call_ns),
-        evidence_ns("copy_ns", "time on the GPU", copy_ns),
+        evidence_ns("copy_ns", "GPU time", copy_ns),
         evidence_share("share_of_time",
-                       "the longer of the two, less one copy a repetition, as a share of the time", share)};
+                       "the longer of the two minus one copy per iteration, as a share of the analysed time",
+                       share)};
     finding.next_step =
         "gather the data in one pinned buffer and copy it once, or batch the copies (cudaMemcpyBatchAsync)";
     out.push_back(std::move(finding));

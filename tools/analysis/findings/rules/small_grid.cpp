@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: grids that do not fill the GPU once.
+// Rule: grids of less than one wave.
 //
-//   blocks < multiprocessors                      some have nothing to do
-//   blocks < multiprocessors x blocks resident    none has all it could hold: occupancy says nothing
+//   blocks < multiprocessors                      some multiprocessors are idle
+//   blocks < multiprocessors x blocks resident    multiprocessors are not full: occupancy means nothing
 //
-// Their low throughput is structural: it comes from the size of the problem, not from the kernel, so
-// low_occupancy leaves such launches alone. There is no prize: the trace cannot know whether the work
-// could be cut in more blocks. Kernels of one block (a reduction's last step) count too.
+// Their low throughput is structural: it comes from the size of the problem, not from the kernel. So
+// low_occupancy skips such launches. There is no saving: the trace cannot show whether the work could be
+// split into more blocks. Kernels of one block (a reduction's last step) count too.
 #include <algorithm>
 
 #include "tools/analysis/findings/rule.h"
@@ -16,7 +16,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::uint64_t kMinGpuNs = 1'000'000;  // of all kernels: less is no program worth tuning
+constexpr std::uint64_t kMinGpuNs = 1'000'000;  // of all kernels; shorter programs are not worth tuning
 
 class SmallGrid final : public FindingRule {
  public:
@@ -38,24 +38,23 @@ class SmallGrid final : public FindingRule {
     if (wave_share < kMinOfTime) return;
     Finding finding;
     finding.id = "grid_under_one_wave";
-    finding.title = "Grids do not fill the GPU once: low throughput is structural there";
+    finding.title = "Grids are smaller than one wave: their low throughput is structural";
     finding.where = context.kernel_text(under_wave.heaviest.name);
     finding.severity = wave_share >= 0.5 ? Severity::notable : Severity::info;
     finding.evidence = {
         evidence_share("under_one_wave_share", "GPU time in grids under one wave", wave_share),
-        evidence_share("under_sm_count_share", "in grids of fewer blocks than multiprocessors",
+        evidence_share("under_sm_count_share", "GPU time in grids of fewer blocks than multiprocessors",
                        static_cast<double>(under_sms.ns) / all_ns),
         evidence_count("launches", "launches under one wave", under_wave.launches),
-        evidence_share("mean_fill", "their mean part of a wave, by time",
+        evidence_share("mean_fill", "their mean fraction of a wave, weighted by time",
                        under_wave.fill_ns / static_cast<double>(std::max<std::uint64_t>(1, under_wave.ns))),
         evidence_ns("heaviest_ns", "the heaviest of them, " + finding.where + ", took",
                     under_wave.heaviest.total_ns),
-        evidence_count("heaviest_blocks", "in blocks a launch", under_wave.heaviest_blocks),
-        evidence_count("multiprocessors", "on multiprocessors", gpu->sm_count)};
+        evidence_count("heaviest_blocks", "its blocks per launch", under_wave.heaviest_blocks),
+        evidence_count("multiprocessors", "multiprocessors", gpu->sm_count)};
     finding.next_step =
-        "give the GPU more at once: a larger batch, split-K or stream-K for products, or kernels of "
-        "independent "
-        "branches on several streams; changing the occupancy of these kernels will not help";
+        "give the GPU more concurrent work: a larger batch, split-K or stream-K for matrix products, or "
+        "independent branches on several streams; changing the occupancy of these kernels will not help";
     out.push_back(std::move(finding));
   }
 
@@ -63,7 +62,7 @@ class SmallGrid final : public FindingRule {
   static constexpr double kMinOfTime = 0.20;
   struct Small {
     std::uint64_t ns = 0, launches = 0;
-    double fill_ns = 0;  // part of a wave times time
+    double fill_ns = 0;  // fraction of a wave times GPU time
     KernelUse heaviest;
     std::uint64_t heaviest_blocks = 0;
     void add(const KernelUse& use, std::uint64_t blocks, double waves) {

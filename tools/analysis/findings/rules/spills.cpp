@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: a kernel keeps values of its threads in local memory: registers spilled, or arrays indexed at
-// run time.
+// Rule: a kernel uses local memory, for spilled registers or for arrays indexed at run time.
 //
-// By the launch configuration, and by the sectors of local memory (`--metrics memory`) where they were
-// measured: a kernel that reserves local memory and never touches it is left alone.
+// Uses the launch configuration, and the local-memory sectors (`--metrics memory`) if they were measured.
+// Skips a kernel that reserves local memory and never touches it.
 #include <algorithm>
 
 #include "tools/analysis/findings/rule.h"
@@ -13,7 +12,7 @@ namespace rangefinder {
 namespace {
 
 constexpr double kSectorBytes = 32;
-constexpr std::uint32_t kMaxRegisters = 255;  // a thread can have
+constexpr std::uint32_t kMaxRegisters = 255;  // per thread
 
 class Spills final : public KernelRule {
   bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) override {
@@ -33,21 +32,21 @@ class Spills final : public KernelRule {
                          : "Threads keep values in local memory in " + finding.where;
     finding.severity = sectors ? Severity::notable : Severity::info;
     finding.evidence = {
-        evidence_bytes("local_bytes_per_thread", "local memory of a thread", config->local_bytes_per_thread),
-        evidence_count("registers", "registers of a thread", config->registers),
+        evidence_bytes("local_bytes_per_thread", "local memory per thread", config->local_bytes_per_thread),
+        evidence_count("registers", "registers per thread", config->registers),
         evidence_ns("gpu_ns", "GPU time", use.total_ns),
-        evidence_share("share_of_gpu_time", "of all kernels' time",
+        evidence_share("share_of_gpu_time", "share of all kernel time",
                        static_cast<double>(use.total_ns) / all_ns),
         evidence_count("launches", "launches", use.count)};
     if (sectors) {
-      finding.evidence.push_back(evidence_bytes("local_traffic_bytes", "bytes moved for it a launch",
+      finding.evidence.push_back(evidence_bytes("local_traffic_bytes", "local memory traffic per launch",
                                                 static_cast<std::uint64_t>(*sectors * kSectorBytes)));
     }
     finding.next_step =
         sectors ? "raise the register limit (__launch_bounds__, -maxrregcount), make tiles smaller, and "
-                  "index arrays by constants (unroll)"
-                : "measure what it moves (--counters exact --metrics memory); -Xptxas -v tells spills "
-                  "from arrays";
+                  "index arrays with constants (unroll the loops)"
+                : "measure the local memory traffic (--counters exact --metrics memory); -Xptxas -v "
+                  "distinguishes spills from arrays";
     out.push_back(std::move(finding));
     return true;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: every repetition waits for the GPU, and the GPU then waits for the next launch.
+// Rule: every iteration waits for the GPU, and the GPU then waits for the next launch.
 //
-// The prize is the idle time of 1 to 100 us between a synchronisation and the launch behind it;
-// longer ones are blamed on what the host does then (idle_in_range).
+// The saving is the sum of the idle gaps of 1 to 100 us that follow a synchronisation. idle_in_range reports
+// longer gaps.
 #include <map>
 
 #include "tools/analysis/findings/rule.h"
@@ -11,7 +11,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kOfRepetitions = 0.9;  // that have one: else it is not the loop's habit
+constexpr double kOfIterations = 0.9;  // that synchronise; below, it is not a pattern of the loop
 
 class Synchronisation final : public FindingRule {
  public:
@@ -28,32 +28,32 @@ class Synchronisation final : public FindingRule {
     if (share < kMinShare) return;
 
     std::map<std::string, std::uint64_t> apis;
-    std::map<std::size_t, std::uint64_t> by_repetition;
+    std::map<std::size_t, std::uint64_t> by_iteration;
     std::uint64_t calls = 0, waited_ns = 0;
     for (const LoggedCall& call : context.log.calls()) {
       if (call.what != LoggedCall::What::sync || !context.loop.holds(call.start_ns)) continue;
       ++calls;
       waited_ns += call.duration();
       ++apis[context.log.api(call.api)];
-      ++by_repetition[context.iterations.at(call.start_ns)];
+      ++by_iteration[context.iterations.at(call.start_ns)];
     }
-    const auto habit = static_cast<double>(by_repetition.size()) / static_cast<double>(context.loop.count);
-    if (habit < kOfRepetitions) return;
+    const auto of_loop = static_cast<double>(by_iteration.size()) / static_cast<double>(context.loop.count);
+    if (of_loop < kOfIterations) return;
     Finding finding;
     finding.id = "sync_each_iteration";
-    finding.title = "The host waits for the GPU in every repetition, and the GPU then waits for the host";
+    finding.title = "The host waits for the GPU in every iteration, and the GPU then waits for the host";
     finding.where = context.loop.path;
     finding.saving_ns = saving;
     finding.severity = severity_of(saving, context.span_ns);
-    finding.evidence = {evidence_number("syncs_per_repetition", "synchronisations a repetition",
+    finding.evidence = {evidence_number("syncs_per_repetition", "synchronisations per iteration",
                                         static_cast<double>(calls) / static_cast<double>(context.loop.count)),
-                        evidence_text("apis", "by", names(apis)),
-                        evidence_ns("waited_ns", "host waited", waited_ns),
-                        evidence_count("gaps", "gaps behind them", gaps),
-                        evidence_share("share_of_time", "these gaps as a share of the time", share),
-                        evidence_count("repetitions", "repetitions", context.loop.count)};
+                        evidence_text("apis", "calls:", names(apis)),
+                        evidence_ns("waited_ns", "host wait time", waited_ns),
+                        evidence_count("gaps", "gaps after them", gaps),
+                        evidence_share("share_of_time", "these gaps as a share of the analysed time", share),
+                        evidence_count("repetitions", "iterations", context.loop.count)};
     finding.next_step =
-        "wait only where a result is used on the host, a few repetitions later by an event if need be "
+        "wait only where the host uses a result, if possible for an event of a few iterations before "
         "(PyTorch: .item(), .cpu() and print of a tensor all wait)";
     out.push_back(std::move(finding));
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: over the modules of a program, GPU time is proportional to the bytes that they move.
+// Rule: over the modules of a program, GPU time follows the bytes that they move.
 //
-// Least squares of GPU time a call over DRAM bytes a call, and over L2 bytes; the better fit is told if
-// r is at least kMinR. The slope, turned over, is the bandwidth that the program gets out of its
-// bytes; outliers take longer than their bytes explain. Modules are those with nothing below them.
+// Least squares of GPU time per call over DRAM bytes per call, and over L2 bytes. Reports the better fit if
+// r is at least kMinR. The inverse slope is the bandwidth that the program achieves. Outliers take longer
+// than their bytes explain. Uses leaf modules only.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,12 +22,12 @@ constexpr std::uint64_t kMaxReported = 3;  // outliers
 constexpr double kFarAway = 3;             // root mean squares of the residuals
 
 struct Point {
-  double bytes = 0, ns = 0;  // a call
+  double bytes = 0, ns = 0;  // per call
   std::uint32_t path = 0;
 };
 
 struct StraightLine {
-  double r = 0, slope = 0, intercept = 0;  // ns a byte, ns
+  double r = 0, slope = 0, intercept = 0;  // slope: ns per byte; intercept: ns
 };
 
 StraightLine fit(const std::vector<Point>& points) {
@@ -46,7 +46,7 @@ StraightLine fit(const std::vector<Point>& points) {
   return {xy / std::sqrt(xx * yy), xy / xx, mean_y - xy / xx * mean_x};
 }
 
-/// The modules furthest above the line: "a/b: 12 us, 3 us by its bytes".
+/// The modules furthest above the line: "a/b: 12 us, by its bytes 3 us".
 std::string outliers(const FindingContext& context, std::vector<Point> points, const StraightLine& line) {
   double squares = 0;
   const auto above = [&line](const Point& p) { return p.ns - line.intercept - line.slope * p.bytes; };
@@ -101,17 +101,16 @@ class TimeFollowsBytes final : public FindingRule {
     finding.where = context.loop.path;
     finding.evidence = {evidence_number("r", "correlation r =", line.r),
                         evidence_text("level", "with bytes of", level),
-                        evidence_rate("effective_bytes_per_s", "slope, as a bandwidth,", 1e9 / line.slope),
-                        evidence_ns("time_without_bytes_ns", "time of a module that moves nothing",
+                        evidence_rate("effective_bytes_per_s", "bandwidth from the slope", 1e9 / line.slope),
+                        evidence_ns("time_without_bytes_ns", "time of a module that moves no bytes",
                                     static_cast<std::uint64_t>(std::max(0.0, line.intercept))),
                         evidence_count("modules", "modules", points.size())};
-    if (const std::string told = outliers(context, points, line); !told.empty()) {
-      finding.evidence.push_back(evidence_text("outliers", "longer than their bytes explain:", told));
+    if (const std::string above = outliers(context, points, line); !above.empty()) {
+      finding.evidence.push_back(evidence_text("outliers", "longer than their bytes explain:", above));
     }
     finding.next_step =
-        "save bytes where most are (report --sort dram or l2): time will follow; look into the outliers for "
-        "other "
-        "reasons";
+        "move fewer bytes in the modules that move most (report --sort dram or l2): time will follow; check "
+        "the outliers for other causes";
     out.push_back(std::move(finding));
   }
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: the threads of a warp load or store words that lie far apart.
+// Rule: uncoalesced access: the threads of a warp load or store words that are far apart.
 //
-// Sectors of 32 bytes for each request (`--metrics coalescing`). 4 is a warp of neighbouring 4-byte
-// words, 16 one of 16-byte words: the most that neighbours can need, so more is certainly scattered.
-// GPUs from compute capability 10 on have 32-byte accesses, which look the same: silent there.
+// Counts sectors of 32 bytes per request (`--metrics coalescing`). A warp of neighbouring 4-byte words needs
+// 4, one of 16-byte words 16. No coalesced access needs more than 16. GPUs from compute capability 10 on have
+// 32-byte accesses, which exceed 16 too: the rule does not apply to them.
 #include <algorithm>
 
 #include "tools/analysis/findings/rule.h"
@@ -23,13 +23,13 @@ constexpr Access kLoads{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
                         "smsp__inst_executed_op_global_ld.sum",
                         "smsp__inst_executed_op_generic_ld.sum",
                         "uncoalesced_loads",
-                        "Loads of a warp are scattered in ",
+                        "Uncoalesced loads in ",
                         "loads"};
 constexpr Access kStores{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
                          "smsp__inst_executed_op_global_st.sum",
                          "smsp__inst_executed_op_generic_st.sum",
                          "uncoalesced_stores",
-                         "Stores of a warp are scattered in ",
+                         "Uncoalesced stores in ",
                          "stores"};
 
 class Uncoalesced final : public FindingRule {
@@ -61,16 +61,15 @@ class Uncoalesced final : public FindingRule {
         static_cast<std::uint64_t>(static_cast<double>(kernel.total_ns) * (1 - kOfWords / each));
     finding.severity = severity_of(*finding.saving_ns, context.span_ns);
     finding.evidence = {
-        evidence_number("sectors_per_request", "sectors for each request of a warp", each),
+        evidence_number("sectors_per_request", "sectors per request of a warp", each),
         evidence_number("sectors_of_neighbours", "neighbouring 4-byte words need", kOfWords),
-        evidence_number("requests_per_launch", std::string(access.does) + " of warps a launch", *requests),
-        evidence_ns("gpu_ns", "GPU time, of which the prize is the part of the sectors too many",
+        evidence_number("requests_per_launch", std::string("warp ") + access.does + " per launch", *requests),
+        evidence_ns("gpu_ns", "GPU time (potential saving: the share of the excess sectors)",
                     kernel.total_ns),
         evidence_count("launches", "launches", kernel.count)};
     finding.next_step =
-        "let neighbouring threads touch neighbouring addresses: swap the loops or the layout, or go through "
-        "shared "
-        "memory in tiles (32 x 33 words, so that banks do not collide)";
+        "let neighbouring threads access neighbouring addresses: swap the loops or the layout, or go through "
+        "shared memory in tiles (32 x 33 words, which avoids bank conflicts)";
     out.push_back(std::move(finding));
   }
 };

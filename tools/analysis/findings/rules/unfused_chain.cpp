@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: elementwise kernels one behind the other, each of which reads what the one before wrote.
+// Rule: consecutive elementwise kernels, each of which reads what the previous one wrote.
 //
-//   …, add, clamp, mul, …  on one stream, in one module or modules side by side ─▶ one chain
+//   …, add, clamp, mul, …  on one stream, in one module or in sibling modules ─▶ one chain
 //
-// That they pass the same bytes is judged by their L2 bytes (within a factor of two) where they were
-// measured, else by their number of threads (within a factor of eight: kernels differ in elements a
-// thread). The prize is what a chain takes beyond its longest kernel. What is elementwise is told by
-// names (kernel_kinds.h). Keeps at most kMaxChains kinds of chains.
+// Two kernels are assumed to pass the same bytes if their L2 bytes, where measured, agree within a factor of
+// two. Without them, their thread counts must agree within a factor of eight: kernels differ in elements per
+// thread. The saving is the time of a chain beyond its longest kernel. Kernels are classified by name
+// (kernel_kinds.h). Keeps at most kMaxChains distinct chains.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -40,7 +40,7 @@ struct Sum {
   }
 };
 
-/// The chains of one place; by their kernels.
+/// The chains of one place, grouped by their kernels.
 struct Place {
   Sum sum;
   std::map<std::string, Sum> kinds;
@@ -110,7 +110,7 @@ class UnfusedChain final : public FindingRule {
     const auto at = parents_.find(path);
     return at == parents_.end() ? 0 : at->second;
   }
-  /// The same module, one around the other, or side by side; 0: none of these.
+  /// The common module of two equal, nested or sibling paths; 0: none of these.
   std::uint32_t common_path(std::uint32_t a, std::uint32_t b) const {
     if (a == b || parent_of(b) == a) return a;
     if (parent_of(a) == b || parent_of(a) == parent_of(b)) return parent_of(a);
@@ -147,7 +147,7 @@ class UnfusedChain final : public FindingRule {
     return out;
   }
 
-  /// PyTorch's elementwise kernels have one name; what they do stands in their template arguments.
+  /// PyTorch's elementwise kernels share one name; their template arguments name the operation.
   static std::string operation(const std::string& demangled) {
     for (const std::string_view mark :
          {"CUDAFunctorOnSelf_", "CUDAFunctor_", "binary_internal::", "launch_"}) {
@@ -171,20 +171,20 @@ class UnfusedChain final : public FindingRule {
     if (static_cast<double>(sum.saved_ns) < kMinOfTime * all_ns) return;
     Finding finding;
     finding.id = "unfused_chain";
-    finding.title = "Elementwise kernels one behind the other in " + where + " could be one kernel";
+    finding.title = "Consecutive elementwise kernels in " + where + " could be one kernel";
     finding.where = where;
     finding.saving_ns = sum.saved_ns;
     finding.severity = severity_of(sum.saved_ns, context.span_ns);
     finding.evidence = {evidence_text("kernels", "heaviest chain:", place.heaviest()),
-                        evidence_count("kinds", "kinds of chains there", place.kinds.size()),
-                        evidence_count("chains", "times", sum.chains),
-                        evidence_ns("gpu_ns", "GPU time of these", sum.total_ns),
-                        evidence_ns("saved_ns", "beyond the longest kernel of each chain", sum.saved_ns),
-                        evidence_count("all_chains", "chains of any kind in the trace", all.chains),
-                        evidence_ns("all_saved_ns", "which take beyond their longest kernels", all.saved_ns)};
+                        evidence_count("kinds", "distinct chains there", place.kinds.size()),
+                        evidence_count("chains", "occurrences", sum.chains),
+                        evidence_ns("gpu_ns", "their GPU time", sum.total_ns),
+                        evidence_ns("saved_ns", "beyond the longest kernel of each", sum.saved_ns),
+                        evidence_count("all_chains", "occurrences of all chains in the trace", all.chains),
+                        evidence_ns("all_saved_ns", "their time beyond the longest kernels", all.saved_ns)};
     if (sum.l2_bytes != 0) finding.evidence.push_back(evidence_bytes("l2_bytes", "L2 bytes", sum.l2_bytes));
     finding.next_step =
-        "fuse them (PyTorch: torch.compile), or fold them into the kernel before: scale and bias into "
+        "fuse them (PyTorch: torch.compile), or fold them into the previous kernel: scale and bias into "
         "a convolution's weights, an activation into its epilogue";
     out.push_back(std::move(finding));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers as people read them, in the same words as the command line (number_text.h).
+// Numbers as text, in the same form as on the command line (number_text.h).
 //
 //   4812 ─▶ "4,812"    48120000 ns ─▶ "48.1 ms"    8589934592 B ─▶ "8.59 GB"
 
@@ -21,7 +21,7 @@ function scaled(amount: number, units: readonly string[]): string {
   if (Math.abs(amount) < 1000) return `${Math.round(amount)} ${units[0]}`;
   let value = amount;
   let unit = 0;
-  // 999.5 of a unit would be written as 1,000 of it.
+  // 999.5 of a unit would be rounded to 1,000.
   while (Math.abs(value) >= 999.5 && unit + 1 < units.length) {
     value /= 1000;
     ++unit;
@@ -31,7 +31,7 @@ function scaled(amount: number, units: readonly string[]): string {
 
 export const durationText = (ns: number): string => scaled(ns, ["ns", "us", "ms", "s"]);
 export const bytesText = (bytes: number): string => scaled(bytes, ["B", "kB", "MB", "GB", "TB", "PB"]);
-/** Always in GB/s, so that rows compare. */
+/** Always in GB/s, so that rows are comparable. */
 export const rateText = (bytesPerSecond: number): string => `${threeDigits(bytesPerSecond / 1e9)} GB/s`;
 export const percentText = (part: number): string => `${(part * 100).toFixed(1)} %`;
 
@@ -61,7 +61,7 @@ export function unitText(value: number, unit: Unit): string {
   }
 }
 
-/** A time on the axis, as exact as `step` needs. */
+/** A time on the axis, with the digits that `step` needs. */
 export function axisText(ns: number, step: number): string {
   const [size, unit] = step >= 1e8 ? [1e9, "s"] : step >= 1e3 ? [1e6, "ms"] : [1e3, "us"];
   const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(step / size) - 1e-9)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the page's tables hold, as tools/page/page_tables.cpp writes it. Names of fields are those of
-// `report --json` (schema/README.md). A value that was not measured is absent, never 0.
+// Data of the page's tables, written by tools/page/page_tables.cpp. Fields have the names of `report --json`
+// (schema/README.md). A value that was not measured is absent, never 0.
 
 export interface Values {
   kernels: number;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values over time that add up (bytes of samples), and values that hold until they change (memory). Pure.
+// Values over time that add up (bytes of samples), and values that hold until they change (memory). Pure functions.
 import { lowerBound } from "./spans";
 
-/** Bytes of samples: the mean rate of any stretch of time is what its samples, cut at its ends, add up to. */
+/** Bytes of samples. The mean rate of an interval is the sum of its samples, cut at its ends, over its length. */
 export class RateSeries {
   private readonly sums: Float64Array;
 
@@ -27,13 +27,13 @@ export class RateSeries {
     return this.sums[last]! + (this.sums[next]! - this.sums[last]!) * part;
   }
 
-  /** Whether any sample lies in [from, to). */
+  /** True if [from, to) overlaps a sample. */
   covers(from: number, to: number): boolean {
     const next = lowerBound(this.start, to);
     return next > 0 && this.end[next - 1]! > from;
   }
 
-  /** Mean of [from, to), per ns times `scale`. */
+  /** Mean over [from, to), per ns times `scale`. */
   mean(from: number, to: number): number {
     return ((this.until(to) - this.until(from)) / (to - from)) * this.scale;
   }
@@ -46,11 +46,11 @@ export class StepSeries {
     readonly value: Float64Array,
   ) {}
 
-  /** Highest value that [from, to) sees. */
-  most(from: number, to: number): number {
+  /** Highest value in [from, to). */
+  max(from: number, to: number): number {
     let i = Math.max(0, lowerBound(this.at, from) - 1);
-    let most = this.at.length === 0 || this.at[i]! > from ? 0 : this.value[i]!;
-    for (; i < this.at.length && this.at[i]! < to; ++i) if (this.at[i]! >= from) most = Math.max(most, this.value[i]!);
-    return most;
+    let max = this.at.length === 0 || this.at[i]! > from ? 0 : this.value[i]!;
+    for (; i < this.at.length && this.at[i]! < to; ++i) if (this.at[i]! >= from) max = Math.max(max, this.value[i]!);
+    return max;
   }
 }

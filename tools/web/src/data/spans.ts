@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Intervals in order of their start, and how to find the ones that a stretch of time shows. Pure.
+// Intervals sorted by start, and searches in them. Pure functions.
 
-/** First place whose value is not below `wanted`. */
+/** First index whose value is not below `wanted`. */
 export function lowerBound(values: Float64Array, wanted: number, from = 0): number {
   let low = from;
   let high = values.length;
@@ -15,9 +15,9 @@ export function lowerBound(values: Float64Array, wanted: number, from = 0): numb
 }
 
 export class Spans {
-  /** Latest end of all up to a place: rises, so it can be searched. */
+  /** Maximum end up to an index. It never decreases, so it can be searched. */
   private readonly reach: Float64Array;
-  /** Length of the union of all before a place. */
+  /** Length of the union of all intervals before an index. */
   private readonly covered: Float64Array;
 
   constructor(
@@ -45,17 +45,17 @@ export class Spans {
     return this.start.length;
   }
 
-  /** The first that may reach beyond `time`. */
+  /** The first that may end after `time`. */
   firstAfter(time: number): number {
     return lowerBound(this.reach, time);
   }
 
-  /** The first that begins at `time` or later. */
+  /** The first that starts at `time` or later. */
   firstFrom(time: number, from = 0): number {
     return lowerBound(this.start, time, from);
   }
 
-  /** The one that covers `time`, the latest of several; -1: none. `slack` ns beside it count too. */
+  /** The interval that covers `time` within `slack` ns, the latest of several; -1: none. */
   at(time: number, slack = 0): number {
     let best = -1;
     for (let i = this.firstAfter(time - slack); i < this.length && this.start[i]! <= time + slack; ++i) {
@@ -71,7 +71,7 @@ export class Spans {
     return this.covered[next]! - Math.max(0, this.reach[next - 1]! - time);
   }
 
-  /** Part of [from, to) that is covered. */
+  /** Covered share of [from, to). */
   busy(from: number, to: number): number {
     return Math.min(1, Math.max(0, (this.coveredUntil(to) - this.coveredUntil(from)) / (to - from)));
   }

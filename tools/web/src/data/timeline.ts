@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timeline's data, as tools/page/page_timeline.cpp writes it, unpacked into arrays to draw from.
+// The timeline's data, written by tools/page/page_timeline.cpp, unpacked into arrays for drawing.
 //
-// Columns hold times as differences to the value before. A column that says nothing is not there.
+// Columns hold times as differences to the previous value. A column without information is absent.
 import type { Trace } from "./trace";
 import { RateSeries, StepSeries } from "./series";
 import { Spans } from "./spans";
@@ -59,7 +59,7 @@ const endsOf = (start: Float64Array, ns: readonly number[] | undefined): Float64
 
 export const Kind = { kernel: 0, memcpy: 1, memset: 2, wholeGraph: 3 } as const;
 
-/** Pieces of work of one stream, by start. */
+/** Pieces of work of one stream, sorted by start. */
 export interface Lane {
   title: string;
   gpu: number;
@@ -67,7 +67,7 @@ export interface Lane {
   total: number;
   spans: Spans;
   kind: Float64Array;
-  /** Of a kernel its place in the table of kernels; of a copy its CopyKind. */
+  /** Kernel: index in the table of kernels. Copy: its CopyKind. */
   name: Float64Array;
   module: Float64Array;
   config: Float64Array;
@@ -75,7 +75,7 @@ export interface Lane {
   graph: Float64Array;
   stream: Float64Array;
   corr: Float64Array;
-  /** On the host; thread 0: not seen. */
+  /** Launch on the host; thread 0: not recorded. */
   launch: Float64Array;
   launchNs: Float64Array;
   launchThread: Float64Array;
@@ -83,7 +83,7 @@ export interface Lane {
   dramRead: Float64Array;
   dramWrite: Float64Array;
   l2: Float64Array;
-  /** Parts of a thousand by bin, of everything; undefined: all pieces are here. */
+  /** Busy per mille of each bin over all work; undefined: all pieces are in the page. */
   busy: Float64Array | undefined;
 }
 
@@ -92,7 +92,7 @@ export interface Ranges {
   end: Float64Array;
   thread: Float64Array;
   module: Float64Array;
-  /** Place in texts; -1: a push/pop range, named by its module. */
+  /** Index in texts; -1: a push/pop range, named by its module. */
   text: Float64Array;
   open: Float64Array;
   gpuStart: Float64Array;
@@ -186,7 +186,7 @@ function seriesOf(packed: PackedTimeline["samples"][number]): GpuSeries {
   const out: GpuSeries = { gpu: packed.gpu, merged: packed.merged, rates: [], percents: [] };
   for (const [name, values] of Object.entries(packed.columns ?? {})) {
     if (values === undefined) continue;
-    // Percent is a sum over samples: times the time that it held for, it adds up as bytes do.
+    // Percent is a sum over samples. Multiplied by its duration it adds up like bytes.
     if (kPercent.has(name))
       out.percents.push(
         new RateSeries(

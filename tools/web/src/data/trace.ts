@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One trace's tables with what the views ask of them: the tree of modules, who runs which kernel,
-// what bounds a module. No numbers are made here beyond sums over what the trace says.
+// The tables of one trace, with queries for the views: the tree of modules, the kernels of a module, its limiter.
+// Computes no numbers except sums over values of the trace.
 import type { KernelRow, ModuleRow, TraceTables, Values } from "./rows";
 
-/** What the width of the icicle and the height of the scatter can stand for. */
+/** The metrics for the width of the icicle and the height of the scatter. */
 export type Metric = "gpu" | "dram" | "l2";
 export const kMetrics: readonly Metric[] = ["gpu", "dram", "l2"];
 export const metricTitle: Record<Metric, string> = { gpu: "GPU time", dram: "DRAM bytes", l2: "L2 bytes" };
@@ -19,7 +19,7 @@ export function metricOf(row: Values, metric: Metric): number | undefined {
   return metric === "dram" ? dramBytes(row) : row.l2_bytes;
 }
 
-/** Share of the limit that is nearest: DRAM, L2 or compute. Undefined where none is known. */
+/** Share of the nearest limit: DRAM, L2 or compute. Undefined: none is known. */
 export function limitShare(row: Values): number | undefined {
   const shares = [row.dram_peak_share, row.l2_peak_share, row.compute_peak_share].filter((s) => s !== undefined);
   return shares.length === 0 ? undefined : Math.max(...shares);
@@ -68,7 +68,7 @@ export class Trace {
     return this.tables.modules;
   }
 
-  /** Place in modules; undefined: none of that path. */
+  /** Index in modules; undefined: no module has that path. */
   placeOf(path: string | undefined): number | undefined {
     return path === undefined ? undefined : this.byPath.get(path);
   }
@@ -83,13 +83,13 @@ export class Trace {
     return at === undefined ? undefined : this.tables.kernels[at];
   }
 
-  /** True if `module` is `above` or below it. Places in modules; -1 is outside of any. */
+  /** True if `module` is `above` or below it. Indices in modules; -1: outside of any range. */
   isWithin(module: number, above: number): boolean {
     for (let at = module; at >= 0; at = this.modules[at]!.parent) if (at === above) return true;
     return false;
   }
 
-  /** Kernels of a module and all below it, heaviest first. */
+  /** Kernels of a module and its descendants, heaviest first. */
   kernelsWithin(module: number): KernelInModule[] {
     const sums = new Map<number, KernelInModule>();
     for (const pair of this.pairs) {
@@ -107,7 +107,7 @@ export class Trace {
     return [...sums.values()].sort((a, b) => b.total_ns - a.total_ns);
   }
 
-  /** All GPU time: of outermost modules and outside of any. */
+  /** Total GPU time: outermost modules, and work outside of any range. */
   get gpuTotal(): number {
     return this.roots.reduce((sum, i) => sum + (this.modules[i]!.gpu_ns ?? 0), this.tables.outside.gpu_ns ?? 0);
   }
@@ -119,7 +119,7 @@ export class Trace {
     );
   }
 
-  /** Of the one GPU, or of all where they agree; undefined: unknown. */
+  /** DRAM peak of the GPUs if they all have the same; undefined: unknown. */
   get peakDram(): number | undefined {
     const peaks = new Set(this.tables.gpus.map((gpu) => gpu.peak_dram_bytes_per_s));
     return peaks.size === 1 ? [...peaks][0] : undefined;
@@ -133,8 +133,8 @@ export class Trace {
   }
 }
 
-/** For labels: where a kernel is from is not its name. */
+/** A kernel's name for labels, without anonymous namespaces. */
 export const shortName = (row: KernelRow): string => (row.short ?? row.name).replaceAll("(anonymous namespace)::", "");
 
-/** What tells kernels apart: two may have one readable name. */
+/** Unique key of a kernel: two kernels may have the same readable name. */
 export const kernelKey = (row: KernelRow): string => row.mangled ?? row.name;

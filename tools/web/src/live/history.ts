@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a running program did in the last minutes: one point an event of /api/live. Pure.
+// The last minutes of a running program: one point per event of /api/live. Pure functions.
 //
 //   event ─▶ withEvent(history, event, time) ─▶ modules as a tree, lines over time
 //
-// Modules that did nothing in an interval stay in the table, with 0. What was not measured is absent, not 0.
+// Modules without activity in an interval stay in the table, with 0. A value that was not measured is absent, not 0.
 
 export interface LiveRow {
   path: string;
@@ -36,36 +36,36 @@ export interface LiveModule extends LiveRow {
 interface Point {
   /** Unix seconds. */
   at: number;
-  /** Undefined: nothing was recorded then. */
+  /** Undefined: no window was open. */
   rows: ReadonlyMap<string, LiveRow> | undefined;
 }
 
 export interface History {
   points: readonly Point[];
-  /** By path, parents first; of the last interval. */
+  /** Modules of the last interval, by path, parents first. */
   modules: ReadonlyMap<string, LiveModule>;
   last: LiveEvent | undefined;
   lost: number;
 }
 
-export const kMostPoints = 600;
-const kMostModules = 2000;
+export const kMaxPoints = 600;
+const kMaxModules = 2000;
 export const kNoHistory: History = { points: [], modules: new Map(), last: undefined, lost: 0 };
 const kOutside = "(outside of any range)";
 
-/** Names of a path, outermost first. A '/' within a name has a '\' before it, and so has a '\'. */
+/** Names of a path, outermost first. A '\' escapes a '/' or '\' within a name. */
 export function namesOf(path: string): string[] {
   const out = [""];
   for (let i = 0; i < path.length; ++i) {
-    const letter = path[i]!;
-    if (letter === "\\" && i + 1 < path.length) out[out.length - 1] += path[++i]!;
-    else if (letter === "/") out.push("");
-    else out[out.length - 1] += letter;
+    const character = path[i]!;
+    if (character === "\\" && i + 1 < path.length) out[out.length - 1] += path[++i]!;
+    else if (character === "/") out.push("");
+    else out[out.length - 1] += character;
   }
   return out;
 }
 
-/** The path above; "" for an outermost one. */
+/** The parent path; "" for an outermost path. */
 export function parentOf(path: string): string {
   let slash = 0;
   for (let i = 0; i < path.length; ++i) {
@@ -87,16 +87,16 @@ export function withEvent(before: History, event: LiveEvent, at: number): Histor
   const modules = new Map<string, LiveModule>();
   for (const path of before.modules.keys()) modules.set(path, moduleOf(path, rows?.get(path)));
   for (const [path, row] of rows ?? [])
-    if (!modules.has(path) && modules.size < kMostModules) modules.set(path, moduleOf(path, row));
+    if (!modules.has(path) && modules.size < kMaxModules) modules.set(path, moduleOf(path, row));
   return {
-    points: [...before.points, { at, rows }].slice(-kMostPoints),
+    points: [...before.points, { at, rows }].slice(-kMaxPoints),
     modules,
     last: event,
     lost: before.lost + event.lost,
   };
 }
 
-/** Paths directly below `under`; those without rows of their own (cut off by the server) are no parents. */
+/** Paths directly below `under`. Paths without a row (omitted by the server) do not count as parents. */
 export function childrenOf(history: History, under: string | undefined): string[] {
   return [...history.modules.keys()].filter((path) =>
     under === undefined
@@ -110,15 +110,15 @@ export type Rate = "gpu_ms_per_s" | "launches_per_s" | "dram_gb_per_s" | "l2_gb_
 export const isMeasured = (history: History, rate: Rate): boolean =>
   history.points.some((point) => [...(point.rows?.values() ?? [])].some((row) => row[rate] !== undefined));
 
-/** Those of `paths` with the highest mean, at most `most`, in that order. */
-export function heaviest(history: History, paths: readonly string[], rate: Rate, most: number): string[] {
+/** The `max` paths with the highest mean, in that order. */
+export function heaviest(history: History, paths: readonly string[], rate: Rate, max: number): string[] {
   const sums = new Map(paths.map((path) => [path, 0]));
   for (const point of history.points)
     for (const path of paths) sums.set(path, sums.get(path)! + (point.rows?.get(path)?.[rate] ?? 0));
-  return [...paths].sort((a, b) => sums.get(b)! - sums.get(a)!).slice(0, most);
+  return [...paths].sort((a, b) => sums.get(b)! - sums.get(a)!).slice(0, max);
 }
 
-/** Times, then a line a path: null where nothing was recorded. */
+/** Times, then one line per path; null: nothing was recorded. */
 export function linesOf(history: History, paths: readonly string[], rate: Rate): (number | null)[][] {
   return [
     history.points.map((point) => point.at),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What there is to look at: programs that run, and traces on the disk.
+// The lists of running programs and of traces on disk.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { bytesText } from "../data/numbers";
@@ -32,7 +32,7 @@ const kTraceColumns: TableColumn<TraceRow>[] = [
   { key: "counters", title: "Counters", unit: "text", width: 90, value: (row) => row.counters },
   {
     key: "started",
-    title: "Began (UTC)",
+    title: "Started (UTC)",
     unit: "text",
     width: 160,
     value: (row) => timeText(row.started_unix_ms),
@@ -56,7 +56,7 @@ function Programs({ watch }: { watch: (pid: number) => void }): JSX.Element {
       <h2>Running programs</h2>
       {rows !== undefined && rows.length === 0 && (
         <p class="dim">
-          None. Start one with <code>rangefinder run -- PROGRAM</code>, and it appears here.
+          None. A program started with <code>rangefinder run -- PROGRAM</code> appears here.
         </p>
       )}
       {error !== "" && <p class="warn">{error}</p>}
@@ -89,7 +89,7 @@ function Traces(): JSX.Element {
   return (
     <section class="list grows">
       <h2>Traces</h2>
-      {rows !== undefined && rows.length === 0 && <p class="dim">None in the folders that are served.</p>}
+      {rows !== undefined && rows.length === 0 && <p class="dim">None in the served folders.</p>}
       {(rows?.length ?? 0) > 0 && (
         <Table
           label="Traces"

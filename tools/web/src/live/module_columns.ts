@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns of the live table of modules: what `rangefinder top` shows.
+// Columns of the live table of modules, the same as in `rangefinder top`.
 import type { TableColumn } from "../ui/columns";
 import type { LiveModule } from "./history";
 
@@ -15,7 +15,7 @@ export const kModuleColumns: TableColumn<LiveModule>[] = [
     unit: "number",
     width: 100,
     value: (row) => row.gpu_ms_per_s,
-    tip: "Milliseconds of kernels in each second; of kernels that overlap each counts",
+    tip: "Milliseconds of kernels per second; overlapping kernels all count",
   },
   {
     key: "share",
@@ -24,7 +24,7 @@ export const kModuleColumns: TableColumn<LiveModule>[] = [
     width: 90,
     value: (row) => row.share,
     bar: (row) => row.share,
-    tip: "Of the GPU time of all modules",
+    tip: "Share of the GPU time of all modules",
   },
   { key: "launches_per_s", title: "Launches/s", unit: "number", width: 110, value: (row) => row.launches_per_s },
   { key: "dram_bytes_per_s", title: "DRAM", unit: "rate", width: 110, value: (row) => bytes(row.dram_gb_per_s) },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One running program: its modules' rates as a table and as lines that move.
+// One running program: the rates of its modules as a table and as live plots.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { countText } from "../data/numbers";
@@ -36,7 +36,7 @@ function arranged(
   const known = new Set(rows.map((row) => row.path));
   for (const row of rows) {
     let parent = parentOf(row.path);
-    // A row above that the server cut off: shown below the next that is there.
+    // The server omitted the parent: show the row below its nearest present ancestor.
     while (parent !== "" && !known.has(parent)) parent = parentOf(parent);
     const siblings = below.get(parent);
     if (siblings === undefined) below.set(parent, [row]);
@@ -78,11 +78,11 @@ function useTree(rows: readonly LiveModule[]): TreeOf<LiveModule> {
 export function stateText(connection: Connection, history: History): string {
   if (connection === "ended")
     return "The program has ended. Its trace is in the list of traces, if its folder is served.";
-  if (connection === "refused") return "It cannot be watched: it has ended, or too many pages watch.";
+  if (connection === "refused") return "Cannot watch this program: it has ended, or too many pages watch it.";
   if (connection === "connecting") return "Connecting …";
   if (history.last === undefined) return "Waiting for the first interval …";
   if (history.last.event !== "delta")
-    return `No window is open (${history.last.state}): nothing is recorded. rangefinder attach --start opens one.`;
+    return `No window is open (${history.last.state}), so nothing is recorded. rangefinder attach --start opens one.`;
   return `Recording window ${history.last.window ?? 1}`;
 }
 
@@ -111,7 +111,7 @@ export function Program({ pid }: { pid: number }): JSX.Element {
   const rows = useMemo(() => [...shown.modules.values()], [shown]);
   const tree = useTree(rows);
   const inside = selected === undefined ? [] : childrenOf(shown, selected);
-  // Of a module without any below it, itself.
+  // A module without children shows its own line.
   const paths = selected === undefined ? childrenOf(shown, undefined) : inside.length > 0 ? inside : [selected];
   const rates = kRates.filter(([one]) => one === "launches_per_s" || isMeasured(shown, one));
   const other = rates.some(([one]) => one === rate) ? rate : "launches_per_s";
@@ -126,10 +126,10 @@ export function Program({ pid }: { pid: number }): JSX.Element {
         {shown.lost > 0 && <span class="warn">{countText(shown.lost)} lost</span>}
         <span class="fill" />
         <button type="button" aria-pressed={paused} onClick={() => pause(!paused)}>
-          {paused ? "Go on" : "Pause"}
+          {paused ? "Resume" : "Pause"}
         </button>
         <a class="button" href={`/trace?pid=${pid}`}>
-          Page of the trace so far
+          Open the trace so far
         </a>
         <PerfettoButton query={`pid=${pid}`} title={`process ${pid}`} />
       </div>
@@ -160,8 +160,8 @@ export function Program({ pid }: { pid: number }): JSX.Element {
         }
         note={
           <>
-            {left > 0 && `${countText(left)} lighter modules are left out. `}Rates of the last interval, inclusive: of
-            the module and all below it. Select a module, and the lines are those of what is below it.
+            {left > 0 && `${countText(left)} lighter modules are not shown. `}Rates of the last interval, inclusive of
+            all modules below. Select a module to plot the modules below it.
           </>
         }
       />

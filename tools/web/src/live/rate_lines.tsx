@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rate over the last minutes, a line a module: the heaviest few of those that are siblings.
+// A rate over the last minutes: one line per module, for the heaviest siblings.
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type uPlot from "uplot";
@@ -9,23 +9,23 @@ import { useTheme, type Theme } from "../theme";
 import { Plot, type PlotOptions } from "../ui/plot";
 import { heaviest, linesOf, namesOf, type History, type Rate } from "./history";
 
-const kMostLines = 6;
-const kLeastSeconds = 60;
-/** What is less is next to nothing, in whatever unit, and its axis would need many digits. */
-const kLeastHeight = 0.1;
+const kMaxLines = 6;
+const kMinSeconds = 60;
+/** Minimum range of the axis. Smaller values are negligible in every unit, and would need many digits. */
+const kMinHeight = 0.1;
 
-/** Fixed by place, so that neighbours in the legend differ; stroked, so darker than fills. */
+/** Colours by index, so that neighbours in the legend differ. Strokes, so darker than fills. */
 const strokeOf = (theme: Theme, i: number): string =>
   (theme.dark
     ? ["#6fa3d6", "#dd9a5a", "#73b985", "#c587b0", "#b5b058", "#5eb5ba"]
-    : ["#2569b8", "#c2610c", "#2c8a4b", "#a3478a", "#7d7716", "#1b8389"])[i % kMostLines]!;
+    : ["#2569b8", "#c2610c", "#2c8a4b", "#a3478a", "#7d7716", "#1b8389"])[i % kMaxLines]!;
 
 function timeRange(times: ArrayLike<number>): [number, number] {
   const last = times[times.length - 1] ?? Date.now() / 1000;
-  return [Math.min(times[0] ?? last, last - kLeastSeconds), last];
+  return [Math.min(times[0] ?? last, last - kMinSeconds), last];
 }
 
-/** As many digits as the step between neighbours has. */
+/** Labels with as many digits as the step between neighbours needs. */
 export function ticksText(ticks: readonly number[]): string[] {
   const step = (ticks[1] ?? 1) - (ticks[0] ?? 0);
   let digits = 0;
@@ -50,9 +50,9 @@ function optionsOf(theme: Theme, paths: readonly string[]): PlotOptions {
   };
   return {
     scales: {
-      // By the data: of a single point uPlot would make years.
+      // From the data: uPlot would choose a range of years for a single point.
       x: { range: (plot) => timeRange(plot.data[0]) },
-      y: { range: (_, __, most) => [0, Math.max(most * 1.1, kLeastHeight)] },
+      y: { range: (_, __, max) => [0, Math.max(max * 1.1, kMinHeight)] },
     },
     axes: [
       { ...axis, size: 32 },
@@ -73,7 +73,7 @@ export function RateLines(props: {
   tools?: ComponentChildren;
 }): JSX.Element {
   const theme = useTheme();
-  const key = heaviest(props.history, props.paths, props.rate, kMostLines)
+  const key = heaviest(props.history, props.paths, props.rate, kMaxLines)
     .sort((a, b) => (a < b ? -1 : 1))
     .join("\n");
   const options = useMemo(() => {
@@ -100,7 +100,7 @@ export function RateLines(props: {
       <Plot
         options={options.plot}
         data={data}
-        label={`${props.title} over time, ${props.history.points.length} points; the table below holds the last values`}
+        label={`${props.title} over time, ${props.history.points.length} points; the table below has the last values`}
       />
     </section>
   );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the page asks the server that it came from: lists, now and then, and the events of one program.
+// Requests to the page's own server: the lists, polled, and the events of one program.
 import { useEffect, useState } from "preact/hooks";
 import type { LiveEvent } from "./history";
 
@@ -31,7 +31,7 @@ export interface TraceRow {
   bytes: number;
 }
 
-/** A list, asked for again every `ms` while the page is looked at; and what went wrong the last time. */
+/** A list, requested every `ms` while the page is visible, and the error of the last request. */
 export function useList<Row>(path: string, ms: number): { rows: readonly Row[] | undefined; error: string } {
   const [rows, setRows] = useState<readonly Row[]>();
   const [error, setError] = useState("");
@@ -46,7 +46,7 @@ export function useList<Row>(path: string, ms: number): { rows: readonly Row[] |
           setError("");
         }
       } catch {
-        if (!leaving.signal.aborted) setError("The server does not answer: it was ended, or is busy.");
+        if (!leaving.signal.aborted) setError("The server does not answer: it has ended, or is busy.");
       }
       if (!leaving.signal.aborted) timer = window.setTimeout(() => void ask(), ms);
     };
@@ -75,7 +75,7 @@ export function follow(
     events.close();
     onConnection("ended");
   });
-  // It connects again by itself, unless the answer was no stream.
+  // EventSource reconnects by itself, unless the answer was not an event stream.
   events.onerror = () => onConnection(events.readyState === EventSource.CLOSED ? "refused" : "connecting");
   return () => events.close();
 }

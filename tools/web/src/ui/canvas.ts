@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A canvas as sharp as the screen, drawn at most once a frame.
+// A canvas in device pixels, drawn at most once per frame.
 import { useEffect, useRef } from "preact/hooks";
 
 export interface Surface {
@@ -29,7 +29,7 @@ export function surfaceOf(canvas: HTMLCanvasElement): Surface | undefined {
 export const kFont = '12px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
 const widths = new Map<string, number>();
-/** Longest beginning of `text` that fits, with an ellipsis; "" where not even three letters do. */
+/** Longest beginning of `text` that fits, with an ellipsis; "" if fewer than three characters fit. */
 export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   if (room < 18) return "";
   const short = text.length > 300 ? text.slice(0, 300) : text;
@@ -40,11 +40,11 @@ export function fitted(context: CanvasRenderingContext2D, text: string, room: nu
     widths.set(short, width);
   }
   if (width <= room) return short;
-  const letters = Math.floor((short.length * (room - 15)) / width);
-  return letters < 3 ? "" : `${short.slice(0, letters)}…`;
+  const characters = Math.floor((short.length * (room - 15)) / width);
+  return characters < 3 ? "" : `${short.slice(0, characters)}…`;
 }
 
-/** Draws when anything in `on` changes and when the element's size does. */
+/** Draws when a value in `on` or the element's size changes. */
 export function useCanvas(
   draw: (surface: Surface) => void,
   on: readonly unknown[],

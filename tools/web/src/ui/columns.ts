@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns of a table: where the value comes from and what it counts.
+// Columns of a table: source and unit of a value.
 import { unitText, type Unit } from "../data/numbers";
 
 export interface TableColumn<Row> {
-  /** As in JSON and CSV, with the unit: "gpu_ns". */
+  /** Key of JSON and CSV, with the unit: "gpu_ns". */
   key: string;
   title: string;
   unit: Unit;
   width: number;
   /** Undefined: unknown or not measured, which is never 0. */
   value: (row: Row) => number | string | undefined;
-  /** Shown instead of the value; the value stays in CSV and tips. */
+  /** Shown instead of the value. CSV and tips keep the value. */
   text?: (row: Row) => string;
-  /** Part of the whole, 0 to 1: drawn as a bar behind the number. */
+  /** Share of the whole, 0 to 1, drawn as a bar behind the number. */
   bar?: (row: Row) => number | undefined;
-  /** Behind the number: "+" for "at least". */
+  /** Suffix of the number: "+" for a lower bound. */
   sign?: (row: Row) => string;
-  /** Of the title: what the value is. */
+  /** Tooltip of the title. */
   tip?: string;
 }
 
@@ -29,7 +29,7 @@ export function cellText<Row>(column: TableColumn<Row>, row: Row): string {
   return text + (column.sign?.(row) ?? "");
 }
 
-/** Exact value, for the pointer that rests on a cell. */
+/** Exact value, for the tooltip of a cell. */
 export function plainText<Row>(column: TableColumn<Row>, row: Row): string {
   const value = column.value(row);
   if (typeof value !== "number") return value ?? "not measured";
@@ -37,7 +37,7 @@ export function plainText<Row>(column: TableColumn<Row>, row: Row): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 }) + (units[column.unit] ?? "");
 }
 
-/** Largest number first, texts in alphabetical order, what is unknown last; stable. */
+/** Largest numbers first, texts in alphabetical order, unknown values last. */
 export function compare<Row>(column: TableColumn<Row>, reversed: boolean): (a: Row, b: Row) => number {
   const turn = reversed ? -1 : 1;
   return (a, b) => {
@@ -49,6 +49,6 @@ export function compare<Row>(column: TableColumn<Row>, reversed: boolean): (a: R
   };
 }
 
-/** Columns without a value in any row go; the first always stays. */
+/** Removes columns without any value. Always keeps the first. */
 export const withValues = <Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[]): TableColumn<Row>[] =>
   columns.filter((column, i) => i === 0 || rows.some((row) => column.value(row) !== undefined));

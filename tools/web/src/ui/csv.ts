@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table as CSV (RFC 4180) on the clipboard: plain numbers, keys with units as titles.
+// Copies a table as CSV (RFC 4180) to the clipboard: plain numbers, keys with units as titles.
 import type { TableColumn } from "./columns";
 
 export function csvField(value: string | number | undefined): string {
@@ -21,7 +21,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Pages from disk may be refused the modern way.
+    // Browsers may deny the clipboard API to pages from disk.
     const area = document.createElement("textarea");
     area.value = text;
     area.className = "offscreen";

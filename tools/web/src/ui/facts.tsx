@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names with values, one a line: the details of whatever is selected.
+// A list of names and values: the details of the selection.
 import type { ComponentChildren, JSX } from "preact";
 
 export type Fact = readonly [name: string, value: ComponentChildren, plain?: string];

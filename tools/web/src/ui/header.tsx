@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose trace this is, how far it can be trusted, and what recording it cost: on every view.
+// The header of every view: the traced process, loss and error of the data, and the cost of recording.
 import type { JSX } from "preact";
 import { countText, durationText, errorText } from "../data/numbers";
 import type { Trace } from "../data/trace";
@@ -24,7 +24,7 @@ export function lossText(trace: Trace): string {
   return lost === 0 ? "0 lost" : `${countText(lost)} lost or incomplete`;
 }
 
-/** Of the module that holds most of the GPU time: how far its bytes may be off. */
+/** Source and error of the bytes of the module with the most GPU time. */
 export function bytesText(trace: Trace): string {
   const heaviest = trace.modules
     .filter((row) => row.bytes_source !== undefined)
@@ -33,7 +33,7 @@ export function bytesText(trace: Trace): string {
     return trace.tables.process.counters === "refused" ? "bytes refused" : "no bytes measured";
   const error =
     heaviest.bytes_error_pct === undefined
-      ? "error not known"
+      ? "error unknown"
       : `±${errorText(heaviest.bytes_error_pct)} on the heaviest module`;
   return `${heaviest.bytes_source === "sampled" ? "sampled" : "exact"} bytes, ${error}`;
 }
@@ -41,12 +41,12 @@ export function bytesText(trace: Trace): string {
 export function costText(trace: Trace): string | undefined {
   const cost = trace.tables.end?.own_cost;
   if (cost === undefined) return undefined;
-  if ((cost["exact_ns"] ?? 0) > 0) return `own cost: threads held ${durationText(cost["exact_ns"]!)}`;
+  if ((cost["exact_ns"] ?? 0) > 0) return `own cost: threads blocked for ${durationText(cost["exact_ns"]!)}`;
   const median = cost["launch_callback_median_ns"] ?? 0;
-  return `own cost ${durationText(median)} a launch`;
+  return `own cost ${durationText(median)} per launch`;
 }
 
-/** Machine, versions and time, most telling first: the end goes where room is short. */
+/** Machine, time and versions, most important first: a narrow window cuts off the end. */
 function whereText({ tables }: Trace): string {
   const gpus = [...new Set(tables.gpus.map((gpu) => gpu.name))].map((name) => {
     const n = tables.gpus.filter((gpu) => gpu.name === name).length;
@@ -85,7 +85,7 @@ function Chips({ trace }: { trace: Trace }): JSX.Element {
   const cost = costText(trace);
   return (
     <div class="chips">
-      <Chip text={lossText(trace)} warn={lost} tip="What happened and is not in the trace" />
+      <Chip text={lossText(trace)} warn={lost} tip="Records that are missing from the trace" />
       {incomplete && (
         <Chip
           text={tables.end === undefined ? "no end: killed or still running" : "damaged"}

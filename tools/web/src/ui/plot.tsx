@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// uPlot as an element: made anew when the options change, given other data when those change, as wide as the
-// room it has.
+// uPlot as a component. Rebuilds the plot when the options change, updates its data, and follows the size of its
+// element.
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
@@ -18,7 +18,7 @@ export function Plot(props: {
   const made = useRef<uPlot | undefined>(undefined);
   useEffect(() => {
     const element = box.current!;
-    // The legend may need more than one row: it is there once the plot is made.
+    // The legend may need more than one row. Its height is known only after the plot exists.
     const size = (): { width: number; height: number } => ({
       width: Math.max(200, element.clientWidth),
       height: Math.max(

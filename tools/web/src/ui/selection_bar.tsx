@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is selected, on every view: the module and the kernel, with their heaviest numbers.
+// The selection, on every view: the module with its main numbers, and the kernel.
 import type { JSX } from "preact";
 import { bytesText, durationText, percentText } from "../data/numbers";
 import { dramBytes, shortName, type Trace } from "../data/trace";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A choice among a few, as buttons in a row.
+// A choice among a few options, as a row of buttons.
 import type { JSX } from "preact";
 
 export function Switch<Value extends string | number>(props: {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of many rows: sorted by a click on a title, searched, walked with the arrow keys, copied as CSV.
+// A table of many rows: sort by a click on a title, search, move with the arrow keys, copy as CSV.
 //
-// Only the rows that can be seen are elements, but for printing. A table of a tree indents its first
-// column and folds; sorting it keeps children below their parents. Names are text nodes, whatever they hold.
+// Only visible rows are elements, except for printing. A tree indents its first column and can fold; sorting
+// keeps children below their parents. Names are always text nodes, never HTML.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { compare, withValues, type TableColumn } from "./columns";
@@ -25,13 +25,13 @@ export interface TableProps<Row> {
   open?: (row: Row) => void;
   tree?: TreeOf<Row>;
   sort?: string;
-  /** Text that a row is searched by; none: no search. */
+  /** Text for the search; undefined: no search. */
   search?: (row: Row) => string;
   tools?: ComponentChildren;
   note?: ComponentChildren;
 }
 
-/** Height of the visible part and where it is scrolled to. */
+/** Height and scroll position of the visible part. */
 function useScroll(): { box: { current: HTMLDivElement | null }; top: number; height: number; onScroll: () => void } {
   const box = useRef<HTMLDivElement>(null);
   const [seen, see] = useState({ top: 0, height: 600 });
@@ -110,7 +110,7 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
   };
   const copy = async (): Promise<void> => {
     const done = await copyText(csvOf(columns, rows));
-    setCopied(done ? `${rows.length} rows copied` : "The browser refused the clipboard");
+    setCopied(done ? `${rows.length} rows copied` : "The browser denied access to the clipboard");
     window.setTimeout(() => setCopied(""), 2500);
   };
 

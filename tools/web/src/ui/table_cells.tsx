@@ -9,7 +9,7 @@ export interface TreeOf<Row> {
   hasChildren: (row: Row) => boolean;
   folded: ReadonlySet<string>;
   fold: (key: string, folded: boolean) => void;
-  /** Rows in order, children behind their parents, those of folded rows left out. */
+  /** Rows in order, children after their parents, without children of folded rows. */
   arrange: (sort: ((a: Row, b: Row) => number) | undefined) => Row[];
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Light, dark, or as the reader's system has it.
+// Light, dark, or the system's theme.
 import type { JSX } from "preact";
 import { chooseTheme, type Choice } from "../theme";
 

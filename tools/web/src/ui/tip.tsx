@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands beside the pointer: never outside of the window, never in the pointer's way.
+// A tooltip beside the pointer. It stays inside the window and never covers the pointer.
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything about the recording itself: machine, versions, loss, own cost, how bytes came about.
+// Facts about the recording: machine, versions, loss, own cost, how bytes were measured.
 import type { ComponentChildren, JSX } from "preact";
 import { bytesText, countText, durationText, percentText, rateText, threeDigits } from "../data/numbers";
 import type { Trace } from "../data/trace";
@@ -28,7 +28,7 @@ function machine(trace: Trace): Fact[] {
     ["CUDA runtime", version(process["runtime_version"])],
     ["CUPTI", cupti(cupti_version)],
     ["counters", text("counters")],
-    ["why no counters", text("counters_reason")],
+    ["reason for no counters", text("counters_reason")],
   ];
 }
 
@@ -57,7 +57,10 @@ function measured(trace: Trace): Fact[] {
   const { samples, truth, sample_intervals_ns: intervals, counts, duration_ns, gpu_busy_ns, left_out } = trace.tables;
   const out: Fact[] = [
     ["duration", durationText(duration_ns)],
-    ["GPU busy", `${durationText(gpu_busy_ns)}, ${percentText(gpu_busy_ns / Math.max(1, duration_ns))} of it`],
+    [
+      "GPU busy",
+      `${durationText(gpu_busy_ns)}, ${percentText(gpu_busy_ns / Math.max(1, duration_ns))} of the duration`,
+    ],
     ["kernels", countText(counts.kernels)],
     ["copies", countText(counts.copies)],
     ["memsets", countText(counts.memsets)],
@@ -67,12 +70,12 @@ function measured(trace: Trace): Fact[] {
   if (samples !== undefined) {
     out.push(
       ["hardware samples", `${countText(samples.count)}, ${countText(samples.idle)} more while idle`],
-      ["one every", intervals.map(durationText).join(", ")],
+      ["sampling interval", intervals.map(durationText).join(", ")],
     );
     for (const [key, method] of Object.entries(samples.method))
-      out.push([key.replaceAll("_", " "), method === "unmixed" ? "unmixed over repetitions" : "shared by time"]);
+      out.push([key.replaceAll("_", " "), method === "unmixed" ? "unmixed over iterations" : "shared by time"]);
     for (const [key, value] of Object.entries(samples.unattributed))
-      out.push([`${key.replaceAll("_", " ")} of nobody`, bytesText(value)]);
+      out.push([`unattributed ${key.replaceAll("_", " ")}`, bytesText(value)]);
   }
   if (truth !== undefined)
     out.push([
@@ -88,10 +91,9 @@ function loss(trace: Trace): Fact[] {
   const { loss: causes, torn, broken_lines, first_broken, end } = trace.tables;
   const out: Fact[] = Object.entries(causes).map(([cause, n]) => [cause.replaceAll("_", " "), countText(n)]);
   if (out.length === 0) out.push(["records lost", "0"]);
-  out.push(["ended by", end?.reason ?? "no end line: killed, or still running"]);
-  if (torn) out.push(["last line", "torn, and left out"]);
-  if (broken_lines > 0)
-    out.push(["lines that could not be read", `${countText(broken_lines)}; the first: ${first_broken ?? ""}`]);
+  out.push(["ended by", end?.reason ?? "no end line: killed or still running"]);
+  if (torn) out.push(["last line", "torn, skipped"]);
+  if (broken_lines > 0) out.push(["unreadable lines", `${countText(broken_lines)}; the first: ${first_broken ?? ""}`]);
   for (const [kind, balance] of Object.entries(end?.launches ?? {})) {
     if (balance["launched"])
       out.push([

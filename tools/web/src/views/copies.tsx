@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies: by direction and memory, by module, and what rate copies of which size reached.
+// Copies by direction and memory, by module, and their rate by size.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { bytesText } from "../data/numbers";
@@ -39,7 +39,7 @@ function shownOf(trace: Trace, by: By): Shown[] {
 }
 
 function columnsOf(rows: readonly Shown[], by: By): TableColumn<Shown>[] {
-  const most = Math.max(1, ...rows.map((row) => row.bytes));
+  const max = Math.max(1, ...rows.map((row) => row.bytes));
   const fastest = Math.max(1, ...rows.map((row) => rate(row) ?? 0));
   return [
     {
@@ -59,7 +59,7 @@ function columnsOf(rows: readonly Shown[], by: By): TableColumn<Shown>[] {
       unit: "bytes",
       width: 110,
       value: (row) => row.bytes,
-      bar: (row) => row.bytes / most,
+      bar: (row) => row.bytes / max,
     },
     { key: "mean_bytes", title: "Mean", unit: "bytes", width: 90, value: (row) => row.bytes / Math.max(1, row.count) },
     { key: "total_ns", title: "Time", unit: "ns", width: 90, value: (row) => row.total_ns },
@@ -70,7 +70,7 @@ function columnsOf(rows: readonly Shown[], by: By): TableColumn<Shown>[] {
       width: 110,
       value: rate,
       bar: (row) => (rate(row) ?? 0) / fastest,
-      tip: "Bytes over the time of the copies themselves",
+      tip: "Bytes divided by the duration of the copies",
     },
   ];
 }
@@ -87,7 +87,7 @@ export function CopiesView({ trace }: { trace: Trace }): JSX.Element {
   if (trace.tables.memcpy.length === 0)
     return (
       <div class="view">
-        <p class="empty">The trace holds no copies.</p>
+        <p class="empty">The trace has no copies.</p>
       </div>
     );
   return (
@@ -119,7 +119,7 @@ export function CopiesView({ trace }: { trace: Trace }): JSX.Element {
             choose={setBy}
           />
         }
-        note="Bytes of copies are what the program asked for. A module's copies here are those launched at the module itself."
+        note="Bytes are those that the program requested. A module's row has the copies launched in the module itself."
       />
     </div>
   );

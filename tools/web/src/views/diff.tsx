@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The difference of two traces: which modules and kernels became faster or slower, moved more or less.
+// The difference of two traces: which modules and kernels changed in time or bytes.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Trace } from "../data/trace";
@@ -167,7 +167,7 @@ export function DiffView({ traces, trace: a }: { traces: readonly Trace[]; trace
             </label>
           </>
         }
-        note="Empty: not in that trace, or not measured there. Whether a difference is more than noise, `rangefinder diff` tells."
+        note="Empty: not in that trace, or not measured. `rangefinder diff` tests whether a difference is more than noise."
       />
     </div>
   );

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two traces side by side: modules matched by path, kernels by name. Pure.
+// Two traces side by side: modules matched by path, kernels by name. Pure functions.
 import { dramBytes, kernelKey, shortName, type Trace } from "../data/trace";
 
 export interface DiffRow {
   key: string;
   name: string;
-  /** Of modules: 1 outermost. */
+  /** Level of a module; 1: outermost. */
   depth: number;
   children: DiffRow[];
   a: Record<string, number | undefined>;
@@ -18,7 +18,7 @@ export interface Scale {
   b: number;
 }
 
-/** What values are divided by: 1, or the number of iterations of each trace. Undefined: one has none. */
+/** The number of iterations of each trace, as divisors. Undefined: a trace has no iterations. */
 export function perIteration(a: Trace, b: Trace): Scale | undefined {
   const count = (trace: Trace): number =>
     (trace.tables.iterations?.columns["start_ns"]?.length ?? 0) + (trace.tables.left_out["iterations"] ?? 0);
@@ -37,7 +37,7 @@ function values(row: object | undefined, by: number): Record<string, number | un
   };
 }
 
-/** Roots of the tree of both traces' modules, in order of a, then of b. */
+/** Roots of the merged tree of modules, in the order of a, then of b. */
 export function moduleDiff(a: Trace, b: Trace, scale: Scale): DiffRow[] {
   const byPath = new Map<string, DiffRow>();
   const roots: DiffRow[] = [];
@@ -78,7 +78,7 @@ export function kernelDiff(a: Trace, b: Trace, scale: Scale): DiffRow[] {
 export const change = (row: DiffRow, of: string): number | undefined => {
   const { [of]: x } = row.a;
   const { [of]: y } = row.b;
-  // What is in one trace alone changed by all of it, but what was not measured did not change.
+  // A row of one trace only changed by its whole value. A value that was not measured has no change.
   if (x === undefined && y === undefined) return undefined;
   if ((x === undefined && Object.keys(row.a).length > 0) || (y === undefined && Object.keys(row.b).length > 0))
     return undefined;

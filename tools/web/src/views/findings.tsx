@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Findings: what could be faster, most to gain first, each with its evidence one click away.
+// Findings: what could be faster, largest potential saving first, with evidence.
 //
-// The page shows what the rules say and knows none of them: evidence is walked, and what in it is the path
-// of a module or the name of a kernel becomes a way there.
+// The page knows no rule. It shows evidence of any shape, and turns module paths and kernel names in it into
+// links.
 import type { JSX } from "preact";
 import { bytesText, countText, durationText, percentText, rateText, threeDigits } from "../data/numbers";
 import type { Finding } from "../data/rows";
@@ -20,7 +20,7 @@ function numberText(key: string, value: number): string {
   return Number.isInteger(value) ? countText(value) : threeDigits(value);
 }
 
-/** The module that `where` names; of several that differ in a number, which `*` stands for, the first. */
+/** The module that `where` names. A `*` stands for a number; if several match, the first. */
 function moduleAt(trace: Trace, where: string): string | undefined {
   if (trace.byPath.has(where) || !where.includes("*")) return trace.module(where)?.path;
   const escaped = where.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
@@ -28,7 +28,7 @@ function moduleAt(trace: Trace, where: string): string | undefined {
   return trace.modules.find((row) => pattern.test(row.path))?.path;
 }
 
-/** Rules name kernels without return type and arguments; of several the heaviest is meant. */
+/** Rules name kernels without return type and arguments. If several match, the heaviest is meant. */
 function kernelAt(trace: Trace, where: string): string | undefined {
   const all = trace.tables.kernels;
   const row =
@@ -80,15 +80,15 @@ function Value({ trace, name, value }: { trace: Trace; name: string; value: unkn
 
 function One({ trace, finding }: { trace: Trace; finding: Finding }): JSX.Element {
   const more = Object.entries(finding).filter(([key]) => !kKnown.has(key));
-  const { severity, prize_ns: prize, where, next_step: next } = finding;
+  const { severity, prize_ns: saving, where, next_step: next } = finding;
   return (
     <article class={`card finding ${String(severity ?? "")}`}>
       <h2>
         {severity !== undefined && <span class="severity">{String(severity)}</span>}
         <bdi>{String(finding.title ?? finding.id ?? "Finding")}</bdi>
-        {typeof prize === "number" && (
-          <span class="prize" title={`${prize} ns`}>
-            up to {durationText(prize)}
+        {typeof saving === "number" && (
+          <span class="saving" title={`${saving} ns`}>
+            up to {durationText(saving)}
           </span>
         )}
       </h2>
@@ -119,7 +119,7 @@ export function FindingsView({ trace }: { trace: Trace }): JSX.Element {
   return (
     <div class="view findings">
       {all.length === 0 && <p class="empty">No rule found anything in this trace.</p>}
-      {all.length > 0 && <p class="dim">What each could save at most. Findings overlap: they do not add up.</p>}
+      {all.length > 0 && <p class="dim">Maximum potential savings. Findings overlap, so savings do not add up.</p>}
       {all.map((finding, i) => (
         <One key={i} trace={trace} finding={finding} />
       ))}

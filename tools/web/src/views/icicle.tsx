@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The icicle: every module as a box. Width: GPU time, DRAM or L2 bytes. Colour: share of the limit that is
-// nearest. A click selects, a double click or Enter looks into a module, Escape looks out again.
+// The icicle: every module as a box. Width: GPU time, DRAM or L2 bytes. Colour: share of the nearest limit.
+// A click selects. A double click or Enter zooms into a module, Escape zooms out.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { bytesText, durationText, percentText } from "../data/numbers";
@@ -37,7 +37,7 @@ function paint(
   for (const box of boxes) {
     const x = box.x0 * width;
     const wide = (box.x1 - box.x0) * width;
-    // Of boxes narrower than half a pixel one stands for all that fall on it.
+    // Draw one box for all that are narrower than half a pixel at the same place.
     if (row === box.depth && x + wide < edge + 0.5) continue;
     row = box.depth;
     edge = x + wide;
@@ -79,7 +79,7 @@ function BoxTip(props: { trace: Trace; box: Box; metric: Metric; all: number }):
       )}
       {box.module >= -1 && (
         <div>
-          {share === undefined ? "Share of the limit not measured" : `${percentText(share)} of the nearest limit`}
+          {share === undefined ? "Share of limit not measured" : `${percentText(share)} of the nearest limit`}
           {row.limiter !== undefined ? `, bound by ${row.limiter}` : ""}
         </div>
       )}
@@ -98,8 +98,8 @@ export function ShareLegend(): JSX.Element {
   const canvas = useCanvas(draw, [theme]);
   return (
     <span class="legend">
-      <span>share of the limit 0</span>
-      <canvas ref={canvas} aria-hidden="true" title="25 % stands in the middle" />
+      <span>share of limit 0</span>
+      <canvas ref={canvas} aria-hidden="true" title="Square-root scale: 25 % is in the middle" />
       <span>100 %</span>
       <span class="swatch unknown" />
       <span>not measured</span>
@@ -107,7 +107,7 @@ export function ShareLegend(): JSX.Element {
   );
 }
 
-/** Where the arrow keys lead from a box. */
+/** The box that an arrow key selects. */
 function neighbour(boxes: Box[], from: Box, key: string): Box | undefined {
   const middle = (from.x0 + from.x1) / 2;
   if (key === "ArrowUp")
@@ -133,7 +133,7 @@ export function Icicle(props: IcicleProps): JSX.Element {
   const [top, setTop] = useState(-2);
   const [over, setOver] = useState<{ box: Box; x: number; y: number }>();
   const boxes = useMemo(() => layoutOf(trace, metric, top), [trace, metric, top]);
-  const levels = boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1;
+  const levels = boxes.reduce((max, box) => Math.max(max, box.depth), 0) + 1;
   const canvas = useCanvas(
     (surface) => paint(surface, boxes, trace, theme, selected, over?.box),
     [boxes, theme, selected, over?.box],
@@ -144,10 +144,10 @@ export function Icicle(props: IcicleProps): JSX.Element {
     const depth = Math.floor((event.clientY - bounds.top) / kRow);
     return boxes.find((box) => box.depth === depth && box.x0 <= x && x < box.x1);
   };
-  const lookInto = (module: number): void => setTop(module < 0 || module === top ? -2 : module);
+  const zoomInto = (module: number): void => setTop(module < 0 || module === top ? -2 : module);
   const onKeyDown = (event: KeyboardEvent): void => {
     const from = boxes.find((box) => box.module === selected) ?? boxes[0];
-    if (event.key === "Enter" && selected >= 0) lookInto(selected);
+    if (event.key === "Enter" && selected >= 0) zoomInto(selected);
     else if (event.key === "Escape")
       setTop(top >= 0 ? (trace.modules[top]!.parent < 0 ? -2 : trace.modules[top]!.parent) : -2);
     else if (event.key.startsWith("Arrow") && from !== undefined) {
@@ -164,10 +164,10 @@ export function Icicle(props: IcicleProps): JSX.Element {
         style={{ height: `${levels * kRow}px` }}
         tabIndex={0}
         role="application"
-        aria-label={`Modules by ${metricTitle[metric]}. Arrow keys move, Enter looks into a module, Escape out. The table below holds the same.`}
+        aria-label={`Modules by ${metricTitle[metric]}. Arrow keys move, Enter zooms into a module, Escape zooms out. The table below has the same data.`}
         onKeyDown={onKeyDown}
         onClick={(event) => props.select(at(event)?.module ?? -2)}
-        onDblClick={(event) => lookInto(at(event)?.module ?? -2)}
+        onDblClick={(event) => zoomInto(at(event)?.module ?? -2)}
         onPointerMove={(event) => {
           const box = at(event);
           setOver(box && { box, x: event.clientX, y: event.clientY });

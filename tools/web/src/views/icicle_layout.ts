@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modules as nested boxes: width is the metric, depth goes down. Pure.
+// Modules as nested boxes: width is the metric, depth goes down. Pure functions.
 //
-//   d3's partition gives each child its own value's part of the parent's width, so that what a parent
-//   did itself stays empty beside its children.
+//   d3's partition gives each child its share of the parent's width. The parent's own share stays empty
+//   beside its children.
 import { hierarchy, partition, type HierarchyRectangularNode } from "d3-hierarchy";
 import { metricOf, type Metric, type Trace } from "../data/trace";
 
 export interface Box {
-  /** Place in trace.modules; -1: outside of any range, -2: the whole. */
+  /** Index in trace.modules; -1: outside of any range, -2: the whole trace. */
   module: number;
   name: string;
   depth: number;
-  /** Parts of the whole, 0 to 1. */
+  /** Shares of the whole width, 0 to 1. */
   x0: number;
   x1: number;
   value: number;
@@ -28,7 +28,7 @@ function valueOf(trace: Trace, module: number, metric: Metric): number {
   return row === undefined ? 0 : (metricOf(row, metric) ?? 0);
 }
 
-/** Boxes from the top down; of `top` and below, or of all where it is -2. */
+/** Boxes of module `top` and all below, or of the whole trace if `top` is -2. */
 export function layoutOf(trace: Trace, metric: Metric, top: number): Box[] {
   const nodeOf = (module: number): Node => ({ module, children: (trace.children[module] ?? []).map(nodeOf) });
   const whole: Node = { module: -2, children: [...trace.roots.map(nodeOf), { module: -1, children: [] }] };
@@ -36,7 +36,7 @@ export function layoutOf(trace: Trace, metric: Metric, top: number): Box[] {
   root.eachAfter((node) => {
     const below = (node.children ?? []).reduce((sum, child) => sum + (child.value ?? 0), 0);
     const own = node.data.module === -2 ? 0 : valueOf(trace, node.data.module, metric);
-    // Sampled bytes are rounded: children may hold a byte more than their parent.
+    // Sampled bytes are rounded, so children may sum to a byte more than their parent.
     (node as { value?: number }).value = Math.max(own, below);
   });
   if ((root.value ?? 0) <= 0) return [];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Iterations: how long each repetition took, as lines and as a table; from each one there is a way to the
-// timeline. A repetition is an instance of the range that names itself one, else of the outermost.
+// Iterations: the duration of each one, as lines and as a table, with a link to the timeline. An iteration is an
+// instance of the range named iteration, step, batch, …, else of the outermost range.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type uPlot from "uplot";
@@ -38,18 +38,18 @@ const column = (key: string, title: string, unit: TableColumn<Row>["unit"], tip?
 
 const kColumns: TableColumn<Row>[] = [
   { ...column("index", "Iteration", "count"), width: 90 },
-  column("start_ns", "Start", "ns", "Since the trace began, on the host"),
-  column("host_ns", "Host", "ns", "Begin to end of the range on the host"),
-  column("gpu_span_ns", "GPU span", "ns", "First start to last end of its kernels and copies"),
-  column("gpu_ns", "GPU time", "ns", "Its kernels' durations, summed"),
+  column("start_ns", "Start", "ns", "On the host, since the start of the trace"),
+  column("host_ns", "Host", "ns", "From start to end of the range on the host"),
+  column("gpu_span_ns", "GPU span", "ns", "From the first start to the last end of its kernels and copies"),
+  column("gpu_ns", "GPU time", "ns", "Sum of the durations of its kernels"),
   column("gpu_busy_ns", "GPU busy", "ns"),
   column("kernels", "Kernels", "count"),
   column("launches", "Launches", "count"),
   column("copies", "Copies", "count"),
   column("copy_bytes", "Copied", "bytes"),
   column("syncs", "Waits", "count"),
-  column("sync_ns", "Waited", "ns", "The host waited for the GPU"),
-  column("dram_bytes", "DRAM", "bytes", "Of launches measured one by one"),
+  column("sync_ns", "Waited", "ns", "Time in which the host waited for the GPU"),
+  column("dram_bytes", "DRAM", "bytes", "Bytes of launches that were measured one by one"),
   column("l2_bytes", "L2", "bytes"),
 ];
 
@@ -63,7 +63,7 @@ function optionsOf(theme: Theme, select: (index: number) => void): PlotOptions {
     value: (_, value) => (value === null ? "–" : durationText(value)),
   });
   return {
-    scales: { x: { time: false }, y: { range: (_, __, most) => [0, (most || 1) * 1.05] } },
+    scales: { x: { time: false }, y: { range: (_, __, max) => [0, (max || 1) * 1.05] } },
     axes: [
       { ...axis, label: "iteration", labelSize: 18, size: 34 },
       { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => durationText(tick)) },
@@ -98,7 +98,7 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
   if (path === undefined || rows.length === 0)
     return (
       <div class="view">
-        <p class="empty">The trace has no ranges, so no iterations.</p>
+        <p class="empty">The trace has no ranges, and so no iterations.</p>
       </div>
     );
   const show = (row: Row): void => {
@@ -116,7 +116,7 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
           <bdi>{path.slice(0, 300)}</bdi>
         </button>
       </p>
-      <Plot options={options} data={data} label="Duration of each iteration; the table below holds the same" />
+      <Plot options={options} data={data} label="Duration of each iteration; the table below has the same data" />
       <Table
         label="Iterations"
         columns={kColumns}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One kernel's every value: times, bytes, how its durations spread, its launch configurations, its modules.
+// All values of one kernel: times, bytes, histogram of durations, launch configurations, modules.
 import type { JSX } from "preact";
 import { bytesText, countText, durationText } from "../data/numbers";
 import type { KernelRow } from "../data/rows";
@@ -35,14 +35,14 @@ function Durations({ row }: { row: KernelRow }): JSX.Element | null {
   const theme = useTheme();
   const first = row.durations[0]?.[0] ?? 0;
   const last = row.durations[row.durations.length - 1]?.[0] ?? 0;
-  const most = Math.max(1, ...row.durations.map(([, count]) => count));
+  const max = Math.max(1, ...row.durations.map(([, count]) => count));
   const draw = ({ context, width, height }: Surface): void => {
     context.clearRect(0, 0, width, height);
     const bins = Math.max(4, last - first + 1);
     const wide = width / bins;
     context.fillStyle = theme.accent;
     for (const [bucket, count] of row.durations) {
-      const high = Math.max(1, (count / most) * (height - 18));
+      const high = Math.max(1, (count / max) * (height - 18));
       context.fillRect((bucket - first) * wide, height - 16 - high, Math.max(1, wide - 1), high);
     }
     context.fillStyle = theme.dim;
@@ -81,7 +81,7 @@ function Configurations({ trace, kernel }: { trace: Trace; kernel: number }): JS
             <tr>
               <th>Grid</th>
               <th>Block</th>
-              <th title="Registers a thread">Regs</th>
+              <th title="Registers per thread">Regs</th>
               <th title="Shared memory, static and dynamic">Shared</th>
               <th>Launches</th>
               <th>GPU time</th>
@@ -96,7 +96,7 @@ function Configurations({ trace, kernel }: { trace: Trace; kernel: number }): JS
                 </td>
                 <td>{sizeText(row.block)}</td>
                 <td>{row.registers}</td>
-                <td title={`${row.local_bytes_per_thread} B of local memory a thread`}>
+                <td title={`${row.local_bytes_per_thread} B of local memory per thread`}>
                   {bytesText(row.static_shared_bytes + row.dynamic_shared_bytes)}
                 </td>
                 <td>{countText(row.count)}</td>
@@ -145,7 +145,7 @@ export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: Ke
     return (
       <aside class="details" aria-label="Kernel">
         <h2>Select a kernel</h2>
-        <p class="dim">Its values, configurations and modules show here.</p>
+        <p class="dim">Its values, configurations and modules appear here.</p>
       </aside>
     );
   const kernel = trace.kernelByName.get(kernelKey(row))!;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels by name, or by name and module; of the whole trace, or of the selected module alone.
+// Kernels by name, or by name and module; of the whole trace or of the selected module.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { kernelKey, shortName, type KernelInModule, type Trace } from "../data/trace";
@@ -13,7 +13,7 @@ import { KernelDetails } from "./kernel_details";
 interface Shown {
   row: KernelRow;
   key: string;
-  /** Of these alone; undefined: all of the kernel. */
+  /** The launches of this pair only; undefined: all launches of the kernel. */
   pair?: KernelInModule;
   where?: string;
 }
@@ -25,7 +25,7 @@ const time =
 
 function columnsOf(trace: Trace, grouped: boolean): TableColumn<Shown>[] {
   const all = Math.max(1, trace.gpuTotal);
-  // Bytes are known by kernel name: of a part of its launches they would be a guess.
+  // Bytes are known per kernel name. For some of its launches they would be a guess.
   const whole = (value: (row: KernelRow) => number | undefined) => (shown: Shown) =>
     shown.pair === undefined ? value(shown.row) : undefined;
   const more = (name: string) => whole((row) => (row as unknown as Record<string, number | undefined>)[name]);
@@ -137,7 +137,7 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
                 checked={state.grouped}
                 onChange={(event) => update({ grouped: event.currentTarget.checked })}
               />{" "}
-              one row a module
+              one row per module
             </label>
             <label class="check">
               <input
@@ -156,7 +156,7 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
             {state.grouped &&
               (left["kernel_modules"] ?? 0) > 0 &&
               `${left["kernel_modules"]} lighter pairs are not in this page. `}
-            {(state.grouped || within !== undefined) && "Bytes are known by kernel: not for a part of its launches."}
+            {(state.grouped || within !== undefined) && "Bytes are known per kernel, not for some of its launches."}
           </>
         }
       />

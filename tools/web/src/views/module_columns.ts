@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns of the table of modules, the same values as the command line's.
+// Columns of the table of modules, with the values of the command line.
 import { limitShare, type Trace } from "../data/trace";
 import type { ModuleRow } from "../data/rows";
 import type { TableColumn } from "../ui/columns";
@@ -38,7 +38,7 @@ export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRo
       unit: "ns",
       width: 84,
       value: (row) => row.gpu_ns_exclusive,
-      tip: "GPU time of kernels launched at the module itself",
+      tip: "GPU time of kernels launched in the module itself",
     },
     {
       key: "host_ns",
@@ -46,7 +46,7 @@ export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRo
       unit: "ns",
       width: 84,
       value: (row) => row.host_ns,
-      tip: "Time between the range's begin and end on the host",
+      tip: "Time from the start to the end of the range on the host",
     },
     {
       key: "dram_read_bytes",
@@ -70,7 +70,7 @@ export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRo
       unit: "percent",
       width: 84,
       value: (row) => row.bytes_error_pct,
-      tip: "Bound of the error of DRAM read plus written",
+      tip: "Bound of the error of DRAM read + write",
     },
     { key: "l2_bytes", title: "L2", unit: "bytes", width: 84, value: (row) => row.l2_bytes, sign: atLeast },
     { key: "dram_bytes_per_s", title: "DRAM rate", unit: "rate", width: 94, value: (row) => row.dram_bytes_per_s },
@@ -81,7 +81,7 @@ export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRo
       width: 84,
       value: limitShare,
       bar: limitShare,
-      tip: "Share of the nearest limit: DRAM, L2 or compute, whichever are known",
+      tip: "Share of the nearest known limit: DRAM, L2 or compute",
     },
     { key: "limiter", title: "Bound by", unit: "text", width: 86, value: (row) => row.limiter },
   ];

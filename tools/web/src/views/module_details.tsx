@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that the trace says of one module, and the ways from it to the other views.
+// All values of one module, with links to the other views.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { bytesText, countText, durationText, errorText, percentText, rateText, threeDigits } from "../data/numbers";
@@ -63,7 +63,7 @@ export function ValueFacts({ row }: { row: Values }): JSX.Element {
         title="Time"
         facts={[
           optional("GPU time", row.gpu_ns, durationText),
-          optional("of it, launched here", row.gpu_ns_exclusive, durationText),
+          optional("own GPU time", row.gpu_ns_exclusive, durationText),
           optional("GPU busy", row.gpu_busy_ns, durationText),
           optional("host time", row.host_ns, durationText),
           ["kernels", countText(row.kernels)],
@@ -172,7 +172,7 @@ export function ModuleDetails({ trace, path }: { trace: Trace; path: string | un
     return (
       <aside class="details" aria-label="Outside of any range">
         <h2>{path === undefined ? "Select a module" : "No such module in this trace"}</h2>
-        <p class="dim">A module is an NVTX range with everything in it. Until then, what ran outside of any range:</p>
+        <p class="dim">A module is an NVTX range with everything in it. Below is the work outside of any range:</p>
         <ValueFacts row={trace.tables.outside} />
       </aside>
     );

@@ -12,7 +12,7 @@ import { Icicle, ShareLegend } from "./icicle";
 import { moduleColumns } from "./module_columns";
 import { ModuleDetails } from "./module_details";
 
-/** Children behind their parents, siblings in order of first appearance or as sorted. */
+/** Children after their parents, siblings in order of first appearance or as sorted. */
 function arranged(
   trace: Trace,
   folded: ReadonlySet<string>,
@@ -96,8 +96,8 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
           }
           note={
             <>
-              {left > 0 && `${left.toLocaleString("en-US")} lighter modules are not in this page. `}Values are
-              inclusive: of the module and all below it. “+”: at least so much.
+              {left > 0 && `${left.toLocaleString("en-US")} lighter modules are not in this page. `}Values include all
+              modules below. “+”: lower bound.
             </>
           }
         />

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes against time. On the line of the DRAM's peak a module could not be faster without moving less; far
-// below it, memory is not what it waits for.
+// Bytes over time. On the line of the DRAM peak a module can only be faster if it moves fewer bytes. Far below
+// it, DRAM is not the limit.
 import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
@@ -24,7 +24,7 @@ interface Drawn {
   selected: number;
 }
 
-/** A line given by bytes at a time, over the whole of the plot, with a label at its right end. */
+/** Draws bytesAt(time) over the whole plot, with a label at the right end. */
 function line(
   plot: uPlot,
   theme: Theme,
@@ -49,7 +49,7 @@ function line(
   ctx.moveTo(...at(from));
   ctx.lineTo(...at(to));
   ctx.stroke();
-  // The label stands where the line leaves the plot, below or beside it.
+  // The label is where the line leaves the plot, below or beside it.
   const [, yTop] = [0, bbox.top + 16 * ratio];
   const [x1, y1] = at(to);
   const [x0, y0] = at(from);
@@ -114,7 +114,7 @@ function drawAll(plot: uPlot, trace: Trace, theme: Theme, drawn: Drawn): void {
     );
 }
 
-/** Powers of ten alone get a text on a logarithmic axis. */
+/** Labels only powers of ten on a logarithmic axis. */
 const powers =
   (text: (value: number) => string) =>
   (_: uPlot, ticks: number[]): string[] =>
@@ -122,9 +122,9 @@ const powers =
 
 function optionsOf(trace: Trace, theme: Theme, latest: { current: Drawn }): PlotOptions {
   const axis = { stroke: theme.dim, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1 } };
-  const range = (_: uPlot, least: number, most: number): [number, number] => [
-    10 ** Math.floor(Math.log10(Math.max(1, least))),
-    10 ** Math.ceil(Math.log10(Math.max(10, most * 1.0001))),
+  const range = (_: uPlot, min: number, max: number): [number, number] => [
+    10 ** Math.floor(Math.log10(Math.max(1, min))),
+    10 ** Math.ceil(Math.log10(Math.max(10, max * 1.0001))),
   ];
   return {
     legend: { show: false },
@@ -142,12 +142,12 @@ function optionsOf(trace: Trace, theme: Theme, latest: { current: Drawn }): Plot
 function nearest(plot: uPlot, points: readonly Point[], event: MouseEvent): Point | undefined {
   const bounds = plot.over.getBoundingClientRect();
   let best: Point | undefined;
-  let least = 14 ** 2;
+  let closest = 14 ** 2;
   for (const point of points) {
     const distance =
       (plot.valToPos(point.x, "x") - (event.clientX - bounds.left)) ** 2 +
       (plot.valToPos(point.bytes, "y") - (event.clientY - bounds.top)) ** 2;
-    if (distance < least) [least, best] = [distance, point];
+    if (distance < closest) [closest, best] = [distance, point];
   }
   return best;
 }
@@ -206,7 +206,7 @@ export function ScatterView({ trace }: { trace: Trace }): JSX.Element {
   if (metrics.length === 0)
     return (
       <div class="view">
-        <p class="empty">No bytes were measured: record with counters, and every module becomes a point here.</p>
+        <p class="empty">No bytes were measured. With counters, every module is a point here.</p>
       </div>
     );
   const rate = rateOf(points);
@@ -228,7 +228,7 @@ export function ScatterView({ trace }: { trace: Trace }): JSX.Element {
         <span class="fill" />
         <span class="dim">
           {points.length} modules, together {rateText(rate)}
-          {roof !== undefined ? `, ${percentText(rate / roof)} of the DRAM's peak` : ""}
+          {roof !== undefined ? `, ${percentText(rate / roof)} of the DRAM peak` : ""}
         </span>
       </div>
       <div class="beside">
@@ -244,7 +244,7 @@ export function ScatterView({ trace }: { trace: Trace }): JSX.Element {
           <Plot
             options={options}
             data={data}
-            label={`${points.length} modules by GPU time and ${of === "dram" ? "DRAM" : "L2"} bytes; the table of modules holds the same`}
+            label={`${points.length} modules by GPU time and ${of === "dram" ? "DRAM" : "L2"} bytes; the table of modules has the same data`}
             onPlot={(made) => (plot.current = made)}
           />
         </div>

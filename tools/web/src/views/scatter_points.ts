@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes against time: a point a module, and the line that fits them. Pure.
+// Bytes over time: one point per module, and their least-squares line. Pure functions.
 import { dramBytes, type Trace } from "../data/trace";
 
 export interface Point {
@@ -15,11 +15,11 @@ export interface Fit {
   /** log10 bytes = offset + slope · log10 ns, least squares. */
   offset: number;
   slope: number;
-  /** Part of the variance that the line explains. */
+  /** Share of the variance that the line explains. */
   r2: number;
 }
 
-/** `level` 0: modules that have none below them; else those of that depth. */
+/** `level` 0: modules without children; otherwise modules of that depth. */
 export function pointsOf(trace: Trace, of: "dram" | "l2", level: number): Point[] {
   const out: Point[] = [];
   trace.modules.forEach((row, module) => {
@@ -51,10 +51,10 @@ export function fitOf(points: readonly Point[]): Fit | undefined {
   return { slope, offset: my - slope * mx, r2: (xy * xy) / (xx * yy) };
 }
 
-/** Bytes a second of all points together. */
+/** Bytes per second over all points. */
 export function rateOf(points: readonly Point[]): number {
   const ns = points.reduce((sum, point) => sum + point.x, 0);
   return ns === 0 ? 0 : (points.reduce((sum, point) => sum + point.bytes, 0) / ns) * 1e9;
 }
 
-export const deepest = (trace: Trace): number => trace.modules.reduce((most, row) => Math.max(most, row.depth), 0);
+export const deepest = (trace: Trace): number => trace.modules.reduce((max, row) => Math.max(max, row.depth), 0);

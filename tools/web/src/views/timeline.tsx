@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timeline: a canvas that stays in place in a scroller as tall as all rows, its buttons, the tip at the
-// pointer and the piece that was clicked. Drawing is timeline_canvas.ts, keys and pointer timeline_input.ts.
+// The timeline: a fixed canvas inside a scroller as tall as all rows, its buttons, the tip at the pointer and the
+// clicked piece. timeline_canvas.ts draws, timeline_input.ts handles keys and pointer.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TimelineData } from "../data/timeline";
@@ -45,7 +45,7 @@ function choose(hit: Hit | undefined): void {
   if (hit?.module !== undefined || hit?.kernel !== undefined) update({ module: hit.module, kernel: hit.kernel });
 }
 
-/** Ties the canvas to its elements, and to the stretch of time that the link names. */
+/** Connects the canvas to its elements, and to the time range in the link. */
 function useElements(view: TimelineCanvas, input: TimelineInput, state: State): { current: HTMLDivElement | null } {
   const scroller = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -55,7 +55,7 @@ function useElements(view: TimelineCanvas, input: TimelineInput, state: State): 
     view.rested = (range) => update({ from: range?.from, to: range?.to });
     const observer = new ResizeObserver(() => view.request());
     observer.observe(element);
-    // Not passive, so that Ctrl and the wheel do not zoom the browser.
+    // Not passive, so that Ctrl + wheel does not zoom the browser.
     element.addEventListener("wheel", input.onWheel, { passive: false });
     return () => {
       observer.disconnect();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timeline's canvas: which stretch of time it shows, what is drawn, what lies at a point.
+// The timeline's canvas: the visible time range, drawing, and the piece at a point.
 //
-//   TimelineInput ─▶ show(), pointer ─▶ one drawing a frame ─▶ `rested` once the stretch stays as it is
+//   TimelineInput ─▶ show(), pointer ─▶ at most one drawing per frame ─▶ `rested` once the range stays unchanged
 //
-// The component around it sets `look` each time it renders; everything else is this object's own.
+// The component around it sets `look` each time it renders. This object owns all other state.
 import type { TimelineData } from "../data/timeline";
 import type { Trace } from "../data/trace";
 import type { Theme } from "../theme";
@@ -15,12 +15,12 @@ import { kLabels, kTop, overviewOf, paintScene, placed, type Piece, type Placed 
 import { kLevels, tracksOf } from "./timeline_tracks";
 import { around, clamped, type Range } from "./timeline_zoom";
 
-const kMostArrows = 150;
+const kMaxArrows = 150;
 const kRestMs = 150;
-/** Measurements of drawing that the browser keeps for us. */
-const kMeasures = 2000;
+/** Maximum number of performance entries of drawing. */
+const kMaxMeasures = 2000;
 
-/** What is selected, and in which colours. */
+/** The selection and the colours. */
 export interface Look {
   theme: Theme;
   kernelColors: string[];
@@ -46,7 +46,7 @@ export class TimelineCanvas {
   look: Look | undefined;
   canvas: HTMLCanvasElement | null = null;
   scroller: HTMLElement | null = null;
-  /** Called when the stretch has not changed for a moment; undefined: it is all of the trace. */
+  /** Called when the range has not changed for kRestMs; undefined: the whole trace. */
   rested: (range: Range | undefined) => void = () => undefined;
 
   private profile: { width: number; values: Float32Array } = { width: 0, values: new Float32Array(0) };
@@ -78,7 +78,7 @@ export class TimelineCanvas {
     this.range = clamped(next, this.all);
     this.request();
     window.clearTimeout(this.rest);
-    // The store, and with it the whole page, hears of it when the wheel rests.
+    // Update the store, and with it the whole page, only after the wheel stops.
     this.rest = window.setTimeout(() => {
       const { from, to } = this.range;
       const whole = from <= this.all.from && to >= this.all.to;
@@ -118,7 +118,7 @@ export class TimelineCanvas {
     if (hit?.from !== undefined && hit.to !== undefined) this.show(around(hit.from, hit.to, 0.15));
   }
 
-  /** To the next (1) or previous (-1) instance of a module, seen from the middle. */
+  /** Moves to the next (1) or previous (-1) instance of a module, relative to the middle. */
   goToInstance(module: number, step: number): void {
     const { ranges } = this.timeline;
     let best = -1;
@@ -134,21 +134,21 @@ export class TimelineCanvas {
     this.show(around(Math.min(ranges.start[best]!, gpuStart), Math.max(ranges.end[best]!, gpuEnd), 0.1));
   }
 
-  /** Launched pieces in sight, if they are few enough for an arrow each. */
-  private arrowsInSight(): Piece[] {
+  /** Visible pieces with a launch; empty if there are more than kMaxArrows. */
+  private visibleArrows(): Piece[] {
     const out: Piece[] = [];
     const { from, to } = this.range;
     for (const [lane, { spans, launchThread }] of this.timeline.lanes.entries()) {
       for (let place = spans.firstAfter(from); place < spans.length && spans.start[place]! < to; ++place) {
         if (launchThread[place] !== 0) out.push({ lane, place });
-        if (out.length > kMostArrows) return [];
+        if (out.length > kMaxArrows) return [];
       }
     }
     return out;
   }
 
   private arrows(look: Look): Piece[] {
-    if (look.allArrows) return this.arrowsInSight();
+    if (look.allArrows) return this.visibleArrows();
     return [look.picked ?? look.hovered].filter((piece) => piece !== undefined);
   }
 
@@ -174,7 +174,7 @@ export class TimelineCanvas {
       pointer: this.pointer?.x,
       picked,
     });
-    if (performance.getEntriesByName("timeline-draw").length > kMeasures) performance.clearMeasures("timeline-draw");
+    if (performance.getEntriesByName("timeline-draw").length > kMaxMeasures) performance.clearMeasures("timeline-draw");
     performance.measure("timeline-draw", { start: began, end: performance.now() });
   }
 }

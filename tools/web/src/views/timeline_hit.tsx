@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pointer is on, and what there is to say about it.
+// The piece under the pointer, and its tooltip.
 import type { ComponentChildren, JSX } from "preact";
 import { bytesText, countText, durationText, percentText, rateText } from "../data/numbers";
 import type { ConfigRow } from "../data/rows";
@@ -12,7 +12,7 @@ import type { Piece, Placed } from "./timeline_scene";
 
 export interface Hit {
   row: Placed;
-  /** Place in the row's spans; -1: none, as in rows of lines. */
+  /** Index in the row's spans; -1: none, as in rows with lines. */
   place: number;
   time: number;
   /** Path of a module and key of a kernel that a click selects. */
@@ -60,13 +60,13 @@ function configFacts(config: ConfigRow | undefined): Fact[] {
     ["grid", config.grid.join(" × ")],
     ["block", config.block.join(" × ")],
     ...(config.cluster ? [["cluster", config.cluster.join(" × ")] as Fact] : []),
-    ["registers a thread", String(config.registers)],
+    ["registers per thread", String(config.registers)],
     ["shared memory", bytesText(config.static_shared_bytes + config.dynamic_shared_bytes)],
-    ["local memory a thread", bytesText(config.local_bytes_per_thread)],
+    ["local memory per thread", bytesText(config.local_bytes_per_thread)],
   ];
 }
 
-/** Every value of one kernel or copy. */
+/** All values of one kernel or copy. */
 export function pieceFacts(trace: Trace, timeline: TimelineData, piece: Piece): Fact[] {
   const lane = timeline.lanes[piece.lane]!;
   const at = piece.place;
@@ -83,7 +83,7 @@ export function pieceFacts(trace: Trace, timeline: TimelineData, piece: Piece): 
     out.push(
       ["launched by", timeline.apis[lane.launchApi[at]!] ?? ""],
       ["launch to start", durationText(start - after), `${start - after} ns`],
-      ["call took", durationText(lane.launchNs[at]!)],
+      ["duration of the call", durationText(lane.launchNs[at]!)],
     );
   }
   if (lane.graph[at] !== 0) out.push(["graph", String(lane.graph[at])]);
@@ -123,8 +123,8 @@ function LaneTip({
   if (hit.place < 0 || hit.piece === undefined)
     return (
       <div>
-        Single pieces are not kept here. {countText(lane.total)} on this stream; the marks at the top show where they
-        are.
+        This page has no single kernels and copies at this time. The stream has {countText(lane.total)} of them; the
+        marks at the top show where the page has single ones.
       </div>
     );
   return (
@@ -201,10 +201,10 @@ export function HitTip({
             );
           })}
           {track.series.every((series) => !series.covers(hit.time - nsOfPixel / 2, hit.time + nsOfPixel / 2)) && (
-            <div class="dim">No sample here: nothing ran, or, where the row is grey, it was not sampled.</div>
+            <div class="dim">No sample here. Grey: work ran without being sampled. Otherwise nothing ran.</div>
           )}
           {/pcie|nvlink/.test(track.series[0]?.name ?? "") && (
-            <div class="dim">Bytes of up to 50 samples stand at the last of them.</div>
+            <div class="dim">The bytes of up to 50 samples are shown at the last of them.</div>
           )}
           {track.coarse && <div class="dim">Neighbouring samples are merged in this page.</div>}
         </>
@@ -214,7 +214,7 @@ export function HitTip({
         <>
           {track.series.map((series) => (
             <div key={series.name}>
-              {series.name}: {bytesText(series.most(hit.time, hit.time + nsOfPixel))}
+              {series.name}: {bytesText(series.max(hit.time, hit.time + nsOfPixel))}
             </div>
           ))}
         </>

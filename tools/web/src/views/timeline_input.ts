@@ -3,14 +3,14 @@
 // Wheel, pointer and keys of the timeline.
 //
 //   wheel with Ctrl, + and −, W and S   zoom at the pointer          drag, A and D, arrows   move
-//   double click, Enter                 zoom to what is there        F                       everything
+//   double click, Enter                 zoom to the piece            F                       everything
 //   N, P                                next, previous instance of the selected module
 import type { TimelineCanvas } from "./timeline_canvas";
 import type { Hit } from "./timeline_hit";
 import { kLabels, kOverview } from "./timeline_scene";
 import { moved, zoomed, type Range } from "./timeline_zoom";
 
-/** Further than this a press is a drag. */
+/** A press that moves further is a drag. */
 const kDragPixels = 3;
 const kZoomStep = 0.7;
 const kMoveStep = 0.15;
@@ -25,7 +25,7 @@ export interface Hovered {
 
 export interface InputEvents {
   hover: (hovered: Hovered | undefined) => void;
-  /** A click; undefined: on nothing. */
+  /** A click; undefined: on an empty place. */
   choose: (hit: Hit | undefined) => void;
   instance: (step: number) => void;
   escape: () => void;
@@ -53,7 +53,7 @@ export class TimelineInput {
       view.show(zoomed(view.range, view.timeAt(view.pointOf(event).x), 1.0015 ** by));
     } else if (event.shiftKey || Math.abs(sideways) > Math.abs(event.deltaY)) {
       view.show(moved(view.range, (sideways * lines) / 1000));
-    } else return; // up and down is the scroller's
+    } else return; // the scroller handles vertical scrolling
     event.preventDefault();
   };
 
@@ -132,7 +132,7 @@ export class TimelineInput {
     };
   }
 
-  /** Moves the stretch so that it holds `time`, unless it does. */
+  /** Centres the range on `time` if `time` is outside of it. */
   private bringInto(time: number): void {
     const { from, to } = this.view.range;
     const half = (to - from) / 2;

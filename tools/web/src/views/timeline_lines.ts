@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of the timeline that are lines: bytes a second of the hardware samples, memory in use; and marks.
+// Rows of the timeline with lines: bytes per second of the hardware samples, and memory in use; and marks.
 //
-// A value a pixel, as the mean of the time that the pixel stands for. Where nobody measured there is no line.
+// Draws one value per pixel, the mean over the time of the pixel. There is no line where nothing was measured.
 import { bytesText, percentText, rateText } from "../data/numbers";
 import { xOf, type Frame } from "./timeline_paint";
 import type { TrackOf } from "./timeline_tracks";
@@ -18,13 +18,13 @@ function busyOf(frame: Frame, gpu: number): Float64Array {
   return out;
 }
 
-/** One value a pixel as a line with a filled foot. */
+/** Draws one value per pixel as a line, with the area below filled. */
 function paintLine(
   frame: Frame,
   y: number,
   height: number,
   values: Float64Array,
-  most: number,
+  max: number,
   color: string,
   filled: boolean,
 ): void {
@@ -32,11 +32,11 @@ function paintLine(
   const foot = y + height;
   let open = false;
   context.beginPath();
-  // NaN: not measured. The line goes down to the foot there, and begins at it again.
+  // NaN: not measured. The line goes down to the foot there, and starts there again.
   for (let x = 0; x <= values.length; ++x) {
     const known = x < values.length && !Number.isNaN(values[x]!);
     if (known && !open) context.moveTo(left + x, foot);
-    if (known) context.lineTo(left + x, foot - (Math.max(0, values[x]!) / most) * (height - 2));
+    if (known) context.lineTo(left + x, foot - (Math.max(0, values[x]!) / max) * (height - 2));
     if (!known && open) context.lineTo(left + x, foot);
     open = known;
   }
@@ -76,46 +76,46 @@ export function paintRate(frame: Frame, track: TrackOf<"rate">, y: number): void
   const lines = track.series.map((series) =>
     sampled(frame, (from, to) => {
       const value = series.mean(from, to);
-      // Samples in which nothing ran are left out of a trace, and are 0. Where work ran without a sample, nobody knows.
+      // A trace omits samples in which nothing ran, so those are 0. Work without a sample is unknown.
       return value > 0 || series.covers(from, to) || busy[Math.round((from - frame.from) / nsOfPixel)] === 0
         ? value
         : NaN;
     }),
   );
-  let most = 1;
-  for (const line of lines) for (const value of line) if (value > most) most = value;
+  let max = 1;
+  for (const line of lines) for (const value of line) if (value > max) max = value;
   context.fillStyle = theme.unknown;
   lines[0]?.forEach((value, x) => Number.isNaN(value) && context.fillRect(frame.left + x, y + 4, 1, track.height - 6));
-  if (track.percent) most = 100;
+  if (track.percent) max = 100;
   const colors = [theme.accent, theme.names[1]!];
-  lines.forEach((line, i) => paintLine(frame, y + 2, track.height - 4, line, most, colors[i]!, i === 0));
-  if (track.peak !== undefined && track.peak <= most * 1.5) {
-    const at = y + 2 + (track.height - 4) * (1 - track.peak / most);
+  lines.forEach((line, i) => paintLine(frame, y + 2, track.height - 4, line, max, colors[i]!, i === 0));
+  if (track.peak !== undefined && track.peak <= max * 1.5) {
+    const at = y + 2 + (track.height - 4) * (1 - track.peak / max);
     context.strokeStyle = theme.warn;
     context.strokeRect(frame.left, at, frame.width, 0.01);
   }
   const top = track.percent
     ? "100 %"
-    : rateText(most) + (track.peak !== undefined ? `, ${percentText(most / track.peak)} of peak` : "");
+    : rateText(max) + (track.peak !== undefined ? `, ${percentText(max / track.peak)} of peak` : "");
   scaleText(frame, y, top);
 }
 
 export function paintMemory(frame: Frame, track: TrackOf<"memory">, y: number): void {
-  const lines = track.series.map((series) => sampled(frame, (from, to) => series.most(from, to)));
-  let most = 1;
-  for (const line of lines) for (const value of line) most = Math.max(most, value);
+  const lines = track.series.map((series) => sampled(frame, (from, to) => series.max(from, to)));
+  let max = 1;
+  for (const line of lines) for (const value of line) max = Math.max(max, value);
   lines.forEach((line, i) =>
     paintLine(
       frame,
       y + 2,
       track.height - 4,
       line,
-      most,
+      max,
       i === 0 ? frame.theme.names[2]! : frame.theme.names[3]!,
       i === 0,
     ),
   );
-  scaleText(frame, y, bytesText(most));
+  scaleText(frame, y, bytesText(max));
 }
 
 export function paintMarks(frame: Frame, track: TrackOf<"marks">, y: number): void {

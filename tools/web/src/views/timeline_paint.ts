@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws rows of the timeline for a stretch of time. The work is bounded by the width of the canvas, not by
-// the number of pieces: what falls on one pixel is drawn once, and where pieces are narrower than pixels a
-// lane shows how busy it was.
+// Draws rows of the timeline for a time range. The cost is bounded by the width of the canvas, not by the number
+// of pieces: pieces on the same pixel are drawn once. Where pieces are narrower than pixels, a lane shows how
+// busy it was.
 import type { Spans } from "../data/spans";
 import { bytesText, durationText } from "../data/numbers";
 import { Kind, type TimelineData } from "../data/timeline";
@@ -16,19 +16,19 @@ export interface Frame {
   theme: Theme;
   trace: Trace;
   timeline: TimelineData;
-  /** Left edge and width of the part with time in it. */
+  /** Left edge and width of the time area. */
   left: number;
   width: number;
   from: number;
   to: number;
-  /** Colour of a kernel by its place, of a module by its place. */
+  /** Colours by index of kernel, and by index of module. */
   kernelColors: string[];
   moduleColors: string[];
-  /** 1: of the selected module; undefined: none is selected. */
+  /** By module: 1 if it is within the selected module; undefined: none is selected. */
   within: Uint8Array | undefined;
-  /** Place of the selected kernel; -1: none. */
+  /** Index of the selected kernel; -1: none. */
   kernel: number;
-  /** Busy part of each pixel by GPU, for this frame. */
+  /** Busy share of each pixel by GPU, for this frame. */
   busy: Map<number, Float64Array>;
 }
 
@@ -38,11 +38,11 @@ export const xOf = (frame: Frame, time: number): number =>
 interface Rect {
   x: number;
   wide: number;
-  /** Up to the next one's beginning, where that is earlier than the end: room for a label. */
+  /** Width for a label: up to the end, or to the next piece's start if that is earlier. */
   room: number;
 }
 
-/** Calls `paint` for what can be seen, once for all that fall on a pixel. */
+/** Calls `paint` for visible pieces, once per pixel. */
 function eachVisible(frame: Frame, spans: Spans, paint: (place: number, rect: Rect) => void): void {
   const nsOfPixel = (frame.to - frame.from) / frame.width;
   const right = frame.left + frame.width;
@@ -101,7 +101,7 @@ export function laneLabel(trace: Trace, lane: TrackOf<"lane">["lane"], place: nu
     : `memset ${bytesText(lane.bytes[place]!)}`;
 }
 
-/** Busy part of each pixel, from the pieces where they are kept, else from the bins. */
+/** Busy share of each pixel, from the pieces if the page has them, else from the bins. */
 function paintBusy(
   frame: Frame,
   lane: TrackOf<"lane">["lane"],
@@ -149,7 +149,7 @@ export function paintLane(frame: Frame, track: TrackOf<"lane">, y: number): void
   if (!dense || chosen) {
     eachVisible(frame, spans, (i, rect) => {
       const fill = laneColor(frame, lane, i);
-      // Over the busy profile only what is selected shows.
+      // Draw only selected pieces over the busy profile.
       if (dense && fill === frame.theme.unknown) return;
       bar(
         frame,

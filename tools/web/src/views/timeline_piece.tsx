@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Below the timeline: every value of the kernel or copy that was clicked.
+// The strip below the timeline: all values of the clicked kernel or copy.
 import type { JSX } from "preact";
 import type { TimelineData } from "../data/timeline";
 import type { Trace } from "../data/trace";
@@ -32,7 +32,7 @@ export function PieceStrip(props: {
         )}
         {lane.kind[piece.place] === 0 && (
           <button type="button" onClick={() => update({ view: "kernels" })}>
-            All of this kernel
+            Show this kernel
           </button>
         )}
         <span class="fill" />

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timeline as a whole: axis, overview of the trace, labels, rows, the arrow from a launch to its work.
+// The whole timeline: axis, overview of the trace, labels, rows, arrows from launches to their work.
 import type { Track } from "./timeline_tracks";
 import { axisText } from "../data/numbers";
 import { kFont, fitted } from "../ui/canvas";
@@ -35,9 +35,9 @@ export function placed(tracks: readonly Track[]): { rows: Placed[]; height: numb
 }
 
 export function niceStep(span: number, room: number): number {
-  const least = (span / Math.max(1, room)) * 110;
-  const power = 10 ** Math.floor(Math.log10(Math.max(1e-9, least)));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;
+  const min = (span / Math.max(1, room)) * 110;
+  const power = 10 ** Math.floor(Math.log10(Math.max(1e-9, min)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= min) ?? 10 * power;
 }
 
 function paintAxis(frame: Frame, height: number): void {
@@ -53,7 +53,7 @@ function paintAxis(frame: Frame, height: number): void {
   }
 }
 
-/** Busy part of the whole trace on `pixels` pixels, all lanes together. Made once a width. */
+/** Busy share of the whole trace by pixel, over all lanes. Computed once per width. */
 export function overviewOf(frame: Pick<Frame, "timeline">, pixels: number): Float32Array {
   const { timeline } = frame;
   const out = new Float32Array(pixels);
@@ -157,7 +157,7 @@ function yOfPiece(
   return { work: row && row.y + 1, launch: call && call.y + call.track.height - 2 };
 }
 
-/** From the launch on the host to the piece of work, over the rows between. */
+/** Draws an arrow from the launch on the host to the piece of work. */
 function paintArrow(frame: Frame, rows: readonly Placed[], piece: Piece, shift: number): void {
   const lane = frame.timeline.lanes[piece.lane]!;
   if (lane.launchThread[piece.place] === 0) return;
@@ -190,7 +190,7 @@ export interface Scene {
   scroll: number;
   height: number;
   arrows: readonly Piece[];
-  /** Where the pointer is, in px from the left; undefined: elsewhere. */
+  /** Pointer, px from the left; undefined: not on the canvas. */
   pointer: number | undefined;
   picked: Piece | undefined;
 }

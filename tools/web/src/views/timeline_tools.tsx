@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands above and below the timeline: its buttons, and what the page left out of it.
+// Above and below the timeline: its buttons, and a note on what the page omits.
 import type { JSX } from "preact";
 import { countText, durationText } from "../data/numbers";
 import type { TimelineData } from "../data/timeline";
@@ -17,7 +17,7 @@ function Windows({ view }: { view: TimelineCanvas }): JSX.Element | null {
     if (window !== undefined) view.show({ from: window.start_ns, to: window.end_ns });
   };
   return (
-    <select aria-label="Stretches with single kernels" value="" onChange={(event) => go(event.currentTarget.value)}>
+    <select aria-label="Times with single kernels" value="" onChange={(event) => go(event.currentTarget.value)}>
       <option value="">Single kernels at …</option>
       {windows.map((window, i) => (
         <option key={window.start_ns} value={i}>
@@ -34,7 +34,7 @@ export interface TimelineToolsProps {
   instance: ((step: number) => void) | undefined;
   allArrows: boolean;
   showArrows: (all: boolean) => void;
-  /** All levels of ranges, however deep. */
+  /** Show all levels of ranges. */
   deep: boolean;
   showDeep: (all: boolean) => void;
 }
@@ -60,7 +60,7 @@ export function TimelineTools(props: TimelineToolsProps): JSX.Element {
         Next instance
       </button>
       <Windows view={view} />
-      <label class="check" title="Of up to 150 in sight: look closer where there are more">
+      <label class="check" title="For up to 150 visible launches: zoom in if there are more">
         <input
           type="checkbox"
           checked={allArrows}
@@ -85,12 +85,12 @@ export function TimelineNote({ timeline }: { timeline: TimelineData }): JSX.Elem
   return (
     <p class="note">
       {!whole &&
-        `${countText(work)} pieces of work: the orange marks at the top are where this page holds them one by one, ` +
+        `${countText(work)} kernels, copies and memsets. At the orange marks at the top the page has each of them, ` +
           "elsewhere it shows how busy each stream was. "}
       {rangesLeftOut > 0 && `${countText(rangesLeftOut)} shorter ranges are not in this page. `}
       {syncsLeftOut > 0 && `${countText(syncsLeftOut)} shorter waits are not in this page. `}
-      {"A range's span on the GPU goes from the first to the last of its kernels and copies. "}
-      {timeline.samples.length > 0 && "Grey in rows of bytes: work ran there without being sampled."}
+      {"The span of a range on the GPU is from its first to its last kernel or copy. "}
+      {timeline.samples.length > 0 && "Grey in rows of bytes: work ran without being sampled."}
     </p>
   );
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands below what in the timeline: a list of rows with heights, made once from the data.
+// The rows of the timeline, from top to bottom, with heights. Made once from the data.
 //
-//   thread      calls and waits, NVTX ranges by depth, start/end ranges, marks
-//   GPU         NVTX ranges on the GPU by depth, one lane a stream, idle time, bytes a second, memory
+//   thread      NVTX ranges by depth, start/end ranges, marks, calls and waits
+//   GPU         NVTX ranges on the GPU by depth, one lane per stream, idle time, bytes per second, memory
 import type { RateSeries, StepSeries } from "../data/series";
 import { Spans } from "../data/spans";
 import { Kind, type Lane, type TimelineData } from "../data/timeline";
@@ -17,7 +17,7 @@ export type Track =
       title: string;
       height: number;
       spans: Spans;
-      /** places in ranges */ places: Int32Array;
+      /** indices in ranges */ places: Int32Array;
       gpu: boolean;
     }
   | {
@@ -25,7 +25,7 @@ export type Track =
       title: string;
       height: number;
       spans: Spans;
-      /** lane and place of a launch's first piece; -1: a wait */ lanes: Int32Array;
+      /** lane and index of a launch's first piece; -1: a wait */ lanes: Int32Array;
       places: Int32Array;
     }
   | { type: "idle"; title: string; height: number; spans: Spans }
@@ -45,10 +45,10 @@ export type Track =
 export type TrackOf<Type extends Track["type"]> = Extract<Track, { type: Type }>;
 
 const kRange = 16;
-/** Levels of ranges that are shown unless asked for more. */
+/** Levels of ranges shown by default. */
 export const kLevels = 16;
-/** Shorter pauses between two kernels are how GPUs work. */
-const kLeastIdleNs = 1000;
+/** Shorter pauses between kernels are normal. */
+const kMinIdleNs = 1000;
 
 function rangeTrack(timeline: TimelineData, places: number[], title: string, gpu: boolean): Track {
   const { start, end, gpuStart, gpuNs } = timeline.ranges;
@@ -72,7 +72,7 @@ interface Source {
   levels: number;
 }
 
-/** One row a depth; start/end ranges, which may overlap, in as many rows as they need. */
+/** One row per depth. Start/end ranges may overlap, so they get up to 12 rows. */
 function rangeTracks({ trace, timeline, levels }: Source, thread: number, gpu: boolean): Track[] {
   const { ranges } = timeline;
   const byDepth: number[][] = [];
@@ -101,7 +101,7 @@ function callTrack(timeline: TimelineData, thread: number): Track | undefined {
   timeline.lanes.forEach((lane, at) => {
     const seen = new Set<number>();
     for (let i = 0; i < lane.spans.length; ++i) {
-      // Of a graph many pieces have one launch.
+      // All pieces of a graph launch have the same launch.
       if (lane.launchThread[i] !== thread || seen.has(lane.corr[i]!)) continue;
       if (lane.graph[i] !== 0) seen.add(lane.corr[i]!);
       calls.push({ start: lane.launch[i]!, end: lane.launch[i]! + lane.launchNs[i]!, lane: at, place: i });
@@ -134,7 +134,7 @@ function idleTrack(timeline: TimelineData, gpu: number): Track | undefined {
   const gaps: [number, number][] = [];
   let until = work[0]?.[1] ?? 0;
   for (const [start, end] of work) {
-    if (start - until >= kLeastIdleNs && windowOf(start) === windowOf(until)) gaps.push([until, start]);
+    if (start - until >= kMinIdleNs && windowOf(start) === windowOf(until)) gaps.push([until, start]);
     until = Math.max(until, end);
   }
   return gaps.length === 0 ? undefined : { type: "idle", title: "idle", height: 14, spans: Spans.of(gaps) };
@@ -200,7 +200,7 @@ export function tracksOf(trace: Trace, timeline: TimelineData, levels: number): 
       title: `GPU ${gpu} ${trace.tables.gpus.find((one) => one.id === gpu)?.name ?? ""}`,
       height: 18,
     });
-    // A range names no GPU: of several, all ranges stand at the first.
+    // A range has no GPU: with several GPUs, all ranges are shown at the first.
     if (gpu === Math.min(...gpus))
       for (const thread of threads)
         out.push(

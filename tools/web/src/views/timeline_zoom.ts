@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which stretch of time is shown: zooming and moving, kept within the trace. Pure.
+// The visible time range: zooming and moving, limited to the trace. Pure functions.
 
 export interface Range {
   from: number;
   to: number;
 }
 
-/** Nobody needs to see less than this: CUPTI's clock ticks in 32 ns. */
-const kLeastNs = 100;
+/** Minimum visible time: CUPTI's clock ticks in 32 ns. */
+const kMinNs = 100;
 
 export function clamped(range: Range, all: Range): Range {
   const whole = all.to - all.from;
-  const length = Math.min(whole * 1.04, Math.max(kLeastNs, range.to - range.from));
+  const length = Math.min(whole * 1.04, Math.max(kMinNs, range.to - range.from));
   const margin = whole * 0.02;
   const from = Math.min(Math.max(range.from, all.from - margin), Math.max(all.from - margin, all.to + margin - length));
   return { from, to: from + length };
 }
 
-/** `factor` below 1 looks closer; `at` stays where it is. */
+/** `factor` below 1 zooms in. `at` keeps its place on the screen. */
 export function zoomed(range: Range, at: number, factor: number): Range {
   return { from: at - (at - range.from) * factor, to: at + (range.to - at) * factor };
 }
@@ -28,8 +28,8 @@ export const moved = (range: Range, part: number): Range => {
   return { from: range.from + by, to: range.to + by };
 };
 
-/** With room beside it. */
+/** The range with a margin on both sides. */
 export const around = (from: number, to: number, room = 0.5): Range => {
-  const beside = Math.max(kLeastNs, (to - from) * room);
+  const beside = Math.max(kMinNs, (to - from) * room);
   return { from: from - beside, to: to + beside };
 };

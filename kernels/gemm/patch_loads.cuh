@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The boxes of one block of K for a tile whose rows are a patch of pixels (tensor_maps.h).
+// TMA loads of one block of K, for a tile whose rows are a patch of pixels (tensor_maps.h).
 #pragma once
 
 #include "kernels/gemm/implicit_gemm.h"
-#include "kernels/gemm/tensor_copies.cuh"
 #include "kernels/gemm/tensor_maps.h"
+#include "kernels/gemm/tma_instructions.cuh"
 
 namespace rangefinder::kernels {
 
-inline constexpr int kBlockChannels = 64;  ///< of one stage, elements of 2 bytes
+inline constexpr int kBlockChannels = 64;  ///< per stage, elements of 2 bytes
 
-/// The patch of a tile, and the row of the product that each of its pixels is.
+/// The patch of a tile; maps each of its pixels to a row of the product.
 struct Patch {
   int image, y, x;  ///< first output pixel
   int box_width, box_pixels, width, height;
@@ -37,13 +37,13 @@ struct Patch {
   }
 };
 
-/// Block `block` of K: neighbouring taps follow each other, as in tile_loader.cuh.
-__device__ __forceinline__ void copy_inputs(const ImplicitGemm& gemm, const TensorMaps& maps,
-                                            const Patch& patch, int block, unsigned shared,
-                                            unsigned barrier) {
+/// Loads block `block` of K. Adjacent taps follow each other, as in tile_loader.cuh.
+__device__ __forceinline__ void load_input_boxes(const ImplicitGemm& gemm, const TensorMaps& maps,
+                                                 const Patch& patch, int block, unsigned shared,
+                                                 unsigned barrier) {
   const int first_blocks = gemm.taps() * gemm.channel_chunks / kBlockChunks;
   if (block >= first_blocks) {
-    copy_box(shared, maps.second_input, barrier, (block - first_blocks) * kBlockChannels, patch.x, patch.y,
+    load_box(shared, maps.second_input, barrier, (block - first_blocks) * kBlockChannels, patch.x, patch.y,
              patch.image);
     return;
   }
@@ -51,19 +51,20 @@ __device__ __forceinline__ void copy_inputs(const ImplicitGemm& gemm, const Tens
   const int tap = block - channel_block * gemm.taps();
   const int line = tap / gemm.kernel_size;
   const int pad = gemm.kernel_size / 2;
-  copy_box(shared, maps.input, barrier, channel_block * kBlockChannels,
+  load_box(shared, maps.input, barrier, channel_block * kBlockChannels,
            patch.x * gemm.stride + tap - line * gemm.kernel_size - pad, patch.y * gemm.stride + line - pad,
            patch.image);
 }
 
-__device__ __forceinline__ void copy_weights(const ImplicitGemm& gemm, const TensorMaps& maps,
-                                             int first_column, int block, unsigned shared, unsigned barrier) {
+__device__ __forceinline__ void load_weight_boxes(const ImplicitGemm& gemm, const TensorMaps& maps,
+                                                  int first_column, int block, unsigned shared,
+                                                  unsigned barrier) {
   const int first_blocks = gemm.taps() * gemm.channel_chunks / kBlockChunks;
   const int channel_block = block / gemm.taps();
   const int tap = block - channel_block * gemm.taps();
   const int position =
       block >= first_blocks ? block * kBlockChunks : tap * gemm.channel_chunks + channel_block * kBlockChunks;
-  copy_box(shared, maps.weight, barrier, position * 8, first_column, 0, 0);
+  load_box(shared, maps.weight, barrier, position * 8, first_column, 0, 0);
 }
 
 }  // namespace rangefinder::kernels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The instructions of the tensor memory accelerator and of its barriers, compute capability 9.0.
+// Instructions of the tensor memory accelerator (TMA) and of its mbarriers, compute capability 9.0.
 #pragma once
 
 #include <cuda.h>
@@ -9,7 +9,7 @@
 
 namespace rangefinder::kernels {
 
-/// An mbarrier in shared memory, by its address there.
+/// `barrier`: the shared-memory address of an mbarrier, here and below.
 __device__ __forceinline__ void start_barrier(unsigned barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
@@ -24,7 +24,7 @@ __device__ __forceinline__ void arrive_and_expect(unsigned barrier, unsigned byt
                : "memory");
 }
 
-/// Until the phase with this parity has ended.
+/// Waits until the phase with this parity has ended.
 __device__ __forceinline__ void wait_for_phase(unsigned barrier, unsigned parity) {
   asm volatile(
       "{\n"
@@ -39,8 +39,8 @@ __device__ __forceinline__ void wait_for_phase(unsigned barrier, unsigned parity
       : "memory");
 }
 
-/// Starts the copy of one box at these coordinates; its bytes count towards the barrier's phase.
-__device__ __forceinline__ void copy_box(unsigned shared, const CUtensorMap& map, unsigned barrier,
+/// Starts the TMA load of one box at these coordinates; its bytes count towards the barrier's phase.
+__device__ __forceinline__ void load_box(unsigned shared, const CUtensorMap& map, unsigned barrier,
                                          int channel, int x, int y, int image) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
