@@ -61,8 +61,5 @@ void say_once(const std::string& text) noexcept {
 void log_info(const std::string& text) noexcept {
   log(spdlog::level::info, text);
 }
-void log_debug(const std::string& text) noexcept {
-  log(spdlog::level::debug, text);
-}
 
 }  // namespace rangefinder

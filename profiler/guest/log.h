@@ -18,6 +18,5 @@ void start_log(const std::string& level);
 void say_once(const std::string& text) noexcept;
 
 void log_info(const std::string& text) noexcept;
-void log_debug(const std::string& text) noexcept;
 
 }  // namespace rangefinder

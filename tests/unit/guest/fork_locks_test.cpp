@@ -11,6 +11,7 @@
 #include "profiler/events/recorder.h"
 #include "profiler/guest/host_lock.h"
 #include "tests/catch.h"
+#include "tests/retried.h"
 #include "tests/unit/guest/in_a_signal.h"
 
 using namespace rangefinder;
@@ -41,28 +42,29 @@ TEST_CASE("a forking thread holds all locks, and its own fork handlers may enter
 
 TEST_CASE("a fork that times out on a lock takes none, nor does its child") {
   Recorder& own = recorder();
-  std::atomic<bool> locked{false}, forked{false};
-  std::thread other([&] {
-    const std::lock_guard held(own.names.mutex());
-    locked = true;
-    while (!forked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  });
-  while (!locked) std::this_thread::yield();
-  const pid_t child = fork();
-  if (child == 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2100));  // back to the long patience
-    const auto begin = std::chrono::steady_clock::now();
-    if (fork() == 0) _exit(0);  // takes no lock: here nothing would release them
-    const bool soon = std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500);
-    _exit(soon && own.silent && own.names.intern("in the child") == kOtherName ? 4 : 5);
-  }
-  forked = true;
-  other.join();
-  int status = -1;
-  waitpid(child, &status, 0);
+  CHECK(test::retried_once("a fork that times out on a lock", [&own] {
+    std::atomic<bool> locked{false}, forked{false};
+    std::thread other([&] {
+      const std::lock_guard held(own.names.mutex());
+      locked = true;
+      while (!forked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    while (!locked) std::this_thread::yield();
+    const pid_t child = fork();
+    if (child == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2100));  // back to the long patience
+      const auto begin = std::chrono::steady_clock::now();
+      if (fork() == 0) _exit(0);  // takes no lock: here nothing would release them
+      const bool soon = std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500);
+      _exit(soon && own.silent && own.names.intern("in the child") == kOtherName ? 4 : 5);
+    }
+    forked = true;
+    other.join();
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 4;
+  }));
 
-  REQUIRE(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 4);
   CHECK(own.paths.mutex().try_lock());
   own.paths.mutex().unlock();
   CHECK(own.names.intern("after such a fork") != kOtherName);

@@ -17,6 +17,7 @@
 #include "profiler/guest/own_thread.h"
 #include "profiler/nvtx/open_ranges.h"
 #include "tests/catch.h"
+#include "tests/retried.h"
 #include "tests/unit/guest/in_a_signal.h"
 
 using namespace rangefinder;
@@ -81,43 +82,48 @@ TEST_CASE("a thread that is cancelled while it waits continues until its next ca
 }
 
 TEST_CASE("a thread waits without limit for a lock that changes hands") {
-  HostMutex mutex;
-  std::atomic<bool> begun{false};
-  std::thread others([&] {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1300);
-    while (std::chrono::steady_clock::now() < end) {
-      mutex.lock();
-      begun = true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      mutex.unlock();
-    }
-  });
-  while (!begun) std::this_thread::yield();
-  const bool entered = may_enter(mutex);
-  others.join();
-
-  CHECK(entered);
+  // The other thread must get a processor within the patience of 1 s.
+  CHECK(test::retried_once("a lock that changes hands", [] {
+    HostMutex mutex;
+    std::atomic<bool> begun{false};
+    std::thread others([&] {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1300);
+      while (std::chrono::steady_clock::now() < end) {
+        mutex.lock();
+        begun = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        mutex.unlock();
+      }
+    });
+    while (!begun) std::this_thread::yield();
+    const bool entered = may_enter(mutex);
+    others.join();
+    return entered;
+  }));
 }
 
 TEST_CASE("waiting for a stuck lock times out, and the next wait is much shorter") {
   HostMutex mutex;
   const std::lock_guard held(mutex);
-  const auto tried_ms = [&mutex] {
+  const auto tried_ms = [](HostMutex& stuck) {
     std::chrono::milliseconds took{};
     std::thread([&] {
       const auto begin = std::chrono::steady_clock::now();
       errno = EDOM;
-      CHECK_FALSE(may_enter(mutex));
+      CHECK_FALSE(may_enter(stuck));
       CHECK(errno == EDOM);
       took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
     }).join();
     return took.count();
   };
 
-  const auto first = tried_ms();
+  const auto first = tried_ms(mutex);
   CHECK(first >= 1000);
-  CHECK(first < 1500);
-  CHECK(tried_ms() < 500);
+  CHECK(test::retried_once("a stuck lock", [&] {
+    HostMutex other;
+    const std::lock_guard held_too(other);
+    return tried_ms(other) < 1500 && tried_ms(other) < 500;
+  }));
 }
 
 TEST_CASE("a signal handler that interrupts a table change gets the (other) entries") {

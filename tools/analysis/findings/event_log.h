@@ -3,7 +3,7 @@
 // Keeps single copies, and single host calls that wait or allocate. Rules need those inside the loop, and
 // the loop is known only after the last line.
 //
-// Bounded: the first kMax of each are kept. `full()` reports that the bound was reached.
+// Bounded: the first kMax of each are kept.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,6 @@ class EventLog {
   [[nodiscard]] const std::vector<LoggedCall>& calls() const noexcept { return calls_; }
   [[nodiscard]] const std::vector<LoggedCopy>& copies() const noexcept { return copies_; }
   [[nodiscard]] const std::string& api(std::uint16_t id) const { return apis_[id]; }
-  [[nodiscard]] bool full() const noexcept { return calls_.size() == kMax || copies_.size() == kMax; }
 
  private:
   [[nodiscard]] std::uint16_t api_id(std::string_view api);

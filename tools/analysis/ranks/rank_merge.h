@@ -26,7 +26,6 @@ namespace rangefinder {
 class RankMerge {
  public:
   void add(const TraceTotals& trace);
-  [[nodiscard]] std::size_t ranks_seen() const noexcept { return ranks_.size(); }
   /// One row per module, in order of first appearance; `depth` 0: all levels.
   [[nodiscard]] Table modules(std::uint32_t depth) const;
   /// One row per rank, the slowest first. `waits_known`: another table shows which rank made the others wait,
