@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rangefinder attach` and `rangefinder top`, on programs that run."""
+"""`rangefinder attach` and `rangefinder top` on running programs."""
 
 import json
 import os
@@ -61,7 +61,7 @@ class AttachCases(ObedientCase):
         headers = [Trace(folder).headers[0] for folder in folders]
         begins = [int(header["base_unix_ns"]) for header in headers]
         self.assertEqual([header["rank"] for header in headers], ["0", "1", "2"])
-        # What was asked for, to the nanosecond: a machine that is late says so by a later time.
+        # Time 0 is the requested time, to the nanosecond. A process that starts late reports a later time.
         self.assertEqual(len(set(begins)), 1, "the windows' time 0")
         for program in programs:
             program.do("storm off")
@@ -99,7 +99,7 @@ class AttachCases(ObedientCase):
         tables = said.split("rangefinder top: 1 processes, 1 recording")[1:]
         self.assertEqual(len(tables), 3)
         rows = [next(line.split() for line in table.splitlines() if line.startswith("storm")) for table in tables[1:]]
-        # Of them all: on a busy machine two tables may come one right behind the other, with nothing in between.
+        # Over all tables: on a busy machine two tables may follow immediately, with no activity between them.
         self.assertGreater(max(float(row[1]) for row in rows), 0, "GPU ms a second")
         self.assertGreater(max(float(row[3].replace(",", "")) for row in rows), 100, "launches a second")
         program.do("storm off")

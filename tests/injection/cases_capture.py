@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows that the program itself opens and closes: cudaProfilerStart, ranges, times."""
+"""Windows that the program controls: cudaProfilerStart, ranges, times."""
 
 from obedient import ObedientCase
 from trace import Trace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Communication: NCCL's NVTX calls in one program, ranks that a launcher starts, as `report` shows them."""
+"""Communication in `report`: NCCL's NVTX calls in one program, and ranks started by a launcher."""
 
 import json
 import os
@@ -61,9 +61,9 @@ class CommunicationCases(InjectionCase):
         report = self.report("job")
         self.assertEqual(len(report["traces"]), 2)
         self.assertEqual([row["rank"] for row in report["clocks"]], ["rank 0", "rank 1"])
-        # One host, one clock: what CLOCK_REALTIME says of it is as good as two readings are quick.
+        # One host has one clock. The error of the CLOCK_REALTIME offset is the time between two readings.
         self.assertLess(report["clocks"][1]["agree_within_ns"], 1_000_000_000)
-        self.assertEqual(sum(row["last_in"] for row in report["rank_waits"]), 2 * 3)  # without sends and receives
+        self.assertEqual(sum(row["last_in"] for row in report["rank_waits"]), 2 * 3)  # sends and receives do not count
         for word in ("rank 0", "rank 1", "exposed", "Straggler", "rangefinder report"):
             self.assertIn(word, done.stderr)
 
@@ -94,7 +94,7 @@ class CommunicationCases(InjectionCase):
             rows = {row["operation"]: row for row in trace["communication"]}
             found = {name: (row["calls"], row.get("bytes")) for name, row in rows.items()}
             self.assertEqual(found.pop("MPI_Recv"), (trace["process"]["rank"] == "1" and 2 or 1, received))
-            found.pop("MPI_Send", None)  # of rank 0 alone
+            found.pop("MPI_Send", None)  # only on rank 0
             self.assertEqual(found, {
                 "MPI_Init": (1, None), "MPI_Finalize": (1, None), "MPI_Barrier": (1, None), "MPI_Wait": (1, None),
                 "MPI_Isend": (1, 8192), "MPI_Sendrecv": (1, 8192), "MPI_Allreduce": (2, 2 * 4096),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows of a program that runs, opened and closed by its control socket."""
+"""Windows of a running program, opened and closed through its control socket."""
 
 import time
 
@@ -38,7 +38,7 @@ class ControlCases(ObedientCase):
         trace = self.window_trace(stopped)
         self.assertEqual(started["window"]["folder"], str(self.place / "one"))
         self.assertEqual(len(trace.of("launch")), 7)
-        # The range that was open before the window is the outermost level of its paths.
+        # The range opened before the window is the outermost level of its paths.
         self.assertEqual({line["path_text"] for line in trace.of("kernel")}, {"/".join(["model", "work", "step"])})
         self.assertEqual(trace.end["reason"], "stop")
         self.assertEqual(trace.end["loss"], {"nvtx_unclosed": 1})
@@ -85,7 +85,7 @@ class ControlCases(ObedientCase):
         self.ok(client.ask("start"))
         program.do("launch 6")
 
-        self.end_program(program)  # the exit ends the second one
+        self.end_program(program)  # the exit ends the second window
 
         self.assertEqual(len(first.of("kernel")), 4)
         second = Trace(f"{program.place}/rangefinder-{program.process.pid}.2")
@@ -109,7 +109,7 @@ class ControlCases(ObedientCase):
         self.end_program(program)
 
     def assert_in_time(self, happened_ns, planned_ns):
-        """Never early. Late by what a thread has to wait for a processor; an idle machine needs 1 ms."""
+        """Never early. Late by the time that the thread waits for a CPU; on an idle machine by 1 ms."""
         self.assertGreaterEqual(happened_ns, planned_ns - 1_000_000)
         self.assertLess(happened_ns - planned_ns, 500_000_000)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact mode from end to end: the fake's n-th counter range has values that no other has."""
+"""Exact mode from end to end. The fake's n-th counter range has unique values."""
 
 from harness import InjectionCase
 
@@ -26,7 +26,7 @@ class CounterCases(InjectionCase):
                 self.assertEqual([line["grid"] for line in launches], [[n + 1, 1, 1] for n in range(100)])
                 self.assertEqual({line["path_text"] for line in launches}, {"work/step"})
                 self.assertEqual({line["name_text"] for line in launches}, {"scale(float*, int)"})
-                # A kernel's time is in its own line, and CUPTI's kernels between the ranges are not there.
+                # A kernel's time is in its own line. CUPTI's kernels between the ranges are excluded.
                 self.assertEqual([line["grid"] for line in sorted(trace.of("kernel"), key=lambda line: line["corr"])],
                                  [[n + 1, 1, 1] for n in range(100)])
                 self.assertEqual({line["name_text"] for line in trace.of("kernel")}, {"scale(float*, int)"})
@@ -90,13 +90,13 @@ class CounterCases(InjectionCase):
         self.assertEqual(len(run.trace().of("kernel")), 20)
 
     def test_counters_that_fail_in_the_middle_leave_the_rest_to_tracing(self):
-        # In the order in which a batch of eight meets them, every function of exact mode that may fail late.
+        # Every function of exact mode that may fail late, in the order in which a batch of eight calls them.
         for failure in ("RangeProfilerPushRange:999@9", "RangeProfilerPopRange:999@9", "RangeProfilerStop:999@2",
                         "RangeProfilerDecodeData:999@2", "RangeProfilerStart:999@2", "RangeProfilerStart:26@2",
                         "RangeProfilerCounterDataImageInitialize:8@2"):
             with self.subTest(failure=failure):
                 run = self.run_both("plain", "40", RANGEFINDER_COUNTERS="exact", RANGEFINDER_EXACT_BATCH="8",
-                                    FAKE_CUPTI_FAIL=failure, FAKE_CUPTI_SHARED="1")  # a range that will not close
+                                    FAKE_CUPTI_FAIL=failure, FAKE_CUPTI_SHARED="1")  # so that a range cannot be closed
 
                 trace = run.trace()
                 self.assert_balanced(trace)
@@ -106,7 +106,7 @@ class CounterCases(InjectionCase):
                 self.assertEqual(len(measured), 8)
                 self.assertEqual(len(trace.of("exact")) + len(trace.of("launch")), 40)
                 self.assertEqual(len(trace.of("kernel")), 40)
-                self.assertLessEqual(unmeasured, 8)  # the batch that was lost
+                self.assertLessEqual(unmeasured, 8)  # the lost batch
                 self.assertEqual(trace.end["loss"].get("exact_unmeasured", 0), unmeasured)
                 self.assertEqual({line["path_text"] for line in trace.of("kernel")}, {"work/step"})
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows that open and close while threads launch: nothing is lost at their edges."""
+"""Windows that open and close while threads launch. Nothing is lost at the edges."""
 
 import os
 import time
@@ -17,7 +17,7 @@ class CycleCases(ObedientCase):
         program = self.start_program(RANGEFINDER_START="off", RANGEFINDER_FLUSH_MS="50")
         client = self.connect(program)
         program.do("storm on")
-        for cycle in range(10):  # what is made once is there then
+        for cycle in range(10):  # one-time allocations are done after this
             self.ok(client.ask("start", out=str(self.place / f"warm-{cycle}")))
             self.ok(client.ask("stop"))
         before = program.resources()
@@ -38,7 +38,7 @@ class CycleCases(ObedientCase):
         self.end_program(program)
 
     def test_what_a_window_took_of_memory_goes_back_at_its_end(self):
-        """Buffers and the counters' images; a few buffers stay at hand for the next window."""
+        """Buffers and the counters' images. A few buffers are kept for the next window."""
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)
         program.do("storm on")
@@ -56,7 +56,7 @@ class CycleCases(ObedientCase):
         self.end_program(program)
 
     def test_what_waits_while_the_recording_thread_is_away_leaves_no_memory(self):
-        """Each of its segments takes 150 ms to open; launches, records and samples pile up meanwhile."""
+        """Opening each segment takes 150 ms. Launches, records and samples queue meanwhile."""
         program = self.start_program(RANGEFINDER_START="off", LD_PRELOAD=str(Build.faults()), FAULT_OPEN_MS="150",
                                      RANGEFINDER_SEGMENT_MB="4")
         client = self.connect(program)
@@ -90,7 +90,7 @@ class CycleCases(ObedientCase):
 
     @bounds_wall_time
     def test_a_disk_that_takes_long_in_a_window_costs_busy_threads_nothing(self):
-        """A thread that launches fast fills its first ring in less than such a disk takes for a file."""
+        """A thread that launches fast fills its first ring before such a disk has created a file."""
         program = self.start_program(RANGEFINDER_START="off", LD_PRELOAD=str(Build.faults()), FAULT_OPEN_MS="60",
                                      RANGEFINDER_SEGMENT_MB="8")
         client = self.connect(program)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact mode beyond one range a launch: ranges that are shared, chosen, refused, or handed over."""
+"""Exact mode with other than one range per launch: ranges that are shared, chosen, refused, or handed over."""
 
 from cases_counters import values_of, values_of_range
 from harness import InjectionCase
@@ -27,7 +27,7 @@ def measured_of(trace):
 
 class ExactCase(InjectionCase):
     def run_exact(self, *arguments, both=True, **variables):
-        """Trace of a run that says nothing, and how often CUPTI's functions were called in it."""
+        """Trace of a run without messages, and how often it called each CUPTI function."""
         file = self.place / f"calls-{self.runs}"
         run = (self.run_both if both else self.run_injected)(
             "counters", *arguments, FAKE_CUPTI_CALLS=str(file), **{**EXACT, **variables})
@@ -86,7 +86,7 @@ class ExactChoiceCases(ExactCase):
                 measured = measured_of(trace)
                 self.assertEqual({line["path_text"] for line in measured}, wanted)
                 self.assertEqual(calls.get("RangeProfilerPushRange", 0), len(measured))
-                self.assertEqual(len(measured), 2 * len(wanted))  # not the one that may wait
+                self.assertEqual(len(measured), 2 * len(wanted))  # without the kernel that may wait
                 self.assertEqual(len(trace.of("kernel")), 6)
                 others = {line["corr"] for line in trace.of("kernel")} - {line["corr"] for line in trace.of("exact")}
                 self.assertEqual({line["corr"] for line in trace.of("launch")}, others)
@@ -167,7 +167,7 @@ class ExactHazardCases(ExactCase):
         trace, _ = self.run_exact("capture")
 
         self.assertEqual([line.get("unmeasured") for line in launches_of(trace)], [None] * 11)
-        self.assertEqual(len(trace.of("launch")), 1)  # the captured one
+        self.assertEqual(len(trace.of("launch")), 1)  # the captured launch
 
 
 class ExactGpuCases(ExactCase):
@@ -218,14 +218,14 @@ class MetricSetCases(ExactCase):
         trace = run.trace()
         self.assert_balanced(trace)
         of_set = [line.get("set", 0) for line in launches_of(trace)]
-        # Another set once one was seen twice as often as the other: a change takes as long as a start.
+        # The set changes only when one was seen twice as often as the other: a change takes as long as a start.
         self.assertEqual(of_set, [0] * 4 + [2] * 12 + [0] * 24)
         (named,) = trace.of("metric_set")
         self.assertEqual((named["id"], named["metrics"][2:]),
                          (2, ["lts__t_tag_requests_hit.sum", "lts__average_t_sector.ratio"]))
         for n, line in enumerate(launches_of(trace)):
             if line.get("set") == 2:
-                self.assertEqual(line["values"], [4100 + n, 1e9, 5000 + n, None])  # a ratio over nothing
+                self.assertEqual(line["values"], [4100 + n, 1e9, 5000 + n, None])  # a ratio of 0 / 0
                 self.assertNotIn("dram_read_bytes", line)
             else:
                 self.assertEqual(values_of(line), values_of_range(n))
@@ -240,7 +240,7 @@ class MetricSetCases(ExactCase):
 class ExactEndCases(ExactCase):
     def test_a_configuration_that_cannot_be_made_is_a_refusal(self):
         _, calls = self.run_exact("ranges")
-        last = calls["ProfilerHostGetConfigImage"]  # those before it tried what fits into a pass
+        last = calls["ProfilerHostGetConfigImage"]  # the earlier calls tried what fits into a pass
 
         run = self.run_both("counters", "ranges", FAKE_CUPTI_FAIL=f"ProfilerHostGetConfigImage:999@{last}", **EXACT)
 
@@ -276,5 +276,5 @@ class ExactEndCases(ExactCase):
 
                 self.assert_silent(run)
                 if how == "_exit" and not run.folders():
-                    continue  # nothing of ours runs at _exit: there may not have been time to make the folder
+                    continue  # no code of ours runs at _exit: the folder may not exist yet
                 self.assertEqual(run.trace().problems(), [])

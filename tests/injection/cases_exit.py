@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""However a program ends, it ends as it would without us, and what was recorded is on disk."""
+"""In every way that a program can end: it ends as without us, and the recorded data is on disk."""
 
 from harness import InjectionCase
 
 ORDERLY = ("return", "exit", "exit-in-thread", "exit-in-range")
 SUDDEN = ("_exit", "abort", "segv", "kill")
-# More than the second within which everything is to be on disk.
+# More than the 1 s after which everything must be on disk.
 ALIVE_MS = "1300"
 
 
@@ -53,7 +53,7 @@ class ExitCases(InjectionCase):
                 run = self.run_both("exits", how)
 
                 self.assert_silent(run)
-                # Dead before the first flush, it may have an empty segment; never half a line.
+                # Killed before the first flush, it may have an empty segment, but never half a line.
                 if run.folders():
                     self.assertEqual(run.trace().problems(), [])
                     self.assertIsNone(run.trace().end)

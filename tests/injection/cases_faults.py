@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever fails for us, memory, disk, threads, CUPTI, the driver, does not fail for the program.
+"""Faults that hit the profiler do not reach the program: memory, disk, threads, CUPTI, the driver.
 
-RANGEFINDER_TEST_FAULTS=N tries every Nth place, beginning with RANGEFINDER_TEST_FIRST. The default is every 36th from
-the first on; tests/nightly tries every one.
+RANGEFINDER_TEST_FAULTS=N tests every Nth place, beginning with RANGEFINDER_TEST_FIRST. The default is every 36th from
+the first on; tests/nightly tests all.
 """
 
 import itertools
@@ -19,7 +19,7 @@ MODES = ("off", "exact", "sampled")
 OUT_OF_FILES, READ_ONLY, NO_PERMISSION, NO_SPACE = "24", "30", "13", "28"
 # Errors of CUPTI: invalid parameter, not initialized, out of memory, no permission, unknown.
 CUPTI_ERRORS = ("1", "15", "8", "35", "999")
-# Where CUPTI will not end what it began, nobody else can.
+# If CUPTI cannot stop what it started, no other user can get it.
 ENDING = ("RangeProfilerPopRange", "RangeProfilerStop", "RangeProfilerDisable", "PmSamplingStop", "PmSamplingDisable")
 UNENDED = ("a counter range holds more than one launch", "CUPTI's exit handler ran while",
            "the driver ended while")
@@ -31,15 +31,15 @@ class FaultCases(InjectionCase):
         print(f"every {STRIDE}. fault, from {FIRST} on (RANGEFINDER_TEST_FAULTS, RANGEFINDER_TEST_FIRST)", flush=True)
 
     def counts(self, program=("plain", "5"), **variables):
-        """How often our library asks the C library for what can fail."""
+        """How often our library makes C library calls that can fail."""
         file = self.place / "counts"
         run = self.run_injected(*program, LD_PRELOAD=str(Build.faults()), FAULT_COUNTS=str(file), **variables)
         self.assert_silent(run)
         return {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", file.read_text())}
 
     def assert_harmless(self, program=("plain", "5"), **variables):
-        """The program does what it does without us; its trace is valid, or there is none. The result's `found`:
-        the folders that held a trace."""
+        """The program behaves as without us. Its trace is valid, or there is none. The result's `found`:
+        folders with a trace."""
         with self.subTest(str(variables)), tempfile.TemporaryDirectory(prefix="rangefinder-fault-") as place:
             bare, allowed = self.bare(program), allowed_seconds(variables.get("RANGEFINDER_COUNTERS"))
             run = self.run_injected(*program, place=Path(place), **variables)
@@ -86,20 +86,20 @@ class FaultCases(InjectionCase):
                                  FAULT_ALLOCATION=f"{number}+", RANGEFINDER_COUNTERS=mode)
 
     def test_a_launch_and_its_ranges_allocate_nothing(self):
-        """What our code allocates on the program's threads does not grow with what they do. In exact mode a batch
-        does, once in many launches."""
+        """Our allocations on the program's threads do not grow with their work. In exact mode a batch allocates
+        once in many launches."""
         for mode, ranges in itertools.product(MODES, (False, True)):
             few, many = (self.counts(program=("launches", "2", launches), nvtx=ranges,
                                      RANGEFINDER_COUNTERS=mode)["in_program"] for launches in ("200", "4000"))
-            self.assertGreater(few, 0)  # they are seen
+            self.assertGreater(few, 0)  # the count works
             self.assertLessEqual(many - few, 7600 // 100 if mode == "exact" else 0, f"{mode}, ranges {ranges}")
 
     def test_a_launch_and_its_ranges_touch_no_file_and_no_socket(self):
-        """What our code reads and writes on the program's threads does not grow with what they do."""
+        """Our file operations on the program's threads do not grow with their work."""
         for mode, ranges in itertools.product(MODES, (False, True)):
             few, many = (self.counts(program=("launches", "2", launches), nvtx=ranges,
                                      RANGEFINDER_COUNTERS=mode)["io_in_program"] for launches in ("200", "4000"))
-            self.assertGreater(few, 0)  # they are seen: the program's start looks for CUPTI
+            self.assertGreater(few, 0)  # the count works: the program's start searches for CUPTI
             self.assertEqual(many, few, f"{mode}, ranges {ranges}")
 
     def test_without_any_memory_nothing_begins(self):
@@ -120,7 +120,7 @@ class FaultCases(InjectionCase):
             found(number)
 
     def test_a_window_that_has_no_memory_for_its_tables_is_one_line(self):
-        # The table of launches is too large for the reserve.
+        # The table of launches is larger than the emergency pool.
         run = self.assert_harmless(LD_PRELOAD=str(Build.faults()), FAULT_LARGE=str(8 << 20))
 
         self.assert_one_line(run, "out of memory", "without being recorded")

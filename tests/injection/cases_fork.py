@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A forked child is silent, an exec'd one is a program of its own, and the environment stays readable."""
+"""A forked child records nothing, an exec'd child is traced separately, and getenv() keeps working."""
 
 from harness import Build, InjectionCase
 from trace import Trace

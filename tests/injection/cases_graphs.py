@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA graphs: one record a launch, records of nodes that come without times, nodes that nobody saw made."""
+"""CUDA graphs: one record per launch, node records without times, nodes whose creation was not recorded."""
 
 from harness import InjectionCase
 
@@ -26,7 +26,7 @@ class GraphCases(InjectionCase):
         trace = run.trace()
         self.assert_balanced(trace)
         loss = trace.end["loss"]
-        self.assertEqual(loss["records_restarted"], 1)  # not again so soon
+        self.assertEqual(loss["records_restarted"], 1)  # the next restart is not due yet
         kernels = trace.of("kernel")
         self.assertEqual(loss["gpu_work_untimed"], sum("start" not in line for line in kernels))
         self.assertGreater(sum("start" in line for line in kernels), 100)
@@ -41,7 +41,7 @@ class GraphCases(InjectionCase):
         self.assertEqual([line["path_text"] for line in run.trace().of("kernel")], ["capture"] * 15)
 
     def test_nodes_made_before_anybody_looked_are_counted_and_belong_to_the_launch(self):
-        # The window opens with the range `replay`, when the graph has been captured.
+        # The window opens with the range `replay`, after the capture of the graph.
         run = self.run_both("graphs", "5", "0", RANGEFINDER_START="off", RANGEFINDER_CAPTURE="nvtx:replay")
 
         trace = run.trace()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGKILL at a random moment: what is on the disk lacks at most the last second, and becomes a valid trace.
+"""SIGKILL at a random moment: the files lack at most the last second, and can be repaired to a valid trace.
 
-RANGEFINDER_TEST_KILLS is how often (8); RANGEFINDER_TEST_SEED makes a failure again.
+RANGEFINDER_TEST_KILLS: number of kills (8). RANGEFINDER_TEST_SEED reproduces a failure.
 """
 
 import json
@@ -20,14 +20,14 @@ from harness import DEADLINE_SECONDS, Build, InjectionCase, host_environment, re
 KILLS = int(os.environ.get("RANGEFINDER_TEST_KILLS", "8"))
 SEED = int(os.environ.get("RANGEFINDER_TEST_SEED", "1"))
 LAST_NS = 1_000_000_000
-LONGEST_S, LONGEST_REAL_S = 1.6, 5.0  # until it is killed; a real driver takes a second or two to start
+LONGEST_S, LONGEST_REAL_S = 1.6, 5.0  # latest time of the kill; a real driver needs one or two seconds to start
 
 
 def times_of(folder):
     """Time 0, end of the latest launch or range, and the end line.
 
-    A batch of counters holds its launches' records back, which then fill segments of their own: looked at are the
-    last two segments that tell of the program's calls.
+    A batch of counters delays the records of its launches, which then fill separate segments. Therefore this reads
+    the last two segments that contain the program's calls.
     """
     first, *_ = segments = sorted(folder.glob("trace-*.ndjson"))
     with open(first, encoding="utf-8") as file:
@@ -49,8 +49,8 @@ def times_of(folder):
 
 class KillCases(InjectionCase):
     def kill_after(self, seconds, counters):
-        """Folder of the trace of a program that launches at full speed and is killed, and when its first and its last
-        launch ended, ns since 1970; empty: there was none."""
+        """Kills a program that launches at full speed. Returns the folder of its trace, and the end times of its first
+        and last launch, ns since 1970; empty: no launch."""
         place = self._new_place("kill")
         environment = host_environment(self.runtime, {
             "CUDA_INJECTION64_PATH": str(Build.injection_library), "RANGEFINDER_OUT": "trace",
@@ -63,7 +63,7 @@ class KillCases(InjectionCase):
             process.send_signal(signal.SIGKILL)
             process.wait(DEADLINE_SECONDS)
         launched = place / "launched"
-        times = launched.read_bytes() if launched.exists() else b""  # empty: it was killed while it made the file
+        times = launched.read_bytes() if launched.exists() else b""  # empty: killed while it created the file
         return place / "trace", struct.unpack("2q", times) if times else ()
 
     def command(self, *words):
@@ -71,10 +71,10 @@ class KillCases(InjectionCase):
                               timeout=DEADLINE_SECONDS)
 
     def missing_ns(self, folder, launched_ns):
-        """Checks that the trace is valid as it is and once repaired. The time of launches that it lacks at its end."""
+        """Checks that the trace is valid before and after repair. Returns the time of launches missing at its end."""
         begin_ns, end_ns = launched_ns or (0, 0)  # no launch yet
         known_ns = begin_ns
-        if list(folder.glob("trace-*.ndjson")):  # else it had no context yet, or no line
+        if list(folder.glob("trace-*.ndjson")):  # otherwise it had no context yet, or no line
             for words in (("validate", folder), ("validate", "--fix", "--force", folder),
                           ("validate", "--strict", folder)):
                 done = self.command(*words)
@@ -101,7 +101,7 @@ class KillCases(InjectionCase):
         longest_s = LONGEST_REAL_S if Build.real else LONGEST_S
         cases = [(random_numbers.uniform(0.0, longest_s), random_numbers.choice(("off", "exact", "sampled")))
                  for _ in range(KILLS)]
-        with ThreadPoolExecutor(1) as beside:  # the next one runs while one is looked at
+        with ThreadPoolExecutor(1) as beside:  # the next program runs while this trace is checked
             run = beside.submit(self.kill_after, *cases[0])
             for case, following in zip(cases, [*cases[1:], None]):
                 folder, launched_ns = run.result()

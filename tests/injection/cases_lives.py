@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that live in unusual ways: each does what it does without us, and is recorded."""
+"""Programs with unusual behaviour: each behaves as without us, and is recorded."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from harness import DEADLINE_SECONDS, Build, InjectionCase, clean_environment
 from trace import Trace
 
 NOBODY = 65534
-ALIVE_MS = "1300"  # more than the second within which everything is to be on disk
+ALIVE_MS = "1300"  # more than the 1 s after which everything must be on disk
 
 
 class LifeCases(InjectionCase):
@@ -38,7 +38,7 @@ class LifeCases(InjectionCase):
         self.assert_lives("stack", kernels=10)
 
     def test_a_thread_that_is_cancelled_ends_where_it_would_without_us(self):
-        # A real cuInit has places to end at, which is the driver's affair.
+        # A real cuInit has cancellation points of its own, which we cannot influence.
         for how in ("cancel",) if Build.real else ("cancel", "cancel-all"):
             self.assert_lives(how, kernels=10)
             self.assert_lives(how, kernels=10, RANGEFINDER_CAPTURE="nvtx:work")
@@ -70,7 +70,7 @@ class LifeCases(InjectionCase):
     def test_a_program_that_gives_up_its_rights_is_told_what_is_not_written(self):
         if os.geteuid() != 0:
             self.skipTest("only root can give up rights")
-        # 10,000 launches are more than a segment holds.
+        # 10,000 launches do not fit into one segment.
         for counters, launches in (("off", 10), ("exact", 10), ("sampled", 10), ("off", 5000)):
             with self.subTest(counters=counters, launches=launches):
                 run = self.run_both("daemons", "setuid", str(launches), RANGEFINDER_COUNTERS=counters,
@@ -103,11 +103,11 @@ class LifeCases(InjectionCase):
                     self.assertGreater(trace.end["loss"]["lines_not_written"], 10)
 
     def test_64_threads_launch_and_64_more_after_them(self):
-        # 80 threads at a time have a ring; those of the second 64 may come before the first are read.
+        # At most 80 threads have a ring at a time. The second 64 may start before the first 64 rings are read.
         self.assert_lives("threads", "64", kernels=1280, lost=("threads_without_ring", "record_without_launch"))
 
     def test_kernels_keep_their_names_though_modules_go(self):
-        # Launched one by one, and as nodes of graphs that are launched twice.
+        # Individual launches, and nodes of graphs that are launched twice.
         for program, counters, times in (("modules", "off", 1), ("modules", "exact", 1), ("graphs", "off", 2)):
             wanted = Counter({f"jit_{number:04}": times * (number % 3 + 1) for number in range(40)})
             with self.subTest(program=program, counters=counters):
@@ -122,7 +122,7 @@ class LifeCases(InjectionCase):
 
     def test_a_library_may_use_cuda_while_it_is_loaded_and_unloaded(self):
         library = str(Build.program("libcuda_at_load.so"))
-        lost = ("exact_unmeasured",)  # what counters need is loaded by another thread, which waits for this one
+        lost = ("exact_unmeasured",)  # counters need a library; the thread that loads it waits for this one
         self.assert_lives("load", library, kernels=20, lost=lost)
         self.assert_lives("load", library, kernels=10, lost=lost, RANGEFINDER_CAPTURE="nvtx:work")
         for counters in ("exact", "sampled"):
@@ -149,7 +149,7 @@ class LifeCases(InjectionCase):
 
     def test_a_broken_pipe_as_standard_error_does_not_end_the_program(self):
         bare = self.run_bare("lives", "pipe")
-        run = self.run_injected("lives", "pipe", RANGEFINDER_BUFERS="8")  # something to say
+        run = self.run_injected("lives", "pipe", RANGEFINDER_BUFERS="8")  # causes a message
 
         self.assertEqual((run.status, run.stdout), (bare.status, bare.stdout))
         self.assert_balanced(run.trace())

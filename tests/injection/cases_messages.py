@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One line on stderr where something cannot be done, with the reason; the program runs on."""
+"""If something is impossible, one line on stderr gives the reason. The program continues."""
 
 from harness import Build, InjectionCase
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Monitor mode: GPU work in windows, launches and ranges all the while."""
+"""Monitor mode: records GPU work only in windows, launches and ranges always."""
 
 from obedient import ObedientCase
 from trace import Trace

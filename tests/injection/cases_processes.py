@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of several processes: children that are programs of their own, ranks."""
+"""Runs of several processes: exec'd children, ranks."""
 
 import subprocess
 import unittest
@@ -10,7 +10,7 @@ from trace import Trace
 
 class ProcessCases(InjectionCase):
     def run_by_command(self, *words, **variables):
-        """`rangefinder run` over programs beside the fake driver."""
+        """`rangefinder run` of programs with the fake driver."""
         if Build.rangefinder is None:
             raise unittest.SkipTest("the command line was not built")
         done = subprocess.run([str(Build.rangefinder), "run", "-q", *map(str, words)], text=True, cwd=self.place,
@@ -28,7 +28,7 @@ class ProcessCases(InjectionCase):
         traces = [Trace(self.place / folder) for folder in folders]
         self.assertEqual(folders, ["both", f"both/pid={traces[-1].headers[0]['pid']}"])
         self.assertTrue(all(trace.end is not None for trace in traces))
-        # Who is there first has the folder itself: the parent, unless its thread waits for a CPU all that time.
+        # The first process owns the folder itself: the parent, unless its thread waits for a CPU all that time.
         self.assertEqual(sorted(len(trace.of("kernel")) for trace in traces), [7, 20])
 
     def test_children_can_be_left_out(self):

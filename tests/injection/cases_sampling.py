@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sampled mode from end to end: the fake's n-th hardware sample has values that no other has."""
+"""Sampled mode from end to end. The fake's n-th hardware sample has unique values."""
 
 from harness import InjectionCase
 
 UNIT = 32
 COLUMNS = ["dram_read", "dram_write", "l2", "pcie_read", "engine_active"]
-# Without a wait a short program may be over before its GPU is sampled.
+# Without a wait a short program may end before sampling starts.
 SAMPLED = {"RANGEFINDER_COUNTERS": "sampled"}
 
 
 def sums(trace):
-    """Samples, and units by column, in all lines, idle ones included."""
+    """Samples, and units by column, in all lines, including idle ones."""
     samples, units = 0, {}
     for line in trace.of("samples"):
         samples += sum(run[2] for run in line["runs"]) + line.get("idle_samples", 0)
@@ -33,7 +33,7 @@ class SamplingCases(InjectionCase):
                          [(20000, "start"), (0, "stop")])
         self.assertEqual(trace.of("sampling")[0]["columns"], COLUMNS)
         samples, units = sums(trace)
-        self.assertGreaterEqual(samples, 9)  # what the last decoding finds, without the first sample
+        self.assertGreaterEqual(samples, 9)  # samples of the last decoding, without the first one
         self.assertEqual(samples, trace.end["own_cost"]["samples"])
         for name, base in (("dram_read", 2000), ("dram_write", 3000), ("l2", 4000)):
             told = sum(base + n for n in range(1, samples + 1))
@@ -51,7 +51,7 @@ class SamplingCases(InjectionCase):
             self.assertLessEqual(before[1], after[0])
 
     def test_a_gpu_without_work_is_not_sampled(self):
-        """Its counters are another process's: each rank of a program may have a context on the first GPU."""
+        """Another process owns the GPU's counters: each rank of a program may have a context on the first GPU."""
         trace = self.run_both("counters", "beside", fake={"FAKE_CUDA_GPUS": "2"}, **SAMPLED).trace()
 
         self.assertEqual({line["gpu"] for line in trace.of("sampling")}, {1})
@@ -152,7 +152,7 @@ class SamplingCases(InjectionCase):
         for variables in (SAMPLED, {"RANGEFINDER_COUNTERS": "sampled"}):
             for how in ("exit", "return"):
                 with self.subTest(how=how, variables=variables):
-                    run = self.run_both("exits", how, **variables)  # the fake tells of counters that are held
+                    run = self.run_both("exits", how, **variables)  # the fake reports counters that are still held
 
                     self.assert_silent(run)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that are built with a sanitizer say nothing of us, and end as they do without us."""
+"""Programs built with a sanitizer report nothing about us, and end as they do without us."""
 
 import platform
 import subprocess
@@ -8,7 +8,7 @@ from harness import Build, InjectionCase
 
 
 def fixed_addresses():
-    """ThreadSanitizer of gcc 12 does not start where addresses are randomised over more bits than it expects."""
+    """ThreadSanitizer of gcc 12 does not start if the kernel randomises more address bits than it expects."""
     wrap = ["setarch", platform.machine(), "-R"]
     return wrap if subprocess.run([*wrap, "true"], capture_output=True, check=False).returncode == 0 else []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where libcupti is looked for, and what the library shows to its host."""
+"""Where the library searches for libcupti, and what the application sees of the library."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx", "InitializeInj
 ALWAYS_NEEDED = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
 MAY_BE_NEEDED = {"libdl.so.2", "libpthread.so.0"}
 
-# No toolkit, no cache of the loader: what a host without CUPTI looks like.
+# No toolkit and no loader cache, as on a machine without CUPTI.
 WITHOUT_TOOLKIT = "mount -t tmpfs none /usr/local && mount --bind /dev/null /etc/ld.so.cache && exec \"$@\""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others may do with what we write, and what of the user's we write at all (docs/security.md)."""
+"""Permissions of the files that we write, and which user data they contain (docs/security.md)."""
 
 import stat
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control socket itself: whose it is, and that it goes."""
+"""The control socket itself: its owner, and its removal."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from obedient import Client, ObedientCase
 
 
 def open_files(pid):
-    """What the descriptors of a process refer to. One that closes meanwhile is skipped."""
+    """Targets of a process's file descriptors. A descriptor that closes meanwhile is skipped."""
     for file in Path(f"/proc/{pid}/fd").iterdir():
         try:
             yield os.readlink(file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in the trace of an ordinary run, and what the ledger says of the rest."""
+"""Contents of the trace of an ordinary run, and its ledger of losses."""
 
 import re
 from collections import Counter
@@ -34,7 +34,7 @@ class TraceCases(InjectionCase):
                 self.assert_balanced(trace)
                 plain = [line for line in trace.of("kernel") if "graph" not in line]
                 self.assertEqual(Counter(line["path_text"] for line in plain), {"worker/even": 200, "worker/odd": 200})
-                # Grid x is the launch's number on its thread: even numbers of launches are odd grids.
+                # Grid x is the launch's number on its thread, plus 1: even launches have odd grids.
                 for line in plain:
                     self.assertEqual(line["path_text"], "worker/even" if line["grid"][0] % 2 == 1 else "worker/odd")
                 self.assertEqual({line["name_text"] for line in plain}, {"scale(float*, int)"})
@@ -48,7 +48,7 @@ class TraceCases(InjectionCase):
         self.assertEqual([(line["bytes"], line["path_text"]) for line in trace.of("memset")], [(1024, "copies")])
         self.assertEqual([line["bytes"] for line in trace.of("alloc")], [4096])
         nodes = [line for line in trace.of("kernel") if "graph" in line]
-        # Nodes belong to the range in which they were captured, not to the one that launches the graph.
+        # Nodes belong to the range of their capture, not to the range that launches the graph.
         self.assertEqual([(line["path_text"], line["captured"]) for line in nodes], [("capture", True)] * 6)
         self.assertEqual([line["grid"][0] for line in nodes], [1000, 1001, 1002] * 2)
         self.assertEqual([line["step"] for line in trace.of("capture")], ["begin", "end"])
@@ -95,7 +95,7 @@ class TraceCases(InjectionCase):
         self.assertEqual(trace.end["loss"]["launch_without_record"], 100 - kernels)
 
     def test_records_are_dropped_and_counted_when_all_buffers_are_in_flight(self):
-        # No record is ever complete, so no buffer ever comes back.
+        # No record is ever complete, so CUPTI never returns a buffer.
         run = self.run_both("plain", str(MANY), fake={"FAKE_CUDA_KERNEL_NS": "100000000000"},
                             RANGEFINDER_BUFFERS="4")
 
@@ -116,5 +116,5 @@ class TraceCases(InjectionCase):
         self.assertEqual(trace.problems(), [])
         loss = trace.end["loss"]
         self.assertEqual(len(trace.of("kernel")) + loss.get("cupti_dropped_records", 0), 200_000)
-        # An event for each launch and each of the 200,001 ranges.
+        # One event per launch and per range (200,001).
         self.assertEqual(len(trace.of("launch", "range")) + loss.get("events_dropped", 0), 400_001)

@@ -2,12 +2,12 @@
 //
 // A CUDA driver without a GPU: libcuda.so.1 for the test programs.
 //
-// It does what the real one does to a tool: cuInit loads CUDA_INJECTION64_PATH and calls
-// InitializeInjection before it returns, then registers the driver's exit handler; every
-// call goes through CUPTI's enter and exit callbacks; a forked child finds CUDA dead.
+// It treats a tool as the real driver does. cuInit loads CUDA_INJECTION64_PATH, calls InitializeInjection,
+// and then registers the driver's exit handler. Every call runs CUPTI's enter and exit callbacks. In a
+// forked child, CUDA calls fail.
 //
-//   FAKE_CUDA_GPUS     how many there are
-//   FAKE_CUDA_INIT_MS  what cuInit takes after the injected library had its turn
+//   FAKE_CUDA_GPUS     number of GPUs
+//   FAKE_CUDA_INIT_MS  time that cuInit takes after InitializeInjection
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cupti_driver_cbid.h>
@@ -30,14 +30,14 @@ namespace fake {
 namespace {
 
 std::atomic<bool> initialized{false};
-std::atomic<pid_t> initializing{0};  // the thread that is in cuInit
+std::atomic<pid_t> initializing{0};  // the thread inside cuInit
 std::atomic<bool> ended{false};
 std::atomic<pid_t> owner{0};
 std::atomic<const Hooks*> hooks{nullptr};
 std::atomic<std::uint32_t> next_correlation{
     static_cast<std::uint32_t>(number_from("FAKE_CUDA_CORRELATION", 1))};
 thread_local CUcontext current = nullptr;
-thread_local std::vector<CUcontext> below;  // of cuCtxPushCurrent
+thread_local std::vector<CUcontext> below;  // stack of cuCtxPushCurrent
 
 void load_injection() {
   const char* const path = getenv("CUDA_INJECTION64_PATH");
@@ -49,9 +49,9 @@ void load_injection() {
 }
 
 std::mutex contexts_mutex;
-auto* const contexts = new std::vector<CUcontext>;  // guarded by contexts_mutex; ever made
+auto* const contexts = new std::vector<CUcontext>;  // guarded by contexts_mutex; all contexts ever created
 
-/// CUPTI may be loaded at any time.
+/// CUPTI may be loaded at any time; tool() searches until it is.
 void find_cupti() {
   void* const cupti = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY);
   if (cupti == nullptr) return;
@@ -65,7 +65,7 @@ void find_cupti() {
   hooks.store(table());
 }
 
-/// Threads of the driver block no signal: one that is sent to the process may come to them.
+/// Driver threads block no signals. A signal sent to the process may be delivered to them.
 void start_own_thread() {
   std::thread([] {
     prctl(PR_SET_NAME, "cuda-EvtHandlr");
@@ -81,8 +81,8 @@ void end_driver() {
 
 }  // namespace
 
-/// FAKE_CUDA_FAIL=FUNCTION: what the tool's own threads get of it is an unknown error; of functions that the
-/// programs here do not call, everybody does.
+/// FAKE_CUDA_FAIL=FUNCTION: FUNCTION returns an unknown error. cuDeviceGet, which the test programs call,
+/// fails only on the tool's own threads.
 bool is_failing(const char* function) {
   static const char* const wanted = getenv("FAKE_CUDA_FAIL");
   if (wanted == nullptr || std::strcmp(wanted, function) != 0) return false;
@@ -134,8 +134,7 @@ FAKE_EXPORT CUresult cuInit(unsigned) {
     fake::initialized.store(true);
     fake::initializing.store(0);
     fake::start_own_thread();
-    // After the injected library had its turn, so the driver's handler runs before any that was
-    // registered there.
+    // After InitializeInjection: the driver's exit handler runs before handlers that the tool registered.
     std::atexit(fake::end_driver);
   });
   return ready("cuInit");

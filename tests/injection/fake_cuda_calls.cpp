@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake driver's calls that a tool sees, each between CUPTI's enter and exit callbacks.
+// The fake driver's calls that a tool observes. Each runs between CUPTI's enter and exit callbacks.
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cupti_driver_cbid.h>
@@ -22,7 +22,7 @@ struct CUfunc_st {
 struct CUmod_st {
   std::vector<CUfunction> functions;
 };
-/// What a graph and an executable graph hold. Leaked, like all handles.
+/// Contents of a graph and of an executable graph. Leaked, as all handles are.
 struct GraphNode {
   CUgraphNode node;
   fake::Work work;
@@ -40,7 +40,7 @@ namespace fake {
 namespace {
 
 std::mutex modules_mutex;
-/// Handles of kernels that are used again, as the real driver does.
+/// Kernel handles to reuse, as the real driver does.
 auto* const unloaded = new std::vector<CUfunction>;  // guarded by modules_mutex
 std::mutex capture_mutex;
 CUgraph capturing = nullptr;  // guarded by capture_mutex; one capture at a time
@@ -62,7 +62,7 @@ CUgraphNode made_node(CUcontext context, std::uint64_t graph, std::size_t number
   return node;
 }
 
-/// Into the capture, if there is one. The tool is told without the lock held.
+/// Adds the node to the capture, if there is one. The tool is notified without the lock held.
 bool captured(const Work& work) {
   std::uint64_t graph = 0;
   std::size_t number = 0;
@@ -136,7 +136,7 @@ FAKE_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid
                                      block_z, shared_bytes, stream, arguments, extra};
   return TRACED(cuLaunchKernel, params, f->name, [&](const fake::Call& call) {
     if (grid_x == 0) return CUDA_ERROR_INVALID_VALUE;
-    if (std::strstr(f->name, "raise_signal") != nullptr) raise(SIGUSR1);  // inside of the call
+    if (std::strstr(f->name, "raise_signal") != nullptr) raise(SIGUSR1);  // inside the call
     fake::Work work = fake::work_of(call, fake::WorkClass::kernel, stream);
     work.function = f;
     std::memcpy(work.grid, &params.gridDimX, sizeof(work.grid));
@@ -199,7 +199,7 @@ FAKE_EXPORT CUresult cuStreamSynchronize(CUstream stream) {
 }
 
 FAKE_EXPORT CUresult cuCtxSynchronize() {
-  const char params = 0;  // it has none
+  const char params = 0;  // the call has no parameters
   return TRACED(cuCtxSynchronize, params, nullptr, [](const fake::Call&) {
     fake::wait_for_gpu();
     return CUDA_SUCCESS;
@@ -207,7 +207,7 @@ FAKE_EXPORT CUresult cuCtxSynchronize() {
 }
 
 FAKE_EXPORT CUresult cuProfilerStart() {
-  const char params = 0;  // it has none, nor has cuProfilerStop
+  const char params = 0;  // neither this call nor cuProfilerStop has parameters
   return TRACED(cuProfilerStart, params, nullptr, [](const fake::Call&) { return CUDA_SUCCESS; });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Primary contexts, as the CUDA runtime uses them: counted, made at the first retain, ended at the last
-// release or by a reset (cudaDeviceReset).
+// Primary contexts, as the CUDA runtime uses them. They are reference counted: created at the first retain,
+// destroyed at the last release or by a reset (cudaDeviceReset).
 #include <cuda.h>
 
 #include <array>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake driver's streams, and when the work in them ends.
+// The fake driver's streams, and the end times of work in them.
 //
-// There is one GPU clock: work runs one after the other and takes FAKE_CUDA_KERNEL_NS. A
-// kernel whose name holds `wait_for_later`, and cuStreamWaitValue32, wait for work that is
-// launched later into another stream of their context: until then their stream stands
-// still, and the context says so (CUctx_st::waiting), for CUPTI to see who drains behind it.
+// There is one GPU clock: work runs serially and takes FAKE_CUDA_KERNEL_NS. A kernel whose name contains
+// `wait_for_later`, and cuStreamWaitValue32, wait for a later launch into another stream of their context.
+// Until then their stream is blocked. CUctx_st::waiting reports this, so that the fake CUPTI detects a
+// synchronisation that would deadlock.
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cupti_driver_cbid.h>
@@ -23,9 +23,9 @@
 namespace fake {
 namespace {
 
-std::mutex mutex;  // guards all below
+std::mutex mutex;  // guards everything below
 std::int64_t gpu_busy_until_ns = 0;
-std::map<std::uint32_t, std::int64_t> busy_until_ns;  // by stream
+std::map<std::uint32_t, std::int64_t> busy_until_ns;  // by stream id
 std::map<std::pair<CUcontext, std::uint32_t>, std::vector<Work>> held;
 
 bool waits_for_later(const Work& work) {
@@ -38,7 +38,7 @@ void run_now(Work& work) {
   gpu_busy_until_ns = busy_until_ns[work.stream] = work.end_ns = work.start_ns + took_ns;
 }
 
-/// What stood still because nothing had come into another stream than `stream`; it runs now.
+/// Runs the work that other streams of the context held back until this launch into `stream`.
 std::vector<Work> release(CUcontext context, std::uint32_t stream) {
   std::vector<Work> released;
   for (auto it = held.begin(); it != held.end();) {

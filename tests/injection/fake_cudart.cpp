@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A libcudart.so.13: beside it a Python wheel keeps its libcupti, and it says its version.
+// A libcudart.so.13 that reports its version. In a Python wheel, libcupti is in the same folder.
 #include <dlfcn.h>
 
 #include "tests/injection/fake_tool.h"
 
 FAKE_EXPORT int cudaRuntimeGetVersion(int* version) {
-  // As strict as for every other CUDA call: inside a callback of CUPTI it may hang.
+  // As for every CUDA call: inside a CUPTI callback it may hang.
   void* const cupti = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY);
   auto* const hooks = cupti == nullptr
                           ? nullptr

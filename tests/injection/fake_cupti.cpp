@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcupti.so.13 without a GPU: versions, errors, the one subscriber and its callbacks.
+// libcupti.so.13 without a GPU: versions, errors, the single subscriber and its callbacks.
 //
-// At least as strict as the real one: handles, sizes and ids are checked, callbacks come
-// for enabled ids of a live subscriber only, and calls that the real library answers with
-// a hang or a crash are written down as violations.
+// At least as strict as the real library. It checks handles, sizes and ids. It calls back only for enabled
+// ids of a live subscriber. Calls in which the real library hangs or crashes are recorded as violations.
 #include "tests/injection/fake_cupti.h"
 
 #include <cupti_driver_cbid.h>
@@ -34,13 +33,13 @@ std::atomic<CUpti_SubscriberHandle> subscriber{nullptr};
 std::array<std::atomic<bool>, CUPTI_DRIVER_TRACE_CBID_SIZE> driver_enabled{};
 std::array<std::atomic<bool>, CUPTI_CBID_RESOURCE_SIZE> resource_enabled{};
 thread_local int callback_depth = 0;
-// As measured (tests/experiments/toggle_correlation): an exit whose callback was switched off during the call
-// is not counted, and every later call of the thread is taken for a part of that one: it has its id. The call
-// lasts until CUPTI has done its own part of the exit, behind the callback.
+// As measured (tests/experiments/toggle_correlation): if the exit callback is disabled during a call, CUPTI
+// misses the exit. Every later call of the thread then counts as nested and has the same correlation id.
+// A call ends after CUPTI's own exit work, which follows the callback.
 thread_local std::uint32_t outer_calls = 0, outer_correlation = 0;
-thread_local std::uint32_t in_progress = 0;  // correlation id of the driver call that this thread is in
+thread_local std::uint32_t in_progress = 0;  // correlation id of this thread's current driver call
 
-/// The code that FAKE_CUPTI_FAIL has for `function`, and the call from which on it applies.
+/// The error code of FAKE_CUPTI_FAIL for `function`, and the first call to which it applies.
 bool find_fault(std::string_view function, int& code, int& from) {
   const char* const text = getenv("FAKE_CUPTI_FAIL");
   for (std::string_view rest = text != nullptr ? text : ""; !rest.empty();) {
@@ -176,7 +175,7 @@ constexpr Hooks kHooks{
     },
 };
 
-// Links only if every function that the library asks for is here.
+// Links only if every function that the library requests is defined.
 [[maybe_unused]] const void* const kAll[] = {
 #define X(name) reinterpret_cast<const void*>(&::cupti##name),
     RANGEFINDER_CUPTI_FUNCTIONS(X)
@@ -243,7 +242,7 @@ FAKE_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_
 FAKE_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
   FAKE_BEGIN(Unsubscribe, driver);
   if (handle == nullptr || handle != fake::subscriber.load()) return CUPTI_ERROR_INVALID_PARAMETER;
-  fake::subscriber.store(nullptr);  // leaked: a callback may be on its way
+  fake::subscriber.store(nullptr);  // leaked: a callback may still be running
   for (auto& enabled : fake::driver_enabled) enabled.store(false);
   for (auto& enabled : fake::resource_enabled) enabled.store(false);
   return CUPTI_SUCCESS;

@@ -2,13 +2,13 @@
 //
 // The fake CUPTI's activity records: real struct layouts in the buffers of the tool.
 //
-//   work ─▶ buffer of the launching thread (asked for on it) ─ full ─▶ completed callback
+//   work ─▶ buffer of the launching thread (requested on it) ─ full ─▶ completed callback
 //                                      └─ FlushAll: complete ones; forced: all, end = 0
 //
-//   FAKE_CUPTI_CLOCK_SHIFT  ns by which records are off: another tool has left its clock here
+//   FAKE_CUPTI_CLOCK_SHIFT  offset of record times, ns: another tool has set its own clock
 //
-// `lock` is held over the tool's callbacks, as CUPTI holds its own: a tool that calls
-// CUPTI under a lock of its own that its callbacks take as well hangs here.
+// `lock` is held during the tool's callbacks, as CUPTI holds its own lock. A tool that calls CUPTI under a
+// lock that its callbacks also take deadlocks here.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -30,13 +30,13 @@ namespace {
 struct Buffer {
   std::uint8_t* data = nullptr;
   std::size_t bytes = 0, used = 0, max_records = 0, records = 0;
-  std::int64_t complete_ns = 0;  ///< when its last record is complete
+  std::int64_t complete_ns = 0;  ///< completion time of its last record
 };
 
 std::mutex lock;
-CUpti_BuffersCallbackRequestFunc request = nullptr;  // guarded by lock, as all below
+CUpti_BuffersCallbackRequestFunc request = nullptr;  // guarded by lock, as is everything below
 CUpti_BuffersCallbackCompleteFunc completed = nullptr;
-std::map<pid_t, Buffer> filling;  // by thread, as CUPTI 13 does
+std::map<pid_t, Buffer> filling;  // one buffer per thread, as in CUPTI 13
 std::vector<Buffer> full;
 std::size_t dropped = 0;
 std::int64_t records_seen = 0;
@@ -112,8 +112,8 @@ Record timed(CUpti_ActivityKind kind, const Work& work) {
   return record;
 }
 
-/// As the real one (tests/experiments/unloaded_names.cpp): a handle keeps the name of the first kernel that
-/// was recorded under it, whatever is loaded there later.
+/// As the real CUPTI (tests/experiments/unloaded_names.cpp): a handle keeps the name of the first kernel
+/// recorded under it, even if another kernel later has the same handle.
 const char* name_of(const Work& work) {
   static std::mutex mutex;
   static auto* const names = new std::map<CUfunction, const char*>;  // guarded by mutex
@@ -153,7 +153,7 @@ void record_memset(const Work& work) {
   append(record, work.end_ns);
 }
 
-/// What a forced flush does to a record that is not complete: no times.
+/// A forced flush delivers incomplete records without times.
 template <typename Record>
 void untime(std::uint8_t* at, std::int64_t now) {
   auto* const record = reinterpret_cast<Record*>(at);
@@ -211,7 +211,7 @@ FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   FAKE_BEGIN(ActivityEnable, driver);
   if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
     return CUPTI_ERROR_INVALID_KIND;
-  // The real one then may have no kernel records in any later window (docs/decisions.md).
+  // After this, the real CUPTI may have no kernel records in any later window (docs/decisions.md).
   static const auto init_runs_elsewhere =
       reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "fakeCudaInitRunsElsewhere"));
   if (init_runs_elsewhere != nullptr && init_runs_elsewhere() != 0)

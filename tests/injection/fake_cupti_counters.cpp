@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake CUPTI's Range Profiler: call order, images and nesting are checked. As on an H200, a session
-// goes on counting what its first configuration named, whatever is configured later. The n-th range of a
-// process (from 0) has values that no other has:
+// The fake CUPTI's Range Profiler. It checks call order, images and nesting. As on an H200, a session keeps
+// counting the metrics of its first configuration; later configurations have no effect. The n-th range of
+// a process (from 0) has unique values:
 //
 //   gr__cycles_active.sum 4100 + n   dram__bytes_read.sum 2000 + n
 //   dram__bytes_write.sum 3000 + n   lts__t_bytes.sum     4000 + n
@@ -15,27 +15,27 @@
 
 #include "tests/injection/fake_cupti_images.h"
 
-/// The counters of one context, from enable to disable. Never freed: a late call must be seen.
+/// The counters of one context, from enable to disable. Never freed, so that late calls are detected.
 struct CUpti_RangeProfiler_Object {
   CUcontext context;
   bool enabled, configured, started, open;
-  bool has_started;                ///< since it was enabled: it holds the GPU's counters
-  std::uint32_t open_correlation;  ///< the launch that the open range holds; 0: none yet
+  bool has_started;                ///< since the enable; it then holds the GPU's counters
+  std::uint32_t open_correlation;  ///< of the launch in the open range; 0: none yet
   std::uint8_t* image;             ///< of SetConfig: must outlive us
   std::size_t image_bytes, max_ranges;
-  std::uint64_t first_config, config;      ///< serials: the first of the session, and the last
+  std::uint64_t first_config, config;      ///< serials of the session's first and last configuration
   std::vector<fake::CounterRange> ranges;  ///< since the last decode
 };
 
 namespace fake {
 namespace {
 
-std::recursive_mutex lock;                                      // guards all objects
-auto& objects = *new std::vector<CUpti_RangeProfiler_Object*>;  // leaked, as they are
+std::recursive_mutex lock;                                      // guards all objects below
+auto& objects = *new std::vector<CUpti_RangeProfiler_Object*>;  // leaked, as its elements are
 std::atomic<int> initialized{0};
 std::uint64_t next_range = 0;
 
-/// The object, if it may be used at all.
+/// The object if it is valid, else nullptr.
 CUpti_RangeProfiler_Object* usable(CUpti_RangeProfiler_Object* object, const char* function) {
   if (object == nullptr) return nullptr;
   if (object->enabled && object->context->alive) return object;
@@ -43,14 +43,14 @@ CUpti_RangeProfiler_Object* usable(CUpti_RangeProfiler_Object* object, const cha
   return nullptr;
 }
 
-/// The GPU is drained. A drain behind work that waits for a launch yet to come never ends, and neither
-/// can it be taken back: the real library hangs.
+/// Drains the GPU. Behind work that waits for a later launch, the drain never ends and cannot be
+/// cancelled: the real library hangs.
 void drain(const CUpti_RangeProfiler_Object& object, const char* function) {
   if (object.context->waiting.load() != 0)
     violation(std::string(function) + " drains behind unfinished work that waits");
 }
 
-/// Every range ends with a kernel of CUPTI's own.
+/// Every range ends with a kernel that CUPTI launches itself.
 void record_end_of_range(CUcontext context) {
   constexpr std::uint32_t kOwnStream = 900;
   constexpr std::int64_t kTakesNs = 40'000;
@@ -75,7 +75,7 @@ void count_work(const Work& work) {
   for (CUpti_RangeProfiler_Object* const object : objects) {
     if (!object->open || object->context != work.context) continue;
     if (object->open_correlation != 0 && object->open_correlation != work.correlation && !shared &&
-        work.context->waiting == 0) {  // an open range that cannot be closed takes in what comes
+        work.context->waiting == 0) {  // an open range that cannot be closed also counts later work
       violation("a counter range holds more than one launch");
     }
     object->open_correlation = work.correlation;
@@ -112,12 +112,12 @@ bool counters_initialized() {
 
 using fake::usable;
 
-/// For programs: id of a context that holds its GPU's counters, 0 if there is none.
+/// For test programs: id of a context that holds its GPU's counters; 0: none.
 FAKE_EXPORT std::uint32_t fake_cupti_counters_held_by() {
   return fake::counters_held_by();
 }
 
-/// Every function: its injected error, the size of its parameters, the lock.
+/// Begins every function: injected error, check of the parameters' size, lock.
 #define BEGIN(name)                                                               \
   FAKE_BEGIN(name, counters);                                                     \
   if (params == nullptr || params->structSize == 0 || params->pPriv != nullptr) { \
@@ -131,7 +131,7 @@ FAKE_EXPORT std::uint32_t fake_cupti_counters_held_by() {
 
 FAKE_EXPORT CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* params) {
   BEGIN(ProfilerInitialize);
-  // As the real library's: registered when counters are first used, so run before what was there already.
+  // As the real library: registered at the first use of counters, so it runs before earlier handlers.
   static const pid_t owner = getpid();
   static const int registered = std::atexit([] {
     if (getpid() == owner && fake::sampler_enabled())

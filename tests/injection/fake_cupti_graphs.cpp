@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake CUPTI's records of graphs: of whole launches, and of nodes once the device memory for
-// their times is used up, as CUPTI 13.0 does it.
+// The fake CUPTI's records of graphs: one for a whole launch. Nodes have records too, but no times once the
+// device memory for times is used up, as in CUPTI 13.0.
 //
-//   FAKE_CUPTI_NODES    nodes of graphs that get times before kernel records are switched off and on
+//   FAKE_CUPTI_NODES    number of graph nodes with times, until kernel records are disabled and enabled again
 #include <atomic>
 #include <map>
 #include <mutex>

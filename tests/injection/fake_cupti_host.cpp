@@ -13,7 +13,7 @@
 
 struct CUpti_Profiler_Host_Object {
   std::vector<const fake::Metric*> metrics;
-  bool refused_a_metric = false;  ///< the real library has freed parts of it then
+  bool refused_a_metric = false;  ///< the real library then has freed parts of the object
 };
 
 namespace {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake CUPTI's PM sampling, one sampler for each GPU. Call order, and the life of images,
-// are checked; a sampler must be gone before the last context is. Each decoding finds ten
-// samples more, one behind the other from the start on, and ten remain when it is stopped. They
-// are put behind those that the image holds; as on an H200, what finds no room there is gone.
-// The n-th sample of a process (from 0) has values that no other has:
+// The fake CUPTI's PM sampling, one sampler per GPU. It checks call order and the lifetime of images. A
+// sampler must be disabled before the last context is destroyed. Each decoding appends ten consecutive
+// samples to the image; ten remain after the stop. As on an H200, samples that do not fit are lost.
+// The n-th sample of a process (from 0) has unique values:
 //
 //   dram__bytes_read.sum 2000 + n   dram__bytes_write.sum 3000 + n   lts__t_bytes.sum 4000 + n
 //
-//   FAKE_CUPTI_PM_OVERFLOW  the buffer runs over at the decoding of this number (from 1), once
-//   FAKE_CUPTI_PM_HOLE      so many samples are left out, without a word, before the sixth
-//   FAKE_CUPTI_PM_LATE      the first decoding comes late: it finds so many samples
+//   FAKE_CUPTI_PM_OVERFLOW  N: the hardware buffer overflows once, at the N-th decoding (from 1)
+//   FAKE_CUPTI_PM_HOLE      N: before the sixth sample, N samples are missing and not reported
+//   FAKE_CUPTI_PM_LATE      N: the first decoding is late and finds N samples
 #include <cupti_pmsampling.h>
 
 #include <algorithm>
@@ -25,27 +24,27 @@
 
 #include "tests/injection/fake_cupti_images.h"
 
-/// From enable to disable. Never freed: a late call must be seen.
+/// From enable to disable. Never freed, so that late calls are detected.
 struct CUpti_PmSampling_Object {
   std::uint32_t gpu;
   bool enabled, started, overflowed;
   const std::uint8_t* config;  ///< of SetConfig: must outlive us
   std::size_t config_bytes, max_samples;
   std::uint64_t interval_ns;
-  std::int64_t next_ns;  ///< when the next sample begins
-  int left;              ///< samples to come after a stop; -1: without end
+  std::int64_t next_ns;  ///< start of the next sample
+  int left;              ///< samples that remain after a stop; -1: unlimited
 };
 
 namespace fake {
 namespace {
 
 constexpr int kBatch = 10;
-/// Below, the hardware's buffer holds less than a second of samples at 20 us.
+/// A smaller hardware buffer holds less than a second of samples at 20 us.
 constexpr std::size_t kMinBuffer = std::size_t{256} << 20;
 
-std::mutex lock;  // guards all below
+std::mutex lock;  // guards everything below
 std::condition_variable changed;
-std::map<std::uint32_t, CUpti_PmSampling_Object*> samplers;  // those that are enabled, by GPU
+std::map<std::uint32_t, CUpti_PmSampling_Object*> samplers;  // enabled samplers, by GPU
 std::uint64_t next_sample = 0;
 std::int64_t contexts = 0, decodings = 0;
 bool begun = false;
@@ -61,7 +60,7 @@ CounterImage* image_of(std::uint8_t* data, std::size_t bytes) {
   return const_cast<CounterImage*>(counter_image(data, bytes));
 }
 
-/// The next sample, behind those of the image.
+/// Appends the next sample to the image.
 void decode_sample(CUpti_PmSampling_Object& object, CounterImage& image) {
   const auto interval_ns = static_cast<std::int64_t>(object.interval_ns);
   if (next_sample == 5) object.next_ns += number_from("FAKE_CUPTI_PM_HOLE", 0) * interval_ns;

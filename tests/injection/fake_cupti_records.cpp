@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake CUPTI: how large records are, and how they are read.
+// The fake CUPTI: sizes of records, and their iteration.
 #include "tests/injection/fake_cupti.h"
 
 namespace fake {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of the fake driver share: its state (fake_cuda.cpp) and its streams
-// (fake_cuda_streams.cpp) for its calls that a tool sees (fake_cuda_calls.cpp).
+// Shared by the files of the fake driver: the state (fake_cuda.cpp) and the streams (fake_cuda_streams.cpp),
+// for the calls that a tool observes (fake_cuda_calls.cpp).
 #pragma once
 
 #include "tests/injection/fake_tool.h"
 
 namespace fake {
 
-/// CUDA_SUCCESS if CUDA can be used in this process, now, on this thread.
+/// CUDA_SUCCESS if this thread may call CUDA now.
 [[nodiscard]] CUresult ready(const char* function);
-/// The same for the few functions that neither wait nor submit: they may be called inside of callbacks.
+/// The same for functions that neither wait nor submit. Those may be called inside callbacks.
 [[nodiscard]] CUresult ready_anywhere(const char* function);
 
-/// The tool's table; nullptr without a tool.
+/// The hooks of the fake CUPTI; nullptr without a tool.
 [[nodiscard]] const Hooks* tool();
 [[nodiscard]] CUcontext current_context();  ///< nullptr: none, or it was destroyed
 [[nodiscard]] std::uint32_t correlation();
 [[nodiscard]] std::uint32_t stream_id(CUstream stream);
 
-/// Puts work at the end of its stream and tells the tool.
+/// Appends work to its stream and notifies the tool.
 void run_work(const Work& work);
 void wait_for_gpu();
-/// Some stream of the process is being captured.
+/// A stream of the process is being captured.
 [[nodiscard]] bool is_capturing();
 
-/// One call: `body(call)` does it and returns its result.
+/// One driver call: `body(call)` executes it and returns its result.
 template <typename Params, typename Body>
 CUresult traced(CUpti_CallbackId cbid, const char* function, const Params& params, const char* symbol,
                 Body body) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the fake driver and the fake CUPTI know each other.
+// The interface between the fake driver and the fake CUPTI.
 //
 //   program ─▶ libcuda.so.1 (fake) ── FakeHooks ──▶ libcupti.so.13 (fake) ─▶ librangefinder.so
 //                   └─ CUDA_INJECTION64_PATH ─────────────────────────────────────▲
 //
-// The driver finds the table once the injected library has loaded libcupti, as the real
-// one does. Both write what a guest must never do into the file FAKE_VIOLATIONS; the
-// tests want that file empty.
+// As in the real driver, the table is found once the injected library has loaded libcupti. Both write
+// calls that a profiler in the application must never make into the file FAKE_VIOLATIONS. The tests require
+// that this file is empty.
 #pragma once
 
 #include <cuda.h>
@@ -23,13 +23,13 @@
 
 #define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
 
-// CUDA's opaque handles, as the fake driver makes them. None is ever freed: a tool may ask late.
+// CUDA's opaque handles, as the fake driver defines them. Never freed: a tool may use them late.
 struct CUctx_st {
   std::uint32_t id;
   std::uint32_t gpu;
   std::uint32_t null_stream;
   std::atomic<bool> alive;
-  std::atomic<int> waiting;  ///< streams of it that hold work which waits for a launch yet to come
+  std::atomic<int> waiting;  ///< its streams with work that waits for a later launch
 };
 struct CUstream_st {
   std::uint32_t id;
@@ -51,12 +51,12 @@ struct Call {
   std::uint32_t correlation;
   CUresult result;
   std::uint64_t word;    ///< a tool's 64 bits from enter to exit
-  bool entered = false;  ///< the tool was told of the enter: else it has no word at the exit
+  bool entered = false;  ///< the tool got the enter callback; otherwise the exit has no `word`
 };
 
 enum class WorkClass : std::uint8_t { kernel, memcpy, memset };
 
-/// Something that the GPU does, known when it was launched. It is complete once end_ns has passed.
+/// Work on the GPU. Its times are set at the launch; it is complete after end_ns.
 struct Work {
   WorkClass kind;
   CUcontext context;
@@ -76,7 +76,7 @@ struct Hooks {
   void (*enter)(Call& call);
   void (*exit)(Call& call);
   void (*submitted)(const Work& work);  ///< its times are not known yet
-  void (*work)(const Work& work);       ///< when it is known when it ends
+  void (*work)(const Work& work);       ///< once its end time is known
   void (*resource)(CUpti_CallbackId cbid, CUcontext context);
   void (*known_context)(CUcontext context);  ///< made before CUPTI was loaded
   void (*stream)(CUcontext context, std::uint32_t stream);
@@ -94,18 +94,18 @@ inline std::int64_t now_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// A number from the environment.
+/// Reads a number from the environment.
 inline std::int64_t number_from(const char* variable, std::int64_t fallback) {
   const char* const text = getenv(variable);
   return text != nullptr && *text != '\0' ? std::atoll(text) : fallback;
 }
 
-/// GPUs of the machine.
+/// Number of GPUs of the machine.
 inline int gpus() {
   return static_cast<int>(number_from("FAKE_CUDA_GPUS", 1));
 }
 
-/// Something happened that must never happen; the test that reads the file fails.
+/// Records a forbidden action. The test that reads the file fails.
 inline void violation(const std::string& what) {
   const char* const path = getenv("FAKE_VIOLATIONS");
   const int file =

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Preloaded into a program (LD_PRELOAD), it makes the C library fail, but only when it is the profiler's own
-// library that calls: the program beside it sees a machine without faults.
+// Preloaded into a program (LD_PRELOAD). Makes C library calls fail, but only calls of the profiler's own
+// library. The program's own calls do not fail.
 //
 //   FAULT_ALLOCATION=N       the N-th allocation fails        FAULT_ALLOCATION=N+   and every later one
-//   FAULT_LARGE=BYTES        every allocation of so many bytes or more
+//   FAULT_LARGE=BYTES        every allocation of BYTES or more fails
 //   FAULT_THREAD=N, N+       pthread_create
 //   FAULT_OPEN=N, N+         open, mkdir, rename, opendir, with the error FAULT_ERRNO (default: no space)
-//   FAULT_DISK_BYTES=N       write() takes N bytes in all, then there is no space left
-//   FAULT_OPEN_MS=N          these four take N ms but below /proc and /sys, as on a busy disk
-//   FAULT_CLOCK_STEP=N       from its N-th look on, CLOCK_REALTIME is an hour later
+//   FAULT_DISK_BYTES=N       write() accepts N bytes in all; then no space is left
+//   FAULT_OPEN_MS=N          these four take N ms, as on a busy disk; not below /proc and /sys
+//   FAULT_CLOCK_STEP=N       from the N-th reading on, CLOCK_REALTIME is an hour ahead
 //
-// FAULT_COUNTS=FILE: at the end of the process, how often each was asked for, as words "allocations=N …";
-// "in_program": allocations on threads that are not ours; "io_in_program": calls there that read, write,
-// open, make, rename or look for a file or a socket. Allocations that the C library makes on the profiler's
-// behalf (opendir) are the C library's, and are left alone.
+// FAULT_COUNTS=FILE: receives the counts at exit, as words "allocations=N …". "in_program" counts our
+// allocations on the program's threads. "io_in_program" counts our calls there that read, write, open,
+// create, rename or stat a file or a socket. Allocations that the C library makes on the profiler's behalf
+// (opendir) count as the C library's and never fail.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ extern "C" void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 
 namespace {
 
-/// One kind of call: how often it came, which of them fail.
+/// One kind of call: how often it was made, and which calls fail.
 struct Fault {
   const char* variable;
   std::atomic<long> seen{0};
@@ -75,7 +75,7 @@ long number_from(const char* variable, long fallback) {
   return text != nullptr ? std::atol(text) : fallback;
 }
 
-/// The profiler's library is what calls. Allocates nothing, takes no lock of the loader's.
+/// True if the profiler's library is the caller. Allocates nothing and takes no loader lock.
 bool called_from(void* caller) {
   const auto address = reinterpret_cast<std::uintptr_t>(caller);
   if (end_of_code.load() != 0) return address >= begin_of_code.load() && address < end_of_code.load();
@@ -92,7 +92,7 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// One more in `count`, if this is a thread of the program's.
+/// Increments `count` if this is a thread of the program.
 void count_in_program(std::atomic<long>& count) {
   static const bool counts = getenv("FAULT_COUNTS") != nullptr;
   char thread[16] = {};
@@ -100,7 +100,7 @@ void count_in_program(std::atomic<long>& count) {
     count.fetch_add(1);
 }
 
-/// True: this allocation of ours fails.
+/// True if this allocation by the profiler must fail.
 bool allocation_fails(std::size_t bytes) {
   count_in_program(in_program);
   const long large = number_from("FAULT_LARGE", 0);
@@ -110,7 +110,7 @@ bool allocation_fails(std::size_t bytes) {
 #define CALLED_BY_US called_from(__builtin_return_address(0))
 
 void be_slow(const char* path) {
-  if (std::strncmp(path, "/proc/", 6) == 0 || std::strncmp(path, "/sys/", 5) == 0) return;  // on no disk
+  if (std::strncmp(path, "/proc/", 6) == 0 || std::strncmp(path, "/sys/", 5) == 0) return;  // not on a disk
   const long ms = number_from("FAULT_OPEN_MS", 0);
   const timespec pause{ms / 1000, ms % 1000 * 1'000'000};
   if (ms != 0) nanosleep(&pause, nullptr);
@@ -143,7 +143,7 @@ FAULT_EXPORT int posix_memalign(void** result, std::size_t alignment, std::size_
   *result = __libc_memalign(alignment, bytes);
   return *result == nullptr ? ENOMEM : 0;
 }
-/// Memory without a file behind it is an allocation like the others.
+/// An anonymous mapping counts as an allocation.
 FAULT_EXPORT void* mmap(void* where, std::size_t bytes, int protection, int flags, int file, off_t offset) {
   if (CALLED_BY_US && (flags & MAP_ANONYMOUS) != 0 && allocation_fails(bytes)) {
     errno = ENOMEM;
@@ -163,7 +163,7 @@ FAULT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribu
 FAULT_EXPORT int open(const char* path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
-  const mode_t mode = va_arg(rest, mode_t);  // read also where none was given: it is not used then
+  const mode_t mode = va_arg(rest, mode_t);  // harmless if the caller gave none: open() ignores it then
   va_end(rest);
   if (CALLED_BY_US && open_fails(path)) return -1;
   static auto* const real = next<int(const char*, int, ...)>("open");
@@ -232,7 +232,7 @@ FAULT_EXPORT int clock_gettime(clockid_t clock, timespec* time) {
   return result;
 }
 
-// Written when the process ends by exit(); a killed one was asked for nothing that a test counts.
+// Written only at exit(). No test counts the calls of a killed process.
 __attribute__((destructor)) static void report_counts() {
   const char* const path = getenv("FAULT_COUNTS");
   FILE* const file = path != nullptr ? std::fopen(path, "w") : nullptr;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the small programs of this folder with and without the library, beside a fake driver."""
+"""Runs the test programs of this folder with and without the library, with a fake driver."""
 
 import functools
 import os
@@ -12,17 +12,17 @@ from pathlib import Path
 
 from trace import Trace
 
-ALLOWED_SECONDS = 2.0  # what an exiting program may lose to us
+ALLOWED_SECONDS = 2.0  # how much longer a program's exit may take with us
 DEADLINE_SECONDS = 60
 
 
 class Build:
-    """Where everything is; set once by injection_test.py."""
+    """Paths; set once by injection_test.py."""
 
     folder = Path(".")
     injection_library = Path(".")
-    rangefinder = None  # the command line, if it was built
-    real = False  # programs run with this machine's driver, CUPTI and GPU, not with the fakes
+    rangefinder = None  # the command line program, if it was built
+    real = False  # True: use this machine's driver, CUPTI and GPU instead of the fakes
 
     @classmethod
     def fake(cls, name):
@@ -38,7 +38,7 @@ class Build:
 
     @classmethod
     def faults(cls):
-        """What is preloaded to make the C library fail for us (faults.cpp)."""
+        """The preloaded library that makes our C library calls fail (faults.cpp)."""
         return cls.fake("libfaults.so")
 
     @classmethod
@@ -72,8 +72,8 @@ def clean_environment():
 
 
 def driver_environment(variables=()):
-    """`clean_environment` with the driver that programs find. `variables`: what a test adds; one that only the
-    fakes obey skips it where they are not there."""
+    """`clean_environment` with the driver for the programs. `variables`: added by the test. A variable that only
+    the fakes support skips the test with a real driver."""
     if not Build.real:
         return clean_environment() | {"LD_LIBRARY_PATH": str(Build.driver())} | dict(variables)
     for name in variables:
@@ -96,16 +96,16 @@ def execute(command, environment, place):
     return Outcome(done, time.monotonic() - began, place)
 
 
-FAILED_WITHOUT_US, CANNOT_BE_LOADED = 3, 127  # exit codes: the driver said no (gpu.h); a library is missing
+FAILED_WITHOUT_US, CANNOT_BE_LOADED = 3, 127  # exit codes: the driver returned an error (gpu.h); a library is missing
 
 
 def allowed_seconds(counters):
-    """A real GPU's counters took up to 3.2 s to begin (H200), in each context that a program makes: there no bound but
-    the deadline."""
+    """On a real GPU, counters took up to 3.2 s to start (H200), in each context. There the only bound is the
+    deadline."""
     return DEADLINE_SECONDS if Build.real and counters == "exact" else ALLOWED_SECONDS
 
 
-RETRIED = []  # ids of what ran a second time; injection_test.py prints their number
+RETRIED = []  # ids of tests that ran a second time; injection_test.py prints their number
 
 
 def retry(label, failure):
@@ -115,7 +115,7 @@ def retry(label, failure):
 
 
 def bounds_wall_time(test):
-    """A test whose bound is wall time, which a busy machine stretches. Where it fails it runs once more."""
+    """A test with a limit on wall time, which a busy machine may exceed. After a failure it runs once more."""
     @functools.wraps(test)
     def run(self):
         try:
@@ -129,7 +129,7 @@ def bounds_wall_time(test):
 
 
 class InjectionCase(unittest.TestCase):
-    """A test whose programs run in a folder of its own."""
+    """A test whose programs run in a separate folder."""
 
     maxDiff = 2000
 
@@ -137,18 +137,18 @@ class InjectionCase(unittest.TestCase):
         holder = tempfile.TemporaryDirectory(prefix="rangefinder-injection-")
         self.addCleanup(holder.cleanup)
         self.place = Path(holder.name)
-        self.runtime = self.place / "runtime"  # control sockets
+        self.runtime = self.place / "runtime"  # folder of the control sockets
         self.runtime.mkdir()
         self.runs = 0
 
     def run_bare(self, program, *arguments, wrap=(), **variables):
-        """The program without us, in a folder of its own."""
+        """Runs the program without us, in a separate folder."""
         return execute([*wrap, Build.program(program), *arguments], driver_environment(variables),
                        self._new_place("bare"))
 
     def run_injected(self, program, *arguments, nvtx=False, wrap=(), place=None, forgiven=(), **variables):
-        """With us. `nvtx`: NVTX's variable is set from outside too; `wrap`: words before the program; a
-        variable that is None is left out; `forgiven`: beginnings of violations that the test brings about."""
+        """Runs it with us. `nvtx`: also sets NVTX's variable; `wrap`: words before the program; a variable that is
+        None is not set; `forgiven`: prefixes of violations that the test provokes."""
         place = place or self._new_place("run")
         violations = place / "violations"
         environment = host_environment(self.runtime, {"CUDA_INJECTION64_PATH": str(Build.injection_library)} | variables)
@@ -163,8 +163,8 @@ class InjectionCase(unittest.TestCase):
         return outcome
 
     def run_both(self, program, *arguments, fake=None, **options):
-        """With us, after a check that the program does the same and as fast without us. `fake`: variables
-        that both get."""
+        """Runs it with us, and checks that it behaves the same and as fast without us. `fake`: variables for
+        both runs."""
         fake = fake or {}
         allowed = allowed_seconds(options.get("RANGEFINDER_COUNTERS"))
         bare, injected = self._run_pair(program, arguments, fake, options)
@@ -186,7 +186,7 @@ class InjectionCase(unittest.TestCase):
         self.assertEqual(outcome.stderr, "")
 
     def assert_one_line(self, outcome, *parts):
-        """Exactly one line on stderr, ours, that holds all of `parts`."""
+        """stderr has exactly one line. It is ours and contains all `parts`."""
         self.assertEqual(len(outcome.stderr.splitlines()), 1, outcome.stderr)
         self.assertTrue(outcome.stderr.startswith("rangefinder: "), outcome.stderr)
         for part in parts:
@@ -198,7 +198,7 @@ class InjectionCase(unittest.TestCase):
         self.assert_valid(trace.folder)
 
     def assert_valid(self, folder):
-        """By the command line's own opinion, where it is built."""
+        """Checked by the command line program, if it was built."""
         if Build.rangefinder is not None:
             done = subprocess.run([str(Build.rangefinder), "validate", str(folder)], capture_output=True, text=True,
                                   check=False, timeout=DEADLINE_SECONDS)

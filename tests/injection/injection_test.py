@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The promises to the host, kept in real programs: no GPU, a fake driver, a fake CUPTI.
+"""Tests in real programs that the library keeps its promises to the application. Uses a fake driver and a fake CUPTI.
 
     injection_test.py BUILD_DIR [--library FILE] [--rangefinder FILE] [--real] [--part PART] [unittest's arguments]
 
---part beside: the classes of BESIDE, which may run beside other tests; --part alone: the rest, in which nothing may be
-lost while threads launch as fast as they can.
+--part beside: the classes of BESIDE, which may run in parallel with other tests. --part alone: the rest, which require
+that nothing is lost while threads launch at full speed.
 
-With --real the same programs run on this machine's GPU with its driver and its CUPTI; what only the fakes can bring
-about is skipped. For ExitCases, LifeCases, ProcessLifeCases, ForkCases, FaultCases and KillCases.
+With --real the same programs run on this machine's GPU, driver and CUPTI. Tests that need the fakes are skipped.
+For ExitCases, LifeCases, ProcessLifeCases, ForkCases, FaultCases and KillCases.
 """
 
 import argparse
@@ -39,14 +39,14 @@ from cases_socket import *  # noqa: F401,F403
 from cases_trace import *  # noqa: F401,F403
 from harness import RETRIED, Build
 
-# How programs end, and what fails under them: a busy machine makes that slower, not different.
+# Ends of programs, and faults: on a busy machine they take longer, with the same result.
 BESIDE = {"ExitCases", "FaultCases", "ForkCases", "KillCases", "LifeCases", "MessageCases", "ProcessLifeCases",
           "SanitizerCases", "SearchCases", "SecurityCases"}
 PARTS = {"beside": lambda name: name in BESIDE, "alone": lambda name: name not in BESIDE}
 
 
 def cases_of(part):
-    """The test classes of a part, by name. Raises KeyError where BESIDE names one that is not there."""
+    """The test classes of a part, by name. Raises KeyError if BESIDE names an unknown class."""
     known = {name for name, case in globals().items() if isinstance(case, type) and issubclass(case, unittest.TestCase)}
     if missing := BESIDE - known:
         raise KeyError(f"no such test cases: {missing}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that does what it is told (programs/obedient.cpp), and clients of its control socket."""
+"""A program that executes commands (programs/obedient.cpp), and clients of its control socket."""
 
 import json
 import select
@@ -12,7 +12,7 @@ from trace import Trace
 
 
 class Client:
-    """Lines to a control socket and back."""
+    """A client that exchanges lines with a control socket."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -31,7 +31,7 @@ class Client:
         return self.number
 
     def receive(self):
-        """The next line; None when the process has hung up."""
+        """The next line; None: the process closed the connection."""
         while b"\n" not in self.buffer:
             try:
                 part = self.socket.recv(65536)
@@ -88,7 +88,7 @@ class Obedient:
         return [int(word) for word in self.do("status").split()]
 
     def thread_heaps(self):
-        """Resident KiB of the heaps that glibc makes for threads: mappings without a file at whole 64 MiB."""
+        """Resident KiB of glibc's per-thread heaps: anonymous mappings aligned to 64 MiB."""
         kib, counts = 0, False
         with open(f"/proc/{self.process.pid}/smaps", encoding="utf-8") as file:
             for line in file:
@@ -106,7 +106,7 @@ class Obedient:
             pipe.close()
 
     def end(self):
-        """Its status and what it wrote to stderr."""
+        """Exit status and stderr of the program."""
         if self.process.poll() is None:
             self.process.stdin.write("quit\n")
             self.process.stdin.flush()
@@ -115,7 +115,7 @@ class Obedient:
 
 
 class ObedientCase(InjectionCase):
-    """A test with one program that runs, and whose end is looked at."""
+    """A test with one running program. Its end is checked."""
 
     def start_program(self, **variables):
         program = Obedient(self._new_place("run"), self.runtime, variables)
@@ -139,7 +139,7 @@ class ObedientCase(InjectionCase):
         return answer
 
     def window_trace(self, answer):
-        """The trace of a window that an answer says is complete; its books balance."""
+        """The trace of a window that an answer reports as complete; its counts balance."""
         window = self.ok(answer)["window"]
         self.assertTrue(window["complete"], answer)
         trace = Trace(window["folder"])
@@ -150,4 +150,4 @@ class ObedientCase(InjectionCase):
         deadline = time.monotonic() + DEADLINE_SECONDS
         while not condition():
             self.assertLess(time.monotonic(), deadline, f"this never came: {what}")
-            time.sleep(0.01)  # between two looks: more than 200 a second would be a flood
+            time.sleep(0.01)  # between two polls: at most 200 per second are allowed

@@ -20,7 +20,7 @@ class Trace:
         text = segment.read_bytes()
         if text and not text.endswith(b"\n"):
             raise AssertionError(f"{segment} ends in half a line: {text[-200:]!r}")
-        paths, names, configs = {}, {}, {}  # every segment stands alone
+        paths, names, configs = {}, {}, {}  # every segment is self-contained
         for number, raw in enumerate(text.decode("utf-8").splitlines(), 1):
             try:
                 line = json.loads(raw)
@@ -39,7 +39,7 @@ class Trace:
             elif kind == "config":
                 configs[line["id"]] = line
             else:
-                # Names are resolved where they are used: one that came too late is an error here.
+                # Names are resolved at their use, so a definition that comes too late is an error.
                 if "path" in line:
                     line["path_text"] = paths[line["path"]]
                 if kind == "kernel" or (kind == "exact" and "name" in line):
@@ -63,7 +63,7 @@ class Trace:
         return json.loads(self.summary_file.read_text(encoding="utf-8"))
 
     def problems(self):
-        """What is wrong with the books of this trace; empty when they balance."""
+        """Errors in the event counts of this trace; empty: they balance."""
         found = []
         lines = [line for line in self.of("launch", "exact") if line.get("kind") != "range"]
         launches = {(line["corr"], line.get("ctx")) for line in lines}

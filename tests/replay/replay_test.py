@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plays a recorded run through the real drain and compares the trace with golden lines.
+"""Replays a recorded run through the real drain and compares the trace with golden lines.
 
 replay_test.py REPLAY VALIDATE FOLDER [--update]
 
 REPLAY: the rangefinder-replay program; VALIDATE: the rangefinder program. FOLDER holds recording.zst and
-golden.ndjson.gz. Lines that tell of the machine that plays are left out: heartbeats and the versions of
-tool and format in the header.
+golden.ndjson.gz. Machine-dependent values are excluded: heartbeats, and the versions of tool and
+format in the header.
 """
 import argparse
 import difflib
@@ -22,7 +22,7 @@ OF_THE_PLAYER = ("tool_version",)
 
 
 def played(replay, recording, out):
-    """The trace's lines; exits with the reason where there is no libcupti to iterate records with."""
+    """The trace's lines. Without a libcupti to iterate records with, exits with the reason."""
     done = subprocess.run([replay, recording, "--out", out], capture_output=True, text=True, timeout=300, check=False)
     if done.returncode == 3 and "libcupti" in done.stderr:
         print("skipped: " + done.stderr.strip())

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Golden lines as a trace that the tools read, for tests that look at recorded data.
+"""Writes golden lines as a trace that the tools can read, for tests that use recorded data.
 
 unpack_golden.py FOLDER OUT
 
-FOLDER holds golden.ndjson.gz; OUT becomes a trace folder with one segment. Keys that golden lines leave out, as
-replay_test.py says, are there again with values that tell nobody anything.
+FOLDER holds golden.ndjson.gz; OUT becomes a trace folder with one segment. Keys that replay_test.py
+excludes from golden lines are added again with placeholder values.
 """
 import gzip
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C++ and CUDA code stands as clang-format 14 writes it. Other versions write otherwise: without 14 it is skipped."""
+"""C++ and CUDA code is formatted by clang-format 14. Other versions differ: without version 14 the rule is skipped."""
 import os
 import re
 import shutil
@@ -14,7 +14,7 @@ SKIPPED = 77
 
 
 def clang_format_14():
-    """The program; None where there is none of that version."""
+    """The clang-format program; None: that version is not installed."""
     for name in PROGRAMS:
         if shutil.which(name) is None:
             continue
@@ -25,8 +25,8 @@ def clang_format_14():
 
 
 def formatting(files, program=None):
-    """Where `program` would write something else: a file, its first line that differs, and how many do.
-    RuntimeError, with what the program said, where it fails without saying of a file that it differs."""
+    """Files that `program` would format differently: the file, its first such line, the number of lines.
+    Raises RuntimeError with the program's message if it fails without reporting a difference."""
     program = program or clang_format_14()
     paths = [os.path.join(files.root, path) for path in files.code("cpp", "cuda")]
     if not paths:

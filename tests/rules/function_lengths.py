@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where functions begin and end. Braces are counted after comments and texts were blanked, so
-this needs no compiler; it may misjudge odd macros, which exceptions.txt can then excuse."""
+"""First and last lines of functions. Counts braces after comments and string literals are blanked, so it needs no
+compiler. It may misjudge unusual macros; exceptions.txt can excuse those."""
 import ast
 import re
 
@@ -14,7 +14,7 @@ SCOPE = re.compile(r'^(?:(?:typedef|inline|static|const|constexpr|export)\s+)*(?
 
 
 def blank(text):
-    """`text` without comments, texts and preprocessor lines; every newline stays."""
+    """`text` without comments, string literals and preprocessor lines; every newline stays."""
     def spaces(match):
         if match.group("number"):
             return match.group(0).replace("'", "")
@@ -23,7 +23,7 @@ def blank(text):
 
 
 def without_template(head):
-    """`head` behind its template<…>, which may nest."""
+    """`head` without its leading template<…>, which may nest."""
     while re.match(r"template\s*<", head):
         depth = 0
         for at in range(head.index("<"), len(head)):
@@ -45,7 +45,7 @@ def kind_of(head):
 
 
 def cpp_functions(text):
-    """(line, length, is a CUDA kernel) of each outermost function; lambdas belong to theirs."""
+    """(line, length, is a CUDA kernel) of each outermost function; lambdas count as part of it."""
     text = blank(text)
     stack, head_start = [], 0
     for match in re.finditer(r"[{};]", text):
@@ -59,7 +59,7 @@ def cpp_functions(text):
             if kind == "function":
                 line = text.count("\n", 0, start) + 1
                 yield line, text.count("\n", start, at) + 1, "__global__" in head
-        # A `;` between parentheses does not come at this level: for(;;) is inside functions.
+        # No `;` between parentheses occurs at this level: for(;;) is inside functions.
         head_start = at + 1
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every header compiles alone, with the flags of a build. tools/check looks at the headers that the last commit and the
-working tree changed (--changed), tests/nightly at all. Headers that only CUDA code includes (*.cuh) are not covered."""
+"""Every header compiles alone, with the flags of a build. tools/check compiles the headers that the last commit and
+the working tree changed (--changed), tests/nightly compiles all. Headers for CUDA code only (*.cuh) are excluded."""
 import concurrent.futures
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 
 import repository
 
-# Flags of one target; a header must not depend on them.
+# Flags of single targets; a header must not depend on them.
 OF_TARGETS = ("-DRANGEFINDER_VERSION", "-DRANGEFINDER_LIBDIR", "-DRANGEFINDER_DATADIR")
 OF_MPI = "injection/mpi/"
 
@@ -31,7 +31,7 @@ def search_flags(commands):
 
 
 def changed_paths(root):
-    """What the working tree and the last commit changed. None: git cannot tell, as in a tree without history."""
+    """Files changed by the working tree and the last commit. None: unknown, as in a tree without history."""
     try:
         lists = [subprocess.run(["git", "-C", root, *command], capture_output=True, text=True, check=True).stdout
                  for command in (["diff", "--name-only", "HEAD~1"], ["ls-files", "--others", "--exclude-standard"])]
@@ -53,7 +53,7 @@ def headers_compile(files, options):
     with open(os.path.join(options.build, "compile_commands.json"), encoding="utf-8") as file:
         commands = json.load(file)
     compiler, flags = search_flags(commands)
-    # What is built only where mpi.h was found compiles only there.
+    # MPI headers compile only where mpi.h was found.
     has_mpi = any(f"/{OF_MPI}" in entry["file"] or "rangefinder_mpi" in entry["file"] for entry in commands)
     headers = [path for path in files.code("cpp")
                if path.endswith(".h") and (has_mpi or not path.startswith(OF_MPI))]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which folder may include which: one line a folder, the lowest folder first.
+"""Allowed includes between folders: one line per folder, the lowest folder first.
 
-A line lists what the folder may include besides its own files. Each of these stands above the line, so no include
-points up. tests/ may include anything.
+A line lists what the folder may include besides its own files. Each of these is listed above the line, so no include
+points upwards. tests/ may include anything.
 """
 import os
 import re
@@ -76,7 +76,7 @@ ALLOWED = {
 
 
 def folder_of(path):
-    """The folder of ALLOWED that `path` belongs to: the longest that fits. None: none does."""
+    """The folder of ALLOWED that contains `path`: the longest match. None: no folder matches."""
     folder = os.path.dirname(path)
     while folder and folder not in ALLOWED:
         folder = os.path.dirname(folder)

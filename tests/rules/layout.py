@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about single files: how long, how long their functions, their names, first lines and words."""
+"""Rules for single files: length, length of functions, names, first lines and words."""
 import os
 import re
 
@@ -9,11 +9,11 @@ import repository
 MAX_LINES_OF_FILE = 450
 MAX_LINES_OF_FUNCTION = 60
 MAX_LINES_OF_KERNEL = 90
-# A file with such a name holds two things, or nothing that its name would say.
+# A file with such a name holds two things, or its name does not describe its content.
 BANNED_NAMES = {"util", "utils", "helper", "helpers", "common", "misc", "manager"}
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 NO_COMMENTS_IN = {".json", ".ndjson", ".md", ".txt", ".map", ".zst", ".png", ".svg"}
-# Folders of somebody's own machine; written in two parts so that this file does not break the rule.
+# Paths of a personal machine; written in two parts so that this file does not break the rule.
 OWN_FOLDERS = re.compile("(?<![\\w.~$}])/(?:" + "ro" + "ot|ho" + "me|wo" + "rk)/")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What librangefinder.so shows the host and asks of it: four functions, and libraries that every
+"""Exports and dependencies of librangefinder.so: it exports four functions, and needs only libraries that every
 process has."""
 import re
 import subprocess

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every rule shares: the repository's own files, the exceptions, and how a rule reports.
+"""Shared by all rules: the repository's own files, the exceptions, and the report of a rule.
 
-A rule is a function that yields (path, what is wrong). run() leaves out what exceptions.txt
-excuses and fails on an excuse that nothing needs any more.
+A rule is a function that yields (path, what is wrong). run() skips problems that exceptions.txt
+excuses, and fails on an exception that is no longer needed.
 """
 import argparse
 import os
 import sys
 
 FOLDERS_LEFT_OUT = {"node_modules", "__pycache__", "dist"}
-# Recorded runs and generated lines: data, whatever their names end with.
+# Recorded runs and generated lines are data, with any file name extension.
 DATA = ("tests/replay/", "schema/examples/")
 CODE_ENDINGS = {".cpp": "cpp", ".h": "cpp", ".cu": "cuda", ".cuh": "cuda", ".py": "python", ".ts": "ts", ".tsx": "ts",
                 ".mjs": "ts", ".sh": "shell"}
@@ -20,7 +20,7 @@ class Repository:
         self.root = os.path.abspath(root)
 
     def files(self):
-        """Paths from the root, sorted; build folders, hidden caches and data left out."""
+        """Paths from the root, sorted; without build folders, hidden caches and data."""
         for folder, folders, names in os.walk(self.root):
             here = os.path.relpath(folder, self.root)
             folders[:] = sorted(name for name in folders if not self._left_out(here, name))
@@ -31,7 +31,7 @@ class Repository:
 
     @staticmethod
     def _left_out(parent, name):
-        """Hidden folders are somebody's own, but for .ci."""
+        """Hidden folders are personal, except .ci."""
         is_build = parent == "." and (name == "build" or name.startswith("build-"))
         return is_build or name in FOLDERS_LEFT_OUT or (name.startswith(".") and name != ".ci")
 
@@ -45,7 +45,7 @@ class Repository:
             return file.read()
 
     def language(self, path):
-        """cpp, cuda, python, ts, shell; None for all that is no code."""
+        """cpp, cuda, python, ts, shell; None: not code."""
         ending = os.path.splitext(path)[1]
         if ending:
             return CODE_ENDINGS.get(ending)
@@ -74,7 +74,7 @@ def read_exceptions(repository, rule):
 
 
 def judge(problems, excused):
-    """The problems that nothing excuses, and the excuses that nothing needs, as lines of text."""
+    """Problems without an exception, and exceptions without a problem, as lines of text."""
     lines, used = [], set()
     for path, what in problems:
         if path in excused:
@@ -86,7 +86,7 @@ def judge(problems, excused):
 
 
 def run(rules, add_arguments=None):
-    """main() of a file of rules: RULE [--repository DIR]. Exit code 1 and a line a problem."""
+    """main() of a file of rules: RULE [--repository DIR]. Exit code 1 and one line per problem."""
     parser = argparse.ArgumentParser()
     parser.add_argument("rule", choices=sorted(rules))
     parser.add_argument("--repository", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules themselves: each notices what it forbids, and takes what it allows."""
+"""Tests of the rules: each reports what it forbids, and accepts what it allows."""
 import os
 import tempfile
 import unittest

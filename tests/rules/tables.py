@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables in READMEs that are made from the code: they must say what the code says.
+"""Tables in READMEs that are generated from the code. They must match the code.
 
     README.md         <!-- options --> … <!-- /options -->    print_options ◀ profiler/options/options.h
     schema/README.md  <!-- loss --> … <!-- /loss -->          print_loss_causes ◀ schema/loss.h
@@ -25,7 +25,7 @@ def printed(programs, program):
 
 
 def replaced(text, mark, table):
-    """`text` with `table` between the marks; None where there are no marks."""
+    """`text` with `table` between the marks; None: there are no marks."""
     if not block(mark).search(text):
         return None
     return block(mark).sub(lambda match: match.group(1) + table + match.group(3), text)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Phrases that documents and user-visible strings must not hold: words.txt, a phrase a line.
 
-A string is what stands between quotes in C++, CUDA, TypeScript and Python code outside of tests/. Comments and
-identifiers are left to the reviewer.
+Strings are the string literals in C++, CUDA, TypeScript and Python code outside tests/. Comments and
+identifiers are not checked; reviewers check them.
 """
 import os
 import re
@@ -13,7 +13,7 @@ STRINGS = re.compile(r'R"\((.*?)\)"|"((?:\\.|[^"\\\n])*)"', re.DOTALL)
 LINE_COMMENTS = re.compile(r"(?m)^\s*(?://|#(?!\s*include)).*$")
 TEXT_IN_TAGS = re.compile(r">([^<>{}]*[a-z][^<>{}]*)<")
 KEY = re.compile(r"\w+")  # of JSON, of a table
-# Where the phrases themselves are listed, and what is history.
+# Files that list the phrases, and the history.
 NOT_SEARCHED = ("tests/rules/", "CHANGELOG.md")
 
 
@@ -24,7 +24,7 @@ def phrases(files):
 
 
 def visible_text(files, path):
-    """What of a file a user may read; adjacent string literals are joined."""
+    """The text of a file that a user may read; adjacent string literals are joined."""
     text = files.text(path)
     if path.endswith(".md"):
         return text

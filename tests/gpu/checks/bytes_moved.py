@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DRAM bytes of exact launches against what known_bytes moved."""
+"""Measured DRAM bytes of exact launches, compared with the bytes that known_bytes moved."""
 
 MIB = 1 << 20
 GIB = 1 << 30
-# Relative error of every call; below 1 GiB writes may also differ by what stays dirty in the L2.
+# Relative error of every call; below 1 GiB, writes may also differ by dirty bytes left in the L2.
 SHARE = 0.01
 DIRTY_L2_BYTES = 4 * MIB
-LEAST_SIZE = 256 * MIB  # below it the L2 serves a part: shown in the trace, not checked
+LEAST_SIZE = 256 * MIB  # below it the L2 serves a part of the reads: not checked
 REPEAT = 5
 
 
@@ -30,7 +30,7 @@ def known_bytes(runner, table):
 
 
 def check_calls(table, item, calls):
-    """The worst call of a range, read and written."""
+    """The largest errors of a range's calls, for reads and for writes."""
     is_large_copy = item["size_bytes"] >= GIB and item["kind"] in ("copy_kernel", "memcpy_d2d")
     dirty = 0 if is_large_copy else DIRTY_L2_BYTES
     for key, slack in (("read_bytes", 0), ("write_bytes", dirty)):

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases: programs that show one finding each. The rules must find it where it is, and not where it is not."""
+"""Case programs, one for each finding. The rules must report it where it exists, and nowhere else."""
 import json
 import os
 import subprocess
 
 SECTORS_SHARE = 0.01
-CONFLICTS_SHARE = 0.02  # beyond what the layout says
+CONFLICTS_SHARE = 0.02  # allowed above the share that the layout implies
 IDLE_POINTS = 0.03
-# With as many loaders as cores, main and the profiler take time from them.
+# With one loader per core, the main thread and the profiler take CPU time from the loaders.
 CROWDED_POINTS = 0.10
 
 
 def findings(runner, name):
-    """Of the trace of the run NAME."""
+    """Findings in the trace of the run NAME."""
     command = [os.path.join(runner.bin, "rangefinder"), "report", os.path.join(runner.out, name, "trace"),
                "--section", "findings", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beside other tools that want CUPTI or the counters: nobody crashes, nobody's trace is empty in silence.
+"""Together with other tools that use CUPTI or the counters: no crash, and no empty trace without a message.
 
-The table that follows from it is docs/coexistence.md.
+The results are in docs/coexistence.md.
 """
 import glob
 import json
@@ -17,7 +17,7 @@ OWN_SIGN = "rangefinder: "
 
 
 class Ran:
-    """One run: exit code, both outputs, our traces."""
+    """One run: exit code, stdout, stderr, our traces."""
 
     def __init__(self, runner, name, command, environment=None):
         self.folder = os.path.join(runner.out, name)
@@ -59,7 +59,7 @@ def run_verb(runner, *options):
 
 
 def check_ours(table, name, ran, kernels=None):
-    """`kernels`: how many there must be; None: some, or a line of ours says why there are none."""
+    """`kernels`: the expected number; None: at least one, or a message of ours gives the reason for none."""
     found, said = ran.count("kernel"), ran.own_lines()
     first = said[0][:160] if said else "no line"
     if kernels is not None:
@@ -79,7 +79,7 @@ def check_code(table, name, ran, code=0):
 
 
 def torch_profiler(runner, table):
-    """PyTorch's profiler keeps CUPTI once it had it; with TEARDOWN_CUPTI=1 it gives it back."""
+    """PyTorch's profiler keeps CUPTI after its use; with TEARDOWN_CUPTI=1 it releases CUPTI."""
     for order, start, teardown in (("before", "on", "0"), ("after", "on", "0"), ("yielded", "on", "0"),
                                    ("yielded", "on", "1"), ("after", "off", "0")):
         name = f"torch.profiler {order}, --start {start}, TEARDOWN_CUPTI={teardown}"
@@ -115,7 +115,7 @@ def check_torch_profiler(table, name, ran, order, start, teardown):
 
 
 def windows_of(ran):
-    """Which of the program's ranges have kernels with us."""
+    """The program's ranges that have kernels in our trace."""
     found = {"outside": False, "behind": False, "profiled": False}
     names = {}
     for line in ran.lines():
@@ -129,7 +129,7 @@ def windows_of(ran):
 
 
 def around(runner, table, tool, wrap, said_by_tool):
-    """`wrap` before the probe, and before `rangefinder run` with the probe."""
+    """Runs the probe, and `rangefinder run` with the probe, each under `wrap`."""
     probe = [os.path.join(runner.bin, "many_gpus"), "--gpus", "1", "--mib", "16"]
     for name, command in ((f"run -- {tool}", [*run_verb(runner), *wrap, *probe]),
                           (f"{tool} run --", [*wrap, *run_verb(runner), *probe])):
@@ -149,7 +149,7 @@ def installed(table, tool):
 
 
 def ncu(runner, table):
-    """It refuses to start beside an injected library, and says so."""
+    """It refuses to start with an injected library, and reports that."""
     path = installed(table, "ncu")
     if path is None:
         return
@@ -181,7 +181,7 @@ def cuda_gdb(runner, table):
 
 
 def second_copy(runner, table):
-    """Another copy of the library, as NVTX's and as the driver's."""
+    """A second copy of the library, injected by NVTX and by the driver."""
     copy = os.path.join(runner.out, "copy", "librangefinder.so")
     os.makedirs(os.path.dirname(copy), exist_ok=True)
     shutil.copy(runner.injection_library, copy)
@@ -192,12 +192,12 @@ def second_copy(runner, table):
                        "NVTX_INJECTION64_PATH": runner.injection_library} | variables
         ran = Ran(runner, name.replace(" ", "_").replace("'", ""), probe, environment).end()
         check_code(table, name, ran)
-        # The kernels are there once, however many copies are.
+        # Each kernel is recorded once, for any number of copies.
         check_ours(table, name, ran, kernels=5)
 
 
 def one_gpu_twice(runner, table):
-    """Two processes with counters on one GPU: traces of both, bytes of one at least."""
+    """Two processes with counters on one GPU: both have traces, at least one has bytes."""
     probe = [os.path.join(runner.bin, "many_gpus"), "--gpus", "1", "--mib", "512", "--repeat", "4000"]
     for mode in ("sampled", "exact"):
         command = [os.path.join(runner.bin, "rangefinder"), "run", "--quiet", "--counters", mode, "--", *probe]

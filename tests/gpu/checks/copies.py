@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies and memsets, form by form; managed memory."""
+"""Every form of copy and memset; managed memory."""
 
 
 def copy_storm(runner, table):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extended NVTX payloads of a trace, decoded by the schemas that it holds (schema/README.md).
+"""Extended NVTX payloads of a trace, decoded with the trace's own schemas (schema/README.md).
 
-Written on its own over NVTX's description of payloads, so that it does not share a fault with the
+Written independently from NVTX's description of payloads, so that it does not share errors with the
 project's reader.
 """
 import struct
@@ -13,7 +13,7 @@ _FORMATS = {"int": "i", "unsigned int": "I", "size": "Q", "uint64": "Q", "int64"
 
 class Payloads:
     def __init__(self, lines):
-        """`lines`: those of payload_schema."""
+        """`lines`: the payload_schema lines of the trace."""
         self._definitions = {(line.get("domain", 0), line["id"]): line["definition"] for line in lines}
 
     def decode(self, domain, schema, data):
@@ -24,7 +24,7 @@ class Payloads:
             names = self._definitions.get((domain, entry["type"]), {}).get("entries")
             letter = _FORMATS.get(entry["type"]) or ("i" if names is not None else None)
             if letter is None:
-                break  # where the next one lies is not known
+                break  # the offset of the next entry is unknown
             size = struct.calcsize(letter)
             at = entry.get("offset") or (at + size - 1) // size * size
             value, = struct.unpack_from("<" + letter, raw, at)

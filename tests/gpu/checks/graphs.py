@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of CUDA graphs: all there, and under the range they were captured in."""
+"""Kernels of CUDA graphs: all recorded, and under the range in which they were captured."""
 
 
 def graph_replay(runner, table):
@@ -12,7 +12,7 @@ def graph_replay(runner, table):
     by_path = trace.kernels_by_path()
     for item in captured["paths"]:
         table.equal(f"{item['path']}: kernels", item["kernels"], by_path[tuple(item["path"].split("/"))])
-    # Nodes added by hand belong to where they were added or, if that was not seen, to the launch.
+    # Nodes added explicitly belong to the range of that call or, if it was not recorded, to the launch's.
     of_built = by_path[("graph_replay", "build")] + by_path[("graph_replay", "replay built")]
     table.equal("graph_replay: kernels of the built graph", built["kernels"], of_built)
     for kind in ("memcpy", "memset"):
@@ -22,6 +22,6 @@ def graph_replay(runner, table):
     balance = trace.end.get("launches", {}).get("graph", {})
     table.equal("graph_replay: graph launches", expected["graph_launches"], balance.get("launched"))
     table.equal("graph_replay: graph launches recorded", expected["graph_launches"], balance.get("recorded"))
-    # Those of its child graph were not seen made: CUPTI tells of the copy alone.
+    # The child graph's nodes have no record of their creation: CUPTI reports only the copy.
     unseen = by_path[("graph_replay", "replay built")]
     table.equal("graph_replay: losses", {"graph_nodes_unseen": unseen} if unseen else {}, trace.loss)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing is lost, and memory does not grow: launch_storm. Streams, events, memory: multi_stream. Names of kernels
-whose module is gone: unloaded_modules."""
+"""launch_storm: no loss, no memory growth. multi_stream: streams, events, memory. unloaded_modules: names of kernels
+whose module is unloaded."""
 from collections import Counter
 
 MIB = 1 << 20

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several GPUs: in one process, in a process each, and NCCL between them."""
+"""Several GPUs: in one process, with one process per GPU, and with NCCL between them."""
 import glob
 import json
 import os
@@ -17,12 +17,12 @@ from checks.windows import OnRequest, end_line, lost, trace_lines
 
 MIB = 1 << 20
 EXACT_SHARE, SAMPLED_SHARE = 0.01, 0.03
-DIRTY_L2_BYTES = 4 * MIB  # a launch: what writes may differ by (bytes_moved.py)
+DIRTY_L2_BYTES = 4 * MIB  # per launch: allowed difference of written bytes (bytes_moved.py)
 THREADS, LAUNCHES = 8, 200_000
-MOST_COST = 1.15  # of a launch on two GPUs against one; the noise of two runs is in it
-TOGETHER_NS = 50_000_000  # windows that were asked for at one time begin within this
+MOST_COST = 1.15  # cost of a launch on two GPUs relative to one; includes the noise of two runs
+TOGETHER_NS = 50_000_000  # windows requested at one time begin within this
 PATIENCE_S = 60
-MOST_SAMPLES_LOST = 50_000  # a second of them
+MOST_SAMPLES_LOST = 50_000  # one second of samples
 
 
 def rank_folders(out):
@@ -30,7 +30,7 @@ def rank_folders(out):
 
 
 def check_gpu(table, name, item, trace, mode, row):
-    """One GPU's work: on that GPU, with all its bytes. `row` of `report --json`."""
+    """Checks that one GPU's work is on that GPU, with all its bytes. `row`: from `report --json`."""
     gpu, top = item["gpu"], item["range"]
     kernels, uploads = Counter(), Counter()
     for line in trace_lines(trace):
@@ -51,7 +51,7 @@ def check_gpu(table, name, item, trace, mode, row):
 
 
 def report_rows(runner, folder):
-    """{path: row} of the report's modules: sampled bytes are shared over them here."""
+    """{path: row} of the report's modules. The report distributes the sampled bytes over them."""
     command = [os.path.join(runner.bin, "rangefinder"), "report", "--json", folder]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
@@ -85,7 +85,7 @@ def one_process(runner, table):
         table.row(f"{name}: GPUs", ">= 2", len(expected["gpus"]), len(expected["gpus"]) >= 2)
         table.equal(f"{name}: counters", mode, trace.lines["header"][0]["counters"])
         check_gpus(runner, table, name, expected["gpus"], os.path.join(runner.out, name, "trace"), mode)
-        # While sampling of the second GPU is set up, the first one's samples may run over; the program waits then.
+        # While sampling of GPU 1 is set up, samples of GPU 0 may overflow. The program waits then.
         samples = trace.loss.pop("samples_lost", 0)
         table.row(f"{name}: samples lost while sampling begins", f"<= {MOST_SAMPLES_LOST}", samples,
                   samples <= MOST_SAMPLES_LOST)
@@ -93,7 +93,7 @@ def one_process(runner, table):
 
 
 def launch_cost(runner, table):
-    """What recording adds to a launch from 8 threads, over two GPUs and over one."""
+    """Cost of recording per launch from 8 threads, on two GPUs and on one."""
     cost = {}
     for gpus in (1, 2):
         command = [f"{runner.bin}/launch_storm", "--threads", str(THREADS), "--launches", str(LAUNCHES), "--gpus",
@@ -147,7 +147,7 @@ def free_port():
 
 
 def nccl(runner, table):
-    # Not --standalone: it asks for the host's name, which not every machine can resolve.
+    # Not --standalone: it resolves the host's name, which fails on some machines.
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "1", "--nproc-per-node", "2",
                 "--master-addr", "127.0.0.1", "--master-port", str(free_port())]
     command = [*launcher, runner.program("collectives.py")[1]]
@@ -164,7 +164,7 @@ def nccl(runner, table):
 
 
 def check_together(runner, table, expected, out):
-    """Both ranks on one time line, and who waited for whom."""
+    """Both ranks on one time line, and which rank waited for which."""
     command = [f"{runner.bin}/rangefinder", "report", "--json", out]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     report = json.loads(done.stdout)
@@ -178,7 +178,7 @@ def check_together(runner, table, expected, out):
 
 
 def check_operations(table, rank, expected, trace):
-    """NVTX ranges with their payloads, and kernels inside of them."""
+    """NVTX ranges with their payloads, and the kernels inside them."""
     calls = calls_of(trace, "NCCL")
     for name, wanted in expected["operations"].items():
         count, sizes, reductions = calls.get("nccl" + name, (0, Counter(), Counter()))
@@ -194,7 +194,7 @@ def check_operations(table, rank, expected, trace):
 
 
 def check_communication(runner, table, rank, expected, folder):
-    """The report's own answer."""
+    """Results as the report shows them."""
     command = [f"{runner.bin}/rangefinder", "report", "--json", "--section", "communication", folder]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode != 0:
@@ -215,7 +215,7 @@ def check_communication(runner, table, rank, expected, folder):
 
 
 def attach_all(runner, table):
-    """Two idle processes, a GPU each: one window of a second on both at one time."""
+    """Two idle processes with one GPU each: a window of one second on both at the same time."""
     runtime = tempfile.mkdtemp(prefix="rangefinder-ranks-")
     try:
         with OnRequest(runner, runtime, RANGEFINDER_START="off", CUDA_VISIBLE_DEVICES="0", RANK="0",

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every NVTX form in the trace: counts, texts, paths, payloads, and the mistakes counted as losses."""
+"""Every NVTX form in the trace: counts, texts, paths, payloads. Misuse is counted as a loss."""
 import math
 
 LONGEST_NAME = 16 * 1024  # bytes kept of a name
 
 
 def _text(in_hex):
-    """As the trace has it: what is not UTF-8 became U+FFFD; cut where the trace cuts."""
+    """The text as in the trace: invalid UTF-8 becomes U+FFFD; cut at the same length."""
     return bytes.fromhex(in_hex).decode("utf-8", "replace")
 
 
@@ -18,7 +18,7 @@ def _same(expected, found):
 
 
 def _is_value(payload, line):
-    found = line.get("payload", 0)  # 0 is left out
+    found = line.get("payload", 0)  # 0 is omitted
     if payload["type"] in ("f64", "f32"):
         return math.isclose(float(found), float(payload["value"]), rel_tol=1e-7)
     return int(found) == int(payload["value"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs under Rangefinder with a time limit, keeps what they leave, collects rows of the table."""
+"""Runs programs under Rangefinder with a time limit, keeps their files, collects rows of the result table."""
 import json
 import os
 import shutil
@@ -11,7 +11,7 @@ from checks.trace import Trace
 
 
 class Failed(Exception):
-    """A step without which the check cannot go on."""
+    """A step failed that the check cannot continue without."""
 
 
 class Table:
@@ -34,7 +34,7 @@ class Table:
 
 
 class Runner:
-    """One folder a run: stdout, stderr, the trace."""
+    """One folder per run: stdout, stderr, the trace."""
 
     def __init__(self, table, out, build, repository):
         self.table = table
@@ -64,8 +64,8 @@ class Runner:
         return json.loads(lines[-1])
 
     def traced(self, name, command, options=(), timeout_s=300, threads=True):
-        """Under `rangefinder run`, without counters unless the options ask for some; returns (the program's
-        JSON, Trace). The trace must be valid."""
+        """Under `rangefinder run`, by default without counters; returns (the program's JSON, Trace).
+        The trace must be valid."""
         if "--counters" not in options:
             options = ["--counters", "off", *options]
         trace = self._trace_folder(name)
@@ -74,7 +74,7 @@ class Runner:
         return expected, self.validated(name, trace, threads)
 
     def with_variable(self, name, command, timeout_s=300):
-        """With nothing but CUDA_INJECTION64_PATH (and where to write)."""
+        """With only CUDA_INJECTION64_PATH and the output folder set."""
         trace = self._trace_folder(name)
         environment = {"CUDA_INJECTION64_PATH": self.injection_library, "RANGEFINDER_OUT": trace}
         expected = self.plain(name, command, timeout_s, environment)
@@ -96,7 +96,7 @@ class Runner:
 
 
 def _run_limited(command, out, err, timeout_s, environment):
-    """Exit code, or None: it ran out of time and was killed with all it had started."""
+    """Exit code. None: the time limit ended, and the process and its children were killed."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment,
                                start_new_session=True)
     try:
@@ -105,7 +105,7 @@ def _run_limited(command, out, err, timeout_s, environment):
         return None
     finally:
         try:
-            os.killpg(process.pid, signal.SIGKILL)  # what it left behind; its group is its own
+            os.killpg(process.pid, signal.SIGKILL)  # children still running; the process has its own group
         except ProcessLookupError:
             pass
         process.wait()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows that are asked for while a program is still on its way to its GPU.
+"""Windows requested while a program still initialises its GPU.
 
-Of 85 such starts of RT-DETR on H200s 15 had windows without one kernel record, all but the first of that process
-(docs/decisions.md, "A window waits for the driver"). RANGEFINDER_STARTS is how many are made.
+Of 85 such starts of RT-DETR on H200s, 15 had windows without a kernel record: all windows but the process's first
+(docs/decisions.md, "A window waits for the driver"). RANGEFINDER_STARTS: number of starts.
 """
 import os
 import shutil
@@ -13,9 +13,9 @@ import time
 from checks.windows import PATIENCE_S, Control, end_line, injected_environment
 
 STARTS = int(os.environ.get("RANGEFINDER_STARTS", "20"))
-WINDOWS_S = (2.5, 0.2, 0.2)  # the first lasts until RT-DETR has begun to launch
+WINDOWS_S = (2.5, 0.2, 0.2)  # the first window lasts until RT-DETR launches
 BETWEEN_S = 0.6
-# Calls that were under way at an edge of the window: their kernels may be in it without them, and the other way.
+# Calls in progress at a window's edge: the window may hold only the call, or only its kernel.
 MOST_AT_THE_EDGES = 5
 
 

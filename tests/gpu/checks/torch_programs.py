@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch programs: kernels carry the path of their module, forward and backward."""
+"""PyTorch programs: each kernel has the path of its module, forward and backward."""
 from collections import Counter
 
 MOST_WITHOUT_PATH = 0.01
 LEAST_BACKWARD_WITH_MODULE = 0.95
-# Of RTDetrForObjectDetection: parts, and layers below each of them.
+# Modules of RTDetrForObjectDetection, and the number of layers below each.
 RTDETR_MODULES = [
     "model/backbone", "model/backbone/model/encoder/stages/0", "model/backbone/model/encoder/stages/1",
     "model/backbone/model/encoder/stages/2", "model/backbone/model/encoder/stages/3", "model/encoder",
@@ -14,14 +14,14 @@ RTDETR_MODULES = [
 
 
 def hf_rtdetr_variable(runner, table):
-    """Ranges by the program's own hooks, the profiler by one variable."""
+    """Ranges from the program's own hooks; the profiler is injected by one variable."""
     command = [*runner.program("hf_rtdetr.py"), "--iterations", "20", "--hooks"]
     result, trace = runner.with_variable("hf_rtdetr_variable", command, timeout_s=400)
     check_rtdetr(table, "hf_rtdetr_variable", result, trace, calls=result["iterations"] + result["warmup"])
 
 
 def hf_rtdetr_modules(runner, table):
-    """Ranges by --torch-modules."""
+    """Ranges from --torch-modules."""
     command = [*runner.program("hf_rtdetr.py"), "--iterations", "20"]
     result, trace = runner.traced("hf_rtdetr_modules", command, ["--torch-modules"], timeout_s=400)
     check_rtdetr(table, "hf_rtdetr_modules", result, trace, calls=result["iterations"] + result["warmup"])
@@ -66,7 +66,7 @@ def check_rows(table, name, trace, calls, fields):
     for path in RTDETR_MODULES:
         row = trace.module(path) or {}
         values = {field: row.get(field) for field in fields}
-        # a module that the L2 feeds whole may read nothing from DRAM: 0 is a value, absence is not
+        # a module whose data is all in the L2 may read 0 bytes from DRAM: 0 is valid, absence is not
         ok = all(value is not None for value in values.values()) and values["gpu_ns"] > 0
         table.row(f"{name}: {path}", " ".join(fields), " ".join(map(str, values.values())), ok)
 

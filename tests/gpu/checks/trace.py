@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace in memory: the lines of all segments by kind, names and paths resolved (schema/README.md).
 
-Written on its own over the format's description, so that it does not share a fault with the
+Written independently from the format's description, so that it does not share errors with the
 project's reader.
 """
 import glob
@@ -9,7 +9,7 @@ import json
 import os
 from collections import Counter, defaultdict
 
-# `t` of lines that are kept one by one; launches are only counted (there are millions of them).
+# `t` of lines that are kept individually; launches are only counted (there may be millions).
 _NAMING = {"thread", "domain", "category", "payload_schema", "stream", "gpu", "kernel_name"}
 _KEPT = _NAMING | {"memcpy", "memset", "exact", "range", "mark", "alloc", "free", "event_record", "stream_wait",
                    "sync", "capture", "header", "end"}
@@ -18,7 +18,7 @@ _KEPT = _NAMING | {"memcpy", "memset", "exact", "range", "mark", "alloc", "free"
 class Trace:
     """`kernels` counts (path id, graph or 0, thread of the launch) triples.
 
-    `threads` False: launches are not read, their thread is 0; for traces of millions of them.
+    `threads` False: launch lines are not read, and the thread is 0. For traces of millions of launches.
     """
 
     def __init__(self, folder, threads=True):
@@ -31,13 +31,13 @@ class Trace:
         self._kernel_keys = Counter()
         self._kernel_names = Counter()  # ids
         self._recorded = set()  # correlation ids of kernel lines
-        # Its own segments lie at the top; below are those of child processes, or of ranks.
+        # Its own segments are at the top level; subfolders hold those of child processes or ranks.
         where = glob.escape(folder)
         segments = sorted(glob.glob(os.path.join(where, "trace-*.ndjson"))) or sorted(
             glob.glob(os.path.join(where, "**", "trace-*.ndjson"), recursive=True))
         if not segments:
             raise FileNotFoundError(f"no trace-*.ndjson under {folder}")
-        self._seen = set()  # lines that name things come again in every segment
+        self._seen = set()  # every segment repeats the lines that define names
         for segment in segments:
             with open(segment, encoding="utf-8") as lines:
                 for line in lines:
@@ -68,7 +68,7 @@ class Trace:
                     return
                 self._seen.add(line)
             self.lines[kind].append(record)
-            if kind == "exact" and "corr" in record:  # in place of a launch line
+            if kind == "exact" and "corr" in record:  # replaces the launch line
                 self._thread_of[record["corr"]] = record["thread"]
 
     def _resolve_threads(self):
@@ -77,7 +77,7 @@ class Trace:
         self._kernel_keys.clear()
 
     def path(self, path_id):
-        """Names, outermost first; () is outside of any range."""
+        """Names, outermost first; (): outside any range."""
         names = []
         while path_id:
             path_id, name = self._paths[path_id]

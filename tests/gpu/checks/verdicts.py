@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A script of checks: runs those that were asked for and prints a line PASS or FAIL for each row."""
+"""Main function of check scripts: runs the requested checks, prints a line PASS or FAIL for each row."""
 import argparse
 import os
 import shutil
@@ -19,7 +19,7 @@ class Verdicts(Table):
 
 
 def gpu_count(build):
-    """GPUs that the probes see."""
+    """Number of GPUs that the probes can use."""
     probe = os.path.join(build, "bin", "many_gpus")
     if not os.path.exists(probe):
         return 0, f"{probe} is not built (it needs nvcc)"
@@ -32,7 +32,7 @@ def gpu_count(build):
 
 
 def main(about, checks, repository, gpus):
-    """Exit code: 0 all passed, 1 a check failed, 77 there are not as many GPUs."""
+    """Exit code: 0 all passed, 1 a check failed, 77 too few GPUs."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--only", action="append", choices=list(checks), help="this check (may be repeated)")
     parser.add_argument("--out", help="keep logs and traces here")
@@ -62,6 +62,6 @@ def _run(name, check, runner, table):
         check(runner, table)
     except Failed as error:
         table.row(name, "runs", str(error), False)
-    except Exception as error:  # a trace that is not as the schema says: a failure of this check, not of all
+    except Exception as error:  # a trace that violates the schema fails this check only
         table.row(name, "no exception", repr(error)[:300], False)
     print(f"  ({name}: {time.monotonic() - began:.0f} s)", flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows of a program that runs: in time, complete, and without growth over many of them."""
+"""Windows of a running program: on time, complete, and without growth over many windows."""
 import collections
 import glob
 import json
@@ -13,7 +13,7 @@ import time
 
 PATIENCE_S = 30
 FIRST_PATIENCE_S = 5
-START_S = STOP_S = 0.5  # start to the first record on disk; stop to the complete file, the GPU being idle
+START_S = STOP_S = 0.5  # from start to the first record on disk; from stop to the complete file, with an idle GPU
 CYCLES = int(os.environ.get("RANGEFINDER_WINDOW_CYCLES", "1000"))
 GROWTH_KIB, GROWTH_GPU_MIB = 8192, 64
 
@@ -46,7 +46,7 @@ def injected_environment(runner, runtime, **variables):
 
 
 class OnRequest:
-    """workloads/probes/on_request with the library in it, and a client of its control socket."""
+    """workloads/probes/on_request with the library injected, and a client of its control socket."""
 
     def __init__(self, runner, runtime=None, **variables):
         self.runtime = runtime or tempfile.mkdtemp(prefix="rangefinder-windows-")
@@ -94,7 +94,7 @@ def end_line(folder):
 
 
 def lost(end):
-    """Ranges that are open at the end of a window are no loss of data."""
+    """Ranges open at the end of a window are not counted as lost data."""
     return {cause: count for cause, count in end["loss"].items() if cause != "nvtx_unclosed"}
 
 
@@ -130,7 +130,7 @@ def whole_lines(folder):
 
 
 def work_in_flight(runner, table):
-    """Kernels that run when a window ends are in it, those that run when it begins are not."""
+    """A window contains kernels running at its end, but not kernels running at its start."""
     with OnRequest(runner, RANGEFINDER_START="off") as program:
         program.ask("start")
         program.do("spin 300")
@@ -167,7 +167,7 @@ def cycles(runner, table):
         program.do("storm on")
         all_lost, kernels, before = {}, 0, None
         for cycle in range(CYCLES + 20):
-            if cycle == 20:  # what is made once is there by now
+            if cycle == 20:  # one-time allocations are done by now
                 before = program.resources()
             folder = f"{program.runtime}/cycle"
             program.ask("start", out=folder)

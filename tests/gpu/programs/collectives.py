@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torchrun … collectives.py [--steps N]: collectives of known sizes beside work of one's own, a GPU a rank.
+"""torchrun … collectives.py [--steps N]: collectives of known sizes overlapped with other work, one GPU per rank.
 
-Rank 0 prints what a profiler must find in each rank: operations of NCCL with calls and bytes a call, as
-NCCL counts them (what one rank sends or gets).
+Rank 0 prints what a profiler must find in each rank: NCCL's operations with calls and bytes per call, as
+NCCL counts them (bytes that one rank sends or receives).
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ BYTES = 4 * ELEMENTS
 def step(rank, world, data, parts, matrix):
     with torch.cuda.nvtx.range("compute"):
         product = matrix @ matrix
-    with torch.cuda.nvtx.range("gradients"):  # beside the next product
+    with torch.cuda.nvtx.range("gradients"):  # overlaps the next product
         pending = dist.all_reduce(data, async_op=True)
         product = product @ matrix
         pending.wait()

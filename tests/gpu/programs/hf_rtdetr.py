@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hugging Face's RT-DETR (R50) with random weights, fp16, 640 x 640, no downloads.
 
-Prints one JSON line: milliseconds a forward. --hooks: one NVTX range a module, named by the last
-component of its name, as a user would write it; without it the program knows nothing of NVTX.
+Prints one JSON line: milliseconds per forward. --hooks: one NVTX range per module, named by the last
+component of its name, as a user would write it. Without --hooks the program does not use NVTX.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ from transformers import RTDetrConfig, RTDetrForObjectDetection
 
 
 def add_ranges(model):
-    """A range a module that is called, nested as the calls are; never-called levels are pushed too."""
+    """One range per called module, nested as the calls are. Levels that are never called are pushed too."""
     push, pop = torch.cuda.nvtx.range_push, torch.cuda.nvtx.range_pop
     names = {module: tuple(name.split(".")) if name else () for name, module in model.named_modules()}
     opened = []  # (name of the module, ranges pushed)
@@ -50,8 +50,8 @@ def main():
         raise SystemExit("hf_rtdetr: PyTorch sees no GPU")
 
     torch.manual_seed(0)
-    # The default configuration is R50 with a randomly initialised backbone of its own. Converted on
-    # the CPU: on the GPU each parameter would cost a kernel that belongs to no module.
+    # The default configuration is R50 with a randomly initialised backbone. It is converted on the CPU:
+    # on the GPU each parameter would need a kernel that belongs to no module.
     model = RTDetrForObjectDetection(RTDetrConfig(num_labels=80)).eval().half().cuda()
     pixels = torch.rand(options.batch, 3, 640, 640).half().cuda()
     if options.hooks:

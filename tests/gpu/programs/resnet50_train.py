@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training steps of torchvision's ResNet-50 on synthetic data: fp32, SGD, no autocast.
 
-Knows nothing of NVTX. Prints one JSON line.
+Does not use NVTX. Prints one JSON line.
 """
 import argparse
 import json

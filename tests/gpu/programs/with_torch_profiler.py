@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """with_torch_profiler.py before|after|yielded: the same matrix products with torch.profiler around some.
 
-before   torch.profiler starts before CUDA does, so it is the first to ask for CUPTI
-after    CUDA has started, and whoever is loaded with it, before torch.profiler does
+before   torch.profiler starts before CUDA, so it is the first to subscribe to CUPTI
+after    torch.profiler starts after CUDA and the libraries injected with it
 yielded  as `after`, within rangefinder_control.yielded()
 
-Prints one JSON line: kernels that torch.profiler has seen, and how many there were.
+Prints one JSON line: kernels that torch.profiler recorded, and kernels launched.
 """
 import contextlib
 import json

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// counters HOW: what exact counters must cope with. Grids number the launches of a run.
+// counters HOW: difficult cases for exact counters. The grid size is the number of the launch.
 //
-//   ranges       three launches in each of two ranges, some between and outside of them
-//   threads      two threads take turns, each in a range of its own
+//   ranges       three launches in each of two ranges, and some outside them
+//   threads      two threads alternate, each in its own range
 //   streams      one range with launches in two streams
 //   kernels      three kernels of different names, in the ranges a/b and c
 //   later NAME   a kernel NAME that waits for a launch into another stream, then ordinary ones
 //   value        a stream that waits for a value, then ordinary launches
 //   destroy      a stream is destroyed with work in it
-//   contexts     two contexts on one GPU, of which one is destroyed
+//   contexts     two contexts on one GPU; one is destroyed
 //   handover     two contexts on one GPU launch until the second one has its counters
-//   quiet        launches, then none until the counters are free, then launches
-//   gpus N       a thread and a context on each of N GPUs
-//   together     four threads launch for the first time, in one context, at once
-//   beside       memory in a context on GPU 0, work in one on GPU 1 only
-//   capture      a capture that takes long, after launches
+//   quiet        launches, a pause until the counters are released, launches
+//   gpus N       one thread and one context on each of N GPUs
+//   together     four threads make their first launch in one context at once
+//   beside       memory in a context on GPU 0, work only in one on GPU 1
+//   capture      launches, then a long stream capture
 #include <dlfcn.h>
 
 #include <condition_variable>
@@ -38,7 +38,7 @@ CUstream make_stream() {
   return stream;
 }
 
-/// The context that holds its GPU's counters; 0 also where nobody profiles this program.
+/// The context that holds its GPU's counters; 0 if none does or no profiler is loaded.
 std::uint32_t counters_held_by() {
   void* const cupti = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY);
   if (cupti == nullptr) return 0;
@@ -62,7 +62,7 @@ void launch_in_ranges(const Gpu& gpu) {
   }
 }
 
-/// Two threads, one step at a time: 0 launches, 1 launches, 0 launches again, and so on.
+/// Two threads launch in turn: 0, 1, 0, and so on.
 void take_turns(const Gpu& gpu) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -102,7 +102,7 @@ void launch_by_name() {
   for (CUfunction const function : functions) Gpu::launch_one(function);
 }
 
-/// Launches that nothing waits for, in two streams. Each is waited for, so that what is in flight is known.
+/// Independent launches in two streams. The host waits for each, so that the work in flight is known.
 void launch_ordinary(const Gpu& gpu, CUstream first, CUstream second, unsigned from) {
   const Range range("ordinary");
   for (unsigned i = 0; i < 6; ++i) {
@@ -196,7 +196,7 @@ void use_gpus(int count) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// As processes of several ranks do, all of which touch the first GPU.
+/// As in a run of several ranks, all of which have a context on the first GPU.
 void work_beside() {
   const Gpu first(0);
   CUdeviceptr memory = 0;

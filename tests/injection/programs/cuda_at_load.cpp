@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library that uses CUDA while it is loaded, and again while it is unloaded: the loader's lock is this
-// thread's then, and no other thread can load anything or look a function up.
+// A library that uses CUDA during dlopen and dlclose. This thread then holds the loader's lock, so no other
+// thread can load a library or look up a symbol.
 #include "tests/injection/programs/gpu.h"
 
 namespace {

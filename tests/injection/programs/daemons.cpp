@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What programs do that become daemons, between 10 launches in work/step and 10 more:
+// What daemons do at their start, between 10 launches in work/step and 10 more:
 //
-//   closefrom   they close all files that they do not know, have their own with those numbers, and fork
-//   chdir       they go to another folder
-//   exec PROGRAM ARGS…   they become another program; no 10 launches more
-//   streams     they have no standard streams, and go on having none
-//   remove folder|file   somebody clears away what there is of a trace; 10 launches a second later
-//   setuid N    root becomes a user who may write nowhere; N launches before and after
+//   closefrom   closes all unknown file descriptors, reuses their numbers, and forks
+//   chdir       changes the working directory
+//   exec PROGRAM ARGS…   execs another program; the second 10 launches do not happen
+//   streams     has no standard streams, before and after
+//   remove folder|file   another process deletes the trace; 10 launches one second later
+//   setuid N    root becomes a user without write permission; N launches before and after
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// exits HOW [ALIVE_MS]: 50 launches in work/step, then ALIVE_MS of host work, then the end.
-// inside-exit, inside-_exit and inside-fork do it in a signal handler that runs in a launch;
-// late: after it, in a handler of exit() that was there before CUDA, 10 launches more.
+// exits HOW [ALIVE_MS]: 50 launches in work/step, ALIVE_MS of host work, then the process ends by HOW.
+// inside-exit, inside-_exit and inside-fork: in a signal handler that interrupts a launch.
+// late: 10 more launches in an exit() handler that was registered before CUDA's.
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -26,7 +26,7 @@ void at_exit() {
   std::puts("the program's own exit handler ran");
 }
 
-/// Other threads launch without end; the process must end all the same.
+/// Other threads launch forever. The process must end nevertheless.
 void exit_while_others_launch(const Gpu& gpu) {
   for (int i = 0; i < 4; ++i) {
     std::thread([&gpu] {
@@ -34,7 +34,7 @@ void exit_while_others_launch(const Gpu& gpu) {
       while (gpu.launch(7) == CUDA_SUCCESS) {
         const Range range("busy");
         (void)gpu.launch(8);
-        take_us(10);  // as two launches do with a real driver
+        take_us(10);  // the time of two launches with a real driver
       }
       for (;;) pause();
     }).detach();
@@ -43,7 +43,7 @@ void exit_while_others_launch(const Gpu& gpu) {
   std::exit(5);
 }
 
-/// A launch in which `handler` runs, on the thread that launches.
+/// Runs `handler` as a signal handler inside a launch, on the launching thread.
 void launch_and_handle(void (*handler)(int)) {
   std::signal(SIGUSR1, handler);
   Gpu::launch_one(Gpu::kernel("_Z12raise_signalPf"));
@@ -60,7 +60,7 @@ void fork_in_a_launch(const Gpu& gpu) {
   std::printf("child: %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-/// By a signal's handler, in the middle of NVTX calls that all bring new names.
+/// Ends in a signal handler that interrupts NVTX calls, each with a new name.
 [[noreturn]] void exit_in_nvtx() {
   std::signal(SIGALRM, [](int) { std::exit(5); });
   const itimerval once{{0, 0}, {0, 20'000}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program with an operator new, a spdlog and an fmt of its own; built once more with libstdc++ inside. It
-// prints how often the profiler's library came to its operator new: never.
+// A program with its own operator new, spdlog and fmt; also built with static libstdc++. It prints how often
+// the profiler's library called its operator new. The expected number is 0.
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
@@ -30,7 +30,7 @@ bool is_profiler(void* caller) {
 
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (is_profiler(__builtin_return_address(0))) ++from_profiler;
-  // Memory that free() must not see: an operator delete that is not this one's would crash.
+  // free() must not get this memory: any other operator delete would crash.
   auto* const whole = static_cast<char*>(std::malloc(bytes + 64));
   if (whole == nullptr) throw std::bad_alloc();
   return whole + 64;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// forks exit|_exit|nvtx: the child of a process that uses CUDA ends so, or uses NVTX before.
-// forks exec PROGRAM ARGS…: the child becomes another program.
-// forks spawn|vfork|system PROGRAM ARGS…: the same by posix_spawn, by vfork, through a shell.
-// forks daemon: only the daemon uses CUDA; its parent has ended by then.
+// forks exit|_exit|nvtx: the child of a CUDA process ends by exit() or _exit(); nvtx: it uses NVTX first.
+// forks exec PROGRAM ARGS…: the child execs another program.
+// forks spawn|vfork|system PROGRAM ARGS…: the same by posix_spawn, by vfork, by a shell.
+// forks daemon: only the daemon uses CUDA, after its parent has ended.
 // forks storm: 20 children while a thread launches.
 // forks first: only the child uses CUDA, and only after the fork.
-// forks handlers: handlers of fork() use NVTX, some registered before CUDA and some after.
-// forks mutex: handlers of fork() take a lock that another thread has while it uses NVTX.
-// forks signal: a signal's handler uses NVTX and forks, in the middle of NVTX calls with new names.
+// forks handlers: atfork handlers use NVTX; some are registered before CUDA and some after.
+// forks mutex: atfork handlers take a lock that another thread holds while it uses NVTX.
+// forks signal: a signal handler uses NVTX and forks. It interrupts NVTX calls with new names.
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -50,7 +50,7 @@ void end_child(const char* how) {
     nvtxMarkA("mark");
     nvtxRangePop();
   }
-  if (cuCtxSynchronize() == CUDA_SUCCESS) _exit(98);  // CUDA is dead in a forked child
+  if (cuCtxSynchronize() == CUDA_SUCCESS) _exit(98);  // CUDA does not work in a forked child
   std::exit(4);
 }
 
@@ -80,7 +80,7 @@ int spawned(char** words) {
   return WEXITSTATUS(status);
 }
 
-// A name that was not there before, without memory: signals' handlers make some, too.
+// A new name, made without allocation because signal handlers use this too.
 struct NewName {
   explicit NewName(std::string_view about) {
     static std::atomic<unsigned> last{0};
@@ -90,7 +90,7 @@ struct NewName {
   std::array<char, 48> text{};
 };
 
-// Whatever makes the library keep something: names, domains, strings, ranges that end elsewhere.
+// Everything that makes the library allocate: names, domains, strings, ranges ended on another thread.
 void use_nvtx(std::string_view about) {
   nvtxDomainHandle_t const domain = nvtxDomainCreateA(NewName(about).text.data());
   nvtxStringHandle_t const string = nvtxDomainRegisterStringA(domain, NewName(about).text.data());
@@ -124,7 +124,8 @@ void fork_in_handlers() {
 
 std::mutex of_application;
 
-// Registered before CUDA, they run after the library's: which has its locks when they wait for this one.
+// Registered before CUDA, these run after the library's handlers. The library then holds its locks while
+// these wait for this one.
 void fork_while_another_has_a_lock() {
   pthread_atfork([] { of_application.lock(); }, [] { of_application.unlock(); },
                  [] { of_application.unlock(); });
@@ -163,8 +164,8 @@ void fork_in_a_signal(int) {
   errno = error;
 }
 
-// Another thread takes the same locks meanwhile. The signal is sent to this thread: one of the process is
-// taken by a thread of the driver while this one is in the handler.
+// Another thread takes the same locks meanwhile. The signal is sent to this thread. A signal to the
+// process would be delivered to a driver thread while this one is in the handler.
 void fork_in_signals(const Gpu& gpu) {
   struct sigaction action {};
   action.sa_handler = fork_in_a_signal;
@@ -174,7 +175,7 @@ void fork_in_signals(const Gpu& gpu) {
     gpu.use_on_this_thread();
     while (forks_left > 0) {
       use_nvtx("another new name ");
-      std::this_thread::sleep_for(std::chrono::microseconds(20));  // or fork() waits long for its turn
+      std::this_thread::sleep_for(std::chrono::microseconds(20));  // or fork() waits long for the locks
     }
   });
   std::thread sender([forking = pthread_self()] {
@@ -190,7 +191,7 @@ void fork_in_signals(const Gpu& gpu) {
   std::printf("%d of 100 children ended well\n", static_cast<int>(forks_ended_well));
 }
 
-// What runs between vfork() and exec() runs in the parent's memory.
+// Code between vfork() and exec() runs in the parent's memory.
 int vforked(char** words) {
   const pid_t child = vfork();
   if (child == 0) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads read the environment without pause while cuInit runs: getenv() there must find what
-// it always finds, and must not crash.
+// Threads call getenv() in a loop while cuInit runs. Results must not change, and no call may crash.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +20,7 @@ int main() {
       while (!done) {
         const char* const value = std::getenv("FIRST_OF_ALL");
         if (value == nullptr || std::strcmp(value, "one") != 0) ++wrong;
-        const char* const nvtx = std::getenv("NVTX_INJECTION64_PATH");  // there or not: it must be readable
+        const char* const nvtx = std::getenv("NVTX_INJECTION64_PATH");  // set or not, the read must not crash
         if (nvtx != nullptr && std::strlen(nvtx) == 0) ++wrong;
         if (std::getenv("NOT_THERE_AT_ALL") != nullptr) ++wrong;
       }
@@ -33,7 +32,7 @@ int main() {
   stay_alive_ms(50);
   done = true;
   for (std::thread& reader : readers) reader.join();
-  // setenv() itself may not be called while others read.
+  // setenv() must not be called while other threads read.
   setenv("AFTER_CUINIT", "two", 1);
   std::printf("wrong answers: %d, after cuInit: %s\n", wrong.load(), std::getenv("AFTER_CUINIT"));
   return 0;

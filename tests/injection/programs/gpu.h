@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the small programs here have in common: the driver, one kernel, NVTX ranges.
+// Shared by the test programs: driver set-up, one kernel, NVTX ranges.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string>
 
-/// Ends the program with status 3 where the driver says no.
+/// Exits with status 3 if the driver returns an error.
 inline void must(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return;
   std::printf("%s failed: %d\n", what, static_cast<int>(result));
@@ -27,8 +27,8 @@ class Range {
   Range& operator=(const Range&) = delete;
 };
 
-/// The kernel `name` of a module that holds nothing else, with no parameters and nothing to do: the fake
-/// driver does not read the module, a real one compiles it.
+/// The empty kernel `name`, the only one of its module. The fake driver does not read the module; a real
+/// driver compiles it.
 inline CUfunction load_kernel(CUmodule* module, const std::string& name) {
   const std::string ptx =
       ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry " + name + "()\n{\n  ret;\n}\n";
@@ -57,7 +57,7 @@ class Gpu {
   [[nodiscard]] CUcontext context() const { return context_; }
   void use_on_this_thread() const { must(cuCtxSetCurrent(context_), "cuCtxSetCurrent"); }
 
-  /// `blocks` tells launches apart in the trace; 0 makes the launch fail.
+  /// `blocks` identifies a launch in the trace; 0 makes the launch fail.
   CUresult launch(unsigned blocks, CUstream stream = nullptr) const {
     return cuLaunchKernel(scale_, blocks, 1, 1, 128, 1, 1, 0, stream, nullptr, nullptr);
   }
@@ -80,7 +80,7 @@ class Gpu {
   CUfunction scale_ = nullptr;
 };
 
-/// A graph of what `launch` puts on `stream`, captured in the range `capture`.
+/// A graph of the work that `launch` submits to `stream`, captured in the range `capture`.
 template <typename Launch>
 CUgraphExec captured_graph(CUstream stream, const Launch& launch) {
   CUgraph graph = nullptr;
@@ -95,14 +95,14 @@ CUgraphExec captured_graph(CUstream stream, const Launch& launch) {
   return exec;
 }
 
-/// Three kernels with grids of `blocks`, and one more each.
+/// Three kernels with grids of `blocks`, `blocks` + 1 and `blocks` + 2.
 inline CUgraphExec captured_graph(const Gpu& gpu, CUstream stream, unsigned blocks) {
   return captured_graph(stream, [&] {
     for (unsigned i = 0; i < 3; ++i) must(gpu.launch(blocks + i, stream), "cuLaunchKernel");
   });
 }
 
-/// Takes time of this processor.
+/// Busy-waits on this CPU.
 inline void take_us(long us) {
   timespec began{}, now{};
   clock_gettime(CLOCK_MONOTONIC, &began);
@@ -111,7 +111,7 @@ inline void take_us(long us) {
   } while ((now.tv_sec - began.tv_sec) * 1'000'000'000 + now.tv_nsec - began.tv_nsec < us * 1000);
 }
 
-/// Keeps a program alive for a while, as work on the host would.
+/// Keeps the program running, as host work would.
 inline void stay_alive_ms(long ms) {
   const timespec pause{ms / 1000, ms % 1000 * 1'000'000};
   nanosleep(&pause, nullptr);

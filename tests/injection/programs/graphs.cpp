@@ -2,8 +2,8 @@
 //
 //   graphs LAUNCHES SECONDS
 //
-// A graph of three kernels, captured in the range `capture`, launched in `replay` so many times, and then on
-// until so many seconds have passed since the first.
+// A graph of three kernels, captured in the range `capture`. It is launched in the range `replay` at least
+// LAUNCHES times, and further until SECONDS have passed since the first launch.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// launches THREADS COUNT: every thread launches COUNT kernels in worker/layer ranges; the
-// main thread copies and fills memory, launches a graph, and has one launch refused.
+// launches THREADS COUNT: every thread launches COUNT kernels in worker/layer ranges. The main
+// thread copies and sets memory, launches a graph, and makes one launch that fails.
 #include <thread>
 #include <vector>
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What programs do in the course of their lives, with 10 launches in work/step each time:
+// Unusual things that programs do, each with 10 launches in work/step:
 //
 //   contexts N       N contexts, one after the other           primary   the primary context, retained twice
 //   reset            the primary context, reset while in use, and again
 //   stack            on a thread with a stack of 128 KiB        threads N on N threads at a time, then N more
 //   cancel           on a thread that is cancelled before      cancel-all  the same, and it starts CUDA, too
-//   storm [FILE]     two threads launch as fast as a real driver lets them, without end; FILE holds when the
-//                    first and the last launch ended, ns since 1970, also after a SIGKILL
+//   storm [FILE]     two threads launch as fast as a real driver lets them, forever; FILE holds the end
+//                    times of the first and last launch, ns since 1970, also after a SIGKILL
 //   modules N        N modules, each unloaded after a few launches of its kernel jit_0000, jit_0001, …
 //   graphs N         the same, with the launches captured into a graph that is launched twice
 //   locale           in the locale that the environment names
 //   dlclose FILE     loads FILE before cuInit, unloads it after
 //   load FILE        loads and unloads FILE, which uses CUDA meanwhile (cuda_at_load.cpp)
-//   sandbox          no socket can be made (seccomp)            pipe      standard error is a pipe nobody
-//   reads
+//   sandbox          no socket can be made (seccomp)            pipe      standard error is a pipe without
+//                                                               a reader
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -84,7 +84,7 @@ void work_on_a_small_stack() {
   const auto run = [](void*) -> void* {
     gpu.use_on_this_thread();
     gpu.work(kLaunches);
-    std::vector<char> text(100'000, 'x');  // the longest of names
+    std::vector<char> text(100'000, 'x');  // longer than any name limit
     text.back() = '\0';
     nvtxRangePushA(text.data());
     nvtxRangePop();
@@ -108,8 +108,7 @@ void work_on_threads(int count) {
   }
 }
 
-// The thread goes on until something that it calls is a place to end at (pthreads(7)); here none is, but the
-// last.
+// The thread runs until it reaches a cancellation point (pthreads(7)). Here only the last call is one.
 void work_on_a_cancelled_thread(bool starts_cuda) {
   const Gpu* const ready = starts_cuda ? nullptr : new Gpu;
   const auto run = [](void* given) -> void* {
@@ -127,7 +126,7 @@ void work_on_a_cancelled_thread(bool starts_cuda) {
   std::printf("cancelled: %s\n", end == PTHREAD_CANCELED ? "yes" : "no");
 }
 
-/// When launches ended, ns since 1970.
+/// End times of launches, ns since 1970.
 struct LaunchTimes {
   std::atomic<std::int64_t> first_ns{0}, last_ns{0};
 
@@ -141,7 +140,7 @@ struct LaunchTimes {
   }
 };
 
-/// In a file, mapped: what is written there outlives the process.
+/// In a mapped file, so that the values remain after the process.
 LaunchTimes* shared_times(const char* path) {
   static LaunchTimes unused;
   if (path == nullptr) return &unused;
@@ -168,7 +167,7 @@ void storm(const char* path) {
   launch();
 }
 
-/// With one kernel, jit_0007.
+/// A module with one kernel, for example jit_0007.
 class Module {
  public:
   explicit Module(int number) {
@@ -224,7 +223,7 @@ void load_what_uses_cuda(const char* file) {
   if (library == nullptr || dlclose(library) != 0) std::exit(3);
 }
 
-/// From now on socket() fails.
+/// Makes socket() fail from now on.
 void forbid_sockets() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mpi_calls: two ranks or more that send to each other around a ring, reduce, gather and scatter known sizes,
-// and launch kernels in between. Ends with status 1 where a result is wrong: the calls must do what MPI says.
+// mpi_calls: two or more ranks send around a ring, reduce, gather and scatter known sizes, with kernel
+// launches in between. Exits with status 1 if an MPI result is wrong.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -24,7 +24,7 @@ bool around(const Ring& ring) {
   std::vector<double> sent(kElements, ring.rank), got(2 * kElements, -1);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(sent.data(), kElements, MPI_DOUBLE, ring.next(), 5, MPI_COMM_WORLD, &request);
-  // Room for more than comes.
+  // A larger buffer than the message needs.
   MPI_Recv(got.data(), 2 * kElements, MPI_DOUBLE, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   bool good = got.front() == ring.before() && got[kElements] == -1;

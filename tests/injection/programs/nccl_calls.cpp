@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nccl_calls VERSION STEPS: the NVTX calls and kernels of NCCL, as its versions make them, without NCCL.
+// nccl_calls VERSION STEPS: without NCCL, makes the NVTX calls and kernels of an NCCL version.
 //
-//   26   from 2.26 on: the payload begins with the communicator; groups are ranges of their own
-//   25   up to 2.25: size and reduction alone; ncclSend and ncclRecv open and close a group inside
+//   26   from 2.26 on: the payload begins with the communicator; groups have their own ranges
+//   25   up to 2.25: only size and reduction; ncclSend and ncclRecv contain a group
 //   0    NCCL_NVTX_DISABLE=1: kernels only
 //
 // A step: compute, all-reduce of 4 MiB (sum), reduce-scatter of 1 MiB (max), a group of a send and a receive

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// no_cuda [init]: NVTX ranges and nothing on the GPU; with `init` CUDA is initialised, but no
-// context is ever made.
+// no_cuda [init]: NVTX ranges without GPU work. With `init` CUDA is initialised, but no context is created.
 #include "tests/injection/programs/gpu.h"
 
 int main(int argc, char**) {

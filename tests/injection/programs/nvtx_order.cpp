@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTX as programs really use it: before cuInit, popped too often, ended twice, left open.
+// NVTX misuse in real programs: before cuInit, too many pops, ended twice, never ended.
 #include "tests/injection/programs/gpu.h"
 
 int main() {

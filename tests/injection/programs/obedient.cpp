@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does what its standard input says, a line at a time, and answers each line when it is done:
+// Executes commands from its standard input, one per line, and answers each line when it is done:
 //
 //   launch N     N launches in the range work/step       push NAME, pop    a range
 //   graph        makes a graph of 3 kernels in the range capture            replay N   launches it N times
 //   profiler start|stop    cuProfilerStart, cuProfilerStop
-//   storm on|off|waits     another thread launches all the while; and waits for it, most of the time
+//   storm on|off|waits     another thread launches continuously; waits: and synchronises most of the time
 //   storm fast             with four ranges a launch           storm modules   in each of 300 modules in turn
 //   hold                   another thread enters a launch, which does not return until `release`
 //   load NAME              a kernel that is launched twice             unload  its module goes
@@ -78,7 +78,7 @@ class Worker {
     return names;
   }
 
-  /// Returns once the launch is under way.
+  /// Returns once the launch has started.
   void hold() {
     in_launch = false;
     released = false;

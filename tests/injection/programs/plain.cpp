@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// plain COUNT: COUNT launches in work/step on one thread, one context, which is destroyed at
-// the end where the second argument is `destroy`; `twice`: then all of it in a second context.
+// plain COUNT [destroy|twice]: COUNT launches in work/step on one thread, in one context. destroy: the
+// context is destroyed at the end. twice: the same again in a second context.
 #include <string_view>
 
 #include "tests/injection/programs/gpu.h"

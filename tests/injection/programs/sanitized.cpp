@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Built with AddressSanitizer and with ThreadSanitizer: two threads, 10 launches in work/step each, and
-// nothing of its own that a sanitizer would report.
+// Built with AddressSanitizer and with ThreadSanitizer: two threads with 10 launches in work/step
+// each. The program has no errors of its own for a sanitizer to report.
 #include <thread>
 
 #include "tests/injection/programs/gpu.h"
 
-// The fake driver frees no modules, as they may be asked for again.
+// The fake driver never frees modules, because a tool may query them late.
 extern "C" {
 [[gnu::visibility("default")]] const char* __lsan_default_suppressions() {
   return "leak:libcuda.so\n";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls on a large stack from a thread whose own stack is mapped right below it. valgrind, which knows of the
-// switch by its distance alone, once took it for 1 MiB of locals that came and went, and the thread's frames
-// with it. Aborts if the large stack did not lie above, or what the call did is not seen.
+// Calls a function on a large stack from a thread whose own stack is mapped right below it. valgrind detects
+// stack switches only by distance. It once mistook this switch for 1 MiB of locals, and invalidated the
+// thread's frames. Aborts if the large stack is not above, or the call's result is not visible.
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -36,7 +36,7 @@ int main() {
   void* const memory =
       mmap(nullptr, kStackBytes + kHoleBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) std::abort();
-  // valgrind maps at the lowest address that is free.
+  // valgrind maps at the lowest free address.
   munmap(static_cast<char*>(memory) + kStackBytes, kHoleBytes);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
