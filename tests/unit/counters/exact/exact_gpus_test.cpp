@@ -123,4 +123,6 @@ TEST_CASE("a library without counter support is not called, and the error gives 
 
   REQUIRE(config != nullptr);
   CHECK(config->error() == library.no_counters);
+  // The building thread still notifies when the configuration can be seen: `gpus` must outlive that.
+  CHECK(gpus.wait_until_built(kShort));
 }
