@@ -13,6 +13,7 @@
 #include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <generated_cuda_meta.h>
+#include <link.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -51,8 +52,26 @@ void load_injection() {
 std::mutex contexts_mutex;
 auto* const contexts = new std::vector<CUcontext>;  // guarded by contexts_mutex; all contexts ever created
 
-/// CUPTI may be loaded at any time; tool() searches until it is.
+/// How many libraries were ever loaded.
+unsigned long long loaded_libraries() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* result) {
+        *static_cast<unsigned long long*>(result) = info->dlpi_adds;
+        return 1;  // every entry has the same count
+      },
+      &count);
+  return count;
+}
+
+/// CUPTI may be loaded at any time; tool() searches until it is. A search reads the disk, so it runs only
+/// after another library was loaded.
 void find_cupti() {
+  static std::atomic<unsigned long long> searched{0};
+  const unsigned long long loaded = loaded_libraries();
+  if (searched.load() == loaded) return;
+  // A library that is loaded during the search raises the count, so the next call searches again.
+  searched.store(loaded);
   void* const cupti = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY);
   if (cupti == nullptr) return;
   auto* const table = reinterpret_cast<const Hooks* (*)()>(dlsym(cupti, kHooksFunction));

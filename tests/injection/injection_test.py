@@ -3,7 +3,7 @@
 
     injection_test.py BUILD_DIR [--library FILE] [--rangefinder FILE] [--real] [--part PART] [unittest's arguments]
 
---part beside: the classes of BESIDE, which may run in parallel with other tests. --part alone: the rest, which require
+--part lives, --part faults: classes that may run in parallel with other tests. --part alone: the rest, which require
 that nothing is lost while threads launch at full speed.
 
 With --real the same programs run on this machine's GPU, driver and CUPTI. Tests that need the fakes are skipped.
@@ -39,16 +39,17 @@ from cases_socket import *  # noqa: F401,F403
 from cases_trace import *  # noqa: F401,F403
 from harness import RETRIED, Build
 
-# Ends of programs, and faults: on a busy machine they take longer, with the same result.
-BESIDE = {"ExitCases", "FaultCases", "ForkCases", "KillCases", "LifeCases", "MessageCases", "ProcessLifeCases",
-          "SanitizerCases", "SearchCases", "SecurityCases"}
-PARTS = {"beside": lambda name: name in BESIDE, "alone": lambda name: name not in BESIDE}
+# On a busy machine these take longer, with the same result. LIVES mostly waits and uses little CPU time.
+LIVES = {"LifeCases", "ProcessLifeCases", "SanitizerCases"}
+FAULTS = {"ExitCases", "FaultCases", "ForkCases", "KillCases", "MessageCases", "SearchCases", "SecurityCases"}
+PARTS = {"lives": lambda name: name in LIVES, "faults": lambda name: name in FAULTS,
+         "alone": lambda name: name not in LIVES | FAULTS}
 
 
 def cases_of(part):
-    """The test classes of a part, by name. Raises KeyError if BESIDE names an unknown class."""
+    """The test classes of a part, by name. Raises KeyError if a part names an unknown class."""
     known = {name for name, case in globals().items() if isinstance(case, type) and issubclass(case, unittest.TestCase)}
-    if missing := BESIDE - known:
+    if missing := (LIVES | FAULTS) - known:
         raise KeyError(f"no such test cases: {missing}")
     return sorted(name for name in known if PARTS[part](name))
 

@@ -5,7 +5,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::attention_check {
 namespace {
 
 struct Shape {
@@ -105,4 +105,4 @@ void check_attention(Report& report) {
 const Registered registered{"attention", check_attention};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::attention_check

@@ -5,7 +5,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::box_refinement_check {
 namespace {
 
 constexpr int kAnchorRows = 50;
@@ -88,4 +88,4 @@ void check_box_refinement(Report& report) {
 const Registered registered{"box_refinement", check_box_refinement};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::box_refinement_check

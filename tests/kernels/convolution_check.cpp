@@ -10,7 +10,7 @@
 #include "kernels/convolution/convolution.h"
 #include "tests/kernels/check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::convolution_check {
 namespace {
 
 using namespace kernels;
@@ -298,4 +298,4 @@ void check_convolution(Report& report) {
 const Registered registered{"convolution", check_convolution};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::convolution_check

@@ -3,7 +3,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::deformable_attention_check {
 namespace {
 
 struct Shape {
@@ -146,4 +146,4 @@ void check_deformable_attention(Report& report) {
 const Registered registered{"deformable_attention", check_deformable_attention};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::deformable_attention_check

@@ -9,23 +9,23 @@ using namespace rangefinder::kernels;
 
 namespace {
 
-constexpr std::size_t kChannels = 32;
+constexpr std::size_t kValueChannels = 32;
 
 /// One query and one head; a level of 2x4 positions, then one of 1x1. Position p has the value p + 1 in
 /// channel 0 and 10 (p + 1) in channel 31. Sample 0 is of the first level, sample 1 of the second.
 struct Sampled {
-  Sampled() : value(9 * kChannels), projected(6), box{0.5F, 0.5F, 1, 1}, output(kChannels) {
+  Sampled() : value(9 * kValueChannels), projected(6), box{0.5F, 0.5F, 1, 1}, output(kValueChannels) {
     for (std::size_t p = 0; p < 9; ++p) {
-      value[p * kChannels] = static_cast<float>(p + 1);
-      value[p * kChannels + 31] = static_cast<float>(10 * (p + 1));
+      value[p * kValueChannels] = static_cast<float>(p + 1);
+      value[p * kValueChannels + 31] = static_cast<float>(10 * (p + 1));
     }
     projected[5] = -1e30F;  // excludes the second level
     args.images = args.queries = args.heads = args.points = 1;
     args.levels = 2;
     args.level = {FeatureLevel{2, 4, 0}, FeatureLevel{1, 1, 8}, FeatureLevel{}, FeatureLevel{}};
     args.value = value.data();
-    args.value_row_stride = kChannels;
-    args.value_image_stride = 9 * kChannels;
+    args.value_row_stride = kValueChannels;
+    args.value_image_stride = 9 * kValueChannels;
     args.projected = projected.data();
     args.projected_row_stride = 6;
     args.reference_boxes = box.data();

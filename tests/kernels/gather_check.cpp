@@ -3,7 +3,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::gather_check {
 namespace {
 
 struct Shape {
@@ -59,4 +59,4 @@ void check_gather(Report& report) {
 const Registered registered{"gather", check_gather};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::gather_check

@@ -8,7 +8,7 @@
 #include "kernels/gemm/gemm.h"
 #include "tests/kernels/check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::gemm_check {
 namespace {
 
 using namespace kernels;
@@ -208,4 +208,4 @@ void check_gemm(Report& report) {
 const Registered registered{"gemm", check_gemm};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::gemm_check

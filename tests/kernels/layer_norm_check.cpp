@@ -3,7 +3,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::layer_norm_check {
 namespace {
 
 struct Shape {
@@ -112,4 +112,4 @@ void check_layer_norm(Report& report) {
 const Registered registered{"layer_norm", check_layer_norm};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::layer_norm_check

@@ -3,7 +3,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::pooling_check {
 namespace {
 
 struct Shape {
@@ -56,4 +56,4 @@ void check_pooling(Report& report) {
 const Registered registered{"pooling", check_pooling};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::pooling_check

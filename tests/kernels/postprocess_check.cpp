@@ -5,7 +5,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::postprocess_check {
 namespace {
 
 struct Shape {
@@ -70,4 +70,4 @@ void check_postprocess(Report& report) {
 const Registered registered{"postprocess", check_postprocess};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::postprocess_check

@@ -4,7 +4,7 @@
 #include "kernels/stem/stem.h"
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::preprocess_check {
 namespace {
 
 struct Shape {
@@ -52,4 +52,4 @@ void check_preprocess(Report& report) {
 const Registered registered{"preprocess", check_preprocess};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::preprocess_check

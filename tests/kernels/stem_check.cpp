@@ -3,7 +3,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::stem_check {
 namespace {
 
 struct Shape {
@@ -52,4 +52,4 @@ void check_stem(Report& report) {
 const Registered registered{"stem", check_stem};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::stem_check

@@ -5,7 +5,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::top_k_check {
 namespace {
 
 enum class Values { spread, few, equal, special };
@@ -82,4 +82,4 @@ void check_top_k(Report& report) {
 const Registered registered{"top_k", check_top_k};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::top_k_check

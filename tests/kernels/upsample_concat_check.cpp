@@ -3,7 +3,7 @@
 
 #include "tests/kernels/output_check.h"
 
-namespace rangefinder::kernel_checks {
+namespace rangefinder::kernel_checks::upsample_concat_check {
 namespace {
 
 struct Shape {
@@ -50,4 +50,4 @@ void check_upsample_concat(Report& report) {
 const Registered registered{"upsample_concat", check_upsample_concat};
 
 }  // namespace
-}  // namespace rangefinder::kernel_checks
+}  // namespace rangefinder::kernel_checks::upsample_concat_check

@@ -31,7 +31,7 @@ std::string write_model(const TemporaryFolder& folder, const std::string& model,
   return path;
 }
 
-std::string why_refused(const std::string& path) {
+std::string why_model_refused(const std::string& path) {
   try {
     load_weights(SafetensorsFile(path), config_of("tiny"));
   } catch (const std::runtime_error& error) {
@@ -109,27 +109,27 @@ TEST_CASE("a file with old names loads like one with new names") {
 
 TEST_CASE("the first missing, surplus or misshapen tensor is named, in this order") {
   const TemporaryFolder folder;
-  const std::string missing = why_refused(write_model(folder, "tiny", [](auto& tensors) {
+  const std::string missing = why_model_refused(write_model(folder, "tiny", [](auto& tensors) {
     tensors.erase("model.enc_output.0.bias");
     tensors.erase("model.enc_output.1.bias");
     tensors["model.more"] = {1};
   }));
   CHECK(missing.find("model.enc_output.0.bias [64] is missing (and 1 more)") != std::string::npos);
 
-  const std::string surplus = why_refused(write_model(folder, "tiny", [](auto& tensors) {
+  const std::string surplus = why_model_refused(write_model(folder, "tiny", [](auto& tensors) {
     tensors["model.more"] = {1};
     tensors["model.enc_output.0.bias"] = {63};
   }));
   CHECK(surplus.find("model.more is unknown") != std::string::npos);
 
-  const std::string misshapen = why_refused(
+  const std::string misshapen = why_model_refused(
       write_model(folder, "tiny", [](auto& tensors) { tensors["model.enc_output.0.bias"] = {63}; }));
   CHECK(misshapen.find("model.enc_output.0.bias has the shape [63], expected [64]") != std::string::npos);
 }
 
 TEST_CASE("a tensor in its old and its new name at once is refused") {
   const TemporaryFolder folder;
-  const std::string reason = why_refused(
+  const std::string reason = why_model_refused(
       write_model(folder, "tiny", [](auto& tensors) { tensors["model.decoder.layers.0.fc1.bias"] = {96}; }));
   CHECK(reason.find("twice") != std::string::npos);
 }
