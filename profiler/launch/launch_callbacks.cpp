@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "profiler/counters/sampling/pm_sampler.h"
 #include "profiler/guest/scoped_cancel_disable.h"
 
 namespace rangefinder {

@@ -17,7 +17,6 @@
 #include <cstdint>
 
 #include "profiler/counters/exact/exact_profiler.h"
-#include "profiler/counters/sampling/pm_sampler.h"
 #include "profiler/cupti/loader.h"
 #include "profiler/events/recorder.h"
 #include "profiler/launch/callback_cost.h"
@@ -26,6 +25,8 @@
 #include "profiler/options/options.h"
 
 namespace rangefinder {
+
+class PmSampler;
 
 class LaunchCallbacks {
  public:

@@ -3,6 +3,8 @@
 
 A line lists what the folder may include besides its own files. Each of these is listed above the line, so no include
 points upwards. tests/ may include anything.
+
+Headers of the hot path include none of SLOW: most of the profiler would be compiled with them.
 """
 import os
 import re
@@ -10,6 +12,10 @@ import re
 import repository
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
+SLOW = ("filesystem", "functional", "regex", "nlohmann")
+HOT_PATH = ("profiler/activity", "profiler/counters/exact", "profiler/events", "profiler/guest", "profiler/launch",
+            "profiler/nvtx")
 ALLOWED = {
     "profiler/base": "",
     "schema": "profiler/base",
@@ -95,5 +101,26 @@ def include_direction(files):
                 yield path, f"must not include {included}"
 
 
+def with_included(files, header):
+    """`header` and the repository's headers that it includes, directly or not."""
+    found, left = set(), [header]
+    while left:
+        path = left.pop()
+        if path not in found and os.path.exists(os.path.join(files.root, path)):
+            found.add(path)
+            left += INCLUDE.findall(files.text(path))
+    return sorted(found)
+
+
+def hot_path_headers(files):
+    for path in files.code("cpp"):
+        if not path.endswith(".h") or folder_of(path) not in HOT_PATH:
+            continue
+        for header in with_included(files, path):
+            for included in SYSTEM_INCLUDE.findall(files.text(header)):
+                if included.split("/")[0] in SLOW:
+                    yield path, f"must not include <{included}>" + ("" if header == path else f", as {header} does")
+
+
 if __name__ == "__main__":
-    repository.run({"include_direction": include_direction})
+    repository.run({"include_direction": include_direction, "hot_path_headers": hot_path_headers})

@@ -94,6 +94,16 @@ class Repository(InAFolder):
         self.assertEqual(list(includes.include_direction(self.files)),
                          [("tools/rangefinder/run.cpp", "must not include profiler/session/session.h")])
 
+    def test_a_slow_header_is_found_also_through_another_and_a_cpp_may_include_it(self):
+        self.write("profiler/options/text.h", "#include <string>\n#include <regex>\n")
+        self.write("profiler/events/direct.h", "#include <nlohmann/json_fwd.hpp>\n")
+        self.write("profiler/launch/through.h", '#include "profiler/options/text.h"\n')
+        self.write("profiler/launch/a.cpp", "#include <functional>\n")
+
+        self.assertEqual(list(includes.hot_path_headers(self.files)),
+                         [("profiler/events/direct.h", "must not include <nlohmann/json_fwd.hpp>"),
+                          ("profiler/launch/through.h", "must not include <regex>, as profiler/options/text.h does")])
+
     def test_a_folder_without_a_line_in_the_table_is_found(self):
         self.write("profiler/new.cpp", "")
 

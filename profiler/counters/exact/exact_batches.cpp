@@ -53,7 +53,7 @@ bool ExactBatches::has_room(std::size_t ranges, std::size_t image_bytes) const n
 }
 
 void ExactBatches::take(std::vector<ExactLaunch>& out,
-                        const std::function<CounterConfig*(std::uint32_t gpu)>& config) {
+                        CounterConfig* (*config)(void* user, std::uint32_t gpu), void* user) {
   std::vector<ExactLaunch> launches;
   std::vector<ExactBatch> batches;
   {
@@ -63,7 +63,7 @@ void ExactBatches::take(std::vector<ExactLaunch>& out,
     waiting_ranges_ = waiting_bytes_ = 0;
   }
   for (ExactBatch& batch : batches) {
-    if (CounterConfig* const of = config(batch.gpu); of != nullptr && !batch.image.empty())
+    if (CounterConfig* const of = config(user, batch.gpu); of != nullptr && !batch.image.empty())
       evaluate(batch, *of);
     launches.insert(launches.end(), batch.ranges.begin(), batch.ranges.end());
   }

@@ -12,7 +12,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -44,8 +43,9 @@ class ExactBatches {
   void give(std::uint32_t gpu, std::uint16_t group, std::span<const ExactLaunch> ranges,
             std::span<const std::uint8_t> image) noexcept;
 
-  /// Drain thread: appends everything given since the last call. `config(gpu)`: nullptr if it has none.
-  void take(std::vector<ExactLaunch>& out, const std::function<CounterConfig*(std::uint32_t gpu)>& config);
+  /// Drain thread: appends everything given since the last call. `config` returns nullptr if `gpu` has none.
+  void take(std::vector<ExactLaunch>& out, CounterConfig* (*config)(void* user, std::uint32_t gpu),
+            void* user);
   /// Batches given so far.
   [[nodiscard]] std::uint64_t given() const noexcept { return given_.load(std::memory_order_relaxed); }
 

@@ -2,6 +2,7 @@
 #include "profiler/counters/exact/exact_filter.h"
 
 #include <algorithm>
+#include <regex>
 #include <vector>
 
 #include "profiler/base/path_glob.h"
@@ -35,15 +36,20 @@ bool is_known_waiter(std::string_view name) noexcept {
                      [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
+struct ExactFilter::Patterns {
+  bool by_kernel, by_skip;
+  std::regex kernel, skip;
+};
+
 ExactFilter::ExactFilter(const Options& options, const Recorder& recorder)
     : recorder_(recorder),
       glob_(options.exact_range),
-      by_kernel_(!options.exact_kernel.empty()),
-      by_skip_(!options.exact_skip.empty()),
-      kernel_(options.exact_kernel),
-      skip_(options.exact_skip),
+      patterns_(new Patterns{!options.exact_kernel.empty(), !options.exact_skip.empty(),
+                             std::regex(options.exact_kernel), std::regex(options.exact_skip)}),
       names_(std::make_unique<std::atomic<ExactChoice>[]>(NameTable::kMaxNames + 1)),
       paths_(std::make_unique<std::atomic<ExactChoice>[]>(PathTable::kMaxPaths + 1)) {}
+
+ExactFilter::~ExactFilter() = default;
 
 ExactChoice ExactFilter::choose(std::uint32_t name, std::uint32_t path) noexcept {
   try {
@@ -73,11 +79,12 @@ void ExactFilter::add_waiter(std::uint32_t name) noexcept {
 }
 
 ExactChoice ExactFilter::choose_name(std::uint32_t name) {
-  if (name == 0) return by_kernel_ ? ExactChoice::not_wanted : ExactChoice::measure;
+  if (name == 0) return patterns_->by_kernel ? ExactChoice::not_wanted : ExactChoice::measure;
   const std::string whole = demangle(recorder_.names.text(name));
   const std::string text = whole.substr(0, kMaxMatched);
-  if (is_known_waiter(text) || (by_skip_ && std::regex_search(text, skip_))) return ExactChoice::may_wait;
-  if (by_kernel_ && !std::regex_search(text, kernel_)) return ExactChoice::not_wanted;
+  if (is_known_waiter(text) || (patterns_->by_skip && std::regex_search(text, patterns_->skip)))
+    return ExactChoice::may_wait;
+  if (patterns_->by_kernel && !std::regex_search(text, patterns_->kernel)) return ExactChoice::not_wanted;
   return ExactChoice::measure;
 }
 

@@ -17,8 +17,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <regex>
 #include <string>
+#include <string_view>
 
 #include "profiler/events/recorder.h"
 #include "profiler/options/options.h"
@@ -30,6 +30,7 @@ enum class ExactChoice : std::uint8_t { unknown, measure, not_wanted, may_wait }
 class ExactFilter {
  public:
   ExactFilter(const Options& options, const Recorder& recorder);
+  ~ExactFilter();
 
   /// `name`: NameTable id of a kernel's mangled name; 0 for copies, memsets and graphs, which
   /// --exact-kernel excludes. Never throws: on an error the launch is not wanted.
@@ -44,8 +45,8 @@ class ExactFilter {
 
   const Recorder& recorder_;
   const std::string glob_;
-  const bool by_kernel_, by_skip_;
-  std::regex kernel_, skip_;
+  struct Patterns;  // in the .cpp: <regex> takes a second to compile
+  const std::unique_ptr<const Patterns> patterns_;
   // By id; bounded like the tables of names and paths.
   std::unique_ptr<std::atomic<ExactChoice>[]> names_, paths_;
 };

@@ -212,7 +212,10 @@ void ExactProfiler::stream_destroyed(CUcontext context, CUstream stream) noexcep
 }
 
 void ExactProfiler::take(std::vector<ExactLaunch>& out) {
-  batches_.take(out, [this](std::uint32_t gpu) { return gpus_.config(gpu); });
+  const auto config = [](void* gpus, std::uint32_t gpu) {
+    return static_cast<ExactGpus*>(gpus)->config(gpu);
+  };
+  batches_.take(out, config, &gpus_);
 }
 
 void ExactProfiler::tick(std::int64_t now_ns) noexcept {

@@ -32,7 +32,10 @@ struct Collected {
 
   std::vector<ExactLaunch> take() {
     std::vector<ExactLaunch> out;
-    batches.take(out, [this](std::uint32_t gpu) { return gpu == 0 ? &config : nullptr; });
+    const auto of_gpu_0 = [](void* own, std::uint32_t gpu) {
+      return gpu == 0 ? static_cast<CounterConfig*>(own) : nullptr;
+    };
+    batches.take(out, of_gpu_0, &config);
     return out;
   }
 
