@@ -126,7 +126,9 @@ int ThreadState::push(std::uint32_t domain, std::string_view text,
 
 int ThreadState::push_name(std::uint32_t domain, std::uint32_t name,
                            const NvtxAttributes& attributes) noexcept {
-  return push_at(recorder_.clock.now_ns(), domain, name, attributes);
+  const std::int64_t now_ns = recorder_.clock.now_ns();
+  const bool fold = recorder_.fold_digits.load(kRelaxed);
+  return push_at(now_ns, domain, fold ? folded_name_of(recorder_.names.text(name)) : name, attributes);
 }
 
 int ThreadState::push_at(std::int64_t now_ns, std::uint32_t domain, std::uint32_t name,

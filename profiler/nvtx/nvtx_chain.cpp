@@ -17,7 +17,6 @@ enum class State : int { unset, set, loading, done };
 std::atomic<State> g_state{State::unset};
 std::atomic<bool> g_payload_attached{false};
 std::atomic<const char*> g_problem{nullptr};
-std::atomic<const ChainedTool*> g_tool{nullptr};
 char g_path[4096];          // written before g_state becomes `set`
 char g_problem_text[8192];  // written before g_problem
 ChainedTool g_slots;
@@ -95,7 +94,7 @@ void load() noexcept {
   }
   g_slots.initialize_extension =
       reinterpret_cast<NvtxExtInitializeInjectionFunc_t>(dlsym(library, "InitializeInjectionNvtxExtension"));
-  g_tool.store(&g_slots, std::memory_order_release);
+  g_chained_tool.store(&g_slots, std::memory_order_release);
 }
 
 }  // namespace
@@ -115,10 +114,6 @@ void nvtx_set_chain(const char* path) noexcept {
 
 const char* nvtx_chain_problem() noexcept {
   return g_problem.load(std::memory_order_acquire);
-}
-
-const ChainedTool* chained_tool() noexcept {
-  return g_tool.load(std::memory_order_acquire);
 }
 
 bool is_chain_table(NvtxGetExportTableFunc_t given) noexcept {

@@ -27,8 +27,12 @@ struct ChainedTool {
   NvtxExtInitializeInjectionFunc_t initialize_extension = nullptr;
 };
 
-/// nullptr: there is none, or it is not loaded yet. Costs one atomic load.
-[[nodiscard]] const ChainedTool* chained_tool() noexcept;
+inline std::atomic<const ChainedTool*> g_chained_tool{nullptr};  // set once, by load_chained_tool()
+
+/// nullptr: there is none, or it is not loaded yet.
+[[nodiscard]] inline const ChainedTool* chained_tool() noexcept {
+  return g_chained_tool.load(std::memory_order_acquire);
+}
 
 /// Loads the tool that nvtx_set_chain() set, on the first call; later calls return at once.
 void load_chained_tool() noexcept;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marks and start/end ranges of all handlers, and the texts of events.
-#include <cstring>
-
+// Marks and start/end ranges of all handlers.
 #include "profiler/events/recorder.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/nvtx/nvtx_handlers.h"
@@ -10,22 +8,8 @@
 
 namespace rangefinder {
 
-std::string_view bounded_text(const char* text) noexcept {
-  return text == nullptr ? std::string_view{}
-                         : std::string_view(text, strnlen(text, NameTable::kMaxNameBytes + 1));
-}
-
 std::uint32_t intern_text(ThreadState& state, const EventText& text) noexcept {
   return text.name != 0 ? text.name : state.name_of(text.text);
-}
-
-int push_text(ThreadState& state, std::uint32_t domain, const EventText& text,
-              const NvtxAttributes& attributes) noexcept {
-  // Digits of a registered text are folded like those of any other.
-  if (text.name == 0) return state.push(domain, text.text, attributes);
-  const Recorder& own = recorder();
-  if (!own.fold_digits.load(std::memory_order_relaxed)) return state.push_name(domain, text.name, attributes);
-  return state.push(domain, own.names.text(text.name), attributes);
 }
 
 void mark(ThreadState& state, std::uint32_t domain, const EventText& text,

@@ -6,9 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
+#include "profiler/events/name_table.h"
 #include "profiler/events/range_stack.h"
 #include "profiler/events/thread_state.h"
 #include "profiler/nvtx/nvtx_headers.h"
@@ -34,11 +36,17 @@ struct EventText {
   std::string_view text;
 };
 [[nodiscard]] std::uint32_t intern_text(ThreadState& state, const EventText& text) noexcept;
-[[nodiscard]] int push_text(ThreadState& state, std::uint32_t domain, const EventText& text,
-                            const NvtxAttributes& attributes) noexcept;
+[[nodiscard]] inline int push_text(ThreadState& state, std::uint32_t domain, const EventText& text,
+                                   const NvtxAttributes& attributes) noexcept {
+  return text.name == 0 ? state.push(domain, text.text, attributes)
+                        : state.push_name(domain, text.name, attributes);
+}
 
 /// NULL becomes "". Reads at most one byte more than the maximum length of a name.
-[[nodiscard]] std::string_view bounded_text(const char* text) noexcept;
+[[nodiscard]] inline std::string_view bounded_text(const char* text) noexcept {
+  return text == nullptr ? std::string_view{}
+                         : std::string_view(text, strnlen(text, NameTable::kMaxNameBytes + 1));
+}
 
 // Maximum length of a name, one byte more so that the name table counts the cut, and a last character.
 inline constexpr std::size_t kWideBufferBytes = 16'384 + 5;
