@@ -175,10 +175,10 @@ std::size_t DrainThread::read_rings() {
       named_threads_.push_back(thread);
       Event name{};
       name.kind = EventKind::thread_name;
-      name.c = thread;
+      name.thread.id = thread;
       std::string comm = thread_comm(thread);
       if (comm.empty()) comm = state.first_comm();  // the thread has ended
-      name.b = from_.recorder.names.intern(comm);
+      name.thread.name = from_.recorder.names.intern(comm);
       drain_.on_event(thread, name, {});
     }
     const std::size_t read = ring.drain([&](const Event& event) {

@@ -52,7 +52,7 @@ void TraceBuilder::read_values(const ExactLaunch& launch, ExactRecord& record) c
 }
 
 void TraceBuilder::on_exact(const ExactLaunch& launch) {
-  if (launch.event.c != 0) {  // the call failed: no launch, no measurement
+  if (launch.event.launch.result != 0) {  // the call failed: no launch, no measurement
     writer_.write(launch_of(launch.thread, launch.event));
     return;
   }
@@ -79,8 +79,7 @@ void TraceBuilder::on_exact(const ExactLaunch& launch) {
     const bool is_copy = launch.kind == WorkKind::memcpy || launch.kind == WorkKind::memset;
     const bool expect_record = !(is_copy && launch.bytes == 0);  // a copy of 0 bytes has no record
     note_launch(launch.event.correlation);
-    const LaunchOrigin origin{launch.event.path, launch.event.range,
-                              static_cast<std::uint32_t>(launch.event.b)};
+    const LaunchOrigin origin{launch.event.path, launch.event.range, launch.event.launch.kernel};
     launches_.put_exact(launch.event.correlation, launch.kind, origin, expect_record);
   }
   writer_.write(record);

@@ -10,29 +10,28 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace rangefinder {
 
 inline constexpr std::uint32_t kEventLogVersion = 2;
 
-// The columns are Event::a, b, c, d; "name" is a NameTable id.
 enum class EventKind : std::uint8_t {
   none = 0,
-  // kind             a              b                        c           d
-  launch,  // bytes          kernel's name or 0       result      context   0: use the GPU record's name
-  range,   // payload bits   -                        domain      category
-  range_start_end,  // payload bits   name | start thread << 32  domain    category   ring: of the end thread
-  mark,             // payload bits   name                     domain      category
-  sync,             // event handle   -                        stream id   context
-  alloc,  // address        bytes                    stream id   context   flags: AllocKind; extra: pool
-  free,   // address        -                        stream id   context   flags: AllocKind
-  event_record,    // event handle   -                        stream id   context
-  event_wait,      // event handle   -                        stream id   context
-  capture,         // graph handle   result                   stream id   context   flags: CaptureStep
-  thread_name,     // -              name                     thread id   -
-  category_name,   // -              name                     domain      category
-  graph_node,      // node id        id it was cloned from    kernel's name or 0, as of a launch
-  payload_schema,  // schema id      name of the definition   domain      -
+  launch,
+  range,
+  range_start_end,  // in the ring of the thread that ended it
+  mark,
+  sync,
+  alloc,  // extra slots: the pool
+  free,
+  event_record,
+  event_wait,
+  capture,
+  thread_name,
+  category_name,
+  graph_node,
+  payload_schema,
 };
 
 /// `flags` of a launch.
@@ -40,23 +39,67 @@ inline constexpr std::uint8_t kLaunchWhileCapturing = 1;  ///< some stream of th
 /// `flags` of a range.
 inline constexpr std::uint8_t kRangeUnclosed = 1;  ///< still open when recording stopped; end_ns is kNoTime
 
+/// A "name" is a NameTable id.
 struct Event {
   EventKind kind = EventKind::none;
-  std::uint8_t flags = 0;
+  std::uint8_t flags = 0;         ///< see above; alloc, free: AllocKind; capture: CaptureStep
   std::uint8_t extra_slots = 0;   ///< slots of extended payload that follow in the ring
-  std::uint8_t payload_type = 0;  ///< PayloadType of `a`; NVTX events only
+  std::uint8_t payload_type = 0;  ///< PayloadType of `nvtx.payload`
   std::uint16_t api = 0;          ///< index into kDriverApis (launch/driver_apis.h)
   std::uint16_t extra_bytes = 0;  ///< bytes in use in the extra slots
-  /// Correlation id of the API call; NVTX events: colour (ARGB).
-  std::uint32_t correlation = 0;
+  union {
+    std::uint32_t correlation = 0;  ///< of the API call
+    std::uint32_t color;            ///< ARGB; range, range_start_end, mark
+  };
   std::uint32_t path = 0;     ///< open on the thread; range events: their own path
   std::uint64_t range = 0;    ///< innermost open range; range events: their own id
   std::int64_t start_ns = 0;  ///< CLOCK_REALTIME, absolute
   std::int64_t end_ns = 0;
-  std::uint64_t a = 0, b = 0;
-  std::uint32_t c = 0, d = 0;
+  // By kind. The first member is as large as the union, so that no byte is uninitialised: recordings are
+  // reproducible.
+  union {
+    struct {
+      std::uint64_t payload;       ///< bits of the value
+      std::uint32_t name;          ///< not of a range: its path has the name
+      std::uint32_t start_thread;  ///< range_start_end only
+      std::uint32_t domain, category;
+    } nvtx{};  ///< range, range_start_end, mark, category_name
+    struct {
+      std::uint64_t bytes;
+      std::uint32_t kernel, : 32;  ///< name; 0: use that of the GPU record
+      std::int32_t result;
+      std::uint32_t context;
+    } launch;
+    struct {
+      std::uint64_t address, bytes;  ///< bytes: alloc only
+      std::uint32_t stream, context;
+    } memory;  ///< alloc, free
+    struct {
+      std::uint64_t event, : 64;  ///< handle
+      std::uint32_t stream, context;
+    } sync;  ///< sync, event_record, event_wait
+    struct {
+      std::uint64_t graph;  ///< handle
+      std::int32_t result, : 32;
+      std::uint32_t stream, context;
+    } capture;
+    struct {
+      std::uint64_t node, original;  ///< original: it was cloned from this node; 0: from none
+      std::uint32_t kernel;          ///< as of a launch
+    } graph;                         ///< graph_node
+    struct {
+      std::uint64_t id;
+      std::uint32_t definition, : 32;  ///< name
+      std::uint32_t domain;
+    } schema;  ///< payload_schema
+    struct {
+      std::uint64_t : 64;
+      std::uint32_t name, : 32;
+      std::uint32_t id;
+    } thread;  ///< thread_name
+  };
 };
-static_assert(sizeof(Event) == 64);
+static_assert(sizeof(Event) == 64 && sizeof(Event::nvtx) == 24 && std::is_trivially_copyable_v<Event>);
 
 // Extra slots of an NVTX event hold the schema id (8 bytes), then the data of an
 // extended payload; longer data is cut and counted. Those of an alloc hold the handle

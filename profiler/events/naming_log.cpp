@@ -8,11 +8,11 @@ namespace rangefinder {
 NamingLog::Key NamingLog::key_of(const Event& event) noexcept {
   switch (event.kind) {
     case EventKind::thread_name:
-      return {event.kind, 0, event.c};
+      return {event.kind, 0, event.thread.id};
     case EventKind::category_name:
-      return {event.kind, event.c, event.d};
+      return {event.kind, event.nvtx.domain, event.nvtx.category};
     default:  // payload_schema
-      return {event.kind, event.c, event.a};
+      return {event.kind, event.schema.domain, event.schema.id};
   }
 }
 
@@ -21,7 +21,8 @@ bool NamingLog::add(std::uint32_t thread, const Event& event) noexcept {
     const HostLock lock(mutex_);
     if (!lock) return false;
     if (event.kind == EventKind::graph_node) {
-      nodes_.push_back({event.a, event.b, event.range, event.path, thread, event.c});
+      nodes_.push_back(
+          {event.graph.node, event.graph.original, event.range, event.path, thread, event.graph.kernel});
       if (nodes_.size() > kMaxNodes) nodes_.pop_front();
       return true;
     }
@@ -48,11 +49,11 @@ std::vector<NamingLog::Entry> NamingLog::entries() {
     Entry& entry = all.emplace_back();
     entry.thread = node.thread;
     entry.event.kind = EventKind::graph_node;
-    entry.event.a = node.node;
-    entry.event.b = node.original;
+    entry.event.graph.node = node.node;
+    entry.event.graph.original = node.original;
     entry.event.range = node.range;
     entry.event.path = node.path;
-    entry.event.c = node.kernel;
+    entry.event.graph.kernel = node.kernel;
   }
   return all;
 }

@@ -23,10 +23,10 @@ inline void describe(const OpenRange& range, std::uint64_t id, Event& event) noe
   event.range = id;
   event.start_ns = range.start_ns.load(std::memory_order_acquire);
   event.path = range.path.load(std::memory_order_acquire);
-  event.a = range.payload.load(std::memory_order_acquire);
-  event.c = range.domain.load(std::memory_order_acquire);
-  event.d = range.category.load(std::memory_order_acquire);
-  event.correlation = range.color.load(std::memory_order_acquire);
+  event.nvtx.payload = range.payload.load(std::memory_order_acquire);
+  event.nvtx.domain = range.domain.load(std::memory_order_acquire);
+  event.nvtx.category = range.category.load(std::memory_order_acquire);
+  event.color = range.color.load(std::memory_order_acquire);
   event.payload_type = static_cast<std::uint8_t>(range.payload_type.load(std::memory_order_acquire));
 }
 

@@ -135,7 +135,6 @@ void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call,
   event.correlation = call.correlationId;
   event.start_ns = base_ns_ + static_cast<std::int64_t>(word >> kEnteredBits);
   event.end_ns = now_ns;
-  event.d = call.contextUid;
   if (state != nullptr) {
     event.path = state->stack().path();
     event.range = state->stack().range();
@@ -166,14 +165,15 @@ std::uint32_t LaunchCallbacks::kernel_name(ThreadState& state,
 void LaunchCallbacks::emit_launch(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                                   Event& event) noexcept {
   cost_.count();
-  event.c = static_cast<std::uint32_t>(result_of(call));
+  event.launch.result = result_of(call);
+  event.launch.context = call.contextUid;
   if (capturing_.load(std::memory_order_relaxed) > 0) event.flags |= kLaunchWhileCapturing;
   if (api.kind == ApiClass::memcpy || api.kind == ApiClass::memset) {
     ApiArguments arguments;
     api.read(call.functionParams, true, arguments);
-    event.a = arguments.bytes;
+    event.launch.bytes = arguments.bytes;
   } else if (api.kind == ApiClass::kernel) {
-    event.b = kernel_name(state, call);
+    event.launch.kernel = kernel_name(state, call);
   }
   state.emit(event);
 }
@@ -190,35 +190,44 @@ std::uint32_t LaunchCallbacks::stream_id(const CUpti_CallbackData& call, const D
 void LaunchCallbacks::emit_other(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                                  Event& event) noexcept {
   const std::int32_t result = result_of(call);
+  // A stream's capture ends even if the call reports an invalid capture. Other calls that failed did nothing.
+  if (result != 0 && api.kind != ApiClass::capture_end) return;
   ApiArguments arguments;
   if (api.read != nullptr) api.read(call.functionParams, result == 0, arguments);
-  event.c = stream_id(call, api, arguments);
-  event.a = arguments.event;
+  const std::uint32_t stream = stream_id(call, api, arguments);
   switch (api.kind) {
     case ApiClass::capture_begin:
-      if (result != 0) return;
-      capturing_.fetch_add(1, std::memory_order_relaxed);
-      event.flags = static_cast<std::uint8_t>(CaptureStep::begin);
-      event.a = 0;
-      break;
-    case ApiClass::capture_end: {
-      // The stream's capture ends even if the call reports an invalid capture.
-      std::int32_t open = capturing_.load(std::memory_order_relaxed);
-      while (open > 0 && !capturing_.compare_exchange_weak(open, open - 1, std::memory_order_relaxed)) {
-      }
-      event.flags = static_cast<std::uint8_t>(result == 0 ? CaptureStep::end : CaptureStep::invalidate);
-      event.a = arguments.graph;
-      event.b = static_cast<std::uint32_t>(result);
-      break;
-    }
+    case ApiClass::capture_end:
+      event.capture.result = result;
+      event.capture.stream = stream;
+      event.capture.context = call.contextUid;
+      return emit_capture(state, api, event, arguments);
     case ApiClass::alloc:
     case ApiClass::free:
-      if (result != 0) return;  // nothing was allocated or freed
-      emit_memory(state, api, event, arguments);
-      return;
+      event.memory.stream = stream;
+      event.memory.context = call.contextUid;
+      return emit_memory(state, api, event, arguments);
     default:
-      if (result != 0) return;
+      event.sync.event = arguments.event;
+      event.sync.stream = stream;
+      event.sync.context = call.contextUid;
+      return state.emit(event);
   }
+}
+
+void LaunchCallbacks::emit_capture(ThreadState& state, const DriverApi& api, Event& event,
+                                   const ApiArguments& arguments) noexcept {
+  CaptureStep step = CaptureStep::begin;
+  if (api.kind == ApiClass::capture_begin) {
+    capturing_.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    std::int32_t open = capturing_.load(std::memory_order_relaxed);
+    while (open > 0 && !capturing_.compare_exchange_weak(open, open - 1, std::memory_order_relaxed)) {
+    }
+    step = event.capture.result == 0 ? CaptureStep::end : CaptureStep::invalidate;
+    event.capture.graph = arguments.graph;
+  }
+  event.flags = static_cast<std::uint8_t>(step);
   state.emit(event);
 }
 
@@ -226,8 +235,8 @@ void LaunchCallbacks::emit_memory(ThreadState& state, const DriverApi& api, Even
                                   const ApiArguments& arguments) noexcept {
   if (api.kind == ApiClass::free && arguments.address == 0) return;  // cudaFree(0) frees nothing
   event.flags = static_cast<std::uint8_t>(arguments.alloc_kind);
-  event.a = arguments.address;
-  if (api.kind == ApiClass::alloc) event.b = arguments.bytes;
+  event.memory.address = arguments.address;
+  if (api.kind == ApiClass::alloc) event.memory.bytes = arguments.bytes;
   if (arguments.pool == 0) {
     state.emit(event);
     return;
@@ -243,9 +252,9 @@ void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) n
   // Instantiation clones every node. Kernel records carry the clone's id.
   Event event;
   event.kind = EventKind::graph_node;
-  if (cupti_.GetGraphNodeId(graph.node, &event.a) != CUPTI_SUCCESS) return;
-  if (cloned && cupti_.GetGraphNodeId(graph.originalNode, &event.b) != CUPTI_SUCCESS) return;
-  if (!cloned) event.c = state->captured_kernel();
+  if (cupti_.GetGraphNodeId(graph.node, &event.graph.node) != CUPTI_SUCCESS) return;
+  if (cloned && cupti_.GetGraphNodeId(graph.originalNode, &event.graph.original) != CUPTI_SUCCESS) return;
+  if (!cloned) event.graph.kernel = state->captured_kernel();
   event.path = state->stack().path();
   event.range = state->stack().range();
   event.start_ns = event.end_ns = recorder_.clock.now_ns();
@@ -347,7 +356,8 @@ void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& c
                                  Event& event, CounterOutcome outcome) noexcept {
   cost_.count();
   event.kind = EventKind::launch;
-  event.c = static_cast<std::uint32_t>(result_of(call));
+  event.launch.result = result_of(call);
+  event.launch.context = call.contextUid;
   if (outcome == CounterOutcome::capturing) {  // captured into a graph, whose launch is measured
     event.flags |= kLaunchWhileCapturing;
     if (state != nullptr) state->emit(event);
@@ -360,7 +370,7 @@ void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& c
   const ExactEntry entry = exact_entry(call, api, event.end_ns);
   ExactLaunch launch;
   launch.event = event;
-  if (handles_reused_.load(std::memory_order_relaxed)) launch.event.b = entry.name;
+  if (handles_reused_.load(std::memory_order_relaxed)) launch.event.launch.kernel = entry.name;
   launch.thread = entry.thread;
   launch.kind = static_cast<WorkKind>(api.kind);
   launch.name = entry.name;

@@ -102,6 +102,8 @@ class LaunchCallbacks {
                                        std::int64_t now_ns) noexcept;
   void emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api, Event& event,
                   CounterOutcome outcome) noexcept;
+  void emit_capture(ThreadState& state, const DriverApi& api, Event& event,
+                    const ApiArguments& arguments) noexcept;
   void emit_memory(ThreadState& state, const DriverApi& api, Event& event,
                    const ApiArguments& arguments) noexcept;
   void emit_other(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,

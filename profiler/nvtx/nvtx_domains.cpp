@@ -135,9 +135,9 @@ void name_category(std::uint32_t domain, std::uint32_t category, std::string_vie
   Event event;
   event.kind = EventKind::category_name;
   event.start_ns = event.end_ns = recorder().clock.now_ns();
-  event.b = state->name_of(name);
-  event.c = domain;
-  event.d = category;
+  event.nvtx.name = state->name_of(name);
+  event.nvtx.domain = domain;
+  event.nvtx.category = category;
   state->emit(event);
 }
 
@@ -147,8 +147,8 @@ void name_thread(std::uint32_t thread, std::string_view name) noexcept {
   Event event;
   event.kind = EventKind::thread_name;
   event.start_ns = event.end_ns = recorder().clock.now_ns();
-  event.b = state->name_of(name);
-  event.c = thread;
+  event.thread.name = state->name_of(name);
+  event.thread.id = thread;
   state->emit(event);
 }
 

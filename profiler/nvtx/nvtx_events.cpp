@@ -18,13 +18,13 @@ void mark(ThreadState& state, std::uint32_t domain, const EventText& text,
   event.kind = EventKind::mark;
   event.start_ns = event.end_ns = recorder().clock.now_ns();
   event.payload_type = static_cast<std::uint8_t>(attributes.payload_type);
-  event.correlation = attributes.color;
+  event.color = attributes.color;
   event.path = state.stack().path();
   event.range = state.stack().range();
-  event.a = attributes.payload;
-  event.b = intern_text(state, text);
-  event.c = domain;
-  event.d = attributes.category;
+  event.nvtx.payload = attributes.payload;
+  event.nvtx.name = intern_text(state, text);
+  event.nvtx.domain = domain;
+  event.nvtx.category = attributes.category;
   if (attributes.extended == nullptr) return state.emit(event);
   state.emit_extended(event, *attributes.extended);
 }
@@ -58,15 +58,16 @@ Event event_of(const StartedRange& range, std::int64_t end_ns) noexcept {
   Event event;
   event.kind = EventKind::range_start_end;
   event.payload_type = static_cast<std::uint8_t>(range.payload_type);
-  event.correlation = range.color;
+  event.color = range.color;
   event.path = range.path;
   event.range = range.id;
   event.start_ns = range.start_ns;
   event.end_ns = end_ns;
-  event.a = range.payload;
-  event.b = range.name | std::uint64_t{range.thread} << 32;
-  event.c = range.domain;
-  event.d = range.category;
+  event.nvtx.payload = range.payload;
+  event.nvtx.name = range.name;
+  event.nvtx.start_thread = range.thread;
+  event.nvtx.domain = range.domain;
+  event.nvtx.category = range.category;
   return event;
 }
 

@@ -79,10 +79,11 @@ void record_definition(std::uint32_t domain, std::uint64_t id, const Attributes&
     Event event;
     event.kind = EventKind::payload_schema;
     event.start_ns = event.end_ns = recorder().clock.now_ns();
-    event.a = id;
-    event.b = own.names.intern(definition_of(attributes));
-    event.c = domain;
-    if (event.b != kOtherName) state->emit(event);  // else intern() has counted it, and there is no JSON
+    event.schema.id = id;
+    event.schema.definition = own.names.intern(definition_of(attributes));
+    event.schema.domain = domain;
+    // kOtherName: intern() has counted it, and there is no JSON.
+    if (event.schema.definition != kOtherName) state->emit(event);
   } catch (...) {
     own.loss.add(Loss::record_sink_errors);
   }

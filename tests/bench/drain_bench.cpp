@@ -78,7 +78,7 @@ class Program {
       event.range = correlation_ / 3;
       event.start_ns = now_ns_;
       event.end_ns = now_ns_ + 2'000;
-      event.d = 1;
+      event.launch.context = 1;
       events_.push_back(event);
       CUpti_ActivityKernel10& kernel = kernels_[i];
       kernel = {};

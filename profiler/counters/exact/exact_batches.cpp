@@ -100,7 +100,7 @@ void ExactBatches::evaluate(ExactBatch& batch, CounterConfig& config) const {
 void ExactBatches::count_unmeasured(std::span<const ExactLaunch> launches) noexcept {
   std::uint64_t unmeasured = 0;
   for (const ExactLaunch& launch : launches) {
-    const bool launched = launch.event.c == 0;
+    const bool launched = launch.event.launch.result == 0;
     const bool in_range = launch.counter_range != 0 && !launch.is_counter_range;  // counted with its range
     if (launched && !in_range && launch.outcome != CounterOutcome::measured)
       unmeasured += launch.is_counter_range ? launch.launches : 1;

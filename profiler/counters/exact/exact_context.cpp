@@ -123,7 +123,7 @@ bool ExactContext::leave(const ExactEntry& entry, ExactLaunch& launch, std::uint
   if (range.launches == 0) {
     range.event = launch.event;
     range.event.correlation = 0;
-    range.event.c = 0;
+    range.event.launch.result = 0;
     range.gpu = gpu;
     range.group = launch.group;
     range.is_counter_range = true;

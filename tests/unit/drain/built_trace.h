@@ -36,7 +36,7 @@ inline Event call(EventKind kind, std::string_view api, std::uint32_t path = 0, 
   event.range = range;
   event.start_ns = kBase + 10'000;
   event.end_ns = kBase + 12'000;
-  event.d = 1;
+  event.launch.context = 1;  // in the place of any call's context
   return event;
 }
 
@@ -44,7 +44,7 @@ inline Event launch_event(std::uint32_t correlation, std::string_view api, std::
                           std::uint64_t bytes = 0) {
   Event event = call(EventKind::launch, api, path, path * 100);
   event.correlation = correlation;
-  event.a = bytes;
+  event.launch.bytes = bytes;
   return event;
 }
 

@@ -170,7 +170,7 @@ TEST_CASE("a launch during stream capture is no loss, and is joined if it has a 
 TEST_CASE("a call that failed has a line with its result and launched nothing") {
   BuiltTrace trace;
   Event failed = launch_event(5, "cuLaunchKernel", trace.layer);
-  failed.c = 700;
+  failed.launch.result = 700;
 
   trace.event(failed);
   trace.builder.finish();

@@ -25,16 +25,17 @@ Event range_event(std::uint64_t id, std::uint32_t path) {
 Event start_end_event(std::uint64_t id, std::uint32_t name, std::uint32_t start_thread) {
   Event event = range_event(id, 0);
   event.kind = EventKind::range_start_end;
-  event.b = name | std::uint64_t{start_thread} << 32;
+  event.nvtx.name = name;
+  event.nvtx.start_thread = start_thread;
   return event;
 }
 
 Event category_event(std::uint32_t name, std::uint32_t domain, std::uint32_t category) {
   Event event;
   event.kind = EventKind::category_name;
-  event.b = name;
-  event.c = domain;
-  event.d = category;
+  event.nvtx.name = name;
+  event.nvtx.domain = domain;
+  event.nvtx.category = category;
   return event;
 }
 
@@ -43,10 +44,10 @@ Event category_event(std::uint32_t name, std::uint32_t domain, std::uint32_t cat
 TEST_CASE("a push/pop range has its path and its thread") {
   BuiltTrace trace;
   Event event = range_event(9, trace.layer);
-  event.d = 4;
-  event.correlation = 0xff00ff00;
+  event.nvtx.category = 4;
+  event.color = 0xff00ff00;
   event.payload_type = static_cast<std::uint8_t>(PayloadType::i64);
-  event.a = static_cast<std::uint64_t>(-3);
+  event.nvtx.payload = static_cast<std::uint64_t>(-3);
 
   trace.event(event);
 
@@ -110,7 +111,7 @@ TEST_CASE("a mark has one time and the path that was open") {
   BuiltTrace trace;
   Event event = range_event(31, trace.model);
   event.kind = EventKind::mark;
-  event.b = trace.name("epoch");
+  event.nvtx.name = trace.name("epoch");
 
   trace.event(event);
 
@@ -125,9 +126,9 @@ TEST_CASE("an allocation from a pool has the pool of its extra slot") {
   BuiltTrace trace;
   Event event = call(EventKind::alloc, "cuMemAllocFromPoolAsync", trace.model, 5);
   event.flags = static_cast<std::uint8_t>(AllocKind::pool);
-  event.a = 0x7f00'0000'0000;
-  event.b = 4096;
-  event.c = 13;
+  event.memory.address = 0x7f00'0000'0000;
+  event.memory.bytes = 4096;
+  event.memory.stream = 13;
   const std::uint64_t pool = 0x5555'0000'1111;
   std::byte extra[sizeof(pool)];
   std::memcpy(extra, &pool, sizeof(pool));
@@ -150,7 +151,7 @@ TEST_CASE("an allocation from a pool has the pool of its extra slot") {
 TEST_CASE("a free is marked as one, and has no bytes and no pool") {
   BuiltTrace trace;
   Event event = call(EventKind::free, "cuMemFree");
-  event.a = 0x1000;
+  event.memory.address = 0x1000;
 
   trace.event(event);
 
@@ -164,16 +165,16 @@ TEST_CASE("a free is marked as one, and has no bytes and no pool") {
 TEST_CASE("synchronisations, events and captures keep their handles and streams") {
   BuiltTrace trace;
   Event sync = call(EventKind::sync, "cuEventSynchronize", trace.model);
-  sync.a = 0xe1;
+  sync.sync.event = 0xe1;
   Event record = call(EventKind::event_record, "cuEventRecord");
-  record.a = 0xe2;
-  record.c = 13;
+  record.sync.event = 0xe2;
+  record.sync.stream = 13;
   Event wait = call(EventKind::event_wait, "cuStreamWaitEvent");
-  wait.a = 0xe3;
+  wait.sync.event = 0xe3;
   Event capture = call(EventKind::capture, "cuStreamEndCapture");
   capture.flags = static_cast<std::uint8_t>(CaptureStep::end);
-  capture.a = 0x6a;
-  capture.b = 900;
+  capture.capture.graph = 0x6a;
+  capture.capture.result = 900;
   for (const Event& event : {sync, record, wait, capture}) trace.event(event);
 
   const WrittenTrace written = trace.read();
@@ -195,12 +196,12 @@ TEST_CASE("threads and payload schemas that were named have their names") {
   BuiltTrace trace;
   Event named;
   named.kind = EventKind::thread_name;
-  named.b = trace.name("loader");
-  named.c = kThread;
+  named.thread.name = trace.name("loader");
+  named.thread.id = kThread;
   Event schema;
   schema.kind = EventKind::payload_schema;
-  schema.a = 17;
-  schema.b = trace.name(R"({"fields":[]})");
+  schema.schema.id = 17;
+  schema.schema.definition = trace.name(R"({"fields":[]})");
   trace.event(named);
   trace.event(schema);
 
@@ -223,10 +224,10 @@ TEST_CASE("only the category of that name in its own domain declares bytes") {
   };
   for (const auto& [in_domain, category, bytes] : {Declared{domain, 3, 1000}, {domain, 4, 20}, {0, 3, 3}}) {
     Event range = range_event(category, trace.model);
-    range.c = in_domain;
-    range.d = category;
+    range.nvtx.domain = in_domain;
+    range.nvtx.category = category;
     range.payload_type = static_cast<std::uint8_t>(PayloadType::u64);
-    range.a = bytes;
+    range.nvtx.payload = bytes;
     trace.event(range);
   }
 

@@ -77,7 +77,7 @@ TEST_CASE("an exact launch without values has a reason, and a failed one is a pl
   ExactLaunch launch = exact_launch(5, "cuLaunchKernel", trace.layer);
   launch.outcome = CounterOutcome::busy;
   trace.builder.on_exact(launch);
-  launch.event.c = 1;
+  launch.event.launch.result = 1;
   trace.builder.on_exact(launch);
 
   const WrittenTrace written = trace.read();

@@ -16,12 +16,12 @@ TEST_CASE("the nodes of a graph are joined to its launch, and to the range they 
   made.kind = EventKind::graph_node;
   made.path = trace.layer;
   made.range = 41;
-  made.a = 900;
+  made.graph.node = 900;
   trace.event(made);
   Event cloned;  // by the instantiation, in another place
   cloned.kind = EventKind::graph_node;
-  cloned.a = 901;
-  cloned.b = 900;
+  cloned.graph.node = 901;
+  cloned.graph.original = 900;
   trace.event(cloned);
   trace.event(launch_event(5, "cuGraphLaunch", trace.model));
 
@@ -49,7 +49,7 @@ TEST_CASE("a node created outside of any range has the launch's path, and is not
   BuiltTrace trace;
   Event made;
   made.kind = EventKind::graph_node;
-  made.a = 900;
+  made.graph.node = 900;
   trace.event(made);
   trace.event(launch_event(5, "cuGraphLaunch", trace.model));
   KernelActivity kernel = kernel_activity(5);
@@ -68,13 +68,13 @@ TEST_CASE("a node's kernel has the name at capture, even if CUPTI's record has a
   BuiltTrace trace;
   Event made;
   made.kind = EventKind::graph_node;
-  made.a = 900;
-  made.c = trace.name("jit_0007");
+  made.graph.node = 900;
+  made.graph.kernel = trace.name("jit_0007");
   trace.event(made);
   Event cloned;
   cloned.kind = EventKind::graph_node;
-  cloned.a = 901;
-  cloned.b = 900;
+  cloned.graph.node = 901;
+  cloned.graph.original = 900;
   trace.event(cloned);
   trace.event(launch_event(5, "cuGraphLaunch", trace.model));
   KernelActivity kernel = kernel_activity(5);

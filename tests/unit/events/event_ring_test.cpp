@@ -16,8 +16,8 @@ namespace {
 
 Event numbered(std::uint64_t n) {
   Event event;
-  event.kind = EventKind::launch;
-  event.a = n;
+  event.kind = EventKind::alloc;
+  event.memory.address = n;
   return event;
 }
 
@@ -29,7 +29,8 @@ TEST_CASE("events leave the ring in the order they were written") {
   REQUIRE(ring->push_in_place([](Event& event) { event = numbered(2); }));
 
   std::vector<std::uint64_t> seen;
-  const std::size_t events = ring->drain([&seen](const Event& event) { seen.push_back(event.a); });
+  const std::size_t events =
+      ring->drain([&seen](const Event& event) { seen.push_back(event.memory.address); });
 
   CHECK(events == 2);
   CHECK(seen == std::vector<std::uint64_t>{1, 2});
@@ -61,7 +62,7 @@ TEST_CASE("extra slots are read back unchanged, also around the end of the ring"
 
   std::vector<std::byte> read(300);
   CHECK(ring->drain([&](const Event& seen) {
-    CHECK(seen.a == 7);
+    CHECK(seen.memory.address == 7);
     ring->extra(read.data(), seen.extra_bytes);
   }) == 1);
   CHECK(read == written);
@@ -85,7 +86,7 @@ TEST_CASE("late events of the reader follow those of the writer") {
   CHECK_FALSE(ring->empty());
 
   std::vector<std::uint64_t> seen;
-  ring->drain([&seen](const Event& event) { seen.push_back(event.a); });
+  ring->drain([&seen](const Event& event) { seen.push_back(event.memory.address); });
 
   CHECK(seen == std::vector<std::uint64_t>{1, 9});
   CHECK(ring->empty());
@@ -104,7 +105,8 @@ TEST_CASE("an enlarged ring accepts more, and its older events come out first") 
   CHECK(ring->half_full());
   CHECK_FALSE(ring->empty());
   std::uint64_t expected = 0;
-  CHECK(ring->drain([&](const Event& event) { expected += event.a == expected ? 1 : 0; }) == written);
+  CHECK(ring->drain([&](const Event& event) { expected += event.memory.address == expected ? 1 : 0; }) ==
+        written);
   CHECK(expected == written);
   CHECK(ring->empty());
   CHECK_FALSE(ring->half_full());
@@ -120,7 +122,7 @@ TEST_CASE("a ring is empty in a forked child, enlarged or not") {
 
   CHECK(ring->empty());
   CHECK(ring->push(numbered(3)));
-  CHECK(ring->drain([](const Event& event) { CHECK(event.a == 3); }) == 1);
+  CHECK(ring->drain([](const Event& event) { CHECK(event.memory.address == 3); }) == 1);
 }
 
 TEST_CASE("nothing is lost, torn or reordered between a writing and a reading thread") {
@@ -129,7 +131,7 @@ TEST_CASE("nothing is lost, torn or reordered between a writing and a reading th
   std::thread writer([&ring] {
     for (std::uint64_t n = 1; n <= kEvents; ++n) {
       Event event = numbered(n);
-      event.b = ~n;
+      event.memory.bytes = ~n;
       event.extra_slots = n % 3 == 0 ? 1 : 0;
       event.extra_bytes = n % 3 == 0 ? sizeof n : 0;
       while (!ring->push(event, std::as_bytes(std::span(&n, n % 3 == 0 ? 1 : 0)))) std::this_thread::yield();
@@ -140,9 +142,9 @@ TEST_CASE("nothing is lost, torn or reordered between a writing and a reading th
   while (expected <= kEvents) {
     if (expected > kEvents / 2) (void)ring->enlarge();  // while the writer is active
     ring->drain([&](const Event& event) {
-      std::uint64_t extra = event.a;
+      std::uint64_t extra = event.memory.address;
       if (event.extra_slots != 0) ring->extra(reinterpret_cast<std::byte*>(&extra), event.extra_bytes);
-      faults += event.a != expected || event.b != ~expected || extra != expected;
+      faults += event.memory.address != expected || event.memory.bytes != ~expected || extra != expected;
       ++expected;
     });
   }

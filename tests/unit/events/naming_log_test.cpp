@@ -10,13 +10,39 @@ using namespace rangefinder;
 
 namespace {
 
-Event named(EventKind kind, std::uint32_t c, std::uint32_t d, std::uint64_t a, std::uint64_t name) {
+Event of_kind(EventKind kind) {
   Event event;
   event.kind = kind;
-  event.a = a;
-  event.b = name;
-  event.c = c;
-  event.d = d;
+  return event;
+}
+
+Event thread_name(std::uint32_t thread, std::uint32_t name) {
+  Event event = of_kind(EventKind::thread_name);
+  event.thread.id = thread;
+  event.thread.name = name;
+  return event;
+}
+
+Event category_name(std::uint32_t category, std::uint32_t name) {
+  Event event = of_kind(EventKind::category_name);
+  event.nvtx.domain = 2;
+  event.nvtx.category = category;
+  event.nvtx.name = name;
+  return event;
+}
+
+Event payload_schema(std::uint64_t id, std::uint32_t definition) {
+  Event event = of_kind(EventKind::payload_schema);
+  event.schema.domain = 2;
+  event.schema.id = id;
+  event.schema.definition = definition;
+  return event;
+}
+
+Event graph_node(std::uint64_t node, std::uint32_t kernel) {
+  Event event = of_kind(EventKind::graph_node);
+  event.graph.node = node;
+  event.graph.kernel = kernel;
   return event;
 }
 
@@ -24,31 +50,32 @@ Event named(EventKind kind, std::uint32_t c, std::uint32_t d, std::uint64_t a, s
 
 TEST_CASE("the last name of a thread, a category and a schema is kept") {
   NamingLog log;
-  for (const std::uint64_t name : {10U, 11U}) {
-    CHECK(log.add(1, named(EventKind::thread_name, 7, 0, 0, name)));
-    CHECK(log.add(1, named(EventKind::category_name, 2, 3, 0, name)));
-    CHECK(log.add(1, named(EventKind::category_name, 2, 4, 0, name)));
-    CHECK(log.add(1, named(EventKind::payload_schema, 2, 0, 99, name)));
+  for (const std::uint32_t name : {10U, 11U}) {
+    CHECK(log.add(1, thread_name(7, name)));
+    CHECK(log.add(1, category_name(3, name)));
+    CHECK(log.add(1, category_name(4, name)));
+    CHECK(log.add(1, payload_schema(99, name)));
   }
 
   const auto entries = log.entries();
 
   REQUIRE(entries.size() == 4);
-  for (const NamingLog::Entry& entry : entries) CHECK(entry.event.b == 11);
+  CHECK(entries[0].event.thread.name == 11);
+  CHECK(entries[1].event.nvtx.name == 11);
+  CHECK(entries[2].event.nvtx.name == 11);
+  CHECK(entries[3].event.schema.definition == 11);
 }
 
 TEST_CASE("names and graph nodes are bounded; the newest nodes are kept") {
   NamingLog log;
-  for (std::uint32_t i = 0; i < NamingLog::kMaxNames + 10; ++i)
-    CHECK(log.add(1, named(EventKind::thread_name, i, 0, 0, i)));
-  for (std::uint64_t i = 0; i < NamingLog::kMaxNodes + 10; ++i)
-    CHECK(log.add(1, named(EventKind::graph_node, 7, 0, i, 0)));
+  for (std::uint32_t i = 0; i < NamingLog::kMaxNames + 10; ++i) CHECK(log.add(1, thread_name(i, i)));
+  for (std::uint64_t i = 0; i < NamingLog::kMaxNodes + 10; ++i) CHECK(log.add(1, graph_node(i, 7)));
 
   const auto entries = log.entries();
 
   CHECK(entries.size() == NamingLog::kMaxNames + NamingLog::kMaxNodes);
-  CHECK(entries[NamingLog::kMaxNames].event.a == 10);
-  CHECK(entries[NamingLog::kMaxNames].event.c == 7);  // the kernel's name
+  CHECK(entries[NamingLog::kMaxNames].event.graph.node == 10);
+  CHECK(entries[NamingLog::kMaxNames].event.graph.kernel == 7);
 }
 
 TEST_CASE("between windows only names are kept, and rings stay empty") {
@@ -60,7 +87,7 @@ TEST_CASE("between windows only names are kept, and rings stay empty") {
   launch.start_ns = 5;
 
   state.emit(launch);
-  state.emit(named(EventKind::category_name, 1, 2, 0, 3));
+  state.emit(category_name(2, 3));
   state.push(0, "a", {});
   state.pop(0);
 

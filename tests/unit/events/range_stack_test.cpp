@@ -77,11 +77,11 @@ TEST_CASE_METHOD(Fixture, "a closed range is one event with all attributes of th
   CHECK(seen[0].kind == rangefinder::EventKind::range);
   CHECK(seen[0].range == id);
   CHECK(shown(seen[0].path) == "range");
-  CHECK(seen[0].c == 7);
-  CHECK(seen[0].d == 3);
-  CHECK(seen[0].correlation == 0xFF112233);
+  CHECK(seen[0].nvtx.domain == 7);
+  CHECK(seen[0].nvtx.category == 3);
+  CHECK(seen[0].color == 0xFF112233);
   CHECK(seen[0].payload_type == 1);
-  CHECK(seen[0].a == 42);
+  CHECK(seen[0].nvtx.payload == 42);
   CHECK(seen[0].start_ns > 0);
   CHECK(seen[0].end_ns >= seen[0].start_ns);
   CHECK(seen[0].extra_slots == 0);
@@ -241,7 +241,7 @@ TEST_CASE_METHOD(Fixture, "when recording stops, every open range is an event ma
   REQUIRE(seen.size() == 2);
   CHECK(shown(seen[1].path) == "model/decoder");
   CHECK(seen[1].range == range);
-  CHECK(seen[1].c == 3);
+  CHECK(seen[1].nvtx.domain == 3);
   CHECK(seen[1].flags == rangefinder::kRangeUnclosed);
   CHECK(seen[1].end_ns == rangefinder::kNoTime);
   CHECK(lost(Loss::nvtx_unclosed) == 2);
@@ -275,8 +275,9 @@ TEST_CASE("close_all reads consistent ranges while their owner continues") {
   std::size_t torn = 0;
   for (int i = 0; i < 2000; ++i) {
     (void)running.load()->close_all(rangefinder::clock_now_ns());
-    running.load()->ring().drain(
-        [&](const Event& event) { torn += event.c != event.d || event.a != event.c; });
+    running.load()->ring().drain([&](const Event& event) {
+      torn += event.nvtx.domain != event.nvtx.category || event.nvtx.payload != event.nvtx.domain;
+    });
   }
   stop = true;
   owner.join();

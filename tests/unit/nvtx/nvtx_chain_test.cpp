@@ -64,7 +64,7 @@ TEST_CASE("the chained tool gets its own domain and string handles, and we know 
   CHECK(seen == "push chained domain @chained string;");
   const auto events = take_events();
   REQUIRE(events.size() == 1);
-  CHECK(name_text(recorder().domain_name(events[0].event.c)) == "chained domain");
+  CHECK(name_text(recorder().domain_name(events[0].event.nvtx.domain)) == "chained domain");
 }
 
 TEST_CASE("a handle that the chained tool did not create is not passed to it") {
@@ -87,7 +87,7 @@ TEST_CASE("the application gets the tool's range ids, which end the right range 
 
   const auto events = take_events();
   REQUIRE(events.size() == 1);
-  CHECK(name_text(events[0].event.b & 0xFFFFFFFF) == "long");
+  CHECK(name_text(events[0].event.nvtx.name) == "long");
   CHECK(events[0].event.range < 0x7001000000000000);
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("the chained tool receives calls of the payload extension, and schemas
         }) == "schema p;submit p;");
   const auto events = take_events();
   REQUIRE(events.size() == 1);
-  CHECK(events[0].event.a == NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + 4711);
+  CHECK(events[0].event.schema.id == NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + 4711);
 }
 
 TEST_CASE("a chain that is set after the first call has no effect") {

@@ -85,7 +85,7 @@ TEST_CASE("a structure shorter than ours is not read beyond its end") {
 
   const auto seen = take_events();
   REQUIRE(seen.size() == 1);
-  CHECK(name_text(seen[0].event.b).empty());
+  CHECK(name_text(seen[0].event.nvtx.name).empty());
 }
 
 TEST_CASE("colour, category and each type of payload are recorded unchanged") {
@@ -115,11 +115,11 @@ TEST_CASE("colour, category and each type of payload are recorded unchanged") {
     const auto seen = take_events();
     REQUIRE(seen.size() == 1);
     CHECK(seen[0].event.kind == EventKind::mark);
-    CHECK(name_text(seen[0].event.b) == "payload");
+    CHECK(name_text(seen[0].event.nvtx.name) == "payload");
     CHECK(seen[0].event.payload_type == static_cast<std::uint8_t>(types[i]));
-    CHECK(seen[0].event.a == cases[i].expected);
-    CHECK(seen[0].event.d == 9);
-    CHECK(seen[0].event.correlation == 0x80FF0102);
+    CHECK(seen[0].event.nvtx.payload == cases[i].expected);
+    CHECK(seen[0].event.nvtx.category == 9);
+    CHECK(seen[0].event.color == 0x80FF0102);
   }
 }
 
@@ -133,8 +133,8 @@ TEST_CASE("a mark records its enclosing range") {
   const auto seen = take_events();
 
   REQUIRE(seen.size() == 3);
-  CHECK(name_text(seen[0].event.b) == "narrow");
-  CHECK(name_text(seen[1].event.b) == "wide");
+  CHECK(name_text(seen[0].event.nvtx.name) == "narrow");
+  CHECK(name_text(seen[1].event.nvtx.name) == "wide");
   CHECK(seen[0].event.range == range);
   CHECK(path_name(seen[1].event.path) == "around");
 }
@@ -152,7 +152,7 @@ TEST_CASE("domains with the same name are one domain") {
   nvtxDomainMarkEx(first, &event);
   const auto seen = take_events();
   REQUIRE(seen.size() == 1);
-  CHECK(name_text(recorder().domain_name(seen[0].event.c)) == "test.domain");
+  CHECK(name_text(recorder().domain_name(seen[0].event.nvtx.domain)) == "test.domain");
 }
 
 TEST_CASE("each domain has its own stack, and an unknown handle is the default domain") {
@@ -223,12 +223,14 @@ TEST_CASE("names of categories, with their domain, and of threads are recorded")
   const auto seen = take_events();
 
   REQUIRE(seen.size() == 6);
-  const char* const names[] = {"one", "two", "three", "four", "narrow thread", "wide thread"};
-  for (std::size_t i = 0; i < 6; ++i) CHECK(name_text(seen[i].event.b) == names[i]);
+  const char* const names[] = {"one", "two", "three", "four"};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(name_text(seen[i].event.nvtx.name) == names[i]);
+  CHECK(name_text(seen[4].event.thread.name) == "narrow thread");
+  CHECK(name_text(seen[5].event.thread.name) == "wide thread");
   CHECK(seen[0].event.kind == EventKind::category_name);
-  CHECK(seen[0].event.c == 0);
-  CHECK(name_text(recorder().domain_name(seen[3].event.c)) == "test.categories");
-  CHECK(seen[3].event.d == 4);
+  CHECK(seen[0].event.nvtx.domain == 0);
+  CHECK(name_text(recorder().domain_name(seen[3].event.nvtx.domain)) == "test.categories");
+  CHECK(seen[3].event.nvtx.category == 4);
   CHECK(seen[5].event.kind == EventKind::thread_name);
-  CHECK(seen[5].event.c == 200);
+  CHECK(seen[5].event.thread.id == 200);
 }

@@ -32,8 +32,8 @@ TEST_CASE("a start/end range may end on another thread and records both") {
   REQUIRE(ranges.size() == 1);
   const Event& event = ranges[0].event;
   CHECK(event.range == id);
-  CHECK(name_text(event.b & 0xFFFFFFFF) == "across");
-  CHECK(event.b >> 32 == recorder().threads.current()->thread());
+  CHECK(name_text(event.nvtx.name) == "across");
+  CHECK(event.nvtx.start_thread == recorder().threads.current()->thread());
   CHECK(ranges[0].thread != recorder().threads.current()->thread());
   CHECK(path_name(event.path) == "around");
   CHECK(event.end_ns >= event.start_ns);
@@ -55,10 +55,10 @@ TEST_CASE("start/end ranges overlap, keep their domain and attributes, and end o
 
   REQUIRE(seen.size() == 3);
   CHECK(seen[0].event.range == first);
-  CHECK(name_text(recorder().domain_name(seen[0].event.c)) == "test.start");
-  CHECK(seen[0].event.d == 5);
+  CHECK(name_text(recorder().domain_name(seen[0].event.nvtx.domain)) == "test.start");
+  CHECK(seen[0].event.nvtx.category == 5);
   CHECK(seen[2].event.range == second);
-  CHECK(seen[2].event.c == 0);
+  CHECK(seen[2].event.nvtx.domain == 0);
   CHECK(counted(Loss::nvtx_end_unknown, [=] { nvtxRangeEnd(second); }) == 1);
   CHECK(counted(Loss::nvtx_end_unknown, [=] { nvtxRangeEnd(987'654'321); }) == 1);
 }
@@ -89,7 +89,7 @@ TEST_CASE("start/end ranges still open when recording stops are recorded as uncl
   CHECK(seen[0].event.range == id);
   CHECK(seen[0].event.flags == kRangeUnclosed);
   CHECK(seen[0].event.end_ns == kNoTime);
-  CHECK(seen[0].event.b >> 32 == recorder().threads.current()->thread());
+  CHECK(seen[0].event.nvtx.start_thread == recorder().threads.current()->thread());
   nvtxRangeEnd(id);
   take_events();
 }

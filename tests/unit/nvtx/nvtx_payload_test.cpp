@@ -47,7 +47,7 @@ std::uint64_t register_schema(const char* name, const std::vector<nvtxPayloadSch
 nlohmann::json definition_in(const std::vector<Seen>& seen) {
   REQUIRE(seen.size() == 1);
   REQUIRE(seen[0].event.kind == EventKind::payload_schema);
-  return nlohmann::json::parse(name_text(seen[0].event.b));
+  return nlohmann::json::parse(name_text(seen[0].event.schema.definition));
 }
 
 struct Message {
@@ -83,7 +83,7 @@ TEST_CASE("a schema is recorded as JSON, and gets an id if it has none") {
   CHECK(id >= NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
   const auto seen = take_events();
   const nlohmann::json definition = definition_in(seen);
-  CHECK(seen[0].event.a == id);
+  CHECK(seen[0].event.schema.id == id);
   CHECK(definition["kind"] == "schema");
   CHECK(definition["name"] == "all \"quoted\"\x01\uFFFD");
   CHECK(definition["type"] == "static");
@@ -183,7 +183,7 @@ TEST_CASE("the message may be a registered string after entries of other sizes")
   const auto seen = take_events();
   REQUIRE(seen.size() == 1);
   CHECK(seen[0].event.kind == EventKind::mark);
-  CHECK(name_text(seen[0].event.b) == "registered message");
+  CHECK(name_text(seen[0].event.nvtx.name) == "registered message");
   CHECK(seen[0].extra.size() == sizeof payload);
 }
 
@@ -207,8 +207,8 @@ TEST_CASE("the message may be a text of fixed length inside the payload") {
   const auto seen = take_events();
 
   REQUIRE(seen.size() == 2);
-  CHECK(name_text(seen[0].event.b) == "eightly!");
-  CHECK(name_text(seen[1].event.b) == "abc");
+  CHECK(name_text(seen[0].event.nvtx.name) == "eightly!");
+  CHECK(name_text(seen[1].event.nvtx.name) == "abc");
 }
 
 TEST_CASE("a payload shorter than its schema is not read beyond its end") {
@@ -220,7 +220,7 @@ TEST_CASE("a payload shorter than its schema is not read beyond its end") {
 
   const auto seen = take_events();
   REQUIRE(seen.size() == 1);
-  CHECK(name_text(seen[0].event.b).empty());
+  CHECK(name_text(seen[0].event.nvtx.name).empty());
   CHECK(seen[0].extra.size() == 10);
 }
 
@@ -237,9 +237,9 @@ TEST_CASE("start/end ranges keep a payload of their start or of their end") {
 
   const auto seen = take_events();
   REQUIRE(seen.size() == 3);
-  CHECK(name_text(seen[0].event.b & 0xFFFFFFFF) == "started");
+  CHECK(name_text(seen[0].event.nvtx.name) == "started");
   CHECK(seen[0].extra == bytes_of(message));
-  CHECK(name_text(seen[1].event.b & 0xFFFFFFFF) == "plain");
+  CHECK(name_text(seen[1].event.nvtx.name) == "plain");
   CHECK(seen[1].extra == bytes_of(last));
   CHECK(seen[2].extra == bytes_of(message));
   CHECK(dropped == 1);

@@ -131,7 +131,7 @@ TEST_CASE("the launches of a range without values count as unmeasured, each once
   range.counter_range = inside.counter_range = 4;
   range.launches = 5;
   refused.outcome = CounterOutcome::turn;
-  refused.event.c = 1;  // the call failed: nothing was launched
+  refused.event.launch.result = 1;  // the call failed: nothing was launched
 
   collected.batches.give(inside);
   collected.batches.give(refused);
