@@ -341,7 +341,7 @@ void ThreadState::reset(std::uint32_t thread) noexcept {
   status_ = Status::owned;
   in_use_ = false;
   thread_.store(thread, kRelaxed);
-  call_since_ns_.store(kNoCall, kRelaxed);
+  leave_call();
   prctl(PR_GET_NAME, first_comm_.data());
   stack_.depth_.store(0, std::memory_order_release);
   stack_.path_ = 0;

@@ -58,34 +58,28 @@ class ThreadState {
   /// range opened before `now_ns` and still open. Returns their number; counts them as nvtx_unclosed.
   std::size_t close_all(std::int64_t now_ns) noexcept;
 
-  /// Between the enter and the exit of a call that puts work on the GPU.
-  void begin_call(std::int64_t now_ns) noexcept { call_since_ns_.store(now_ns, std::memory_order_relaxed); }
-  void end_call() noexcept {
-    captured_kernel_ = 0;
-    call_since_ns_.store(kNoCall, std::memory_order_release);
-  }
-  /// Any thread: whether the owner is in such a call that began before `until_ns`.
-  [[nodiscard]] bool in_call_before(std::int64_t until_ns) const noexcept {
-    return call_since_ns_.load(std::memory_order_acquire) < until_ns;
-  }
-
-  /// Owner: name id of the kernel that the current call captures, for the new graph node; 0: none.
-  void capture_kernel(std::uint32_t name) noexcept { captured_kernel_ = name; }
-  [[nodiscard]] std::uint32_t captured_kernel() const noexcept { return captured_kernel_; }
-
-  /// Between the enter and the exit of a driver call. `call` is its number, from 1.
-  void enter_call(std::uint16_t call) noexcept {
+  /// Between the enter and the exit of a driver call. `number`: its own, from 1.
+  void enter_call(std::uint16_t number) noexcept {
     calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    last_call_.store(call, std::memory_order_relaxed);
-    call_in_progress_.store(call, std::memory_order_seq_cst);
+    call_.store(static_cast<std::uint16_t>(number | kInside), std::memory_order_seq_cst);
   }
-  void leave_call() noexcept { call_in_progress_.store(0, std::memory_order_release); }
+  /// The call that was entered puts work on the GPU.
+  void begin_work(std::int64_t now_ns) noexcept { work_since_ns_.store(now_ns, std::memory_order_relaxed); }
+  void leave_call() noexcept {
+    captured_kernel_ = 0;
+    work_since_ns_.store(kNoWork, std::memory_order_release);
+    const auto last = static_cast<std::uint16_t>(call_.load(std::memory_order_relaxed) & ~kInside);
+    call_.store(last, std::memory_order_release);
+  }
+  /// Any thread: number of the call entered last, or 0, with kInside while the owner is in it.
+  static constexpr std::uint16_t kInside = 0x8000;
+  [[nodiscard]] std::uint16_t call() const noexcept { return call_.load(std::memory_order_seq_cst); }
+  /// Any thread: whether the owner is in a call whose work began before `until_ns`.
+  [[nodiscard]] bool in_work_before(std::int64_t until_ns) const noexcept {
+    return work_since_ns_.load(std::memory_order_acquire) < until_ns;
+  }
   /// Any thread: number of driver calls entered; wraps around.
   [[nodiscard]] std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
-  /// Any thread: the driver call entered last, or 0.
-  [[nodiscard]] std::uint16_t last_call() const noexcept {
-    return last_call_.load(std::memory_order_relaxed);
-  }
   /// For CallsInProgress, guarded by its lock: calls() at its last check, and since when it has had that
   /// value.
   struct CallsSeen {
@@ -93,10 +87,10 @@ class ThreadState {
     std::int64_t since_ns = 0;
   };
   [[nodiscard]] CallsSeen& calls_seen() const noexcept { return calls_seen_; }
-  /// Any thread: the driver call in progress, or 0.
-  [[nodiscard]] std::uint16_t call_in_progress() const noexcept {
-    return call_in_progress_.load(std::memory_order_seq_cst);
-  }
+
+  /// Owner: name id of the kernel that the current call captures, for the new graph node; 0: none.
+  void capture_kernel(std::uint32_t name) noexcept { captured_kernel_ = name; }
+  [[nodiscard]] std::uint32_t captured_kernel() const noexcept { return captured_kernel_; }
 
   [[nodiscard]] const RangeStack& stack() const noexcept { return stack_; }
   /// gettid() of the owner; any thread.
@@ -145,11 +139,10 @@ class ThreadState {
   Recorder& recorder_;
   Status status_ = Status::free;  // guarded by the registry's mutex
   volatile bool in_use_ = false;  // owner and its signal handlers: ThreadUse
-  static constexpr std::int64_t kNoCall = std::numeric_limits<std::int64_t>::max();
-  std::atomic<std::int64_t> call_since_ns_{kNoCall};
-  std::atomic<std::uint16_t> call_in_progress_{0};
+  static constexpr std::int64_t kNoWork = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> work_since_ns_{kNoWork};
+  std::atomic<std::uint16_t> call_{0};
   std::atomic<std::uint32_t> calls_{0};
-  std::atomic<std::uint16_t> last_call_{0};
   mutable CallsSeen calls_seen_;
   std::uint32_t captured_kernel_ = 0;
   std::atomic<std::uint32_t> thread_{0};
@@ -224,10 +217,10 @@ class ThreadRegistry {
     for (std::uint32_t i = 0; i < n; ++i) visit(*states_[i].load(std::memory_order_acquire));
   }
 
-  /// Any thread: whether some thread is in a call that began before `until_ns` (ThreadState::begin_call).
-  [[nodiscard]] bool any_call_before(std::int64_t until_ns) noexcept {
+  /// Any thread: whether some thread is in a call whose work began before `until_ns`.
+  [[nodiscard]] bool any_work_before(std::int64_t until_ns) noexcept {
     bool any = false;
-    for_each([&](const ThreadState& state) { any |= state.in_call_before(until_ns); });
+    for_each([&](const ThreadState& state) { any |= state.in_work_before(until_ns); });
     return any;
   }
 

@@ -89,13 +89,14 @@ class CallsInProgress {
     Calls calls;
     if (untracked_.load(std::memory_order_seq_cst) != 0) return calls.set();
     threads_.for_each([&](const ThreadState& state) {
-      const std::uint16_t inside = state.call_in_progress(), last = state.last_call();
+      const std::uint16_t call = state.call();
+      const bool inside = (call & ThreadState::kInside) != 0;
+      const std::size_t last = call & ~std::size_t{ThreadState::kInside};
       const std::uint32_t made = state.calls();
       ThreadState::CallsSeen& seen = state.calls_seen();
-      if (inside != 0 || seen.calls != made) seen = {made, now_ns};
+      if (inside || seen.calls != made) seen = {made, now_ns};
       const bool quiet = made == 0 || now_ns - seen.since_ns >= kQuietNs;
-      if (inside != 0) calls.set(inside - 1U);
-      if (inside == 0 && last != 0 && !quiet) calls.set(last - 1U);
+      if (last != 0 && (inside || !quiet)) calls.set(last - 1);
     });
     return calls;
   }

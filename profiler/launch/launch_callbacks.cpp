@@ -99,7 +99,7 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
   const std::int64_t now_ns = recorder_.clock.now_ns();
   // A window that ends now waits for this call (Session::finish_window).
   if (state != nullptr && is_gpu_work(api.kind)) {
-    state->begin_call(now_ns);
+    state->begin_work(now_ns);
     if (api.kind == ApiClass::kernel && capturing_.load(std::memory_order_relaxed) > 0) {
       if (const ThreadUse use = recorder_.threads.use()) use->capture_kernel(kernel_name(*use, call));
     }
@@ -148,7 +148,6 @@ void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call,
   } else if (use) {
     emit_other(*use, call, api, event);
   }
-  if (state != nullptr && is_gpu_work(api.kind)) state->end_call();
   ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
   if (exact != nullptr && (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end)) {
     const ScopedCancelDisable no_cancel;

@@ -185,7 +185,7 @@ void Session::forget_window() {
 // Calls that began in the window and still run belong to it, so the window's end waits for them.
 bool Session::calls_in_progress() const {
   const std::int64_t end_ns = end_ns_.load();
-  return recorder().clock.now_ns() - end_ns < kCallPatienceNs && recorder().threads.any_call_before(end_ns);
+  return recorder().clock.now_ns() - end_ns < kCallPatienceNs && recorder().threads.any_work_before(end_ns);
 }
 
 bool Session::finish_window() {

@@ -115,15 +115,16 @@ TEST_CASE("an event that began before the end of a window is still recorded") {
   CHECK(events == 1);
 }
 
-TEST_CASE("a call in progress is visible until it ends") {
+TEST_CASE("a call that puts work on the GPU is visible until it ends") {
   auto own = std::make_unique<Recorder>();
   ThreadState& state = *own->threads.current();
-  CHECK_FALSE(own->threads.any_call_before(1'000'000));
+  CHECK_FALSE(own->threads.any_work_before(1'000'000));
 
-  state.begin_call(500);
-  CHECK(own->threads.any_call_before(501));
-  CHECK_FALSE(own->threads.any_call_before(500));
-  state.end_call();
+  state.enter_call(1);
+  state.begin_work(500);
+  CHECK(own->threads.any_work_before(501));
+  CHECK_FALSE(own->threads.any_work_before(500));
+  state.leave_call();
 
-  CHECK_FALSE(own->threads.any_call_before(1'000'000));
+  CHECK_FALSE(own->threads.any_work_before(1'000'000));
 }
