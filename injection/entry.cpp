@@ -20,7 +20,7 @@
 #include "profiler/events/recorder.h"
 #include "profiler/guest/log.h"
 #include "profiler/guest/sanitizer_runtime.h"
-#include "profiler/guest/scoped_cancel_disable.h"
+#include "profiler/guest/slow_path.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/session/session.h"
 
@@ -61,15 +61,11 @@ bool has_memory() noexcept {
   return memory != nullptr;
 }
 
-}  // namespace
-
-RANGEFINDER_EXPORT int InitializeInjection() noexcept {
-  const rangefinder::ScopedCancelDisable no_cancel;
-  constexpr int kLoaded = 1;  // also on failure: our failure must never look like the application's
+void start_session() noexcept {
   if (!may_record()) say_why_not();
   if (!may_record() || !has_memory()) {
     rangefinder::recorder().silent.store(true, std::memory_order_relaxed);
-    return kLoaded;
+    return;
   }
   try {
     // Not registered with atexit() here: handlers registered this early run after the driver's
@@ -79,26 +75,33 @@ RANGEFINDER_EXPORT int InitializeInjection() noexcept {
   } catch (...) {
     // Out of memory at the start: the program runs without being recorded.
   }
+}
+
+template <typename Argument>
+int initialize_nvtx(int (*initialize)(Argument) noexcept, Argument argument) noexcept {
+  if (!may_record()) return kRefused;
+  return rangefinder::slow_path([&] {
+    rangefinder::Session::prepare_nvtx();
+    return initialize(argument);
+  });
+}
+
+}  // namespace
+
+RANGEFINDER_EXPORT int InitializeInjection() noexcept {
+  constexpr int kLoaded = 1;  // also on failure: our failure must never look like the application's
+  rangefinder::slow_path(start_session);
   return kLoaded;
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) noexcept {
-  if (!may_record()) return kRefused;
-  const rangefinder::ScopedCancelDisable no_cancel;
-  rangefinder::Session::prepare_nvtx();
-  return rangefinder::nvtx_initialize_v2(get_export_table);
+  return initialize_nvtx(rangefinder::nvtx_initialize_v2, get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_export_table) noexcept {
-  if (!may_record()) return kRefused;
-  const rangefinder::ScopedCancelDisable no_cancel;
-  rangefinder::Session::prepare_nvtx();
-  return rangefinder::nvtx_initialize_v1(get_export_table);
+  return initialize_nvtx(rangefinder::nvtx_initialize_v1, get_export_table);
 }
 
 RANGEFINDER_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) noexcept {
-  if (!may_record()) return kRefused;
-  const rangefinder::ScopedCancelDisable no_cancel;
-  rangefinder::Session::prepare_nvtx();
-  return rangefinder::nvtx_initialize_extension(module);
+  return initialize_nvtx(rangefinder::nvtx_initialize_extension, module);
 }

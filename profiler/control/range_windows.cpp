@@ -5,7 +5,7 @@
 #include <new>
 
 #include "profiler/base/path_glob.h"
-#include "profiler/guest/scoped_cancel_disable.h"
+#include "profiler/guest/slow_path.h"
 
 namespace rangefinder {
 
@@ -83,7 +83,8 @@ void RangeWindows::on_push(std::uint64_t range, std::uint32_t path, std::uint32_
     const RangeCount& ranges = wanted->ranges;
     if (number <= ranges.after) return;
     Phase counting = Phase::counting;
-    if (phase_.compare_exchange_strong(counting, Phase::opening)) open(*wanted, number, now_ns);
+    if (phase_.compare_exchange_strong(counting, Phase::opening))
+      slow_path([&] { open(*wanted, number, now_ns); });
     if (phase_.load() == Phase::open && number == opened_at_.load() + ranges.count - 1)
       last_range_.store(range);
   } catch (...) {
@@ -92,7 +93,6 @@ void RangeWindows::on_push(std::uint64_t range, std::uint32_t path, std::uint32_
 }
 
 void RangeWindows::open(const Wanted& wanted, std::uint64_t number, std::int64_t now_ns) {
-  const ScopedCancelDisable no_cancel;
   WindowRequest request = wanted.requests[std::min<std::size_t>(opened_.load(), wanted.requests.size() - 1)];
   request.begin_ns = now_ns;
   std::string error = target_.begin_window(request);
@@ -116,7 +116,10 @@ void RangeWindows::on_pop(std::uint64_t range, std::int64_t) noexcept {
   Phase open = Phase::open;
   if (!phase_.compare_exchange_strong(open, Phase::off)) return;
   last_range_.store(0);
-  const ScopedCancelDisable no_cancel;
+  slow_path([this] { close(); });
+}
+
+void RangeWindows::close() noexcept {
   (void)target_.close_window("range");
   const std::uint64_t left = left_.load();
   const bool more = left > 1;

@@ -68,6 +68,7 @@ class RangeWindows final : public RangeTrigger {
     std::array<std::atomic<Verdict>, PathTable::kMaxPaths + 1> verdicts{};
   };
   void open(const Wanted& wanted, std::uint64_t number, std::int64_t now_ns);
+  void close() noexcept;
   [[nodiscard]] bool matches(Wanted& wanted, std::uint32_t path) const;
   [[nodiscard]] std::string path_text(std::uint32_t path) const;
 

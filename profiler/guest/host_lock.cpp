@@ -10,7 +10,7 @@
 
 #include "profiler/guest/fork_locks.h"
 #include "profiler/guest/own_thread.h"
-#include "profiler/guest/scoped_cancel_disable.h"
+#include "profiler/guest/slow_path.h"
 
 namespace rangefinder {
 namespace {
@@ -51,7 +51,6 @@ steady_clock::duration patience_at(steady_clock::time_point now) noexcept {
 template <typename Duration, typename TimedOut>
 bool lock_by_polling(HostMutex& mutex, Duration step, const TimedOut& timed_out) noexcept {
   constexpr int kYields = 50;  // usually enough for one section
-  const ScopedCancelDisable no_cancel;
   const int error = errno;
   bool locked = mutex.try_lock();
   for (int i = 0; !locked && !timed_out(); ++i) {
@@ -96,7 +95,8 @@ bool lock_on_host_thread(HostMutex& mutex) noexcept {
 bool lock_in_time(HostMutex& mutex) noexcept {
   if (mutex.try_lock()) [[likely]]
     return true;
-  return on_own_thread() ? lock_on_own_thread(mutex) : lock_on_host_thread(mutex);
+  return slow_path(
+      [&mutex] { return on_own_thread() ? lock_on_own_thread(mutex) : lock_on_host_thread(mutex); });
 }
 
 // The place is set before the lock is taken and reset after its release, so that a signal handler never finds

@@ -4,10 +4,11 @@
 #include <cupti_driver_cbid.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <span>
 
 #include "profiler/counters/sampling/pm_sampler.h"
-#include "profiler/guest/scoped_cancel_disable.h"
+#include "profiler/guest/slow_path.h"
 
 namespace rangefinder {
 namespace {
@@ -15,25 +16,13 @@ namespace {
 /// One call in kTimedEvery is timed: two more clock reads per call would cost too much.
 constexpr std::uint64_t kTimedEvery = 64;
 
-EventKind event_kind(ApiClass api) noexcept {
-  switch (api) {
-    case ApiClass::sync:
-      return EventKind::sync;
-    case ApiClass::alloc:
-      return EventKind::alloc;
-    case ApiClass::free:
-      return EventKind::free;
-    case ApiClass::event_record:
-      return EventKind::event_record;
-    case ApiClass::event_wait:
-      return EventKind::event_wait;
-    case ApiClass::capture_begin:
-    case ApiClass::capture_end:
-      return EventKind::capture;
-    default:
-      return EventKind::launch;
-  }
-}
+/// By ApiClass, up to the classes that are not in the trace.
+constexpr EventKind kEventKinds[] = {
+    EventKind::launch,     EventKind::launch,  EventKind::launch,  EventKind::launch,
+    EventKind::sync,       EventKind::alloc,   EventKind::free,    EventKind::event_record,
+    EventKind::event_wait, EventKind::capture, EventKind::capture,
+};
+static_assert(std::size(kEventKinds) == static_cast<std::size_t>(ApiClass::value_wait));
 
 constexpr CUpti_CallbackId kResourceCallbacks[] = {
     CUPTI_CBID_RESOURCE_CONTEXT_CREATED,        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
@@ -56,23 +45,17 @@ void LaunchCallbacks::on_callback(void* self, CUpti_CallbackDomain domain, CUpti
                                   const void* data) noexcept {
   auto& callbacks = *static_cast<LaunchCallbacks*>(self);
   if (callbacks.recorder_.silent.load(std::memory_order_relaxed)) {
-    const ScopedCancelDisable no_cancel;
-    callbacks.wind_down(domain, cbid, data);
+    slow_path([&] { callbacks.wind_down(domain, cbid, data); });
   } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-    const int index = find_driver_api(cbid);
-    if (index >= 0) {
-      callbacks.on_driver_call(*static_cast<const CUpti_CallbackData*>(data), index);
-    } else {
-      const ScopedCancelDisable no_cancel;
-      callbacks.on_profiler_call(*static_cast<const CUpti_CallbackData*>(data), cbid);
-    }
+    callbacks.on_driver_call(*static_cast<const CUpti_CallbackData*>(data), cbid);
   } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-    const ScopedCancelDisable no_cancel;
-    callbacks.on_resource(cbid, *static_cast<const CUpti_ResourceData*>(data));
+    slow_path([&] { callbacks.on_resource(cbid, *static_cast<const CUpti_ResourceData*>(data)); });
   }
 }
 
-void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, int index) noexcept {
+void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept {
+  const int index = find_driver_api(cbid);
+  if (index < 0) return slow_path([&] { on_profiler_call(call, cbid); });
   const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
   if (call.callbackSite == CUPTI_API_ENTER) {
     on_enter(call, api, index);
@@ -83,37 +66,45 @@ void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, int index) 
 
 void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
   ThreadState* const state = recorder_.threads.current();
-  calls_in_progress_.begin(state, static_cast<std::size_t>(index), [this](std::size_t on) {
-    (void)cupti_.EnableCallback(1, subscriber_.load(std::memory_order_relaxed), CUPTI_CB_DOMAIN_DRIVER_API,
-                                driver_apis()[on].cbid);
-  });
-  if (finds_contexts_.load(std::memory_order_relaxed)) [[unlikely]] {
-    const ScopedCancelDisable no_cancel;
-    find_context(call);
-  }
-  if (PmSampler* const sampler = sampler_.load(std::memory_order_relaxed);
-      sampler != nullptr && is_gpu_work(api.kind) && sampler->is_new(call.context)) {
-    const ScopedCancelDisable no_cancel;
-    sampler->begin(call.context);
-  }
-  const std::int64_t now_ns = recorder_.clock.now_ns();
-  // A window that ends now waits for this call (Session::finish_window).
-  if (state != nullptr && is_gpu_work(api.kind)) {
-    state->begin_work(now_ns);
-    if (api.kind == ApiClass::kernel && capturing_.load(std::memory_order_relaxed) > 0) {
-      if (const ThreadUse use = recorder_.threads.use()) use->capture_kernel(kernel_name(*use, call));
-    }
-  }
-  std::uint64_t entered = kNotExact;
-  if (ExactProfiler* const exact = exact_.load(std::memory_order_acquire); exact != nullptr) {
-    const ScopedCancelDisable no_cancel;
-    if (is_gpu_work(api.kind)) {
-      entered = enter_exact(*exact, call, api, now_ns);
-    } else {
-      notify_exact(*exact, call, api, now_ns);
-    }
-  }
+  begin_call(state, index);
+  start_sampling(call, api);
+  const std::int64_t now_ns = recorder_.clock.now_ns();  // the start of the sampler is not the call's time
+  if (state != nullptr && is_gpu_work(api.kind)) begin_work(*state, call, api, now_ns);
+  const std::uint64_t entered = start_counters(call, api, now_ns);
   if (call.correlationData != nullptr) *call.correlationData = word_of(now_ns, entered);
+}
+
+void LaunchCallbacks::begin_call(ThreadState* state, int index) noexcept {
+  calls_in_progress_.begin(state, static_cast<std::size_t>(index), [this](std::size_t api) {
+    (void)cupti_.EnableCallback(1, subscriber_.load(std::memory_order_relaxed), CUPTI_CB_DOMAIN_DRIVER_API,
+                                driver_apis()[api].cbid);
+  });
+}
+
+void LaunchCallbacks::start_sampling(const CUpti_CallbackData& call, const DriverApi& api) noexcept {
+  PmSampler* const sampler = sampler_.load(std::memory_order_acquire);
+  if (sampler == nullptr) return;
+  if (finds_contexts_.load(std::memory_order_relaxed)) slow_path([&] { find_context(*sampler, call); });
+  if (is_gpu_work(api.kind) && sampler->is_new(call.context))
+    slow_path([&] { sampler->begin(call.context); });
+}
+
+void LaunchCallbacks::begin_work(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
+                                 std::int64_t now_ns) noexcept {
+  state.begin_work(now_ns);
+  if (api.kind != ApiClass::kernel || capturing_.load(std::memory_order_relaxed) <= 0) return;
+  if (const ThreadUse use = recorder_.threads.use()) use->capture_kernel(kernel_name(*use, call));
+}
+
+std::uint64_t LaunchCallbacks::start_counters(const CUpti_CallbackData& call, const DriverApi& api,
+                                              std::int64_t now_ns) noexcept {
+  ExactProfiler* const exact = exact_.load(std::memory_order_acquire);
+  if (exact == nullptr) return kNotExact;
+  return slow_path([&] {
+    if (is_gpu_work(api.kind)) return enter_exact(*exact, call, api, now_ns);
+    notify_exact(*exact, call, api, now_ns);
+    return kNotExact;
+  });
 }
 
 void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
@@ -123,36 +114,39 @@ void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& a
   calls_in_progress_.end(use.state());
 }
 
-void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api,
-                           int index) noexcept {
-  ThreadState* const state = use.state();
-  const std::int64_t now_ns = recorder_.clock.now_ns();
-  const std::uint64_t word = *call.correlationData;
-  const std::uint64_t entered = entered_of(word);
+Event LaunchCallbacks::event_of(const ThreadState* state, const CUpti_CallbackData& call,
+                                const DriverApi& api, int index) const noexcept {
   Event event;
-  event.kind = event_kind(api.kind);
+  event.end_ns = recorder_.clock.now_ns();
+  event.kind = kEventKinds[static_cast<std::size_t>(api.kind)];
   event.api = static_cast<std::uint16_t>(index);
   event.correlation = call.correlationId;
-  event.start_ns = base_ns_ + static_cast<std::int64_t>(word >> kEnteredBits);
-  event.end_ns = now_ns;
+  event.start_ns = base_ns_ + static_cast<std::int64_t>(*call.correlationData >> kEnteredBits);
   if (state != nullptr) {
     event.path = state->stack().path();
     event.range = state->stack().range();
   }
+  return event;
+}
+
+void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api,
+                           int index) noexcept {
+  const std::uint64_t entered = entered_of(*call.correlationData);
+  Event event = event_of(use.state(), call, api, index);
   if (entered != kNotExact) {
-    const ScopedCancelDisable no_cancel;
-    emit_exact(use ? state : nullptr, call, api, event, static_cast<CounterOutcome>(entered - 1));
+    slow_path([&] { emit_exact(use, call, api, event, static_cast<CounterOutcome>(entered - 1)); });
   } else if (use && is_gpu_work(api.kind)) {
     emit_launch(*use, call, api, event);
-    if (call.correlationId % kTimedEvery == 0) cost_.add(recorder_.clock.now_ns() - now_ns);
   } else if (use) {
     emit_other(*use, call, api, event);
   }
+  if (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end) note_capture();
+}
+
+void LaunchCallbacks::note_capture() noexcept {
   ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
-  if (exact != nullptr && (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end)) {
-    const ScopedCancelDisable no_cancel;
-    exact->capturing(capturing_.load(std::memory_order_relaxed) > 0);
-  }
+  if (exact == nullptr) return;
+  slow_path([&] { exact->capturing(capturing_.load(std::memory_order_relaxed) > 0); });
 }
 
 std::uint32_t LaunchCallbacks::kernel_name(ThreadState& state,
@@ -175,6 +169,7 @@ void LaunchCallbacks::emit_launch(ThreadState& state, const CUpti_CallbackData& 
     event.launch.kernel = kernel_name(state, call);
   }
   state.emit(event);
+  if (call.correlationId % kTimedEvery == 0) cost_.add(recorder_.clock.now_ns() - event.end_ns);
 }
 
 std::uint32_t LaunchCallbacks::stream_id(const CUpti_CallbackData& call, const DriverApi& api,
@@ -351,15 +346,14 @@ std::uint64_t LaunchCallbacks::enter_exact(ExactProfiler& exact, const CUpti_Cal
   return static_cast<std::uint64_t>(outcome) + 1;
 }
 
-void LaunchCallbacks::emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
+void LaunchCallbacks::emit_exact(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api,
                                  Event& event, CounterOutcome outcome) noexcept {
   cost_.count();
-  event.kind = EventKind::launch;
   event.launch.result = result_of(call);
   event.launch.context = call.contextUid;
   if (outcome == CounterOutcome::capturing) {  // captured into a graph, whose launch is measured
     event.flags |= kLaunchWhileCapturing;
-    if (state != nullptr) state->emit(event);
+    if (use) use->emit(event);
     return;
   }
   ApiArguments arguments;
@@ -443,12 +437,11 @@ void LaunchCallbacks::on_profiler_call(const CUpti_CallbackData& call, CUpti_Cal
   if (call.callbackSite == site) hooks_.profiler_call(hooks_.user, start);
 }
 
-void LaunchCallbacks::find_context(const CUpti_CallbackData& call) noexcept {
+void LaunchCallbacks::find_context(PmSampler& sampler, const CUpti_CallbackData& call) noexcept {
   const std::uint64_t bit = std::uint64_t{1} << call.contextUid % 64;
   if ((found_contexts_.load(std::memory_order_relaxed) & bit) != 0 || call.context == nullptr) return;
   if ((found_contexts_.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
-  if (PmSampler* const sampler = sampler_.load(std::memory_order_acquire); sampler != nullptr)
-    sampler->context_created(call.context);
+  sampler.context_created(call.context);
 }
 
 }  // namespace rangefinder

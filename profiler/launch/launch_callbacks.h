@@ -80,10 +80,22 @@ class LaunchCallbacks {
   /// Recording has ended. Releases only what exact mode still holds: the open range and lock of a launch
   /// in progress, and the counters of a context that is destroyed.
   void wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) noexcept;
-  void on_driver_call(const CUpti_CallbackData& call, int index) noexcept;
+  void on_driver_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept;
   void on_profiler_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept;
   void on_enter(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
+  /// The call's callback must not be disabled until on_exit(). Enables it if it was.
+  void begin_call(ThreadState* state, int index) noexcept;
+  void start_sampling(const CUpti_CallbackData& call, const DriverApi& api) noexcept;
+  /// A window that ends now waits for this launch (Session::finish_window).
+  void begin_work(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
+                  std::int64_t now_ns) noexcept;
+  /// Exact mode: opens a counter range. Returns the low bits of the call's word (see kEnteredBits).
+  [[nodiscard]] std::uint64_t start_counters(const CUpti_CallbackData& call, const DriverApi& api,
+                                             std::int64_t now_ns) noexcept;
   void on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
+  /// The part of the event that does not depend on its kind.
+  [[nodiscard]] Event event_of(const ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
+                               int index) const noexcept;
   void emit(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
   void on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept;
   void on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) noexcept;
@@ -91,21 +103,21 @@ class LaunchCallbacks {
   [[nodiscard]] std::uint32_t kernel_name(ThreadState& state, const CUpti_CallbackData& call) const noexcept;
   void emit_launch(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                    Event& event) noexcept;
-  /// The low bits of the call's word (see kEnteredBits).
   [[nodiscard]] std::uint64_t enter_exact(ExactProfiler& exact, const CUpti_CallbackData& call,
                                           const DriverApi& api, std::int64_t now_ns) noexcept;
   void notify_exact(ExactProfiler& exact, const CUpti_CallbackData& call, const DriverApi& api,
                     std::int64_t now_ns) noexcept;
   /// In a window that began late: reports contexts that existed before it to the sampler.
-  void find_context(const CUpti_CallbackData& call) noexcept;
+  void find_context(PmSampler& sampler, const CUpti_CallbackData& call) noexcept;
   [[nodiscard]] ExactEntry exact_entry(const CUpti_CallbackData& call, const DriverApi& api,
                                        std::int64_t now_ns) noexcept;
-  void emit_exact(ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api, Event& event,
+  void emit_exact(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api, Event& event,
                   CounterOutcome outcome) noexcept;
   void emit_capture(ThreadState& state, const DriverApi& api, Event& event,
                     const ApiArguments& arguments) noexcept;
   void emit_memory(ThreadState& state, const DriverApi& api, Event& event,
                    const ApiArguments& arguments) noexcept;
+  void note_capture() noexcept;
   void emit_other(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                   Event& event) noexcept;
   [[nodiscard]] std::uint32_t stream_id(const CUpti_CallbackData& call, const DriverApi& api,

@@ -13,8 +13,8 @@
 #include "profiler/guest/environment.h"
 #include "profiler/guest/host_lock.h"
 #include "profiler/guest/log.h"
-#include "profiler/guest/scoped_cancel_disable.h"
 #include "profiler/guest/signals_blocked.h"
+#include "profiler/guest/slow_path.h"
 #include "profiler/nvtx/nvtx.h"
 
 namespace rangefinder {
@@ -31,7 +31,7 @@ std::atomic<Session*> current{nullptr};  // the exit handler takes no argument
 
 void stop_at_exit() {
   if (Session* const session = current.load(std::memory_order_acquire); session != nullptr)
-    session->stop("exit");
+    slow_path([session] { session->stop("exit"); });
 }
 
 /// The file that this code was loaded from.
@@ -214,7 +214,6 @@ void Session::on_counters_refused(const std::string& reason) noexcept {
 
 void Session::stop(const char* reason) noexcept {
   if (getpid() != pid_) return;
-  const ScopedCancelDisable no_cancel;
   wait_no_longer_for_locks();
   if (control_) control_->close();
   const SessionState before = state_.exchange(SessionState::ended);
