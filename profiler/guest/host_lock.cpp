@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/guest/host_lock.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -23,7 +24,7 @@ enum Place : std::sig_atomic_t { outside, inside, forking };
 thread_local volatile std::sig_atomic_t t_place = outside;
 thread_local volatile std::sig_atomic_t t_forks_without = 0;  // forks in progress without locks
 
-std::atomic<bool> all_refused{false}, process_ends{false};
+std::atomic<bool> all_refused{false};
 
 constexpr auto kPatience = std::chrono::seconds(1);
 // Shorter for a while after a timeout: the same lock may be requested again and again.
@@ -31,7 +32,7 @@ constexpr auto kLittlePatience = std::chrono::milliseconds(10);
 constexpr auto kLittlePatienceFor = std::chrono::seconds(2);
 constexpr auto kPatienceAtTheEnd = std::chrono::milliseconds(50);
 
-std::atomic<steady_clock::rep> last_timeout{0};  // 0: none yet
+std::atomic<steady_clock::rep> last_timeout{0}, process_ends{0};  // 0: not yet
 
 void set_place(Place place) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -39,25 +40,40 @@ void set_place(Place place) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-steady_clock::duration patience_at(steady_clock::time_point now) noexcept {
-  const steady_clock::rep before = last_timeout.load(std::memory_order_relaxed);
-  const bool little =
-      before != 0 && now - steady_clock::time_point(steady_clock::duration(before)) < kLittlePatienceFor;
-  return little ? steady_clock::duration(kLittlePatience) : kPatience;
+// `since`: when the thread began to wait, or the lock changed hands.
+bool waited_too_long(steady_clock::time_point since, steady_clock::time_point now) noexcept {
+  const auto at = [](const std::atomic<steady_clock::rep>& time) {
+    return steady_clock::time_point(steady_clock::duration(time.load(std::memory_order_relaxed)));
+  };
+  constexpr steady_clock::time_point kNever{};
+  if (on_own_thread())
+    return at(process_ends) != kNever && now - std::max(since, at(process_ends)) > kPatienceAtTheEnd;
+  const bool little = at(last_timeout) != kNever && now - at(last_timeout) < kLittlePatienceFor;
+  return now - since >= (little ? steady_clock::duration(kLittlePatience) : kPatience);
 }
 
 // Polls: pthread_mutex_timedlock() uses a clock that can be set, and pthread_mutex_clocklock() is unknown to
 // ThreadSanitizer.
-template <typename Duration, typename TimedOut>
-bool lock_by_polling(HostMutex& mutex, Duration step, const TimedOut& timed_out) noexcept {
+bool lock_by_polling(HostMutex& mutex) noexcept {
   constexpr int kYields = 50;  // usually enough for one section
   const int error = errno;
+  steady_clock::time_point since = steady_clock::now();
+  std::uint32_t turns = mutex.turns();
   bool locked = mutex.try_lock();
-  for (int i = 0; !locked && !timed_out(); ++i) {
+  for (int i = 0; !locked; ++i) {
+    const steady_clock::time_point now = steady_clock::now();
+    if (const std::uint32_t turn = mutex.turns(); turn != turns) {
+      turns = turn;
+      since = now;
+    }
+    if (waited_too_long(since, now)) {
+      if (!on_own_thread()) last_timeout.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+      break;
+    }
     if (i < kYields) {
       std::this_thread::yield();
     } else {
-      std::this_thread::sleep_for(step);
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     locked = mutex.try_lock();
   }
@@ -65,38 +81,12 @@ bool lock_by_polling(HostMutex& mutex, Duration step, const TimedOut& timed_out)
   return locked;
 }
 
-bool lock_on_own_thread(HostMutex& mutex) noexcept {
-  steady_clock::time_point ending{};
-  return lock_by_polling(mutex, std::chrono::microseconds(100), [&ending] {
-    if (!process_ends.load(std::memory_order_relaxed)) return false;
-    const steady_clock::time_point now = steady_clock::now();
-    if (ending == steady_clock::time_point{}) ending = now;
-    return now - ending > kPatienceAtTheEnd;
-  });
-}
-
-bool lock_on_host_thread(HostMutex& mutex) noexcept {
-  steady_clock::time_point since = steady_clock::now();
-  std::uint32_t turns = mutex.turns();
-  return lock_by_polling(mutex, std::chrono::microseconds(50), [&] {
-    const steady_clock::time_point now = steady_clock::now();
-    if (const std::uint32_t turn = mutex.turns(); turn != turns) {
-      turns = turn;
-      since = now;
-    }
-    if (now - since < patience_at(now)) return false;
-    last_timeout.store(now.time_since_epoch().count(), std::memory_order_relaxed);
-    return true;
-  });
-}
-
 }  // namespace
 
 bool lock_in_time(HostMutex& mutex) noexcept {
   if (mutex.try_lock()) [[likely]]
     return true;
-  return slow_path(
-      [&mutex] { return on_own_thread() ? lock_on_own_thread(mutex) : lock_on_host_thread(mutex); });
+  return slow_path([&mutex] { return lock_by_polling(mutex); });
 }
 
 // The place is set before the lock is taken and reset after its release, so that a signal handler never finds
@@ -123,7 +113,8 @@ HostLock::~HostLock() {
 }
 
 void wait_no_longer_for_locks() noexcept {
-  process_ends.store(true, std::memory_order_relaxed);
+  steady_clock::rep never = 0;
+  process_ends.compare_exchange_strong(never, steady_clock::now().time_since_epoch().count());
 }
 
 void begin_fork(ForkLocks& locks) noexcept {
