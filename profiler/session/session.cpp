@@ -72,13 +72,12 @@ void Session::prepare_nvtx() noexcept {
   const SignalsBlocked blocked;  // a signal handler that calls NVTX here would wait for its own thread
   try {
     std::call_once(once, [] {
-      if (const char* const chain = std::getenv("RANGEFINDER_NVTX_CHAIN"); chain != nullptr)
-        nvtx_set_chain(chain);
-      const char* const fold = std::getenv("RANGEFINDER_FOLD_DIGITS");
-      recorder().fold_digits.store(fold != nullptr && std::string_view(fold) == "on",
-                                   std::memory_order_relaxed);
+      // Not kept for start_from_environment(): until then the program may change its environment.
+      const Options options = read_options(environ);
+      nvtx_set_chain(options.nvtx_chain.c_str());
+      recorder().fold_digits.store(options.fold_digits, std::memory_order_relaxed);
       // Events before CUDA's start belong to the first window only if it begins by itself.
-      if (!starts_recording(std::getenv("RANGEFINDER_START"), std::getenv("RANGEFINDER_CAPTURE")))
+      if (!options.starts_recording())
         recorder().record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
     });
   } catch (...) {
@@ -117,7 +116,7 @@ Session* Session::start_from_environment() {
     return session;
   }
   session->attach_nvtx();
-  if (session->options_.start == StartMode::on && session->options_.capture.empty()) {
+  if (session->options_.starts_recording()) {
     session->start_recording();
   } else {
     session->start_idle();
@@ -159,7 +158,7 @@ void Session::start_idle() {
 void Session::start_control() noexcept {
   try {
     std::call_once(control_once_, [this] {
-      if (!options_.control && options_.capture.empty() && options_.start == StartMode::on) return;
+      if (!options_.control && options_.starts_recording()) return;
       // A forked child must not answer on our socket.
       recorder().recording.store(true, std::memory_order_relaxed);
       std::atexit(stop_at_exit);  // removes the socket's file
@@ -176,7 +175,7 @@ void Session::report_no_cupti(const std::string& reason) {
 }
 
 void Session::on_context_created(CUcontext context) noexcept {
-  if (options_.start == StartMode::on && options_.capture.empty()) {
+  if (options_.starts_recording()) {
     open_first_window();
   } else {
     register_exit();

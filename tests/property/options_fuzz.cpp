@@ -8,7 +8,7 @@
 
 #include "profiler/base/out_template.h"
 #include "profiler/base/path_glob.h"
-#include "profiler/options/options.h"
+#include "profiler/options/option_table.h"
 #include "tests/property/corruption.h"
 #include "tests/property/fuzz.h"
 

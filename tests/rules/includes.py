@@ -20,7 +20,7 @@ ALLOWED = {
     "profiler/base": "",
     "schema": "profiler/base",
     "profiler/guest": "",
-    "profiler/options": "profiler/base",
+    "profiler/options": "profiler/base profiler/guest",
     "profiler/cupti": "profiler/guest",
     "profiler/events": "schema profiler/guest",
     "profiler/attribution": "profiler/base schema profiler/guest",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// profiler/options/options.h as the Markdown table of README.md (tables.py compares).
+// profiler/options/option_table.h as the Markdown table of README.md (tables.py compares).
 #include <cstdio>
 #include <string>
 #include <string_view>
 
-#include "profiler/options/options.h"
+#include "profiler/options/option_table.h"
 
 namespace {
 
@@ -24,11 +24,11 @@ std::string cell(std::string_view text) {
 
 int main() {
   std::puts("| `run` option | variable | default | what it does |\n|---|---|---|---|");
-  for (const rangefinder::OptionSpec& spec : rangefinder::kOptions) {
-    const std::string flag =
-        spec.is_switch || *spec.flag == '\0' ? spec.flag : std::string(spec.flag) + " VALUE";
-    std::printf("| %s | `%s` | %s | %s |\n", code(flag).c_str(), spec.variable, code(spec.fallback).c_str(),
-                cell(spec.help).c_str());
+  for (const rangefinder::OptionRow& row : rangefinder::kOptions) {
+    const bool takes_value = *row.flag != '\0' && *row.switch_value == '\0';
+    const std::string flag = std::string(row.flag) + (takes_value ? " VALUE" : "");
+    std::printf("| %s | `%s` | %s | %s |\n", code(flag).c_str(), row.variable, code(row.fallback).c_str(),
+                cell(help_text(row)).c_str());
   }
   return 0;
 }

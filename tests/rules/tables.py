@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables in READMEs that are generated from the code. They must match the code.
 
-    README.md         <!-- options --> … <!-- /options -->    print_options ◀ profiler/options/options.h
+    README.md         <!-- options --> … <!-- /options -->    print_options ◀ profiler/options/option_table.h
     schema/README.md  <!-- loss --> … <!-- /loss -->          print_loss_causes ◀ schema/loss.h
 
 tests/rules/update_readme_tables writes them.

@@ -32,6 +32,10 @@ class Completion(unittest.TestCase):
         self.assertTrue({"modules", "kernels", "memcpy", "idle"} <= set(sections), sections)
         self.assertEqual(offered("report", "--section", "mem"), ["memcpy", "memory"])
 
+    def test_modes_of_counters_come_from_the_help(self):
+        self.assertEqual(offered("run", "--counters", ""), ["off", "sampled", "exact", "auto"])
+        self.assertEqual(offered("attach", "--counters", ""), ["off", "sampled", "exact"])
+
     def test_after_two_dashes_files_are_offered(self):
         self.assertIn("/bin", offered("run", "--", "/bi"))
 

@@ -22,6 +22,12 @@ _rangefinder_choices() {  # _rangefinder_choices VERB OPTION
     sed -n "/^  $2 /,/^  -/s/^   \\{10,\\}\\([a-z]*\\): .*/\\1/p"
 }
 
+# The words in the help of an option, as in "off, sampled (details) or exact".
+_rangefinder_words() {  # _rangefinder_words VERB OPTION
+  "${COMP_WORDS[0]}" "$1" --help 2>/dev/null | sed -n "/^  $2 /{s/ ([^)]*)//g;p}" |
+    grep -oE '([a-z]+, )*[a-z]+ or [a-z]+' | sed -n '1s/,\{0,1\} or / /; 1s/,//gp'
+}
+
 _rangefinder() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]-}
   local word
@@ -36,7 +42,7 @@ _rangefinder() {
   elif [[ $previous == --section || $previous == --to ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_rangefinder_choices "$verb" "$previous")" -- "$current")
   elif [[ $previous == --counters ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "off sampled exact auto" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "$(_rangefinder_words "$verb" "$previous")" -- "$current")
   elif [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_rangefinder_options "$verb")" -- "$current")
   else

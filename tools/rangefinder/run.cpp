@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
-#include "profiler/options/options.h"
+#include "profiler/options/option_table.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/child_process.h"
@@ -45,35 +45,39 @@ struct RunOptions {
 
 /// Adds one flag for each row of kOptions.
 void add_table_flags(Verb& verb, RunOptions& options) {
-  for (const OptionSpec& spec : kOptions) {
-    if (*spec.flag == '\0') continue;
-    if (spec.is_switch) {
-      verb.flag(spec.flag, options.switches[spec.variable], spec.help);
+  for (const OptionRow& row : kOptions) {
+    if (*row.flag == '\0') continue;
+    std::string help = help_text(row);
+    if (*row.switch_value != '\0') {
+      verb.flag(row.flag, options.switches[row.variable], help);
       continue;
     }
-    std::string help = spec.help;
-    if (*spec.fallback != '\0') help += " [" + std::string(spec.fallback) + "]";
-    verb.option(spec.flag, options.variables[spec.variable], help).type_name("VALUE");
+    if (*row.fallback != '\0') help += " [" + std::string(row.fallback) + "]";
+    verb.option(row.flag, options.variables[row.variable], help).type_name("VALUE");
   }
+}
+
+Options options_of(const std::vector<std::string>& environment) {
+  std::vector<const char*> pointers;
+  for (const std::string& entry : environment) pointers.push_back(entry.c_str());
+  pointers.push_back(nullptr);
+  return read_options(pointers.data());
 }
 
 /// The given flags, as variables. Throws WrongUse for values that the library would refuse.
 std::map<std::string, std::string> given_variables(const Verb& verb, const RunOptions& options) {
   std::map<std::string, std::string> given;
   std::vector<std::string> entries;
-  for (const OptionSpec& spec : kOptions) {
-    if (*spec.flag == '\0' || verb.count(spec.flag) == 0) continue;
-    given[spec.variable] = spec.is_switch ? spec.switch_value : options.variables.at(spec.variable);
-    entries.push_back(std::string(spec.variable) + "=" + given[spec.variable]);
+  for (const OptionRow& row : kOptions) {
+    if (*row.flag == '\0' || verb.count(row.flag) == 0) continue;
+    given[row.variable] = *row.switch_value != '\0' ? row.switch_value : options.variables.at(row.variable);
+    entries.push_back(std::string(row.variable) + "=" + given[row.variable]);
   }
-  std::vector<const char*> pointers;
-  for (const std::string& entry : entries) pointers.push_back(entry.c_str());
-  pointers.push_back(nullptr);
-  for (const std::string& problem : read_options(pointers.data()).problems) {
+  for (const std::string& problem : options_of(entries).problems) {
     std::string text = problem;
-    for (const OptionSpec& spec : kOptions) {
-      if (*spec.flag != '\0' && text.starts_with(std::string(spec.variable) + "=")) {
-        text = std::string(spec.flag) + " " + text.substr(std::strlen(spec.variable) + 1);
+    for (const OptionRow& row : kOptions) {
+      if (*row.flag != '\0' && text.starts_with(std::string(row.variable) + "=")) {
+        text = std::string(row.flag) + " " + text.substr(std::strlen(row.variable) + 1);
       }
     }
     const std::size_t fix = text.find(" The default is used.");
@@ -125,13 +129,6 @@ void print_start_error(const std::string& program, int error) {
   }
 }
 
-/// Recording starts only when a window is opened, by `attach` or by the program.
-bool waits_for_windows(const Environment& environment) {
-  const std::string start = environment.get("RANGEFINDER_START"),
-                    capture = environment.get("RANGEFINDER_CAPTURE");
-  return !starts_recording(start.c_str(), capture.c_str());
-}
-
 int run(const Verb& verb, const RunOptions& options) {
   if (!verb.remaining().empty()) {
     const std::string first = verb.remaining().front();
@@ -156,7 +153,7 @@ int run(const Verb& verb, const RunOptions& options) {
     std::cerr << "rangefinder: " << printable(program) << " was killed by signal " << end.signal << " ("
               << strsignal(end.signal) << ")\n";
   }
-  if (manifest.folders().empty() && waits_for_windows(environment)) {
+  if (manifest.folders().empty() && !options_of(environment.entries()).starts_recording()) {
     std::cerr << "rangefinder: no window was opened, so there is no trace\n"
                  "  `rangefinder attach` opens one while the program runs. --capture opens one at ranges or "
                  "calls.\n";

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/options/options.h"
 
+#include <pthread.h>
+
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "profiler/options/option_table.h"
 #include "tests/catch.h"
 
 using namespace rangefinder;
@@ -28,7 +31,7 @@ auto values(const Options& o) {
                   o.nvtx_chain, o.manifest);
 }
 
-std::string assignment(const OptionSpec& option, const std::string& value) {
+std::string assignment(const OptionRow& option, const std::string& value) {
   return std::string(option.variable) + "=" + value;
 }
 
@@ -46,7 +49,7 @@ TEST_CASE("a null environment is an empty one") {
 }
 
 TEST_CASE("the default in the table is the default in use") {
-  for (const OptionSpec& option : kOptions) {
+  for (const OptionRow& option : kOptions) {
     INFO(option.variable);
     const Options options = read({assignment(option, option.fallback)});
 
@@ -56,8 +59,8 @@ TEST_CASE("the default in the table is the default in use") {
 }
 
 TEST_CASE("the value that a switch of run sets is understood and changes something") {
-  for (const OptionSpec& option : kOptions) {
-    if (!option.is_switch || std::string(option.variable) == "RANGEFINDER_TORCH_MODULES") continue;
+  for (const OptionRow& option : kOptions) {
+    if (*option.switch_value == '\0') continue;
     INFO(option.variable);
     const Options options = read({assignment(option, option.switch_value)});
 
@@ -215,12 +218,11 @@ TEST_CASE("the first of two equal variables is used, as in getenv") {
 }
 
 TEST_CASE("start and capture together decide whether recording starts by itself") {
-  CHECK(read({"RANGEFINDER_START=ready"}).start == StartMode::ready);
-  CHECK(starts_recording(nullptr, nullptr));
-  CHECK(starts_recording("on", ""));
-  CHECK_FALSE(starts_recording("off", nullptr));
-  CHECK_FALSE(starts_recording("ready", nullptr));
-  CHECK_FALSE(starts_recording(nullptr, "cudaProfilerApi"));
+  CHECK(read({}).starts_recording());
+  CHECK(read({"RANGEFINDER_START=on", "RANGEFINDER_CAPTURE="}).starts_recording());
+  CHECK_FALSE(read({"RANGEFINDER_START=off"}).starts_recording());
+  CHECK_FALSE(read({"RANGEFINDER_START=ready"}).starts_recording());
+  CHECK_FALSE(read({"RANGEFINDER_CAPTURE=cudaProfilerApi"}).starts_recording());
 }
 
 TEST_CASE("a capture that is not understood is refused with the accepted forms") {
@@ -256,4 +258,47 @@ TEST_CASE("a monitor window of more than half a period is refused, and so are ex
   const Options exact = read({"RANGEFINDER_MONITOR=on", "RANGEFINDER_COUNTERS=exact"});
   CHECK(exact.counters == CounterMode::off);
   CHECK(exact.problems.size() == 1);
+}
+
+TEST_CASE("the end of a capture is refused without a capture, and not named beside a refused one") {
+  const Options alone = read({"RANGEFINDER_CAPTURE_END=stop"});
+  const Options refused = read({"RANGEFINDER_CAPTURE=now", "RANGEFINDER_CAPTURE_END=soon"});
+
+  REQUIRE(alone.problems.size() == 1);
+  CHECK(alone.problems[0].find("expected a --capture to go with it") != std::string::npos);
+  REQUIRE(refused.problems.size() == 1);
+  CHECK(refused.problems[0].find("RANGEFINDER_CAPTURE=now") == 0);
+}
+
+TEST_CASE("the help names the limits, words and defaults of its row") {
+  std::string all;
+  for (const OptionRow& option : kOptions) all += help_text(option) + "\n";
+
+  CHECK(all.find("units of 2 MiB (4 to 512).") != std::string::npos);
+  CHECK(all.find("(200 to 3600000); 0: only at the end") != std::string::npos);
+  CHECK(all.find("stderr: trace, debug, info, warn or error.") != std::string::npos);
+  CHECK(all.find("With --monitor the default is 10000\n") != std::string::npos);
+  for (const char* const mark : {"{values}", "{default}", "{monitor}"})
+    CHECK(all.find(mark) == std::string::npos);
+}
+
+TEST_CASE("a thread with a small stack can read a long regular expression") {
+  pthread_attr_t attributes;
+  pthread_t thread{};
+  pthread_attr_init(&attributes);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  REQUIRE(pthread_attr_setstacksize(&attributes, 65'536) == 0);
+#endif
+  std::string kernel;
+  const auto run = [](void* out) -> void* {
+    const std::string variable = "RANGEFINDER_EXACT_KERNEL=" + std::string(255, '(') + std::string(255, ')');
+    *static_cast<std::string*>(out) = read({variable}).exact_kernel;
+    return nullptr;
+  };
+
+  REQUIRE(pthread_create(&thread, &attributes, run, &kernel) == 0);
+  REQUIRE(pthread_join(thread, nullptr) == 0);
+  pthread_attr_destroy(&attributes);
+
+  CHECK(kernel.size() == 510);
 }

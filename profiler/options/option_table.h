@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options a user can set, one row each. The members of Options, the flags of `rangefinder run`, their
+// help and completion, the table in README.md and the warning about unknown variables are made from it.
+//
+//   environment ─▶ read_options() ─▶ value of the row: checks the text, stores it in a member of Options
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "profiler/options/options.h"
+
+namespace rangefinder {
+
+/// Stores a number, the index of a word (of a bool: 0 is true), or a text.
+using StoreOption = void (*)(Options& options, std::uint64_t number, std::string_view text);
+
+template <auto kMember>
+void store(Options& options, std::uint64_t number, std::string_view text) {
+  auto& member = options.*kMember;
+  using Member = std::remove_reference_t<decltype(member)>;
+  if constexpr (std::is_same_v<Member, std::string>) {
+    member = text;
+  } else if constexpr (std::is_same_v<Member, bool>) {
+    member = number == 0;
+  } else {
+    member = static_cast<Member>(number);
+  }
+}
+
+inline void store_counters(Options& options, std::uint64_t word, std::string_view text) {
+  options.counters_requested = text != "auto";
+  options.counters = options.counters_requested ? static_cast<CounterMode>(word) : CounterMode::sampled;
+}
+
+/// Any text.
+struct TextValue {
+  std::string Options::*member;
+};
+
+/// A regular expression (ECMAScript).
+struct PatternValue {
+  std::string Options::*member;
+};
+
+struct WordValue {
+  StoreOption store;
+  std::array<std::string_view, 5> words;  ///< unused ones are empty
+  std::string_view unlisted = {};         ///< also understood; not named in messages
+};
+
+template <auto kMember>
+inline constexpr WordValue kOnOrOff{store<kMember>, {"on", "off"}};
+
+/// A whole number from `min` to `max`, stored as a multiple of `unit`.
+struct NumberValue {
+  StoreOption store;
+  std::uint64_t min, max, unit = 1;
+  bool or_zero = false;
+};
+
+/// Their forms are those of CaptureRequest and MonitorRequest.
+struct CaptureValue {};
+struct CaptureEndValue {};
+struct MonitorValue {};
+
+/// What a variable may be set to, and the member that it sets. monostate: the library does not read it.
+using OptionValue = std::variant<std::monostate, TextValue, PatternValue, WordValue, NumberValue,
+                                 CaptureValue, CaptureEndValue, MonitorValue>;
+
+struct OptionRow {
+  const char* variable;  ///< environment variable
+  const char* flag;      ///< of `rangefinder run`; "": no flag
+  const char* fallback;  ///< value when the variable is not set
+  OptionValue value;
+  const char* help;                   ///< see help_text()
+  const char* switch_value = "";      ///< what the flag sets the variable to; "": the flag takes a value
+  const char* monitor_fallback = "";  ///< takes the place of `fallback` in monitor mode; "": no other
+};
+
+/// The help of `row`. {values} stands for its limits or words, {default} and {monitor} for its defaults.
+[[nodiscard]] std::string help_text(const OptionRow& row);
+
+inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+inline constexpr auto kOptions = std::to_array<OptionRow>({
+    {"RANGEFINDER_OUT", "--out", "rangefinder-%p", TextValue{&Options::out},
+     "Trace folder. %p is the process id, %h the host, %q{ENV} an environment variable, %r the rank, "
+     "%% a percent sign"},
+    {"RANGEFINDER_COUNTERS", "--counters", "off",
+     WordValue{store_counters, {"off", "sampled", "exact"}, "auto"},
+     "How to count DRAM and L2 bytes: off, sampled (every few microseconds; launches still overlap), "
+     "exact (counter ranges around launches) or auto (sampled if the GPU permits it, else off without "
+     "a message). `rangefinder run` uses auto by default; the library without `run` uses {default}"},
+    {"RANGEFINDER_SAMPLE_INTERVAL", "--sample-interval", "20",
+     NumberValue{store<&Options::sample_interval_us>, 5, 10'000},
+     "Microseconds between two samples ({values}). With --monitor the default is {monitor}", "", "10000"},
+    {"RANGEFINDER_SAMPLE_CPU", "--sample-cpu", "100",
+     NumberValue{store<&Options::sample_cpu_percent>, 0, 400},
+     "CPU limit for sampling one GPU, in percent of a core ({values}; 0: no limit). Above the limit, "
+     "samples become less frequent and the trace records the new interval"},
+    {"RANGEFINDER_METRICS", "--metrics", "bytes", TextValue{&Options::metrics},
+     "What exact counters measure: sets (bytes, memory, compute, roofline, stalls, coalescing) or "
+     "metrics, separated by commas. `rangefinder metrics` lists them"},
+    {"RANGEFINDER_EXACT_AT", "--exact-at", "launch",
+     WordValue{store<&Options::exact_at>, {"launch", "range"}},
+     "Unit of exact counting: launch, or range (each NVTX range together with all its launches)"},
+    {"RANGEFINDER_EXACT_RANGE", "--exact-range", "", TextValue{&Options::exact_range},
+     "Exact counters only in NVTX paths that match: * is any text within a level, ** any levels, ? one "
+     "character"},
+    {"RANGEFINDER_EXACT_KERNEL", "--exact-kernel", "", PatternValue{&Options::exact_kernel},
+     "Exact counters only for kernels whose demangled name contains a match of this regular expression "
+     "(ECMAScript)"},
+    {"RANGEFINDER_EXACT_SKIP", "--exact-skip", "", PatternValue{&Options::exact_skip},
+     "No exact counters for kernels whose demangled name contains a match of this regular "
+     "expression. Needed for kernels that wait for work launched later"},
+    {"RANGEFINDER_EXACT_BATCH", "--exact-batch", "", NumberValue{store<&Options::exact_batch>, 1, 1024},
+     "Counter ranges collected before CUPTI decodes them ({values}). The default is 896, or 128 if "
+     "the metrics need several passes"},
+    {"RANGEFINDER_START", "--start", "on", WordValue{store<&Options::start>, {"on", "off", "ready"}},
+     "on: record from the first CUDA context; off: use CUPTI only while a window is open; ready: like "
+     "off, but also track which NVTX ranges create the nodes of CUDA graphs"},
+    {"RANGEFINDER_CAPTURE", "--capture", "", CaptureValue{},
+     "Record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), in NVTX ranges "
+     "(nvtx:GLOB[@domain]), in 20 ranges after skipping 10 (after:10,for:20, also after nvtx:…), or "
+     "for a time (after:10s,for:20s)"},
+    {"RANGEFINDER_CAPTURE_END", "--capture-end", "", CaptureEndValue{},
+     "How many windows --capture opens: stop (one), repeat:N or repeat (no limit). The default is stop, "
+     "and repeat for cudaProfilerApi"},
+    {"RANGEFINDER_MONITOR", "--monitor", "off", MonitorValue{},
+     "For programs that run for days: record GPU work in short windows, and count launches and NVTX "
+     "ranges all the time. WINDOW/PERIOD, on (100ms/10s) or off"},
+    {"RANGEFINDER_CHILDREN", "--children", "on", kOnOrOff<&Options::children>,
+     "Also record the processes that the program starts, each in its own folder: {values}"},
+    {"RANGEFINDER_CONTROL", "--no-control", "on", kOnOrOff<&Options::control>,
+     "Open no control socket: the recording cannot be queried or changed while the program runs", "off"},
+    {"RANGEFINDER_GRAPHS", "--graphs", "nodes", WordValue{store<&Options::graphs>, {"nodes", "whole"}},
+     "CUDA graph launches: nodes (one record a node, in the range that created the node) or whole "
+     "(one record a launch, at almost no cost)"},
+    {"RANGEFINDER_MEMORY", "--no-memory", "on", kOnOrOff<&Options::memory>,
+     "Do not record allocations and frees", "off", "off"},
+    {"RANGEFINDER_EVENTS", "--no-events", "on", kOnOrOff<&Options::events>,
+     "Do not record event records, stream waits and synchronisation", "off", "off"},
+    {"RANGEFINDER_REDACT", "--redact", "off", kOnOrOff<&Options::redact>,
+     "Omit the program's arguments from the trace, its summary and the answers of the control socket", "on"},
+    {"RANGEFINDER_FOLD_DIGITS", "--fold-digits", "off", kOnOrOff<&Options::fold_digits>,
+     "Count `step 12345` and `step 12346` as one module, `step #`", "on"},
+    {"RANGEFINDER_SEGMENT_MB", "--segment-mb", "256",
+     NumberValue{store<&Options::segment_bytes>, 1, 4096, kMiB},
+     "Start a new trace file after this many MiB ({values})"},
+    {"RANGEFINDER_MAX_SIZE_MB", "--max-size-mb", "0",
+     NumberValue{store<&Options::max_bytes>, 0, std::uint64_t{1} << 30, kMiB},
+     "Maximum size on disk in MiB, for each process; 0: no limit"},
+    {"RANGEFINDER_KEEP", "--keep", "first", WordValue{store<&Options::keep_last>, {"last", "first"}},
+     "Part of the trace to keep when --max-size-mb is reached: {values}"},
+    {"RANGEFINDER_BUFFERS", "--buffers", "32", NumberValue{store<&Options::buffers>, 4, 512},
+     "CUPTI activity buffers, in units of 2 MiB ({values}). While all are in use, records are dropped and "
+     "counted"},
+    {"RANGEFINDER_FLUSH_MS", "--flush-ms", "500", NumberValue{store<&Options::flush_ms>, 50, 60'000},
+     "Milliseconds between two writes of complete data to disk ({values})"},
+    {"RANGEFINDER_SUMMARY_MS", "--summary-ms", "2000",
+     NumberValue{store<&Options::summary_ms>, 200, 3'600'000, 1, true},
+     "Milliseconds between two updates of summary.json ({values}); 0: only at the end"},
+    {"RANGEFINDER_REPORT", "", "", TextValue{&Options::report},
+     "Where to print a table of the modules with the most GPU time when the program ends: stderr or a "
+     "file. By default nowhere"},
+    {"RANGEFINDER_LOG", "--log", "",
+     WordValue{store<&Options::log>, {"trace", "debug", "info", "warn", "error"}},
+     "Log level of the library on stderr: {values}. By default there is no log"},
+    {"RANGEFINDER_CUPTI", "--cupti", "", TextValue{&Options::cupti},
+     "Path of the libcupti.so to use. By default the library searches for one"},
+    {"RANGEFINDER_RECORD", "--record", "", TextValue{&Options::record},
+     "Also write a recording to this file. `rangefinder-replay` turns it into a trace again"},
+    {"RANGEFINDER_FORCE", "", "off", kOnOrOff<&Options::force>,
+     "on: replace a trace that is already in the folder. `run --force` does this itself, before the "
+     "program starts"},
+    {"RANGEFINDER_NVTX_CHAIN", "", "", TextValue{&Options::nvtx_chain},
+     "Another NVTX injection library that also receives the calls. `run` sets it if "
+     "NVTX_INJECTION64_PATH was set"},
+    {"RANGEFINDER_MANIFEST", "", "", TextValue{&Options::manifest},
+     "File to which the library appends the trace folder. Set by `run`"},
+    {"RANGEFINDER_RUN_PID", "", "", NumberValue{store<&Options::run_pid>, 1, 0x7fff'ffff},
+     "Process id of `rangefinder run`. A process with another parent counts as a child. Set by `run`"},
+    {"RANGEFINDER_TORCH_MODULES", "", "off", std::monostate{},
+     "on: NVTX ranges for PyTorch modules. Set by `run --torch-modules`"},
+});
+
+}  // namespace rangefinder
