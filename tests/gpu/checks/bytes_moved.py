@@ -39,7 +39,4 @@ def check_calls(table, item, calls):
             continue
         found = [call["dram_" + key] for call in calls]
         worst = max(found, key=lambda value: abs(value - truth), default=None)
-        ok = worst is not None and abs(worst - truth) <= SHARE * truth + slack
-        wanted = f"{truth} +- 1 %" + (f" + {slack // MIB} MiB" if slack else "")
-        off = "" if worst is None else f" ({(worst - truth) / truth:+.2%})"
-        table.row(f"{item['path']}: DRAM {key[:-6]}, worst", wanted, f"{worst}{off}", ok)
+        table.near(f"{item['path']}: DRAM {key[:-6]}, worst", truth, worst, SHARE, slack)

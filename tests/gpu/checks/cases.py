@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Case programs, one for each finding. The rules must report it where it exists, and nowhere else."""
-import json
-import os
-import subprocess
-
 SECTORS_SHARE = 0.01
 CONFLICTS_SHARE = 0.02  # allowed above the share that the layout implies
 IDLE_POINTS = 0.03
@@ -13,10 +9,7 @@ CROWDED_POINTS = 0.10
 
 def findings(runner, name):
     """Findings in the trace of the run NAME."""
-    command = [os.path.join(runner.bin, "rangefinder"), "report", os.path.join(runner.out, name, "trace"),
-               "--section", "findings", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    report = json.loads(done.stdout)
+    report = runner.report(runner.trace_folder(name), "--section", "findings")
     return [finding for trace in report["traces"] for finding in trace["findings"]]
 
 
@@ -31,16 +24,13 @@ def transpose(runner, table):
     naive = expected["variants"][0]
     stores = of_rule(found, "uncoalesced_stores", "transpose_naive")
     sectors = stores[0]["evidence"]["sectors_per_request"] if stores else 0
-    wanted = naive["store_sectors_per_request"]
-    table.row("case_transpose: sectors a store, naive", f"{wanted} +- 1 %", f"{sectors:.2f}",
-              abs(sectors - wanted) <= SECTORS_SHARE * wanted)
+    table.near("case_transpose: sectors a store, naive", naive["store_sectors_per_request"], sectors, SECTORS_SHARE)
     table.equal("case_transpose: kernels with scattered stores", 1, len(of_rule(found, "uncoalesced_stores")))
     table.equal("case_transpose: kernels with scattered loads", 0, len(of_rule(found, "uncoalesced_loads")))
     conflicts = of_rule(found, "bank_conflicts", "transpose_tile<32>")
-    wanted = expected["variants"][1]["bank_conflicts"]
     counted = conflicts[0]["evidence"]["conflicts_per_launch"] if conflicts else 0
-    table.row("case_transpose: conflicts, unpadded tile", f"{wanted} +- 2 %", f"{counted:.0f}",
-              abs(counted - wanted) <= CONFLICTS_SHARE * wanted)
+    table.near("case_transpose: conflicts, unpadded tile", expected["variants"][1]["bank_conflicts"], counted,
+               CONFLICTS_SHARE)
     table.equal("case_transpose: kernels with conflicts", 1, len(of_rule(found, "bank_conflicts")))
     table.equal("case_transpose: wrong words", 0, expected["wrong_words"])
 
@@ -67,10 +57,8 @@ def starved(runner, table):
         expected, _ = runner.traced(name, [f"{runner.bin}/case_starved", "--workers", str(workers)])
         loads = of_rule(findings(runner, name), "idle_in_range", "iteration/load")
         idle = loads[0]["evidence"]["share_of_time"] if loads else 0
-        wanted = expected["expected_idle"]
         slack = CROWDED_POINTS if workers >= expected["cores"] else IDLE_POINTS
-        table.row(f"{name}: share of the time idle in load", f"{wanted:.3f} +- {slack}", f"{idle:.3f}",
-                  abs(idle - wanted) <= slack)
+        table.near(f"{name}: share of the time idle in load", expected["expected_idle"], idle, 0, slack)
     for memory, wanted in (("pageable", 1), ("pinned", 0)):
         name = f"case_starved_{memory}"
         runner.traced(name, [f"{runner.bin}/case_starved", "--workers", "8", "--copy", memory])

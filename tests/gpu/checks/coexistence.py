@@ -8,9 +8,9 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 
-from checks.windows import lost, trace_lines
+from checks.runner import REPOSITORY
+from checks.windows import lost, placed, trace_lines
 
 PATIENCE_S = 50
 OWN_SIGN = "rangefinder: "
@@ -25,7 +25,7 @@ class Ran:
         os.makedirs(self.folder)
         self.out = os.path.join(self.folder, "trace")
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": self.folder, "RANGEFINDER_OUT": self.out,
-                            "PYTHONPATH": os.path.join(runner.repository, "tools", "python"), **(environment or {})}
+                            "PYTHONPATH": os.path.join(REPOSITORY, "tools", "python"), **(environment or {})}
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, env=self.environment, cwd=self.folder)
         self.command = command
@@ -56,6 +56,22 @@ class Ran:
 
 def run_verb(runner, *options):
     return [os.path.join(runner.bin, "rangefinder"), "run", "--counters", "off", *options, "--"]
+
+
+def probe(runner, *more):
+    """A program on one GPU; by default with few small copies."""
+    return [os.path.join(runner.bin, "many_gpus"), "--gpus", "1", *(more or ("--mib", "16"))]
+
+
+def both_ways(runner, tool, wrap):
+    """(name, run) of the probe: under our `run` around the tool, and the tool around our `run`."""
+    for name, command in ((f"run -- {tool}", [*run_verb(runner), *wrap, *probe(runner)]),
+                          (f"{tool} run --", [*wrap, *run_verb(runner), *probe(runner)])):
+        yield name, Ran(runner, name.replace(" ", "_"), command).end()
+
+
+def told(ran, text):
+    return [line for line in (ran.stdout + ran.stderr).splitlines() if text in line]
 
 
 def check_ours(table, name, ran, kernels=None):
@@ -102,43 +118,31 @@ def check_torch_profiler(table, name, ran, order, start, teardown):
         return
     check_ours(table, name, ran)
     if order == "yielded":
-        told = [line for line in ran.stderr.splitlines() if "no longer recorded" in line]
-        print(f"  warned: {told[:1]}", flush=True)
+        warnings = [line for line in ran.stderr.splitlines() if "no longer recorded" in line]
+        print(f"  warned: {warnings[:1]}", flush=True)
         found = windows_of(ran)
         table.equal(f"{name}: ours before", True, found["outside"])
         table.equal(f"{name}: ours meanwhile", False, found["profiled"])
         if teardown == "1":
             table.equal(f"{name}: ours behind", True, found["behind"])
         else:
-            table.row(f"{name}: ours behind", "kernels, or a warning", f"{found['behind']}, {len(told)} warnings",
-                      found["behind"] or bool(told))
+            table.row(f"{name}: ours behind", "kernels, or a warning", f"{found['behind']}, {len(warnings)} warnings",
+                      found["behind"] or bool(warnings))
 
 
 def windows_of(ran):
     """The program's ranges that have kernels in our trace."""
-    found = {"outside": False, "behind": False, "profiled": False}
-    names = {}
-    for line in ran.lines():
-        if line["t"] == "header":
-            names = {}
-        elif line["t"] == "path":
-            names[line["id"]] = line["name"]
-        elif line["t"] == "kernel" and names.get(line.get("path")) in found:
-            found[names[line["path"]]] = True
-    return found
+    places = {path[-1] for line, path in placed(ran.lines()) if line["t"] == "kernel" and path}
+    return {name: name in places for name in ("outside", "behind", "profiled")}
 
 
 def around(runner, table, tool, wrap, said_by_tool):
-    """Runs the probe, and `rangefinder run` with the probe, each under `wrap`."""
-    probe = [os.path.join(runner.bin, "many_gpus"), "--gpus", "1", "--mib", "16"]
-    for name, command in ((f"run -- {tool}", [*run_verb(runner), *wrap, *probe]),
-                          (f"{tool} run --", [*wrap, *run_verb(runner), *probe])):
-        ran = Ran(runner, name.replace(" ", "_"), command).end()
+    for name, ran in both_ways(runner, tool, wrap):
         check_code(table, name, ran)
         table.row(f"{name}: the program ran", "its JSON", '"probe"' in ran.stdout, '"probe"' in ran.stdout)
         check_ours(table, name, ran)
-        told = [line for line in (ran.stdout + ran.stderr).splitlines() if said_by_tool in line]
-        table.row(f"{name}: the tool's own result", said_by_tool, told[:1], bool(told))
+        result = told(ran, said_by_tool)
+        table.row(f"{name}: the tool's own result", said_by_tool, result[:1], bool(result))
 
 
 def installed(table, tool):
@@ -153,14 +157,11 @@ def ncu(runner, table):
     path = installed(table, "ncu")
     if path is None:
         return
-    probe = [os.path.join(runner.bin, "many_gpus"), "--gpus", "1", "--mib", "16"]
     wrap = [path, "--target-processes", "all", "--metrics", "dram__bytes_read.sum", "--launch-count", "2"]
-    for name, command in (("run -- ncu", [*run_verb(runner), *wrap, *probe]),
-                          ("ncu run --", [*wrap, *run_verb(runner), *probe])):
-        ran = Ran(runner, name.replace(" ", "_"), command).end()
-        told = [line for line in (ran.stdout + ran.stderr).splitlines() if "CUDA_INJECTION64_PATH" in line]
-        table.row(f"{name}: refused by ncu", "exit code not 0, and a line with the cure", f"{ran.code}; {told[:1]}",
-                  ran.code != 0 and bool(told))
+    for name, ran in both_ways(runner, "ncu", wrap):
+        cure = told(ran, "CUDA_INJECTION64_PATH")
+        table.row(f"{name}: refused by ncu", "exit code not 0, and a line with the cure", f"{ran.code}; {cure[:1]}",
+                  ran.code != 0 and bool(cure))
         check_ours(table, name, ran)
 
 
@@ -185,12 +186,11 @@ def second_copy(runner, table):
     copy = os.path.join(runner.out, "copy", "librangefinder.so")
     os.makedirs(os.path.dirname(copy), exist_ok=True)
     shutil.copy(runner.injection_library, copy)
-    probe = [os.path.join(runner.bin, "many_gpus"), "--gpus", "1", "--mib", "16"]
     for name, variables in (("second copy as NVTX's", {"NVTX_INJECTION64_PATH": copy}),
                             ("second copy preloaded", {"LD_PRELOAD": copy})):
         environment = {"CUDA_INJECTION64_PATH": runner.injection_library,
                        "NVTX_INJECTION64_PATH": runner.injection_library} | variables
-        ran = Ran(runner, name.replace(" ", "_").replace("'", ""), probe, environment).end()
+        ran = Ran(runner, name.replace(" ", "_").replace("'", ""), probe(runner), environment).end()
         check_code(table, name, ran)
         # Each kernel is recorded once, for any number of copies.
         check_ours(table, name, ran, kernels=5)
@@ -198,9 +198,9 @@ def second_copy(runner, table):
 
 def one_gpu_twice(runner, table):
     """Two processes with counters on one GPU: both have traces, at least one has bytes."""
-    probe = [os.path.join(runner.bin, "many_gpus"), "--gpus", "1", "--mib", "512", "--repeat", "4000"]
     for mode in ("sampled", "exact"):
-        command = [os.path.join(runner.bin, "rangefinder"), "run", "--quiet", "--counters", mode, "--", *probe]
+        command = [os.path.join(runner.bin, "rangefinder"), "run", "--quiet", "--counters", mode, "--",
+                   *probe(runner, "--mib", "512", "--repeat", "4000")]
         both = [Ran(runner, f"twice_{mode}_{i}", command) for i in range(2)]
         modes = []
         for i, ran in enumerate(both):

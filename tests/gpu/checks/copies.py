@@ -5,22 +5,23 @@
 def copy_storm(runner, table):
     expected, trace = runner.traced("copy_storm", [f"{runner.bin}/copy_storm"])
     for item in expected["copies"]:
-        found = trace.at_path("memcpy", item["path"].split("/"))
-        table.equal(f"{item['path']}: copies, bytes", (item["copies"], item["bytes"]),
-                    (len(found), sum(line["bytes"] for line in found)))
+        found = check_bytes(table, trace, "memcpy", item, item["copies"], len)
         wanted = {(item["kind"], item["src"], item["dst"])}
         kinds = {(line["kind"], line["src"], line["dst"]) for line in found}
         table.equal(f"{item['path']}: kind", wanted, kinds)
-    for item in expected["batches"]:
-        found = trace.at_path("memcpy", item["path"].split("/"))
-        # one record for a batch, or one for each copy of it
-        table.equal(f"{item['path']}: copies, bytes", (item["copies"], item["bytes"]),
-                    (sum(line.get("count", 1) for line in found), sum(line["bytes"] for line in found)))
+    for item in expected["batches"]:  # one record for a batch, or one for each copy of it
+        check_bytes(table, trace, "memcpy", item, item["copies"], lambda found: sum(line.get("count", 1) for line in found))
     for item in expected["memsets"]:
-        found = trace.at_path("memset", item["path"].split("/"))
-        table.equal(f"{item['path']}: memsets, bytes", (item["calls"], item["bytes"]),
-                    (len(found), sum(line["bytes"] for line in found)))
+        check_bytes(table, trace, "memset", item, item["calls"], len)
     table.equal("copy_storm: losses", {}, trace.loss)
+
+
+def check_bytes(table, trace, kind, item, wanted, count):
+    """Number and bytes of a path's records; returns them."""
+    found = trace.at_path(kind, item["path"].split("/"))
+    table.equal(f"{item['path']}: {kind}, number and bytes", (wanted, item["bytes"]),
+                (count(found), sum(line["bytes"] for line in found)))
+    return found
 
 
 def managed_memory(runner, table):

@@ -13,13 +13,11 @@ def launch_storm(runner, table):
     command = [f"{runner.bin}/launch_storm", "--threads", str(THREADS), "--launches", str(LAUNCHES)]
     plain = runner.plain("launch_storm_plain", command, timeout_s=300)
     expected, trace = runner.traced("launch_storm", command, timeout_s=600, threads=False)
-    kernels, loss = trace.count["kernel"], trace.loss
     balance = trace.end.get("launches", {}).get("kernel", {})
-    lost = balance.get("lost", 0)
     table.equal("launch_storm: end line", True, bool(trace.end))
     table.equal("launch_storm: launched, says the profiler", expected["kernels"], balance.get("launched"))
-    table.equal("launch_storm: kernel records + lost", expected["kernels"], kernels + lost)
-    table.equal("launch_storm: losses", {}, loss)
+    table.equal("launch_storm: kernel records + lost", expected["kernels"], trace.count["kernel"] + balance.get("lost", 0))
+    table.equal("launch_storm: losses", {}, trace.loss)
     by_path = trace.kernels_by_path()
     wanted = [LAUNCHES // THREADS + expected["warm_up_kernels"] // THREADS] * THREADS
     table.equal("launch_storm: kernels of each thread's path", wanted,
@@ -40,9 +38,8 @@ def multi_stream(runner, table):
     table.equal("multi_stream: kernels", expected["kernels"], trace.kernel_total())
     wanted = [expected["kernels_per_stream"]] * expected["streams"]
     table.equal("multi_stream: kernels of each path", wanted, found)
-    table.equal("multi_stream: memsets", expected["memsets"], trace.count["memset"])
-    table.equal("multi_stream: event records", expected["event_records"], trace.count["event_record"])
-    table.equal("multi_stream: stream waits", expected["stream_waits"], trace.count["stream_wait"])
+    for kind in ("memset", "event_record", "stream_wait"):
+        table.equal(f"multi_stream: {kind}", expected[kind + "s"], trace.count[kind])
     allocs = [line for line in trace.lines["alloc"] if line["memory"] == "async"]
     table.equal("multi_stream: stream-ordered allocations", expected["allocs_async"], len(allocs))
     table.equal("multi_stream: their bytes", expected["alloc_bytes"], sum(line["bytes"] for line in allocs))
@@ -53,8 +50,7 @@ def multi_stream(runner, table):
     table.row("multi_stream: streams by priority", dict(wanted), dict(priorities),
               all(priorities[priority] >= count for priority, count in wanted.items()))
     syncs = [line for line in trace.lines["sync"] if line["api"].startswith("cuCtxSynchronize")]
-    table.row("multi_stream: device synchronisations", f">= {expected['device_syncs']}", len(syncs),
-              len(syncs) >= expected["device_syncs"])
+    table.at_least("multi_stream: device synchronisations", expected["device_syncs"], len(syncs))
     table.equal("multi_stream: losses", {}, trace.loss)
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from checks.extended_payloads import calls_of
 from checks.runner import Failed
 from checks.trace import Trace
-from checks.windows import OnRequest, end_line, lost, trace_lines
+from checks.windows import OnRequest, end_line, lost, placed, trace_lines
 
 MIB = 1 << 20
 EXACT_SHARE, SAMPLED_SHARE = 0.01, 0.03
@@ -30,13 +30,13 @@ def rank_folders(out):
 
 
 def check_gpu(table, name, item, trace, mode, row):
-    """Checks that one GPU's work is on that GPU, with all its bytes. `row`: from `report --json`."""
+    """Checks that one GPU's work is on that GPU, with all its bytes. `row`: its copies in `report --json`."""
     gpu, top = item["gpu"], item["range"]
     kernels, uploads = Counter(), Counter()
-    for line in trace_lines(trace):
-        if line["t"] == "kernel" and line.get("path") == row["copy_id"]:
+    for line, path in placed(trace_lines(trace)):
+        if line["t"] == "kernel" and path == (top, "copy"):
             kernels[line["gpu"]] += 1
-        elif line["t"] == "memcpy" and line.get("path") == row["upload_id"]:
+        elif line["t"] == "memcpy" and path == (top, "upload"):
             uploads[line["gpu"]] += line["bytes"]
     table.equal(f"{name}: kernels of {top} by GPU", {gpu: item["kernels"]}, dict(kernels))
     table.equal(f"{name}: uploads of {top} by GPU", {gpu: item["upload_bytes"]}, dict(uploads))
@@ -44,51 +44,26 @@ def check_gpu(table, name, item, trace, mode, row):
         return
     share = EXACT_SHARE if mode == "exact" else SAMPLED_SHARE
     for key, slack in (("read_bytes", 0), ("write_bytes", item["kernels"] * DIRTY_L2_BYTES)):
-        found = row["copy"].get("dram_" + key)
-        ok = found is not None and abs(found - item[key]) <= share * item[key] + slack
-        off = "" if found is None else f" ({(found - item[key]) / item[key]:+.2%})"
-        table.row(f"{name}: DRAM {key} of {top}", item[key], f"{found}{off}", ok)
-
-
-def report_rows(runner, folder):
-    """{path: row} of the report's modules. The report distributes the sampled bytes over them."""
-    command = [os.path.join(runner.bin, "rangefinder"), "report", "--json", folder]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    if done.returncode != 0:
-        raise Failed(f"report of {folder}: {done.stderr}")
-    return {row.get("path"): row for row in json.loads(done.stdout)["traces"][0]["modules"]}
-
-
-def path_ids(folder):
-    """{path as text: id}."""
-    names = {0: ""}
-    for line in trace_lines(folder):
-        if line["t"] == "path":
-            above = names[line["parent"]]
-            names[line["id"]] = above + ("/" if above else "") + line["name"]
-    return {text: number for number, text in names.items()}
+        table.near(f"{name}: DRAM {key} of {top}", item[key], row.get("dram_" + key), share, slack)
 
 
 def check_gpus(runner, table, name, expected, folder, mode):
-    rows, ids = report_rows(runner, folder), path_ids(folder)
+    # The report distributes the sampled bytes over its modules.
+    rows = {row.get("path"): row for row in runner.report(folder)["traces"][0]["modules"]}
     for item in expected:
-        top = item["range"]
-        row = {"copy": rows.get(top + "/copy", {}), "copy_id": ids.get(top + "/copy"),
-               "upload_id": ids.get(top + "/upload")}
-        check_gpu(table, name, item, folder, mode, row)
+        check_gpu(table, name, item, folder, mode, rows.get(item["range"] + "/copy", {}))
 
 
 def one_process(runner, table):
     for mode in ("off", "sampled", "exact"):
         name = f"many_gpus_{mode}"
         expected, trace = runner.traced(name, [f"{runner.bin}/many_gpus"], ["--counters", mode], timeout_s=60)
-        table.row(f"{name}: GPUs", ">= 2", len(expected["gpus"]), len(expected["gpus"]) >= 2)
+        table.at_least(f"{name}: GPUs", 2, len(expected["gpus"]))
         table.equal(f"{name}: counters", mode, trace.lines["header"][0]["counters"])
-        check_gpus(runner, table, name, expected["gpus"], os.path.join(runner.out, name, "trace"), mode)
+        check_gpus(runner, table, name, expected["gpus"], runner.trace_folder(name), mode)
         # While sampling of GPU 1 is set up, samples of GPU 0 may overflow. The program waits then.
-        samples = trace.loss.pop("samples_lost", 0)
-        table.row(f"{name}: samples lost while sampling begins", f"<= {MOST_SAMPLES_LOST}", samples,
-                  samples <= MOST_SAMPLES_LOST)
+        table.at_most(f"{name}: samples lost while sampling begins", MOST_SAMPLES_LOST,
+                      trace.loss.pop("samples_lost", 0))
         table.equal(f"{name}: other losses", {}, trace.loss)
 
 
@@ -113,7 +88,7 @@ def launch_cost(runner, table):
 
 def run_ranks(runner, name, command, options, timeout_s):
     """`rangefinder run --ranks`; (all JSON lines of the program, what `run` said, folders of the ranks)."""
-    out = os.path.join(runner.out, name, "trace")
+    out = runner.trace_folder(name)
     shutil.rmtree(out, ignore_errors=True)
     run = [f"{runner.bin}/rangefinder", "run", "--ranks", *options, "--out", out, "--", *command]
     done = subprocess.run(run, capture_output=True, text=True, timeout=timeout_s, check=False)
@@ -156,7 +131,7 @@ def nccl(runner, table):
     print(f"  NCCL {expected['nccl']}", flush=True)
     table.equal("nccl: ranks with a folder", 2, len(folders))
     table.equal("nccl: `run` tells of exposed communication", True, "exposed" in said)
-    check_together(runner, table, expected, os.path.join(runner.out, "nccl", "trace"))
+    check_together(runner, table, expected, runner.trace_folder("nccl"))
     for folder in folders:
         rank = os.path.basename(os.path.dirname(folder))
         check_operations(table, rank, expected, Trace(folder))
@@ -165,16 +140,13 @@ def nccl(runner, table):
 
 def check_together(runner, table, expected, out):
     """Both ranks on one time line, and which rank waited for which."""
-    command = [f"{runner.bin}/rangefinder", "report", "--json", out]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    report = json.loads(done.stdout)
+    report = runner.report(out)
     print("  " + json.dumps({key: report[key] for key in ("ranks", "clocks", "rank_waits")}), flush=True)
     known = [row.get("agree_within_ns") for row in report["clocks"][1:]]
     table.row("nccl: clocks of the ranks agree within", "< 1 ms", known,
               all(ns is not None and ns < 1_000_000 for ns in known))
-    collectives = sum(row.get("last_in", 0) for row in report["rank_waits"])
-    wanted = 4 * expected["steps"]
-    table.row("nccl: collectives compared over the ranks", f">= {wanted}", collectives, collectives >= wanted)
+    table.at_least("nccl: collectives compared over the ranks", 4 * expected["steps"],
+                   sum(row.get("last_in", 0) for row in report["rank_waits"]))
 
 
 def check_operations(table, rank, expected, trace):
@@ -182,7 +154,7 @@ def check_operations(table, rank, expected, trace):
     calls = calls_of(trace, "NCCL")
     for name, wanted in expected["operations"].items():
         count, sizes, reductions = calls.get("nccl" + name, (0, Counter(), Counter()))
-        table.row(f"nccl {rank}: ranges of {name}", f">= {wanted['calls']}", count, count >= wanted["calls"])
+        table.at_least(f"nccl {rank}: ranges of {name}", wanted["calls"], count)
         table.row(f"nccl {rank}: {name} of {wanted['bytes']} bytes", f">= {wanted['calls']}", dict(sizes),
                   sizes[wanted["bytes"]] >= wanted["calls"])
         if name in ("AllReduce", "ReduceScatter"):
@@ -195,12 +167,7 @@ def check_operations(table, rank, expected, trace):
 
 def check_communication(runner, table, rank, expected, folder):
     """Results as the report shows them."""
-    command = [f"{runner.bin}/rangefinder", "report", "--json", "--section", "communication", folder]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode != 0:
-        table.row(f"nccl {rank}: report --section communication", "exit code 0", done.stderr[:100], False)
-        return
-    trace = json.loads(done.stdout)["traces"][0]
+    trace = runner.report(folder, "--section", "communication")["traces"][0]
     rows = {row["operation"]: row for row in trace["communication"]}
     print("  " + json.dumps(rows), flush=True)
     print("  " + json.dumps(trace["overlap"]), flush=True)
@@ -232,9 +199,7 @@ def attach_all(runner, table):
             windows = [json.loads(line)["window"] for line in done.stdout.splitlines()]
             table.equal("attach --all: windows", 2, len(windows))
             begins = [int(window["begin_unix_ns"]) for window in windows]
-            apart_ns = max(begins) - min(begins)
-            table.row("attach --all: begin at one time", f"<= {TOGETHER_NS} ns apart", apart_ns,
-                      apart_ns <= TOGETHER_NS)
+            table.at_most("attach --all: begin at one time", TOGETHER_NS, max(begins) - min(begins), " ns apart")
             for window in windows:
                 kernels = end_line(window["folder"])["records"].get("kernel", 0)
                 table.row("attach --all: kernels of a window", "> 1000", kernels, kernels > 1000)

@@ -55,16 +55,12 @@ def counts(table, expected, trace):
 
 
 def texts(table, expected, trace):
-    domains = {line["name"] for line in trace.lines["domain"]}
-    table.equal("nvtx_shapes: domains not found", [],
-                [name for name in map(_text, expected["domains_hex"]) if name not in domains])
-    threads = {line["name"] for line in trace.lines["thread"]}
-    table.equal("nvtx_shapes: thread names not found", [],
-                [name for name in map(_text, expected["threads_hex"]) if name not in threads])
-    names = set(trace.names.values())
-    table.equal("nvtx_shapes: names not found", [],
-                [name for name in map(_text, expected["names_hex"]) if name not in names])
     domain_names = {line["id"]: line["name"] for line in trace.lines["domain"]}
+    there = {"domains": set(domain_names.values()), "threads": {line["name"] for line in trace.lines["thread"]},
+             "names": set(trace.names.values())}
+    for kind, found in there.items():
+        wanted = map(_text, expected[kind + "_hex"])
+        table.equal(f"nvtx_shapes: {kind} not found", [], [name for name in wanted if name not in found])
     categories = {(domain_names.get(line["domain"], ""), line["id"], line["name"])
                   for line in trace.lines["category"]}
     wanted = [(item["domain"], item["id"], _text(item["name_hex"])) for item in expected["categories"]]

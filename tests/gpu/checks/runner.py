@@ -9,6 +9,8 @@ import sys
 
 from checks.trace import Trace
 
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
 
 class Failed(Exception):
     """A step failed that the check cannot continue without."""
@@ -22,11 +24,23 @@ class Table:
 
     def row(self, name, expected, found, ok):
         self.rows.append((name, str(expected), str(found), bool(ok)))
-        verdict = "ok" if ok else "FAIL"
-        print(f"{name:<60} {expected!s:>30} {found!s:>34}  {verdict}", flush=True)
+        wanted = "" if str(found) == str(expected) else f" (expected: {expected})"
+        print(f"{'PASS' if ok else 'FAIL'}  {name}: {found}{wanted}", flush=True)
 
     def equal(self, name, expected, found):
         self.row(name, expected, found, expected == found)
+
+    def at_least(self, name, least, found, unit=""):
+        self.row(name, f">= {least}{unit}", f"{found}{unit}", found >= least)
+
+    def at_most(self, name, most, found, unit=""):
+        self.row(name, f"<= {most}{unit}", f"{found}{unit}", found <= most)
+
+    def near(self, name, truth, found, share, slack=0):
+        """Within `share` of `truth` and `slack`. None: there is no value."""
+        ok = found is not None and abs(found - truth) <= share * truth + slack
+        off = f" ({found / truth - 1:+.2%})" if found is not None and truth else ""
+        self.row(name, f"{truth} +- {share:.0%}" + (f" + {slack}" if slack else ""), f"{found}{off}", ok)
 
     @property
     def failures(self):
@@ -36,15 +50,14 @@ class Table:
 class Runner:
     """One folder per run: stdout, stderr, the trace."""
 
-    def __init__(self, table, out, build, repository):
+    def __init__(self, table, out, build):
         self.table = table
         self.out = out
         self.bin = os.path.join(build, "bin")
         self.injection_library = os.path.join(build, "lib", "librangefinder.so")
-        self.repository = repository
 
     def program(self, name):
-        return [sys.executable, os.path.join(self.repository, "tests", "gpu", "programs", name)]
+        return [sys.executable, os.path.join(REPOSITORY, "tests", "gpu", "programs", name)]
 
     def plain(self, name, command, timeout_s=300, environment=None):
         """Runs `command`; returns the last JSON line of its stdout. Raises Failed."""
@@ -66,16 +79,20 @@ class Runner:
     def traced(self, name, command, options=(), timeout_s=300, threads=True):
         """Under `rangefinder run`, by default without counters; returns (the program's JSON, Trace).
         The trace must be valid."""
+        expected = self.recorded(name, command, options, timeout_s)
+        return expected, self.validated(name, self.trace_folder(name), threads)
+
+    def recorded(self, name, command, options=(), timeout_s=300):
+        """The same without a look at the trace; returns the program's JSON."""
         if "--counters" not in options:
             options = ["--counters", "off", *options]
-        trace = self._trace_folder(name)
+        trace = self._empty_trace_folder(name)
         run = [os.path.join(self.bin, "rangefinder"), "run", *options, "--quiet", "--out", trace, "--", *command]
-        expected = self.plain(name, run, timeout_s)
-        return expected, self.validated(name, trace, threads)
+        return self.plain(name, run, timeout_s)
 
     def with_variable(self, name, command, timeout_s=300):
         """With only CUDA_INJECTION64_PATH and the output folder set."""
-        trace = self._trace_folder(name)
+        trace = self._empty_trace_folder(name)
         environment = {"CUDA_INJECTION64_PATH": self.injection_library, "RANGEFINDER_OUT": trace}
         expected = self.plain(name, command, timeout_s, environment)
         return expected, self.validated(name, trace)
@@ -88,8 +105,19 @@ class Runner:
         self.table.equal(f"{name}: validate", "exit code 0", f"exit code {done.returncode}")
         return Trace(trace, threads)
 
-    def _trace_folder(self, name):
-        trace = os.path.join(self.out, name, "trace")
+    def report(self, trace, *options):
+        """`rangefinder report --json`. Raises Failed."""
+        command = [os.path.join(self.bin, "rangefinder"), "report", "--json", *options, trace]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode != 0:
+            raise Failed(f"exit code {done.returncode}: {' '.join(command)}\n{done.stderr}")
+        return json.loads(done.stdout)
+
+    def trace_folder(self, name):
+        return os.path.join(self.out, name, "trace")
+
+    def _empty_trace_folder(self, name):
+        trace = self.trace_folder(name)
         shutil.rmtree(trace, ignore_errors=True)
         os.makedirs(os.path.dirname(trace), exist_ok=True)
         return trace

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from checks.windows import PATIENCE_S, Control, end_line, injected_environment
+from checks.windows import Control, end_line, injected_environment
 
 STARTS = int(os.environ.get("RANGEFINDER_STARTS", "20"))
 WINDOWS_S = (2.5, 0.2, 0.2)  # the first window lasts until RT-DETR launches
@@ -23,15 +23,9 @@ def kernels_of_windows(runner, runtime):
     """(launched, recorded) of each window of one process."""
     program = subprocess.Popen(
         [f"{runner.bin}/rtdetr", "--model", "r50", "--iterations", "1000000", "--graph", "off"],
-        env=injected_environment(runner, runtime, RANGEFINDER_START="off"), stdout=subprocess.DEVNULL)
+        env=injected_environment(runner.injection_library, runtime, RANGEFINDER_START="off"), stdout=subprocess.DEVNULL)
     try:
-        place = f"{runtime}/rangefinder/{program.pid}.sock"
-        deadline = time.monotonic() + PATIENCE_S
-        while not os.path.exists(place):
-            if program.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"no control socket (exit code {program.poll()})")
-            time.sleep(0.01)
-        control = Control(runtime, program.pid)
+        control = Control(runtime, program)
         found = []
         for number, seconds in enumerate(WINDOWS_S):
             control.ask("start", out=f"{runtime}/window-{number}", counters="off")

@@ -19,17 +19,25 @@ GROWTH_KIB, GROWTH_GPU_MIB = 8192, 64
 
 
 class Control:
-    """A client of the control socket of process `pid`."""
+    """A client of the control socket of a process; waits until the socket is there."""
 
-    def __init__(self, runtime, pid):
+    def __init__(self, runtime, process, patience_s=PATIENCE_S):
+        path, deadline = f"{runtime}/rangefinder/{process.pid}.sock", time.monotonic() + patience_s
+        while not os.path.exists(path):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"no control socket (exit code {process.poll()})")
+            time.sleep(0.01)
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(PATIENCE_S)
-        self.socket.connect(f"{runtime}/rangefinder/{pid}.sock")
+        self.socket.settimeout(patience_s)
+        self.socket.connect(path)
         self.lines = self.socket.makefile("r")
 
     def ask(self, command, **fields):
+        """The answer, after any lines of a subscription."""
         self.socket.sendall((json.dumps({"command": command} | fields) + "\n").encode())
-        answer = json.loads(self.lines.readline())
+        answer = {}
+        while "ok" not in answer:
+            answer = json.loads(self.lines.readline())
         if not answer["ok"]:
             raise RuntimeError(f"{command}: {answer['error']}")
         return answer
@@ -39,10 +47,10 @@ class Control:
         self.socket.close()
 
 
-def injected_environment(runner, runtime, **variables):
+def injected_environment(library, runtime, **variables):
     kept = {k: v for k, v in os.environ.items() if not k.startswith("RANGEFINDER_")}
-    return kept | {"CUDA_INJECTION64_PATH": runner.injection_library, "XDG_RUNTIME_DIR": runtime,
-                   "NVTX_INJECTION64_PATH": runner.injection_library, "RANGEFINDER_OUT": runtime + "/trace"} | variables
+    return kept | {"CUDA_INJECTION64_PATH": library, "NVTX_INJECTION64_PATH": library, "XDG_RUNTIME_DIR": runtime,
+                   "RANGEFINDER_OUT": runtime + "/trace"} | variables
 
 
 class OnRequest:
@@ -50,11 +58,11 @@ class OnRequest:
 
     def __init__(self, runner, runtime=None, **variables):
         self.runtime = runtime or tempfile.mkdtemp(prefix="rangefinder-windows-")
-        self.process = subprocess.Popen(
-            [f"{runner.bin}/on_request"], env=injected_environment(runner, self.runtime, **variables), text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        environment = injected_environment(runner.injection_library, self.runtime, **variables)
+        self.process = subprocess.Popen([f"{runner.bin}/on_request"], env=environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._answer()
-        self.control = Control(self.runtime, self.process.pid)
+        self.control = Control(self.runtime, self.process)
         self.ask = self.control.ask
 
     def __enter__(self):
@@ -87,6 +95,17 @@ def trace_lines(folder):
     for path in sorted(glob.glob(folder + "/trace-*.ndjson")):
         with open(path, encoding="utf-8") as file:
             yield from map(json.loads, file)
+
+
+def placed(lines):
+    """(line, names of its path, outermost first); () outside any range."""
+    paths = {}
+    for line in lines:
+        if line["t"] == "header":  # of a segment or of another trace
+            paths = {0: ()}
+        elif line["t"] == "path":
+            paths[line["id"]] = (*paths[line["parent"]], line["name"])
+        yield line, paths.get(line.get("path", 0))
 
 
 def end_line(folder):
@@ -153,19 +172,14 @@ def graphs(runner, table):
             program.ask("start")
             program.do("replay 4")
             folder = program.ask("stop")["window"]["folder"]
-            names, kernels = {}, []
-            for line in trace_lines(folder):
-                if line["t"] == "path":
-                    names[line["id"]] = line["name"]
-                elif line["t"] == "kernel":
-                    kernels.append(names.get(line.get("path")))
-            table.equal(f"nodes of a graph made before, --start {start}", (200, {wanted}), (len(kernels), set(kernels)))
+            kernels = [path[-1:] for line, path in placed(trace_lines(folder)) if line["t"] == "kernel"]
+            table.equal(f"nodes of a graph made before, --start {start}", (200, {(wanted,)}), (len(kernels), set(kernels)))
 
 
 def cycles(runner, table):
     with OnRequest(runner, RANGEFINDER_START="off", RANGEFINDER_FLUSH_MS="50") as program:
         program.do("storm on")
-        all_lost, kernels, before = {}, 0, None
+        all_lost, kernels, before = collections.Counter(), 0, None
         for cycle in range(CYCLES + 20):
             if cycle == 20:  # one-time allocations are done by now
                 before = program.resources()
@@ -174,12 +188,11 @@ def cycles(runner, table):
             program.ask("stop")
             end = end_line(folder)
             kernels += end["records"].get("kernel", 0)
-            for cause, count in lost(end).items():
-                all_lost[cause] = all_lost.get(cause, 0) + count
+            all_lost.update(lost(end))
             shutil.rmtree(folder)
         after = program.resources()
         program.do("storm off")
-    table.equal(f"{CYCLES} windows: lost", {}, all_lost)
+    table.equal(f"{CYCLES} windows: lost", {}, dict(all_lost))
     table.row(f"{CYCLES} windows: kernels", f"> {CYCLES}", kernels, kernels > CYCLES)
     table.equal(f"{CYCLES} windows: threads, open files", before[:2], after[:2])
     table.row(f"{CYCLES} windows: memory, KiB", f"< {before[2]} + {GROWTH_KIB}", after[2],
