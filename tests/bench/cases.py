@@ -8,33 +8,25 @@ Runs each case under `rangefinder run`. Prints times, bytes and counters from th
 program expects. Needs a GPU and permission to read counters. One run each: run it three times for a figure.
 """
 import argparse
-import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gpu"))
+
+from checks.runner import Runner, Table
+
 
 class Traced:
-    """One program under the profiler: its output and its report."""
+    """One program under the profiler: its output, and its report until the next one."""
 
-    def __init__(self, build, program, *options):
-        self.folder = tempfile.TemporaryDirectory(prefix="rangefinder-cases-")
-        self.tool = build / "bin" / "rangefinder"
-        self.trace = os.path.join(self.folder.name, "trace")
-        if "--counters" not in options:
-            options = ["--counters", "off", *options]
-        command = [self.tool, "run", *options, "--quiet", "--out", self.trace, "--", build / "bin" / program[0], *program[1:]]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-        if done.returncode != 0:
-            sys.exit(f"cases: {' '.join(program)}: exit code {done.returncode}\n{done.stderr}")
-        self.expected = json.loads([line for line in done.stdout.splitlines() if line.startswith("{")][-1])
+    def __init__(self, runner, program, *options):
+        self.runner = runner
+        self.expected = runner.recorded("case", [f"{runner.bin}/{program[0]}", *program[1:]], options, timeout_s=600)
 
     def section(self, name):
-        done = subprocess.run([self.tool, "report", self.trace, "--section", name, "--json"], capture_output=True,
-                              text=True, check=True, timeout=300)
-        return json.loads(done.stdout)["traces"][0]
+        return self.runner.report(self.runner.trace_folder("case"), "--section", name)["traces"][0]
 
     def modules(self):
         return {row["path"]: row for row in self.section("modules")["modules"]}
@@ -67,9 +59,9 @@ def ratio(metrics, above, below):
     return sums[0] / sums[1] if sums[1] else None
 
 
-def transpose(build):
-    plain = Traced(build, ["case_transpose"]).modules()
-    counted = Traced(build, ["case_transpose", "--iterations", "30"], "--counters", "exact", "--metrics",
+def transpose(runner):
+    plain = Traced(runner, ["case_transpose"]).modules()
+    counted = Traced(runner, ["case_transpose", "--iterations", "30"], "--counters", "exact", "--metrics",
                      "bytes,coalescing", "--exact-batch", "8")
     modules = counted.modules()
     rows = []
@@ -90,8 +82,8 @@ def transpose(build):
           ("version", "us", "GB/s", "DRAM read, MB", "DRAM written, MB", "L2, MB", "sectors a store", "conflicts"), rows)
 
 
-def gemm(build):
-    traced = Traced(build, ["case_gemm"])
+def gemm(runner):
+    traced = Traced(runner, ["case_gemm"])
     modules = traced.modules()
     rows = []
     for variant in traced.expected["variants"]:
@@ -101,24 +93,24 @@ def gemm(build):
     table("Matrix products", ("size", "type", "us", "TFLOP/s", "kernels"), rows)
 
 
-def starved(build):
+def starved(runner):
     rows = []
     for workers in (0, 1, 8, 16):
-        traced = Traced(build, ["case_starved", "--workers", str(workers)])
+        traced = Traced(runner, ["case_starved", "--workers", str(workers)])
         idle = traced.finding("idle_in_range").get("share_of_time", 0)
         rows.append((workers, f"{traced.expected['expected_idle']:.3f}", f"{idle:.3f}", traced.expected["cores"]))
     table("A GPU that waits for loaders", ("loaders", "idle by the formula", "idle in load", "cores"), rows)
     rows = []
     for memory in ("pageable", "pinned"):
-        traced = Traced(build, ["case_starved", "--workers", "8", "--copy", memory])
+        traced = Traced(runner, ["case_starved", "--workers", "8", "--copy", memory])
         copy = traced.section("memcpy")["memcpy"][0]
         rows.append((memory, f"{copy['bytes'] / copy['gpu_ns']:.1f}"))
     table("Copies of a batch of 39 MB", ("memory", "GB/s"), rows)
 
 
-def attention(build):
-    plain = Traced(build, ["case_attention"]).modules()
-    traced = Traced(build, ["case_attention"], "--counters", "exact")
+def attention(runner):
+    plain = Traced(runner, ["case_attention"]).modules()
+    traced = Traced(runner, ["case_attention"], "--counters", "exact")
     modules = traced.modules()
     rows = []
     for variant in traced.expected["variants"]:
@@ -137,9 +129,10 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--only", action="append", choices=list(CASES))
     options = parser.parse_args()
-    for name, show in CASES.items():
-        if options.only is None or name in options.only:
-            show(options.build)
+    with tempfile.TemporaryDirectory(prefix="rangefinder-cases-") as folder:
+        runner = Runner(Table(), folder, options.build)
+        for name in options.only or CASES:
+            CASES[name](runner)
     return 0
 
 

@@ -4,7 +4,7 @@
 # Exact bytes compared with ncu's, kernel by kernel: kernel_kinds.py (PyTorch) and the probe known_bytes, each
 # once under `rangefinder run --counters exact` and five times under ncu.
 #
-#   exact_against_ncu.py BUILD [--runs 5] [--only torch|probes] [--ncu FILE] [--keep FOLDER]
+#   exact_against_ncu.py BUILD [--runs 5] [--only torch|probes]
 #
 # ncu leaves caches and clocks alone, as we do. Kernels are matched by mangled name and order; all must match.
 # Compares L2 bytes of kernels that move more than 4 MiB. Compares DRAM bytes, read and written, if the kernel is
@@ -13,45 +13,25 @@
 # Exit code 1 if a value is not good, or if fewer than 20 kernel names were compared; 3 if something fails.
 # Needs a GPU and ncu; `torch` also PyTorch.
 import argparse
+import collections
 import csv
 import io
-import json
-import os
 import pathlib
 import re
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
+from measuring import NCU, fail, run, run_for_json, trace_lines
+from measuring import NCU_METRICS as METRICS
+
 FOLDER = pathlib.Path(__file__).resolve().parent
-METRICS = {"dram_read_bytes": "dram__bytes_read.sum", "dram_write_bytes": "dram__bytes_write.sum",
-           "l2_bytes": "lts__t_bytes.sum"}
 MIN_L2, MIN_FOOTPRINT, MIN_PART = 4 << 20, 256 << 20, 0.05
 MAX_PERCENT, MIN_KERNELS = 2, 20
 
 
-def fail(message):
-    print(f"exact_against_ncu.py: {message}", file=sys.stderr)
-    sys.exit(3)
-
-
-def run(words, timeout):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("RANGEFINDER_")}
-    done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          check=False, env=environment, timeout=timeout)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode != 0 or not lines:
-        fail(f"{' '.join(map(str, words))}: status {done.returncode}\n{done.stdout[-800:]}{done.stderr[-800:]}")
-    return json.loads(lines[-1])
-
-
-class Program:
-    """A command, the paths to compare, and the options with which ncu sees the same kernels."""
-
-    def __init__(self, name, words, within, ncu_options):
-        self.name, self.words, self.within, self.ncu_options = name, words, within, ncu_options
+# A command, the paths to compare, and the options with which ncu sees the same kernels.
+Program = collections.namedtuple("Program", "name words within ncu_options")
 
 
 def programs(args):
@@ -74,16 +54,14 @@ class Kernel:
 def trace_kernels(folder, within):
     """Exact kernel lines under the path `within`, in order of launch."""
     paths, names, lines = {}, {}, {}
-    for segment in sorted(folder.glob("trace-*.ndjson")):
-        for text in segment.read_text(encoding="utf-8").splitlines():
-            line = json.loads(text)
-            if line["t"] == "path":
-                above = paths.get(line["parent"])
-                paths[line["id"]] = line["name"] if above is None else f"{above}/{line['name']}"
-            elif line["t"] == "kernel_name":
-                names[line["id"]] = line
-            elif line["t"] == "exact" and line["kind"] == "kernel":
-                lines[line["corr"]] = line
+    for line, _ in trace_lines(folder, "path", "kernel_name", "exact"):
+        if line["t"] == "path":
+            above = paths.get(line["parent"])
+            paths[line["id"]] = line["name"] if above is None else f"{above}/{line['name']}"
+        elif line["t"] == "kernel_name":
+            names[line["id"]] = line
+        elif line["kind"] == "kernel":
+            lines[line["corr"]] = line
     kernels = []
     for line in sorted(lines.values(), key=lambda line: line["start"]):
         path, name = paths.get(line.get("path"), ""), names[line["name"]]
@@ -92,11 +70,10 @@ def trace_kernels(folder, within):
     return kernels
 
 
-def ncu_kernels(args, program, log):
+def ncu_kernels(program, log):
     """[(mangled name, {our name of the metric: value})] of one run."""
-    run([args.ncu, "--metrics", ",".join(METRICS.values()), "--cache-control", "none", "--clock-control", "none",
-         *program.ncu_options, "--csv", "--page", "raw", "--print-units", "base", "--print-kernel-base", "mangled",
-         "--log-file", log, *program.words], args.timeout)
+    run(*NCU, *program.ncu_options, "--csv", "--page", "raw", "--print-units", "base", "--print-kernel-base", "mangled",
+        "--log-file", log, *program.words)
     text = log.read_text(encoding="utf-8", errors="replace")
     table = [line for line in text.splitlines() if line.startswith('"')]
     if len(table) < 3:
@@ -127,13 +104,13 @@ def same_kernels(program, kernels, rows):
 def measure(args, program, folder):
     """(kernels with ncu's values, {path: declared bytes of a call})."""
     trace = folder / f"{program.name}-trace"
-    result = run([args.build / "bin/rangefinder", "run", "--quiet", "--force", "--counters", "exact", "--out", trace,
-                  "--", *program.words], args.timeout)
+    result = run_for_json(args.build / "bin/rangefinder", "run", "--quiet", "--force", "--counters", "exact", "--out",
+                          trace, "--", *program.words)
     kernels = trace_kernels(trace, program.within)
     if not kernels:
         fail(f"{program.name}: no exact kernels in the trace")
     for number in range(args.runs):
-        rows = ncu_kernels(args, program, folder / f"{program.name}-ncu-{number}.csv")
+        rows = ncu_kernels(program, folder / f"{program.name}-ncu-{number}.csv")
         same_kernels(program, kernels, rows)
         for kernel, (_, values) in zip(kernels, rows):
             for name, value in values.items():
@@ -186,16 +163,12 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", choices=("torch", "probes"))
-    parser.add_argument("--ncu", default=shutil.which("ncu") or "ncu")
-    parser.add_argument("--timeout", type=int, default=120, help="seconds for one run")
-    parser.add_argument("--keep", type=pathlib.Path, help="keep the trace and ncu's tables here")
     args = parser.parse_args()
     args.build = args.build.resolve()
     missed = compared = 0
     names, offs = set(), {name: [] for name in METRICS}
     with tempfile.TemporaryDirectory() as temporary:
-        folder = args.keep or pathlib.Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = pathlib.Path(temporary)
         print(f"MB; ours, ncu's median of {args.runs} runs (minimum, maximum), difference")
         for program in programs(args):
             kernels, footprints = measure(args, program, folder)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time and memory of `rangefinder export` for a million kernels with their launches.
 
-    export_speed.py RANGEFINDER TRACE_MAKER [--kernels N] [--folder DIR] [--check] [--machine MACHINE_SPEED]
+    export_speed.py RANGEFINDER TRACE_MAKER [--check] [--machine MACHINE_SPEED]
 
-Needs about 3 GB of disk in DIR (default: the system's folder for temporary files). With --check the exit code is 1 if
+Needs about 3 GB of disk in the system's folder for temporary files. With --check the exit code is 1 if
 a goal is missed: kineto in 5 s, and no format in more than 64 MiB. The goal applies to CPU time, user and system,
 which other work on the machine changes less. It is for the machine of docs/measured.md. It is stretched by the factor
 by which MACHINE_SPEED (build/tests/machine_speed) finds this machine slower, before or after.
@@ -47,16 +47,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rangefinder")
     parser.add_argument("trace_maker")
-    parser.add_argument("--kernels", type=int, default=1_000_000)
-    parser.add_argument("--folder")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--machine")
     options = parser.parse_args()
     missed, kineto_s = [], 0.0
     slower = times_slower(options.machine)
-    with tempfile.TemporaryDirectory(dir=options.folder) as temporary:
+    with tempfile.TemporaryDirectory() as temporary:
         trace, out = pathlib.Path(temporary) / "trace", pathlib.Path(temporary) / "out.json"
-        subprocess.run([options.trace_maker, "--kernels", str(options.kernels), "--out", trace], check=True)
+        subprocess.run([options.trace_maker, "--kernels", "1000000", "--out", trace], check=True)
         for to in FORMATS:
             command = [options.rangefinder, "export", str(trace), "--to", to, "--out", str(out)]
             seconds, memory_kib, user_s, system_s = measured(command)

@@ -5,17 +5,16 @@
 # times with samples. tests/sampled_against_exact of the build compares each sampled run with all exact ones.
 #
 #   sampled_against_exact.py BUILD [--program hf|rtdetr] [--iterations 300] [--exact-iterations 300]
-#                            [--runs 3] [--exact-runs 3] [--skip 5] [--interval 20] [--rtdetr FILE]
-#                            [--keep FOLDER] [--graph on|off] [--overlap] [--exact-at launch|range]
-#                            [--apart US]
+#                            [--runs 3] [--exact-runs 3] [--keep FOLDER] [--overlap]
+#                            [--exact-at launch|range] [--apart US]
 #
 # Exact counters let one kernel run at a time. Kernels of rtdetr that begin while the previous one ends (programmatic
 # dependent launch) move other bytes through the L2 than alone. So unless --overlap is given, both modes run with
 # CUDA_LAUNCH_BLOCKING=1, so that they do the same work.
-
+#
 # --apart: the truth is not an exact run but a sampled one in which each module waits that long before it begins. Then
 # no sample holds two kernels: it shows what kernels move without counter ranges around them.
-
+#
 # Per column (DRAM read, written, L2): median and worst difference in percent for paths of 5 % of GPU time or more; the
 # part of all paths whose stated error holds. Medians over the runs, with (minimum, maximum).
 # Bytes are compared per call of the path, so the two lengths may differ. Cold calls (the first) weigh more in the
@@ -23,78 +22,63 @@
 # 95 % of the paths; 3 if a run gives no values.
 # Needs a GPU; `hf` also PyTorch and transformers.
 import argparse
-import os
 import pathlib
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
+from measuring import fail, run, spread
+
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = ("read", "written", "L2")
 MAX_HEAVY_PERCENT, MIN_COVERED_PERCENT = 2, 95
+SKIP = 5  # first iterations of each run: cold
 NUMBER = r"\s+([\d.]+|inf|nan)"
 ROW = re.compile(rf"^(read|written|L2)\s+(\d+) paths{NUMBER} %{NUMBER} %{NUMBER} % \|\s+(\d+) paths{NUMBER} %"
                  rf"{NUMBER} %{NUMBER} %$")
 
 
-def fail(message):
-    print(f"sampled_against_exact.py: {message}", file=sys.stderr)
-    sys.exit(3)
-
-
 def command(args, iterations):
     """The command; both programs put an NVTX range around each of their modules."""
     if args.program == "hf":
-        return [sys.executable, str(REPOSITORY / "tests/gpu/programs/hf_rtdetr.py"), "--hooks",
-                "--iterations", str(iterations)]
-    return [str(args.rtdetr), "--graph", args.graph, "--iterations", str(iterations)]
+        return [sys.executable, REPOSITORY / "tests/gpu/programs/hf_rtdetr.py", "--hooks", "--iterations", iterations]
+    return [args.build / "bin/rtdetr", "--graph", "off", "--iterations", iterations]
 
 
 def trace(args, folder, mode, iterations, apart=False):
     """Runs the program under the profiler; returns the last line it printed."""
-    words = [str(args.build / "bin/rangefinder"), "run", "--quiet", "--force", "--counters", mode,
-             "--sample-interval", str(args.interval), "--sample-cpu", "0", "--exact-at", args.exact_at,
-             "--out", str(folder), "--", *command(args, iterations)]
+    shutil.rmtree(folder, ignore_errors=True)
+    words = [args.build / "bin/rangefinder", "run", "--quiet", "--force", "--counters", mode,
+             "--sample-interval", "20", "--sample-cpu", "0", "--exact-at", args.exact_at,
+             "--out", folder, "--", *command(args, iterations)]
     start = time.monotonic()
     blocking = {} if args.overlap or args.program == "hf" else {"CUDA_LAUNCH_BLOCKING": "1"}
     if apart:
         tool = args.build / "tests/libpausing_nvtx_tool.so"
         blocking |= {"NVTX_INJECTION64_PATH": str(tool), "PAUSE_US": str(args.apart)}
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                          timeout=args.timeout, env=os.environ | blocking)
-    if done.returncode != 0:
-        fail(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-500:]}{done.stderr[-1500:]}")
+    done = run(*words, **blocking)
     if done.stderr.strip():
         print(f"{mode}, stderr: {done.stderr.strip()[-300:]}")
     lines = done.stdout.strip().splitlines()
-    print(f"{mode}, {time.monotonic() - start:.0f} s: {' '.join(words[1:])}\n  {lines[-1][:150] if lines else ''}",
+    print(f"{mode}, {time.monotonic() - start:.0f} s: {' '.join(map(str, words[1:]))}\n  {lines[-1][:150] if lines else ''}",
           flush=True)
 
 
 def compare(args, sampled, exact, log):
     """{column: (paths, covered %, off median, heavy paths, heavy median, heavy worst)} of one pair."""
-    words = [str(args.build / "tests/sampled_against_exact"), str(sampled), *map(str, exact), "--skip", str(args.skip)]
-    done = subprocess.run([*words, "--all"], capture_output=True, text=True, check=False, timeout=args.timeout)
+    done = run(args.build / "tests/sampled_against_exact", sampled, *exact, "--skip", SKIP, "--all", codes=(0, 1))
     log.write_text(done.stdout + done.stderr, encoding="utf-8")
-    if done.returncode not in (0, 1):
-        fail(f"{' '.join(words)}: status {done.returncode}\n{done.stderr[-800:]}")
     rows = {}
     for line in done.stdout.splitlines():
         if found := ROW.match(line.rstrip()):
             column, paths, covered, off, _, heavy, median, worst, _ = found.groups()
             rows[column] = (int(paths), float(covered), float(off), int(heavy), float(median), float(worst))
     if set(rows) != set(COLUMNS) or not all(row[0] and row[3] for row in rows.values()):
-        fail(f"no paths to compare in the output of {' '.join(words)}:\n{done.stdout[-800:]}")
+        fail(f"no paths to compare in {log}:\n{done.stdout[-800:]}")
     return rows
-
-
-def spread(values, form):
-    return (f"{format(statistics.median(values), form)} ({format(min(values), form)},"
-            f" {format(max(values), form)})")
 
 
 def report(results):
@@ -118,33 +102,25 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--program", choices=("hf", "rtdetr"), default="hf")
-    parser.add_argument("--rtdetr", type=pathlib.Path, help="the program; default BUILD/bin/rtdetr")
-    parser.add_argument("--graph", choices=("on", "off"), default="off", help="CUDA graph of rtdetr")
     parser.add_argument("--iterations", type=int, default=300)
     parser.add_argument("--exact-iterations", type=int, default=300)
     parser.add_argument("--runs", type=int, default=3, help="number of sampled runs")
     parser.add_argument("--exact-runs", type=int, default=3)
-    parser.add_argument("--skip", type=int, default=5, help="first iterations of each run to ignore")
     parser.add_argument("--overlap", action="store_true", help="let kernels of rtdetr overlap while sampled")
-    parser.add_argument("--interval", type=int, default=20)
     parser.add_argument("--exact-at", choices=("launch", "range"), default="launch")
     parser.add_argument("--apart", type=int, default=0, metavar="US")
-    parser.add_argument("--timeout", type=int, default=300, help="seconds for one run")
     parser.add_argument("--keep", type=pathlib.Path, help="keep traces and comparisons here")
     args = parser.parse_args()
     args.build = args.build.resolve()
-    args.rtdetr = (args.rtdetr or args.build / "bin/rtdetr").resolve()
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         exact = [folder / f"exact-{run}" for run in range(args.exact_runs)]
         for one in exact:
-            shutil.rmtree(one, ignore_errors=True)
             trace(args, one, "sampled" if args.apart else "exact", args.exact_iterations, bool(args.apart))
         results = []
         for run in range(args.runs):
             sampled = folder / f"sampled-{run}"
-            shutil.rmtree(sampled, ignore_errors=True)
             trace(args, sampled, "sampled", args.iterations)
             results.append(compare(args, sampled, exact, folder / f"compare-{run}.txt"))
         good = report(results)
@@ -152,5 +128,4 @@ def main():
 
 
 if __name__ == "__main__":
-    os.environ.pop("RANGEFINDER_COUNTERS", None)
     main()
