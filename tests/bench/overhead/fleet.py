@@ -4,7 +4,6 @@
 A process that dies or does not answer in time is dropped, with the end of its output as the reason; the others go on.
 """
 import glob
-import json
 import os
 import pathlib
 import shutil
@@ -14,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from multiprocessing.connection import Connection
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 BYTES = "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum"
@@ -64,7 +64,7 @@ class Process:
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(path)
         self._listening.listen(1)
-        self._lines = None
+        self._end = None
         self._told_to_quit = False
         with open(folder / "log", "wb") as log:
             self._process = subprocess.Popen(command(mode, works, build, folder, path), stdin=subprocess.DEVNULL,
@@ -73,12 +73,10 @@ class Process:
 
     def wait_until_ready(self):
         try:
-            end = self._accept()
+            self._end = self._accept()
         finally:
             self._listening.close()
             self._home.cleanup()
-        end.settimeout(ANSWER_S)
-        self._lines = end.makefile("rw", encoding="utf-8")
         self.answer()
 
     def _accept(self):
@@ -86,7 +84,9 @@ class Process:
         deadline = time.monotonic() + READY_S
         while time.monotonic() < deadline:
             try:
-                return self._listening.accept()[0]
+                end = self._listening.accept()[0]
+                end.setblocking(True)
+                return Connection(end.detach())
             except TimeoutError:
                 if self._process.poll() is not None:
                     raise Gone(self.last_words()) from None
@@ -98,20 +98,18 @@ class Process:
 
     def tell(self, do, **more):
         try:
-            self._lines.write(json.dumps({"do": do, **more}) + "\n")
-            self._lines.flush()
+            self._end.send({"do": do, **more})
             self._told_to_quit = do == "quit"
         except OSError:
             raise Gone(self.last_words()) from None
 
     def answer(self):
         try:
-            line = self._lines.readline()
-        except OSError:
-            raise Gone(f"no answer within {ANSWER_S} s: {self.last_words()}") from None
-        if not line:
-            raise Gone(self.last_words())
-        return json.loads(line)
+            if self._end.poll(ANSWER_S):
+                return self._end.recv()
+        except (EOFError, OSError):
+            raise Gone(self.last_words()) from None
+        raise Gone(f"no answer within {ANSWER_S} s: {self.last_words()}")
 
     def last_words(self):
         text = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Medians with intervals, by order statistics: no assumption about the distribution of times."""
 import math
-
-
-def median(values):
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+from statistics import median
 
 
 def median_interval(values, confidence=0.95):

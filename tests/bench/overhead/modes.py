@@ -35,7 +35,6 @@ WORKS = {work.name: work for work in (
 
 ALL = tuple(WORKS)
 STORMS, GRAPHS = ("storm1", "storm8", "storm1_nvtx"), ("graph100", "graph1000")
-RTDETR = ("rtdetr_graph", "rtdetr_launch")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +49,6 @@ class Mode:
     wrapper: str = ""          # nsys, ncu: the process runs under it
     divisor: int = 1           # divides a work's count: slow modes do less per round
     most_pairs: int = 1_000
-    needs_option: str = ""     # a variable that the library must support
 
     @property
     def stopped(self):
@@ -65,7 +63,7 @@ OFF = ("RANGEFINDER_COUNTERS", "off")
 MODES = {mode.name: mode for mode in (
     Mode("plain", "no profiler"),
     Mode("idle", "library loaded, collection off", ("storm1", "storm8", "graph100", "hf", "rtdetr_graph"),
-         (("RANGEFINDER_START", "off"),), True, needs_option="RANGEFINDER_START"),
+         (("RANGEFINDER_START", "off"),), True),
     Mode("trace", "kernels, copies, allocations, events, paths", ALL, (OFF,), True),
     Mode("floor_calls", "CUPTI alone: empty callbacks of launches", FLOORED, (("OVERHEAD_FLOOR", "callbacks"),), True,
          FLOOR),
@@ -75,12 +73,11 @@ MODES = {mode.name: mode for mode in (
     Mode("lean", "the same without allocations and events", ("hf_nvtx", "rtdetr_launch"),
          (OFF, ("RANGEFINDER_MEMORY", "off"), ("RANGEFINDER_EVENTS", "off")), True),
     Mode("whole", "graphs as a whole, nodes without records", GRAPHS + ("rtdetr_graph",),
-         (OFF, ("RANGEFINDER_GRAPHS", "whole")), True, needs_option="RANGEFINDER_GRAPHS"),
-    Mode("monitor", "windows of records", ALL, (OFF, ("RANGEFINDER_MONITOR", "on")), True,
-         needs_option="RANGEFINDER_MONITOR"),
+         (OFF, ("RANGEFINDER_GRAPHS", "whole")), True),
+    Mode("monitor", "windows of records", ALL, (OFF, ("RANGEFINDER_MONITOR", "on")), True),
     Mode("window", "traced from cuProfilerStart to cuProfilerStop", ("storm1", "hf_nvtx"),
          (OFF, ("RANGEFINDER_CAPTURE", "cudaProfilerApi"), ("RANGEFINDER_CAPTURE_END", "repeat")), True,
-         tool="cuda_profiler", needs_option="RANGEFINDER_CAPTURE"),
+         tool="cuda_profiler"),
     Mode("sampled", "trace + sampled bytes", ("storm1", "graph100", "hf_nvtx", "rtdetr_graph"),
          (("RANGEFINDER_COUNTERS", "sampled"),), True),
     Mode("exact", "trace + exact bytes", ("storm1", "graph100", "hf_nvtx", "rtdetr_launch"),

@@ -49,12 +49,7 @@ class CudaProfilerCalls:
 
 
 def make(name):
-    if name == "torch_cuda":
-        return TorchProfiler(with_cpu=False)
-    if name == "torch_cpu_cuda":
-        return TorchProfiler(with_cpu=True)
-    if name == "proton":
-        return Proton()
-    if name == "cuda_profiler":
-        return CudaProfilerCalls()
-    return None
+    """None: there is no such profiler."""
+    kinds = {"torch_cuda": lambda: TorchProfiler(with_cpu=False), "torch_cpu_cuda": lambda: TorchProfiler(with_cpu=True),
+             "proton": Proton, "cuda_profiler": CudaProfilerCalls}
+    return kinds.get(name, lambda: None)()

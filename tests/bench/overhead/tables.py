@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From times to ratios with intervals, to a table and to the goals."""
-from intervals import median, median_interval
+from statistics import median
+
+from intervals import median_interval
 from modes import GOALS, MODES, WORKS
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a finished trace reports about its own cost: bytes per launch, CPU of our threads, delay of records."""
 import json
-
-from intervals import median
+from statistics import median
 
 
 def trace_facts(folder):

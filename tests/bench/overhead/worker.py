@@ -3,19 +3,17 @@
 
   worker.py SOCKET LOAD_LIBRARY TOOL WORK...
 
-It connects to SOCKET and answers each line of JSON with one. {"do": "open"} prepares everything on the GPU;
+It connects to SOCKET and answers each object with one. {"do": "open"} prepares everything on the GPU;
 {"do": "run", "work": W, "count": N} answers {"seconds": …} of N units after a warm-up; {"do": "start"} and
 {"do": "stop"} control the profiler TOOL of this process; {"do": "memory"} answers the maximum resident memory;
 {"do": "quit"} ends. It imports everything before it connects, and uses the GPU only from "open" on.
 """
 import copy
 import ctypes
-import json
-import os
 import pathlib
-import socket
 import sys
 import time
+from multiprocessing.connection import Client
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
@@ -114,17 +112,12 @@ def most_resident_bytes():
 def main():
     path, library, tool, *works = sys.argv[1:]
     worker = Worker(library, tool, works)
-    with socket.socket(socket.AF_UNIX) as end:
-        end.connect(path)
-        with end.makefile("rw", encoding="utf-8") as lines:
-            lines.write(json.dumps({"pid": os.getpid()}) + "\n")
-            lines.flush()
-            for line in lines:
-                told = json.loads(line)
-                lines.write(json.dumps(worker.answer(told)) + "\n")
-                lines.flush()
-                if told["do"] == "quit":
-                    return
+    with Client(path, "AF_UNIX") as end:
+        end.send({})  # ready
+        told = {"do": ""}
+        while told["do"] != "quit":
+            told = end.recv()
+            end.send(worker.answer(told))
 
 
 if __name__ == "__main__":
