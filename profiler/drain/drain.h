@@ -20,7 +20,7 @@
 #include "profiler/drain/trace_builder.h"
 #include "profiler/options/options.h"
 #include "profiler/output/kernel_names.h"
-#include "profiler/output/segment_writer.h"
+#include "profiler/output/segment_log.h"
 #include "profiler/output/trace_writer.h"
 
 namespace rangefinder {
@@ -85,7 +85,7 @@ class Drain {
   const Options& options_;
   const CuptiFunctions* const cupti_;
   KernelNames kernels_;
-  SegmentWriter segments_;
+  SegmentLog segments_;
   TraceWriter writer_;
   std::unique_ptr<TraceBuilder> builder_;  // from open() on
   std::unique_ptr<RecordingWriter> recording_;

@@ -19,7 +19,7 @@ void TraceWriter::event(const Record& record, Kind kind) {
 
 void TraceWriter::begin() {
   segments_.commit();
-  if (!segments_.begins_segment()) return;
+  if (!segments_.begin_segment_if_needed()) return;
   paths_.clear();
   domains_.clear();
   names_.clear();

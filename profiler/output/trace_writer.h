@@ -17,14 +17,14 @@
 #include "profiler/events/recorder.h"
 #include "profiler/output/id_set.h"
 #include "profiler/output/kernel_names.h"
-#include "profiler/output/segment_writer.h"
+#include "profiler/output/segment_log.h"
 #include "schema/record.h"
 
 namespace rangefinder {
 
 class TraceWriter {
  public:
-  TraceWriter(Recorder& recorder, SegmentWriter& segments, KernelNames& kernels) noexcept
+  TraceWriter(Recorder& recorder, SegmentLog& segments, KernelNames& kernels) noexcept
       : recorder_(recorder), segments_(segments), kernels_(kernels) {}
 
   /// Repeated at the start of this and every later segment.
@@ -111,7 +111,7 @@ class TraceWriter {
   void write_fixed_lines();
 
   Recorder& recorder_;
-  SegmentWriter& segments_;
+  SegmentLog& segments_;
   KernelNames& kernels_;
   Header header_;
   std::vector<GpuRecord> gpus_;

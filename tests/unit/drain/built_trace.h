@@ -77,7 +77,7 @@ struct BuiltTrace {
   TemporaryFolder folder;
   std::unique_ptr<Recorder> recorder_owner = std::make_unique<Recorder>();
   Recorder& recorder = *recorder_owner;
-  SegmentWriter segments{{std::uint64_t{256} << 20, 0, false}, recorder.loss};
+  SegmentLog segments{{std::uint64_t{256} << 20, 0, false}, recorder.loss};
   KernelNames kernels{recorder.loss};
   TraceWriter writer{recorder, segments, kernels};
   TraceBuilder builder{recorder, kernels, writer, kBase};

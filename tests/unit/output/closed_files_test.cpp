@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/output/segment_writer.h"
+#include "profiler/output/segment_log.h"
 #include "tests/catch.h"
 #include "tests/unit/output/written_trace.h"
 
@@ -19,8 +19,8 @@ namespace {
 
 constexpr SegmentLimits kOneMiB{1 << 20, 0, false};
 
-void put(SegmentWriter& writer, const std::string& text) {
-  (void)writer.begins_segment();
+void put(SegmentLog& writer, const std::string& text) {
+  (void)writer.begin_segment_if_needed();
   writer.text() += text + "\n";
   writer.line_done();
 }
@@ -40,7 +40,7 @@ TEST_CASE("if an application reuses our descriptor, its file stays untouched and
   const TemporaryFolder temporary;
   const fs::path folder = temporary.path() / "trace", theirs = temporary.path() / "theirs";
   LossLedger loss;
-  SegmentWriter writer(kOneMiB, loss);
+  SegmentLog writer(kOneMiB, loss);
   REQUIRE(writer.open_folder(folder, false));
   const auto take_descriptor = [&theirs](const fs::path& of) {
     const int ours = descriptor_of(of);

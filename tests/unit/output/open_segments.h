@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A SegmentWriter with an open folder, and lines for it as TraceWriter writes them.
+// A SegmentLog with an open folder, and lines for it as TraceWriter writes them.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "profiler/output/segment_writer.h"
+#include "profiler/output/segment_log.h"
 #include "tests/unit/output/written_trace.h"
 
 namespace rangefinder::test {
@@ -15,9 +15,9 @@ namespace rangefinder::test {
 inline constexpr SegmentLimits kRoomy{std::uint64_t{256} << 20, 0, false};
 
 /// Writes a group of one line, with a "header" at the start of a segment.
-inline void put(SegmentWriter& writer, const std::string& text) {
+inline void put(SegmentLog& writer, const std::string& text) {
   writer.commit();
-  if (writer.begins_segment()) {
+  if (writer.begin_segment_if_needed()) {
     writer.text() += "header " + std::to_string(writer.segment()) + "\n";
     writer.line_done();
   }
@@ -42,7 +42,7 @@ struct OpenSegments {
   TemporaryFolder temporary;
   const std::filesystem::path folder;
   LossLedger loss;
-  SegmentWriter writer;
+  SegmentLog writer;
 };
 
 }  // namespace rangefinder::test

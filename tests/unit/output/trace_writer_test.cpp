@@ -19,7 +19,7 @@ struct Writing {
   TemporaryFolder folder;
   std::unique_ptr<Recorder> recorder_owner = std::make_unique<Recorder>();
   Recorder& recorder = *recorder_owner;
-  SegmentWriter segments{{std::uint64_t{256} << 20, 0, false}, recorder.loss};
+  SegmentLog segments{{std::uint64_t{256} << 20, 0, false}, recorder.loss};
   KernelNames kernels{recorder.loss};
   TraceWriter writer{recorder, segments, kernels};
   std::uint32_t domain = recorder.add_domain(recorder.names.intern("torch"));

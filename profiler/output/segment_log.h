@@ -7,11 +7,9 @@
 //                                               cannot be created
 //
 // Data passed to write(2) survives a kill, so a trace lacks at most what is in the buffer.
-// A failed write is truncated to the last whole line; its lines are counted as lost, and
-// the next write tries again. A segment is called trace-00000.ndjson.tmp until its first
-// lines are written, so no reader sees one without a header. If the application closed our
-// descriptor, the segment is reopened by name. If its file was removed, the next segment begins.
-// --max-size bounds all segments together: "first" stops writing, "last" removes the oldest segments.
+// Lines of a failed write are counted as lost, and the next write tries again. If a segment's file
+// was removed, the next segment begins. --max-size bounds all segments together: "first" stops
+// writing, "last" removes the oldest segments.
 //
 // Drain thread only. Never throws but bad_alloc.
 #pragma once
@@ -20,7 +18,7 @@
 #include <deque>
 #include <string>
 
-#include "profiler/guest/owned_file.h"
+#include "profiler/output/output_segment.h"
 #include "schema/loss.h"
 
 namespace rangefinder {
@@ -31,12 +29,9 @@ struct SegmentLimits {
   bool keep_last = false;
 };
 
-class SegmentWriter {
+class SegmentLog {
  public:
-  SegmentWriter(const SegmentLimits& limits, LossLedger& loss) noexcept;
-  ~SegmentWriter();
-  SegmentWriter(const SegmentWriter&) = delete;
-  SegmentWriter& operator=(const SegmentWriter&) = delete;
+  SegmentLog(const SegmentLimits& limits, LossLedger& loss);
 
   /// Creates the folder and its parents, and opens the first segment in it. False: `error()`.
   /// `overwrite`: removes a trace that is already there; without it that is an error.
@@ -51,7 +46,7 @@ class SegmentWriter {
 
   /// Call before each group of lines. True once for every segment, before its first line: the caller must
   /// write the header again, and every name that its lines need.
-  [[nodiscard]] bool begins_segment();
+  [[nodiscard]] bool begin_segment_if_needed();
   [[nodiscard]] std::uint32_t segment() const noexcept { return segment_; }
 
   /// Writes the buffer. The next line begins a new segment, if one can be created.
@@ -71,20 +66,11 @@ class SegmentWriter {
   [[nodiscard]] bool occupied() const noexcept { return occupied_; }
 
  private:
-  struct Segment {
-    std::string path;
-    std::uint64_t bytes = 0;
-    std::uint64_t lines = 0;
-  };
   [[nodiscard]] bool open_segment(std::uint32_t number);
+  [[nodiscard]] bool ensure_segment();
   void begin_next();
-  [[nodiscard]] bool name_segment();
-  [[nodiscard]] bool has_segment();
-  [[nodiscard]] bool has_lines() const noexcept;
-  [[nodiscard]] bool reopen_segment();
-  void drop_unwritten() noexcept;
   void end_segment();
-  [[nodiscard]] bool write_all(const std::string& text);
+  [[nodiscard]] bool has_lines() const noexcept;
   void lose_buffer(Loss cause);
   void make_room();
   [[nodiscard]] bool over_limit() const noexcept;
@@ -92,15 +78,13 @@ class SegmentWriter {
   const SegmentLimits limits_;
   LossLedger& loss_;
   std::string folder_, error_;
-  std::string unwritten_;  // the open segment's file while it has no line
   bool occupied_ = false;
   std::string buffer_;
   std::uint64_t buffered_lines_ = 0;
-  std::deque<Segment> segments_;  // oldest first; the last one is open
+  std::deque<OutputSegment> segments_;  // oldest first; only the last one may be open
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t bytes_written_ = 0;
   std::uint32_t segment_ = 0;
-  OwnedFile file_;
   bool begins_ = true;
   bool ends_ = false;     // the open segment is full: the next line begins another
   bool stopped_ = false;  // keep first: the bound is reached

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/output/segment_writer.h"
+#include "profiler/output/segment_log.h"
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 /// Writes `count` lines of 1 KiB, numbered from `first`.
-void put_kib(SegmentWriter& writer, int first, int count) {
+void put_kib(SegmentLog& writer, int first, int count) {
   for (int i = first; i < first + count; ++i) {
     std::string text = std::to_string(i);
     text.resize(1023, ' ');
@@ -70,7 +70,7 @@ TEST_CASE("a folder that holds a trace is refused and stays as it is") {
   const TemporaryFolder temporary;
   std::ofstream(temporary.path() / "trace-00003.ndjson") << "old\n";
   LossLedger loss;
-  SegmentWriter writer(kRoomy, loss);
+  SegmentLog writer(kRoomy, loss);
 
   CHECK_FALSE(writer.open_folder(temporary.path(), false));
 
@@ -84,7 +84,7 @@ TEST_CASE("a summary alone, or a compressed segment, counts as a trace and is no
     const TemporaryFolder temporary;
     std::ofstream(temporary.path() / name) << "old";
     LossLedger loss;
-    SegmentWriter writer(kRoomy, loss);
+    SegmentLog writer(kRoomy, loss);
 
     CHECK_FALSE(writer.open_folder(temporary.path(), false));
   }
@@ -100,7 +100,7 @@ TEST_CASE("overwriting removes the files of a trace and no others") {
                                         "trace-notes.ndjson", "trace-.ndjson"};
   for (const std::string& name : others) std::ofstream(temporary.path() / name) << "mine";
   LossLedger loss;
-  SegmentWriter writer(kRoomy, loss);
+  SegmentLog writer(kRoomy, loss);
 
   REQUIRE(writer.open_folder(temporary.path(), true));
 
@@ -129,7 +129,7 @@ TEST_CASE("a segment appears with its first lines, so a kill leaves none without
 TEST_CASE("of two writers in one folder the second is refused, whether the first has lines or not") {
   const TemporaryFolder temporary;
   LossLedger loss;
-  SegmentWriter first(kRoomy, loss), second(kRoomy, loss);
+  SegmentLog first(kRoomy, loss), second(kRoomy, loss);
   REQUIRE(first.open_folder(temporary.path(), false));
 
   CHECK_FALSE(second.open_folder(temporary.path(), false));
@@ -147,7 +147,7 @@ TEST_CASE("without a written line no file and no folder is left") {
   const fs::path folder = temporary.path() / "out";
   {
     LossLedger loss;
-    SegmentWriter writer(kRoomy, loss);
+    SegmentLog writer(kRoomy, loss);
     REQUIRE(writer.open_folder(folder, false));
     writer.remove_empty();
   }
@@ -159,7 +159,7 @@ TEST_CASE("a path that cannot be a folder is an error that names it") {
   std::ofstream(temporary.path() / "file") << "";
   LossLedger loss;
   for (const char* name : {"file", "file/below"}) {
-    SegmentWriter writer(kRoomy, loss);
+    SegmentLog writer(kRoomy, loss);
     const std::string folder = temporary.path() / name;
 
     CHECK_FALSE(writer.open_folder(folder, true));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/output/segment_writer.h"
+#include "profiler/output/segment_log.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,6 @@
 #include <string_view>
 #include <utility>
 
-#include "profiler/guest/above_standard_streams.h"
 #include "profiler/guest/reserve_large.h"
 
 namespace rangefinder {
@@ -64,15 +63,9 @@ std::size_t trace_files(const std::string& folder, bool remove) {
 
 }  // namespace
 
-SegmentWriter::SegmentWriter(const SegmentLimits& limits, LossLedger& loss) noexcept
-    : limits_(limits), loss_(loss) {}
+SegmentLog::SegmentLog(const SegmentLimits& limits, LossLedger& loss) : limits_(limits), loss_(loss) {}
 
-SegmentWriter::~SegmentWriter() {
-  drop_unwritten();
-  file_.close();
-}
-
-bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
+bool SegmentLog::open_folder(const std::string& folder, bool overwrite) {
   folder_ = folder;
   error_.clear();
   occupied_ = false;
@@ -91,156 +84,104 @@ bool SegmentWriter::open_folder(const std::string& folder, bool overwrite) {
   return open_segment(segment_);
 }
 
-// Allocates first, so that bad_alloc cannot leave a file open that segments_ does not list.
-bool SegmentWriter::open_segment(std::uint32_t number) {
+bool SegmentLog::open_segment(std::uint32_t number) {
   char name[32];
   std::snprintf(name, sizeof(name), "/trace-%05u.ndjson", number);
   const std::string path = folder_ + name;
-  std::string unwritten = path + ".tmp";
-  segments_.push_back({path, 0, 0});
-  const int file = above_standard_streams(
-      open(unwritten.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600));
-  int cause = errno;
-  struct stat status {};
-  OwnedFile opened = OwnedFile::of(file);
-  // Checked only now: while we hold the .tmp name, no other process can rename to `path`.
-  if (file >= 0 && lstat(path.c_str(), &status) == 0) {
-    opened.close();
-    unlink(unwritten.c_str());
-    cause = EEXIST;
-  }
-  if (opened.file >= 0) {
-    file_ = opened;
-    unwritten_ = std::move(unwritten);
-    return true;
-  }
+  const int cause = segments_.emplace_back(path).create();
+  if (cause == 0) return true;
   segments_.pop_back();
   occupied_ = cause == EEXIST;
   error_ = "cannot write " + path + ": " + std::strerror(cause);
   return false;
 }
 
-bool SegmentWriter::name_segment() {
-  const std::string& path = segments_.back().path;
-  if (std::rename(unwritten_.c_str(), path.c_str()) == 0) return true;
-  error_ = "cannot write " + path + ": " + std::strerror(errno);
-  (void)!ftruncate(file_.file, 0);
-  return false;
-}
-
 // A removed segment held names that the buffered lines need: those lines are lost, and the next segment
 // must repeat the names.
-bool SegmentWriter::has_segment() {
-  if (file_.file < 0) return open_segment(segment_);
-  const int names = file_.link_count();
-  if (names > 0 || (names < 0 && reopen_segment())) return true;
-  if (names == 0) error_ = "cannot write " + segments_.back().path + ": the file was removed";
-  if (segments_.back().bytes == 0) {
-    file_.close();
-    segments_.pop_back();
-  }
-  return false;
-}
-
-// The application closed our descriptor, and may have reused its number: that file is not touched.
-bool SegmentWriter::reopen_segment() {
-  const Segment& segment = segments_.back();
-  const std::string& path = segment.bytes == 0 ? unwritten_ : segment.path;
-  const int file = above_standard_streams(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_APPEND | O_CLOEXEC));
-  const int cause = errno;
-  OwnedFile found = OwnedFile::of(file);
-  if (found.file >= 0 && found.device == file_.device && found.inode == file_.inode) {
-    file_ = found;
-    return true;
-  }
-  found.close();
-  error_ = "cannot write " + path + ": the application closed it, and reopening failed: " +
-           (file < 0 ? std::strerror(cause) : "another file has its name");
-  return false;
-}
-
-void SegmentWriter::drop_unwritten() noexcept {
-  if (file_.file < 0 || segments_.back().bytes != 0) return;
-  file_.close();
-  unlink(unwritten_.c_str());
+bool SegmentLog::ensure_segment() {
+  if (segments_.empty() || !segments_.back().is_open()) return open_segment(segment_);
+  if (segments_.back().ensure_open(error_)) return true;
+  if (has_lines()) return false;
+  segments_.back().close();
   segments_.pop_back();
+  return false;
 }
 
-void SegmentWriter::remove_empty() {
-  drop_unwritten();
+void SegmentLog::remove_empty() {
+  if (!segments_.empty() && segments_.back().bytes() == 0) segments_.pop_back();
   if (segments_.empty()) rmdir(folder_.c_str());  // fails if it holds anything else
 }
 
-bool SegmentWriter::has_lines() const noexcept {
-  return file_.file >= 0 && segments_.back().bytes != 0;
+bool SegmentLog::has_lines() const noexcept {
+  return !segments_.empty() && segments_.back().is_open() && segments_.back().bytes() != 0;
 }
 
-void SegmentWriter::end_segment() {
+void SegmentLog::end_segment() {
   begins_ = true;
   ends_ = false;
   if (!has_lines()) return;  // an empty segment is reused
-  file_.close();
+  segments_.back().close();
   ++segment_;
 }
 
-void SegmentWriter::rotate() {
+void SegmentLog::rotate() {
   if (!flush()) return;
   (has_lines() ? ends_ : begins_) = true;  // an empty segment is reused
 }
 
 // Keeps the full segment if no other file can be created: the application may be out of descriptors, or
 // have dropped its privileges.
-void SegmentWriter::begin_next() {
+void SegmentLog::begin_next() {
   ends_ = false;
   std::string error = error_;
-  OwnedFile full = file_;
+  OutputSegment& full = segments_.back();
   if (open_segment(segment_ + 1)) {
     ++segment_;
     full.close();
     begins_ = true;
     return;
   }
-  if (file_.link_count() == 0) return end_segment();
+  if (full.was_removed()) return end_segment();
   error_ = std::move(error);
   occupied_ = false;
 }
 
-bool SegmentWriter::begins_segment() {
+bool SegmentLog::begin_segment_if_needed() {
   if (ends_) begin_next();
   return std::exchange(begins_, false);
 }
 
-void SegmentWriter::commit() {
+void SegmentLog::commit() {
   if (buffer_.size() >= kBufferBytes) flush();
 }
 
-void SegmentWriter::lose_buffer(Loss cause) {
+void SegmentLog::lose_buffer(Loss cause) {
   loss_.add(cause, buffered_lines_);
   buffer_.clear();
   buffered_lines_ = 0;
   end_segment();  // the lost lines held names: the next segment repeats them
 }
 
-bool SegmentWriter::over_limit() const noexcept {
+bool SegmentLog::over_limit() const noexcept {
   return !limit_lifted_ && limits_.max_bytes != 0 && kept_bytes_ + buffer_.size() > limits_.max_bytes;
 }
 
-void SegmentWriter::lift_limit() {
+void SegmentLog::lift_limit() {
   flush();
   limit_lifted_ = true;
 }
 
-void SegmentWriter::make_room() {
+void SegmentLog::make_room() {
   while (over_limit() && segments_.size() > 1) {
-    const Segment& oldest = segments_.front();
-    if (unlink(oldest.path.c_str()) != 0 && errno != ENOENT) return;
-    kept_bytes_ -= oldest.bytes;
-    loss_.add(Loss::lines_over_max_size, oldest.lines);
+    const OutputSegment& oldest = segments_.front();
+    if (unlink(oldest.path().c_str()) != 0 && errno != ENOENT) return;
+    kept_bytes_ -= oldest.bytes();
+    loss_.add(Loss::lines_over_max_size, oldest.lines());
     segments_.pop_front();
   }
 }
 
-bool SegmentWriter::flush() {
+bool SegmentLog::flush() {
   if (buffer_.empty()) return true;
   if (limits_.keep_last) make_room();
   if (over_limit() || (stopped_ && !limit_lifted_)) {
@@ -248,13 +189,10 @@ bool SegmentWriter::flush() {
     lose_buffer(Loss::lines_over_max_size);
     return true;
   }
-  if (!has_segment() || !write_all(buffer_)) {
+  if (!ensure_segment() || !segments_.back().write(buffer_, buffered_lines_, error_)) {
     lose_buffer(Loss::lines_not_written);
     return false;
   }
-  Segment& current = segments_.back();
-  current.bytes += buffer_.size();
-  current.lines += buffered_lines_;
   kept_bytes_ += buffer_.size();
   bytes_written_ += buffer_.size();
   buffer_.clear();
@@ -263,26 +201,8 @@ bool SegmentWriter::flush() {
   const std::uint64_t full = limits_.max_bytes != 0 && limits_.keep_last
                                  ? std::min(limits_.segment_bytes, limits_.max_bytes / 4)
                                  : limits_.segment_bytes;
-  if (current.bytes >= full) ends_ = true;
+  if (segments_.back().bytes() >= full) ends_ = true;
   return true;
-}
-
-bool SegmentWriter::write_all(const std::string& text) {
-  const off_t whole_lines = static_cast<off_t>(segments_.back().bytes);
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = write(file_.file, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      const int cause = n == 0 ? ENOSPC : errno;
-      // Half a line would damage the file. If ftruncate fails too, readers tolerate a torn last line.
-      (void)!ftruncate(file_.file, whole_lines);
-      error_ = "cannot write " + segments_.back().path + ": " + std::strerror(cause);
-      return false;
-    }
-    done += static_cast<std::size_t>(n);
-  }
-  return whole_lines != 0 || name_segment();
 }
 
 }  // namespace rangefinder
