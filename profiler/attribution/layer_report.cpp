@@ -3,147 +3,89 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "profiler/base/number_text.h"
 #include "profiler/base/text_table.h"
-#include "schema/loss.h"
 
 namespace rangefinder {
 namespace {
 
-using nlohmann::json;
-
-const json& member(const json& object, const char* key) {
-  static const json kNone;
-  if (!object.is_object()) return kNone;
-  const auto it = object.find(key);
-  return it == object.end() ? kNone : *it;
-}
-
-bool has_number(const json& object, const char* key) {
-  return member(object, key).is_number();
-}
-
-std::uint64_t number(const json& object, const char* key) {
-  const json& value = member(object, key);
-  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-  if (!value.is_number_integer()) return 0;
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(value.get<std::int64_t>(), 0));
-}
-
-std::string text(const json& object, const char* key) {
-  const json& value = member(object, key);
-  return value.is_string() ? printable(value.get<std::string>()) : std::string();
-}
-
-/// Sum of `key` over the outermost paths and work outside any range.
-std::uint64_t total(const json& summary, const char* key) {
-  std::uint64_t sum = number(member(summary, "outside"), key);
-  for (const json& module : member(summary, "modules")) {
-    if (number(module, "depth") == 1) sum += number(module, key);
+/// Sum of `value` over the outermost paths and work outside any range.
+std::uint64_t total(const LayerSummary& summary, std::uint64_t LayerRow::*value) {
+  std::uint64_t sum = summary.outside.*value;
+  for (const LayerRow& row : summary.modules) {
+    if (row.depth == 1) sum += row.*value;
   }
   return sum;
 }
 
-struct Row {
-  std::string path;
-  const json* module;
-};
-
-std::vector<Row> heaviest(const json& summary, std::size_t max_rows) {
-  std::vector<Row> rows;
-  for (const json& module : member(summary, "modules")) rows.push_back({text(module, "path"), &module});
-  const json& outside = member(summary, "outside");
-  if (number(outside, "kernels") > 0) rows.push_back({"(outside of any range)", &outside});
+std::vector<const LayerRow*> heaviest(const LayerSummary& summary, std::size_t max_rows) {
+  std::vector<const LayerRow*> rows;
+  for (const LayerRow& row : summary.modules) rows.push_back(&row);
+  if (summary.outside.kernels > 0) rows.push_back(&summary.outside);
   // Stable, so that a path comes before a child that did all its work.
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return number(*a.module, "gpu_ns") > number(*b.module, "gpu_ns");
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const LayerRow* a, const LayerRow* b) { return a->gpu_ns > b->gpu_ns; });
   if (rows.size() > max_rows) rows.resize(max_rows);
   return rows;
 }
 
-double real(const json& object, const char* key) {
-  const json& value = member(object, key);
-  return value.is_number() ? value.get<double>() : 0;
+/// With "+" if only part was measured.
+std::string cell(const LayerRow& row, const std::optional<std::uint64_t>& bytes) {
+  return bytes ? bytes_text(*bytes) + (row.partial ? "+" : "") : std::string();
 }
 
-/// The row's bytes lack some of its launches or time.
-bool is_partial(const json& module) {
-  if (!has_number(module, "dram_read_bytes")) return number(module, "unmeasured_launches") > 0;
-  if (member(module, "bytes_estimated") == json(true)) return false;
-  return has_number(module, "launches") || has_number(module, "sampled_share") ||
-         number(module, "unmeasured_launches") > 0;
-}
-
-/// Empty if not measured; with "+" if only part was measured.
-std::string measured_bytes(const json& module, const char* key) {
-  if (!has_number(module, key)) return {};
-  return bytes_text(number(module, key)) + (is_partial(module) ? "+" : "");
-}
-
-std::string error_cell(const json& module, const char* key) {
-  return has_number(module, key) ? error_text(real(module, key)) : std::string();
-}
-
-std::string share_cell(const json& module, const char* key) {
-  return has_number(module, key) ? percent_text(real(module, key)) : std::string();
-}
-
-/// A column that is shown if any row has its key.
+/// A column that is shown if any row has a cell.
 struct ByteColumn {
   const char* title;
   int importance;
-  const char* key;
-  std::string (*cell)(const json& module, const char* key);
+  std::string (*cell)(const LayerRow& row);  ///< empty: not measured
 };
 
 constexpr std::array kByteColumns{
-    ByteColumn{"DRAM read", kAlwaysShown, "dram_read_bytes", measured_bytes},
-    ByteColumn{"DRAM write", kAlwaysShown, "dram_write_bytes", measured_bytes},
-    ByteColumn{"DRAM ±", 5, "bytes_error_pct", error_cell},
-    ByteColumn{"of peak", 4, "dram_peak_share", share_cell},
-    ByteColumn{"L2", 3, "l2_bytes", measured_bytes},
-    ByteColumn{"limiter", 2, "limiter", text},
+    ByteColumn{"DRAM read", kAlwaysShown, [](const LayerRow& row) { return cell(row, row.dram_read_bytes); }},
+    ByteColumn{"DRAM write", kAlwaysShown,
+               [](const LayerRow& row) { return cell(row, row.dram_write_bytes); }},
+    ByteColumn{
+        "DRAM ±", 5,
+        [](const LayerRow& row) { return row.bytes_error_pct ? error_text(*row.bytes_error_pct) : ""; }},
+    ByteColumn{
+        "of peak", 4,
+        [](const LayerRow& row) { return row.dram_peak_share ? percent_text(*row.dram_peak_share) : ""; }},
+    ByteColumn{"L2", 3, [](const LayerRow& row) { return cell(row, row.l2_bytes); }},
+    ByteColumn{"limiter", 2, [](const LayerRow& row) { return printable(row.limiter); }},
 };
 
-std::vector<std::string> byte_cells(const std::vector<ByteColumn>& columns, const json& row) {
+std::vector<std::string> byte_cells(const std::vector<ByteColumn>& columns, const LayerRow& row) {
   std::vector<std::string> cells;
-  for (const ByteColumn& column : columns) cells.push_back(column.cell(row, column.key));
+  for (const ByteColumn& column : columns) cells.push_back(column.cell(row));
   return cells;
 }
 
 /// How sampled bytes were shared among paths.
-std::string samples_remark(const json& samples) {
-  if (!samples.is_object()) return {};
-  const std::string head = "Bytes are from " + count_text(number(samples, "count")) + " hardware samples, ";
-  for (const json& method : member(samples, "method")) {
-    if (method == json("unmixed")) return head + "unmixed over iterations; ± holds for 95 % of paths.\n";
-  }
-  return head + "shared by time: a light kernel beside a heavy one gets too much.\n";
-}
-
-CopyTruth truth_of(const json& truth) {
-  return {number(truth, "copies"), number(truth, "known_bytes"), number(truth, "measured_bytes")};
+std::string samples_remark(const LayerSummary::Samples& samples) {
+  return "Bytes are from " + count_text(samples.count) + " hardware samples, " +
+         (samples.unmixed ? "unmixed over iterations; ± holds for 95 % of paths.\n"
+                          : "shared by time: a light kernel beside a heavy one gets too much.\n");
 }
 
 struct Table {
   std::string text;
   bool bytes = false;    ///< at least one row has counter bytes
-  bool partial = false;  ///< at least one row is_partial()
+  bool partial = false;  ///< at least one row is partial
 };
 
-Table render_table(const json& summary, const LayerReportStyle& style) {
-  const std::vector<Row> rows = heaviest(summary, style.rows);
+Table render_table(const LayerSummary& summary, const LayerReportStyle& style) {
+  const std::vector<const LayerRow*> rows = heaviest(summary, style.rows);
   Table out;
-  for (const Row& row : rows) {
-    out.bytes |= has_number(*row.module, "dram_read_bytes");
-    out.partial |= is_partial(*row.module);
+  for (const LayerRow* const row : rows) {
+    out.bytes |= row->dram_read_bytes.has_value();
+    out.partial |= row->partial;
   }
   std::vector<ByteColumn> columns;
   for (const ByteColumn& column : kByteColumns) {
-    const auto has = [&column](const Row& row) { return !member(*row.module, column.key).is_null(); };
+    const auto has = [&column](const LayerRow* row) { return !column.cell(*row).empty(); };
     if (std::any_of(rows.begin(), rows.end(), has)) columns.push_back(column);
   }
   TextTable table("path", CutSide::front);
@@ -153,19 +95,18 @@ Table render_table(const json& summary, const LayerReportStyle& style) {
   table.add_column("share");
   for (const ByteColumn& column : columns) table.add_column(column.title, column.importance);
   const auto all_ns = static_cast<double>(std::max<std::uint64_t>(total_gpu_ns(summary), 1));
-  for (const Row& row : rows) {
-    const json& module = *row.module;
-    const std::uint64_t gpu_ns = number(module, "gpu_ns");
-    std::vector<std::string> cells{has_number(module, "calls") ? count_text(number(module, "calls")) : "",
-                                   count_text(number(module, "kernels")), duration_text(gpu_ns),
-                                   percent_text(static_cast<double>(gpu_ns) / all_ns)};
-    for (std::string& cell : byte_cells(columns, module)) cells.push_back(std::move(cell));
-    table.add_row(row.path, std::move(cells));
+  for (const LayerRow* const row : rows) {
+    std::vector<std::string> cells{row->calls ? count_text(*row->calls) : "", count_text(row->kernels),
+                                   duration_text(row->gpu_ns),
+                                   percent_text(static_cast<double>(row->gpu_ns) / all_ns)};
+    for (std::string& cell : byte_cells(columns, *row)) cells.push_back(std::move(cell));
+    table.add_row(row == &summary.outside ? "(outside of any range)" : printable(row->path),
+                  std::move(cells));
   }
-  const json& unattributed = member(member(summary, "samples"), "unattributed");
-  if (!columns.empty() && has_number(unattributed, "dram_read_bytes")) {
+  if (!columns.empty() && summary.samples && summary.samples->unattributed.dram_read_bytes) {
     std::vector<std::string> cells(4);  // no calls, kernels, time and share
-    for (std::string& cell : byte_cells(columns, unattributed)) cells.push_back(std::move(cell));
+    for (std::string& cell : byte_cells(columns, summary.samples->unattributed))
+      cells.push_back(std::move(cell));
     table.add_row("(unattributed)", std::move(cells));
   }
   if (!table.empty()) {
@@ -175,39 +116,32 @@ Table render_table(const json& summary, const LayerReportStyle& style) {
 }
 
 /// Remarks on how the numbers were obtained.
-std::string remarks(const json& summary, const Table& table) {
+std::string remarks(const LayerSummary& summary, const Table& table) {
   std::string out;
-  const std::string refused = text(member(summary, "process"), "counters_reason");
   if (table.partial) out += "+: a lower bound; part of that path's work was not measured.\n";
-  out += samples_remark(member(summary, "samples")) + truth_line(truth_of(member(summary, "truth")));
-  if (!refused.empty()) {
-    out += "DRAM and L2 bytes were not measured: " + refused + "\n";
-  } else if (!table.bytes && total(summary, "kernels") > 0) {
+  if (summary.samples) out += samples_remark(*summary.samples);
+  out += truth_line(summary.truth);
+  if (!summary.counters_reason.empty()) {
+    out += "DRAM and L2 bytes were not measured: " + printable(summary.counters_reason) + "\n";
+  } else if (!table.bytes && total(summary, &LayerRow::kernels) > 0) {
     out += "DRAM and L2 bytes were not requested: add them with rangefinder run --counters exact.\n";
   }
-  const json& monitor = member(summary, "monitor");
-  if (const std::uint64_t observed_ns = number(monitor, "observed_ns"); observed_ns != 0) {
-    out +=
-        "Monitor mode: " + count_text(number(monitor, "windows")) + " windows, " +
-        percent_text(static_cast<double>(number(monitor, "window_ns")) / static_cast<double>(observed_ns)) +
-        " of the time; the table covers only the windows. Rates: rangefinder report --section monitor\n";
+  if (summary.monitor_observed_ns != 0) {
+    const double share =
+        static_cast<double>(summary.monitor_window_ns) / static_cast<double>(summary.monitor_observed_ns);
+    out += "Monitor mode: " + count_text(summary.monitor_windows) + " windows, " + percent_text(share) +
+           " of the time; the table covers only the windows. Rates: rangefinder report --section monitor\n";
   }
-  if (member(summary, "final") == json(false)) {
+  if (!summary.final) {
     out += "The program did not exit normally: the table shows its state at the last summary.\n";
   }
   return out;
 }
 
-std::uint64_t copies(const json& summary) {
-  std::uint64_t sum = 0;
-  for (const json& row : member(summary, "memcpy")) sum += number(row, "count");
-  return sum;
-}
-
 }  // namespace
 
-std::uint64_t total_gpu_ns(const json& summary) {
-  return total(summary, "gpu_ns");
+std::uint64_t total_gpu_ns(const LayerSummary& summary) {
+  return total(summary, &LayerRow::gpu_ns);
 }
 
 std::string truth_line(const CopyTruth& truth) {
@@ -217,27 +151,33 @@ std::string truth_line(const CopyTruth& truth) {
          " of their bytes.\n";
 }
 
-std::vector<std::string> loss_lines(const json& loss) {
+LossCounts loss_counts(const std::array<std::uint64_t, kLossCauses.size()>& loss) {
+  LossCounts out;
+  for (std::size_t i = 0; i < loss.size(); ++i) out[kLossCauses[i].name] = loss[i];
+  return out;
+}
+
+std::vector<std::string> loss_lines(const LossCounts& loss) {
   std::vector<std::string> lines;
-  if (!loss.is_object()) return lines;
-  for (const auto& [cause, n] : loss.items()) {
-    if (!n.is_number_integer() || n == 0) continue;
+  for (const auto& [cause, n] : loss) {
+    if (n == 0) continue;
     const auto known = std::find_if(kLossCauses.begin(), kLossCauses.end(),
                                     [&name = cause](const LossCause& c) { return name == c.name; });
-    std::string line = "  " + count_text(number(loss, cause.c_str())) + "  " + printable(cause);
+    std::string line = "  " + count_text(n) + "  " + printable(cause);
     if (known != kLossCauses.end()) line += std::string(": ") + known->meaning;
     lines.push_back(std::move(line));
   }
   return lines;
 }
 
-std::string layer_report(const json& summary, const LayerReportStyle& style) {
+std::string layer_report(const LayerSummary& summary, const LayerReportStyle& style) {
   const Table table = render_table(summary, style);
-  const std::size_t paths = member(summary, "modules").size();
+  const std::size_t paths = summary.modules.size();
+  const std::uint64_t kernels = total(summary, &LayerRow::kernels);
   std::string out = table.text;
   if (paths > style.rows) {
     out += "(the " + count_text(style.rows) + " heaviest of " + count_text(paths) + " paths)\n";
-  } else if (paths == 0 && total(summary, "kernels") > 0) {
+  } else if (paths == 0 && kernels > 0) {
     out +=
         "No NVTX range enclosed a launch: mark the parts of the program with nvtxRangePush and\n"
         "nvtxRangePop, or use --torch-modules for PyTorch.\n";
@@ -245,9 +185,8 @@ std::string layer_report(const json& summary, const LayerReportStyle& style) {
   if (!out.empty()) out += "\n";
   out += remarks(summary, table);
 
-  const std::vector<std::string> lost = loss_lines(member(summary, "loss"));
-  out += counted_text(total(summary, "kernels"), "kernel", "kernels") + ", " +
-         counted_text(copies(summary), "copy", "copies");
+  const std::vector<std::string> lost = loss_lines(summary.loss);
+  out += counted_text(kernels, "kernel", "kernels") + ", " + counted_text(summary.copies, "copy", "copies");
   out += lost.empty() ? ", 0 records lost." : ". Lost or incomplete:";
   for (const std::string& line : lost) out += "\n" + line;
   if (!style.folder.empty()) {

@@ -47,8 +47,13 @@ void add_rate(OrderedJson& out, const char* key, std::optional<double> per_s) {
   if (per_s) out[key] = static_cast<std::uint64_t>(std::llround(*per_s));
 }
 
-void add_ratio(OrderedJson& out, const char* key, std::optional<double> ratio) {
-  if (ratio && std::isfinite(*ratio)) out[key] = to_decimals(*ratio, 1e4);
+std::optional<double> ratio(std::optional<double> value) {
+  if (!value || !std::isfinite(*value)) return std::nullopt;
+  return to_decimals(*value, 1e4);
+}
+
+void add_ratio(OrderedJson& out, const char* key, std::optional<double> value) {
+  if (const auto rounded = ratio(value)) out[key] = *rounded;
 }
 
 void add_derived(OrderedJson& out, const Derived& derived) {
@@ -111,6 +116,26 @@ void add_totals(OrderedJson& out, const PathTotals& row, const RowBytes& bytes, 
   add_derived(out, derive(row, bytes, context.peaks, metrics));
   add_rotation(out, row, *context.groups);
   add_metrics(out, metrics);
+}
+
+LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContext& context) {
+  LayerRow out;
+  out.depth = row.depth;
+  out.calls = row.calls;
+  out.kernels = row.kernels;
+  if (row.has_gpu_time()) out.gpu_ns = row.gpu_ns;
+  const Derived derived = derive(row, bytes, context.peaks, context.metrics_of(row.path));
+  out.dram_peak_share = ratio(derived.dram_peak_share);
+  if (derived.limiter) out.limiter = limiter_name(*derived.limiter);
+  out.partial = row.counters.unmeasured != 0;
+  if (bytes.source == RowBytes::Source::none) return out;
+  out.dram_read_bytes = bytes.read;
+  out.dram_write_bytes = bytes.write;
+  out.l2_bytes = bytes.l2;
+  if (const auto error = bytes.error_pct()) out.bytes_error_pct = to_decimals(*error, 100);
+  const bool gaps = bytes.source == RowBytes::Source::exact ? bytes.missing_launches != 0 : bytes.has_gaps();
+  out.partial = !bytes.estimated && (out.partial || gaps);
+  return out;
 }
 
 void add_kernel_counters(OrderedJson& out, const CounterTotals& counters) {

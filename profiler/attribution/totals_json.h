@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes totals as members of JSON objects. The only place that decides field names and
-// which fields are omitted. The injected library uses it for summary.json, the tools for
+// Writes totals as members of JSON objects, and as rows of the layer report. The only place that decides
+// field names and which fields are omitted. The injected library uses it for summary.json, the tools for
 // `report --json` (schema/README.md, "summary.json").
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "profiler/attribution/derived.h"
+#include "profiler/attribution/layer_report.h"
 #include "profiler/attribution/monitor_rates.h"
 #include "profiler/attribution/path_totals.h"
 #include "schema/record.h"
@@ -33,6 +34,8 @@ struct RowContext {
 /// Adds the fields from "kernels" on. The caller adds "path", "depth" and "calls".
 void add_totals(nlohmann::ordered_json& out, const PathTotals& row, const RowBytes& bytes,
                 const RowContext& context);
+/// The same values, as rounded there. The caller adds "path".
+[[nodiscard]] LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContext& context);
 /// Adds the sums of bytes of a kernel's row; none if nothing was measured.
 void add_kernel_counters(nlohmann::ordered_json& out, const CounterTotals& counters);
 /// {copies, known_bytes, measured_bytes}; null without such copies.

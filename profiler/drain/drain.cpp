@@ -6,7 +6,6 @@
 
 #include "profiler/base/duration.h"
 #include "profiler/output/atomic_file.h"
-#include "profiler/output/summary.h"
 #include "schema/write_line.h"
 
 namespace rangefinder {
@@ -132,10 +131,8 @@ void Drain::flush(std::int64_t now_ns) {
   segments_.flush();
 }
 
-void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) {
-  last_summary_ns_ = now_ns;
-  records_at_summary_ = writer_.records();
-  SummaryInput input{
+SummaryInput Drain::summary_input() const {
+  return {
       .header = writer_.header(),
       .gpus = writer_.gpus(),
       .totals = builder_->totals(),
@@ -144,12 +141,24 @@ void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) 
       .path_parent = [this](std::uint32_t path) { return recorder_.paths.node(path).parent; },
       .kernel_name = [this](std::uint32_t name) { return &kernels_.name(name); },
       .loss = recorder_.loss.snapshot(),
-      .own_cost = cost,
-      .final = final,
-      .duration_ns = static_cast<std::uint64_t>(now_ns - base_unix_ns_),
       .samples = builder_->sharing(),
       .monitor = builder_->rates(),
   };
+}
+
+LayerSummary Drain::layer_summary() const {
+  SummaryInput input = summary_input();
+  input.final = true;
+  return rangefinder::layer_summary(input);
+}
+
+void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) {
+  last_summary_ns_ = now_ns;
+  records_at_summary_ = writer_.records();
+  SummaryInput input = summary_input();
+  input.own_cost = cost;
+  input.final = final;
+  input.duration_ns = static_cast<std::uint64_t>(now_ns - base_unix_ns_);
   summary_ = summary_json(input);
   const std::string path = segments_.folder() + "/summary.json";
   summary_error_.clear();

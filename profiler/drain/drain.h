@@ -21,6 +21,7 @@
 #include "profiler/options/options.h"
 #include "profiler/output/kernel_names.h"
 #include "profiler/output/segment_log.h"
+#include "profiler/output/summary.h"
 #include "profiler/output/trace_writer.h"
 
 namespace rangefinder {
@@ -74,12 +75,15 @@ class Drain {
   [[nodiscard]] std::uint64_t bytes_written() const noexcept { return segments_.bytes_written(); }
   /// The last summary's text, as written.
   [[nodiscard]] const std::string& summary() const noexcept { return summary_; }
+  /// Of the whole trace, after finish().
+  [[nodiscard]] LayerSummary layer_summary() const;
 
  private:
   /// Writes the first lines into the opened folder. False: the write failed.
   [[nodiscard]] bool begin(const Header& header, const std::vector<GpuRecord>& gpus);
   void flush(std::int64_t now_ns);
   void write_summary(std::int64_t now_ns, const OwnCost& cost, bool final);
+  [[nodiscard]] SummaryInput summary_input() const;
 
   Recorder& recorder_;
   const Options& options_;

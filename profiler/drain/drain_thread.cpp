@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "profiler/attribution/layer_report.h"
 #include "profiler/base/duration.h"
@@ -271,8 +270,7 @@ void DrainThread::finish() {
 
 void DrainThread::report() {
   if (from_.options.report.empty()) return;
-  const nlohmann::json summary = nlohmann::json::parse(drain_.summary(), nullptr, false);
-  const std::string text = layer_report(summary, {.folder = drain_.folder()});
+  const std::string text = layer_report(drain_.layer_summary(), {.folder = drain_.folder()});
   if (from_.options.report == "stderr") {
     (void)!write(STDERR_FILENO, text.data(), text.size());
   } else if (!write_atomically(from_.options.report, text)) {

@@ -81,10 +81,14 @@ OrderedJson totals_row(const PathTotals& totals, const RowBytes& bytes, const Ro
   return row;
 }
 
+std::string path_text(const SummaryInput& input, std::uint32_t path) {
+  return valid(join_path(path, input.path_name, input.path_parent));
+}
+
 OrderedJson module_row(const SummaryInput& input, const PathTotals& totals, const RowBytes& bytes,
                        const RowContext& context) {
   OrderedJson row;
-  row["path"] = valid(join_path(totals.path, input.path_name, input.path_parent));
+  row["path"] = path_text(input, totals.path);
   row.update(totals_row(totals, bytes, context));
   return row;
 }
@@ -129,7 +133,7 @@ OrderedJson monitor_of(const SummaryInput& input) {
   OrderedJson& paths = out["paths"] = OrderedJson::array();
   for (const MonitorRow& rates : input.monitor->rows()) {
     OrderedJson row;
-    row["path"] = rates.path == 0 ? "" : valid(join_path(rates.path, input.path_name, input.path_parent));
+    row["path"] = rates.path == 0 ? "" : path_text(input, rates.path);
     row.update(monitor_row(rates));
     paths.push_back(std::move(row));
   }
@@ -234,6 +238,37 @@ std::string summary_json(const SummaryInput& input) {
   document.member("loss", loss);
   document.member("own_cost", cost);
   document.close();
+  return out;
+}
+
+LayerSummary layer_summary(const SummaryInput& input) {
+  LayerSummary out;
+  const std::vector<PathTotals> paths = input.totals.paths();
+  const RowContext context(input.gpus, input.totals);
+  const std::vector<RowBytes> bytes = bytes_of(input, paths, context);
+  for (std::size_t i = 0; i + 1 < paths.size(); ++i) {
+    out.modules.push_back(layer_row(paths[i], bytes[i], context));
+    out.modules.back().path = path_text(input, paths[i].path);
+  }
+  out.outside = layer_row(paths.back(), bytes.back(), context);
+  if (input.samples != nullptr && input.samples->any()) {
+    const SampleTotals& samples = input.samples->totals();
+    LayerSummary::Samples& shared = out.samples.emplace();
+    shared.count = samples.samples;
+    shared.unattributed.dram_read_bytes = samples.unattributed[kSharedDramRead];
+    shared.unattributed.dram_write_bytes = samples.unattributed[kSharedDramWrite];
+    shared.unattributed.l2_bytes = samples.unattributed[kSharedL2];
+  }
+  out.truth = truth_of(input);
+  out.counters_reason = valid(input.header.counters_reason);
+  if (input.monitor != nullptr) {
+    out.monitor_windows = input.monitor->windows();
+    out.monitor_window_ns = input.monitor->window_ns();
+    out.monitor_observed_ns = input.monitor->observed_ns();
+  }
+  for (const MemcpyTotals& row : input.totals.copies()) out.copies += row.count;
+  out.loss = loss_counts(input.loss);
+  out.final = input.final;
   return out;
 }
 

@@ -6,7 +6,7 @@
 //   TotalsBuilder ─┐
 //   SampleSharing ─┤
 //   names by id   ─┼─▶ summary_json() ─▶ text ─▶ summary.json (atomic_file.h)
-//   loss, cost    ─┘
+//   loss, cost    ─┘   layer_summary() ─▶ the table at the end of a run (layer_report.h)
 //
 // Pure. Written row by row, so that 65,536 modules cost the application their text, and no
 // JSON tree. Makes no findings: `rangefinder run` adds them when the application has ended.
@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/attribution/layer_report.h"
 #include "profiler/attribution/monitor_rates.h"
 #include "profiler/attribution/path_totals.h"
 #include "profiler/attribution/sample_sharing.h"
@@ -40,7 +41,7 @@ struct SummaryInput {
   /// May return null for an unknown id.
   std::function<const KernelNameRecord*(std::uint32_t name)> kernel_name;
   std::array<std::uint64_t, kLossCauses.size()> loss{};
-  OwnCost own_cost;
+  OwnCost own_cost{};
   bool final = false;
   std::uint64_t duration_ns = 0;           ///< since recording began
   const SampleSharing* samples = nullptr;  ///< sampled mode: bytes shared by time so far
@@ -49,5 +50,8 @@ struct SummaryInput {
 
 /// The whole text, newline at the end; always valid UTF-8. Throws bad_alloc, nothing else.
 [[nodiscard]] std::string summary_json(const SummaryInput& input);
+
+/// What the layer report shows of it: the same values as in the text.
+[[nodiscard]] LayerSummary layer_summary(const SummaryInput& input);
 
 }  // namespace rangefinder

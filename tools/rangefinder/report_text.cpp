@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rangefinder/report_text.h"
 
-#include <nlohmann/json.hpp>
-
 #include "profiler/attribution/layer_report.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/tables/module_table.h"
-#include "tools/analysis/tables/rows_json.h"
 
 namespace rangefinder {
 namespace {
@@ -69,8 +66,7 @@ std::string report_title(const TraceTotals& trace) {
 
 std::string report_footer(const TraceTotals& trace) {
   std::string out;
-  const nlohmann::ordered_json loss = loss_object(trace.loss);
-  const std::vector<std::string> lost = loss_lines(loss);
+  const std::vector<std::string> lost = loss_lines(loss_counts(trace.loss));
   out += counted_text(trace.kernels, "kernel", "kernels") + ", " +
          counted_text(trace.copies, "copy", "copies") + ", " +
          counted_text(trace.memsets, "memset", "memsets") + ", " +

@@ -8,6 +8,7 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/validate/summary_rewrite.h"
+#include "tools/rangefinder/layer_summary_reader.h"
 
 namespace rangefinder {
 namespace fs = std::filesystem;
@@ -18,6 +19,7 @@ constexpr std::size_t kMaxReports = 4;
 struct Traced {
   std::string folder;  ///< display_path()
   nlohmann::json summary;
+  LayerSummary layers;
   std::uint64_t gpu_ns = 0;
 };
 
@@ -42,7 +44,7 @@ std::string nothing_written(const std::string& program) {
 std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, std::string& messages) {
   std::vector<Traced> out;
   for (const fs::path& folder : folders) {
-    Traced traced{display_path(folder), {}, 0};
+    Traced traced{display_path(folder), {}, {}, 0};
     std::ifstream stream(folder / "summary.json");
     traced.summary = nlohmann::json::parse(stream, nullptr, false);
     if (!traced.summary.is_object()) {
@@ -51,7 +53,8 @@ std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, std::st
                   "\n";
       continue;
     }
-    traced.gpu_ns = total_gpu_ns(traced.summary);
+    traced.layers = read_layer_summary(traced.summary);
+    traced.gpu_ns = total_gpu_ns(traced.layers);
     out.push_back(std::move(traced));
   }
   std::stable_sort(out.begin(), out.end(),
@@ -104,7 +107,7 @@ std::string run_report(const std::vector<fs::path>& folders, const std::string& 
     own.folder = traced[i].folder;
     out += "\n";
     if (folders.size() > 1) out += process_title(traced[i].summary) + "\n";
-    out += layer_report(traced[i].summary, own) + findings_line(traced[i]);
+    out += layer_report(traced[i].layers, own) + findings_line(traced[i]);
   }
   if (traced.size() > kMaxReports) {
     out += "\n" + counted_text(traced.size() - kMaxReports, "more process was", "more processes were") +

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
+#include "tools/rangefinder/layer_summary_reader.h"
 
 using namespace rangefinder;
 using nlohmann::json;
@@ -25,6 +26,10 @@ json summary() {
           {"loss", json::object()}};
 }
 
+std::string report_of(const json& summary, const LayerReportStyle& style) {
+  return layer_report(read_layer_summary(summary), style);
+}
+
 std::size_t position(const std::string& text, const std::string& part) {
   return text.find(part);
 }
@@ -32,7 +37,7 @@ std::size_t position(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("paths come heaviest first with their share of all GPU time") {
-  const std::string text = layer_report(summary(), {});
+  const std::string text = report_of(summary(), {});
 
   CHECK(position(text, "model ") < position(text, "model/body"));
   CHECK(position(text, "model/body") < position(text, "model/head"));
@@ -45,7 +50,7 @@ TEST_CASE("the last line has the counts and the next command") {
   LayerReportStyle style;
   style.folder = "rangefinder-4711";
 
-  const std::string text = layer_report(summary(), style);
+  const std::string text = report_of(summary(), style);
 
   CHECK(text.ends_with(
       "104 kernels, 96 copies, 0 records lost.  Next:  rangefinder report rangefinder-4711\n"));
@@ -55,7 +60,7 @@ TEST_CASE("every loss is shown with its meaning") {
   json input = summary();
   input["loss"] = {{"events_dropped", 41207}, {"nvtx_unclosed", 1}, {"new_cause", 3}, {"names_folded", 0}};
 
-  const std::string text = layer_report(input, {});
+  const std::string text = report_of(input, {});
 
   CHECK(text.find("41,207  events_dropped: host events dropped") != std::string::npos);
   CHECK(text.find("1  nvtx_unclosed: ") != std::string::npos);
@@ -66,12 +71,12 @@ TEST_CASE("every loss is shown with its meaning") {
 
 TEST_CASE("byte columns are shown only if bytes were measured") {
   json input = summary();
-  CHECK(layer_report(input, {}).find("DRAM read") == std::string::npos);
+  CHECK(report_of(input, {}).find("DRAM read") == std::string::npos);
 
   input["modules"][0]["dram_read_bytes"] = 12'300'000'000;
   input["modules"][0]["dram_write_bytes"] = 0;
   input["modules"][0]["l2_bytes"] = 31'000'000'000;
-  const std::string text = layer_report(input, {});
+  const std::string text = report_of(input, {});
 
   CHECK(text.find("DRAM read") != std::string::npos);
   CHECK(text.find("12.3 GB") != std::string::npos);
@@ -83,7 +88,7 @@ TEST_CASE("a sum that lacks launches is marked with +") {
   input["modules"][0]["dram_read_bytes"] = 1'000;
   input["modules"][0]["unmeasured_launches"] = 2;
 
-  const std::string text = layer_report(input, {});
+  const std::string text = report_of(input, {});
 
   CHECK(text.find("1.00 kB+") != std::string::npos);
   CHECK(text.find("+: a lower bound") != std::string::npos);
@@ -91,7 +96,7 @@ TEST_CASE("a sum that lacks launches is marked with +") {
 
 TEST_CASE("error, share of peak and limiter are shown beside the bytes if known") {
   json input = summary();
-  CHECK(layer_report(input, {}).find("±") == std::string::npos);
+  CHECK(report_of(input, {}).find("±") == std::string::npos);
   input["modules"][0]["dram_read_bytes"] = 1'000'000;
   input["modules"][0]["bytes_error_pct"] = 2.14;
   input["modules"][0]["dram_peak_share"] = 0.412;
@@ -99,7 +104,7 @@ TEST_CASE("error, share of peak and limiter are shown beside the bytes if known"
   input["modules"][1]["dram_read_bytes"] = 5'000;
   input["modules"][1]["bytes_error_pct"] = 1234.5;
 
-  const std::string text = layer_report(input, {});
+  const std::string text = report_of(input, {});
 
   CHECK(text.find("DRAM ±") != std::string::npos);
   CHECK(text.find(" 2.1 %") != std::string::npos);
@@ -113,12 +118,12 @@ TEST_CASE("bytes that lack launches or time are marked with +, estimated ones ar
   json input = summary();
   input["modules"][0]["dram_read_bytes"] = 1'000;
   input["modules"][0]["launches"] = 9;
-  CHECK(layer_report(input, {}).find("1.00 kB+") != std::string::npos);
+  CHECK(report_of(input, {}).find("1.00 kB+") != std::string::npos);
   input["modules"][0]["bytes_estimated"] = true;
-  CHECK(layer_report(input, {}).find("1.00 kB+") == std::string::npos);
+  CHECK(report_of(input, {}).find("1.00 kB+") == std::string::npos);
   input["modules"][1]["dram_read_bytes"] = 2'000;
   input["modules"][1]["sampled_share"] = 0.97;
-  CHECK(layer_report(input, {}).find("2.00 kB+") != std::string::npos);
+  CHECK(report_of(input, {}).find("2.00 kB+") != std::string::npos);
 }
 
 TEST_CASE("the report says how sampled bytes were shared, and shows unattributed bytes") {
@@ -128,20 +133,20 @@ TEST_CASE("the report says how sampled bytes were shared, and shows unattributed
                       {"method", {{"dram_read_bytes", "time_shared"}, {"l2_bytes", "time_shared"}}},
                       {"unattributed", {{"dram_read_bytes", 41'000'000}, {"dram_write_bytes", 0}}}};
 
-  const std::string shared = layer_report(input, {});
+  const std::string shared = report_of(input, {});
   CHECK(shared.find("(unattributed)") != std::string::npos);
   CHECK(shared.find("41.0 MB") != std::string::npos);
   CHECK(shared.find("5,000 hardware samples, shared by time") != std::string::npos);
   input["samples"]["method"]["l2_bytes"] = "unmixed";
-  CHECK(layer_report(input, {}).find("unmixed over iterations") != std::string::npos);
+  CHECK(report_of(input, {}).find("unmixed over iterations") != std::string::npos);
 }
 
 TEST_CASE("copies of known size show how accurate the bytes are") {
   json input = summary();
-  CHECK(layer_report(input, {}).find("known size") == std::string::npos);
+  CHECK(report_of(input, {}).find("known size") == std::string::npos);
   input["truth"] = {{"copies", 12}, {"known_bytes", 1000}, {"measured_bytes", 1001}};
 
-  CHECK(layer_report(input, {}).find("Copies of known size: 12, measured 100.1 % of their bytes.\n") !=
+  CHECK(report_of(input, {}).find("Copies of known size: 12, measured 100.1 % of their bytes.\n") !=
         std::string::npos);
 }
 
@@ -149,14 +154,14 @@ TEST_CASE("refused counters are reported with the reason") {
   json input = summary();
   input["process"] = {{"counters", "refused"}, {"counters_reason", "no permission"}};
 
-  CHECK(layer_report(input, {}).find("not measured: no permission") != std::string::npos);
+  CHECK(report_of(input, {}).find("not measured: no permission") != std::string::npos);
 }
 
 TEST_CASE("the number of rows is limited, and the report gives the total") {
   LayerReportStyle style;
   style.rows = 1;
 
-  const std::string text = layer_report(summary(), style);
+  const std::string text = report_of(summary(), style);
 
   CHECK(text.find("model/body") == std::string::npos);
   CHECK(text.find("(the 1 heaviest of 3 paths)") != std::string::npos);
@@ -166,7 +171,7 @@ TEST_CASE("an invalid summary gives a short report and no exception") {
   for (const char* const text :
        {"null", "[]", "{}", "3", R"({"modules":3,"loss":[1],"outside":"x"})",
         R"({"modules":[1,null,{"path":5,"depth":"x","gpu_ns":-4}],"memcpy":{"a":1}})"}) {
-    CHECK(layer_report(json::parse(text), {}).find("0 records lost") != std::string::npos);
+    CHECK(report_of(json::parse(text), {}).find("0 records lost") != std::string::npos);
   }
 }
 
@@ -176,7 +181,7 @@ TEST_CASE("lines fit in the requested width") {
   LayerReportStyle style;
   style.width = 60;
 
-  const std::string text = layer_report(input, style);
+  const std::string text = report_of(input, style);
 
   const std::string first = text.substr(0, text.find("\n\n"));
   std::size_t begin = 0;
