@@ -7,22 +7,29 @@
 #include <type_traits>
 
 namespace rangefinder {
+namespace {
+
+// Events that monitor mode omits between its windows, without counting them.
+bool is_detail(EventKind kind) noexcept {
+  return kind == EventKind::mark || kind == EventKind::sync || kind == EventKind::alloc ||
+         kind == EventKind::free || kind == EventKind::event_record || kind == EventKind::event_wait;
+}
+
+std::uint64_t gpu_time_ns(const ExactLaunch& launch) noexcept {
+  const double cycles = launch.values[kEngineCycles], cycles_per_s = launch.values[kEngineClock];
+  if (cycles_per_s <= 0) return 0;
+  return static_cast<std::uint64_t>(std::max(cycles / cycles_per_s * 1e9 - kRangeOverheadNs, 0.0) + 0.5);
+}
+
+}  // namespace
 
 TraceBuilder::TraceBuilder(Recorder& recorder, KernelNames& kernels, TraceWriter& writer,
                            std::int64_t base_unix_ns)
     : recorder_(recorder),
       kernels_(kernels),
       writer_(writer),
-      base_unix_ns_(base_unix_ns),
+      decoder_(base_unix_ns),
       now_ns_(base_unix_ns) {}
-
-TimeNs TraceBuilder::relative(std::int64_t unix_ns) const noexcept {
-  return unix_ns == kNoTime ? kNoTime : unix_ns - base_unix_ns_;
-}
-
-HostWork TraceBuilder::host_of(std::uint32_t thread, const Event& event) const noexcept {
-  return {relative(event.start_ns), relative(event.end_ns), thread, event.path, event.range};
-}
 
 void TraceBuilder::add_path(std::uint32_t path) {
   if (path == 0 || !known_paths_.add(path)) return;
@@ -226,6 +233,150 @@ void TraceBuilder::on_context(const ContextRecord& context) {
 }
 void TraceBuilder::on_stream(const StreamRecord& stream) {
   writer_.add_stream(stream);
+}
+
+void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
+  const MonitorCycle::Place place = this->place(event);
+  const bool launched = event.launch.result == 0;
+  if (cycle_ != nullptr && launched) period_.add_launch(event.path, place == MonitorCycle::Place::inside);
+  if (place == MonitorCycle::Place::outside) return;
+  // Before the launch's line is written, as in on_exact().
+  if (launched) expect_work_of(event, place == MonitorCycle::Place::edge);
+  writer_.write(decoder_.launch(thread, event));
+}
+
+void TraceBuilder::expect_work_of(const Event& event, bool at_edge) {
+  const ApiClass kind = EventDecoder::api_of(event).kind;
+  // A copy or memset of 0 bytes has no record, and neither has a launch that was only captured.
+  const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
+  const bool expect_record =
+      (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.launch.bytes == 0);
+  note_launch(event.correlation);
+  const LaunchOrigin origin{event.path, event.range, event.launch.kernel};
+  if (at_edge) return launches_.put_at_edge(event.correlation, static_cast<WorkKind>(kind), origin);
+  launches_.put(event.correlation, static_cast<WorkKind>(kind), origin, expect_record);
+}
+
+void TraceBuilder::on_range(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  if (cycle_ != nullptr && event.end_ns != kNoTime && event.end_ns >= event.start_ns)
+    period_.add_range(event.path, static_cast<std::uint64_t>(event.end_ns - event.start_ns));
+  if (place(event) == MonitorCycle::Place::outside) return;
+  const RangeRecord range = decoder_.range(thread, event, extra);
+  add_path(range.path);
+  writer_.write(range);
+  totals_.add(range);
+}
+
+void TraceBuilder::on_category(const Event& event) {
+  const CategoryRecord category{event.nvtx.domain, event.nvtx.category,
+                                std::string(recorder_.names.text(event.nvtx.name))};
+  writer_.add_category(category);
+  totals_.add_category(category);
+}
+
+void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  if (is_detail(event.kind) && place(event) == MonitorCycle::Place::outside) return;
+  switch (event.kind) {
+    case EventKind::launch:
+      return on_launch(thread, event);
+    case EventKind::range:
+    case EventKind::range_start_end:
+      return on_range(thread, event, extra);
+    case EventKind::mark:
+      return writer_.write(decoder_.mark(thread, event, extra));
+    case EventKind::sync:
+      return writer_.write(decoder_.sync(thread, event));
+    case EventKind::alloc:
+    case EventKind::free:
+      return writer_.write(decoder_.alloc(thread, event, extra));
+    case EventKind::event_record:
+    case EventKind::event_wait:
+      return writer_.write(decoder_.cuda_event(thread, event));
+    case EventKind::capture:
+      return writer_.write(decoder_.capture(thread, event));
+    case EventKind::thread_name:
+      return writer_.name_thread(event.thread.id, std::string(recorder_.names.text(event.thread.name)));
+    case EventKind::category_name:
+      return on_category(event);
+    case EventKind::payload_schema:
+      return writer_.add_payload_schema(
+          {event.schema.id, event.schema.domain, std::string(recorder_.names.text(event.schema.definition))});
+    case EventKind::graph_node:
+      return graph_nodes_.add(event.graph.node, event.graph.original,
+                              {event.path, event.range, event.graph.kernel});
+    case EventKind::none:
+      return;
+  }
+}
+
+void TraceBuilder::on_metric_set(const MetricSetRecord& set) {
+  MetricSet& known = metric_sets_[set.id];
+  known.record = set;
+  const auto find = [&](ExactMetric metric) {
+    return static_cast<std::size_t>(
+        std::find(set.metrics.begin(), set.metrics.end(), kExactMetricNames[metric]) - set.metrics.begin());
+  };
+  known.dram_read = find(kDramRead);
+  known.dram_write = find(kDramWrite);
+  known.l2 = find(kL2Bytes);
+  known.has_bytes = std::max({known.dram_read, known.dram_write, known.l2}) < set.metrics.size();
+  // The plain set of bytes has its own keys in every line, so it needs no metric_set line.
+  const bool plain = known.has_bytes && set.metrics.size() == kExactMetrics;
+  known.record.id = plain ? 0 : set.id;
+  if (!plain) writer_.add_metric_set(set);
+}
+
+void TraceBuilder::read_values(const ExactLaunch& launch, ExactRecord& record) const {
+  record.gpu_ns = gpu_time_ns(launch);
+  const auto at = metric_sets_.find(metric_set_id(launch.gpu, launch.group));
+  if (at == metric_sets_.end()) return;
+  const MetricSet& set = at->second;
+  record.has_bytes = set.has_bytes;
+  if (set.has_bytes) {
+    record.dram_read_bytes = static_cast<std::uint64_t>(launch.values[set.dram_read]);
+    record.dram_write_bytes = static_cast<std::uint64_t>(launch.values[set.dram_write]);
+    record.l2_bytes = static_cast<std::uint64_t>(launch.values[set.l2]);
+  }
+  record.metric_set = set.record.id;
+  if (record.metric_set != 0) {
+    const auto* const first = launch.values.data();
+    record.values.assign(first, first + std::min(set.record.metrics.size(), launch.values.size()));
+  }
+}
+
+void TraceBuilder::on_exact(const ExactLaunch& launch) {
+  if (launch.event.launch.result != 0) {  // the call failed: no launch, no measurement
+    writer_.write(decoder_.launch(launch.thread, launch.event));
+    return;
+  }
+  ExactRecord record;
+  record.launch = decoder_.launch(launch.thread, launch.event);
+  record.kind = launch.kind;
+  record.gpu = launch.gpu;
+  if (launch.name != 0) record.name = kernels_.intern(recorder_.names.text(launch.name));
+  record.grid = launch.grid;
+  record.block = launch.block;
+  record.bytes = launch.bytes;
+  record.counter_range = launch.counter_range;
+  record.is_counter_range = launch.is_counter_range;
+  record.launches = launch.launches;
+  record.kernels = launch.kernels;
+  record.exclusive = launch.exclusive;
+  record.measured = launch.outcome == CounterOutcome::measured && !shares_counter_range(record);
+  record.reason = counter_outcome_text(launch.outcome);
+  if (record.measured) read_values(launch, record);
+  add_path(record.launch.host.path);
+  // Put the launch into the table before its line is written: bad_alloc may lose a line, but no line may be
+  // without its launch.
+  if (!record.is_counter_range) {  // the launches of a range have lines of their own
+    const bool is_copy = launch.kind == WorkKind::memcpy || launch.kind == WorkKind::memset;
+    const bool expect_record = !(is_copy && launch.bytes == 0);  // a copy of 0 bytes has no record
+    note_launch(launch.event.correlation);
+    const LaunchOrigin origin{launch.event.path, launch.event.range, launch.event.launch.kernel};
+    launches_.put_exact(launch.event.correlation, launch.kind, origin, expect_record);
+  }
+  writer_.write(record);
+  totals_.add(record);
 }
 
 }  // namespace rangefinder

@@ -10,9 +10,6 @@
 // (kPendingExactNs). Then it is written without a path, and counted. The same input in the same
 // order gives the same lines: replay feeds recorded runs through this class.
 //
-// Three files: trace_builder.cpp joins GPU records, trace_host_events.cpp turns host events into
-// records, trace_exact.cpp launches and ranges with hardware counters.
-//
 // Drain thread only. Throws bad_alloc; its caller counts that and continues.
 #pragma once
 
@@ -30,6 +27,7 @@
 #include "profiler/attribution/sample_sharing.h"
 #include "profiler/counters/exact/exact_launch.h"
 #include "profiler/drain/contiguous_queue.h"
+#include "profiler/drain/event_decoder.h"
 #include "profiler/drain/graph_nodes.h"
 #include "profiler/drain/launch_table.h"
 #include "profiler/drain/monitor_counts.h"
@@ -101,10 +99,7 @@ class TraceBuilder final : public RecordSink {
     std::int64_t since_ns;
     Waiting record;
   };
-  [[nodiscard]] TimeNs relative(std::int64_t unix_ns) const noexcept;
-  [[nodiscard]] HostWork host_of(std::uint32_t thread, const Event& event) const noexcept;
-  [[nodiscard]] NvtxExtras extras_of(const Event& event, std::span<const std::byte> extra) const;
-  [[nodiscard]] LaunchRecord launch_of(std::uint32_t thread, const Event& event) const;
+  [[nodiscard]] TimeNs relative(std::int64_t unix_ns) const noexcept { return decoder_.relative(unix_ns); }
   template <typename Record>
   void on_work(Record record);
   template <typename Record>
@@ -125,18 +120,12 @@ class TraceBuilder final : public RecordSink {
   void on_launch(std::uint32_t thread, const Event& event);
   void expect_work_of(const Event& event, bool at_edge);
   void on_range(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
-  void on_mark(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
-  void on_sync(std::uint32_t thread, const Event& event);
-  void on_alloc(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
-  void on_cuda_event(std::uint32_t thread, const Event& event);
-  void on_capture(std::uint32_t thread, const Event& event);
   void on_category(const Event& event);
-  void on_payload_schema(const Event& event);
 
   Recorder& recorder_;
   KernelNames& kernels_;
   TraceWriter& writer_;
-  const std::int64_t base_unix_ns_;
+  const EventDecoder decoder_;
   LaunchTable launches_;
   TotalsBuilder totals_;
   std::unique_ptr<SampleSharing> sharing_;  // exists from the first sampling line on
