@@ -6,7 +6,7 @@
 //   exact ────────┼─▶ TraceBuilder ─▶ TraceWriter ─▶ segments      every turn: clock, heartbeat,
 //   activity ─────┘        └─▶ totals ─▶ summary.json              flush, summary when due
 //
-// Uses no thread, no clock, and of CUPTI only the record iterator. DrainThread feeds it in an
+// Uses no thread, no clock, and of CUPTI only the record iterator. DrainLoop feeds it in an
 // application, replay feeds it a recorded run; both get the same files.
 #pragma once
 

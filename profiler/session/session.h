@@ -27,7 +27,7 @@
 
 #include "profiler/control/control_target.h"
 #include "profiler/control/control_thread.h"
-#include "profiler/drain/drain_thread.h"
+#include "profiler/drain/drain_loop.h"
 #include "profiler/options/options.h"
 #include "profiler/session/collection.h"
 
@@ -76,7 +76,7 @@ class Session final : public ControlTarget {
   [[nodiscard]] std::string open_window(const WindowRequest& request);
   [[nodiscard]] bool start_drain(const WindowRequest& request, bool late);
   void register_exit() noexcept;
-  [[nodiscard]] std::shared_ptr<DrainThread> drain() const;
+  [[nodiscard]] std::shared_ptr<DrainLoop> drain() const;
   /// This process was started by the application, not by `rangefinder run` itself.
   [[nodiscard]] bool is_child() const noexcept;
   [[nodiscard]] std::string default_folder(std::uint64_t window) const;
@@ -118,9 +118,9 @@ class Session final : public ControlTarget {
   std::atomic<int> exit_registrations_{0}, inside_cupti_{0};
   std::once_flag first_window_, control_once_;
   mutable std::mutex drain_mutex_;
-  std::shared_ptr<DrainThread> drain_;  // guarded by drain_mutex_
-  WindowProgress last_window_;          // guarded by drain_mutex_
-  std::string last_summary_;            // guarded by drain_mutex_
+  std::shared_ptr<DrainLoop> drain_;  // guarded by drain_mutex_
+  WindowProgress last_window_;        // guarded by drain_mutex_
+  std::string last_summary_;          // guarded by drain_mutex_
   std::unique_ptr<ControlThread> control_;
 };
 

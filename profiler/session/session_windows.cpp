@@ -42,7 +42,7 @@ std::uint64_t lost_in(const LossLedger& loss) noexcept {
 
 }  // namespace
 
-std::shared_ptr<DrainThread> Session::drain() const {
+std::shared_ptr<DrainLoop> Session::drain() const {
   const std::lock_guard lock(drain_mutex_);
   return drain_;
 }
@@ -52,7 +52,7 @@ bool Session::is_child() const noexcept {
 }
 
 // The first window has the requested folder; later ones append their number. Ranks get separate folders
-// below it, in the key=value form of partitioned data sets. DrainThread::open_trace() separates other
+// below it, in the key=value form of partitioned data sets. DrainLoop::open_trace() separates other
 // processes when the folder already holds a trace.
 std::string Session::default_folder(std::uint64_t window) const {
   const auto lookup = [](const char* name) { return std::getenv(name); };
@@ -66,7 +66,7 @@ std::string Session::default_folder(std::uint64_t window) const {
 }
 
 bool Session::start_drain(const WindowRequest& request, bool late) {
-  DrainThread::Sources sources{recorder(), options_};
+  DrainLoop::Sources sources{recorder(), options_};
   if (collection_.held()) {
     sources.cupti = &collection_.cupti();
     sources.buffers = collection_.buffers();
@@ -75,11 +75,10 @@ bool Session::start_drain(const WindowRequest& request, bool late) {
     sources.cost = [this] { return collection_.callback_cost(); };
   }
   sources.out = request.out.empty() ? default_folder(windows_.load()) : request.out;
-  sources.late = late;
-  sources.begins_when_ready = request.when_ready;
+  if (late) sources.begin = request.when_ready ? DrainLoop::Begin::when_ready : DrainLoop::Begin::on_call;
   sources.more_windows = control_ != nullptr;
   if (late) sources.begin_ns = request.when_ready ? request.begin_ns : begin_ns_.load();
-  auto made = std::make_shared<DrainThread>(std::move(sources));
+  auto made = std::make_shared<DrainLoop>(std::move(sources));
   recorder().recording.store(true, std::memory_order_relaxed);
   {
     const std::lock_guard lock(drain_mutex_);
@@ -239,7 +238,7 @@ SessionStatus Session::status() {
     status.window = last_window_;
     return status;
   }
-  DrainThread::Progress progress = drain_thread->progress(false);
+  DrainLoop::Progress progress = drain_thread->progress(false);
   WindowProgress& window = status.window;
   window.number = windows_.load();
   window.opened = progress.opened;

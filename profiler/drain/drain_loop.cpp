@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/drain/drain_loop.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "profiler/activity/activity_callbacks.h"
+#include "profiler/attribution/layer_report.h"
+#include "profiler/base/duration.h"
+#include "profiler/base/monotonic_clock.h"
+#include "profiler/base/out_template.h"
+#include "profiler/guest/above_standard_streams.h"
+#include "profiler/guest/log.h"
+#include "profiler/guest/own_thread.h"
+#include "profiler/guest/thread_cpu.h"
+#include "profiler/launch/gpu_query.h"
+#include "profiler/nvtx/nvtx.h"
+#include "profiler/output/atomic_file.h"
+#include "profiler/output/process_facts.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::chrono::milliseconds kLateRecordSleep{5};
+constexpr unsigned kMaxTracesPerPid = 99;  // traces of successive processes with the same process id
+
+bool append_line(const std::string& path, const std::string& line) {
+  const int file = above_standard_streams(
+      open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file < 0) return false;
+  const bool whole = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  close(file);
+  return whole;
+}
+
+}  // namespace
+
+DrainLoop::DrainLoop(Sources sources)
+    : from_(std::move(sources)),
+      cost_before_(cost_of_all_windows()),
+      schedule_(from_.options.flush_ms * kNsPerMs),
+      drain_(from_.recorder, from_.options, from_.cupti == nullptr ? nullptr : &from_.cupti->functions),
+      rings_(from_.recorder, drain_, is_late()),
+      node_records_(from_.recorder.loss) {}
+
+bool DrainLoop::start() noexcept {
+  return start_own_thread(
+      "rangefinder", [](void* self) { static_cast<DrainLoop*>(self)->run(); }, this);
+}
+
+bool DrainLoop::guarded(LossLedger& loss, const std::function<void()>& step) noexcept {
+  try {
+    step();
+    return true;
+  } catch (...) {
+    loss.add(Loss::record_sink_errors);
+    return false;
+  }
+}
+
+void DrainLoop::run() noexcept {
+  LossLedger& loss = from_.recorder.loss;
+  bool opened = false;
+  if (!guarded(loss, [&] { opened = open(); }))
+    (void)guarded(loss, [this] { report_failure("out of memory"); });
+  if (opened) {
+    while (!progress_.ending()) {
+      rings_.sleep(
+          schedule_.time_to_sleep(clock_now_ns(), cycle_ ? std::optional(cycle_->next_ns()) : std::nullopt));
+      (void)guarded(loss, [this] { turn(clock_now_ns()); });
+    }
+    if (progress_.end().window_end_ns != 0) (void)guarded(loss, [this] { wait_for_late_records(); });
+    // Before the last turn: threads that launch while the process exits are no longer recorded.
+    if (!more_windows()) from_.recorder.silent.store(true, std::memory_order_relaxed);
+    (void)guarded(loss, [this] { finish(); });
+  }
+  if (!more_windows()) {
+    from_.recorder.silent.store(true, std::memory_order_relaxed);
+    if (from_.buffers != nullptr) from_.buffers->close();
+  }
+  from_.recorder.record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
+  progress_.note_ended();
+}
+
+Header DrainLoop::header() const {
+  Header header = read_process_facts(from_.options.redact);
+  header.driver_version = query_driver_version();
+  if (from_.cupti != nullptr) {
+    header.cupti_version = static_cast<std::int32_t>(from_.cupti->version);
+    header.cupti_path = from_.cupti->path;
+    // Only now that a context exists: an earlier query would make the runtime initialise the driver.
+    header.runtime_version = query_runtime_version();
+  }
+  header.counters = from_.exact != nullptr ? "exact" : from_.sampler != nullptr ? "sampled" : "off";
+  if (from_.options.monitor.on() && from_.cupti != nullptr) {
+    header.monitor_window_ns = static_cast<std::uint64_t>(from_.options.monitor.window_ns);
+    header.monitor_period_ns = static_cast<std::uint64_t>(from_.options.monitor.period_ns);
+  }
+  std::int64_t begin_ns = from_.begin_ns;
+  if (from_.begin == Begin::when_ready) begin_ns = std::max(begin_ns, clock_now_ns());
+  if (begin_ns != 0) {
+    header.base_monotonic_ns -= header.base_unix_ns - begin_ns;
+    header.base_unix_ns = begin_ns;
+  }
+  return header;
+}
+
+bool DrainLoop::open() {
+  const Header header = this->header();
+  const OutTemplateValues values{std::to_string(header.pid), header.host, header.rank};
+  const std::string& requested_out = from_.out.empty() ? from_.options.out : from_.out;
+  const ExpandedOut out =
+      expand_out_template(requested_out, values, [](const char* name) { return std::getenv(name); });
+  if (!out.problem.empty()) log_info(out.problem);
+  if (!open_trace(out.text, names_process(requested_out), header)) {
+    report_failure(drain_.error());
+    return false;
+  }
+  schedule_.begin(header.base_unix_ns, is_late());
+  if (header.monitor_period_ns != 0) begin_cycle();
+  if (is_late()) {
+    drain_.begin_late();
+    for (NamingLog::Entry& entry : from_.recorder.naming.entries()) {
+      entry.event.range = 0;  // a range of an earlier window has no line in this trace
+      drain_.on_event(entry.thread, entry.event, {});
+    }
+  }
+  if (from_.begin == Begin::when_ready) begin_when_due();
+  announce();
+  return true;
+}
+
+bool DrainLoop::open_trace(const std::string& folder, bool names_process, const Header& header) {
+  const std::vector<GpuRecord> gpus = from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{};
+  bool opened = drain_.open(folder, header, gpus);
+  // The process id was used before: by this process before an exec, or in another container, where process
+  // ids are small numbers.
+  for (unsigned number = 2; names_process && !opened && drain_.occupied() && number <= kMaxTracesPerPid;
+       ++number)
+    opened = drain_.open(folder + "-" + std::to_string(number), header, gpus);
+  // `rangefinder run` has prepared the folder, so a trace in it is of a process of the same run, parent or
+  // child.
+  if (!opened && drain_.occupied() && from_.options.run_pid != 0)
+    opened = drain_.open(folder + "/pid=" + std::to_string(header.pid), header, gpus);
+  return opened;
+}
+
+void DrainLoop::report_failure(const std::string& reason) {
+  if (!is_late()) say_once(reason + ". The application continues without being recorded.");
+  progress_.update([&](Progress& now) { now.error = reason; });
+}
+
+void DrainLoop::begin_when_due() {
+  for (std::int64_t left_ns = 0; (left_ns = from_.begin_ns - clock_now_ns()) > 0 && !progress_.ending();)
+    from_.recorder.sleep_until_woken(std::chrono::nanoseconds(left_ns));
+  begin_recording();
+}
+
+void DrainLoop::begin_recording() noexcept {
+  // Fails if the window was closed meanwhile.
+  std::int64_t never = Recorder::kNever;
+  const bool begun = from_.recorder.record_until_ns.compare_exchange_strong(never, Recorder::kAlways);
+  // Read the clock only now: for work that begins after this, all threads record events and CUPTI's records
+  // are on.
+  const std::int64_t now_ns = from_.recorder.clock.now_ns();
+  rings_.begin(now_ns);
+  if (from_.begin == Begin::when_ready && begun)
+    progress_.update([&](Progress& now) { now.begin_ns = now_ns; });
+}
+
+void DrainLoop::announce() {
+  log_info("recording into " + drain_.folder());
+  char* const absolute = realpath(drain_.folder().c_str(), nullptr);
+  const std::string folder = absolute != nullptr ? absolute : drain_.folder();
+  std::free(absolute);
+  if (!from_.options.manifest.empty()) (void)append_line(from_.options.manifest, folder + "\n");
+  progress_.update([&](Progress& now) {
+    now.folder = folder;
+    now.opened = true;
+  });
+}
+
+void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
+  const std::uint64_t request = progress_.open_request();
+  if (const auto reason = progress_.take_refusal()) drain_.on_counters_refused(*reason);
+  report_chain_problem();
+  from_.recorder.clock.calibrate();
+  if (from_.cupti != nullptr && schedule_.begin_request(now_ns, all_records || request != 0))
+    request_records();
+  if (rings_.read() != 0) schedule_.note_input(now_ns);
+  read_exact();
+  read_samples();
+  read_buffers();
+  if (from_.cupti != nullptr && (!cycle_ || cycle_->open()))
+    node_records_.look(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
+  if (cycle_ && !progress_.ending()) follow_cycle(false);
+  from_.recorder.threads.recycle();
+  const TickChunk tick{clock_now_ns(), monotonic_now_ns()};
+  drain_.end_turn(tick, cost());
+  if (request != 0) drain_.flush_now(tick, cost());
+  notify_progress(request);
+}
+
+void DrainLoop::report_chain_problem() {
+  // Reported here: the chained tool is loaded at the first NVTX call, where nothing may be printed.
+  const char* const problem = chain_problem_reported_ ? nullptr : nvtx_chain_problem();
+  if (problem == nullptr) return;
+  chain_problem_reported_ = true;
+  say_once(problem);
+}
+
+void DrainLoop::request_records() {
+  // CUPTI returns complete records into the pool's queue, on this thread. It does not wait for GPU work.
+  const std::int64_t begin_ns = monotonic_now_ns();
+  from_.cupti->functions.ActivityFlushAll(0);
+  longest_flush_ns_ = std::max(longest_flush_ns_, monotonic_now_ns() - begin_ns);
+  std::size_t dropped = 0;
+  if (from_.cupti->functions.ActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
+      dropped != 0) {
+    from_.recorder.loss.add(Loss::cupti_dropped_records, dropped);
+  }
+}
+
+void DrainLoop::flush_last_records() {
+  const std::int64_t begin_ns = monotonic_now_ns();
+  from_.cupti->functions.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  log_info("the last activity records were flushed in " +
+           std::to_string((monotonic_now_ns() - begin_ns) / 1000) + " us");
+  rings_.skip_gap();
+}
+
+void DrainLoop::read_exact() {
+  if (from_.exact == nullptr) return;
+  from_.exact->tick(clock_now_ns());
+  exact_.clear();
+  from_.exact->take(exact_);
+  std::erase_if(exact_, [&](const ExactLaunch& launch) { return !rings_.is_of_window(launch.event); });
+  announce_metric_sets();  // after take(): the sets of all taken launches exist by then
+  if (!exact_.empty()) drain_.on_exact(exact_);
+}
+
+void DrainLoop::announce_metric_sets() {
+  for (std::uint32_t gpu = 0; gpu < ExactProfiler::kMaxGpus; ++gpu) {
+    const CounterConfig* const config = from_.exact->config(gpu);
+    if (config == nullptr) continue;
+    if (std::find(gpus_with_sets_.begin(), gpus_with_sets_.end(), gpu) != gpus_with_sets_.end()) continue;
+    gpus_with_sets_.push_back(gpu);
+    const auto& groups = config->plan().groups;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      drain_.on_metric_set({metric_set_id(gpu, group), groups[group].name, groups[group].metrics});
+    }
+  }
+}
+
+void DrainLoop::read_samples() {
+  if (from_.sampler == nullptr) return;
+  from_.sampler->take([this](const PmRecord& record) { drain_.on_samples(record); });
+}
+
+void DrainLoop::read_buffers() {
+  if (from_.buffers == nullptr) return;
+  from_.buffers->make_ready();
+  // Bounded: an application that launches faster than we write would keep us in this loop.
+  for (std::size_t taken = 0; taken < from_.buffers->capacity(); ++taken) {
+    const FilledBuffer buffer = from_.buffers->next();
+    if (buffer.data == nullptr) return;
+    (void)guarded(from_.recorder.loss, [&] { drain_.on_activity(buffer.data, buffer.valid_bytes); });
+    from_.buffers->give_back(buffer);
+    (void)rings_.read();  // a busy thread fills its ring while we decode 2 MiB of records
+  }
+}
+
+void DrainLoop::begin_cycle() {
+  cycle_.emplace(
+      from_.options.monitor, clock_now_ns(),
+      [this](bool on) { switch_work_records(from_.cupti->functions, from_.options.graphs, on); },
+      clock_now_ns);
+  drain_.monitor(*cycle_);
+}
+
+void DrainLoop::follow_cycle(bool last) {
+  const std::int64_t begin_ns = cycle_->period_begin_ns();
+  const std::int64_t now_ns = last ? end_ns() : clock_now_ns();
+  std::uint64_t window_ns = cycle_->window_ns(now_ns);
+  if (!last) {
+    if (cycle_->turn() == MonitorCycle::Change::period_ended)
+      drain_.end_period(begin_ns, cycle_->period_begin_ns(), window_ns);
+    return;
+  }
+  // Every window has the same weight in the rates, so a short last one must not count.
+  if (window_ns < static_cast<std::uint64_t>(from_.options.monitor.window_ns) / 2) window_ns = 0;
+  drain_.end_period(begin_ns, std::max(now_ns, begin_ns), window_ns);
+}
+
+std::int64_t DrainLoop::end_ns() const noexcept {
+  const std::int64_t window_end_ns = progress_.end().window_end_ns;
+  return window_end_ns != 0 ? window_end_ns : clock_now_ns();
+}
+
+// Work launched before the window's end may still run: waits for its records.
+void DrainLoop::wait_for_late_records() {
+  const DrainProgress::End& end = progress_.end();
+  drain_.end_window(end.window_end_ns);
+  rings_.end(end.window_end_ns);
+  const std::int64_t deadline_ns = monotonic_now_ns() + end.patience_ms * kNsPerMs;
+  // At least twice: calls that were in progress at the end emit their events a little later.
+  for (int turns = 0; turns < 2 || (!drain_.all_joined() && monotonic_now_ns() < deadline_ns); ++turns) {
+    if (progress_.exiting()) return;
+    from_.recorder.sleep_until_woken(kLateRecordSleep);
+    turn(clock_now_ns(), true);
+  }
+}
+
+void DrainLoop::finish() {
+  const std::int64_t now_ns = end_ns();
+  from_.recorder.threads.for_each([&](ThreadState& state) { state.close_all(now_ns); });
+  nvtx_close_all(now_ns);
+  if (from_.cupti != nullptr) flush_last_records();
+  turn(clock_now_ns(), true);
+  if (cycle_) follow_cycle(true);
+  EndFacts end;
+  end.now_ns = clock_now_ns();
+  end.own_cost = cost();
+  const auto loss = from_.recorder.loss.snapshot();
+  std::copy_n(loss.begin(), end.loss.size(), end.loss.begin());
+  drain_.finish(end, progress_.end().reason);
+  notify_progress(progress_.open_request());
+  if (!drain_.summary_error().empty()) say_once(drain_.summary_error() + ". The trace has no summary.");
+  report();
+}
+
+void DrainLoop::notify_progress(std::uint64_t fulfilled) {
+  if (!write_error_reported_ && !drain_.error().empty()) {
+    write_error_reported_ = true;
+    say_once(drain_.error() + ". The application continues; lost lines are counted.");
+  }
+  progress_.update([&](Progress& now) {
+    now.records = drain_.records();
+    now.bytes_written = drain_.bytes_written();
+    if (fulfilled == 0) return;
+    now.written = fulfilled;
+    now.summary = drain_.summary();
+  });
+}
+
+void DrainLoop::report() {
+  if (from_.options.report.empty()) return;
+  const std::string text = layer_report(drain_.layer_summary(), {.folder = drain_.folder()});
+  if (from_.options.report == "stderr") {
+    (void)!write(STDERR_FILENO, text.data(), text.size());
+  } else if (!write_atomically(from_.options.report, text)) {
+    say_once("cannot write the report to " + from_.options.report);
+  }
+}
+
+OwnCost DrainLoop::cost() const {
+  OwnCost cost = cost_of_all_windows();
+  cost.launch_callbacks -= cost_before_.launch_callbacks;
+  cost.exact_ns -= cost_before_.exact_ns;
+  cost.exact_batches -= cost_before_.exact_batches;
+  cost.sampler_cpu_ns -= cost_before_.sampler_cpu_ns;
+  cost.samples -= cost_before_.samples;
+  cost.drain_cpu_ns = thread_cpu_ns();
+  cost.drain_longest_ns = static_cast<std::uint64_t>(rings_.longest_gap_ns());
+  cost.flush_longest_ns = static_cast<std::uint64_t>(longest_flush_ns_);
+  cost.bytes_written = drain_.bytes_written();
+  return cost;
+}
+
+OwnCost DrainLoop::cost_of_all_windows() const {
+  OwnCost cost = from_.cost ? from_.cost() : OwnCost{};
+  if (from_.buffers != nullptr) {
+    cost.activity_buffers_peak = from_.buffers->peak_in_flight();
+    cost.activity_buffer_bytes = BufferPool::kBufferBytes;
+  }
+  if (from_.exact != nullptr) {
+    cost.exact_ns = from_.exact->held_ns();
+    cost.exact_batches = from_.exact->batches();
+  }
+  if (from_.sampler != nullptr) {
+    cost.sampler_cpu_ns = from_.sampler->cpu_ns();
+    cost.samples = from_.sampler->samples();
+  }
+  return cost;
+}
+
+std::uint64_t DrainLoop::request_write() noexcept {
+  const std::uint64_t number = progress_.request_write();
+  from_.recorder.wake_drain();
+  return number;
+}
+
+void DrainLoop::end_window(const char* reason, std::int64_t end_ns, std::uint32_t patience_ms) noexcept {
+  progress_.request_end({reason, end_ns, patience_ms});
+  from_.recorder.wake_drain();
+}
+
+void DrainLoop::stop(const char* reason, std::uint32_t patience_ms) noexcept {
+  progress_.request_end({.reason = reason});
+  from_.recorder.wake_drain();
+  progress_.wait_until_ended(patience_ms);
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/drain/flush_schedule.h"
+
+#include <algorithm>
+
+#include "profiler/base/duration.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::chrono::milliseconds kBusySleep{10};
+constexpr std::chrono::milliseconds kQuietSleep{100};
+constexpr std::int64_t kQuietAfterNs = 1000 * kNsPerMs;
+constexpr std::int64_t kQuietRequestNs = 5000 * kNsPerMs;
+constexpr std::int64_t kFirstRequestNs = 100 * kNsPerMs;
+
+}  // namespace
+
+void FlushSchedule::begin(std::int64_t now_ns, bool late) noexcept {
+  last_input_ns_ = now_ns;
+  last_request_ns_ = late ? now_ns - interval_ns_ + kFirstRequestNs : now_ns;
+}
+
+bool FlushSchedule::is_quiet(std::int64_t now_ns) const noexcept {
+  return now_ns - last_input_ns_ >= kQuietAfterNs;
+}
+
+bool FlushSchedule::begin_request(std::int64_t now_ns, bool at_once) noexcept {
+  if (!at_once && now_ns - last_request_ns_ < (is_quiet(now_ns) ? kQuietRequestNs : interval_ns_))
+    return false;
+  last_request_ns_ = now_ns;
+  return true;
+}
+
+std::chrono::milliseconds FlushSchedule::time_to_sleep(std::int64_t now_ns,
+                                                       std::optional<std::int64_t> next_ns) const noexcept {
+  const auto longest = is_quiet(now_ns) ? kQuietSleep : kBusySleep;
+  if (!next_ns) return longest;
+  const auto left = std::chrono::milliseconds((*next_ns - now_ns) / kNsPerMs + 1);
+  return std::clamp(left, std::chrono::milliseconds(1), longest);
+}
+
+}  // namespace rangefinder
