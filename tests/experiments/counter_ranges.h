@@ -1,92 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's Range Profiler for benchmarks: one context, one set of counters, user ranges.
+// CUPTI's Range Profiler for experiments: one context, one set of counters, user ranges.
 // Prints one line and ends the program if a call fails.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "profiler/counters/cupti_params.h"
 #include "profiler/counters/metrics/metric_config.h"
-#include "profiler/cupti/loader.h"
+#include "tests/experiments/experiment.h"
+#include "workloads/probes/driver_function.h"
 
 namespace rangefinder::bench {
 
 using Metrics = std::vector<const char*>;
 
-inline void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(3);
+/// libcupti with its counter library, where there is a GPU.
+inline const CuptiLibrary& counters_or_exit() {
+  probe::require_gpu();
+  const CuptiLibrary& library = cupti_or_exit();
+  preload_counter_library(library);
+  return library;
 }
 
-inline void check(CUptiResult result, const char* what) {
-  if (result == CUPTI_SUCCESS) return;
-  std::fprintf(stderr, "%s: CUPTI error %d\n", what, static_cast<int>(result));
-  std::exit(3);
+inline std::string chip_name(const CuptiFunctions& cupti) {
+  auto init = RANGEFINDER_CUPTI_PARAMS(Profiler_Initialize);
+  check_cupti(cupti.ProfilerInitialize(&init), "cuptiProfilerInitialize");
+  auto chip = RANGEFINDER_CUPTI_PARAMS(Device_GetChipName);
+  check_cupti(cupti.DeviceGetChipName(&chip), "cuptiDeviceGetChipName");
+  return chip.pChipName;
 }
 
-inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+/// Costs of full batches of ranges: of the first start, then of each batch's parts.
+struct BatchCosts {
+  double first_ms = 0;
+  std::vector<double> range_us, stop_ms, decode_ms, evaluate_ms, restart_ms;
+};
 
 /// One range of CUPTI's Range Profiler at a time.
 class CounterRanges {
  public:
   CounterRanges(const CuptiLibrary& library, Metrics metrics, std::size_t max_ranges)
-      : library_(library), max_ranges_(max_ranges) {
-    CUpti_Profiler_Initialize_Params init{CUpti_Profiler_Initialize_Params_STRUCT_SIZE, nullptr};
-    check(cupti().ProfilerInitialize(&init), "cuptiProfilerInitialize");
-    CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE, nullptr, 0, nullptr};
-    check(cupti().DeviceGetChipName(&chip), "cuptiDeviceGetChipName");
-    chip_ = chip.pChipName;
+      : cupti_(library.functions), chip_(chip_name(cupti_)), max_ranges_(max_ranges) {
     enable();
     change(std::move(metrics));
   }
+  ~CounterRanges() { disable(); }
+  CounterRanges(const CounterRanges&) = delete;
+  CounterRanges& operator=(const CounterRanges&) = delete;
 
   void enable() {
-    CUpti_RangeProfiler_Enable_Params params{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE, nullptr,
-                                             context(), nullptr};
-    check(cupti().RangeProfilerEnable(&params), "cuptiRangeProfilerEnable");
-    profiler_ = params.pRangeProfilerObject;
+    auto params = RANGEFINDER_CUPTI_PARAMS(RangeProfiler_Enable);
+    const auto current = probe::driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent");
+    probe::check_driver(current(&params.ctx), "cuCtxGetCurrent");
+    profiler_ = call(cupti_.RangeProfilerEnable, params, "enable").pRangeProfilerObject;
   }
 
   void disable() {
-    CUpti_RangeProfiler_Disable_Params params{CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE, nullptr,
-                                              profiler_};
-    cupti().RangeProfilerDisable(&params);
+    auto params = RANGEFINDER_CUPTI_PARAMS(RangeProfiler_Disable);
+    params.pRangeProfilerObject = profiler_;
+    cupti_.RangeProfilerDisable(&params);
   }
 
   /// Uses other metrics from the next configure() on.
   void change(Metrics metrics) {
     metrics_ = std::move(metrics);
     // CUPTI keeps pointers to the old images, so they must stay alive.
-    configs_.push_back(std::make_unique<MetricConfig>(library_.functions));
-    check(configs_.back()->build(chip_, {}, metrics_), "metric config");
-    CUpti_RangeProfiler_GetCounterDataSize_Params size{};
-    size.structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE;
-    size.pRangeProfilerObject = profiler_;
+    configs_.push_back(std::make_unique<MetricConfig>(cupti_));
+    check_cupti(configs_.back()->build(chip_, {}, metrics_), "metric config");
+    auto size = RANGEFINDER_CUPTI_PARAMS(RangeProfiler_GetCounterDataSize);
     size.pMetricNames = metrics_.data();
     size.numMetrics = metrics_.size();
     size.maxNumOfRanges = max_ranges_;
     size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(max_ranges_);
-    check(cupti().RangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
-    data_.resize(size.counterDataSize);
+    data_.resize(call(cupti_.RangeProfilerGetCounterDataSize, size, "size").counterDataSize);
   }
-
-  ~CounterRanges() { disable(); }
-  CounterRanges(const CounterRanges&) = delete;
-  CounterRanges& operator=(const CounterRanges&) = delete;
 
   std::size_t passes() const { return configs_.back()->passes(); }
 
@@ -98,23 +91,46 @@ class CounterRanges {
     for (int i = 0; i < repeats; ++i) range(i, work);
     stop();
     decode();
-    return medians(repeats);
+    return medians(static_cast<std::size_t>(repeats));
+  }
+
+  /// `batches` full batches of ranges around `work`.
+  BatchCosts measure_batches(int batches, const std::function<void()>& work) {
+    BatchCosts costs;
+    const auto count = static_cast<int>(max_ranges_);
+    std::vector<double> values(metrics_.size());
+    reset();
+    configure();
+    costs.first_ms = ms_of([&] { start(); });
+    for (int batch = 0; batch < batches; ++batch) {
+      costs.range_us.push_back(us_of([&] {
+                                 for (int i = 0; i < count; ++i) range(i, work);
+                                 probe::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+                               }) /
+                               count);
+      costs.stop_ms.push_back(ms_of([&] { stop(); }));
+      costs.decode_ms.push_back(ms_of([&] { decode(); }));
+      costs.evaluate_ms.push_back(ms_of([&] {
+        for (std::size_t i = 0; i < max_ranges_; ++i) evaluate(i, values);
+      }));
+      costs.restart_ms.push_back(ms_of([&] {
+        reset();
+        start();
+      }));
+    }
+    stop();
+    return costs;
   }
 
   void reset() {
-    CUpti_RangeProfiler_CounterDataImage_Initialize_Params params{};
-    params.structSize = CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = profiler_;
+    auto params = RANGEFINDER_CUPTI_PARAMS(RangeProfiler_CounterDataImage_Initialize);
     params.counterDataSize = data_.size();
     params.pCounterData = data_.data();
-    check(cupti().RangeProfilerCounterDataImageInitialize(&params),
-          "cuptiRangeProfilerCounterDataImageInitialize");
+    call(cupti_.RangeProfilerCounterDataImageInitialize, params, "image");
   }
 
   void configure() {
-    CUpti_RangeProfiler_SetConfig_Params params{};
-    params.structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = profiler_;
+    auto params = RANGEFINDER_CUPTI_PARAMS(RangeProfiler_SetConfig);
     params.configSize = configs_.back()->image().size();
     params.pConfig = configs_.back()->image().data();
     params.counterDataImageSize = data_.size();
@@ -122,43 +138,23 @@ class CounterRanges {
     params.range = CUPTI_UserRange;
     params.replayMode = CUPTI_UserReplay;
     params.maxRangesPerPass = max_ranges_;
-    params.numNestingLevels = 1;
-    params.minNestingLevel = 1;
-    params.targetNestingLevel = 1;
-    check(cupti().RangeProfilerSetConfig(&params), "cuptiRangeProfilerSetConfig");
+    params.numNestingLevels = params.minNestingLevel = params.targetNestingLevel = 1;
+    call(cupti_.RangeProfilerSetConfig, params, "configuration");
   }
 
-  void start() {
-    CUpti_RangeProfiler_Start_Params params{CUpti_RangeProfiler_Start_Params_STRUCT_SIZE, nullptr, profiler_};
-    check(cupti().RangeProfilerStart(&params), "cuptiRangeProfilerStart");
+  void start() { call(cupti_.RangeProfilerStart, RANGEFINDER_CUPTI_PARAMS(RangeProfiler_Start), "start"); }
+  void stop() { call(cupti_.RangeProfilerStop, RANGEFINDER_CUPTI_PARAMS(RangeProfiler_Stop), "stop"); }
+  void decode() {
+    call(cupti_.RangeProfilerDecodeData, RANGEFINDER_CUPTI_PARAMS(RangeProfiler_DecodeData), "decode");
   }
 
   void range(int index, const std::function<void()>& work) {
     const std::string name = std::to_string(index);
-    CUpti_RangeProfiler_PushRange_Params push{CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE, nullptr,
-                                              profiler_, name.c_str()};
-    check(cupti().RangeProfilerPushRange(&push), "cuptiRangeProfilerPushRange");
+    auto push = RANGEFINDER_CUPTI_PARAMS(RangeProfiler_PushRange);
+    push.pRangeName = name.c_str();
+    call(cupti_.RangeProfilerPushRange, push, "push");
     work();
-    CUpti_RangeProfiler_PopRange_Params pop{CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE, nullptr,
-                                            profiler_};
-    check(cupti().RangeProfilerPopRange(&pop), "cuptiRangeProfilerPopRange");
-  }
-
-  void stop() {
-    CUpti_RangeProfiler_Stop_Params params{};
-    params.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = profiler_;
-    check(cupti().RangeProfilerStop(&params), "cuptiRangeProfilerStop");
-  }
-
-  void decode() {
-    CUpti_RangeProfiler_DecodeData_Params params{CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE, nullptr,
-                                                 profiler_, 0};
-    check(cupti().RangeProfilerDecodeData(&params), "cuptiRangeProfilerDecodeData");
-  }
-
-  void evaluate(std::size_t range, std::vector<double>& values) {
-    check(configs_.back()->evaluate(data_, range, values), "evaluate");
+    call(cupti_.RangeProfilerPopRange, RANGEFINDER_CUPTI_PARAMS(RangeProfiler_PopRange), "pop");
   }
 
   /// Number of metrics that have a value for the range.
@@ -173,31 +169,32 @@ class CounterRanges {
   }
 
  private:
-  const rangefinder::CuptiFunctions& cupti() const { return library_.functions; }
-
-  static CUcontext context() {
-    void* get = nullptr;
-    check(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &get, 13000, cudaEnableDefault, nullptr),
-          "cuCtxGetCurrent");
-    CUcontext current = nullptr;
-    reinterpret_cast<CUresult (*)(CUcontext*)>(get)(&current);
-    return current;
+  /// Calls `function` for this session; returns what it wrote.
+  template <typename Params>
+  Params call(CUptiResult (*function)(Params*), Params params, const char* what) {
+    params.pRangeProfilerObject = profiler_;
+    check_cupti(function(&params), what);
+    return params;
   }
 
-  std::vector<double> medians(int repeats) {
-    std::vector<std::vector<double>> columns(metrics_.size());
-    for (std::size_t at = 0; at < static_cast<std::size_t>(repeats); ++at) {
-      std::vector<double> values(metrics_.size());
-      evaluate(at, values);
-      for (std::size_t i = 0; i < values.size(); ++i) columns[i].push_back(values[i]);
-    }
+  void evaluate(std::size_t range, std::vector<double>& values) {
+    check_cupti(configs_.back()->evaluate(data_, range, values), "evaluate");
+  }
+
+  std::vector<double> medians(std::size_t repeats) {
+    std::vector<std::vector<double>> rows(repeats, std::vector<double>(metrics_.size()));
+    for (std::size_t at = 0; at < repeats; ++at) evaluate(at, rows[at]);
     std::vector<double> out;
-    for (const auto& column : columns) out.push_back(median(column));
+    for (std::size_t i = 0; i < metrics_.size(); ++i) {
+      std::vector<double> column;
+      for (const auto& row : rows) column.push_back(row[i]);
+      out.push_back(median(column));
+    }
     return out;
   }
 
-  const CuptiLibrary& library_;
-  std::string chip_;
+  const CuptiFunctions& cupti_;
+  const std::string chip_;
   std::vector<std::unique_ptr<MetricConfig>> configs_;
   Metrics metrics_;
   const std::size_t max_ranges_;

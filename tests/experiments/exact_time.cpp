@@ -10,17 +10,13 @@
 // counters of every multiprocessor make start and decoding expensive.
 //
 //   exact_time            needs a GPU and permission to read its counters
-
-#include <cuda_runtime.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "tests/experiments/bench_cupti.h"
 #include "tests/experiments/counter_ranges.h"
 #include "tests/experiments/exact_time_kernels.h"
 
@@ -28,6 +24,7 @@ namespace {
 
 using namespace rangefinder::bench;
 using rangefinder::CuptiLibrary;
+using rangefinder::probe::check;
 
 constexpr int kRepeats = 15;
 constexpr int kBatch = 512;
@@ -59,45 +56,21 @@ void print_row(const char* name, double true_us, const std::vector<double>& v) {
               v[4] * sm_us, v[3] * sm_us);
 }
 
-double ms_of(const std::function<void()>& step) {
-  const auto begin = std::chrono::steady_clock::now();
-  step();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-}
-
 /// Prints the cost of one set of counters at full batches: ms, and us per launch in total.
 void print_cost(const CuptiLibrary& library, const Metrics& set, const std::function<void()>& work) {
   Metrics metrics = set;
   metrics.insert(metrics.end(), kByteCounters.begin(), kByteCounters.end());
   CounterRanges ranges(library, metrics, kBatch);
-  ranges.reset();
-  ranges.configure();
-  const double first_ms = ms_of([&] { ranges.start(); });
-  std::vector<double> range_us, stop_ms, decode_ms, evaluate_ms, restart_ms;
-  std::vector<double> values(metrics.size());
-  for (int batch = 0; batch < 5; ++batch) {
-    range_us.push_back(1e3 / kBatch * ms_of([&] {
-                         for (int i = 0; i < kBatch; ++i) ranges.range(i, work);
-                         cudaDeviceSynchronize();
-                       }));
-    stop_ms.push_back(ms_of([&] { ranges.stop(); }));
-    decode_ms.push_back(ms_of([&] { ranges.decode(); }));
-    evaluate_ms.push_back(ms_of([&] {
-      for (std::size_t i = 0; i < kBatch; ++i) ranges.evaluate(i, values);
-    }));
-    restart_ms.push_back(ms_of([&] {
-      ranges.reset();
-      ranges.start();
-    }));
-  }
-  const double batch_ms = median(stop_ms) + median(decode_ms) + median(evaluate_ms) + median(restart_ms);
+  const BatchCosts costs = ranges.measure_batches(5, work);
+  const double range_us = median(costs.range_us), stop_ms = median(costs.stop_ms),
+               decode_ms = median(costs.decode_ms), evaluate_ms = median(costs.evaluate_ms),
+               restart_ms = median(costs.restart_ms);
   std::string names;
   for (const char* const name : set) names += std::string(names.empty() ? "" : " + ") + name;
   std::printf("%-76s %6zu %8.0f %8.1f %8.1f %8.1f %9.1f %9.1f %9.1f\n",
-              names.empty() ? "(bytes only)" : names.c_str(), ranges.passes(), first_ms, median(range_us),
-              median(stop_ms), median(decode_ms), median(evaluate_ms), median(restart_ms),
-              median(range_us) + batch_ms * 1e3 / kBatch);
-  ranges.stop();
+              names.empty() ? "(bytes only)" : names.c_str(), ranges.passes(), costs.first_ms, range_us,
+              stop_ms, decode_ms, evaluate_ms, restart_ms,
+              range_us + (stop_ms + decode_ms + evaluate_ms + restart_ms) * 1e3 / kBatch);
 }
 
 /// Device memory and the graph that the cases use.
@@ -109,16 +82,14 @@ struct Work {
 
 Work make_work() {
   Work work;
-  check(cudaMalloc(&work.span, 2 * sizeof(*work.span)), "cudaMalloc");
+  work.span = make_span();
   check(cudaMalloc(&work.a, kBytes), "cudaMalloc");
   check(cudaMalloc(&work.b, kBytes), "cudaMalloc");
   cudaStream_t stream = nullptr;
-  cudaGraph_t graph = nullptr;
   check(cudaStreamCreate(&stream), "cudaStreamCreate");
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-  for (int i = 0; i < 20; ++i) launch_spin(132, 10'000, work.span, stream);
-  check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  check(cudaGraphInstantiate(&work.graph, graph, 0), "cudaGraphInstantiate");
+  work.graph = captured(stream, [&] {
+    for (int i = 0; i < 20; ++i) launch_spin(132, 10'000, work.span, stream);
+  });
   return work;
 }
 
@@ -179,9 +150,7 @@ void print_times(const CuptiLibrary& library, const Work& work) {
 }  // namespace
 
 int main() {
-  check(cudaFree(nullptr), "exact_time: no GPU");
-  const CuptiLibrary& library = cupti_or_exit();
-  rangefinder::preload_counter_library(library);
+  const CuptiLibrary& library = counters_or_exit();
   const Work work = make_work();
   print_times(library, work);
   std::printf("\n%-76s %6s %8s %8s %8s %8s %9s %9s %9s\n", "counters beside DRAM read, write and L2 bytes",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/experiments/exact_time_kernels.h"
 
+#include "workloads/probes/cuda_check.h"
+
 __device__ unsigned long long now_ns() {
   unsigned long long t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
@@ -20,6 +22,12 @@ __global__ void copy(const uint4* from, uint4* to, std::size_t count, unsigned l
   for (std::size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
     to[i] = from[i];
   if (threadIdx.x == 0) atomicMax(&span[1], now_ns());
+}
+
+unsigned long long* make_span() {
+  unsigned long long* span = nullptr;
+  rangefinder::probe::check(cudaMalloc(&span, 2 * sizeof(*span)), "cudaMalloc");
+  return span;
 }
 
 void launch_spin(unsigned blocks, unsigned long long clocks, unsigned long long* span, cudaStream_t stream) {

@@ -8,6 +8,9 @@
 
 #include <cstddef>
 
+/// The two words of `span`, in device memory that is never freed.
+unsigned long long* make_span();
+
 /// `blocks` of 32 threads, each busy for `clocks` clock cycles.
 void launch_spin(unsigned blocks, unsigned long long clocks, unsigned long long* span, cudaStream_t stream);
 

@@ -18,7 +18,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -27,8 +26,7 @@
 #include <vector>
 
 #include "profiler/activity/activity_callbacks.h"
-#include "tests/bench/cupti_alone.h"
-#include "tests/experiments/bench_cupti.h"
+#include "tests/experiments/experiment.h"
 #include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
@@ -38,7 +36,6 @@ namespace {
 
 using bench::check_cupti;
 using probe::check;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kPassesInTurn = 1'024;
 
@@ -48,8 +45,8 @@ struct Settings {
   bool kept = false, no_event_records = false, toggle = false, renew = false;
 };
 
-double us_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+double flush_us(const CuptiFunctions& cupti) {
+  return bench::us_of([&] { check_cupti(cupti.ActivityFlushAll(0), "flush"); });
 }
 
 /// Requests records from its own thread until destroyed, and keeps the duration of each request.
@@ -74,9 +71,7 @@ class Flusher {
   void run(std::chrono::milliseconds pause) {
     while (!stopping_) {
       std::this_thread::sleep_for(pause);
-      const auto begin = Clock::now();
-      check_cupti(cupti_.ActivityFlushAll(0), "flush");
-      const double took_us = us_since(begin);
+      const double took_us = flush_us(cupti_);
       const std::lock_guard lock(mutex_);
       times_us_.push_back(took_us);
     }
@@ -92,15 +87,10 @@ class Flusher {
 /// Median us of a flush when there are no records to deliver.
 double idle_flush_us(const CuptiFunctions& cupti) {
   check(cudaDeviceSynchronize(), "wait");
-  check_cupti(cupti.ActivityFlushAll(0), "flush");
+  (void)flush_us(cupti);
   std::vector<double> times_us;
-  for (int i = 0; i < 11; ++i) {
-    const auto begin = Clock::now();
-    check_cupti(cupti.ActivityFlushAll(0), "flush");
-    times_us.push_back(us_since(begin));
-  }
-  std::nth_element(times_us.begin(), times_us.begin() + 5, times_us.end());
-  return times_us[5];
+  for (int i = 0; i < 11; ++i) times_us.push_back(flush_us(cupti));
+  return bench::median(times_us);
 }
 
 void switch_kinds(const CuptiFunctions& cupti, const Settings& options, bool on) {
@@ -124,14 +114,14 @@ class Passes {
 
   /// ns per launch.
   double run(std::uint64_t from, std::uint64_t to) {
-    const auto begin = Clock::now();
+    const auto begin = bench::Clock::now();
     for (std::uint64_t pass = from; pass < to; ++pass) {
       const std::size_t first = 2 * pass % events_.size();
       check(cudaEventRecord(events_[first]), "record");
       for (unsigned i = 0; i < launches_; ++i) check(probe::launch_empty(1, nullptr), "launch");
       check(cudaEventRecord(events_[first + 1]), "record");
     }
-    return 1e3 * us_since(begin) / (static_cast<double>(to - from) * launches_);
+    return 1e3 * bench::us_since(begin) / (static_cast<double>(to - from) * launches_);
   }
 
  private:
@@ -152,19 +142,17 @@ void measure(const CuptiFunctions& cupti, const Settings& options) {
       switch_kinds(cupti, options, true);
     }
     const double launch_ns = passes.run(done, done + length);
-    std::vector<double> flushes = flusher.take();
-    std::sort(flushes.begin(), flushes.end());
+    const std::vector<double> flushes = flusher.take();
     nlohmann::ordered_json line{{"passes", done + length},
                                 {"launch_ns", launch_ns},
                                 {"idle_flush_us", idle_flush_us(cupti)},
                                 {"resident_kib", resident_kib()},
                                 {"flushes", flushes.size()}};
     if (!flushes.empty()) {
-      line["flush_median_us"] = flushes[flushes.size() / 2];
-      line["flush_most_us"] = flushes.back();
+      line["flush_median_us"] = bench::median(flushes);
+      line["flush_most_us"] = *std::max_element(flushes.begin(), flushes.end());
     }
-    std::printf("%s\n", line.dump().c_str());
-    std::fflush(stdout);
+    bench::print_line(line);
   }
 }
 

@@ -12,7 +12,6 @@
 // records are switched off and on after a round that had records without times.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/experiments/bench_cupti.h"
+#include "tests/experiments/experiment.h"
 #include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
@@ -32,8 +31,8 @@
 namespace rangefinder {
 namespace {
 
+using bench::fail;
 using probe::check;
-using Clock = std::chrono::steady_clock;
 
 struct Options {
   unsigned nodes = 100, blocks = 132;
@@ -52,7 +51,6 @@ const std::map<std::string, CUpti_ActivityKind> kKinds{
     {"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
     {"graph", CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
     {"runtime", CUPTI_ACTIVITY_KIND_RUNTIME},
-    {"driver", CUPTI_ACTIVITY_KIND_DRIVER},
 };
 
 struct Attribute {
@@ -66,11 +64,6 @@ const std::map<std::string, Attribute> kAttributes{
     {"host_pinned", {CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, 1}},
     {"per_thread", {CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 1}},
 };
-
-[[noreturn]] void fail(const std::string& what) {
-  std::fprintf(stderr, "graph_trace_cost: %s\n", what.c_str());
-  std::exit(1);
-}
 
 /// Filled buffers, counted on a separate thread as the library does.
 class Records {
@@ -189,28 +182,15 @@ void switch_kinds(const CuptiFunctions& cupti, const Options& options, bool on) 
 cudaGraphExec_t capture(const Options& options, cudaStream_t stream) {
   check(probe::launch_empty(options.blocks, stream), "warm up");
   check(cudaStreamSynchronize(stream), "warm up");
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin capture");
-  for (unsigned i = 0; i < options.nodes; ++i) check(probe::launch_empty(options.blocks, stream), "node");
-  check(cudaStreamEndCapture(stream, &graph), "end capture");
-  check(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
-  return executable;
+  return bench::captured(stream, [&] {
+    for (unsigned i = 0; i < options.nodes; ++i) check(probe::launch_empty(options.blocks, stream), "node");
+  });
 }
 
 std::uint64_t free_bytes() {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   return free;
-}
-
-double us_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-double middle_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 void run(const CuptiFunctions& cupti, const Options& options, Records& records) {
@@ -226,11 +206,11 @@ void run(const CuptiFunctions& cupti, const Options& options, Records& records) 
   std::vector<double> call_us, all_us;
   std::uint64_t untimed = 0, restarts = 0;
   for (std::uint64_t round = 0; round < options.rounds; ++round) {
-    const Clock::time_point start = Clock::now();
+    const auto start = bench::Clock::now();
     launch(options.launches);
-    call_us.push_back(us_since(start) / static_cast<double>(options.launches));
+    call_us.push_back(bench::us_since(start) / static_cast<double>(options.launches));
     check(cudaStreamSynchronize(stream), "graphs");
-    all_us.push_back(us_since(start) / static_cast<double>(options.launches));
+    all_us.push_back(bench::us_since(start) / static_cast<double>(options.launches));
     if (!options.restart) continue;
     records.flush(false);
     if (records.untimed == untimed) continue;
@@ -244,16 +224,15 @@ void run(const CuptiFunctions& cupti, const Options& options, Records& records) 
   records.flush(true);
   std::size_t dropped = 0;
   (void)cupti.ActivityGetNumDroppedRecords(nullptr, 0, &dropped);
-  const nlohmann::ordered_json line{{"us", middle_of(all_us)},
-                                    {"least_us", *std::min_element(all_us.begin(), all_us.end())},
-                                    {"call_us", middle_of(call_us)},
-                                    {"records", records.all.load()},
-                                    {"untimed", records.untimed.load()},
-                                    {"first_untimed", records.first_untimed.load()},
-                                    {"dropped", dropped},
-                                    {"restarts", restarts},
-                                    {"gpu_bytes", taken}};
-  std::printf("%s\n", line.dump().c_str());
+  bench::print_line(nlohmann::ordered_json{{"us", bench::median(all_us)},
+                                           {"least_us", *std::min_element(all_us.begin(), all_us.end())},
+                                           {"call_us", bench::median(call_us)},
+                                           {"records", records.all.load()},
+                                           {"untimed", records.untimed.load()},
+                                           {"first_untimed", records.first_untimed.load()},
+                                           {"dropped", dropped},
+                                           {"restarts", restarts},
+                                           {"gpu_bytes", taken}});
 }
 
 }  // namespace
@@ -283,6 +262,5 @@ int main(int argc, char** argv) {
   switch_kinds(cupti.functions, options, true);
   probe::require_gpu();
   run(cupti.functions, options, *records);
-  std::fflush(stdout);
   std::_Exit(0);
 }

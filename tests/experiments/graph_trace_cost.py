@@ -3,17 +3,16 @@
 #
 # Which settings make records of a graph's nodes expensive, and when their times are lost.
 #
-#   graph_trace_cost.py BUILD [--runs 3] [--only cost|loss|million] [--million 30]
+#   graph_trace_cost.py BUILD [--runs 3] [--only cost|loss]
 #
 # cost: a graph of 100 empty kernels under each setting (of 1000 under some), one process each, in turns; the median of
 # the runs. loss: with a small pool of device buffers, the number of records with times, with and without switching
-# records off and on when the first has none. million: N million records with the settings of the library. Needs a GPU.
+# records off and on when the first has none. Needs a GPU.
 import argparse
 import json
 import pathlib
 import statistics
 import subprocess
-import sys
 
 OURS = "kernel,memcpy,memcpy2,memset,overhead"
 COST = {
@@ -67,8 +66,8 @@ def middle(found):
     return sorted(good, key=lambda one: one["us"])[(len(good) - 1) // 2] if good else found[0]
 
 
-def cost(program, runs, few):
-    for nodes, launches, names in ((100, 400, [name for name in COST if not few or name in few]), (1000, 40, FEW)):
+def cost(program, runs):
+    for nodes, launches, names in ((100, 400, list(COST)), (1000, 40, FEW)):
         print(f"\ngraph of {nodes} empty kernels, us per launch; median of {runs} runs\n{HEAD}")
         found = {name: [] for name in names}
         for turn in range(runs):
@@ -86,24 +85,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", choices=["cost", "loss", "million"])
-    parser.add_argument("--setting", action="append", choices=list(COST), help="only this setting (may be repeated)")
-    parser.add_argument("--million", type=int, default=30)
+    parser.add_argument("--only", choices=["cost", "loss"])
     args = parser.parse_args()
     program = args.build.resolve() / "tests/graph_trace_cost"
     if args.only in (None, "cost"):
-        cost(program, args.runs, args.setting)
+        cost(program, args.runs)
     if args.only in (None, "loss"):
         print(f"\na graph of 1000 kernels, 25 rounds of 40 launches\n{HEAD}")
         for name, words in LOSS.items():
             print(shown(name, run(program, [*words, "--rounds", "25"])), flush=True)
-    if args.only in (None, "million"):
-        print(f"\n{args.million} million records with our kinds, and with kernels only\n{HEAD}")
-        for name, kinds in (("ours", OURS), ("kernel alone", "kernel")):
-            words = ["--kinds", kinds, "--nodes", "1000", "--launches", "1000", "--rounds", str(args.million)]
-            print(shown(name, run(program, words)), flush=True)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

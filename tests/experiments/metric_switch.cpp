@@ -7,28 +7,18 @@
 // start, and how many of the metrics have a value.
 //
 //   metric_switch [RANGES]     ranges per batch [128]; needs a GPU and permission to read its counters
-
-#include <cuda_runtime.h>
-
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 
-#include "tests/experiments/bench_cupti.h"
 #include "tests/experiments/counter_ranges.h"
 #include "tests/experiments/exact_time_kernels.h"
 
 namespace {
 
 using namespace rangefinder::bench;
-using Clock = std::chrono::steady_clock;
 
 constexpr int kUsed = 32;
-
-double ms_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 struct Step {
   const char* name;
@@ -37,16 +27,10 @@ struct Step {
 
 void print_step(CounterRanges& ranges, const Step& step, double ended_ms, unsigned long long* span) {
   ranges.reset();
-  const auto configuring = Clock::now();
-  ranges.configure();
-  const double configured_ms = ms_since(configuring);
-  const auto starting = Clock::now();
-  ranges.start();
-  const double started_ms = ms_since(starting);
+  const double configured_ms = ms_of([&] { ranges.configure(); });
+  const double started_ms = ms_of([&] { ranges.start(); });
   for (int i = 0; i < kUsed; ++i) ranges.range(i, [&] { launch_spin(132, 2000, span, nullptr); });
-  const auto stopping = Clock::now();
-  ranges.stop();
-  const double stopped_ms = ms_since(stopping);
+  const double stopped_ms = ms_of([&] { ranges.stop(); });
   ranges.decode();
   std::size_t least = step.metrics.size();
   for (std::size_t i = 0; i < kUsed; ++i) least = std::min(least, ranges.delivered(i));
@@ -59,11 +43,8 @@ void print_step(CounterRanges& ranges, const Step& step, double ended_ms, unsign
 
 int main(int argc, char** argv) {
   const std::size_t batch = argc > 1 ? static_cast<std::size_t>(std::atoi(argv[1])) : 128;
-  check(cudaFree(nullptr), "metric_switch: no GPU");
-  const rangefinder::CuptiLibrary& library = cupti_or_exit();
-  rangefinder::preload_counter_library(library);
-  unsigned long long* span = nullptr;
-  check(cudaMalloc(&span, 2 * sizeof(*span)), "cudaMalloc");
+  const rangefinder::CuptiLibrary& library = counters_or_exit();
+  unsigned long long* const span = make_span();
   const Step bytes{"bytes",
                    {"gr__cycles_active.sum", "sys__cycles_elapsed.avg.per_second", "dram__bytes_read.sum",
                     "dram__bytes_write.sum", "lts__t_bytes.sum"}};
@@ -79,12 +60,11 @@ int main(int argc, char** argv) {
     std::printf("%s\n", anew ? "another session" : "another configuration");
     CounterRanges ranges(library, bytes.metrics, batch);
     for (const Step& step : {bytes, sectors, compute, bytes, compute, sectors}) {
-      const auto begin = Clock::now();
-      if (anew) {
+      const double ended_ms = ms_of([&] {
+        if (!anew) return;
         ranges.disable();
         ranges.enable();
-      }
-      const double ended_ms = ms_since(begin);
+      });
       ranges.change(step.metrics);
       print_step(ranges, step, ended_ms, span);
     }

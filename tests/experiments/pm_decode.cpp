@@ -10,9 +10,7 @@
 //   pm_decode [INTERVAL_US] [SECONDS] [FILE]     [20 1]; needs a GPU and permission to read its counters
 //
 // FILE: receives a counter image of six metrics, for evaluation elsewhere.
-
-#include <cuda_runtime.h>
-
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -23,9 +21,6 @@
 #include <thread>
 #include <vector>
 
-#include "profiler/counters/cupti_params.h"
-#include "profiler/counters/metrics/metric_config.h"
-#include "tests/experiments/bench_cupti.h"
 #include "tests/experiments/counter_ranges.h"
 #include "tests/pm_image_metrics.h"
 
@@ -34,8 +29,8 @@ namespace {
 using namespace rangefinder::bench;
 using rangefinder::CuptiLibrary;
 using rangefinder::MetricConfig;
+using rangefinder::probe::check;
 using rangefinder::test::kPmImageMetrics;
-using Clock = std::chrono::steady_clock;
 
 enum class Emptying {
   initialize,  // cuptiPmSamplingCounterDataImageInitialize after each decoding
@@ -64,10 +59,6 @@ constexpr Case kCases[] = {{6, 1024, 20, Emptying::initialize, 256}, {6, 1024, 5
                            {6, 4096, 5, Emptying::touched, 256},     {6, 4096, 10, Emptying::touched, 256},
                            {6, 4096, 20, Emptying::touched, 256},    {6, 4096, 40, Emptying::touched, 256}};
 
-double since_us(Clock::time_point begin) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
-}
-
 struct Tally {
   std::size_t samples = 0, decodings = 0, filled = 0, overflows = 0, holes = 0, unvalued = 0;
   double decode_us = 0, info_us = 0, evaluate_us = 0, empty_us = 0;
@@ -80,34 +71,30 @@ class Sampling {
  public:
   Sampling(const CuptiLibrary& library, const std::string& chip, const Case& which, std::uint32_t interval_ns)
       : cupti_(library.functions), which_(which), config_(library.functions), interval_ns_(interval_ns) {
-    auto available = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterAvailability);
-    check(cupti_.PmSamplingGetCounterAvailability(&available), "availability");
+    auto available = call(cupti_.PmSamplingGetCounterAvailability,
+                          RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterAvailability), "availability");
     std::vector<std::uint8_t> availability(available.counterAvailabilityImageSize);
     available.pCounterAvailabilityImage = availability.data();
-    check(cupti_.PmSamplingGetCounterAvailability(&available), "availability");
+    call(cupti_.PmSamplingGetCounterAvailability, available, "availability");
     metrics_.assign(kPmImageMetrics, kPmImageMetrics + which.metrics);
-    check(config_.build(chip, availability, metrics_, CUPTI_PROFILER_TYPE_PM_SAMPLING), "config");
+    check_cupti(config_.build(chip, availability, metrics_, CUPTI_PROFILER_TYPE_PM_SAMPLING), "config");
     values_.resize(metrics_.size());
-    auto enable = RANGEFINDER_CUPTI_PARAMS(PmSampling_Enable);
-    check(cupti_.PmSamplingEnable(&enable), "cuptiPmSamplingEnable");
-    sampler_ = enable.pPmSamplingObject;
+    sampler_ = call(cupti_.PmSamplingEnable, RANGEFINDER_CUPTI_PARAMS(PmSampling_Enable), "enable")
+                   .pPmSamplingObject;
     auto set = RANGEFINDER_CUPTI_PARAMS(PmSampling_SetConfig);
-    set.pPmSamplingObject = sampler_;
     set.configSize = config_.image().size();
     set.pConfig = config_.image().data();
     set.hardwareBufferSize = which.hardware_mib << 20;
     set.samplingInterval = interval_ns;
     set.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
     set.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
-    check(cupti_.PmSamplingSetConfig(&set), "cuptiPmSamplingSetConfig");
+    call(cupti_.PmSamplingSetConfig, set, "configuration");
     auto size = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataSize);
-    size.pPmSamplingObject = sampler_;
     size.pMetricNames = metrics_.data();
     size.numMetrics = metrics_.size();
     const auto bytes_of = [&](std::size_t samples) {
       size.maxSamples = static_cast<std::uint32_t>(samples);
-      check(cupti_.PmSamplingGetCounterDataSize(&size), "cuptiPmSamplingGetCounterDataSize");
-      return size.counterDataSize;
+      return call(cupti_.PmSamplingGetCounterDataSize, size, "size").counterDataSize;
     };
     sample_bytes_ = bytes_of(2) - bytes_of(1);
     head_bytes_ = bytes_of(1) - sample_bytes_;
@@ -125,18 +112,14 @@ class Sampling {
   Sampling& operator=(const Sampling&) = delete;
 
   Tally run(double seconds) {
-    auto start = RANGEFINDER_CUPTI_PARAMS(PmSampling_Start);
-    start.pPmSamplingObject = sampler_;
-    check(cupti_.PmSamplingStart(&start), "cuptiPmSamplingStart");
+    call(cupti_.PmSamplingStart, RANGEFINDER_CUPTI_PARAMS(PmSampling_Start), "start");
     const auto begin = Clock::now();
-    while (since_us(begin) < seconds * 1e6) {
+    while (us_since(begin) < seconds * 1e6) {
       std::this_thread::sleep_for(std::chrono::milliseconds(which_.period_ms));
       bool more = true;
       for (int round = 0; more && round < 16; ++round) more = decode();
     }
-    auto stop = RANGEFINDER_CUPTI_PARAMS(PmSampling_Stop);
-    stop.pPmSamplingObject = sampler_;
-    check(cupti_.PmSamplingStop(&stop), "cuptiPmSamplingStop");
+    call(cupti_.PmSamplingStop, RANGEFINDER_CUPTI_PARAMS(PmSampling_Stop), "stop");
     return tally_;
   }
 
@@ -145,31 +128,44 @@ class Sampling {
   void keep_image(const char* path) { kept_image_ = path; }
 
  private:
+  /// `params` of this sampler, and of its image.
+  template <typename Params>
+  Params own(Params params) {
+    if constexpr (requires { params.pPmSamplingObject; }) params.pPmSamplingObject = sampler_;
+    if constexpr (requires { params.pCounterDataImage; }) {
+      params.pCounterDataImage = image_.data();
+      params.counterDataImageSize = image_.size();
+    }
+    return params;
+  }
+
+  /// Returns what `function` wrote.
+  template <typename Params>
+  Params call(CUptiResult (*function)(Params*), Params params, const char* what) {
+    params = own(params);
+    check_cupti(function(&params), what);
+    return params;
+  }
+
   void initialize() {
     auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterDataImage_Initialize);
-    params.pPmSamplingObject = sampler_;
     params.counterDataSize = image_.size();
     params.pCounterData = image_.data();
-    check(cupti_.PmSamplingCounterDataImageInitialize(&params), "cuptiPmSamplingCounterDataImageInitialize");
+    call(cupti_.PmSamplingCounterDataImageInitialize, params, "image");
     done_ = 0;
   }
 
   bool decode() {
     const auto begin = Clock::now();
-    auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_DecodeData);
-    params.pPmSamplingObject = sampler_;
-    params.pCounterDataImage = image_.data();
-    params.counterDataImageSize = image_.size();
+    auto params = own(RANGEFINDER_CUPTI_PARAMS(PmSampling_DecodeData));
     const CUptiResult r = cupti_.PmSamplingDecodeData(&params);
-    tally_.decode_us += since_us(begin);
+    tally_.decode_us += us_since(begin);
     ++tally_.decodings;
     if (r != CUPTI_SUCCESS || params.overflow != 0) ++tally_.overflows;
     const bool full = params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
     tally_.filled += full ? 1 : 0;
-    auto info = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataInfo);
-    info.pCounterDataImage = image_.data();
-    info.counterDataImageSize = image_.size();
-    check(cupti_.PmSamplingGetCounterDataInfo(&info), "cuptiPmSamplingGetCounterDataInfo");
+    const auto info = call(cupti_.PmSamplingGetCounterDataInfo,
+                           RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataInfo), "info");
     for (; done_ < info.numCompletedSamples; ++done_) take(done_);
     if (kept_image_ != nullptr && done_ > 0) {
       std::ofstream file(kept_image_, std::ios::binary);
@@ -193,22 +189,19 @@ class Sampling {
       }
     }
     if (which_.emptying == Emptying::when_full && (full || done_ > which_.image / 2)) initialize();
-    tally_.empty_us += since_us(emptying);
+    tally_.empty_us += us_since(emptying);
     return full;
   }
 
   void take(std::size_t index) {
     const auto begin = Clock::now();
     auto at = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterData_GetSampleInfo);
-    at.pPmSamplingObject = sampler_;
-    at.pCounterDataImage = image_.data();
-    at.counterDataImageSize = image_.size();
     at.sampleIndex = index;
-    check(cupti_.PmSamplingCounterDataGetSampleInfo(&at), "cuptiPmSamplingCounterDataGetSampleInfo");
+    at = call(cupti_.PmSamplingCounterDataGetSampleInfo, at, "sample");
     const auto evaluating = Clock::now();
     tally_.info_us += std::chrono::duration<double, std::micro>(evaluating - begin).count();
     if (config_.evaluate(image_, index, values_) != CUPTI_SUCCESS) ++tally_.unvalued;
-    tally_.evaluate_us += since_us(evaluating);
+    tally_.evaluate_us += us_since(evaluating);
     const auto start_ns = static_cast<std::int64_t>(at.startTimestamp);
     if (last_ns_ != 0 && start_ns - last_ns_ > interval_ns_ / 2) {
       const double gap_ns = static_cast<double>(start_ns - last_ns_);
@@ -254,7 +247,7 @@ void print(const Case& which, std::size_t bytes, const Tally& t) {
 
 /// Copies of 64 MiB, one after the other, until told to stop.
 void keep_busy(const std::atomic<bool>& busy) {
-  char *from = nullptr, *to = nullptr;
+  void *from = nullptr, *to = nullptr;
   constexpr std::size_t kBytes = std::size_t{64} << 20;
   check(cudaMalloc(&from, kBytes), "cudaMalloc");
   check(cudaMalloc(&to, kBytes), "cudaMalloc");
@@ -269,22 +262,17 @@ void keep_busy(const std::atomic<bool>& busy) {
 
 int main(int argc, char** argv) {
   const double interval_us = argc > 1 ? std::atof(argv[1]) : 20, seconds = argc > 2 ? std::atof(argv[2]) : 1;
-  check(cudaFree(nullptr), "pm_decode: no GPU");
-  const CuptiLibrary& library = cupti_or_exit();
-  rangefinder::preload_counter_library(library);
-  auto init = RANGEFINDER_CUPTI_PARAMS(Profiler_Initialize);
-  check(library.functions.ProfilerInitialize(&init), "cuptiProfilerInitialize");
-  auto chip = RANGEFINDER_CUPTI_PARAMS(Device_GetChipName);
-  check(library.functions.DeviceGetChipName(&chip), "cuptiDeviceGetChipName");
+  const CuptiLibrary& library = counters_or_exit();
+  const std::string chip = chip_name(library.functions);
   std::atomic<bool> busy{true};
   std::thread load(keep_busy, std::cref(busy));
   std::printf(
       "# %s, every %.0f us; times in us a sample\nmetrics  image period emptying    MiB B/smpl |  samples "
       "decode  info  eval  empty"
       "    sum | decod  full ovf | holes missing longest | written past the samples\n",
-      chip.pChipName, interval_us);
+      chip.c_str(), interval_us);
   for (const Case& which : kCases) {
-    Sampling sampling(library, chip.pChipName, which, static_cast<std::uint32_t>(interval_us * 1e3));
+    Sampling sampling(library, chip, which, static_cast<std::uint32_t>(interval_us * 1e3));
     if (argc > 3 && &which == kCases) sampling.keep_image(argv[3]);
     print(which, sampling.bytes_a_sample(), sampling.run(seconds));
   }

@@ -7,7 +7,6 @@
 //
 // us per sample, median of the rounds and their range; in each round the three alternate.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -18,31 +17,27 @@
 #include "profiler/counters/metrics/metric_config.h"
 #include "profiler/counters/metrics/prepared_metrics.h"
 #include "profiler/counters/sampling/pm_values.h"
-#include "tests/experiments/bench_cupti.h"
+#include "tests/experiments/experiment.h"
 #include "tests/pm_image.h"
 
 namespace {
 
 using namespace rangefinder;
+using bench::fail;
 using test::kPmImageMetrics;
 
-[[noreturn]] void fail(const std::string& reason) {
-  std::fprintf(stderr, "pm_evaluate: %s\n", reason.c_str());
-  std::exit(3);
-}
-
 double us_a_sample(std::size_t samples, const std::function<bool(std::size_t)>& evaluate) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < samples; ++i) {
-    if (!evaluate(i)) fail("a sample has no values");
-  }
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() /
-         static_cast<double>(samples);
+  const double us = bench::us_of([&] {
+    for (std::size_t i = 0; i < samples; ++i) {
+      if (!evaluate(i)) fail("a sample has no values");
+    }
+  });
+  return us / static_cast<double>(samples);
 }
 
-void print(const char* way, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  std::printf("%-40s %6.2f (%.2f to %.2f)\n", way, times[times.size() / 2], times.front(), times.back());
+void print(const char* way, const std::vector<double>& times) {
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  std::printf("%-40s %6.2f (%.2f to %.2f)\n", way, bench::median(times), *least, *most);
 }
 
 }  // namespace

@@ -16,16 +16,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/bench/cupti_alone.h"
-#include "tests/experiments/bench_cupti.h"
+#include "tests/experiments/experiment.h"
 #include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/kernels.h"
@@ -33,11 +30,14 @@
 namespace rangefinder {
 namespace {
 
-using bench::check_cupti;
 using probe::check;
 
 constexpr std::uint64_t kKernelNs = 5'000;
 constexpr std::chrono::milliseconds kHalf{2};
+const bench::Calls kLaunchCalls{
+    CUPTI_CB_DOMAIN_DRIVER_API,
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx}};
+const bench::Calls kSyncCalls{CUPTI_CB_DOMAIN_DRIVER_API, {CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize}};
 
 struct Options {
   std::vector<std::string> toggle{"launch", "sync", "kinds"};
@@ -69,44 +69,27 @@ void CUPTIAPI on_call(void* ids, CUpti_CallbackDomain domain, CUpti_CallbackId c
 class Toggled {
  public:
   Toggled(const CuptiFunctions& cupti, Ids& ids, const Options& options)
-      : cupti_(cupti), ids_(ids), options_(options) {
-    check_cupti(bench::throw_records_away(cupti_), "buffers");
+      : tool_(cupti, on_call, &ids), options_(options) {
     if (options_.toggles("subscribe")) return;
-    subscribe();
-    if (!options_.toggles("launch")) launches(true);
-    if (!options_.toggles("sync")) syncs(true);
-    if (!options_.toggles("kinds")) kinds(true);
+    tool_.subscribe();
+    if (!options_.toggles("launch")) tool_.callbacks(true, kLaunchCalls);
+    if (!options_.toggles("sync")) tool_.callbacks(true, kSyncCalls);
+    if (!options_.toggles("kinds")) tool_.kernels(true);
   }
 
   /// With "subscribe" all callbacks are switched, whatever else is named.
   void turn(bool on) {
     const bool all = options_.toggles("subscribe");
-    if (on && all) subscribe();
-    if (all || options_.toggles("kinds")) kinds(on);
-    if (all || options_.toggles("launch")) launches(on);
-    if (all || options_.toggles("sync")) syncs(on);
-    if (!on && all) check_cupti(cupti_.Unsubscribe(subscriber_), "unsubscribe");
+    if (on && all) tool_.subscribe();
+    if (all || options_.toggles("kinds")) tool_.kernels(on);
+    if (all || options_.toggles("launch")) tool_.callbacks(on, kLaunchCalls);
+    if (all || options_.toggles("sync")) tool_.callbacks(on, kSyncCalls);
+    if (!on && all) tool_.unsubscribe();
   }
 
  private:
-  void subscribe() { check_cupti(bench::subscribe(cupti_, subscriber_, on_call, &ids_), "subscribe"); }
-  void call(bool on, CUpti_CallbackId cbid) {
-    check_cupti(cupti_.EnableCallback(on ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, cbid), "callback");
-  }
-  void launches(bool on) {
-    call(on, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
-    call(on, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
-  }
-  void syncs(bool on) { call(on, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize); }
-  void kinds(bool on) {
-    const CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-    check_cupti(on ? cupti_.ActivityEnable(kind) : cupti_.ActivityDisable(kind), "kind");
-  }
-
-  const CuptiFunctions& cupti_;
-  Ids& ids_;
+  bench::CuptiAlone tool_;
   const Options& options_;
-  CUpti_SubscriberHandle subscriber_ = nullptr;
 };
 
 /// The application: launches and waits.
@@ -158,19 +141,6 @@ class Storm {
   std::thread thread_;
 };
 
-double median_us(std::vector<double>& values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
-template <typename Step>
-double took_us(const Step& step) {
-  const auto begin = std::chrono::steady_clock::now();
-  step();
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
-}
-
 nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& options) {
   Ids ids;
   Toggled toggled(cupti, ids, options);
@@ -180,7 +150,7 @@ nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& optio
   std::vector<double> on_us, off_us;
   bool before = false;
   for (unsigned round = 0; round < options.rounds; ++round) {
-    storm.outside(options.on_outside, [&] { on_us.push_back(took_us([&] { toggled.turn(true); })); });
+    storm.outside(options.on_outside, [&] { on_us.push_back(bench::us_of([&] { toggled.turn(true); })); });
     ids.launches = ids.repeated = 0;
     std::this_thread::sleep_for(kHalf);
     const std::uint64_t launches = ids.launches, same = ids.repeated;
@@ -190,7 +160,7 @@ nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& optio
     if (stuck && first < 0) first = static_cast<int>(round);
     changes += stuck != before;
     before = stuck;
-    storm.outside(options.off_outside, [&] { off_us.push_back(took_us([&] { toggled.turn(false); })); });
+    storm.outside(options.off_outside, [&] { off_us.push_back(bench::us_of([&] { toggled.turn(false); })); });
     std::this_thread::sleep_for(kHalf);
   }
   return {{"toggle", options.toggle},
@@ -202,8 +172,8 @@ nlohmann::ordered_json measure(const CuptiFunctions& cupti, const Options& optio
           {"repeated", repeated},
           {"first", first},
           {"changes", changes},
-          {"on_us", median_us(on_us)},
-          {"off_us", median_us(off_us)}};
+          {"on_us", bench::median(on_us)},
+          {"off_us", bench::median(off_us)}};
 }
 
 }  // namespace
@@ -221,8 +191,7 @@ int main(int argc, char** argv) {
   arguments.number("--ahead", options.ahead);
   arguments.number("--rounds", options.rounds);
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
-  check(cudaFree(nullptr), "context");
-  const CuptiLibrary& cupti = bench::cupti_or_exit();
-  std::printf("%s\n", measure(cupti.functions, options).dump().c_str());
+  probe::require_gpu();
+  bench::print_line(measure(bench::cupti_or_exit().functions, options));
   return 0;
 }

@@ -12,8 +12,6 @@
 // time of a flush.
 #include <cupti_driver_cbid.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -22,16 +20,13 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/cupti_alone.h"
-#include "tests/experiments/bench_cupti.h"
+#include "tests/experiments/experiment.h"
 #include "workloads/arguments.h"
 #include "workloads/probes/cuda_check.h"
 #include "workloads/probes/jit_module.h"
 
 namespace rangefinder {
 namespace {
-
-using bench::check_cupti;
 
 struct Launch {
   std::string wanted;
@@ -52,20 +47,16 @@ struct Trial {
 Trial* trial = nullptr;  // buffer callbacks have no user pointer
 
 void flush() {
-  const auto begin = std::chrono::steady_clock::now();
-  if (trial->cupti.ActivityFlushAll(0) != CUPTI_SUCCESS)
-    std::fprintf(stderr, "unloaded_names: flush failed\n");
-  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-  trial->flush_us.push_back(took.count());
+  trial->flush_us.push_back(bench::us_of([] {
+    if (trial->cupti.ActivityFlushAll(0) != CUPTI_SUCCESS)
+      std::fprintf(stderr, "unloaded_names: flush failed\n");
+  }));
 }
 
 void add(const CUpti_ActivityKernel10& kernel) {
   ++trial->records;
   const auto at = trial->launches.find(kernel.correlationId);
-  if (at == trial->launches.end()) {
-    ++trial->without;
-    return;
-  }
+  if (at == trial->launches.end()) return void(++trial->without);
   if (kernel.name == at->second.symbol) ++trial->same_pointer;
   if (kernel.name != nullptr && at->second.wanted == kernel.name) return;
   ++trial->wrong;
@@ -101,17 +92,11 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
 }
 
 void enable() {
-  const CuptiFunctions& cupti = trial->cupti;
-  CUpti_SubscriberHandle subscriber = nullptr;
-  check_cupti(cupti.ActivityRegisterCallbacks(bench::on_buffer_requested, on_completed), "buffers");
-  check_cupti(bench::subscribe(cupti, subscriber, on_call, nullptr), "subscribe");
-  check_cupti(
-      cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel),
-      "launches");
-  check_cupti(cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                                   CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING),
-              "modules");
-  check_cupti(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "kernels");
+  bench::CuptiAlone tool(trial->cupti, on_call, nullptr, on_completed);
+  tool.subscribe();
+  tool.callbacks(true, {CUPTI_CB_DOMAIN_DRIVER_API, {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}});
+  tool.callbacks(true, {CUPTI_CB_DOMAIN_RESOURCE, {CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING}});
+  tool.kernels(true);
 }
 
 void run(unsigned modules) {
@@ -129,8 +114,6 @@ void run(unsigned modules) {
 }
 
 nlohmann::ordered_json outcome() {
-  std::vector<double>& took = trial->flush_us;
-  std::nth_element(took.begin(), took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2), took.end());
   return {{"flush", trial->flush},
           {"library", trial->as_library},
           {"launches", trial->launches.size()},
@@ -140,7 +123,7 @@ nlohmann::ordered_json outcome() {
           {"wrong_symbols", trial->wrong_symbols},
           {"same_pointer", trial->same_pointer},
           {"unloads", trial->unloads},
-          {"flush_us", took[took.size() / 2]},
+          {"flush_us", bench::median(trial->flush_us)},
           {"examples", trial->examples}};
 }
 
@@ -157,11 +140,10 @@ int main(int argc, char** argv) {
   arguments.number("--modules", modules, "", 1u, 99'999u);
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
   probe::require_gpu();
-  const CuptiLibrary& cupti = bench::cupti_or_exit();
-  here.cupti = cupti.functions;
+  here.cupti = bench::cupti_or_exit().functions;
   trial = &here;
   enable();
   run(modules);
-  std::printf("%s\n", outcome().dump().c_str());
+  bench::print_line(outcome());
   return 0;
 }
