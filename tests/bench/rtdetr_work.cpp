@@ -35,9 +35,31 @@ void* filled_memory(ElementType element, std::size_t bytes) {
   return memory;
 }
 
-Work work_of(const ConvolutionShape& shape, const Settings& settings, const Memory& memory) {
-  ConvolutionArgs args;
+/// What both kinds of layers have in common.
+template <typename Args>
+Args args_of(Activation activation, const Settings& settings, const Memory& memory) {
+  Args args;
   args.element = settings.element;
+  args.bias = static_cast<const float*>(memory.bias);
+  args.activation = activation;
+  args.workspace = {memory.workspace, kWorkspaceBytes};
+  args.may_start_early = settings.may_start_early;
+  return args;
+}
+
+template <auto launch, typename Args>
+auto launcher(const Args& args, const Memory& memory) {
+  return [args, &memory](std::size_t offset, int tile, int splits, cudaStream_t stream) {
+    Args placed = args;
+    placed.weight = static_cast<const char*>(memory.weight) + offset;
+    placed.tile = tile;
+    placed.splits_k = splits;
+    return launch(placed, stream);
+  };
+}
+
+Work work_of(const ConvolutionShape& shape, const Settings& settings, const Memory& memory) {
+  auto args = args_of<ConvolutionArgs>(shape.activation, settings, memory);
   args.images = settings.batch;
   const int input_extent = shape.extent * shape.stride;
   args.input = {memory.input, input_extent, input_extent, shape.channels};
@@ -47,21 +69,10 @@ Work work_of(const ConvolutionShape& shape, const Settings& settings, const Memo
   if (shape.has_addend)
     args.upsampled_addend = {memory.residual, shape.extent / 2, shape.extent / 2, shape.outputs};
   args.output = {memory.output, shape.extent, shape.extent, shape.outputs};
-  args.bias = static_cast<const float*>(memory.bias);
   args.kernel_size = shape.kernel_size;
   args.stride = shape.stride;
-  args.activation = shape.activation;
-  args.workspace = {memory.workspace, kWorkspaceBytes};
-  args.may_start_early = settings.may_start_early;
   const double depth = shape.kernel_size * shape.kernel_size * shape.channels + shape.second_channels;
   const double pixels = static_cast<double>(settings.batch) * shape.extent * shape.extent;
-  const auto launch = [args, &memory](std::size_t offset, int tile, int splits, cudaStream_t stream) {
-    ConvolutionArgs placed = args;
-    placed.weight = static_cast<const char*>(memory.weight) + offset;
-    placed.tile = tile;
-    placed.splits_k = splits;
-    return launch_convolution(placed, stream);
-  };
   const std::size_t bytes = element_bytes(settings.element);
   return {shape.name,
           true,
@@ -70,30 +81,18 @@ Work work_of(const ConvolutionShape& shape, const Settings& settings, const Memo
           static_cast<std::size_t>(depth) * static_cast<std::size_t>(shape.outputs) * bytes,
           static_cast<std::size_t>(pixels) * static_cast<std::size_t>(shape.outputs) * bytes,
           settings.element,
-          launch};
+          launcher<launch_convolution>(args, memory)};
 }
 
 Work work_of(const LinearShape& shape, const Settings& settings, const Memory& memory) {
-  GemmArgs args;
-  args.element = settings.element;
+  auto args = args_of<GemmArgs>(shape.activation, settings, memory);
   args.output_element = shape.output_is_fp32 ? ElementType::fp32 : settings.element;
   args.rows = shape.rows * settings.batch;
   args.columns = shape.columns;
   args.depth = shape.depth;
   args.input = memory.input;
-  args.bias = static_cast<const float*>(memory.bias);
   if (shape.has_residual) args.residual = memory.residual;
   args.output = memory.output;
-  args.activation = shape.activation;
-  args.workspace = {memory.workspace, kWorkspaceBytes};
-  args.may_start_early = settings.may_start_early;
-  const auto launch = [args, &memory](std::size_t offset, int tile, int splits, cudaStream_t stream) {
-    GemmArgs placed = args;
-    placed.weight = static_cast<const char*>(memory.weight) + offset;
-    placed.tile = tile;
-    placed.splits_k = splits;
-    return launch_gemm(placed, stream);
-  };
   const std::size_t elements = static_cast<std::size_t>(args.rows) * static_cast<std::size_t>(shape.columns);
   return {shape.name,
           false,
@@ -103,7 +102,7 @@ Work work_of(const LinearShape& shape, const Settings& settings, const Memory& m
               element_bytes(settings.element),
           elements * element_bytes(args.output_element),
           args.output_element,
-          launch};
+          launcher<launch_gemm>(args, memory)};
 }
 
 }  // namespace

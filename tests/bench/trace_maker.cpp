@@ -15,6 +15,8 @@ constexpr std::uint32_t kThread = 4711;
 constexpr std::uint32_t kContext = 1, kStream = 7;
 constexpr std::size_t kBufferRecords = 8'192;  // GPU records arrive in whole buffers
 constexpr std::size_t kWriteBytes = std::size_t{4} << 20;
+constexpr std::uint64_t kSegmentBytes = std::uint64_t{256} << 20;
+constexpr std::uint32_t kKernelNames = 200;
 constexpr std::uint32_t kFanOut = 5;
 constexpr std::uint32_t kConfigs = 64;
 
@@ -74,11 +76,7 @@ template <typename Record>
 void TraceMaker::put(const Record& record) {
   write_line(text_, record);
   ++lines_;
-  if (text_.size() < kWriteBytes) return;
-  file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
-  segment_written_ += text_.size();
-  bytes_ += text_.size();
-  text_.clear();
+  if (text_.size() >= kWriteBytes) write_text();
 }
 
 template <typename Record>
@@ -101,7 +99,7 @@ void TraceMaker::begin_segment() {
   put(ContextRecord{kContext, 0, kStream, false});
   put(ThreadRecord{kThread, "model"});
   for (const Module& module : modules_) put(module.path);
-  for (std::uint32_t i = 1; i <= options_.kernel_names; ++i) {
+  for (std::uint32_t i = 1; i <= kKernelNames; ++i) {
     const std::string name_text = "void op" + std::to_string(i) + "<float, 4>(float*, int)";
     put(KernelNameRecord{i, "_Z2op" + std::to_string(i), name_text, "own", "no known pattern"});
   }
@@ -115,28 +113,33 @@ void TraceMaker::begin_segment() {
   }
 }
 
-void TraceMaker::end_segment() {
-  put(FlushRecord{host_ns_, events_, {}});
+void TraceMaker::write_text() {
   file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
+  segment_written_ += text_.size();
   bytes_ += text_.size();
   text_.clear();
+}
+
+void TraceMaker::end_segment() {
+  write_text();
   file_.close();
   if (!file_) throw std::runtime_error("cannot write into " + options_.out);
   ++segment_;
 }
 
+void TraceMaker::launch(const char* api, TimeNs took_ns, std::uint32_t path, std::uint64_t range) {
+  ++correlation_;
+  event("launch",
+        LaunchRecord{{host_ns_, host_ns_ + took_ns, kThread, path, range}, api, correlation_, kContext, 0});
+}
+
 void TraceMaker::launch_kernel(std::uint32_t path, std::uint64_t range) {
   const std::uint64_t n = launched_++;
-  ++correlation_;
-  event("launch", LaunchRecord{{host_ns_, host_ns_ + 2'500, kThread, path, range},
-                               n % 4 == 0 ? "cuLaunchKernelEx" : "cuLaunchKernel",
-                               correlation_,
-                               kContext,
-                               0});
+  launch(n % 4 == 0 ? "cuLaunchKernelEx" : "cuLaunchKernel", 2'500, path, range);
   KernelRecord kernel;
   kernel.work = {std::max(gpu_ns_, host_ns_ + 4'000), 0, 0, kContext, kStream, correlation_, path, range};
   kernel.work.end_ns = kernel.work.start_ns + 1'200 + static_cast<TimeNs>(spread(path * 64 + n % 8, 20'000));
-  kernel.name = 1 + static_cast<std::uint32_t>(spread(path * 8 + n % 3, options_.kernel_names));
+  kernel.name = 1 + static_cast<std::uint32_t>(spread(path * 8 + n % 3, kKernelNames));
   kernel.config = 1 + static_cast<std::uint32_t>(spread(path + n % 5, kConfigs));
   gpu_ns_ = kernel.work.end_ns + 600;
   host_ns_ += 3'200;
@@ -144,12 +147,7 @@ void TraceMaker::launch_kernel(std::uint32_t path, std::uint64_t range) {
 }
 
 void TraceMaker::copy(bool to_device) {
-  ++correlation_;
-  event("launch", LaunchRecord{{host_ns_, host_ns_ + 3'000, kThread, 0, 0},
-                               to_device ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync",
-                               correlation_,
-                               kContext,
-                               0});
+  launch(to_device ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", 3'000, 0, 0);
   MemcpyRecord copy;
   copy.work = {std::max(gpu_ns_, host_ns_ + 4'000), 0, 0, kContext, kStream, correlation_};
   copy.bytes = to_device ? 4'915'200 : 96'000;
@@ -210,9 +208,7 @@ void TraceMaker::end_trace() {
   end_.own_cost.bytes_written = bytes_;
   put(FlushRecord{host_ns_, events_, {}});
   put(end_);
-  file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
-  file_.close();
-  if (!file_) throw std::runtime_error("cannot write into " + options_.out);
+  end_segment();
 }
 
 void TraceMaker::make() {
@@ -220,7 +216,8 @@ void TraceMaker::make() {
   while (launched_ < options_.kernels) {
     iterate();
     if (waiting_kernels_.size() >= kBufferRecords) flush_gpu_records();
-    if (segment_written_ < options_.segment_bytes) continue;
+    if (segment_written_ < kSegmentBytes) continue;
+    put(FlushRecord{host_ns_, events_, {}});
     end_segment();
     begin_segment();
   }

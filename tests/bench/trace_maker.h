@@ -24,8 +24,6 @@ namespace rangefinder::bench {
 struct TraceMakerOptions {
   std::uint64_t kernels = 1'000'000;
   std::uint32_t paths = 500;
-  std::uint32_t kernel_names = 200;
-  std::uint64_t segment_bytes = std::uint64_t{256} << 20;
   std::string out;
 };
 
@@ -44,10 +42,12 @@ class TraceMaker {
   void plan();
   void iterate();
   void run_module(std::size_t module);
+  void launch(const char* api, TimeNs took_ns, std::uint32_t path, std::uint64_t range);
   void launch_kernel(std::uint32_t path, std::uint64_t range);
   void copy(bool to_device);
   void flush_gpu_records();
   void begin_segment();
+  void write_text();
   void end_segment();
   void end_trace();
   template <typename Record>

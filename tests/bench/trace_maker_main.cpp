@@ -15,11 +15,10 @@ int main(int argc, char** argv) {
     if (option == "--kernels") options.kernels = std::strtoull(argv[i + 1], nullptr, 10);
     if (option == "--paths")
       options.paths = static_cast<std::uint32_t>(std::strtoul(argv[i + 1], nullptr, 10));
-    if (option == "--segment-mb") options.segment_bytes = std::strtoull(argv[i + 1], nullptr, 10) << 20;
     if (option == "--out") options.out = argv[i + 1];
   }
-  if (options.out.empty() || options.kernels == 0 || options.paths == 0 || options.segment_bytes == 0) {
-    std::fprintf(stderr, "usage: %s [--kernels N] [--paths N] [--segment-mb N] --out DIR\n", argv[0]);
+  if (options.out.empty() || options.kernels == 0 || options.paths == 0) {
+    std::fprintf(stderr, "usage: %s [--kernels N] [--paths N] --out DIR\n", argv[0]);
     return 2;
   }
   try {
