@@ -128,12 +128,18 @@ def to_compare(kernel, alone, footprint):
     return names
 
 
-def compare(kernels, footprints):
-    """Prints the rows; returns (difference in percent of all values, missed, kernels compared, names of kernels)."""
-    offs, missed, compared, names = {name: [] for name in METRICS}, 0, 0, set()
-    calls = {}
+class Result:
+    """Differences in percent by metric, values missed, kernels compared, names of kernels."""
+
+    def __init__(self):
+        self.offs, self.missed, self.compared, self.names = {name: [] for name in METRICS}, 0, 0, set()
+
+
+def compare(kernels, footprints, result):
+    """Prints the rows."""
+    calls = collections.defaultdict(list)
     for kernel in kernels:
-        calls.setdefault(kernel.path, []).append(kernel)
+        calls[kernel.path].append(kernel)
     for path, rows in calls.items():
         if path not in footprints:
             continue
@@ -141,21 +147,20 @@ def compare(kernels, footprints):
         alone = len(rows) == 1 or (path.startswith("known_bytes") and len({row.mangled for row in rows}) == 1)
         for kernel in rows:
             chosen = to_compare(kernel, alone, footprints[path])
-            compared += 1 if chosen else 0
+            result.compared += bool(chosen)
             for name in chosen:
                 theirs, ours = kernel.ncu[name], kernel.values[name]
                 median = statistics.median(theirs)
                 off = float("nan") if ours is None else 100 * (ours / median - 1)
                 good = ours is not None and (abs(off) <= MAX_PERCENT or min(theirs) <= ours <= max(theirs))
-                missed += 0 if good else 1
-                offs[name].append(abs(off))
-                names.add(kernel.mangled)
+                result.missed += not good
+                result.offs[name].append(abs(off))
+                result.names.add(kernel.mangled)
                 shown = f"{path.split('/', 1)[1]}: {short_name(kernel.shown)}"
                 print(f"{shown[:66]:66} {name.removesuffix('_bytes'):10} "
                       f"{'none' if ours is None else format(ours / 1e6, '.3f'):>12} {median / 1e6:12.3f} "
                       f"({min(theirs) / 1e6:.3f}, {max(theirs) / 1e6:.3f}) {off:+.2f} %  "
                       f"{'ok' if good else 'MISSED' + (f': {kernel.unmeasured}' if kernel.unmeasured else '')}")
-    return offs, missed, compared, names
 
 
 def main():
@@ -165,26 +170,20 @@ def main():
     parser.add_argument("--only", choices=("torch", "probes"))
     args = parser.parse_args()
     args.build = args.build.resolve()
-    missed = compared = 0
-    names, offs = set(), {name: [] for name in METRICS}
+    result = Result()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         print(f"MB; ours, ncu's median of {args.runs} runs (minimum, maximum), difference")
         for program in programs(args):
-            kernels, footprints = measure(args, program, folder)
-            found = compare(kernels, footprints)
-            missed, compared = missed + found[1], compared + found[2]
-            names |= found[3]
-            for name in METRICS:
-                offs[name] += found[0][name]
-    for name, values in offs.items():
+            compare(*measure(args, program, folder), result)
+    for name, values in result.offs.items():
         if values:
             print(f"{name}: {len(values)} values, difference {statistics.median(values):.2f} % median, "
                   f"{max(values):.2f} % maximum")
-    enough = len(names) >= MIN_KERNELS or args.only is not None
-    print(f"{compared} kernels of {len(names)} names, {missed} values missed"
+    enough = len(result.names) >= MIN_KERNELS or args.only is not None
+    print(f"{result.compared} kernels of {len(result.names)} names, {result.missed} values missed"
           f"{'' if enough else f'; at least {MIN_KERNELS} names are needed'}")
-    sys.exit(0 if missed == 0 and enough else 1)
+    sys.exit(0 if result.missed == 0 and enough else 1)
 
 
 if __name__ == "__main__":
