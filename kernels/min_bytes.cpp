@@ -62,12 +62,6 @@ std::uint64_t min_bytes(const PoolArgs& args) {
          view_bytes(args.element, args.images, args.output);
 }
 
-std::uint64_t min_bytes(const UpsampleConcatArgs& args) {
-  return view_bytes(args.element, args.images, args.coarse) +
-         view_bytes(args.element, args.images, args.fine) +
-         view_bytes(args.element, args.images, args.output);
-}
-
 std::uint64_t min_bytes(const LayerNormArgs& args) {
   const std::uint64_t row = product(args.channels, element_bytes(args.element));
   const std::uint64_t rows = product(args.rows) * row;

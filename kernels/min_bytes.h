@@ -21,7 +21,6 @@
 #include "kernels/preprocess/preprocess.h"
 #include "kernels/stem/stem.h"
 #include "kernels/top_k/top_k.h"
-#include "kernels/upsample_concat/upsample_concat.h"
 
 namespace rangefinder::kernels {
 
@@ -29,7 +28,6 @@ std::uint64_t min_bytes(const ConvolutionArgs& args);
 std::uint64_t min_bytes(const GemmArgs& args);
 std::uint64_t min_bytes(const StemArgs& args);
 std::uint64_t min_bytes(const PoolArgs& args);
-std::uint64_t min_bytes(const UpsampleConcatArgs& args);
 std::uint64_t min_bytes(const LayerNormArgs& args);
 std::uint64_t min_bytes(const AttentionArgs& args);
 /// Counts each value once; a sparse sampling of a large map may read fewer.

@@ -51,10 +51,4 @@ __device__ __forceinline__ void load_box(unsigned shared, const CUtensorMap& map
 #endif
 }
 
-__device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("prefetch.tensormap [%0];" ::"l"(reinterpret_cast<std::uint64_t>(&map)) : "memory");
-#endif
-}
-
 }  // namespace rangefinder::kernels

@@ -56,10 +56,6 @@ void bench_backbone(const Bench& bench) {
   PoolArgs mean{bench.element, bench.batch, bench.input(160, 256), bench.output(80, 256)};
   measure("average_pool 160x160x256", min_bytes(mean),
           [&](cudaStream_t s) { return launch_average_pool(mean, s); });
-  UpsampleConcatArgs concat{bench.element, bench.batch, bench.input(40, 256), bench.input(80, 256),
-                            bench.output(80, 512)};
-  measure("upsample_concat 80x80x512", min_bytes(concat),
-          [&](cudaStream_t s) { return launch_upsample_concat(concat, s); });
 }
 
 void bench_attention(const Bench& bench, int rows) {

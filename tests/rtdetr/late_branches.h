@@ -20,7 +20,6 @@ class LateBranches final : public Backend {
   void run(const kernels::ConvolutionArgs& args) override { launch(args); }
   void run(const kernels::GemmArgs& args) override { launch(args); }
   void run(const kernels::StemArgs& args) override { launch(args); }
-  void run(const kernels::UpsampleConcatArgs& args) override { launch(args); }
   void run(const kernels::LayerNormArgs& args) override { launch(args); }
   void run(const kernels::TopKArgs& args) override { launch(args); }
   void run(const kernels::GatherArgs& args) override { launch(args); }

@@ -15,7 +15,6 @@ class NoBackend final : public Backend {
   void run(const rangefinder::kernels::StemArgs&) override { refuse(); }
   void run_max_pool(const rangefinder::kernels::PoolArgs&) override { refuse(); }
   void run_average_pool(const rangefinder::kernels::PoolArgs&) override { refuse(); }
-  void run(const rangefinder::kernels::UpsampleConcatArgs&) override { refuse(); }
   void run(const rangefinder::kernels::LayerNormArgs&) override { refuse(); }
   void run(const rangefinder::kernels::AttentionArgs&, AttentionMode) override { refuse(); }
   void run(const rangefinder::kernels::DeformableAttentionArgs&, DeformableMode) override { refuse(); }

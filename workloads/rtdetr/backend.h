@@ -34,7 +34,6 @@ class Backend {
   virtual void run(const kernels::StemArgs& args) = 0;
   virtual void run_max_pool(const kernels::PoolArgs& args) = 0;
   virtual void run_average_pool(const kernels::PoolArgs& args) = 0;
-  virtual void run(const kernels::UpsampleConcatArgs& args) = 0;
   virtual void run(const kernels::LayerNormArgs& args) = 0;
   virtual void run(const kernels::AttentionArgs& args, AttentionMode mode) = 0;
   virtual void run(const kernels::DeformableAttentionArgs& args, DeformableMode mode) = 0;

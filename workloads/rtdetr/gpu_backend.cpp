@@ -115,10 +115,6 @@ void GpuBackend::run_average_pool(const kernels::PoolArgs& args) {
   check(kernels::launch_average_pool(args, state_->stream), "average pooling");
 }
 
-void GpuBackend::run(const kernels::UpsampleConcatArgs& args) {
-  check(kernels::launch_upsample_concat(args, state_->stream), "upsample and concat");
-}
-
 void GpuBackend::run(const kernels::LayerNormArgs& args) {
   check(kernels::launch_layer_norm(args, state_->stream), "layer norm");
 }

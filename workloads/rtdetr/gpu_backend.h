@@ -38,7 +38,6 @@ class GpuBackend final : public Backend {
   void run(const kernels::StemArgs& args) override;
   void run_max_pool(const kernels::PoolArgs& args) override;
   void run_average_pool(const kernels::PoolArgs& args) override;
-  void run(const kernels::UpsampleConcatArgs& args) override;
   void run(const kernels::LayerNormArgs& args) override;
   void run(const kernels::AttentionArgs& args, AttentionMode mode) override;
   void run(const kernels::DeformableAttentionArgs& args, DeformableMode mode) override;

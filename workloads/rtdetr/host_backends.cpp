@@ -22,7 +22,6 @@ class ReferenceBackend final : public Backend {
   void run(const kernels::StemArgs& args) override { kernels::stem_reference(args); }
   void run_max_pool(const kernels::PoolArgs& args) override { kernels::max_pool_reference(args); }
   void run_average_pool(const kernels::PoolArgs& args) override { kernels::average_pool_reference(args); }
-  void run(const kernels::UpsampleConcatArgs& args) override { kernels::upsample_concat_reference(args); }
   void run(const kernels::LayerNormArgs& args) override { kernels::layer_norm_reference(args); }
   void run(const kernels::AttentionArgs& args, AttentionMode) override { kernels::attention_reference(args); }
   void run(const kernels::DeformableAttentionArgs& args, DeformableMode) override {
@@ -60,7 +59,6 @@ class MeasuringBackend final : public Backend {
   void run(const kernels::StemArgs& args) override { add(args); }
   void run_max_pool(const kernels::PoolArgs& args) override { add(args); }
   void run_average_pool(const kernels::PoolArgs& args) override { add(args); }
-  void run(const kernels::UpsampleConcatArgs& args) override { add(args); }
   void run(const kernels::LayerNormArgs& args) override { add(args); }
   void run(const kernels::AttentionArgs& args, AttentionMode) override { add(args); }
   void run(const kernels::DeformableAttentionArgs& args, DeformableMode) override { add(args); }
