@@ -14,6 +14,16 @@ struct DeviceFacts {
   int shared_bytes_per_block = 0;  ///< the opt-in maximum of a kernel
 };
 
+/// Whether this build has native Hopper code for this device: wgmma, tensor maps, programmatic dependent
+/// launch. The code for 8.0 that the driver compiles for a later GPU has none of them.
+constexpr bool has_hopper_code(const DeviceFacts& facts) {
+#if defined(RANGEFINDER_KERNELS_FOR_90A)
+  return facts.compute_capability == 90;
+#else
+  return facts.compute_capability < 0;
+#endif
+}
+
 /// Facts of the current device. On failure `facts` is untouched.
 cudaError_t current_device_facts(DeviceFacts& facts);
 

@@ -7,26 +7,15 @@
 #include "kernels/attention/attention.h"
 #include "kernels/dependent_launch.cuh"
 #include "kernels/packed_elements.cuh"
+#include "kernels/warp_reduce.cuh"
 
 namespace rangefinder::kernels::attention_fp32 {
 
-constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kWarps = 4;
 constexpr int kQueries = 4;  // per warp
 constexpr int kBlockQueries = kWarps * kQueries;
 constexpr int kChunk = 64;  // keys in shared memory: two per lane
 constexpr float kLog2E = 1.4426950408889634f;
-
-__device__ __forceinline__ float warp_maximum(float value) {
-#pragma unroll
-  for (int lane = 16; lane > 0; lane /= 2) value = fmaxf(value, __shfl_xor_sync(kWholeWarp, value, lane));
-  return value;
-}
-__device__ __forceinline__ float warp_sum(float value) {
-#pragma unroll
-  for (int lane = 16; lane > 0; lane /= 2) value += __shfl_xor_sync(kWholeWarp, value, lane);
-  return value;
-}
 
 /// Rows [0, kRows) of `source` from `first` on; rows past `count` become zero.
 template <int kChannels, int kRows>

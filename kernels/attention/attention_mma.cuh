@@ -4,14 +4,15 @@
 // kernel at the end combines them.
 #pragma once
 
+#include "kernels/async_copy.cuh"
 #include "kernels/attention/attention.h"
 #include "kernels/dependent_launch.cuh"
 #include "kernels/packed_elements.cuh"
 #include "kernels/warp_matrix.cuh"
+#include "kernels/warp_reduce.cuh"
 
 namespace rangefinder::kernels::attention_mma {
 
-constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kTile = 16;         // queries per warp; keys per step
 constexpr int kSplits = 4;        // warps that share the keys of a query tile
 constexpr int kTilesPerWarp = 7;  // key tiles per warp and chunk: scores stay in registers
@@ -47,13 +48,10 @@ __device__ __forceinline__ void copy_rows(Element* shared, const Element* source
   for (int i = static_cast<int>(threadIdx.x); i < padded * kPacks; i += static_cast<int>(blockDim.x)) {
     const int row = i / kPacks;
     const int channel = i % kPacks * 8;
-    const unsigned target =
-        static_cast<unsigned>(__cvta_generic_to_shared(shared + row * kRowStep<kChannels> + channel));
-    const Element* const from = source + (row < count ? row : 0) * row_stride + channel;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
-                 "r"(row < count ? 16 : 0));
+    copy_chunk_async<CachedIn::l2>(shared_address(shared + row * kRowStep<kChannels> + channel),
+                                   source + (row < count ? row : 0) * row_stride + channel, row < count);
   }
-  asm volatile("cp.async.commit_group;");
+  commit_copies();
 }
 
 /// The queries of a warp as mma fragments; rows outside are zero.
@@ -99,9 +97,10 @@ __device__ __forceinline__ void compute_scores(Scores& score, const unsigned (&q
 #pragma unroll
       for (int step = 0; step < kChannels / 16; ++step) {
         unsigned key[4];
-        load_matrices<false>(key, keys + (first + lane_row) * kRowStep<kChannels> + step * 16 + lane_channel);
-        multiply(score[i][0], query[step], key[0], key[1], Element{});
-        multiply(score[i][1], query[step], key[2], key[3], Element{});
+        load_matrices(
+            key, shared_address(keys + (first + lane_row) * kRowStep<kChannels> + step * 16 + lane_channel));
+        multiply_add(Element{}, score[i][0], query[step], key[0], key[1]);
+        multiply_add(Element{}, score[i][1], query[step], key[2], key[3]);
       }
     }
     if (first + kTile <= count) continue;
@@ -124,8 +123,7 @@ __device__ __forceinline__ void exponentiate(Scores& score, Running<kChannels>& 
 #pragma unroll
       for (int part = 0; part < 4; ++part)
         greatest = fmaxf(greatest, score[i][part / 2][half * 2 + part % 2]);
-    greatest = fmaxf(greatest, __shfl_xor_sync(kWholeWarp, greatest, 1));
-    greatest = fmaxf(greatest, __shfl_xor_sync(kWholeWarp, greatest, 2));
+    greatest = group_maximum<1, 4>(greatest);
     // No key yet: subtract 0, so that -inf stays -inf and does not become NaN.
     const float base = greatest == __int_as_float(0xFF800000) ? 0.0f : greatest * scale;
     const float earlier = exp2_of(fmaf(running.greatest[half], scale, -base));
@@ -164,10 +162,10 @@ __device__ __forceinline__ void add_values(Running<kChannels>& running, const Sc
 #pragma unroll
     for (int step = 0; step < kChannels / 16; ++step) {
       unsigned value[4];
-      load_matrices<true>(value,
-                          values + (first + lane_row) * kRowStep<kChannels> + step * 16 + lane_channel);
-      multiply(running.sum[step * 2], weight, value[0], value[1], Element{});
-      multiply(running.sum[step * 2 + 1], weight, value[2], value[3], Element{});
+      load_matrices<true>(value, shared_address(values + (first + lane_row) * kRowStep<kChannels> +
+                                                step * 16 + lane_channel));
+      multiply_add(Element{}, running.sum[step * 2], weight, value[0], value[1]);
+      multiply_add(Element{}, running.sum[step * 2 + 1], weight, value[2], value[3]);
     }
   }
 }
@@ -178,8 +176,7 @@ __device__ __forceinline__ void store_partial(float* partial, Running<kChannels>
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    running.total[half] += __shfl_xor_sync(kWholeWarp, running.total[half], 1);
-    running.total[half] += __shfl_xor_sync(kWholeWarp, running.total[half], 2);
+    running.total[half] = group_sum<1, 4>(running.total[half]);
     float* const row = partial + (lane / 4 + half * 8) * kPartialStep<kChannels>;
 #pragma unroll
     for (int tile = 0; tile < kChannels / 8; ++tile)
@@ -261,12 +258,12 @@ __global__ void __launch_bounds__(kQueryTiles* kSplits * 32)
     if (start == 0)
       load_queries<Element, kChannels>(query, head_of(args.query), args.query.row_stride,
                                        first_query + warp / kSplits * kTile, args.queries);
-    asm volatile("cp.async.wait_group 1;");
+    wait_for_copies<1>();
     __syncthreads();
     Scores score;
     compute_scores<Element, kChannels>(score, query, keys, split, count);
     exponentiate(score, running, scale);
-    asm volatile("cp.async.wait_group 0;");
+    wait_for_copies<0>();
     __syncthreads();
     add_values<Element, kChannels>(running, score, values, split, count);
   }

@@ -6,26 +6,15 @@
 #include "kernels/attention/attention_arguments.h"
 #include "kernels/dependent_launch.cuh"
 #include "kernels/packed_elements.cuh"
+#include "kernels/warp_reduce.cuh"
 
 namespace rangefinder::kernels {
 namespace {
 
-constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kThreads = 256;
 constexpr int kTile = 64;     // queries, and keys, per block of products
 constexpr int kPart = 4;      // queries, and keys, per thread
 constexpr int kSumKeys = 32;  // keys in shared memory of a block of sums
-
-__device__ __forceinline__ float warp_maximum(float value) {
-#pragma unroll
-  for (int lane = 16; lane > 0; lane /= 2) value = fmaxf(value, __shfl_xor_sync(kWholeWarp, value, lane));
-  return value;
-}
-__device__ __forceinline__ float warp_sum(float value) {
-#pragma unroll
-  for (int lane = 16; lane > 0; lane /= 2) value += __shfl_xor_sync(kWholeWarp, value, lane);
-  return value;
-}
 
 template <typename Element>
 __device__ __forceinline__ const Element* head_of(const AttentionOperand& operand, const AttentionArgs& args,

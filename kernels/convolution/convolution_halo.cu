@@ -148,9 +148,9 @@ __global__ void __launch_bounds__(kThreads, 2)
   const unsigned weights = shared_address(shared);
   const unsigned patch = weights + Tile::kWeightBytes;
   float* const tile_sums = reinterpret_cast<float*>(shared + Tile::kWeightBytes);
-  allow_next_kernel();
+  allow_successor();
   load_weights<Tile>(gemm, weights, kOutputs);
-  wait_for_previous_kernel();
+  wait_for_predecessor();
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
     const Place place = place_of<Tile>(gemm, tile);
     load_patch<Tile>(gemm, patch, place);
@@ -179,8 +179,8 @@ cudaError_t launch_halo(const ImplicitGemm& gemm, cudaStream_t stream) {
   const int tiles = gemm.rows / gemm.pixels * across * down;
   const int max_blocks = 2 * gemm.multiprocessors;
   const unsigned blocks = static_cast<unsigned>(tiles < max_blocks ? tiles : max_blocks);
-  return launch_early(convolution_halo_kernel<Tile, kOutputs>, dim3(blocks), kThreads, Tile::kSharedBytes,
-                      stream, gemm.may_start_early, gemm, tiles);
+  return launch_kernel(gemm.may_start_early, convolution_halo_kernel<Tile, kOutputs>, blocks, kThreads,
+                       Tile::kSharedBytes, stream, gemm, tiles);
 }
 
 template <int kInputs, int kOutputs>

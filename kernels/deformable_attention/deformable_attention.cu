@@ -5,11 +5,11 @@
 #include "kernels/deformable_attention/sampling.cuh"
 #include "kernels/dependent_launch.cuh"
 #include "kernels/packed_elements.cuh"
+#include "kernels/warp_reduce.cuh"
 
 namespace rangefinder::kernels {
 namespace {
 
-constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kThreads = 128;
 constexpr int kGroups = 4;  // lane groups that share the samples of a query and head
 constexpr int kMaxOwned = kMaxSamples / kGroups;
@@ -18,22 +18,6 @@ template <typename Element>
 constexpr int kChannelLanes = kSampledHeadChannels / Packed<Element>::kCount;
 template <typename Element>
 constexpr int kLanes = kGroups* kChannelLanes<Element>;  // 16, or 32 in fp32
-
-/// Sum over the groups; every lane gets the result.
-template <typename Element>
-__device__ __forceinline__ float sum_of_groups(float value) {
-#pragma unroll
-  for (int step = kChannelLanes<Element>; step < kLanes<Element>; step *= 2)
-    value += __shfl_xor_sync(kWholeWarp, value, step);
-  return value;
-}
-template <typename Element>
-__device__ __forceinline__ float maximum_of_groups(float value) {
-#pragma unroll
-  for (int step = kChannelLanes<Element>; step < kLanes<Element>; step *= 2)
-    value = nan_or_maximum(value, __shfl_xor_sync(kWholeWarp, value, step));
-  return value;
-}
 
 // Multi-scale deformable attention: locations, softmax, bilinear samples and their sum in one pass.
 //
@@ -83,14 +67,14 @@ __global__ void __launch_bounds__(kThreads)
     greatest = nan_or_maximum(greatest, weight[i]);
   }
 
-  greatest = maximum_of_groups<Element>(greatest);
+  greatest = group_nan_or_maximum<kChannelLanes<Element>, kLanes<Element>>(greatest);
   float total = 0;
 #pragma unroll
   for (int i = 0; i < kMaxOwned; ++i) {
     weight[i] = i * kGroups + group < samples ? expf(weight[i] - greatest) : 0.0f;
     total += weight[i];
   }
-  const float share = 1.0f / sum_of_groups<Element>(total);
+  const float share = 1.0f / group_sum<kChannelLanes<Element>, kLanes<Element>>(total);
 
   const Element* const values = static_cast<const Element*>(args.value) +
                                 query / args.queries * args.value_image_stride + head * kSampledHeadChannels +
@@ -124,7 +108,8 @@ __global__ void __launch_bounds__(kThreads)
   }
   Packed<Element> packed;
 #pragma unroll
-  for (int c = 0; c < kCount; ++c) packed.element[c] = rounded<Element>(sum_of_groups<Element>(sum[c]));
+  for (int c = 0; c < kCount; ++c)
+    packed.element[c] = rounded<Element>(group_sum<kChannelLanes<Element>, kLanes<Element>>(sum[c]));
   if (is_item && group == 0)
     store_packed(static_cast<Element*>(args.output) + std::int64_t{item} * kSampledHeadChannels + channel,
                  packed);

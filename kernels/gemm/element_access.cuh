@@ -3,10 +3,8 @@
 // Loads and stores of eight adjacent elements as fp32, whole or in part, and the activations.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include "kernels/activation.h"
+#include "kernels/packed_elements.cuh"
 
 namespace rangefinder::kernels {
 
@@ -60,26 +58,6 @@ __device__ __forceinline__ void narrow(const float (&values)[kVector], __nv_bflo
   *reinterpret_cast<uint4*>(target) = raw;
 }
 
-__device__ __forceinline__ float to_float(float value) {
-  return value;
-}
-__device__ __forceinline__ float to_float(__half value) {
-  return __half2float(value);
-}
-__device__ __forceinline__ float to_float(__nv_bfloat16 value) {
-  return __bfloat162float(value);
-}
-
-__device__ __forceinline__ void from_float(float value, float& target) {
-  target = value;
-}
-__device__ __forceinline__ void from_float(float value, __half& target) {
-  target = __float2half_rn(value);
-}
-__device__ __forceinline__ void from_float(float value, __nv_bfloat16& target) {
-  target = __float2bfloat16_rn(value);
-}
-
 /// Loads the first `count` elements; the others stay zero.
 template <typename Element>
 __device__ __forceinline__ void widen_some(const Element* source, int count, bool is_whole,
@@ -89,7 +67,7 @@ __device__ __forceinline__ void widen_some(const Element* source, int count, boo
     return;
   }
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) values[i] = i < count ? to_float(source[i]) : 0.0f;
+  for (int i = 0; i < kVector; ++i) values[i] = i < count ? as_float(source[i]) : 0.0f;
 }
 
 template <typename Element>
@@ -101,7 +79,7 @@ __device__ __forceinline__ void narrow_some(const float (&values)[kVector], int 
   }
 #pragma unroll
   for (int i = 0; i < kVector; ++i)
-    if (i < count) from_float(values[i], target[i]);
+    if (i < count) target[i] = rounded<Element>(values[i]);
 }
 
 /// One branch for all eight, so that the exact GELU costs the other activations nothing.

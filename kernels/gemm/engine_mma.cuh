@@ -8,25 +8,11 @@
 // elements of 2 bytes (m16n8k16) or 8 of 4 bytes (m16n8k8).
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include "kernels/gemm/epilogue.cuh"
 #include "kernels/gemm/tile_loader.cuh"
+#include "kernels/warp_matrix.cuh"
 
 namespace rangefinder::kernels {
-
-/// Tag type: fp32 memory with products in tf32.
-struct Tf32 {
-  using Memory = float;
-};
-
-__device__ __forceinline__ void load_matrices(unsigned (&fragment)[4], unsigned address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-               : "r"(address)
-               : "memory");
-}
 
 /// Rounds to nearest. Without it the tensor core truncates the lower bits, always towards zero.
 __device__ __forceinline__ void round_fragment(Tf32, unsigned (&fragment)[4]) {
@@ -36,33 +22,6 @@ __device__ __forceinline__ void round_fragment(Tf32, unsigned (&fragment)[4]) {
 }
 template <typename Element>
 __device__ __forceinline__ void round_fragment(Element, unsigned (&)[4]) {}
-
-__device__ __forceinline__ void multiply_add(Tf32, float* d, const unsigned (&a)[4], unsigned b0,
-                                             unsigned b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-__device__ __forceinline__ void multiply_add(__half, float* d, const unsigned (&a)[4], unsigned b0,
-                                             unsigned b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-__device__ __forceinline__ void multiply_add(__nv_bfloat16, float* d, const unsigned (&a)[4], unsigned b0,
-                                             unsigned b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
 
 template <typename MathElement, typename MemoryElement, int kRows, int kColumns, int kWarpsDown,
           int kWarpsAcross>

@@ -86,8 +86,8 @@ __device__ __forceinline__ void fetch_residual(const ImplicitGemm& gemm, unsigne
     const int image = divided(m, gemm.by_pixels);
     const int pixel = m - image * gemm.pixels;
     const Element* const from = source + image * gemm.residual.image_step + pixel * gemm.residual.pixel_step;
-    copy_chunk_async(shared + (row * Engine::kTileColumns + column) * static_cast<int>(sizeof(Element)),
-                     reinterpret_cast<const char*>(from), true);
+    copy_chunk_async(shared + (row * Engine::kTileColumns + column) * static_cast<int>(sizeof(Element)), from,
+                     true);
   }
 }
 

@@ -38,7 +38,7 @@ __device__ void load_all(const ImplicitGemm& gemm, const TensorMaps& maps, const
     load_weight_boxes(gemm, maps, first_column, first_block + stage, ring + stage * kStageBytes + kRowsBytes,
                       barriers.full + stage * 8);
   }
-  wait_for_previous_kernel();
+  wait_for_predecessor();
   for (int stage = 0; stage < ahead; ++stage)
     load_input_boxes(gemm, maps, patch, first_block + stage, ring + stage * kStageBytes,
                      barriers.full + stage * 8);
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(Engine::kThreads + 32, kBlocksPerSm)
       }
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    allow_next_kernel();
+    allow_successor();
     __syncthreads();
     if (threadIdx.x >= Engine::kThreads) {
       if (threadIdx.x == Engine::kThreads)
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(Engine::kThreads + 32, kBlocksPerSm)
       return;  // barriers count only the warps that have not exited
     }
     prefetch_bias<Engine::kTileColumns>(gemm, first_column);
-    wait_for_previous_kernel();
+    wait_for_predecessor();
     if (gemm.residual_in_shared)
       fetch_residual<Engine>(gemm, ring + gemm.residual_place, patch, first_column, 0);
     commit_copies();
@@ -146,8 +146,8 @@ cudaError_t launch_tma(const ImplicitGemm& sized, cudaStream_t stream) {
   const int tiles_across = (gemm.columns + Engine::kTileColumns - 1) / Engine::kTileColumns;
   const dim3 blocks(static_cast<unsigned>(grid.count()) * static_cast<unsigned>(tiles_across),
                     static_cast<unsigned>(gemm.splits_k));
-  return launch_early(kernel, blocks, Engine::kThreads + 32, shared_bytes, stream, gemm.may_start_early, gemm,
-                      maps, grid);
+  return launch_kernel(gemm.may_start_early, kernel, blocks, Engine::kThreads + 32,
+                       static_cast<std::size_t>(shared_bytes), stream, gemm, maps, grid);
 }
 
 template <ElementType kElement, class Engine, int kStages, int kBlocksPerSm>

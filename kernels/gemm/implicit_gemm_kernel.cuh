@@ -12,6 +12,7 @@
 
 #include <atomic>
 
+#include "kernels/dependent_launch.cuh"
 #include "kernels/gemm/epilogue.cuh"
 #include "kernels/gemm/tile_loader.cuh"
 
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(Engine::kThreads, kBlocksPerSm)
   float sums[Engine::kAccumulators];
 #pragma unroll
   for (int i = 0; i < Engine::kAccumulators; ++i) sums[i] = 0;
-  allow_next_kernel();
+  allow_successor();
   prefetch_bias<Engine::kTileColumns>(gemm, first_column);
   {
     Loader loader(gemm, first_column, group, first_block);
@@ -115,23 +116,6 @@ cudaError_t allow_shared_bytes(Kernel kernel, int bytes, std::atomic<unsigned lo
   return status;
 }
 
-/// With `may_start_early`, a programmatic dependent launch: the grid may start while the previous one ends.
-template <typename... Parameters>
-cudaError_t launch_early(void (*kernel)(Parameters...), dim3 grid, int threads, int shared_bytes,
-                         cudaStream_t stream, bool may_start_early, const Parameters&... parameters) {
-  cudaLaunchConfig_t config = {};
-  config.gridDim = grid;
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
-  config.stream = stream;
-  cudaLaunchAttribute early = {};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  config.attrs = &early;
-  config.numAttrs = may_start_early ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, parameters...);
-}
-
 /// Shared memory of one block: the tile or as much of the ring as K fills, then the residual if it fits
 /// without reducing occupancy.
 template <class Engine, int kStages, int kBlocksPerSm>
@@ -160,7 +144,8 @@ cudaError_t launch_tile(const ImplicitGemm& sized, cudaStream_t stream) {
   const int tiles_across = (gemm.columns + Engine::kTileColumns - 1) / Engine::kTileColumns;
   const dim3 grid(static_cast<unsigned>(tiles_down) * static_cast<unsigned>(tiles_across),
                   static_cast<unsigned>(gemm.splits_k), static_cast<unsigned>(gemm.groups));
-  return launch_early(kernel, grid, Engine::kThreads, shared_bytes, stream, gemm.may_start_early, gemm);
+  return launch_kernel(gemm.may_start_early, kernel, grid, Engine::kThreads,
+                       static_cast<std::size_t>(shared_bytes), stream, gemm);
 }
 
 template <class Engine, int kStages, int kBlocksPerSm>

@@ -22,16 +22,6 @@ struct LaunchPlan {
   std::size_t workspace_bytes = 0;
 };
 
-/// Whether this build has native Hopper code for this device: wgmma, tensor maps, programmatic dependent
-/// launch. The code for 8.0 that the driver compiles for a later GPU has none of them.
-constexpr bool has_hopper_code(const DeviceFacts& facts) {
-#if defined(RANGEFINDER_KERNELS_FOR_90A)
-  return facts.compute_capability == 90;
-#else
-  return facts.compute_capability < 0;
-#endif
-}
-
 /// Tiles for `element` on this device.
 int tile_count(ElementType element, const DeviceFacts& facts);
 

@@ -10,6 +10,8 @@
 // and chunks past K with zeros.
 #pragma once
 
+#include "kernels/async_copy.cuh"
+#include "kernels/dependent_launch.cuh"
 #include "kernels/gemm/implicit_gemm.h"
 
 namespace rangefinder::kernels {
@@ -20,39 +22,6 @@ __device__ __forceinline__ int divided(int value, const FastDivisor& by) {
 }
 
 inline constexpr int kStageRowBytes = kBlockChunks * kChunkBytes;
-
-__device__ __forceinline__ void copy_chunk_async(unsigned shared, const char* global, bool is_valid) {
-  const int bytes = is_valid ? kChunkBytes : 0;
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(bytes)
-               : "memory");
-}
-
-__device__ __forceinline__ void commit_copies() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-template <int kPending>
-__device__ __forceinline__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-}
-
-__device__ __forceinline__ unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
-/// Waits until all earlier kernels on the stream have ended, if this one was allowed to start early.
-__device__ __forceinline__ void wait_for_previous_kernel() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-/// Lets the next kernel start when all blocks of this one have reached this call; it then waits as above.
-__device__ __forceinline__ void allow_next_kernel() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
 
 template <int kTileRows, int kTileColumns, int kThreads>
 class TileLoader {
@@ -87,7 +56,7 @@ class TileLoader {
 #pragma unroll
     for (int i = 0; i < kRowsOfA; ++i) find_row(gemm, i, first_row + row_ + i * kRowsPerPass);
     seek(gemm, first_block);
-    wait_for_previous_kernel();
+    wait_for_predecessor();
     mask_rows(gemm, first_row);
 #pragma unroll 1
     for (int stage = 0; stage < kAhead; ++stage) {

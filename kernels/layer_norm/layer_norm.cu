@@ -3,19 +3,13 @@
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/layer_norm/layer_norm_arguments.h"
 #include "kernels/packed_elements.cuh"
+#include "kernels/warp_reduce.cuh"
 
 namespace rangefinder::kernels {
 namespace {
 
 constexpr int kWarp = 32;
 constexpr int kRowsPerBlock = 2;  // 300 rows: 150 blocks, at least one per multiprocessor
-constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
-
-__device__ __forceinline__ float warp_sum(float value) {
-#pragma unroll
-  for (int lane = kWarp / 2; lane > 0; lane /= 2) value += __shfl_xor_sync(kWholeWarp, value, lane);
-  return value;
-}
 
 /// kCount adjacent floats, 16-byte aligned.
 template <int kCount>

@@ -100,7 +100,8 @@ __global__ void __launch_bounds__(kThreads) stem_mma_kernel(StemArgs args, int t
 #pragma unroll
     for (int r = 0; r < 3; ++r)
 #pragma unroll
-      for (int j = 0; j < 4; ++j) multiply(sum[j], pixels[r], weight[r][j][0], weight[r][j][1], Element{});
+      for (int j = 0; j < 4; ++j)
+        multiply_add(Element{}, sum[j], pixels[r], weight[r][j][0], weight[r][j][1]);
 
     Element* const target = static_cast<Element*>(args.output.data) + n * args.output.image_step() +
                             (std::int64_t{y} * args.output.width + x) * args.output.pixel_step() + channel;

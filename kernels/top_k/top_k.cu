@@ -5,11 +5,11 @@
 #include "kernels/top_k/key_order.cuh"
 #include "kernels/top_k/top_k.h"
 #include "kernels/top_k/top_k_arguments.h"
+#include "kernels/warp_reduce.cuh"
 
 namespace rangefinder::kernels {
 namespace {
 
-constexpr unsigned kWholeWarp = 0xFFFFFFFFu;
 constexpr int kKeyThreads = 128;
 constexpr int kLanesPerRow = 4;
 constexpr int kThreads = 1024;
@@ -42,9 +42,7 @@ __global__ void __launch_bounds__(kKeyThreads) row_key_kernel(TopKArgs args, int
     for (int part = 0; part < static_cast<int>(sizeof(Vector) / 4); ++part)
       best = nan_or_maximum(best, values[part]);
   }
-#pragma unroll
-  for (int step = 1; step < kLanesPerRow; step *= 2)
-    best = nan_or_maximum(best, __shfl_xor_sync(kWholeWarp, best, step));
+  best = group_nan_or_maximum<1, kLanesPerRow>(best);
   if (lane == 0 && thread / kLanesPerRow < rows) static_cast<unsigned*>(args.workspace)[row] = ordered(best);
 }
 
@@ -77,9 +75,7 @@ __device__ void find_bin(SelectionState& state) {
   }
   if (thread % 32 == 31) state.warp_total[thread / 32] = through;
   __syncthreads();
-  int before = thread % 32 < thread / 32 ? state.warp_total[thread % 32] : 0;
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) before += __shfl_xor_sync(kWholeWarp, before, step);
+  const int before = warp_sum(thread % 32 < thread / 32 ? state.warp_total[thread % 32] : 0);
   const int above = before + through - both;  // rows in greater bins
   if (above < needed && needed <= above + both) {
     const bool is_upper = needed <= above + upper;
