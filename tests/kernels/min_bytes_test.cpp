@@ -55,6 +55,19 @@ TEST_CASE("a linear layer that all batches share reads its weight once") {
   CHECK(min_bytes(args) == 3 * 5 * 8 * 2 + 3 * 7 * 8 * 2 + 3 * 5 * 7 * 4);
 }
 
+TEST_CASE("layer normalisation moves rows, residual, position and both outputs once") {
+  LayerNormArgs args;
+  args.element = ElementType::fp16;
+  args.rows = 300;
+  args.channels = 256;
+  CHECK(min_bytes(args) == 2 * 300 * 256 * 2 + 2 * 256 * 4);
+
+  args.residual = args.position = kPresent;
+  args.position_rows = 300;
+  args.output_with_position = written;
+  CHECK(min_bytes(args) == 5 * 300 * 256 * 2 + 2 * 256 * 4);
+}
+
 TEST_CASE("attention moves q, k, v and its result, and no scores") {
   AttentionArgs args;
   args.element = ElementType::fp16;
