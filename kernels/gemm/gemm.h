@@ -9,11 +9,27 @@
 //             = input[b,m,:]             else
 //
 // The alternate input makes Q, K (of x + position) and V (of x) one launch. `batches` with strides
-// covers levels, heads and images; plain layers have one batch.
+// covers levels, heads and images; plain layers have one batch. README.md: which kernel runs when.
+//
+// Shapes   input: (B, M, K); weight: (N, K) or (B, N, K); bias: (N) fp32; residual, output: (B, M, N).
+//          M and N are free; K in multiples of elements_per_load() (pad with zeros at load)
+// Layout   rows are contiguous and may be further apart than they are long: slices of wider tensors
+// Bytes    B*M*K*s (twice with an alternate input) + N*K*s (times B if each batch has its own) + 4*N for
+//          the bias + B*M*N*s for the residual + B*M*N*t, s bytes an element, t an output element:
+//          min_bytes(). 300 x 1024 x 256 in fp16: 1.3 MB. Tiles request their rows and columns again
+// Numerics fp32 sums. fp32: fused multiply-adds in the order of K. tf32: operands rounded to nearest. tf32
+//          and 16 bits: products on tensor cores. Splits of K are added in a fixed order. Bias, residual
+//          and activation in fp32; one rounding of the output
+// Checked  tests/kernels/gemm_check.cpp, every tile against gemm_reference.cpp (sums in double):
+//          2e-6 * sqrt(K) + 1e-6, plus 2e-6 relative in fp32 or one rounding of a 16-bit output;
+//          tf32 8e-4 * sqrt(K) + 1e-3 relative
 //
 // Refuses (cudaErrorInvalidValue): K, strides of inputs or weight that are not a multiple of
-// elements_per_load() (pad K with zeros at load); an output or residual stride less than N;
-// alternate_from_column that is not a multiple of 64. N and M are free. Never allocates or synchronises.
+// elements_per_load(); input, alternate input or weight that is absent where needed or not 16-byte aligned;
+// a weight stride less than K; an output or residual stride less than N; several batches with one output;
+// an output that is neither of the inputs' type nor fp32; alternate_from_column that is not a multiple of 64;
+// row_valid without a period; offsets over 2^31 loads; a tile or splits that do not serve these arguments.
+// Zero batches, rows or columns are success. Never allocates or synchronises.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -55,6 +55,23 @@ TEST_CASE("a linear layer that all batches share reads its weight once") {
   CHECK(min_bytes(args) == 3 * 5 * 8 * 2 + 3 * 7 * 8 * 2 + 3 * 5 * 7 * 4);
 }
 
+TEST_CASE("a linear layer counts alternate input, bias, row mask and residual where they are present") {
+  GemmArgs args;
+  args.element = ElementType::fp16;
+  args.output_element = ElementType::fp16;
+  args.rows = 300;
+  args.columns = 1024;
+  args.depth = 256;
+  args.bias = kPresent;
+  CHECK(min_bytes(args) == 1'296'384);  // the example of kernels/gemm/README.md
+
+  const std::uint8_t valid[1] = {};
+  args.alternate_input = args.residual = kPresent;
+  args.row_valid = valid;
+  args.row_valid_period = 300;
+  CHECK(min_bytes(args) == 1'296'384 + 300 * 256 * 2 + 300 + 300 * 1024 * 2);
+}
+
 TEST_CASE("layer normalisation moves rows, residual, position and both outputs once") {
   LayerNormArgs args;
   args.element = ElementType::fp16;
