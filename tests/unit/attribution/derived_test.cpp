@@ -48,7 +48,8 @@ struct Measured {
   }
 };
 
-TotalsBuilder called(std::uint64_t calls, std::uint64_t read, std::uint64_t write) {
+// The bytes of `calls` calls of path 2, each with two kernels.
+RowBytes called(std::uint64_t calls, std::uint64_t read, std::uint64_t write, const GpuPeaks& peaks) {
   TotalsBuilder totals = tree();
   for (std::uint64_t i = 0; i < calls; ++i) {
     totals.add(range(2, 0, 10));
@@ -59,33 +60,28 @@ TotalsBuilder called(std::uint64_t calls, std::uint64_t read, std::uint64_t writ
       totals.add(record);
     }
   }
-  return totals;
+  return exact_bytes(row_of(totals, 2), peaks);
 }
 
 }  // namespace
 
 TEST_CASE("the error of exact bytes is one L2 capacity per call, at most the bytes written") {
   const GpuPeaks peaks = common_peaks({gpu()});
-  const RowBytes large = exact_bytes(row_of(called(10, 6 * kL2, 4 * kL2), 2), peaks);
+  const RowBytes large = called(10, 6 * kL2, 4 * kL2, peaks);
   CHECK(large.read_error == 0);
   CHECK(large.l2_error == 0);
   CHECK(large.write_error == Approx(10 * kL2));
   CHECK(*large.error_pct() == Approx(10.0));
-  const RowBytes small = exact_bytes(row_of(called(10, 3000, 1000), 2), peaks);
+  const RowBytes small = called(10, 3000, 1000, peaks);
   CHECK(small.write_error == Approx(10 * 1000));
   CHECK(*small.error_pct() == Approx(25.0));
-}
-
-TEST_CASE("without the size of L2 the error is unknown") {
-  const RowBytes bytes = exact_bytes(row_of(called(1, 100, 100), 2), {});
-  CHECK_FALSE(bytes.write_error.has_value());
-  CHECK_FALSE(bytes.error_pct().has_value());
+  const RowBytes without_l2_size = called(1, 100, 100, {});
+  CHECK_FALSE(without_l2_size.write_error.has_value());
+  CHECK_FALSE(without_l2_size.error_pct().has_value());
 }
 
 TEST_CASE("a row without bytes has no source, and derives nothing") {
-  TotalsBuilder totals = tree();
-  totals.add(kernel(2, 0, 10));
-  const PathTotals row = row_of(totals, 2);
+  const PathTotals row = row_of(tree(kernel(2, 0, 10)), 2);
   const RowBytes bytes = exact_bytes(row, common_peaks({gpu()}));
 
   CHECK(bytes.source == RowBytes::Source::none);
@@ -95,11 +91,8 @@ TEST_CASE("a row without bytes has no source, and derives nothing") {
 TEST_CASE(
     "an estimate's error is twice its standard error, 1 % of the unmeasured part, and the bytes that L2 "
     "carries over") {
-  TotalsBuilder totals = tree();
-  for (int i = 0; i < 2; ++i) {
-    totals.add(exact(2, WorkKind::kernel, 100, i == 0 ? 10 : 30));
-    totals.add(with_values(2, 100, {}));
-  }
+  const TotalsBuilder totals = tree(exact(2, WorkKind::kernel, 100, 10), with_values(2, 100, {}),
+                                    exact(2, WorkKind::kernel, 100, 30), with_values(2, 100, {}));
   const RowBytes bytes = exact_bytes(row_of(totals, 2), common_peaks({gpu()}));
 
   CHECK(bytes.estimated);

@@ -31,11 +31,8 @@ KernelRecord node(std::uint32_t path, std::uint32_t correlation, TimeNs start_ns
 }  // namespace
 
 TEST_CASE("exact lines add bytes, but no kernels and no GPU time") {
-  TotalsBuilder totals = tree();
-  totals.add(exact(2, WorkKind::kernel, 100, 10));
-  totals.add(exact(2, WorkKind::graph, 50, 20));
-  totals.add(exact(3, WorkKind::memcpy, 999, 30));
-  totals.add(exact(3, WorkKind::memset, 999, 40));
+  const TotalsBuilder totals = tree(exact(2, WorkKind::kernel, 100, 10), exact(2, WorkKind::graph, 50, 20),
+                                    exact(3, WorkKind::memcpy, 999, 30), exact(3, WorkKind::memset, 999, 40));
 
   const PathTotals model = row_of(totals, 1);
   CHECK(model.kernels == 0);
@@ -74,14 +71,8 @@ TEST_CASE("a measured kernel is one kernel, timed by its record, and lacks no by
 }
 
 TEST_CASE("work of plain launches lacks bytes: kernels, copies and memsets") {
-  TotalsBuilder totals = tree();
+  TotalsBuilder totals = tree(kernel(3, 0, 10), copy(3, CopyKind::HtoD, 5), set_memory(3));
   add_measured(totals, 2, 1, 0, 40);
-  totals.add(kernel(3, 0, 10));
-  totals.add(copy(3, CopyKind::HtoD, 5));
-  MemsetRecord memset;
-  memset.work.path = 3;
-  memset.work.correlation = kPlainLaunch;
-  totals.add(memset);
 
   CHECK(row_of(totals, 1).launches_without_bytes() == 3);
   CHECK(row_of(totals, 2).launches_without_bytes() == 0);
@@ -89,22 +80,15 @@ TEST_CASE("work of plain launches lacks bytes: kernels, copies and memsets") {
 }
 
 TEST_CASE("measured copies and memsets lack no bytes, however many records a launch has") {
-  TotalsBuilder totals = tree();
-  totals.add(launched(exact(2, WorkKind::memcpy, 0, 10), 1));
-  totals.add(launched(exact(2, WorkKind::memset, 0, 10), 2));
+  TotalsBuilder totals = tree(launched(exact(2, WorkKind::memcpy, 0, 10), 1),
+                              launched(exact(2, WorkKind::memset, 0, 10), 2), launched(set_memory(2), 2));
   for (int part = 0; part < 3; ++part) totals.add(launched(copy(2, CopyKind::HtoD, 5), 1));
-  MemsetRecord memset;
-  memset.work.path = 2;
-  memset.work.correlation = 2;
-  totals.add(memset);
 
   CHECK(row_of(totals, 1).launches_without_bytes() == 0);
 }
 
 TEST_CASE("a record before its exact line, or whose slot was overwritten, counts as not measured") {
-  TotalsBuilder totals = tree();
-  totals.add(launched(kernel(2, 0, 10), 1));
-  totals.add(launched(exact(2, WorkKind::kernel, 0, 10), 1));
+  TotalsBuilder totals = tree(launched(kernel(2, 0, 10), 1), launched(exact(2, WorkKind::kernel, 0, 10), 1));
   CHECK(row_of(totals, 2).launches_without_bytes() == 1);
   totals.add(launched(exact(3, WorkKind::kernel, 0, 10), 2));
   totals.add(launched(exact(4, WorkKind::kernel, 0, 10), 2 + ExactOrigins::kSlots));
@@ -115,8 +99,7 @@ TEST_CASE("a record before its exact line, or whose slot was overwritten, counts
 }
 
 TEST_CASE("the one exact line of a graph covers all of its kernels") {
-  TotalsBuilder totals = tree();
-  totals.add(launched(exact(2, WorkKind::graph, 999, 10), 1));
+  TotalsBuilder totals = tree(launched(exact(2, WorkKind::graph, 999, 10), 1));
   for (int i = 0; i < 5; ++i) totals.add(launched(kernel(2, 100 * i, 100 * i + 10), 1));
 
   const PathTotals row = row_of(totals, 2);
@@ -128,10 +111,8 @@ TEST_CASE("the one exact line of a graph covers all of its kernels") {
 }
 
 TEST_CASE("a graph's bytes are missing where it was created, not where it was launched or above both") {
-  TotalsBuilder totals = tree();
-  totals.add(launched(exact(3, WorkKind::graph, 999, 10), 1));
-  totals.add(node(2, 1, 0));
-  totals.add(node(2, 1, 100));
+  TotalsBuilder totals =
+      tree(launched(exact(3, WorkKind::graph, 999, 10), 1), node(2, 1, 0), node(2, 1, 100));
   add_measured(totals, 2, 2, 200, 30);
 
   CHECK(row_of(totals, 2).launches_without_bytes() == 2);
@@ -145,13 +126,11 @@ TEST_CASE("a graph's bytes are missing where it was created, not where it was la
 }
 
 TEST_CASE("a counter range's bytes count once at its path, its kernels come from records") {
-  TotalsBuilder totals = tree();
-  totals.add(launched(sharing(2, WorkKind::kernel, 7), 1));
-  totals.add(counter_range(2, 7, 3, 2, 100, 10));
-  totals.add(launched(sharing(3, WorkKind::kernel, 7, 2), 2));  // of another path: the range is not exclusive
-  totals.add(launched(sharing(2, WorkKind::memset, 7), 3));
-  totals.add(launched(kernel(2, 0, 40), 1));
-  totals.add(launched(kernel(3, 40, 90, 2), 2));
+  // The second kernel is of another path: the range is not exclusive.
+  const TotalsBuilder totals =
+      tree(launched(sharing(2, WorkKind::kernel, 7), 1), counter_range(2, 7, 3, 2, 100, 10),
+           launched(sharing(3, WorkKind::kernel, 7, 2), 2), launched(sharing(2, WorkKind::memset, 7), 3),
+           launched(kernel(2, 0, 40), 1), launched(kernel(3, 40, 90, 2), 2));
 
   const PathTotals encoder = row_of(totals, 2);
   CHECK(encoder.kernels == 1);
@@ -177,11 +156,10 @@ TEST_CASE("a counter range's bytes count once at its path, its kernels come from
 }
 
 TEST_CASE("every launch of a counter range without values is unmeasured") {
-  TotalsBuilder totals = tree();
   ExactRecord lost = counter_range(2, 1, 3, 2, 100, 10);
   lost.measured = false;
-  totals.add(lost);
-  for (int i = 0; i < 3; ++i) totals.add(sharing(2, i < 2 ? WorkKind::kernel : WorkKind::memset, 1));
+  const TotalsBuilder totals = tree(lost, sharing(2, WorkKind::kernel, 1), sharing(2, WorkKind::kernel, 1),
+                                    sharing(2, WorkKind::memset, 1));
 
   CHECK(row_of(totals, 2).counters.unmeasured == 3);
   CHECK(row_of(totals, 2).counters.measured == 0);
@@ -189,20 +167,16 @@ TEST_CASE("every launch of a counter range without values is unmeasured") {
 }
 
 TEST_CASE("a counter range of copies only has bytes and no kernel time") {
-  TotalsBuilder totals = tree();
-  totals.add(sharing(2, WorkKind::memcpy, 1));
-  totals.add(counter_range(2, 1, 1, 0, 500, 10));
+  const TotalsBuilder totals = tree(sharing(2, WorkKind::memcpy, 1), counter_range(2, 1, 1, 0, 500, 10));
 
   CHECK(row_of(totals, 2).counters.gpu_ns == 0);
   CHECK(row_of(totals, 2).counters.with_bytes == 1);
 }
 
 TEST_CASE("a range with foreign work counts as not exclusive, one without launches is ignored") {
-  TotalsBuilder totals = tree();
   ExactRecord mixed = counter_range(2, 1, 1, 1, 500, 10);
   mixed.exclusive = false;
-  totals.add(mixed);
-  totals.add(counter_range(3, 2, 0, 0, 500, 10));
+  const TotalsBuilder totals = tree(mixed, counter_range(3, 2, 0, 0, 500, 10));
 
   CHECK(row_of(totals, 1).counters.not_exclusive == 1);
   CHECK(row_of(totals, 1).counters.dram_read_bytes == 10);
@@ -210,7 +184,6 @@ TEST_CASE("a range with foreign work counts as not exclusive, one without launch
 }
 
 TEST_CASE("large device copies alone in their range are compared with the measured bytes, in any order") {
-  TotalsBuilder totals = tree();
   const auto measured = [](std::uint32_t correlation, std::uint64_t bytes) {
     ExactRecord record = exact(2, WorkKind::memcpy, 0, bytes / 2);  // reads half of it, writes all of it
     record.launch.correlation = correlation;
@@ -218,23 +191,18 @@ TEST_CASE("large device copies alone in their range are compared with the measur
     return record;
   };
   const auto known = [](std::uint32_t correlation, CopyKind kind, std::uint64_t bytes) {
-    MemcpyRecord record = copy(2, kind, bytes);
-    record.work.correlation = correlation;
+    MemcpyRecord record = launched(copy(2, kind, bytes), correlation);
     record.source = record.destination = MemoryKind::device;
     return record;
   };
-  totals.add(measured(1, kTruthMinBytes));
-  totals.add(known(1, CopyKind::DtoD, kTruthMinBytes));
-  totals.add(known(2, CopyKind::DtoD, 2 * kTruthMinBytes));
-  totals.add(measured(2, 2 * kTruthMinBytes));
-  totals.add(measured(3, kTruthMinBytes));  // to the host: not all traffic is DRAM
-  totals.add(known(3, CopyKind::DtoH, kTruthMinBytes));
-  totals.add(measured(4, kTruthMinBytes - 1));
-  totals.add(known(4, CopyKind::DtoD, kTruthMinBytes - 1));
   ExactRecord shared = measured(5, kTruthMinBytes);
   shared.counter_range = 9;
-  totals.add(shared);
-  totals.add(known(5, CopyKind::DtoD, kTruthMinBytes));
+  // The third copies to the host: not all of its traffic is DRAM.
+  const TotalsBuilder totals = tree(
+      measured(1, kTruthMinBytes), known(1, CopyKind::DtoD, kTruthMinBytes),
+      known(2, CopyKind::DtoD, 2 * kTruthMinBytes), measured(2, 2 * kTruthMinBytes),
+      measured(3, kTruthMinBytes), known(3, CopyKind::DtoH, kTruthMinBytes), measured(4, kTruthMinBytes - 1),
+      known(4, CopyKind::DtoD, kTruthMinBytes - 1), shared, known(5, CopyKind::DtoD, kTruthMinBytes));
 
   CHECK(totals.truth().copies == 2);
   CHECK(totals.truth().known_bytes == 6 * kTruthMinBytes);
@@ -242,11 +210,9 @@ TEST_CASE("large device copies alone in their range are compared with the measur
 }
 
 TEST_CASE("unmeasured exact launches are counted, and their kernels lack bytes") {
-  TotalsBuilder totals = tree();
   ExactRecord lost = exact(2, WorkKind::kernel, 100, 10);
   lost.measured = false;
-  totals.add(lost);
-  totals.add(launched(kernel(2, 0, 10), 0));
+  const TotalsBuilder totals = tree(lost, launched(kernel(2, 0, 10), 0));
 
   const PathTotals model = row_of(totals, 1);
   CHECK(model.kernels == 1);

@@ -14,8 +14,7 @@ using namespace rangefinder;
 using namespace rangefinder::totals_records;
 
 TEST_CASE("a kernel that CUPTI could not time is counted, not timed") {
-  TotalsBuilder totals = tree();
-  totals.add(kernel(2, kNoTime, kNoTime));
+  const TotalsBuilder totals = tree(kernel(2, kNoTime, kNoTime));
 
   CHECK(row_of(totals, 2).kernels == 1);
   CHECK(row_of(totals, 2).timed_kernels == 0);
@@ -25,14 +24,8 @@ TEST_CASE("a kernel that CUPTI could not time is counted, not timed") {
 }
 
 TEST_CASE("a whole graph adds its time to its path and ancestors, but no kernel") {
-  TotalsBuilder totals = tree();
-  GraphRecord graph;
-  graph.work.path = 2;
-  graph.work.start_ns = 100;
-  graph.work.end_ns = 130;
-  totals.add(graph);
-  graph.work.start_ns = graph.work.end_ns = kNoTime;
-  totals.add(graph);
+  const TotalsBuilder totals =
+      tree(GraphRecord{{.start_ns = 100, .end_ns = 130, .path = 2}}, GraphRecord{{.path = 2}});
 
   for (const std::uint32_t path : {1u, 2u}) {
     CHECK(row_of(totals, path).graphs == 2);
@@ -46,11 +39,7 @@ TEST_CASE("a whole graph adds its time to its path and ancestors, but no kernel"
 }
 
 TEST_CASE("kernels by name come heaviest first, with minimum and maximum") {
-  TotalsBuilder totals = tree();
-  totals.add(kernel(2, 0, 10, 1));
-  totals.add(kernel(2, 20, 25, 1));
-  totals.add(kernel(2, 30, 130, 2));
-  const auto rows = totals.kernels();
+  const auto rows = tree(kernel(2, 0, 10, 1), kernel(2, 20, 25, 1), kernel(2, 30, 130, 2)).kernels();
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].name == 2);
   CHECK(rows[1].name == 1);
@@ -61,12 +50,10 @@ TEST_CASE("kernels by name come heaviest first, with minimum and maximum") {
 }
 
 TEST_CASE("copies add up by direction in their path and ancestors, and by memory kind") {
-  TotalsBuilder totals = tree();
   MemcpyRecord batch = copy(2, CopyKind::HtoD, 100, 10, 20);
   batch.count = 5;
-  totals.add(batch);
-  totals.add(copy(3, CopyKind::HtoD, 1));
-  totals.add(copy(3, CopyKind::DtoH, 7, kNoTime, kNoTime));
+  const TotalsBuilder totals =
+      tree(batch, copy(3, CopyKind::HtoD, 1), copy(3, CopyKind::DtoH, 7, kNoTime, kNoTime));
 
   CHECK(row_of(totals, 1).memcpy_bytes[static_cast<std::size_t>(CopyKind::HtoD)] == 101);
   CHECK(row_of(totals, 3).memcpy_bytes[static_cast<std::size_t>(CopyKind::DtoH)] == 7);
@@ -80,22 +67,12 @@ TEST_CASE("copies add up by direction in their path and ancestors, and by memory
 }
 
 TEST_CASE("the span of GPU work covers kernels, copies and memsets, even before time 0") {
-  TotalsBuilder totals = tree();
-  totals.add(kernel(2, 100, 200));
-  totals.add(copy(2, CopyKind::HtoD, 1, -50, 0));
-  MemsetRecord memset;
-  memset.work.start_ns = 10;
-  memset.work.end_ns = 300;
-  totals.add(memset);
+  const TotalsBuilder totals =
+      tree(kernel(2, 100, 200), copy(2, CopyKind::HtoD, 1, -50, 0), set_memory(0, 10, 300));
 
   CHECK(totals.gpu_span() == std::pair<TimeNs, TimeNs>{-50, 300});
 }
 
 TEST_CASE("a path with only a memset has a row") {
-  TotalsBuilder totals = tree();
-  MemsetRecord memset;
-  memset.work.path = 3;
-  totals.add(memset);
-
-  CHECK(paths_of(totals) == std::vector<std::uint32_t>{1, 3, 0});
+  CHECK(paths_of(tree(set_memory(3))) == std::vector<std::uint32_t>{1, 3, 0});
 }

@@ -18,11 +18,10 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-TotalsBuilder tree_with_sets() {
-  TotalsBuilder totals = tree();
-  totals.add(MetricSetRecord{1, "bytes", {}});
-  totals.add(MetricSetRecord{2, "stalls", {"smsp__waits.sum", "sm__busy.avg.pct"}});
-  return totals;
+template <typename... Records>
+TotalsBuilder tree_with_sets(const Records&... records) {
+  return tree(MetricSetRecord{1, "bytes", {}},
+              MetricSetRecord{2, "stalls", {"smsp__waits.sum", "sm__busy.avg.pct"}}, records...);
 }
 
 ExactRecord with_bytes(std::uint32_t path, std::uint64_t gpu_ns, std::uint64_t read_bytes) {
@@ -68,9 +67,7 @@ TEST_CASE("mean and spread are correct, added one by one or merged") {
 }
 
 TEST_CASE("with a single metric set there is no estimate, whatever the set") {
-  TotalsBuilder totals = tree_with_sets();
-  totals.add(with_bytes(2, 100, 10));
-  totals.add(with_bytes(2, 110, 30));
+  const TotalsBuilder totals = tree_with_sets(with_bytes(2, 100, 10), with_bytes(2, 110, 30));
 
   CHECK_FALSE(totals.groups().rotating());
   CHECK_FALSE(row_of(totals, 1).has_estimate);
@@ -106,19 +103,15 @@ TEST_CASE("if sets take turns, a group's mean is used for its launches without b
 }
 
 TEST_CASE("the error of a group measured once is its whole value") {
-  TotalsBuilder totals = tree_with_sets();
-  totals.add(with_bytes(2, 100, 10));
-  totals.add(with_values(2, 100, {5, 50}));
+  const PathTotals row = row_of(tree_with_sets(with_bytes(2, 100, 10), with_values(2, 100, {5, 50})), 2);
 
-  CHECK(row_of(totals, 2).estimate.read == Approx(20));
-  CHECK(row_of(totals, 2).estimate.read_variance == Approx(4 * 100 * 0.5));
+  CHECK(row.estimate.read == Approx(20));
+  CHECK(row.estimate.read_variance == Approx(4 * 100 * 0.5));
 }
 
 TEST_CASE("a group never measured with bytes removes the estimate of all ancestors, and its set is missing") {
-  TotalsBuilder totals = tree_with_sets();
-  totals.add(with_bytes(2, 100, 10));
-  totals.add(with_values(2, 100, {5, 50}));
-  totals.add(with_values(3, 100, {5, 50}));
+  TotalsBuilder totals =
+      tree_with_sets(with_bytes(2, 100, 10), with_values(2, 100, {5, 50}), with_values(3, 100, {5, 50}));
   ExactRecord other_shape = with_values(2, 100, {5, 50});
 
   CHECK_FALSE(row_of(totals, 3).has_estimate);
@@ -133,31 +126,24 @@ TEST_CASE("a group never measured with bytes removes the estimate of all ancesto
 }
 
 TEST_CASE("records of measured launches do not change the estimate") {
-  TotalsBuilder totals = tree_with_sets();
-  totals.add(launched(with_bytes(2, 100, 10), 1));
-  totals.add(launched(with_values(2, 100, {5, 50}), 2));
-  totals.add(launched(kernel(2, 0, 10), 1));
-  totals.add(launched(kernel(2, 20, 30), 2));
+  const TotalsBuilder totals =
+      tree_with_sets(launched(with_bytes(2, 100, 10), 1), launched(with_values(2, 100, {5, 50}), 2),
+                     launched(kernel(2, 0, 10), 1), launched(kernel(2, 20, 30), 2));
 
   REQUIRE(row_of(totals, 2).has_estimate);
   CHECK(row_of(totals, 2).estimate.read == Approx(20));
 }
 
 TEST_CASE("with kernels outside exact windows there is no estimate: they are in no group") {
-  TotalsBuilder totals = tree_with_sets();
-  totals.add(with_bytes(2, 100, 10));
-  totals.add(with_values(2, 100, {5, 50}));
-  totals.add(kernel(2, 0, 10));
+  const TotalsBuilder totals =
+      tree_with_sets(with_bytes(2, 100, 10), with_values(2, 100, {5, 50}), kernel(2, 0, 10));
 
   CHECK_FALSE(row_of(totals, 2).has_estimate);
 }
 
 TEST_CASE("a path whose GPU time differs by more than a tenth between sets is unstable") {
-  TotalsBuilder totals = tree_with_sets();
-  totals.add(with_bytes(2, 100, 10));
-  totals.add(with_values(2, 109, {5, 50}));
-  totals.add(with_bytes(3, 100, 10));
-  totals.add(with_values(3, 112, {5, 50}));
+  const TotalsBuilder totals = tree_with_sets(with_bytes(2, 100, 10), with_values(2, 109, {5, 50}),
+                                              with_bytes(3, 100, 10), with_values(3, 112, {5, 50}));
 
   CHECK_FALSE(row_of(totals, 2).unstable);
   CHECK(row_of(totals, 3).unstable);
@@ -165,12 +151,9 @@ TEST_CASE("a path whose GPU time differs by more than a tenth between sets is un
 }
 
 TEST_CASE("metrics that add up are estimated for all launches, others are averaged by GPU time") {
-  TotalsBuilder totals = tree_with_sets();
-  totals.add(with_values(2, 100, {4, 50}));
-  totals.add(with_values(2, 100, {6, 70}));
-  totals.add(with_bytes(2, 100, 10));
-  totals.add(with_values(3, 300, {100, 10}));
-  totals.add(with_values(3, 300, {100, kNan}));
+  const TotalsBuilder totals =
+      tree_with_sets(with_values(2, 100, {4, 50}), with_values(2, 100, {6, 70}), with_bytes(2, 100, 10),
+                     with_values(3, 300, {100, 10}), with_values(3, 300, {100, kNan}));
 
   const MetricValue waits = metric_of(totals, 2, 0);
   CHECK(waits.launches.n == 2);

@@ -21,10 +21,7 @@ TEST_CASE("without records there is only the row of work outside any range") {
 }
 
 TEST_CASE("a kernel counts once at its own path and at each ancestor") {
-  TotalsBuilder totals = tree();
-  totals.add(kernel(2, 0, 10));
-  totals.add(kernel(2, 20, 25));
-  totals.add(kernel(1, 30, 31));
+  const TotalsBuilder totals = tree(kernel(2, 0, 10), kernel(2, 20, 25), kernel(1, 30, 31));
 
   CHECK(row_of(totals, 2).gpu_ns == 15);
   CHECK(row_of(totals, 2).gpu_ns_exclusive == 15);
@@ -35,10 +32,7 @@ TEST_CASE("a kernel counts once at its own path and at each ancestor") {
 }
 
 TEST_CASE("busy time is the union over a path and its descendants") {
-  TotalsBuilder totals = tree();
-  totals.add(kernel(2, 0, 100));
-  totals.add(kernel(3, 50, 150));
-  totals.add(kernel(4, 140, 200));
+  const TotalsBuilder totals = tree(kernel(2, 0, 100), kernel(3, 50, 150), kernel(4, 140, 200));
 
   CHECK(row_of(totals, 2).gpu_busy_ns == 100);
   CHECK(row_of(totals, 3).gpu_busy_ns == 100);
@@ -58,11 +52,7 @@ TEST_CASE("records out of order give the same totals") {
 }
 
 TEST_CASE("work outside any range is in the last row and in no path") {
-  TotalsBuilder totals = tree();
-  totals.add(kernel(0, 5, 9));
-  totals.add(kernel(4, 5, 6));
-
-  const PathTotals outside = totals.paths().back();
+  const PathTotals outside = tree(kernel(0, 5, 9), kernel(4, 5, 6)).paths().back();
   CHECK(outside.path == 0);
   CHECK(outside.kernels == 1);
   CHECK(outside.gpu_ns == 4);
@@ -89,9 +79,7 @@ TEST_CASE("calls, host time and declared bytes are a path's own") {
   totals.add_category({7, 3, "rangefinder.bytes"});
   RangeRecord declared = range(2, 10, 30);
   declared.domain = 7;
-  declared.extras.category = 3;
-  declared.extras.payload_type = PayloadType::u64;
-  declared.extras.payload = 4096;
+  declared.extras = {3, 0, PayloadType::u64, 4096, 0, {}};
   totals.add(declared);
   totals.add(declared);
   totals.add(range(1, 0, 100));
@@ -123,11 +111,10 @@ TEST_CASE("a payload declares bytes only with the right domain, category and typ
 }
 
 TEST_CASE("a range never closed is a call without host time") {
-  TotalsBuilder totals = tree();
-  totals.add(range(1, 10, kNoTime));
+  const PathTotals row = row_of(tree(range(1, 10, kNoTime)), 1);
 
-  CHECK(row_of(totals, 1).calls == 1);
-  CHECK(row_of(totals, 1).host_ns == 0);
+  CHECK(row.calls == 1);
+  CHECK(row.host_ns == 0);
 }
 
 TEST_CASE("cycles, unknown parents and huge ids of a damaged trace are handled") {
@@ -160,12 +147,10 @@ TEST_CASE("a parent declared after its child still gets the child's sums") {
 }
 
 TEST_CASE("reversed times of a damaged trace count as 0") {
-  TotalsBuilder totals = tree();
-  totals.add(kernel(2, 10, 5));
-  totals.add(range(2, 10, 5));
+  const PathTotals row = row_of(tree(kernel(2, 10, 5), range(2, 10, 5)), 2);
 
-  CHECK(row_of(totals, 2).gpu_ns == 0);
-  CHECK(row_of(totals, 2).host_ns == 0);
+  CHECK(row.gpu_ns == 0);
+  CHECK(row.host_ns == 0);
 }
 
 TEST_CASE("a path is its names joined, with slashes inside names escaped") {

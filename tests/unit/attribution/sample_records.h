@@ -15,25 +15,12 @@ namespace rangefinder::sample_records {
 /// On one stream per path: kernels of different paths may overlap.
 inline KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint32_t name = 1,
                            std::uint32_t gpu = 0) {
-  KernelRecord record;
-  record.work.path = path;
-  record.work.start_ns = start_ns;
-  record.work.end_ns = end_ns;
-  record.work.gpu = gpu;
-  record.work.stream = path;
-  record.name = name;
-  return record;
+  return {{.start_ns = start_ns, .end_ns = end_ns, .gpu = gpu, .stream = path, .path = path}, name, 0};
 }
 
 inline MemcpyRecord copy(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint64_t bytes,
                          CopyKind kind = CopyKind::DtoD) {
-  MemcpyRecord record;
-  record.work.path = path;
-  record.work.start_ns = start_ns;
-  record.work.end_ns = end_ns;
-  record.bytes = bytes;
-  record.kind = kind;
-  return record;
+  return {.work = {.start_ns = start_ns, .end_ns = end_ns, .path = path}, .kind = kind, .bytes = bytes};
 }
 
 /// One sample of `interval_ns` per number, from `start_ns` on. The number is the units read; half as many are
@@ -50,6 +37,15 @@ inline SamplesRecord samples(TimeNs start_ns, TimeNs interval_ns, std::initializ
     record.columns[kSampleL2].push_back(3 * n);
   }
   return record;
+}
+
+/// These records in this order, settled.
+template <typename... Records>
+SampleSharing shared(const Records&... records) {
+  SampleSharing sharing;
+  (sharing.add(records), ...);
+  sharing.finish();
+  return sharing;
 }
 
 inline SampledBytes row_of(const std::vector<SampledBytes>& rows, std::uint32_t id) {

@@ -8,11 +8,8 @@ using namespace rangefinder;
 using namespace rangefinder::sample_records;
 
 TEST_CASE("a sample's bytes are shared over its work in proportion to overlap") {
-  SampleSharing sharing;
-  sharing.add(kernel(1, 1'000, 4'000));
-  sharing.add(kernel(2, 5'000, 6'000));
-  sharing.add(samples(0, 10'000, {1'000}));
-  sharing.finish();
+  const SampleSharing sharing =
+      shared(kernel(1, 1'000, 4'000), kernel(2, 5'000, 6'000), samples(0, 10'000, {1'000}));
 
   CHECK(read_units(sharing, 1) == 750);
   CHECK(read_units(sharing, 2) == 250);
@@ -21,23 +18,9 @@ TEST_CASE("a sample's bytes are shared over its work in proportion to overlap") 
   CHECK(sharing.totals().unattributed[kSharedDramRead] == 0);
 }
 
-TEST_CASE("concurrent kernels share by time") {
-  SampleSharing sharing;
-  sharing.add(kernel(1, 0, 10'000));
-  sharing.add(kernel(2, 5'000, 10'000));
-  sharing.add(samples(0, 10'000, {900}));
-  sharing.finish();
-
-  CHECK(read_units(sharing, 1) == 600);
-  CHECK(read_units(sharing, 2) == 300);
-}
-
 TEST_CASE("a kernel over several samples gets its share of each") {
-  SampleSharing sharing;
-  sharing.add(kernel(1, 5'000, 25'000));
-  sharing.add(kernel(2, 25'000, 30'000));
-  sharing.add(samples(0, 10'000, {7, 11, 20}));
-  sharing.finish();
+  const SampleSharing sharing =
+      shared(kernel(1, 5'000, 25'000), kernel(2, 25'000, 30'000), samples(0, 10'000, {7, 11, 20}));
 
   CHECK(read_units(sharing, 1) == 7 + 11 + 10);
   CHECK(row_of(sharing.paths(), 1).samples == 3);
@@ -46,11 +29,7 @@ TEST_CASE("a kernel over several samples gets its share of each") {
 }
 
 TEST_CASE("a sample with two kernels of a path counts once for the path") {
-  SampleSharing sharing;
-  sharing.add(kernel(1, 0, 100, 5));
-  sharing.add(kernel(1, 200, 300, 6));
-  sharing.add(samples(0, 1'000, {10}));
-  sharing.finish();
+  const SampleSharing sharing = shared(kernel(1, 0, 100, 5), kernel(1, 200, 300, 6), samples(0, 1'000, {10}));
 
   CHECK(row_of(sharing.paths(), 1).samples == 1);
   CHECK(row_of(sharing.paths(), 1).overlap_ns == 200);
@@ -59,13 +38,10 @@ TEST_CASE("a sample with two kernels of a path counts once for the path") {
 }
 
 TEST_CASE("bytes while nothing runs are unattributed, those of idle samples too") {
-  SampleSharing sharing;
-  sharing.add(kernel(1, 0, 1'000));
   SamplesRecord record = samples(0, 1'000, {10, 40});
   record.idle_samples = 6;
   record.idle_units[kSampleDramRead] = 3;
-  sharing.add(record);
-  sharing.finish();
+  const SampleSharing sharing = shared(kernel(1, 0, 1'000), record);
 
   CHECK(sharing.totals().unattributed[kSharedDramRead] == 43 * kSampleUnitBytes);
   CHECK(sharing.totals().bytes[kSharedDramRead] == 53 * kSampleUnitBytes);
@@ -102,35 +78,15 @@ TEST_CASE("links have totals but are not attributed to paths") {
 }
 
 TEST_CASE("each GPU's samples are shared over its own work, a peer copy counts on both") {
-  SampleSharing sharing;
-  sharing.add(kernel(1, 0, 1'000, 1, 0));
-  sharing.add(kernel(2, 0, 1'000, 1, 1));
   MemcpyRecord between = copy(3, 2'000, 3'000, 100, CopyKind::PtoP);
-  between.work.gpu = 0;
-  between.source_gpu = 0;
   between.destination_gpu = 1;
-  sharing.add(between);
-  sharing.add(samples(0, 1'000, {10, 0, 30}, 0));
-  sharing.add(samples(0, 1'000, {20, 0, 40}, 1));
-  sharing.finish();
+  const SampleSharing sharing = shared(kernel(1, 0, 1'000, 1, 0), kernel(2, 0, 1'000, 1, 1), between,
+                                       samples(0, 1'000, {10, 0, 30}, 0), samples(0, 1'000, {20, 0, 40}, 1));
 
   CHECK(read_units(sharing, 1) == 10);
   CHECK(read_units(sharing, 2) == 20);
   CHECK(read_units(sharing, 3) == 70);
   CHECK(row_of(sharing.paths(), 3).work_ns == 1'000);
-}
-
-TEST_CASE("work and samples in any order before settling give the same result") {
-  SampleSharing sharing;
-  sharing.add(samples(20'000, 10'000, {30}));
-  sharing.add(kernel(2, 12'000, 28'000));
-  sharing.add(samples(0, 10'000, {10, 20}));
-  sharing.add(kernel(1, 1'000, 9'000));
-  sharing.advance(30'000);
-
-  CHECK(read_units(sharing, 1) == 10);
-  CHECK(read_units(sharing, 2) == 50);
-  CHECK(sharing.totals().late_work == 0);
 }
 
 TEST_CASE("a sample is settled once it ends before the given time, not earlier") {
@@ -180,30 +136,22 @@ TEST_CASE("no input, an idle GPU and a single sample work") {
   CHECK(sharing.paths().empty());
   CHECK(sharing.kernels().empty());
 
-  SampleSharing idle;
   SamplesRecord record;
   record.idle_samples = 1'000;
-  idle.add(record);
-  idle.finish();
+  const SampleSharing idle = shared(record);
   CHECK(idle.any());
   CHECK(idle.totals().idle_samples == 1'000);
   CHECK(idle.totals().samples == 0);
 
-  SampleSharing untimed;
-  untimed.add(kernel(1, kNoTime, kNoTime));
-  untimed.add(samples(0, 1'000, {4}));
-  untimed.finish();
+  const SampleSharing untimed = shared(kernel(1, kNoTime, kNoTime), samples(0, 1'000, {4}));
   CHECK(untimed.paths().empty());
   CHECK(untimed.totals().unattributed[kSharedDramRead] == 4 * kSampleUnitBytes);
 }
 
 TEST_CASE("samples without bytes still count as samples of their work") {
-  SampleSharing sharing;
-  sharing.add(kernel(1, 0, 20'000));
   SamplesRecord record;
   record.runs = {{0, 20'000, 2}};
-  sharing.add(record);
-  sharing.finish();
+  const SampleSharing sharing = shared(kernel(1, 0, 20'000), record);
 
   CHECK(row_of(sharing.paths(), 1).samples == 2);
   CHECK(row_of(sharing.paths(), 1).overlap_ns == 20'000);

@@ -12,13 +12,15 @@
 
 namespace rangefinder::totals_records {
 
-// model(1) / encoder(2), model(1) / decoder(3); other(4)
-inline TotalsBuilder tree() {
+// model(1) / encoder(2), model(1) / decoder(3); other(4). With these records, in this order.
+template <typename... Records>
+TotalsBuilder tree(const Records&... records) {
   TotalsBuilder totals;
   totals.add_path({1, 0, 0, "model"});
   totals.add_path({2, 1, 0, "encoder"});
   totals.add_path({3, 1, 0, "decoder"});
   totals.add_path({4, 0, 0, "other"});
+  (totals.add(records), ...);
   return totals;
 }
 
@@ -26,26 +28,18 @@ inline TotalsBuilder tree() {
 inline constexpr std::uint32_t kPlainLaunch = 1'000'000;
 
 inline KernelRecord kernel(std::uint32_t path, TimeNs start_ns, TimeNs end_ns, std::uint32_t name = 1) {
-  KernelRecord record;
-  record.work.path = path;
-  record.work.start_ns = start_ns;
-  record.work.end_ns = end_ns;
-  record.work.correlation = kPlainLaunch;
-  record.name = name;
-  record.config = 1;
-  return record;
+  return {{.start_ns = start_ns, .end_ns = end_ns, .correlation = kPlainLaunch, .path = path}, name, 1};
 }
 
 inline MemcpyRecord copy(std::uint32_t path, CopyKind kind, std::uint64_t bytes, TimeNs start_ns = 0,
                          TimeNs end_ns = 10) {
-  MemcpyRecord record;
-  record.work.path = path;
-  record.work.start_ns = start_ns;
-  record.work.end_ns = end_ns;
-  record.work.correlation = kPlainLaunch;
-  record.kind = kind;
-  record.bytes = bytes;
-  return record;
+  return {.work = {.start_ns = start_ns, .end_ns = end_ns, .correlation = kPlainLaunch, .path = path},
+          .kind = kind,
+          .bytes = bytes};
+}
+
+inline MemsetRecord set_memory(std::uint32_t path, TimeNs start_ns = kNoTime, TimeNs end_ns = kNoTime) {
+  return {.work = {.start_ns = start_ns, .end_ns = end_ns, .correlation = kPlainLaunch, .path = path}};
 }
 
 // Copy with this correlation, which joins exact lines and records.
@@ -103,11 +97,7 @@ inline ExactRecord with_values(std::uint32_t path, std::uint64_t gpu_ns, std::ve
 }
 
 inline RangeRecord range(std::uint32_t path, TimeNs start_ns, TimeNs end_ns) {
-  RangeRecord record;
-  record.path = path;
-  record.start_ns = start_ns;
-  record.end_ns = end_ns;
-  return record;
+  return {0, start_ns, end_ns, 0, 0, 0, path, 0, {}};
 }
 
 inline PathTotals row_of(const TotalsBuilder& totals, std::uint32_t path) {

@@ -59,30 +59,27 @@ std::vector<Annotation> annotations_of(const std::vector<KernelRecord>& kernels)
 
 }  // namespace
 
-TEST_CASE("an annotation lasts from the first to the last kernel of its range") {
-  const auto found = annotations_of({kernel(1, 1, 1'000, 2'000, 9), kernel(2, 1, 4'000, 7'000, 9)});
-
-  CHECK(found == std::vector<Annotation>{{"model", 9, 1, 6}});
-}
-
-TEST_CASE("an inner range interrupts the annotation around it without ending it") {
-  const auto found = annotations_of(
-      {kernel(1, 1, 1'000, 2'000, 9), kernel(2, 2, 2'000, 3'000, 10), kernel(3, 1, 3'000, 5'000, 9)});
-
-  CHECK(found == std::vector<Annotation>{{"model/layer\\/0", 10, 2, 1}, {"model", 9, 1, 4}});
-}
-
-TEST_CASE("a second instance of a range gets its own annotation") {
-  const auto found = annotations_of({kernel(1, 1, 1'000, 2'000, 9), kernel(2, 1, 2'000, 3'000, 11)});
-
-  CHECK(found == std::vector<Annotation>{{"model", 9, 1, 1}, {"model", 11, 2, 1}});
-}
-
-TEST_CASE("a kernel outside of any range ends the annotations before it") {
-  const auto found = annotations_of(
-      {kernel(1, 1, 1'000, 2'000, 9), kernel(2, 0, 2'000, 3'000), kernel(3, 1, 3'000, 4'000, 9)});
-
-  CHECK(found == std::vector<Annotation>{{"model", 9, 1, 1}, {"model", 9, 3, 1}});
+TEST_CASE("an annotation lasts from the first to the last kernel of its range, on each stream") {
+  struct Case {
+    const char* what;
+    std::vector<KernelRecord> kernels;
+    std::vector<Annotation> annotations;
+  };
+  const std::vector<Case> cases{
+      {"one range", {kernel(1, 1, 1'000, 2'000, 9), kernel(2, 1, 4'000, 7'000, 9)}, {{"model", 9, 1, 6}}},
+      {"an inner range interrupts the annotation around it without ending it",
+       {kernel(1, 1, 1'000, 2'000, 9), kernel(2, 2, 2'000, 3'000, 10), kernel(3, 1, 3'000, 5'000, 9)},
+       {{"model/layer\\/0", 10, 2, 1}, {"model", 9, 1, 4}}},
+      {"a second instance of a range",
+       {kernel(1, 1, 1'000, 2'000, 9), kernel(2, 1, 2'000, 3'000, 11)},
+       {{"model", 9, 1, 1}, {"model", 11, 2, 1}}},
+      {"a kernel outside of any range ends the annotations before it",
+       {kernel(1, 1, 1'000, 2'000, 9), kernel(2, 0, 2'000, 3'000), kernel(3, 1, 3'000, 4'000, 9)},
+       {{"model", 9, 1, 1}, {"model", 9, 3, 1}}}};
+  for (const Case& one : cases) {
+    INFO(one.what);
+    CHECK(annotations_of(one.kernels) == one.annotations);
+  }
 }
 
 TEST_CASE("kernels without times are omitted from a timeline and counted in a note") {

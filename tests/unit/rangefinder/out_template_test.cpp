@@ -117,9 +117,8 @@ TEST_CASE("force removes the trace's own files and no others") {
 
   clear_folder(folder.path(), true);
 
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "trace-00000.ndjson"));
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "trace-00001.ndjson.zst"));
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "summary.json"));
+  for (const char* const name : {"trace-00000.ndjson", "trace-00001.ndjson.zst", "summary.json"})
+    CHECK_FALSE(std::filesystem::exists(folder.path() / name));
   CHECK(std::filesystem::exists(folder.path() / "trace-notes.txt"));
   CHECK(std::filesystem::exists(folder.path() / "results.csv"));
 }

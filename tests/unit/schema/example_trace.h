@@ -92,6 +92,16 @@ inline void add_names(std::vector<Line>& lines) {
   lines.emplace_back(MetricSetRecord{1, "memory/2", {"lts__t_sectors_op_read.sum", "lts__t_hit_rate.pct"}});
 }
 
+/// An exact line of the kernel of this trace, without values.
+inline ExactRecord exact_kernel(const HostWork& on_host, std::uint32_t correlation) {
+  ExactRecord out;
+  out.launch = {on_host, "cuLaunchKernel", correlation, 1, 0};
+  out.name = 1;
+  out.grid = {128, 2, 1};
+  out.block = {256, 1, 1};
+  return out;
+}
+
 inline void add_gpu_work(std::vector<Line>& lines) {
   lines.emplace_back(LaunchRecord{host(1000, 4000, 2, 2), "cuLaunchKernel", 11, 1, 0});
   lines.emplace_back(KernelRecord{work(6000, 16000, 11, 2), 1, 1});
@@ -111,11 +121,7 @@ inline void add_gpu_work(std::vector<Line>& lines) {
   lines.emplace_back(LaunchRecord{host(5700, 5800, 0, 0), "cuLaunchKernel", 16, 1, 701});
   lines.emplace_back(LaunchRecord{host(5850, 5900, 2, 2), "cuGraphLaunch", 31, 1, 0});
   std::get<GraphRecord>(lines.emplace_back(GraphRecord{work(23000, 29000, 31, 2)})).work.graph = 6;
-  ExactRecord exact;
-  exact.launch = {host(30000, 80000, 2, 2), "cuLaunchKernel", 17, 1, 0};
-  exact.name = 1;
-  exact.grid = {128, 2, 1};
-  exact.block = {256, 1, 1};
+  ExactRecord exact = exact_kernel(host(30000, 80000, 2, 2), 17);
   exact.measured = true;
   exact.gpu_ns = 9900;
   exact.dram_read_bytes = 2097152;
@@ -134,11 +140,7 @@ inline void add_gpu_work(std::vector<Line>& lines) {
 
 // A launch with a metric set, and two launches that share a counter range.
 inline void add_exact_sets(std::vector<Line>& lines) {
-  ExactRecord with_set;
-  with_set.launch = {host(81000, 81100, 2, 2), "cuLaunchKernel", 19, 1, 0};
-  with_set.name = 1;
-  with_set.grid = {128, 2, 1};
-  with_set.block = {256, 1, 1};
+  ExactRecord with_set = exact_kernel(host(81000, 81100, 2, 2), 19);
   with_set.measured = true;
   with_set.gpu_ns = 9800;
   with_set.has_bytes = false;
@@ -146,11 +148,7 @@ inline void add_exact_sets(std::vector<Line>& lines) {
   with_set.values = {65536, std::numeric_limits<double>::quiet_NaN()};
   lines.emplace_back(with_set);
   lines.emplace_back(KernelRecord{work(81090, 90890, 19, 2), 1, 1});
-  ExactRecord kernel;
-  kernel.launch = {host(81200, 81210, 2, 2), "cuLaunchKernel", 20, 1, 0};
-  kernel.name = 1;
-  kernel.grid = {128, 2, 1};
-  kernel.block = {256, 1, 1};
+  ExactRecord kernel = exact_kernel(host(81200, 81210, 2, 2), 20);
   kernel.counter_range = 1;
   lines.emplace_back(kernel);
   ExactRecord memset;
@@ -220,18 +218,13 @@ inline void add_host_work(std::vector<Line>& lines) {
 
 inline void add_nvtx(std::vector<Line>& lines) {
   RangeRecord encoder{2, 900, 86000, kThread, 0, 1, 2, 0, {}};
-  encoder.extras.category = 3;
-  encoder.extras.color = 0xFF76B900;
-  encoder.extras.payload_type = PayloadType::u64;
-  encoder.extras.payload = 3145728;
+  encoder.extras = {3, 0xFF76B900, PayloadType::u64, 3145728, 0, {}};
   lines.emplace_back(encoder);
   lines.emplace_back(RangeRecord{1, 430, 87000, kThread, 0, 1, 1, 0, {}});
   lines.emplace_back(RangeRecord{3, 850, 88000, kThread, 4713, 0, 1, 1, {}});
   lines.emplace_back(RangeRecord{4, 89000, kNoTime, kThread, 0, 1, 1, 0, {}});
-  MarkRecord mark{89500, kThread, 1, 2, 1, 4, {}};
-  mark.extras.payload_schema = 16777216;
-  mark.extras.payload_data = {1, 0, 0, 0, 0, 0, 0, 0xff};
-  lines.emplace_back(mark);
+  const NvtxExtras extended{0, 0, PayloadType::none, 0, 16777216, {1, 0, 0, 0, 0, 0, 0, 0xff}};
+  lines.emplace_back(MarkRecord{89500, kThread, 1, 2, 1, 4, extended});
 }
 
 // Event lines, by kind.

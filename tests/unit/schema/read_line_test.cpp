@@ -52,15 +52,31 @@ std::set<std::string> required_keys(const Json& schema, const Json& definition) 
   return keys;
 }
 
-std::string mark_with(const std::string& extras) {
-  return R"({"t":"mark","at":1,"thread":2,"name":3,)" + extras + "}";
+struct Change {
+  const char *kind, *from, *to;
+  const char* error;  // without the kind before it
+};
+
+void check_errors(std::initializer_list<Change> changes) {
+  for (const Change& one : changes) {
+    INFO(one.kind << ": " << one.from << " becomes " << one.to);
+    CHECK(error_of(changed(one.kind, one.from, one.to)) == std::string(one.kind) + ": " + one.error);
+  }
+}
+
+// Errors of lines of this kind, which begin with `start`.
+using RestAndError = std::pair<const char*, const char*>;
+void check_errors(const std::string& kind, const std::string& start,
+                  std::initializer_list<RestAndError> lines) {
+  for (const auto& [rest, error] : lines) {
+    INFO(rest);
+    CHECK(error_of(start + rest + "}") == kind + ": " + error);
+  }
 }
 
 }  // namespace
 
-TEST_CASE("a missing key is reported with the kind of its line") {
-  CHECK(error_of(changed("kernel", R"("stream":7,)", "")) == R"(kernel: key "stream" is missing)");
-  CHECK(error_of(changed("header", R"("pid":4711,)", "")) == R"(header: key "pid" is missing)");
+TEST_CASE("a missing key is reported with its place") {
   CHECK(error_of(changed("end", R"("lost":0)", R"("gone":0)")) ==
         R"(end.launches.kernel: key "lost" is missing)");
   CHECK(error_of(R"({"start":1})") == R"(line: key "t" is missing)");
@@ -83,132 +99,112 @@ TEST_CASE("the reader requires all keys that the JSON Schema requires") {
 }
 
 TEST_CASE("a value of the wrong type is reported with the expected type") {
-  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":"7")")) ==
-        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
-  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":-1)")) ==
-        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
-  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":4294967296)")) ==
-        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
-  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":7.5)")) ==
-        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
-  CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":null)")) ==
-        R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
-  CHECK(error_of(changed("thread", R"("main")", "5")) == R"(thread: key "name" must be a string)");
-  CHECK(error_of(changed("memcpy", R"("async":true)", R"("async":1)")) ==
-        R"(memcpy: key "async" must be true or false)");
-  CHECK(error_of(changed("config", "[128,2,1]", "[128,2]")) ==
-        R"(config: key "grid" must be an array of three integers from 0 to 4294967295)");
-  CHECK(error_of(changed("header", R"("detector",)", "1,")) ==
-        R"(header: key "command" must be an array of strings)");
-  CHECK(error_of(changed("header", R"("1763712000123456789")", "1763712000123456789")) ==
-        R"(header: key "base_unix_ns" must be an integer written as a string)");
-  CHECK(error_of(changed("alloc", R"("0x7f0000000000")", R"("7f00")")) ==
-        R"(alloc: key "address" must be a string like "0x7f00")");
-  CHECK(error_of(changed("gpu", "[9,0]", "[9]")) ==
-        R"(gpu: key "compute_capability" must be an array of two integers)");
+  for (const char* const value : {R"("7")", "-1", "4294967296", "7.5", "null"}) {
+    INFO(value);
+    CHECK(error_of(changed("kernel", R"("stream":7)", R"("stream":)" + std::string(value))) ==
+          R"(kernel: key "stream" must be an integer from 0 to 4294967295)");
+  }
+  check_errors(
+      {{"thread", R"("main")", "5", R"(key "name" must be a string)"},
+       {"memcpy", R"("async":true)", R"("async":1)", R"(key "async" must be true or false)"},
+       {"config", "[128,2,1]", "[128,2]",
+        R"(key "grid" must be an array of three integers from 0 to 4294967295)"},
+       {"header", R"("detector",)", "1,", R"(key "command" must be an array of strings)"},
+       {"header", R"("1763712000123456789")", "1763712000123456789",
+        R"(key "base_unix_ns" must be an integer written as a string)"},
+       {"alloc", R"("0x7f0000000000")", R"("7f00")", R"(key "address" must be a string like "0x7f00")"},
+       {"gpu", "[9,0]", "[9]", R"(key "compute_capability" must be an array of two integers)"},
+       {"payload_schema", R"({"type")", R"(1,"x":{"type")", R"(key "definition" must be an object)"}});
   CHECK(error_of(changed("gpu", "9.895e+14", "true")) ==
         R"(gpu.peak_flops: key "fp16_tensor" must be a number)");
-  CHECK(error_of(changed("payload_schema", R"({"type")", R"(1,"x":{"type")")) ==
-        R"(payload_schema: key "definition" must be an object)");
 }
 
 TEST_CASE("an unknown enumerator is reported") {
-  CHECK(error_of(changed("memcpy", "HtoD", "HtoX")) == R"(memcpy: key "kind" has the unknown value "HtoX")");
-  CHECK(error_of(changed("mark", R"("payload_schema":16777216)", R"("payload":1,"payload_type":"")")) ==
-        R"(mark: key "payload_type" has the unknown value "")");
+  check_errors({{"memcpy", "HtoD", "HtoX", R"(key "kind" has the unknown value "HtoX")"},
+                {"mark", R"("payload_schema":16777216)", R"("payload":1,"payload_type":"")",
+                 R"(key "payload_type" has the unknown value "")"}});
 }
 
-TEST_CASE("start without end is refused; without both the work was not timed") {
-  CHECK(error_of(changed("kernel", R"("end":16000,)", "")) == R"(kernel: key "end" is missing)");
+TEST_CASE("a key that another one requires is missing: start, a peer copy, a range without a name") {
+  check_errors({{"kernel", R"("end":16000,)", "", R"(key "end" is missing)"},
+                {"memcpy", R"("src_gpu":0,)", "", R"(key "src_gpu" is missing)"},
+                {"range", R"("path":2,)", "", R"(key "path" is missing)"}});
+  // Without both times the work was not timed.
   CHECK(error_of(changed("kernel", R"("start":6000,"end":16000,)", "")) == "no error");
 }
 
-TEST_CASE("a peer copy needs both of its GPUs") {
-  CHECK(error_of(changed("memcpy", R"("src_gpu":0,)", "")) == R"(memcpy: key "src_gpu" is missing)");
-}
-
 TEST_CASE("an exact line has all four values or a reason") {
-  CHECK(error_of(changed("exact", R"("dram_write_bytes":0,)", "")) ==
-        R"(exact: key "dram_write_bytes" is missing)");
-  CHECK(error_of(changed("exact", R"("gpu_ns":9900)", R"("gpu_ns":9900,"unmeasured":"x")")) ==
-        R"(exact: keys "unmeasured" and "gpu_ns" exclude each other)");
+  check_errors({{"exact", R"("dram_write_bytes":0,)", "", R"(key "dram_write_bytes" is missing)"},
+                {"exact", R"("gpu_ns":9900)", R"("gpu_ns":9900,"unmeasured":"x")",
+                 R"(keys "unmeasured" and "gpu_ns" exclude each other)"}});
 }
 
 TEST_CASE("a metric set without bytes needs its values, a line with bytes needs all of them") {
-  CHECK(error_of(changed("exact", R"("set":1,"values":[65536,null])", R"("set":1)")) ==
-        R"(exact: key "values" is missing)");
-  CHECK(error_of(changed("exact", R"("set":1,"values":[65536,null])", "\"x\":1")) ==
-        R"(exact: key "dram_read_bytes" is missing)");
-  CHECK(error_of(changed("exact", R"("set":1,)", R"("set":1,"dram_read_bytes":5,)")) ==
-        R"(exact: key "dram_write_bytes" is missing)");
-  CHECK(error_of(changed("exact", "[65536,null]", R"([65536,"nan"])")) ==
-        R"(exact: key "values" must be an array of numbers and nulls)");
+  constexpr const char* kSet = R"("set":1,"values":[65536,null])";
+  check_errors(
+      {{"exact", kSet, R"("set":1)", R"(key "values" is missing)"},
+       {"exact", kSet, "\"x\":1", R"(key "dram_read_bytes" is missing)"},
+       {"exact", R"("set":1,)", R"("set":1,"dram_read_bytes":5,)", R"(key "dram_write_bytes" is missing)"},
+       {"exact", "[65536,null]", R"([65536,"nan"])",
+        R"(key "values" must be an array of numbers and nulls)"}});
 }
 
 TEST_CASE("a launch that shares a counter range has no values; the range counts its launches") {
-  CHECK(error_of(changed("exact", R"("shared_range":1)", R"("shared_range":1,"gpu_ns":5)")) ==
-        R"(exact: keys "shared_range" and those of values exclude each other)");
-  CHECK(error_of(changed("exact", R"("shared_range":1)", R"("shared_range":1,"unmeasured":"x")")) ==
-        R"(exact: keys "shared_range" and those of values exclude each other)");
-  CHECK(error_of(changed("exact", R"("counter_range":1,)", "")) ==
-        R"(exact: key "counter_range" is missing)");
-  CHECK(error_of(changed("exact", R"("launches":2,)", "")) == R"(exact: key "launches" is missing)");
-  CHECK(error_of(changed("exact", R"("kernels":1,)", "")) == R"(exact: key "kernels" is missing)");
+  constexpr const char* kShared = R"("shared_range":1)";
+  constexpr const char* kExclude = R"(keys "shared_range" and those of values exclude each other)";
+  check_errors({{"exact", kShared, R"("shared_range":1,"gpu_ns":5)", kExclude},
+                {"exact", kShared, R"("shared_range":1,"unmeasured":"x")", kExclude},
+                {"exact", R"("counter_range":1,)", "", R"(key "counter_range" is missing)"},
+                {"exact", R"("launches":2,)", "", R"(key "launches" is missing)"},
+                {"exact", R"("kernels":1,)", "", R"(key "kernels" is missing)"}});
 }
 
 TEST_CASE("a samples line has as many values in each column as samples in its runs") {
-  const std::string whole = R"({"t":"samples","gpu":0,"runs":[[0,40000,2]],"l2":[1,2]})";
-  CHECK(error_of(whole) == "no error");
-  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,2]],"l2":[1]})") ==
-        R"(samples: key "l2" must be one number for each sample of "runs")");
-  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,2]],"l2":{"2":1}})") ==
-        R"(samples: key "l2" must be numbers by the index of their sample in "runs")");
-  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000]]})") ==
-        R"(samples: key "runs" must be an array of [start, end, samples])");
-  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,0]]})") ==
-        R"(samples: key "runs" must be runs of samples, each with a span)");
-  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[[0,40000,4294967295]],"l2":{"9":1}})") ==
-        R"(samples: key "runs" must be runs of at most a million samples)");
-  CHECK(error_of(R"({"t":"samples","gpu":0,"runs":[],"idle_samples":3})") ==
-        R"(samples: key "idle" is missing)");
-}
-
-TEST_CASE("a range without a name needs a path") {
-  CHECK(error_of(changed("range", R"("path":2,)", "")) == R"(range: key "path" is missing)");
+  const std::string start = R"({"t":"samples","gpu":0,"runs":)";
+  CHECK(error_of(start + R"([[0,40000,2]],"l2":[1,2]})") == "no error");
+  check_errors(
+      "samples", start,
+      {{R"([[0,40000,2]],"l2":[1])", R"(key "l2" must be one number for each sample of "runs")"},
+       {R"([[0,40000,2]],"l2":{"2":1})",
+        R"(key "l2" must be numbers by the index of their sample in "runs")"},
+       {"[[0,40000]]", R"(key "runs" must be an array of [start, end, samples])"},
+       {"[[0,40000,0]]", R"(key "runs" must be runs of samples, each with a span)"},
+       {R"([[0,40000,4294967295]],"l2":{"9":1})", R"(key "runs" must be runs of at most a million samples)"},
+       {R"([],"idle_samples":3)", R"(key "idle" is missing)"}});
 }
 
 TEST_CASE("invalid NVTX extras are refused") {
-  CHECK(error_of(mark_with(R"("payload":1)")) == R"(mark: key "payload_type" is missing)");
-  CHECK(error_of(mark_with(R"("payload_type":"u64")")) == R"(mark: key "payload" is missing)");
-  CHECK(error_of(mark_with(R"("payload":-1,"payload_type":"u32")")) ==
-        R"(mark: key "payload" must be an integer from 0 to 4294967295)");
-  CHECK(error_of(mark_with(R"("payload":"12x","payload_type":"u64")")) ==
-        R"(mark: key "payload" must be a number of its payload_type)");
-  CHECK(error_of(mark_with(R"("payload":"big","payload_type":"f64")")) ==
-        R"(mark: key "payload" must be a number, "nan", "inf" or "-inf")");
-  CHECK(error_of(mark_with(R"("color":"#12345")")) ==
-        R"(mark: key "color" must be a string like "#FF00AA33")");
-  CHECK(error_of(mark_with(R"("payload_schema":1,"payload_data":"abc")")) ==
-        R"(mark: key "payload_data" must be pairs of hexadecimal digits)");
+  check_errors(
+      "mark", R"({"t":"mark","at":1,"thread":2,"name":3,)",
+      {{R"("payload":1)", R"(key "payload_type" is missing)"},
+       {R"("payload_type":"u64")", R"(key "payload" is missing)"},
+       {R"("payload":-1,"payload_type":"u32")", R"(key "payload" must be an integer from 0 to 4294967295)"},
+       {R"("payload":"12x","payload_type":"u64")", R"(key "payload" must be a number of its payload_type)"},
+       {R"("payload":"big","payload_type":"f64")",
+        R"(key "payload" must be a number, "nan", "inf" or "-inf")"},
+       {R"("color":"#12345")", R"(key "color" must be a string like "#FF00AA33")"},
+       {R"("payload_schema":1,"payload_data":"abc")",
+        R"(key "payload_data" must be pairs of hexadecimal digits)"}});
 }
 
 TEST_CASE("a line that is not a JSON object is refused") {
-  CHECK(error_of("").find("the line is not JSON: ") == 0);
-  CHECK(error_of(R"({"t":"kernel","start":1)").find("the line is not JSON: ") == 0);
-  CHECK(error_of("{\"t\":\"\xff\"}").find("the line is not JSON: ") == 0);
-  CHECK(error_of(R"({"t":"x"}{"t":"y"})").find("the line is not JSON: ") == 0);
+  for (const char* const text :
+       {"", R"({"t":"kernel","start":1)", "{\"t\":\"\xff\"}", R"({"t":"x"}{"t":"y"})"}) {
+    INFO(text);
+    CHECK(error_of(text).find("the line is not JSON: ") == 0);
+  }
   CHECK(error_of("[1]") == "the line is not a JSON object");
   CHECK(error_of(R"({"t":7})") == R"(line: key "t" must be a string)");
 }
 
 TEST_CASE("a header of another format or a newer major version is refused with a sentence") {
-  CHECK(error_of(changed("header", "rangefinder.trace", "other")) ==
-        R"(header: this is not a Rangefinder trace: schema is "other", not "rangefinder.trace")");
-  CHECK(error_of(changed("header", R"("version":"1.0")", R"("version":"2.0")")) ==
-        "header: the trace has format 2.0, this program reads up to 1.x: use a newer Rangefinder");
-  CHECK(error_of(changed("header", R"("version":"1.0")", R"("version":"one")")) ==
-        R"(header: version "one" is not MAJOR.MINOR)");
-  CHECK(error_of(changed("header", R"("version":"1.0")", R"("version":"1.7")")) == "no error");
+  constexpr const char* kVersion = R"("version":"1.0")";
+  check_errors({{"header", "rangefinder.trace", "other",
+                 R"(this is not a Rangefinder trace: schema is "other", not "rangefinder.trace")"},
+                {"header", kVersion, R"("version":"2.0")",
+                 "the trace has format 2.0, this program reads up to 1.x: use a newer Rangefinder"},
+                {"header", kVersion, R"("version":"one")", R"(version "one" is not MAJOR.MINOR)"}});
+  CHECK(error_of(changed("header", kVersion, R"("version":"1.7")")) == "no error");
 }
 
 TEST_CASE("unknown keys are ignored; an unknown kind keeps its name") {

@@ -5,27 +5,13 @@
 #include <limits>
 #include <string>
 
-#include "tests/catch.h"
-#include "tests/unit/schema/example_trace.h"
+#include "tests/unit/schema/round_trip.h"
 
 using namespace rangefinder;
+using example::text_of;
+using round_trip::read_as;
 
 namespace {
-
-template <typename Record>
-std::string line_of(const Record& record) {
-  std::string out;
-  write_line(out, record);
-  return out;
-}
-
-Line read_back(const std::string& text) {
-  LineReader reader;
-  Line line;
-  INFO(text);
-  REQUIRE(reader.read(text, line));
-  return line;
-}
 
 KernelRecord typical_kernel() {
   KernelRecord kernel;
@@ -37,19 +23,8 @@ KernelRecord typical_kernel() {
 
 }  // namespace
 
-TEST_CASE("a kernel line is written with t first, then times, then the keys of the table") {
-  KernelRecord kernel = typical_kernel();
-  kernel.work.graph = 2;
-  kernel.work.graph_node = 9;
-
-  CHECK(line_of(kernel) ==
-        R"({"t":"kernel","start":123456789012,"end":123456799012,"gpu":0,"ctx":1,"stream":7,"corr":12345,)"
-        R"("path":12345,"range":12345,"graph":2,"node":9,"name":12345,"config":12345})"
-        "\n");
-}
-
 TEST_CASE("a typical kernel line stays under 160 bytes") {
-  CHECK(line_of(typical_kernel()).size() < 160);
+  CHECK(text_of(typical_kernel()).size() < 160);
 }
 
 TEST_CASE("a graph node is written by its number, in at most 180 bytes, and read back as its id") {
@@ -59,11 +34,11 @@ TEST_CASE("a graph node is written by its number, in at most 180 bytes, and read
   node.work.graph_node = std::uint64_t{12} << 32 | 187;
   node.work.captured = true;
 
-  const std::string line = line_of(node);
+  const std::string line = text_of(node);
 
   CHECK(line.size() < 180);
   CHECK(line.find(R"("graph":12,"node":187,)") != std::string::npos);
-  CHECK(std::get<KernelRecord>(read_back(line)).work.graph_node == node.work.graph_node);
+  CHECK(read_as(node).work.graph_node == node.work.graph_node);
 }
 
 TEST_CASE("the first node of a graph and a node of another graph keep their ids") {
@@ -74,8 +49,8 @@ TEST_CASE("the first node of a graph and a node of another graph keep their ids"
     MemsetRecord memset;
     memset.work = node.work;
 
-    CHECK(std::get<KernelRecord>(read_back(line_of(node))).work.graph_node == id);
-    CHECK(std::get<MemsetRecord>(read_back(line_of(memset))).work.graph_node == id);
+    CHECK(read_as(node).work.graph_node == id);
+    CHECK(read_as(memset).work.graph_node == id);
   }
 }
 
@@ -114,43 +89,20 @@ TEST_CASE("GPU work that lacks one time is written without both") {
   KernelRecord kernel = typical_kernel();
   kernel.work.end_ns = kNoTime;
 
-  CHECK(line_of(kernel).find("start") == std::string::npos);
-  CHECK(line_of(kernel).find("\"end\"") == std::string::npos);
-}
-
-TEST_CASE("a range that was never closed has the end null") {
-  CHECK(line_of(RangeRecord{4, 10, kNoTime, 5, 0, 0, 3, 0, {}}) ==
-        "{\"t\":\"range\",\"start\":10,\"end\":null,\"id\":4,\"thread\":5,\"path\":3}\n");
-}
-
-TEST_CASE("a payload of 0 is a value and is written") {
-  MarkRecord mark;
-  mark.extras.payload_type = PayloadType::u64;
-
-  CHECK(line_of(mark).find(R"("payload":0,"payload_type":"u64")") != std::string::npos);
+  CHECK(text_of(kernel).find("start") == std::string::npos);
+  CHECK(text_of(kernel).find("\"end\"") == std::string::npos);
 }
 
 TEST_CASE("integer payloads beyond 2^53 are strings") {
   MarkRecord mark;
   mark.extras.payload_type = PayloadType::u64;
   mark.extras.payload = 9007199254740992;
-  CHECK(line_of(mark).find(R"("payload":9007199254740992,)") != std::string::npos);
+  CHECK(text_of(mark).find(R"("payload":9007199254740992,)") != std::string::npos);
   mark.extras.payload = 9007199254740993;
-  CHECK(line_of(mark).find(R"("payload":"9007199254740993",)") != std::string::npos);
+  CHECK(text_of(mark).find(R"("payload":"9007199254740993",)") != std::string::npos);
   mark.extras.payload_type = PayloadType::i64;
   mark.extras.payload = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min());
-  CHECK(line_of(mark).find(R"("payload":"-9223372036854775808",)") != std::string::npos);
-}
-
-TEST_CASE("measured values that are 0 are written, unmeasured ones are not") {
-  ExactRecord exact;
-  exact.measured = true;
-  CHECK(line_of(exact).find(R"("gpu_ns":0,"dram_read_bytes":0,"dram_write_bytes":0,"l2_bytes":0})") !=
-        std::string::npos);
-  exact.measured = false;
-  exact.reason = "no pass";
-  CHECK(line_of(exact).find("gpu_ns") == std::string::npos);
-  CHECK(line_of(exact).find(R"("unmeasured":"no pass"})") != std::string::npos);
+  CHECK(text_of(mark).find(R"("payload":"-9223372036854775808",)") != std::string::npos);
 }
 
 TEST_CASE("a counter range has its own keys, and is marked if it is not exclusive") {
@@ -160,13 +112,13 @@ TEST_CASE("a counter range has its own keys, and is marked if it is not exclusiv
   range.counter_range = 7;
   range.launches = 3;
   range.measured = true;
-  CHECK(line_of(range) ==
+  CHECK(text_of(range) ==
         R"({"t":"exact","start":10,"end":20,"thread":4,"path":3,"range":2,"kind":"range","gpu":0,)"
         R"("counter_range":7,"launches":3,"kernels":0,"gpu_ns":0,"dram_read_bytes":0,"dram_write_bytes":0,)"
         R"("l2_bytes":0})"
         "\n");
   range.exclusive = false;
-  CHECK(line_of(range).find(R"("kernels":0,"exclusive":false,"gpu_ns":0)") != std::string::npos);
+  CHECK(text_of(range).find(R"("kernels":0,"exclusive":false,"gpu_ns":0)") != std::string::npos);
 }
 
 TEST_CASE("an enumerator outside its list is written as unknown, without reading past the table") {
@@ -174,25 +126,25 @@ TEST_CASE("an enumerator outside its list is written as unknown, without reading
   copy.kind = static_cast<CopyKind>(200);
   copy.source = static_cast<MemoryKind>(99);
 
-  CHECK(line_of(copy).find(R"("kind":"unknown","src":"unknown")") != std::string::npos);
+  CHECK(text_of(copy).find(R"("kind":"unknown","src":"unknown")") != std::string::npos);
 }
 
 TEST_CASE("a line break inside a payload schema does not end the line") {
-  const std::string line = line_of(PayloadSchemaRecord{1, 0, "{\"a\":\r\n1}"});
+  const std::string line = text_of(PayloadSchemaRecord{1, 0, "{\"a\":\r\n1}"});
 
   CHECK(line == "{\"t\":\"payload_schema\",\"id\":1,\"definition\":{\"a\":  1}}\n");
 }
 
 TEST_CASE("only losses that happened are in a loss object") {
   FlushRecord flush;
-  CHECK(line_of(flush).find("loss") == std::string::npos);
+  CHECK(text_of(flush).find("loss") == std::string::npos);
   flush.loss[static_cast<std::size_t>(Loss::events_dropped)] = 3;
-  CHECK(line_of(flush) == "{\"t\":\"flush\",\"at\":0,\"records\":0,\"loss\":{\"events_dropped\":3}}\n");
+  CHECK(text_of(flush) == "{\"t\":\"flush\",\"at\":0,\"records\":0,\"loss\":{\"events_dropped\":3}}\n");
 }
 
 TEST_CASE("the writer writes the example trace byte for byte") {
   std::string expected;
-  for (const Line& line : example::lines()) expected += example::text_of(line);
+  for (const Line& line : example::lines()) expected += text_of(line);
 
   CHECK(example::example_file("trace-00000.ndjson", expected) == expected);
 }

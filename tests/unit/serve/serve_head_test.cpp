@@ -36,13 +36,15 @@ TEST_CASE("another name or another port of this machine is refused") {
 
 TEST_CASE("a page of another origin may link here but may not send requests") {
   CHECK(with("Origin: http://127.0.0.1:7117\r\nSec-Fetch-Site: same-origin\r\n") == 0);
-  CHECK(with("Origin: http://127.0.0.1:7117\r\nOrigin: http://127.0.0.1:7117\r\n") == 403);
-  CHECK(with("Origin: http://127.0.0.1:3000\r\n") == 403);
-  CHECK(with("Origin: null\r\n") == 403);
-  CHECK(with("Sec-Fetch-Site: cross-site\r\n") == 403);
-  CHECK(with("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n") == 403);
   CHECK(with("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n") == 0);
   CHECK(with("Sec-Fetch-Site: none\r\n") == 0);
+  for (const char* const lines :
+       {"Origin: http://127.0.0.1:7117\r\nOrigin: http://127.0.0.1:7117\r\n",
+        "Origin: http://127.0.0.1:3000\r\n", "Origin: null\r\n", "Sec-Fetch-Site: cross-site\r\n",
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n"}) {
+    INFO(lines);
+    CHECK(with(lines) == 403);
+  }
 }
 
 TEST_CASE("a body is refused in every form") {
@@ -53,18 +55,19 @@ TEST_CASE("a body is refused in every form") {
 }
 
 TEST_CASE("an ambiguous head is refused") {
-  CHECK(judged("GET / HTTP/1.1\r\n" + kHost + kHost + "\r\n") == 400);
-  CHECK(with(" folded: line\r\n") == 400);
-  CHECK(with("Name : value\r\n") == 400);
-  CHECK(with("no colon\r\n") == 400);
-  CHECK(with("X: a\nY: b\r\n") == 400);
-  CHECK(with("X: a\rb\r\n") == 400);
-  CHECK(with(std::string("X: \0\r\n", 6)) == 400);
-  CHECK(with("X: \xC3\xA4\r\n") == 400);
-  CHECK(judged("GET /a b HTTP/1.1\r\n" + kHost + "\r\n") == 400);
-  CHECK(judged("GET http://127.0.0.1:7117/ HTTP/1.1\r\n" + kHost + "\r\n") == 400);
-  CHECK(judged("GET / HTTP/1.1") == 400);
-  CHECK(judged("") == 400);
+  for (const std::string& lines :
+       {kHost, std::string(" folded: line\r\n"), std::string("Name : value\r\n"), std::string("no colon\r\n"),
+        std::string("X: a\nY: b\r\n"), std::string("X: a\rb\r\n"), std::string("X: \0\r\n", 6),
+        std::string("X: \xC3\xA4\r\n")}) {
+    INFO(lines);
+    CHECK(with(lines) == 400);
+  }
+  for (const std::string& head :
+       {"GET /a b HTTP/1.1\r\n" + kHost + "\r\n", "GET http://127.0.0.1:7117/ HTTP/1.1\r\n" + kHost + "\r\n",
+        std::string("GET / HTTP/1.1"), std::string()}) {
+    INFO(head);
+    CHECK(judged(head) == 400);
+  }
 }
 
 TEST_CASE("a target that is too long is refused") {

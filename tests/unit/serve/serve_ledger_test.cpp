@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/catch.h"
+#include "tests/unit/base/text_parts.h"
 #include "tools/serve/flat_rows.h"
 #include "tools/serve/process_ledger.h"
 
@@ -109,11 +109,10 @@ TEST_CASE("bytes that were not measured have no rows, and the peak of a GPU is n
 
   const std::string text = text_of(ledger);
 
-  CHECK(text.find("module=\"m\",op=\"read\",source=\"sampled\"} 30\n") != std::string::npos);
-  CHECK(text.find("module=\"n\",op=") == std::string::npos);
-  CHECK(text.find("rangefinder_gpu_dram_peak_bytes_per_second{gpu=\"0\",uuid=\"GPU-1\"} 100\n") !=
-        std::string::npos);
-  CHECK(text.find("rangefinder_gpu_info{gpu=\"0\",uuid=\"GPU-1\",name=\"G\"} 1\n") != std::string::npos);
+  test::check_has(text, {"module=\"m\",op=\"read\",source=\"sampled\"} 30\n",
+                         "rangefinder_gpu_dram_peak_bytes_per_second{gpu=\"0\",uuid=\"GPU-1\"} 100\n",
+                         "rangefinder_gpu_info{gpu=\"0\",uuid=\"GPU-1\",name=\"G\"} 1\n"});
+  test::check_lacks(text, {R"(module="n",op=)"});
 }
 
 TEST_CASE("whole graphs are counted separately from kernels, and their time is included") {
@@ -122,12 +121,9 @@ TEST_CASE("whole graphs are counted separately from kernels, and their time is i
   replayed["graphs"] = 7;
   ledger.note("7", 1, summary({replayed}));
 
-  const std::string text = text_of(ledger);
-
-  CHECK(text.find("rangefinder_graph_launches_total{gpu=\"0\",uuid=\"GPU-1\",module=\"m\"} 7\n") !=
-        std::string::npos);
-  CHECK(text.find("rangefinder_kernel_seconds_total{gpu=\"0\",uuid=\"GPU-1\",module=\"m\"} 0.000000070\n") !=
-        std::string::npos);
+  test::check_has(text_of(ledger),
+                  {"rangefinder_graph_launches_total{gpu=\"0\",uuid=\"GPU-1\",module=\"m\"} 7\n",
+                   "rangefinder_kernel_seconds_total{gpu=\"0\",uuid=\"GPU-1\",module=\"m\"} 0.000000070\n"});
 }
 
 TEST_CASE("a summary of another shape adds nothing and throws nothing") {

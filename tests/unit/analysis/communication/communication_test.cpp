@@ -45,8 +45,7 @@ class Rank {
     show(PathRecord{2, 0, kDomain, "ncclGroupStart"});
     show(PathRecord{3, 0, kDomain, "ncclGroupEnd"});
     show(PathRecord{4, 0, kDomain, "ncclAllGather"});
-    KernelNameRecord name{1, "", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "NCCL", ""};
-    show(name);
+    show(KernelNameRecord{1, "", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "NCCL", ""});
     show(KernelNameRecord{2, "", "gemm", "own", ""});
   }
   void show_schemas() {
@@ -71,10 +70,7 @@ class Rank {
   }
   void run(std::uint32_t name, TimeNs start, TimeNs end, std::uint64_t in_range = 0,
            std::uint32_t stream = 7) {
-    KernelRecord line = kernel(1, 0, start, end, in_range);
-    line.name = name;
-    line.work.stream = stream;
-    show(line);
+    show(KernelRecord{{start, end, 0, 1, stream, 1, 0, in_range}, name, 1});
   }
   const CommunicationLog& finished() {
     log->finish();
@@ -208,16 +204,17 @@ struct TwoRanks {
     early.finished();
     late.finished();
   }
+  /// With a clock of the second rank that is wrong by this.
+  RankWaits waits(std::int64_t wrong_by_ns = 0) const {
+    return compare_collectives({early.log.get(), late.log.get()},
+                               {RankClock{}, RankClock{kOffset + wrong_by_ns, true, {}}});
+  }
   static constexpr std::int64_t kOffset = 7'000;
   Rank early, late;
 };
 
 TEST_CASE("the rank that comes last to collectives is the straggler, on one time line") {
-  const TwoRanks two;
-
-  const RankWaits waits = compare_collectives({two.early.log.get(), two.late.log.get()},
-                                              {RankClock{}, RankClock{TwoRanks::kOffset, true, {}}});
-
+  const RankWaits waits = TwoRanks().waits();
   CHECK(waits.collectives == 3);
   CHECK(waits.omitted == 0);
   CHECK(waits.ranks[0].waited_ns == 1'200);
@@ -227,16 +224,11 @@ TEST_CASE("the rank that comes last to collectives is the straggler, on one time
 }
 
 TEST_CASE("collectives that end before they begin on another rank show a clock error") {
-  const TwoRanks two;
-
-  const RankWaits waits = compare_collectives({two.early.log.get(), two.late.log.get()},
-                                              {RankClock{}, RankClock{TwoRanks::kOffset + 800, true, {}}});
-
-  CHECK(waits.clocks_off_ns == 300);  // begins at 1,200, the other ended at 900
+  CHECK(TwoRanks().waits(800).clocks_off_ns == 300);  // begins at 1,200, the other ended at 900
 }
 
 TEST_CASE("collectives that one rank lacks are excluded and counted") {
-  TwoRanks two;
+  const TwoRanks two;
   Rank short_one;
   short_one.call(1, 0, 64);
   short_one.run(1, 0, 10, 1);

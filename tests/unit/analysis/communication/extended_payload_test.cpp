@@ -14,11 +14,16 @@ NvtxExtras payload(std::uint64_t schema, std::vector<std::uint8_t> bytes) {
   return out;
 }
 
-TEST_CASE("a payload shorter than its schema gives its complete entries") {
+/// Schema 9 of domain 1, with these entries.
+ExtendedPayloads schema(const std::string& entries) {
   ExtendedPayloads payloads;
-  payloads.add({9, 1,
-                R"({"kind":"schema","entries":[{"name":"a","type":"int"},{"name":"b","type":"int"},)"
-                R"({"name":"c","type":"int"}]})"});
+  payloads.add({9, 1, R"({"kind":"schema","entries":[)" + entries + "]}"});
+  return payloads;
+}
+
+TEST_CASE("a payload shorter than its schema gives its complete entries") {
+  ExtendedPayloads payloads =
+      schema(R"({"name":"a","type":"int"},{"name":"b","type":"int"},{"name":"c","type":"int"})");
 
   const auto entries = payloads.entries(1, payload(9, {1, 0, 0, 0, 2, 0, 0, 0, 3}));
 
@@ -28,9 +33,7 @@ TEST_CASE("a payload shorter than its schema gives its complete entries") {
 }
 
 TEST_CASE("entries without an offset are aligned as by a compiler") {
-  ExtendedPayloads payloads;
-  payloads.add(
-      {9, 1, R"({"kind":"schema","entries":[{"name":"a","type":"uint8"},{"name":"b","type":"size"}]})"});
+  ExtendedPayloads payloads = schema(R"({"name":"a","type":"uint8"},{"name":"b","type":"size"})");
 
   const auto entries = payloads.entries(1, payload(9, {5, 0, 0, 0, 0, 0, 0, 0, 7, 1, 0, 0, 0, 0, 0, 0}));
 
@@ -39,11 +42,8 @@ TEST_CASE("entries without an offset are aligned as by a compiler") {
 }
 
 TEST_CASE("entries after a text of unknown length are omitted, unless they have an offset") {
-  ExtendedPayloads payloads;
-  payloads.add(
-      {9, 1,
-       R"({"kind":"schema","entries":[{"name":"text","type":"cstring"},{"name":"lost","type":"int"},)"
-       R"({"name":"bytes","type":"int16","offset":2}]})"});
+  ExtendedPayloads payloads = schema(R"({"name":"text","type":"cstring"},{"name":"lost","type":"int"},)"
+                                     R"({"name":"bytes","type":"int16","offset":2})");
 
   const auto entries = payloads.entries(1, payload(9, {0, 0, 0xfe, 0xff}));
 
@@ -52,9 +52,8 @@ TEST_CASE("entries after a text of unknown length are omitted, unless they have 
 }
 
 TEST_CASE("an enum's value has its name, and no name if it is not in the list") {
-  ExtendedPayloads payloads;
+  ExtendedPayloads payloads = schema(R"({"name":"a","type":5},{"name":"b","type":5})");
   payloads.add({5, 1, R"({"kind":"enum","entries":[{"name":"Sum","value":0}],"size":4})"});
-  payloads.add({9, 1, R"({"kind":"schema","entries":[{"name":"a","type":5},{"name":"b","type":5}]})"});
 
   const auto entries = payloads.entries(1, payload(9, {0, 0, 0, 0, 8, 0, 0, 0}));
 
@@ -65,8 +64,7 @@ TEST_CASE("an enum's value has its name, and no name if it is not in the list") 
 }
 
 TEST_CASE("a payload of another domain's schema, or of none, gives nothing") {
-  ExtendedPayloads payloads;
-  payloads.add({9, 1, R"({"kind":"schema","entries":[{"name":"a","type":"int"}]})"});
+  ExtendedPayloads payloads = schema(R"({"name":"a","type":"int"})");
   payloads.add({10, 1, "not JSON"});
 
   CHECK(payloads.entries(2, payload(9, {1, 0, 0, 0})).empty());

@@ -44,15 +44,14 @@ TEST_CASE("operations of a recorded rank have the bytes that PyTorch passed to N
 
   constexpr double kBytes = 5 * 4.0 * (1 << 22);  // five steps of 16 MiB
   for (const char* const operation : {"AllGather", "ReduceScatter", "Broadcast", "Send", "Recv"}) {
-    INFO(operation);
-    CHECK(run.number("communication", {{"operation", operation}}, "bytes") == kBytes);
-    CHECK(run.number("communication", {{"operation", operation}}, "calls") == 5);
+    run.check("communication", {{"operation", operation}}, {{"bytes", kBytes}, {"calls", 5}});
   }
-  CHECK(run.number("communication", {{"operation", "AllReduce"}}, "bytes") == kBytes + 4);  // and the barrier
-  CHECK(run.number("communication", {{"operation", "Recv+Send"}}, "kernels") == 5);
+  // And the barrier.
+  run.check("communication", {{"operation", "AllReduce"}}, {{"bytes", kBytes + 4}});
+  run.check("communication", {{"operation", "Recv+Send"}}, {{"kernels", 5}});
   const double both = run.number("overlap", 0, "overlapped_ns"),
                alone = run.number("overlap", 0, "exposed_ns");
-  CHECK(run.number("overlap", 0, "communication_ns") == both + alone);
+  run.check("overlap", 0U, {{"communication_ns", both + alone}});
   CHECK(both > 0);
 }
 

@@ -19,7 +19,6 @@ constexpr const char* kGelu =
     "void at::native::vectorized_elementwise_kernel<4, "
     "at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, "
     "at::native::GeluType)::{lambda()#2}, std::array<char*, 2> >(int, std::array<char*, 2>)";
-constexpr const char* kSgemm = "ampere_sgemm_128x64_nn";
 constexpr const char* kTensorGemm =
     "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4>(Params)";
 constexpr const char* kSoftmax =
@@ -47,12 +46,11 @@ struct InOrder : MadeTrace {
 };
 
 TEST_CASE("elementwise kernels of the same size in a row are a chain") {
-  const auto found = InOrder({kTensorGemm, kAdd, kGelu, kAdd}, {grid_of(4096, 256)}).found();
+  const Finding chain =
+      required(InOrder({kTensorGemm, kAdd, kGelu, kAdd}, {grid_of(4096, 256)}).found(), "unfused_chain");
 
-  const Finding* const chain = find(found, "unfused_chain");
-  REQUIRE(chain != nullptr);
-  CHECK(number(*chain, "chains") == 10);
-  CHECK(*chain->saving_ns == 10 * 2 * 100'000u);
+  check_evidence(chain, {{"chains", 10}});
+  CHECK(*chain.saving_ns == 10 * 2 * 100'000u);
 }
 
 TEST_CASE("elementwise kernels of very different sizes are no chain") {
@@ -65,42 +63,16 @@ TEST_CASE("an elementwise kernel between products is no chain") {
   CHECK(find(InOrder({kTensorGemm, kAdd}, {grid_of(4096, 256)}).found(), "unfused_chain") == nullptr);
 }
 
-TEST_CASE("product, softmax, product in one path is attention that writes its scores to memory") {
-  const auto found = InOrder({kSgemm, kAdd, kSoftmax, kSgemm}, {grid_of(4096, 256)}).found();
-
-  const Finding* const scores = find(found, "attention_scores");
-  REQUIRE(scores != nullptr);
-  CHECK(number(*scores, "times") == 10);
-  CHECK(*scores->saving_ns == 10 * 200'000u);  // mask and softmax
-}
-
-TEST_CASE("flash attention does not write its scores to memory") {
-  CHECK(find(InOrder({kTensorGemm, kFlash, kTensorGemm}, {grid_of(4096, 256)}).found(), "attention_scores") ==
-        nullptr);
-}
-
 TEST_CASE("a softmax without a following product, as in a classifier, is no attention") {
   CHECK(find(InOrder({kTensorGemm, kSoftmax, kAdd, kAdd, kAdd, kAdd, kAdd}, {grid_of(4096, 256)}).found(),
              "attention_scores") == nullptr);
-}
-
-TEST_CASE("FP32 products are found with the saving that the peaks allow") {
-  const auto found = InOrder({kSgemm}, {grid_of(4096, 256)}).found();
-
-  const Finding* const fp32 = find(found, "fp32_math");
-  REQUIRE(fp32 != nullptr);
-  CHECK(fp32->where == "ampere_sgemm_128x64_nn");
-  CHECK(static_cast<double>(*fp32->saving_ns) == Approx(10 * 100'000 * (1 - 66.90816 / 535.26528)));
-}
-
-TEST_CASE("products on tensor cores are no finding") {
-  CHECK(find(InOrder({kTensorGemm}, {grid_of(4096, 256)}).found(), "fp32_math") == nullptr);
 }
 
 TEST_CASE("kernels are classified by their names") {
   CHECK(kernel_sort(kAdd) == KernelSort::elementwise);
   CHECK(kernel_sort(kSoftmax) == KernelSort::softmax);
   CHECK(kernel_sort(kFlash) == KernelSort::attention);
+  CHECK(kernel_sort("ampere_sgemm_128x64_nn") == KernelSort::matrix_product);
   CHECK(kernel_sort("nvjet_sm90_hsh_64x64_64x13_2x4_h_bz_NNT") == KernelSort::matrix_product);
   CHECK(kernel_sort("void cudnn::engines_precompiled::nchwToNhwcKernel<__half>(int)") == KernelSort::other);
   CHECK(kernel_sort("sm90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc") == KernelSort::other);
@@ -114,22 +86,17 @@ TEST_CASE("kernels are classified by their names") {
       "void rangefinder::kernels::implicit_gemm_kernel<rangefinder::kernels::SimtEngine<128, 128, "
       "16, 16>, 3, 1>(Args)"));
   CHECK(is_fp32_product("void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_tn_align1>(Params)"));
+  CHECK(is_fp32_product("ampere_sgemm_128x64_nn"));
   CHECK_FALSE(is_fp32_product(kTensorGemm));
 }
 
 TEST_CASE("grids of fewer blocks than multiprocessors are structural") {
-  const auto found = InOrder({"reduce(float*)"}, {grid_of(66, 256)}, 200 * kUs).found();
+  const Finding small =
+      required(InOrder({"reduce(float*)"}, {grid_of(66, 256)}, 200 * kUs).found(), "grid_under_one_wave");
 
-  const Finding* const small = find(found, "grid_under_one_wave");
-  REQUIRE(small != nullptr);
-  CHECK(number(*small, "under_sm_count_share") == 1);
-  CHECK(number(*small, "mean_fill") == Approx(66.0 / (132 * 8)));  // eight blocks of 256 threads fit on each
-  CHECK_FALSE(small->saving_ns);
-}
-
-TEST_CASE("grids of many waves are no finding") {
-  CHECK(find(InOrder({"scale(float*)"}, {grid_of(66'000, 256)}, 200 * kUs).found(), "grid_under_one_wave") ==
-        nullptr);
+  // Eight blocks of 256 threads fit on each.
+  check_evidence(small, {{"under_sm_count_share", 1}, {"mean_fill", Approx(66.0 / (132 * 8))}});
+  CHECK_FALSE(small.saving_ns);
 }
 
 LaunchConfigRecord hungry(std::uint32_t blocks) {
@@ -139,33 +106,25 @@ LaunchConfigRecord hungry(std::uint32_t blocks) {
   return out;
 }
 
-TEST_CASE("low occupancy is found with its limiter") {
-  const auto found = InOrder({"histogram(int*)"}, {hungry(66'000)}).found();
+TEST_CASE("low occupancy is found with its limiter, but not under one wave or in matrix products") {
+  const auto low = [](const char* kernel, std::uint32_t blocks) {
+    return InOrder({kernel}, {hungry(blocks)}).found();
+  };
 
-  const Finding* const low = find(found, "low_occupancy");
-  REQUIRE(low != nullptr);
-  CHECK(text(*low, "limiter") == "shared memory");
-  CHECK(number(*low, "warps_per_sm") == 8);  // two blocks of four warps
-  CHECK(number(*low, "occupancy") == Approx(8.0 / 64));
-}
-
-TEST_CASE("a grid under one wave has no occupancy finding") {
-  CHECK(find(InOrder({"histogram(int*)"}, {hungry(66)}).found(), "low_occupancy") == nullptr);
-}
-
-TEST_CASE("matrix products with few warps are no finding") {
-  CHECK(find(InOrder({kTensorGemm}, {hungry(66'000)}).found(), "low_occupancy") == nullptr);
+  // Two blocks of four warps.
+  check_evidence(required(low("histogram(int*)", 66'000), "low_occupancy"),
+                 {{"limiter", "shared memory"}, {"warps_per_sm", 8}, {"occupancy", Approx(8.0 / 64)}});
+  CHECK(find(low("histogram(int*)", 66), "low_occupancy") == nullptr);
+  CHECK(find(low(kTensorGemm, 66'000), "low_occupancy") == nullptr);
 }
 
 TEST_CASE("spilled registers are found from the launch configuration") {
   LaunchConfigRecord spilling = grid_of(66'000, 256, 255);
   spilling.local_bytes_per_thread = 448;
-  const auto found = InOrder({"fft(float2*)"}, {spilling}).found();
+  const Finding local = required(InOrder({"fft(float2*)"}, {spilling}).found(), "local_memory");
 
-  const Finding* const local = find(found, "local_memory");
-  REQUIRE(local != nullptr);
-  CHECK(local->title == "Registers are spilled to local memory in fft");
-  CHECK(number(*local, "local_bytes_per_thread") == 448);
+  CHECK(local.title == "Registers are spilled to local memory in fft");
+  check_evidence(local, {{"local_bytes_per_thread", 448}});
   CHECK(find(InOrder({"fft(float2*)"}, {grid_of(66'000, 256, 255)}).found(), "local_memory") == nullptr);
 }
 
@@ -189,16 +148,11 @@ std::vector<Finding> side_by_side(TimeNs alone, TimeNs together) {
   return trace.found();
 }
 
-TEST_CASE("kernels that slow each other down are found by their times alone") {
-  const auto found = side_by_side(100 * kUs, 300 * kUs);
+TEST_CASE("kernels that slow each other down are found by their times alone, others are not") {
+  const Finding slower = required(side_by_side(100 * kUs, 300 * kUs), "slower_together");
 
-  const Finding* const slower = find(found, "slower_together");
-  REQUIRE(slower != nullptr);
-  CHECK(number(*slower, "slower") == Approx(1.5));
-  CHECK(*slower->saving_ns == 10 * 100'000u);
-}
-
-TEST_CASE("kernels that gain by running together are no finding") {
+  check_evidence(slower, {{"slower", Approx(1.5)}});
+  CHECK(*slower.saving_ns == 10 * 100'000u);
   CHECK(find(side_by_side(100 * kUs, 120 * kUs), "slower_together") == nullptr);
 }
 

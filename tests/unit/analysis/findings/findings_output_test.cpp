@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Findings as text, JSON and a section of a report; and the comparison of several ranks.
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
@@ -27,10 +26,8 @@ Finding made(std::string id, std::optional<std::uint64_t> saving) {
 }
 
 TEST_CASE("a finding as JSON has plain numbers under the keys of its evidence") {
-  const auto json = findings_json({made("idle_in_range", 48'100'000)});
-
   CHECK(
-      json.dump() ==
+      findings_json({made("idle_in_range", 48'100'000)}).dump() ==
       R"([{"id":"idle_in_range","severity":"notable","title":"The GPU waits","where":"iteration/load",)"
       R"("prize_ns":48100000,"evidence":{"idle_ns":48100000,"share_of_time":0.25},"next_step":"load ahead"}])");
 }

@@ -14,18 +14,15 @@ TEST_CASE("RT-DETR in PyTorch is launch-bound, unfused, and has calls that preve
   CHECK(ids(found) ==
         std::set<std::string>{"launch_bound", "unfused_chain", "grid_under_one_wave", "capture_obstacles"});
   REQUIRE(found.front().id == "launch_bound");
-  CHECK(number(found.front(), "kernels_per_repetition") == 1204);
-  CHECK(number(found.front(), "share_of_time") == Approx(0.739).margin(0.01));
+  check_evidence(found.front(),
+                 {{"kernels_per_repetition", 1204}, {"share_of_time", Approx(0.739).margin(0.01)}});
 }
 
 TEST_CASE("the chains of RT-DETR in PyTorch are its frozen batch normalisations and activations") {
-  const auto found = recorded("hf_rtdetr_trace");
+  const Finding chain = required(recorded("hf_rtdetr_trace"), "unfused_chain");
 
-  const Finding* const chain = find(found, "unfused_chain");
-  REQUIRE(chain != nullptr);
-  CHECK(chain->where == "model/backbone/model/encoder/stages/*/layers/*/layer/*/normalization");
-  CHECK(text(*chain, "kernels") == "add, rsqrt, MulFunctor x 2, add");
-  CHECK(number(*chain, "chains") == 192);
+  CHECK(chain.where == "model/backbone/model/encoder/stages/*/layers/*/layer/*/normalization");
+  check_evidence(chain, {{"kernels", "add, rsqrt, MulFunctor x 2, add"}, {"chains", 192}});
 }
 
 TEST_CASE("sampling does not change the findings") {
@@ -37,20 +34,16 @@ TEST_CASE("RT-DETR with this repository's kernels has small grids only") {
 
   CHECK(ids(exact) == std::set<std::string>{"grid_under_one_wave"});
   CHECK(ids(sampled) == std::set<std::string>{"grid_under_one_wave"});
-  CHECK(number(sampled.front(), "under_one_wave_share") == Approx(0.901).margin(0.01));
-  CHECK(number(sampled.front(), "multiprocessors") == 132);
+  check_evidence(sampled.front(),
+                 {{"under_one_wave_share", Approx(0.901).margin(0.01)}, {"multiprocessors", 132}});
 }
 
 TEST_CASE("streams that wait for each other are found with producer and consumer") {
   const auto found = recorded("multi_stream");
 
-  const Finding* const wait = find(found, "exposed_stream_wait");
-  REQUIRE(wait != nullptr);
-  CHECK(text(*wait, "producer_stream") == "15");
-  CHECK(text(*wait, "consumer_stream") == "16");
-  CHECK(number(*wait, "waits") == 2);
-  REQUIRE(find(found, "allocations_in_loop") != nullptr);
-  CHECK(number(*find(found, "allocations_in_loop"), "pool_calls") == 192);
+  check_evidence(required(found, "exposed_stream_wait"),
+                 {{"producer_stream", "15"}, {"consumer_stream", "16"}, {"waits", 2}});
+  check_evidence(required(found, "allocations_in_loop"), {{"pool_calls", 192}});
 }
 
 TEST_CASE("gaps and waits that exact windows cause are no finding") {
@@ -64,30 +57,22 @@ TEST_CASE("gaps and waits that exact windows cause are no finding") {
 TEST_CASE("copies with pageable memory are found among pinned ones") {
   const auto found = recorded("copy_storm");
 
-  const Finding* const copies = find(found, "pageable_or_synchronous_copies");
-  REQUIRE(copies != nullptr);
-  CHECK(number(*copies, "pageable") == 9);
+  check_evidence(required(found, "pageable_or_synchronous_copies"), {{"pageable", 9}});
   CHECK(find(found, "idle_in_range") == nullptr);
 }
 
 TEST_CASE("a GPU that alternates with the host is idle in the host's range") {
-  const auto found = recorded("managed_memory");
-
-  REQUIRE(find(found, "idle_in_range") != nullptr);
-  CHECK(find(found, "idle_in_range")->where == "managed_memory/host turn");
+  CHECK(required(recorded("managed_memory"), "idle_in_range").where == "managed_memory/host turn");
 }
 
 TEST_CASE("kernels that only move bytes are bound by DRAM, at its achieved bandwidth") {
   const auto found = recorded("known_bytes_exact");
 
-  const Finding* const bound = find(found, "memory_bound");
-  REQUIRE(bound != nullptr);
-  CHECK(bound->where == "known_bytes/copy_kernel/1GiB");
-  CHECK(number(*bound, "dram_peak_share") == Approx(0.833).margin(0.01));
-  const Finding* const line = find(found, "time_follows_bytes");
-  REQUIRE(line != nullptr);
-  CHECK(number(*line, "r") > 0.99);
-  CHECK(number(*line, "effective_bytes_per_s") == Approx(4.244e12).epsilon(0.02));
+  const Finding bound = required(found, "memory_bound"), line = required(found, "time_follows_bytes");
+  CHECK(bound.where == "known_bytes/copy_kernel/1GiB");
+  check_evidence(bound, {{"dram_peak_share", Approx(0.833).margin(0.01)}});
+  CHECK(number(line, "r") > 0.99);
+  check_evidence(line, {{"effective_bytes_per_s", Approx(4.244e12).epsilon(0.02)}});
   CHECK(find(found, "amplification") == nullptr);  // the declared bytes are what it moves
 }
 

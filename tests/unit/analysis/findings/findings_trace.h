@@ -15,7 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/tables/expected.h"
 #include "tools/analysis/findings/findings.h"
 
 namespace rangefinder::test {
@@ -24,6 +26,13 @@ inline const Finding* find(const std::vector<Finding>& findings, std::string_vie
   const auto at =
       std::find_if(findings.begin(), findings.end(), [id](const Finding& f) { return f.id == id; });
   return at == findings.end() ? nullptr : &*at;
+}
+
+/// The first finding of a rule; fails the test if there is none.
+inline Finding required(const std::vector<Finding>& findings, std::string_view id) {
+  const Finding* const found = find(findings, id);
+  if (found == nullptr) FAIL("no finding " << id);
+  return *found;
 }
 
 inline std::set<std::string> ids(const std::vector<Finding>& findings) {
@@ -47,6 +56,13 @@ inline std::string text(const Finding& finding, std::string_view key) {
     if (evidence.key == key && value != nullptr) return *value;
   }
   return "";
+}
+
+inline void check_evidence(const Finding& finding, std::initializer_list<Expected> values) {
+  INFO(finding.id);
+  check_expected(
+      values, [&finding](const std::string& key) { return number(finding, key); },
+      [&finding](const std::string& key) { return text(finding, key); });
 }
 
 inline std::vector<Finding> findings_of(const std::filesystem::path& folder) {
@@ -104,13 +120,10 @@ struct MadeTrace {
   std::uint32_t correlation = 0, paths = 0, names = 0, configs = 0;
   std::uint64_t ranges = 0;
 
-  explicit MadeTrace(const GpuRecord& on = h200()) {
-    ContextRecord context;
-    context.id = 1;
-    context.null_stream = 7;
+  MadeTrace() {
     put(header());
-    put(on);
-    put(context);
+    put(h200());
+    put(ContextRecord{1, 0, 7, false});
   }
 
   template <typename Record>
@@ -135,21 +148,12 @@ struct MadeTrace {
   }
 
   void launch(std::uint32_t path, TimeNs at, const char* api = "cuLaunchKernel", TimeNs length = 4'000) {
-    LaunchRecord out = test::launch(++correlation, path);
-    out.host.start_ns = at;
-    out.host.end_ns = at + length;
-    out.context = 1;
-    out.api = api;
-    put(out);
+    put(LaunchRecord{{at, at + length, kThread, path, 0}, api, ++correlation, 1, 0});
   }
   void add(const MadeKernel& made) {
     launch(made.path, made.launched);
-    KernelRecord out = test::kernel(correlation, made.path, made.start, made.end);
-    out.name = made.name;
-    out.config = made.config;
-    out.work.stream = made.stream;
-    out.work.gpu = made.gpu;
-    put(out);
+    put(KernelRecord{
+        {made.start, made.end, made.gpu, 1, made.stream, correlation, made.path}, made.name, made.config});
   }
   /// A kernel that starts 5 us after its launch. Returns its end.
   TimeNs add(std::uint32_t path, std::uint32_t name, std::uint32_t config, TimeNs at, TimeNs length) {
@@ -159,34 +163,26 @@ struct MadeTrace {
   void copy(std::uint32_t path, MemoryKind source, bool async, std::uint64_t bytes, TimeNs at, TimeNs length,
             TimeNs call = 4'000) {
     launch(path, at - 5'000, async ? "cuMemcpyHtoDAsync" : "cuMemcpyHtoD", call);
-    MemcpyRecord out;
-    out.work = test::kernel(correlation, path, at, at + length).work;
+    MemcpyRecord out{test::kernel(correlation, path, at, at + length).work,
+                     CopyKind::HtoD,
+                     source,
+                     MemoryKind::device,
+                     bytes,
+                     async};
     out.work.stream = 13;
-    out.kind = CopyKind::HtoD;
-    out.source = source;
-    out.destination = MemoryKind::device;
-    out.async = async;
-    out.bytes = bytes;
     put(out);
   }
   void sync(std::uint32_t path, TimeNs start, TimeNs end) {
-    SyncRecord out;
-    out.host = {start, end, kThread, path, 0};
-    out.api = "cuStreamSynchronize";
-    out.context = 1;
-    out.stream = 13;
-    put(out);
+    put(SyncRecord{{start, end, kThread, path, 0}, "cuStreamSynchronize", 1, 13, 0});
   }
   void alloc(std::uint32_t path, bool is_free, TimeNs start, TimeNs end, AllocKind kind = AllocKind::device) {
-    AllocRecord out;
-    out.host = {start, end, kThread, path, 0};
-    out.is_free = is_free;
-    out.api = is_free ? "cuMemFree" : "cuMemAlloc";
-    out.kind = kind;
-    out.address = 0x7000'0000;
-    out.bytes = is_free ? 0 : 1'048'576;
-    out.context = 1;
-    put(out);
+    put(AllocRecord{.host = {start, end, kThread, path, 0},
+                    .api = is_free ? "cuMemFree" : "cuMemAlloc",
+                    .is_free = is_free,
+                    .kind = kind,
+                    .address = 0x7000'0000,
+                    .bytes = is_free ? 0u : 1'048'576u,
+                    .context = 1});
   }
 
   /// `body(start)` adds one iteration and returns its end. Each iteration is a range of path 1.
@@ -220,11 +216,8 @@ struct MadeCounters {
 inline void add_exact(MadeTrace& trace, const MadeCounters& counters, std::uint32_t config, TimeNs start,
                       TimeNs length) {
   ExactRecord exact;
-  exact.launch = launch(++trace.correlation, counters.path);
-  exact.launch.host.start_ns = start - 20'000;
-  exact.launch.host.end_ns = start + length + 20'000;
-  exact.launch.context = 1;
-  exact.kind = WorkKind::kernel;
+  const HostWork call{start - 20'000, start + length + 20'000, MadeTrace::kThread, counters.path, 0};
+  exact.launch = {call, "cuLaunchKernel", ++trace.correlation, 1, 0};
   exact.name = counters.name;
   exact.grid = {1024, 1, 1};
   exact.block = {256, 1, 1};

@@ -33,12 +33,6 @@ struct Damage {
 
 using T = TraceOnDisk;
 
-inline void change_end(T& trace, void (*change)(EndRecord&)) {
-  EndRecord end = end_record();
-  change(end);
-  trace.lines[T::kEnd] = line_of(end);
-}
-
 inline void replace(std::string& text, std::string_view from, std::string_view to) {
   text.replace(text.find(from), from.size(), to);
 }
@@ -128,7 +122,7 @@ inline const std::vector<Damage> kDamages{
     {"one id with two contents", {}, "duplicate-id", [](T& t) { t.lines[T::kConfig] += line_of(path(2, 1, "other")); }},
     {"one range id twice", {}, "duplicate-id", [](T& t) {
        t.lines[T::kRange1] += t.lines[T::kRange1];
-       change_end(t, [](EndRecord& end) { end.records[2].second = 3; });
+       t.change_end([](EndRecord& end) { end.records[2].second = 3; });
      }},
 
     // Times and launches.
@@ -142,7 +136,7 @@ inline const std::vector<Damage> kDamages{
      [](T& t) { t.lines[T::kKernel2] = line_of(kernel(2, 2, kNoTime, kNoTime, 2)); }},
     {"two launches with one correlation", {}, "correlation", [](T& t) {
        t.lines[T::kLaunch2] += line_of(launch(1, 1));
-       change_end(t, [](EndRecord& end) { end.records[1].second = 3; });
+       t.change_end([](EndRecord& end) { end.records[1].second = 3; });
      }},
     {"kernel without a launch", {}, "correlation",
      [](T& t) { t.lines[T::kKernel2] = line_of(kernel(77, 2, 3'000, 4'000, 2)); }},
@@ -156,13 +150,13 @@ inline const std::vector<Damage> kDamages{
      [](T& t) { t.lines[T::kFlush] = line_of(FlushRecord{5'000, 7, {}}); }},
     {"heartbeats go back", {}, "flush", [](T& t) { t.lines[T::kFlush] += line_of(FlushRecord{6'000, 5, {}}); }},
     {"balance does not add up", {}, "ledger",
-     [](T& t) { change_end(t, [](EndRecord& end) { end.balance[0].launched = 3; }); }},
+     [](T& t) { t.change_end([](EndRecord& end) { end.balance[0].launched = 3; }); }},
     {"lost launches without a cause", {}, "ledger",
-     [](T& t) { change_end(t, [](EndRecord& end) { end.balance[0] = {3, 2, 0, 1}; }); }},
+     [](T& t) { t.change_end([](EndRecord& end) { end.balance[0] = {3, 2, 0, 1}; }); }},
     {"exact launches without lines", {}, "ledger",
-     [](T& t) { change_end(t, [](EndRecord& end) { end.balance[3] = {1, 0, 1, 0}; }); }},
+     [](T& t) { t.change_end([](EndRecord& end) { end.balance[3] = {1, 0, 1, 0}; }); }},
     {"record that the ledger calls lost", {}, "ledger", [](T& t) {
-       change_end(t, [](EndRecord& end) {
+       t.change_end([](EndRecord& end) {
          end.balance[0] = {2, 1, 0, 1};
          end.loss[static_cast<std::size_t>(Loss::launch_without_record)] = 1;
        });

@@ -66,20 +66,6 @@ const Damage& damage(std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("a report names the damage of each trace, and its place") {
-  for (const Damage& damage : kDamages) {
-    CAPTURE(damage.name);
-    TraceOnDisk trace;
-    make_damaged(damage, trace);
-
-    const std::string message = reported(trace);
-
-    CAPTURE(message);
-    CHECK(message.empty() == damage.message.empty());
-    for (const char* const part : damage.message) CHECK(message.find(part) != std::string::npos);
-  }
-}
-
 TEST_CASE("validate finds the damage of each trace, and no other problem") {
   for (const Damage& damage : kDamages) {
     CAPTURE(damage.name);
@@ -138,8 +124,7 @@ TEST_CASE("a cut segment before others is marked as torn inside") {
 
 TEST_CASE("a segment that was dropped to save space is no damage") {
   TraceOnDisk trace;
-  damages::change_end(
-      trace, [](EndRecord& end) { end.loss[static_cast<std::size_t>(Loss::lines_over_max_size)] = 9; });
+  trace.change_end([](EndRecord& end) { end.loss[static_cast<std::size_t>(Loss::lines_over_max_size)] = 9; });
   trace.write();
   damages::write_segment(trace, 2);
 

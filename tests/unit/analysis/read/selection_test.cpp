@@ -82,36 +82,21 @@ TEST_CASE("an iteration glob matches the range itself, not the ranges below it")
   CHECK_THROWS_AS(find_iterations(files, "missing"), Missing);
 }
 
-TEST_CASE("only the chosen iterations count") {
-  SelectionOptions options;
-  options.iterations = parse_iterations("1:3");
-  const TraceTotals totals = totals_of(ThreeIterations(), options);
-  CHECK(totals.kernels == 4);
-  CHECK(totals.ranges == 6);
-}
+TEST_CASE("only the chosen iterations, paths, kernels or times count") {
+  const ThreeIterations trace;
+  SelectionOptions iterations, path, kernel, window;
+  iterations.iterations = parse_iterations("1:3");
+  path.range = "**/forward";  // and what is below
+  kernel.kernel = "^relu";    // a regular expression over names
+  window.window = parse_window("2us:3us");
 
-TEST_CASE("only the chosen paths, and what is below them, count") {
-  SelectionOptions options;
-  options.range = "**/forward";
-  const TraceTotals totals = totals_of(ThreeIterations(), options);
-  CHECK(totals.kernels == 3);
-  CHECK(totals.ranges == 3);
-}
-
-TEST_CASE("only the chosen kernels count, by a regular expression over their names") {
-  SelectionOptions options;
-  options.kernel = "^relu";
-  CHECK(totals_of(ThreeIterations(), options).kernels == 3);
-}
-
-TEST_CASE("only work that starts in the window counts") {
-  SelectionOptions options;
-  options.window = parse_window("2us:3us");
-  CHECK(totals_of(ThreeIterations(), options).kernels == 2);
-}
-
-TEST_CASE("without options everything counts") {
-  CHECK(totals_of(ThreeIterations(), {}).kernels == 7);
+  CHECK(totals_of(trace, iterations).kernels == 4);
+  CHECK(totals_of(trace, iterations).ranges == 6);
+  CHECK(totals_of(trace, path).kernels == 3);
+  CHECK(totals_of(trace, path).ranges == 3);
+  CHECK(totals_of(trace, kernel).kernels == 3);
+  CHECK(totals_of(trace, window).kernels == 2);
+  CHECK(totals_of(trace, {}).kernels == 7);
   CHECK(Selection().everything());
 }
 
@@ -126,11 +111,16 @@ TEST_CASE("spans are parsed, and invalid ones are rejected") {
   }
 }
 
+RankMerge merged(const ThreeIterations& one, const ThreeIterations& other) {
+  RankMerge merge;
+  for (const ThreeIterations* const rank : {&one, &other})
+    merge.add(load_trace(open_trace_folder(rank->folder.path())));
+  return merge;
+}
+
 TEST_CASE("the slower of two ranks is named per module and in total") {
   const ThreeIterations fast(1), slow(2);
-  RankMerge merge;
-  merge.add(load_trace(open_trace_folder(fast.folder.path())));
-  merge.add(load_trace(open_trace_folder(slow.folder.path())));
+  const RankMerge merge = merged(fast, slow);
   CHECK(merge.straggler() == slow.folder.path().string());
   const Table modules = merge.modules(0);
   REQUIRE(modules.rows.size() == 4);
@@ -143,20 +133,13 @@ TEST_CASE("the slower of two ranks is named per module and in total") {
 }
 
 TEST_CASE("where waits are known the table of work names no straggler") {
-  const ThreeIterations fast(1), slow(2);
-  RankMerge merge;
-  merge.add(load_trace(open_trace_folder(fast.folder.path())));
-  merge.add(load_trace(open_trace_folder(slow.folder.path())));
+  const RankMerge merge = merged(ThreeIterations(1), ThreeIterations(2));
   CHECK(merge.ranks().remarks.starts_with("Straggler: "));
   CHECK(merge.ranks(true).remarks.starts_with("Longest own GPU time: "));
 }
 
 TEST_CASE("ranks with equal work have no straggler") {
-  const ThreeIterations one, other;
-  RankMerge merge;
-  merge.add(load_trace(open_trace_folder(one.folder.path())));
-  merge.add(load_trace(open_trace_folder(other.folder.path())));
-  CHECK(merge.straggler().empty());
+  CHECK(merged(ThreeIterations(), ThreeIterations()).straggler().empty());
 }
 
 }  // namespace

@@ -109,36 +109,17 @@ inline LaunchConfigRecord config(std::uint32_t id) {
 }
 
 inline LaunchRecord launch(std::uint32_t correlation, std::uint32_t in_path, std::uint64_t range = 0) {
-  LaunchRecord out;
-  out.host = {200, 210, 4711, in_path, range};  // within both ranges of the trace below
-  out.api = "cuLaunchKernel";
-  out.correlation = correlation;
-  return out;
+  // Within both ranges of the trace below.
+  return {{200, 210, 4711, in_path, range}, "cuLaunchKernel", correlation, 0, 0};
 }
 
 inline KernelRecord kernel(std::uint32_t correlation, std::uint32_t in_path, TimeNs start, TimeNs end,
                            std::uint64_t range = 0) {
-  KernelRecord out;
-  out.work.start_ns = start;
-  out.work.end_ns = end;
-  out.work.context = 1;
-  out.work.stream = 7;
-  out.work.correlation = correlation;
-  out.work.path = in_path;
-  out.work.range = range;
-  out.name = 1;
-  out.config = 1;
-  return out;
+  return {{start, end, 0, 1, 7, correlation, in_path, range}, 1, 1};
 }
 
 inline RangeRecord range(std::uint64_t id, std::uint32_t of_path, TimeNs start, TimeNs end) {
-  RangeRecord out;
-  out.id = id;
-  out.start_ns = start;
-  out.end_ns = end;
-  out.thread = 4711;
-  out.path = of_path;
-  return out;
+  return {id, start, end, 4711, 0, 0, of_path, 0, {}};
 }
 
 /// The end line of TraceOnDisk's initial trace.
@@ -188,6 +169,13 @@ struct TraceOnDisk {
   [[nodiscard]] std::filesystem::path segment(std::uint32_t number = 0) const {
     const std::string digits = std::to_string(number);
     return folder.path() / ("trace-" + std::string(5 - digits.size(), '0') + digits + ".ndjson");
+  }
+
+  template <typename Change>
+  void change_end(const Change& change) {
+    EndRecord end = end_record();
+    change(end);
+    lines[kEnd] = line_of(end);
   }
 
   void write(std::uint32_t number = 0) const {

@@ -3,25 +3,21 @@
 
 #include <fstream>
 
-#include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/tables/module_text.h"
+#include "tests/unit/base/text_parts.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/segment_lines.h"
 #include "tools/analysis/read/trace_files.h"
-#include "tools/analysis/read/trace_totals.h"
 #include "tools/analysis/tables/kernel_table.h"
-#include "tools/analysis/tables/module_table.h"
 
 using namespace rangefinder;
 using test::content;
 using test::line_of;
+using test::module_text;
 using test::TraceOnDisk;
+using test::written_totals;
 
 namespace {
-
-TraceTotals load(const TraceOnDisk& trace) {
-  return load_trace(open_trace_folder(trace.folder.path()));
-}
 
 /// Replaces a segment by its compressed form, cut by `cut` bytes.
 void compress(const std::filesystem::path& path, std::size_t cut = 0) {
@@ -30,11 +26,6 @@ void compress(const std::filesystem::path& path, std::size_t cut = 0) {
   packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 1) - cut);
   std::ofstream(path.string() + ".zst", std::ios::binary) << packed;
   std::filesystem::remove(path);
-}
-
-std::string table_of(const TraceOnDisk& trace, const ModuleView& view = {}, const TextStyle& style = {}) {
-  const TraceTotals totals = load(trace);
-  return module_table(totals, load_row_values(totals), view, style);
 }
 
 }  // namespace
@@ -59,16 +50,12 @@ TEST_CASE("an exact copy with its own line counts as one copy") {
   exact.launch.api = "cuMemcpyHtoDAsync";
   exact.measured = true;
   trace.lines.insert(trace.lines.end() - 1, {line_of(copy), line_of(exact)});
-  trace.write();
 
-  CHECK(load(trace).copies == 1);
+  CHECK(written_totals(trace).copies == 1);
 }
 
 TEST_CASE("totals by path include its children") {
-  const TraceOnDisk trace;
-  trace.write();
-
-  const TraceTotals totals = load(trace);
+  const TraceTotals totals = written_totals(TraceOnDisk());
 
   REQUIRE(totals.end);
   CHECK(totals.kernels == 2);
@@ -96,7 +83,7 @@ TEST_CASE("names that a second segment repeats are not counted twice") {
                  end};
   trace.write(1);
 
-  const TraceTotals totals = load(trace);
+  const TraceTotals totals = load_trace(open_trace_folder(trace.folder.path()));
 
   CHECK(totals.gpus.size() == 1);
   CHECK(totals.kernels == 3);
@@ -106,9 +93,8 @@ TEST_CASE("names that a second segment repeats are not counted twice") {
 TEST_CASE("a torn last line is excluded and reported") {
   TraceOnDisk trace;
   trace.lines.back() = trace.lines[TraceOnDisk::kKernel2].substr(0, 20);
-  trace.write();
 
-  const TraceTotals totals = load(trace);
+  const TraceTotals totals = written_totals(trace);
 
   CHECK(totals.read.torn);
   CHECK(totals.read.torn_line == trace.lines.size());
@@ -122,7 +108,7 @@ TEST_CASE("a compressed segment reads like a plain one") {
   trace.write();
   compress(trace.segment());
 
-  const TraceTotals totals = load(trace);
+  const TraceTotals totals = load_trace(open_trace_folder(trace.folder.path()));
 
   CHECK(totals.kernels == 2);
   CHECK(totals.end);
@@ -172,40 +158,23 @@ TEST_CASE("traces of several processes are found below a folder") {
   CHECK(traces[0].folder == folder.path() / "rank=0" / "pid=7");
 }
 
-TEST_CASE("a place without a trace is Missing") {
-  const test::TemporaryFolder folder;
-  std::ofstream(folder.path() / "trace-00000.ndjson") << "{\"a\":1}\n";
-
-  CHECK_THROWS_AS(find_traces(folder.path() / "nowhere"), Missing);
-  CHECK_THROWS_AS(load_trace(open_trace_folder(folder.path())), Missing);
-  std::filesystem::remove(folder.path() / "trace-00000.ndjson");
-  CHECK_THROWS_AS(find_traces(folder.path()), Missing);
-}
-
 TEST_CASE("the module table is a tree with the last part of each path") {
-  const TraceOnDisk trace;
-  trace.write();
+  const std::string text = module_text(TraceOnDisk(), {}, {});
 
-  const std::string text = table_of(trace);
-
-  CHECK(text.find("\nmodel ") != std::string::npos);
-  CHECK(text.find("\n  layer/0 ") != std::string::npos);
-  CHECK(text.find("100.0 %") != std::string::npos);
-  CHECK(text.find("DRAM") == std::string::npos);
+  test::check_has(text, {"\nmodel ", "\n  layer/0 ", "100.0 %"});
+  test::check_lacks(text, {"DRAM"});
 }
 
 TEST_CASE("a flat module table has full paths, sorted, and respects top") {
-  const TraceOnDisk trace;
-  trace.write();
   ModuleView view;
   view.flat = true;
   view.top = 1;
   view.sort = "host";
 
-  const std::string text = table_of(trace, view);
+  const std::string text = module_text(TraceOnDisk(), view, {});
 
-  CHECK(text.find("\nmodel ") != std::string::npos);
-  CHECK(text.find("layer") == std::string::npos);
+  test::check_has(text, {"\nmodel "});
+  test::check_lacks(text, {"layer"});
 }
 
 TEST_CASE("measured bytes show their rate against the GPU's peak, declared ones the amplification") {
@@ -220,28 +189,14 @@ TEST_CASE("measured bytes show their rate against the GPU's peak, declared ones 
   exact.l2_bytes = 4'800'000;
   CategoryRecord category{0, 5, "rangefinder.bytes"};
   RangeRecord declared = test::range(3, 2, 1, 2);
-  declared.extras.category = 5;
-  declared.extras.payload_type = PayloadType::u64;
-  declared.extras.payload = 1'200'000;
+  declared.extras = {5, 0, PayloadType::u64, 1'200'000, 0, {}};
   trace.lines[TraceOnDisk::kRange2] = line_of(category) + line_of(declared) + line_of(exact);
-  trace.write();
 
-  const std::string text = table_of(trace, {}, {0, false});
-
-  CHECK(text.find("2,400 GB/s   50.0 %") != std::string::npos);
-  CHECK(text.find("1.20 MB") != std::string::npos);
-  CHECK(text.find("2.00x") != std::string::npos);
-  CHECK(text.find("4.00x") != std::string::npos);
+  test::check_has(module_text(trace), {"2,400 GB/s   50.0 %", "1.20 MB", "2.00x", "4.00x"});
 }
 
 TEST_CASE("the kernel table has short names") {
-  const TraceOnDisk trace;
-  trace.write();
+  const TraceTotals totals = written_totals(TraceOnDisk());
 
-  const TraceTotals totals = load(trace);
-  const std::string text = kernel_table(totals, RowValues(totals), {}, {});
-
-  CHECK(text.find("\ngemm<…> ") != std::string::npos);
-  CHECK(text.find("1.50 us") != std::string::npos);
-  CHECK(text.find("own") != std::string::npos);
+  test::check_has(kernel_table(totals, RowValues(totals), {}, {}), {"\ngemm<…> ", "1.50 us", "own"});
 }

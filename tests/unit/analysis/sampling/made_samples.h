@@ -97,17 +97,14 @@ class MadeRun {
     }
     launches_.push_back(launch);
 
-    KernelRecord record;
-    record.name = kernel.name;
-    record.config = 1;
-    record.work.path = kernel.path;
-    record.work.stream = kernel.path;  // different streams: jitter makes records overlap
-    record.work.range = iteration_ * 1'000'000 + kernel.path;
-    record.work.start_ns = std::llround(launch.start_ns + settings_.record_jitter_ns * normal());
-    record.work.end_ns =
-        std::max(record.work.start_ns + 1,
-                 TimeNs{std::llround(launch.end_ns + settings_.record_jitter_ns * normal())});
-    trace_.lines.emplace_back(record);
+    const TimeNs start = std::llround(launch.start_ns + settings_.record_jitter_ns * normal());
+    const TimeNs end = std::llround(launch.end_ns + settings_.record_jitter_ns * normal());
+    const GpuWork work{.start_ns = start,
+                       .end_ns = std::max(start + 1, end),
+                       .stream = kernel.path,  // different streams: jitter makes records overlap
+                       .path = kernel.path,
+                       .range = iteration_ * 1'000'000 + kernel.path};
+    trace_.lines.emplace_back(KernelRecord{work, kernel.name, 1});
     return launch.end_ns;
   }
 

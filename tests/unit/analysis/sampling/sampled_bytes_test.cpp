@@ -35,6 +35,18 @@ MadeTrace light_beside_heavy(const MadeSettings& settings = {}, int iterations =
               settings, iterations);
 }
 
+SampledTotals sampled_totals(const MadeTrace& trace) {
+  return SampledTrace::load(trace.reader())->totals();
+}
+
+/// Loses one of `every` lines of samples, from the second on.
+void lose_samples(MadeTrace& trace, int every) {
+  int lines = 0;
+  std::erase_if(trace.lines, [&](const Line& line) {
+    return std::holds_alternative<SamplesRecord>(line) && lines++ % every == 1;
+  });
+}
+
 double off_by(std::uint64_t bytes, double truth) {
   return std::abs(static_cast<double>(bytes) / truth - 1);
 }
@@ -62,7 +74,7 @@ double time_shared_read(const MadeTrace& trace, std::uint32_t path) {
 
 TEST_CASE("a light kernel beside heavy ones: time sharing is 5 times too high, unmixing within 15 percent") {
   const MadeTrace trace = light_beside_heavy();
-  const SampledTotals totals = SampledTrace::load(trace.reader())->totals();
+  const SampledTotals totals = sampled_totals(trace);
   const SampledPath* light = totals.find(3);
   REQUIRE(light != nullptr);
   const double truth = trace.exclusive.at(3)[kSharedDramRead];
@@ -77,7 +89,7 @@ TEST_CASE("a light kernel beside heavy ones: time sharing is 5 times too high, u
 
 TEST_CASE("no byte is lost or counted twice, by path and by kernel") {
   const MadeTrace trace = light_beside_heavy();
-  const SampledTotals totals = SampledTrace::load(trace.reader())->totals();
+  const SampledTotals totals = sampled_totals(trace);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     CHECK(exclusive_sum(totals, c) == static_cast<std::uint64_t>(trace.sampled[c]));
     CHECK(totals.samples.bytes[c] == static_cast<std::uint64_t>(trace.sampled[c]));
@@ -91,7 +103,7 @@ TEST_CASE("no byte is lost or counted twice, by path and by kernel") {
 }
 
 TEST_CASE("a parent's error is smaller than the sum of its children's errors") {
-  const SampledTotals totals = SampledTrace::load(light_beside_heavy().reader())->totals();
+  const SampledTotals totals = sampled_totals(light_beside_heavy());
   std::uint64_t children = 0;
   for (const std::uint32_t path : {2U, 3U, 4U}) children += totals.find(path)->inclusive[0].error_bytes;
   CHECK(totals.find(1)->inclusive[0].error_bytes < children);
@@ -106,7 +118,7 @@ TEST_CASE("without repetition bytes are shared by time, and the error is larger"
     kernels.push_back({2 + i % 3, 10 + i, 8'000, {rate, rate, 2 * rate}, 500, 0});
   }
   const MadeTrace trace = made(kernels, {}, 1);
-  const SampledTotals totals = SampledTrace::load(trace.reader())->totals();
+  const SampledTotals totals = sampled_totals(trace);
 
   CHECK(totals.sharing[kSharedDramRead].method == SharingMethod::time_shared);
   CHECK(totals.sharing[kSharedDramRead].held_back_ratio);
@@ -121,7 +133,7 @@ TEST_CASE("background bytes are unattributed") {
   settings.background = {50, 0, 0};
   settings.idle_between_ns = 300'000;
   const MadeTrace trace = light_beside_heavy(settings);
-  const SampledTotals totals = SampledTrace::load(trace.reader())->totals();
+  const SampledTotals totals = sampled_totals(trace);
 
   double truth = trace.sampled[0];
   for (const auto& [path, bytes] : trace.exclusive) truth -= bytes[0];
@@ -166,12 +178,9 @@ TEST_CASE("a trace too long for memory gives nearly the same rates, and no sampl
 
 TEST_CASE("bytes of work while samples were lost are estimated, and the error is larger") {
   MadeTrace trace = light_beside_heavy({}, 2'000);
-  const SampledTotals before = SampledTrace::load(trace.reader())->totals();
-  int lines = 0;
-  std::erase_if(trace.lines, [&](const Line& line) {
-    return std::holds_alternative<SamplesRecord>(line) && lines++ % 2 == 1;
-  });
-  const SampledTotals after = SampledTrace::load(trace.reader())->totals();
+  const SampledTotals before = sampled_totals(trace);
+  lose_samples(trace, 2);
+  const SampledTotals after = sampled_totals(trace);
 
   CHECK(before.find(2)->overlap_ns == before.find(2)->work_ns);
   CHECK(before.find(2)->estimated_ns == 0);
@@ -202,10 +211,7 @@ TEST_CASE("bytes of work while samples were lost are estimated, and the error is
 
 TEST_CASE("work outside all samples gets no bytes, and windows divide the estimate") {
   MadeTrace trace = light_beside_heavy({}, 200);
-  int lines = 0;
-  std::erase_if(trace.lines, [&](const Line& line) {
-    return std::holds_alternative<SamplesRecord>(line) && lines++ % 3 == 1;
-  });
+  lose_samples(trace, 3);
   KernelRecord unseen = kernel(4, 4, 1'000'000'000, 1'000'500'000);
   unseen.work.stream = 99;
   trace.lines.emplace_back(PathRecord{5, 0, 0, "unseen"});
@@ -230,7 +236,7 @@ TEST_CASE("a trace without samples has no totals; idle samples or a single sampl
   idle.idle_samples = 500;
   idle.idle_units[kSampleDramRead] = 7;
   none.lines.emplace_back(idle);
-  const SampledTotals totals = SampledTrace::load(none.reader())->totals();
+  const SampledTotals totals = sampled_totals(none);
   CHECK(totals.paths.empty());
   CHECK(totals.samples.idle_samples == 500);
   CHECK(totals.samples.unattributed[0] == 7 * kSampleUnitBytes);
@@ -240,7 +246,7 @@ TEST_CASE("a trace without samples has no totals; idle samples or a single sampl
   single.columns[kSampleDramRead] = {1'000};
   none.lines.emplace_back(kernel(1, 2, 5'000, 9'000));
   none.lines.emplace_back(single);
-  const SampledTotals one = SampledTrace::load(none.reader())->totals();
+  const SampledTotals one = sampled_totals(none);
   CHECK(one.find(1)->inclusive[0].bytes == 1'000 * kSampleUnitBytes);
   CHECK(one.find(2)->samples == 1);
   CHECK_FALSE(one.find(2)->inclusive[kSharedL2].error_pct());
@@ -250,18 +256,10 @@ TEST_CASE("a trace on disk gives the same totals as its records") {
   const MadeTrace trace = light_beside_heavy({}, 50);
   TraceOnDisk disk;
   disk.lines = {line_of(header()), line_of(gpu()), line_of(kernel_name(1, "gemm()")), line_of(config(1))};
-  for (const Line& line : trace.lines) {
-    std::visit(
-        [&](const auto& record) {
-          if constexpr (requires(std::string & out) { write_line(out, record); }) {
-            disk.lines.push_back(line_of(record));
-          }
-        },
-        line);
-  }
+  for (const Line& line : trace.lines) disk.lines.push_back(line_of(line));
   disk.write();
   const SampledTotals from_disk = SampledTrace::load(open_trace_folder(disk.folder.path()))->totals();
-  const SampledTotals direct = SampledTrace::load(trace.reader())->totals();
+  const SampledTotals direct = sampled_totals(trace);
   REQUIRE(from_disk.paths.size() == direct.paths.size());
   for (std::size_t i = 0; i < direct.paths.size(); ++i) {
     CHECK(from_disk.paths[i].path == direct.paths[i].path);

@@ -26,6 +26,20 @@ PriorRates weak_prior(std::size_t rates, double rate) {
   return {std::vector<double>(rates, rate), std::vector<double>(rates, 1e-4)};
 }
 
+struct SampleSum {
+  std::vector<RowEntry> entries;
+  double units;
+};
+
+/// The rates of two groups, from `start` on.
+std::vector<double> solved(const std::vector<SampleSum>& rows, const PriorRates& prior, double start) {
+  NormalEquations equations(2);
+  for (const SampleSum& row : rows) equations.add_row(row.entries, row.units, 1);
+  std::vector<double> rates(4, start);
+  NonNegativeSolver(equations).solve(equations.right_side(), prior, rates);
+  return rates;
+}
+
 // All groups one after the other, repeatedly, each about `duration_ns` long; `rate[g]` units per ns.
 std::vector<SampleBlock> repeating(const std::vector<double>& rate, TimeNs duration_ns, std::size_t samples,
                                    TimeNs lag_ns = 0) {
@@ -64,15 +78,11 @@ double mean_rate(const ColumnRates& column, std::uint32_t group) {
 
 TEST_CASE("the solver finds rates that explain all rows") {
   // 2 * head + 1 * tail of group 0 is 7; tail alone 3; group 1 with both 10.
-  NormalEquations equations(2);
-  const std::vector<RowEntry> first{entry(0, 2, 1)}, second{entry(0, 0, 1)};
-  const std::vector<RowEntry> third{entry(0, 1, 0), entry(1, 2, 0)}, fourth{entry(1, 0, 4)};
-  equations.add_row(first, 7, 1);
-  equations.add_row(second, 3, 1);
-  equations.add_row(third, 10, 1);
-  equations.add_row(fourth, 8, 1);
-  std::vector<double> rates(4, 1.0);
-  NonNegativeSolver(equations).solve(equations.right_side(), weak_prior(4, 1), rates);
+  const std::vector<double> rates = solved({{{entry(0, 2, 1)}, 7},
+                                            {{entry(0, 0, 1)}, 3},
+                                            {{entry(0, 1, 0), entry(1, 2, 0)}, 10},
+                                            {{entry(1, 0, 4)}, 8}},
+                                           weak_prior(4, 1), 1.0);
 
   CHECK(rates[head_of(0)] == Approx(2).epsilon(0.001));
   CHECK(rates[tail_of(0)] == Approx(3).epsilon(0.001));
@@ -81,25 +91,17 @@ TEST_CASE("the solver finds rates that explain all rows") {
 }
 
 TEST_CASE("no rate is below zero") {
-  NormalEquations equations(2);
-  const std::vector<RowEntry> both{entry(0, 1, 0), entry(1, 1, 0)}, one{entry(0, 1, 0)};
-  equations.add_row(both, 3, 1);
-  equations.add_row(one, 5, 1);
-  std::vector<double> rates(4, 1.0);
-  NonNegativeSolver(equations).solve(equations.right_side(), weak_prior(4, 0), rates);
+  const std::vector<double> rates =
+      solved({{{entry(0, 1, 0), entry(1, 1, 0)}, 3}, {{entry(0, 1, 0)}, 5}}, weak_prior(4, 0), 1.0);
 
   CHECK(rates[head_of(1)] == 0);
   CHECK(rates[head_of(0)] == Approx(4).epsilon(0.001));
 }
 
 TEST_CASE("a group without rows keeps its prior rate, one with a row moves from it") {
-  NormalEquations equations(2);
-  const std::vector<RowEntry> row{entry(0, 1, 0)};
-  equations.add_row(row, 10, 1);
   PriorRates prior = weak_prior(4, 2);
   prior.precision.assign(4, 1.0);
-  std::vector<double> rates(4, 0.0);
-  NonNegativeSolver(equations).solve(equations.right_side(), prior, rates);
+  const std::vector<double> rates = solved({{{entry(0, 1, 0)}, 10}}, prior, 0.0);
 
   CHECK(rates[head_of(1)] == Approx(2));
   CHECK(rates[head_of(0)] == Approx(6));

@@ -3,7 +3,7 @@
 // Runs a section of a report over a trace, and gives access to its cells by key.
 //
 //   SectionRun run("memcpy", recorded("copy_storm"));
-//   run.number("memcpy", {{"kind", "HtoD"}}, "bytes")
+//   run.check("memcpy", {{"kind", "HtoD"}}, {{"bytes", 4096}, {"src", "pinned"}})
 #pragma once
 
 #include <filesystem>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/tables/expected.h"
 #include "tools/analysis/read/selection.h"
 #include "tools/analysis/sections/section_kinds.h"
 #include "tools/analysis/tables/section.h"
@@ -83,6 +84,20 @@ class SectionRun {
     return std::stod(text(name, where, key));
   }
 
+  /// Checks cells of a row by their keys.
+  void check(const std::string& name, std::size_t row, std::initializer_list<Expected> cells) const {
+    INFO(name << ", row " << row);
+    check_expected(
+        cells, [&](const std::string& key) { return number(name, row, key); },
+        [&](const std::string& key) { return text(name, row, key); });
+  }
+  void check(const std::string& name, const Where& where, std::initializer_list<Expected> cells) const {
+    INFO(name << ", row with " << where.front().second);
+    const auto row = find(name, where);
+    REQUIRE(row);
+    check(name, *row, cells);
+  }
+
   /// All tables as text for people.
   std::string shown() const {
     std::string out;
@@ -99,22 +114,22 @@ class SectionRun {
 
 /// Writes a trace of these lines, after a header, one GPU and one context.
 inline void write_trace(TraceOnDisk& trace, const std::vector<std::string>& lines) {
-  ContextRecord context;
-  context.id = 1;
-  context.null_stream = 7;
-  trace.lines = {line_of(header()), line_of(gpu()), line_of(context)};
+  trace.lines = {line_of(header()), line_of(gpu()), line_of(ContextRecord{1, 0, 7, false})};
   trace.lines.insert(trace.lines.end(), lines.begin(), lines.end());
   trace.write();
 }
 
+/// The section over such a trace.
+inline SectionRun run_over(const std::string& section, const std::vector<std::string>& lines,
+                           const SectionView& view = {}) {
+  TraceOnDisk trace;
+  write_trace(trace, lines);
+  return SectionRun(section, trace.folder.path(), view);
+}
+
 inline LaunchRecord call(const char* api, std::uint32_t correlation, TimeNs start, TimeNs end,
                          std::uint32_t in_path = 0) {
-  LaunchRecord out;
-  out.host = {start, end, 4711, in_path, 0};
-  out.api = api;
-  out.correlation = correlation;
-  out.context = 1;
-  return out;
+  return {{start, end, 4711, in_path, 0}, api, correlation, 1, 0};
 }
 
 inline KernelRecord kernel_on(std::uint32_t stream, std::uint32_t correlation, TimeNs start, TimeNs end,
@@ -126,14 +141,12 @@ inline KernelRecord kernel_on(std::uint32_t stream, std::uint32_t correlation, T
 
 inline MemcpyRecord copy_on(std::uint32_t stream, std::uint32_t correlation, TimeNs start, TimeNs end,
                             std::uint64_t bytes) {
-  MemcpyRecord out;
-  out.work = kernel_on(stream, correlation, start, end).work;
-  out.kind = CopyKind::HtoD;
-  out.source = MemoryKind::pinned;
-  out.destination = MemoryKind::device;
-  out.bytes = bytes;
-  out.async = true;
-  return out;
+  return {kernel_on(stream, correlation, start, end).work,
+          CopyKind::HtoD,
+          MemoryKind::pinned,
+          MemoryKind::device,
+          bytes,
+          true};
 }
 
 }  // namespace rangefinder::test

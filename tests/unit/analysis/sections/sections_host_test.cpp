@@ -11,17 +11,14 @@ using test::copy_on;
 using test::kernel_on;
 using test::line_of;
 using test::recorded;
+using test::run_over;
 using test::SectionRun;
 using test::TraceOnDisk;
 
 namespace {
 
 std::string sync_line(TimeNs start, TimeNs end, std::uint32_t path = 0, std::uint32_t thread = 4711) {
-  SyncRecord out;
-  out.host = {start, end, thread, path, 0};
-  out.api = "cuStreamSynchronize";
-  out.context = 1;
-  return line_of(out);
+  return line_of(SyncRecord{{start, end, thread, path, 0}, "cuStreamSynchronize", 1, 0, 0});
 }
 
 std::string range_line(std::uint64_t id, std::uint32_t path, TimeNs start, TimeNs end) {
@@ -53,13 +50,13 @@ TEST_CASE("launches: host time and time in the queue of a recorded model, by cal
 
   const SectionRun::Where kernels{{"api", "cuLaunchKernel"}};
   CHECK(run.find("launches", kernels) == 0U);
-  CHECK(run.number("launches", kernels, "count") == 3'034);
-  CHECK(run.number("launches", kernels, "host_ns") == 96'197'895);
-  CHECK(run.number("launches", kernels, "host_median_ns") == Approx(7'460).epsilon(0.01));
-  CHECK(run.number("launches", kernels, "queue_median_ns") == Approx(1'685).epsilon(0.01));
-  const SectionRun::Where copies{{"api", "cuMemcpyHtoDAsync"}};
-  CHECK(run.number("launches", copies, "host_median_ns") == Approx(3'876).epsilon(0.01));
-  CHECK(run.number("launches", copies, "queue_median_ns") == Approx(1'894).epsilon(0.01));
+  run.check("launches", kernels, {{"count", 3'034}, {"host_ns", 96'197'895}});
+  run.check(
+      "launches", kernels,
+      {{"host_median_ns", Approx(7'460).epsilon(0.01)}, {"queue_median_ns", Approx(1'685).epsilon(0.01)}});
+  run.check(
+      "launches", {{"api", "cuMemcpyHtoDAsync"}},
+      {{"host_median_ns", Approx(3'876).epsilon(0.01)}, {"queue_median_ns", Approx(1'894).epsilon(0.01)}});
 }
 
 TEST_CASE("launches: sums by call and by path are equal") {
@@ -76,44 +73,30 @@ TEST_CASE("launches: sums by call and by path are equal") {
 }
 
 TEST_CASE("launches: launches and records are joined in any order") {
-  TraceOnDisk trace;
-  write_trace(trace, {line_of(call("cuLaunchKernel", 1, 100, 150)), line_of(kernel_on(7, 1, 350, 400)),
-                      line_of(kernel_on(7, 2, 600, 700)), line_of(call("cuLaunchKernel", 2, 500, 550))});
+  const SectionRun run = run_over(
+      "launches", {line_of(call("cuLaunchKernel", 1, 100, 150)), line_of(kernel_on(7, 1, 350, 400)),
+                   line_of(kernel_on(7, 2, 600, 700)), line_of(call("cuLaunchKernel", 2, 500, 550))});
 
-  const SectionRun run("launches", trace.folder.path());
-
-  CHECK(run.number("launches", 0U, "count") == 2);
-  CHECK(run.number("launches", 0U, "queue_median_ns") == 50);
-  CHECK(run.number("launches", 0U, "queue_p95_ns") == Approx(200).epsilon(0.01));
-  CHECK(run.number("launches", 0U, "to_start_median_ns") == 100);
-  CHECK(run.text("launches", 0U, "without_record").empty());
+  run.check("launches", 0U, {{"count", 2}, {"to_start_median_ns", 100}, {"without_record", ""}});
+  run.check("launches", 0U, {{"queue_median_ns", 50}, {"queue_p95_ns", Approx(200).epsilon(0.01)}});
 }
 
 TEST_CASE("launches: a record that began before the call returned did not wait in the queue") {
-  TraceOnDisk trace;
-  write_trace(trace, {line_of(call("cuLaunchKernel", 1, 100, 150)), line_of(kernel_on(7, 1, 120, 400))});
-
-  CHECK(SectionRun("launches", trace.folder.path()).number("launches", 0U, "queue_median_ns") == 0);
+  run_over("launches", {line_of(call("cuLaunchKernel", 1, 100, 150)), line_of(kernel_on(7, 1, 120, 400))})
+      .check("launches", 0U, {{"queue_median_ns", 0}});
 }
 
 TEST_CASE("launches: a graph waits until its earliest node starts") {
-  TraceOnDisk trace;
-  write_trace(trace, {line_of(kernel_on(7, 1, 400, 450)), line_of(call("cuGraphLaunch", 1, 100, 150)),
-                      line_of(kernel_on(13, 1, 200, 300))});
-
-  CHECK(SectionRun("launches", trace.folder.path()).number("launches", 0U, "queue_median_ns") == 50);
+  run_over("launches", {line_of(kernel_on(7, 1, 400, 450)), line_of(call("cuGraphLaunch", 1, 100, 150)),
+                        line_of(kernel_on(13, 1, 200, 300))})
+      .check("launches", 0U, {{"queue_median_ns", 50}});
 }
 
 TEST_CASE("launches: failed calls and calls without a record are counted separately") {
-  TraceOnDisk trace;
   LaunchRecord failed = call("cuLaunchKernel", 2, 200, 210);
   failed.result = 700;
-  write_trace(trace, {line_of(call("cuLaunchKernel", 1, 100, 110)), line_of(failed)});
-
-  const SectionRun run("launches", trace.folder.path());
-
-  CHECK(run.number("launches", 0U, "failed") == 1);
-  CHECK(run.number("launches", 0U, "without_record") == 1);
+  run_over("launches", {line_of(call("cuLaunchKernel", 1, 100, 110)), line_of(failed)})
+      .check("launches", 0U, {{"failed", 1}, {"without_record", 1}});
 }
 
 TEST_CASE("sync: waits of a recorded model by path, longest first") {
@@ -121,69 +104,46 @@ TEST_CASE("sync: waits of a recorded model by path, longest first") {
 
   const SectionRun::Where first{{"path", "H2D"}, {"api", "cuStreamSynchronize"}};
   CHECK(run.find("sync", first) == 0U);
-  CHECK(run.number("sync", first, "count") == 765);
-  CHECK(run.number("sync", first, "total_ns") == 5'384'363);
-  CHECK(run.number("sync", {{"path", "model"}}, "total_ns") == 132'556);
-  CHECK(run.number("sync", {{"path", "(outside of any range)"}, {"api", "cuCtxSynchronize"}}, "count") == 2);
-  CHECK(run.number("sync_threads", 0U, "count") == 786);
+  run.check("sync", first, {{"count", 765}, {"total_ns", 5'384'363}});
+  run.check("sync", {{"path", "model"}}, {{"total_ns", 132'556}});
+  run.check("sync", {{"path", "(outside of any range)"}, {"api", "cuCtxSynchronize"}}, {{"count", 2}});
+  run.check("sync_threads", 0U, {{"count", 786}});
 }
 
 TEST_CASE("sync: the share is of the time from the thread's first to its last line") {
-  TraceOnDisk trace;
-  write_trace(trace,
-              {line_of(call("cuLaunchKernel", 1, 0, 100)), sync_line(100, 600), sync_line(700, 1'000)});
-
-  const SectionRun run("sync", trace.folder.path());
-
-  CHECK(run.number("sync", 0U, "thread_share") == Approx(0.8));
-  CHECK(run.number("sync", 0U, "mean_ns") == 400);
-  CHECK(run.number("sync", 0U, "max_ns") == 500);
+  run_over("sync", {line_of(call("cuLaunchKernel", 1, 0, 100)), sync_line(100, 600), sync_line(700, 1'000)})
+      .check("sync", 0U, {{"thread_share", Approx(0.8)}, {"mean_ns", 400}, {"max_ns", 500}});
 }
 
 TEST_CASE("sync: a synchronous copy counts as waiting, an asynchronous copy does not") {
-  TraceOnDisk trace;
-  write_trace(trace,
-              {line_of(call("cuMemcpyDtoH", 1, 0, 300)), line_of(call("cuMemcpyDtoHAsync", 2, 300, 900)),
+  const SectionRun run = run_over(
+      "sync", {line_of(call("cuMemcpyDtoH", 1, 0, 300)), line_of(call("cuMemcpyDtoHAsync", 2, 300, 900)),
                line_of(call("cuMemcpyDtoD", 3, 900, 1'000))});
 
-  const SectionRun run("sync", trace.folder.path());
-
   REQUIRE(run.table("sync").rows.size() == 1);
-  CHECK(run.text("sync", 0U, "api") == "cuMemcpyDtoH");
-  CHECK(run.text("sync", 0U, "waits_for") == "its copy");
-  CHECK(run.number("sync", 0U, "total_ns") == 300);
+  run.check("sync", 0U, {{"api", "cuMemcpyDtoH"}, {"waits_for", "its copy"}, {"total_ns", 300}});
 }
 
 TEST_CASE("sync: each thread has its own row, with its name") {
-  TraceOnDisk trace;
-  write_trace(trace, {line_of(ThreadRecord{12, "loader"}), sync_line(0, 100), sync_line(0, 300, 0, 12)});
+  const SectionRun run =
+      run_over("sync", {line_of(ThreadRecord{12, "loader"}), sync_line(0, 100), sync_line(0, 300, 0, 12)});
 
-  const SectionRun run("sync", trace.folder.path());
-
-  CHECK(run.text("sync", 0U, "thread") == "12 loader");
-  CHECK(run.text("sync", 1U, "thread") == "4711");
+  run.check("sync", 0U, {{"thread", "12 loader"}});
+  run.check("sync", 1U, {{"thread", "4711"}});
 }
 
 TEST_CASE("idle: a gap is split over the host's ranges and the calls in them") {
-  TraceOnDisk trace;
-  write_trace(trace, {line_of(test::path(1, 0, "loader")), line_of(test::path(2, 0, "model")),
-                      line_of(call("cuLaunchKernel", 1, 0, 10)), line_of(kernel_on(7, 1, 100, 200)),
-                      line_of(call("cuLaunchKernel", 2, 850, 890, 2)), line_of(kernel_on(7, 2, 900, 1'000)),
-                      sync_line(150, 300, 1), range_line(1, 1, 150, 700), range_line(2, 2, 700, 950)});
+  const SectionRun run =
+      run_over("idle", {line_of(test::path(1, 0, "loader")), line_of(test::path(2, 0, "model")),
+                        line_of(call("cuLaunchKernel", 1, 0, 10)), line_of(kernel_on(7, 1, 100, 200)),
+                        line_of(call("cuLaunchKernel", 2, 850, 890, 2)), line_of(kernel_on(7, 2, 900, 1'000)),
+                        sync_line(150, 300, 1), range_line(1, 1, 150, 700), range_line(2, 2, 700, 950)});
 
-  const SectionRun run("idle", trace.folder.path());
-
-  const SectionRun::Where loader{{"path", "loader"}}, model{{"path", "model"}};
-  CHECK(run.number("idle", loader, "idle_ns") == 500);
-  CHECK(run.number("idle", loader, "in_sync_ns") == 100);
-  CHECK(run.number("idle", loader, "own_code_ns") == 400);
-  CHECK(run.number("idle", model, "idle_ns") == 200);
-  CHECK(run.number("idle", model, "in_launch_ns") == 40);
-  CHECK(run.number("idle", model, "own_code_ns") == 160);
-  CHECK(run.number("idle", loader, "idle_share") == Approx(5.0 / 7));
-  CHECK(run.number("idle", loader, "span_share") == Approx(5.0 / 9));
-  CHECK(run.number("idle", loader, "gaps") == 1);
-  CHECK(run.number("idle_sizes", {{"length", "under 2 us"}}, "idle_ns") == 700);
+  const SectionRun::Where loader{{"path", "loader"}};
+  run.check("idle", loader, {{"idle_ns", 500}, {"in_sync_ns", 100}, {"own_code_ns", 400}, {"gaps", 1}});
+  run.check("idle", loader, {{"idle_share", Approx(5.0 / 7)}, {"span_share", Approx(5.0 / 9)}});
+  run.check("idle", {{"path", "model"}}, {{"idle_ns", 200}, {"in_launch_ns", 40}, {"own_code_ns", 160}});
+  run.check("idle_sizes", {{"length", "under 2 us"}}, {{"idle_ns", 700}});
 }
 
 TEST_CASE("idle: rows by path and by gap length both add up to all idle time") {
@@ -197,52 +157,35 @@ TEST_CASE("idle: rows by path and by gap length both add up to all idle time") {
 }
 
 TEST_CASE("idle: uses the thread with most launches, not the first thread") {
-  TraceOnDisk trace;
   LaunchRecord once = call("cuLaunchKernel", 9, 0, 5, 1);
   once.host.thread = 12;
   RangeRecord other = test::range(9, 1, 0, 1'000);
   other.thread = 12;
-  write_trace(trace, {line_of(test::path(1, 0, "other")), line_of(test::path(2, 0, "mine")), line_of(once),
-                      line_of(call("cuLaunchKernel", 1, 10, 20)), line_of(kernel_on(7, 1, 100, 200)),
-                      line_of(call("cuLaunchKernel", 2, 30, 40)), line_of(kernel_on(7, 2, 300, 400)),
-                      range_line(1, 2, 0, 500), line_of(other)});
-
-  const SectionRun run("idle", trace.folder.path());
+  const SectionRun run =
+      run_over("idle", {line_of(test::path(1, 0, "other")), line_of(test::path(2, 0, "mine")), line_of(once),
+                        line_of(call("cuLaunchKernel", 1, 10, 20)), line_of(kernel_on(7, 1, 100, 200)),
+                        line_of(call("cuLaunchKernel", 2, 30, 40)), line_of(kernel_on(7, 2, 300, 400)),
+                        range_line(1, 2, 0, 500), line_of(other)});
 
   REQUIRE(run.table("idle").rows.size() == 1);
   CHECK(run.text("idle", 0U, "path") == "mine");
 }
 
-TEST_CASE("iterations: only an iteration that took twice as long is an outlier") {
+TEST_CASE("iterations: only an iteration that took twice as long is an outlier, and the summary is right") {
   TraceOnDisk trace;
   write_steps(trace, 6);
 
   const SectionRun run("iterations", trace.folder.path());
 
   REQUIRE(run.table("iterations").rows.size() == 10);
-  CHECK(run.text("iterations", 6U, "outlier") == "slow on host");
-  CHECK(run.text("iterations", 5U, "outlier").empty());
-  CHECK(run.number("iterations", 6U, "host_ns") == 200'000);
-  CHECK(run.number("iterations", 6U, "kernels") == 1);
-  CHECK(run.number("iterations", 6U, "gpu_ns") == 10'000);
-  CHECK(run.number("iterations", 6U, "launches") == 1);
-}
-
-TEST_CASE("iterations: the summary has the statistics of the rows") {
-  TraceOnDisk trace;
-  write_steps(trace, 6);
-
-  const SectionRun run("iterations", trace.folder.path());
-
-  const auto statistic = [&run](const char* name) {
-    return run.number("iterations_summary", {{"statistic", name}}, "host_ns");
-  };
+  run.check("iterations", 5U, {{"outlier", ""}});
+  run.check("iterations", 6U, {{"outlier", "slow on host"}, {"host_ns", 200'000}});
+  run.check("iterations", 6U, {{"kernels", 1}, {"gpu_ns", 10'000}, {"launches", 1}});
   // 100, 101, 102, 100, 101, 102, 200, 101, 102, 100 us
-  CHECK(statistic("mean") == Approx(110'900));
-  CHECK(statistic("median") == 101'000);
-  CHECK(statistic("stddev") == Approx(31'317.37));
-  CHECK(statistic("min") == 100'000);
-  CHECK(statistic("max") == 200'000);
+  const std::pair<const char*, double> statistics[] = {
+      {"mean", 110'900}, {"median", 101'000}, {"stddev", 31'317.37}, {"min", 100'000}, {"max", 200'000}};
+  for (const auto& [name, ns] : statistics)
+    run.check("iterations_summary", {{"statistic", name}}, {{"host_ns", Approx(ns)}});
 }
 
 TEST_CASE("iterations: selected iterations keep their numbers") {
@@ -263,10 +206,9 @@ TEST_CASE("iterations: bytes and times of a recorded run match its lines") {
 
   REQUIRE(run.table("iterations").rows.size() == 10);
   CHECK(run.table("iterations").title == "Iterations: iteration");
-  CHECK(run.number("iterations", 0U, "host_ns") == 53'987'820);
-  CHECK(run.number("iterations", 1U, "host_ns") == 13'484'664);
-  CHECK(run.number("iterations", 0U, "dram_read_bytes") == 100'822'528);
-  CHECK(run.number("iterations", 2U, "dram_read_bytes") == 100'700'160);
+  run.check("iterations", 0U, {{"host_ns", 53'987'820}, {"dram_read_bytes", 100'822'528}});
+  run.check("iterations", 1U, {{"host_ns", 13'484'664}});
+  run.check("iterations", 2U, {{"dram_read_bytes", 100'700'160}});
 }
 
 TEST_CASE("iterations: a range can be named, and an unknown range throws Missing") {

@@ -14,14 +14,10 @@ TEST_CASE("idle: calls of a host that runs ahead are dropped, calls during a gap
   const auto section = find_section("idle")->make(view);
   for (TimeNs i = 0; i < kKernels; ++i) {
     const TimeNs start = 1'000 * i;
-    SyncRecord wait;
-    wait.host = {start + 100, start + 200, 4711, 0, 0};
-    section->line(wait);
-    LaunchRecord launch = test::launch(static_cast<std::uint32_t>(i + 1), 0);
-    launch.host.start_ns = start + 850;
-    launch.host.end_ns = start + 950;
-    section->line(launch);
-    section->line(test::kernel(static_cast<std::uint32_t>(i + 1), 0, start, start + 900));
+    const auto correlation = static_cast<std::uint32_t>(i + 1);
+    section->line(SyncRecord{{start + 100, start + 200, 4711, 0, 0}, ""});
+    section->line(LaunchRecord{{start + 850, start + 950, 4711, 0, 0}, "cuLaunchKernel", correlation});
+    section->line(test::kernel(correlation, 0, start, start + 900));
   }
 
   const TraceTotals trace;

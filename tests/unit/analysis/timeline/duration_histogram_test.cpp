@@ -20,6 +20,12 @@ std::vector<std::uint64_t> durations(std::size_t count) {
   return out;
 }
 
+DurationHistogram histogram_of(const std::vector<std::uint64_t>& values) {
+  DurationHistogram histogram;
+  for (const std::uint64_t ns : values) histogram.add(ns);
+  return histogram;
+}
+
 std::uint64_t ranked(std::vector<std::uint64_t> values, double part) {
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(values.size())));
@@ -38,8 +44,7 @@ TEST_CASE("an empty histogram has no quantiles and no mean") {
 
 TEST_CASE("every quantile is within one percent of the sorted durations'") {
   const std::vector<std::uint64_t> values = durations(20'000);
-  DurationHistogram histogram;
-  for (const std::uint64_t ns : values) histogram.add(ns);
+  const DurationHistogram histogram = histogram_of(values);
 
   for (const double part : {0.0, 0.01, 0.25, 0.5, 0.75, 0.95, 0.999, 1.0}) {
     CAPTURE(part);
@@ -58,17 +63,14 @@ TEST_CASE("durations below 128 ns are exact") {
 }
 
 TEST_CASE("the median of two is the lower one, by nearest rank") {
-  DurationHistogram histogram;
-  histogram.add(100);
-  histogram.add(10);
+  const DurationHistogram histogram = histogram_of({100, 10});
 
   CHECK(histogram.quantile_ns(0.5) == 10);
   CHECK(histogram.quantile_ns(0.51) == 100);
 }
 
 TEST_CASE("count, total, mean, minimum and maximum are exact") {
-  DurationHistogram histogram;
-  for (const std::uint64_t ns : {1'000'003U, 17U, 5'000U}) histogram.add(ns);
+  const DurationHistogram histogram = histogram_of({1'000'003, 17, 5'000});
 
   CHECK(histogram.count() == 3);
   CHECK(histogram.total_ns() == 1'005'020);
@@ -79,11 +81,9 @@ TEST_CASE("count, total, mean, minimum and maximum are exact") {
 
 TEST_CASE("adding two histograms equals adding all durations to one") {
   const std::vector<std::uint64_t> values = durations(1'000);
-  DurationHistogram all, even, odd;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    all.add(values[i]);
-    (i % 2 == 0 ? even : odd).add(values[i]);
-  }
+  const DurationHistogram all = histogram_of(values);
+  DurationHistogram even, odd;
+  for (std::size_t i = 0; i < values.size(); ++i) (i % 2 == 0 ? even : odd).add(values[i]);
 
   even.add(odd);
   even.add(DurationHistogram());
@@ -96,10 +96,7 @@ TEST_CASE("adding two histograms equals adding all durations to one") {
 }
 
 TEST_CASE("the longest duration that fits does not overflow anything") {
-  DurationHistogram histogram;
-  histogram.add(UINT64_MAX);
-  histogram.add(UINT64_MAX);
-  histogram.add(0);
+  const DurationHistogram histogram = histogram_of({UINT64_MAX, UINT64_MAX, 0});
 
   CHECK(histogram.total_ns() == UINT64_MAX);
   CHECK(histogram.quantile_ns(0.3) == 0);

@@ -23,12 +23,15 @@ struct Seen {
 };
 
 GpuWork work(TimeNs start, TimeNs end, std::uint32_t stream = 7, std::uint32_t gpu = 0) {
-  GpuWork out;
-  out.start_ns = start;
-  out.end_ns = end;
-  out.stream = stream;
-  out.gpu = gpu;
-  return out;
+  return {.start_ns = start, .end_ns = end, .gpu = gpu, .stream = stream};
+}
+
+/// The spans of these kernels.
+std::vector<Span> spans_of(const std::vector<GpuWork>& kernels) {
+  Seen seen;
+  for (const GpuWork& one : kernels) seen.timeline.add(one, true);
+  seen.timeline.finish();
+  return seen.spans;
 }
 
 }  // namespace
@@ -49,12 +52,7 @@ TEST_CASE("spans change where work starts or ends, and have no gaps") {
 }
 
 TEST_CASE("two pieces of work on one stream count as two pieces and one stream") {
-  Seen seen;
-  seen.timeline.add(work(0, 10), true);
-  seen.timeline.add(work(0, 10), true);
-  seen.timeline.finish();
-
-  CHECK(seen.spans == std::vector<Span>{{0, 10, 2, 0, 1}});
+  CHECK(spans_of({work(0, 10), work(0, 10)}) == std::vector<Span>{{0, 10, 2, 0, 1}});
 }
 
 TEST_CASE("work that arrives out of order gives the same spans") {
@@ -64,41 +62,33 @@ TEST_CASE("work that arrives out of order gives the same spans") {
     works.push_back(work(i * 10, i * 10 + 1 + static_cast<TimeNs>(random() % 40),
                          7 + static_cast<std::uint32_t>(random() % 4)));
   }
-  Seen ordered, shuffled;
-  for (const GpuWork& one : works) ordered.timeline.add(one, true);
+  const std::vector<Span> ordered = spans_of(works);
   std::shuffle(works.begin(), works.end(), random);
-  for (const GpuWork& one : works) shuffled.timeline.add(one, true);
-  ordered.timeline.finish();
-  shuffled.timeline.finish();
 
-  REQUIRE(ordered.spans.size() > 500);
-  CHECK(shuffled.spans == ordered.spans);
+  REQUIRE(ordered.size() > 500);
+  CHECK(spans_of(works) == ordered);
 }
 
 TEST_CASE("the spans' busy time equals a count nanosecond by nanosecond") {
   std::mt19937 random(11);
-  Seen seen;
+  std::vector<GpuWork> works;
   std::vector<bool> busy(3'000);
   for (int i = 0; i < 150; ++i) {
     const auto start = static_cast<TimeNs>(random() % 2'900);
     const auto end = start + static_cast<TimeNs>(random() % 60);
-    seen.timeline.add(work(start, end, static_cast<std::uint32_t>(random() % 3)), true);
+    works.push_back(work(start, end, static_cast<std::uint32_t>(random() % 3)));
     for (TimeNs t = start; t < end; ++t) busy[static_cast<std::size_t>(t)] = true;
   }
-  seen.timeline.finish();
-
   TimeNs busy_ns = 0;
-  for (const auto& [from, to, kernels, copies, streams] : seen.spans) busy_ns += kernels != 0 ? to - from : 0;
+  for (const auto& [from, to, kernels, copies, streams] : spans_of(works))
+    busy_ns += kernels != 0 ? to - from : 0;
   CHECK(busy_ns == std::count(busy.begin(), busy.end(), true));
 }
 
 TEST_CASE("each GPU has its own time line") {
-  Seen seen;
-  seen.timeline.add(work(0, 10, 7, 0), true);
-  seen.timeline.add(work(5, 20, 7, 1), true);
-  seen.timeline.finish();
+  const std::vector<Span> spans = spans_of({work(0, 10, 7, 0), work(5, 20, 7, 1)});
 
-  CHECK(std::multiset<Span>(seen.spans.begin(), seen.spans.end()) ==
+  CHECK(std::multiset<Span>(spans.begin(), spans.end()) ==
         std::multiset<Span>{{0, 10, 1, 0, 1}, {5, 20, 1, 0, 1}});
 }
 
@@ -115,13 +105,7 @@ TEST_CASE("the part of late work inside visited spans is counted, the rest is vi
 }
 
 TEST_CASE("work without times or with no duration has no effect") {
-  Seen seen;
-  seen.timeline.add(work(kNoTime, kNoTime), true);
-  seen.timeline.add(work(10, 10), true);
-  seen.timeline.add(work(20, 10), true);
-  seen.timeline.finish();
-
-  CHECK(seen.spans.empty());
+  CHECK(spans_of({work(kNoTime, kNoTime), work(10, 10), work(20, 10)}).empty());
 }
 
 TEST_CASE("slightly unsorted work beyond the buffer size is visited in order") {

@@ -8,33 +8,25 @@ namespace {
 
 AllocRecord alloc(std::uint64_t address, std::uint64_t bytes, TimeNs end, std::uint32_t path = 0,
                   AllocKind kind = AllocKind::device) {
-  AllocRecord out;
-  out.host = {end - 5, end, 4711, path, 0};
-  out.api = "cuMemAlloc";
-  out.kind = kind;
-  out.address = address;
-  out.bytes = bytes;
-  return out;
+  return {{end - 5, end, 4711, path, 0}, "cuMemAlloc", false, kind, address, bytes};
 }
 
 AllocRecord free_of(std::uint64_t address, TimeNs start, std::uint32_t path = 0) {
-  AllocRecord out;
-  out.host = {start, start + 5, 4711, path, 0};
-  out.api = "cuMemFree";
-  out.is_free = true;
-  out.address = address;
-  return out;
+  return {{start, start + 5, 4711, path, 0}, "cuMemFree", true, AllocKind::device, address};
+}
+
+template <typename... Records>
+MemoryUse use_of(const Records&... records) {
+  MemoryUse use;
+  (use.add(records), ...);
+  use.finish();
+  return use;
 }
 
 }  // namespace
 
 TEST_CASE("the peak is the maximum of live bytes, not the sum of allocations") {
-  MemoryUse use;
-  use.add(alloc(1, 100, 10));
-  use.add(free_of(1, 20));
-  use.add(alloc(2, 60, 30));
-  use.add(alloc(3, 30, 40));
-  use.finish();
+  const MemoryUse use = use_of(alloc(1, 100, 10), free_of(1, 20), alloc(2, 60, 30), alloc(3, 30, 40));
 
   const MemoryTotals& all = use.paths().at(0);
   CHECK(all.gpu.peak == 100);
@@ -46,14 +38,9 @@ TEST_CASE("the peak is the maximum of live bytes, not the sum of allocations") {
 }
 
 TEST_CASE("memory belongs to the allocating path and its ancestors, wherever it is freed") {
-  MemoryUse use;
-  use.add(PathRecord{1, 0, 0, "model"});
-  use.add(PathRecord{2, 1, 0, "layer"});
-  use.add(PathRecord{3, 0, 0, "clean up"});
-  use.add(alloc(1, 100, 10, 2));
-  use.add(alloc(2, 50, 20, 1));
-  use.add(free_of(1, 30, 3));
-  use.finish();
+  const MemoryUse use =
+      use_of(PathRecord{1, 0, 0, "model"}, PathRecord{2, 1, 0, "layer"}, PathRecord{3, 0, 0, "clean up"},
+             alloc(1, 100, 10, 2), alloc(2, 50, 20, 1), free_of(1, 30, 3));
 
   CHECK(use.paths().at(2).gpu.peak == 100);
   CHECK(use.paths().at(2).gpu.now == 0);
@@ -64,32 +51,18 @@ TEST_CASE("memory belongs to the allocating path and its ancestors, wherever it 
 }
 
 TEST_CASE("lines are sorted by time before the peak is computed") {
-  MemoryUse use;
-  use.add(alloc(2, 100, 30));
-  use.add(alloc(1, 100, 10));
-  use.add(free_of(1, 20));
-  use.finish();
-
-  CHECK(use.paths().at(0).gpu.peak == 100);
+  CHECK(use_of(alloc(2, 100, 30), alloc(1, 100, 10), free_of(1, 20)).paths().at(0).gpu.peak == 100);
 }
 
 TEST_CASE("an allocation lives from the end of its call to the start of the free") {
-  MemoryUse use;
   AllocRecord slow = alloc(2, 100, 40);
   slow.host.start_ns = 5;  // starts before the free, ends after it
-  use.add(alloc(1, 100, 10));
-  use.add(slow);
-  use.add(free_of(1, 20));
-  use.finish();
 
-  CHECK(use.paths().at(0).gpu.peak == 100);
+  CHECK(use_of(alloc(1, 100, 10), slow, free_of(1, 20)).paths().at(0).gpu.peak == 100);
 }
 
 TEST_CASE("host memory is counted separately") {
-  MemoryUse use;
-  use.add(alloc(1, 100, 10, 0, AllocKind::host));
-  use.add(alloc(2, 70, 20, 0, AllocKind::async));
-  use.finish();
+  const MemoryUse use = use_of(alloc(1, 100, 10, 0, AllocKind::host), alloc(2, 70, 20, 0, AllocKind::async));
 
   CHECK(use.paths().at(0).host.peak == 100);
   CHECK(use.paths().at(0).gpu.peak == 70);
@@ -98,31 +71,22 @@ TEST_CASE("host memory is counted separately") {
 }
 
 TEST_CASE("a free of memory allocated before the recording is only counted") {
-  MemoryUse use;
-  use.add(free_of(9, 5));
-  use.add(alloc(1, 100, 10));
-  use.finish();
+  const MemoryUse use = use_of(free_of(9, 5), alloc(1, 100, 10));
 
   CHECK(use.unknown_frees() == 1);
   CHECK(use.paths().at(0).gpu.now == 100);
 }
 
 TEST_CASE("an address that is allocated again counts as freed") {
-  MemoryUse use;
-  use.add(alloc(1, 100, 10));
-  use.add(alloc(1, 30, 20));
-  use.finish();
+  const MemoryUse use = use_of(alloc(1, 100, 10), alloc(1, 30, 20));
 
   CHECK(use.paths().at(0).gpu.now == 30);
   CHECK(use.paths().at(0).gpu.peak == 100);
 }
 
 TEST_CASE("memory that was never freed is reported by path and kind, with the oldest") {
-  MemoryUse use;
-  use.add(alloc(1, 100, 10, 4));
-  use.add(alloc(2, 50, 20, 4));
-  use.add(alloc(3, 10, 30, 4, AllocKind::managed));
-  use.finish();
+  const MemoryUse use =
+      use_of(alloc(1, 100, 10, 4), alloc(2, 50, 20, 4), alloc(3, 10, 30, 4, AllocKind::managed));
 
   const auto live = use.live();
   REQUIRE(live.size() == 2);

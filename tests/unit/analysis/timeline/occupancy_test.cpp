@@ -23,6 +23,8 @@ constexpr Chip kChips[] = {{7, 5, 32, 64, 64},    {8, 0, 64, 164, 163},  {8, 6, 
                            {10, 0, 64, 228, 227}, {10, 3, 64, 228, 227}, {11, 0, 48, 228, 227},
                            {12, 0, 48, 100, 99},  {12, 1, 48, 100, 99}};
 
+constexpr Chip kH100{9, 0, 64, 228, 227};
+
 GpuRecord gpu_of(const Chip& chip) {
   GpuRecord out;
   out.compute_major = chip.major;
@@ -34,13 +36,9 @@ GpuRecord gpu_of(const Chip& chip) {
   return out;
 }
 
-LaunchConfigRecord launch(std::uint32_t threads, std::uint32_t registers, std::uint32_t shared_bytes) {
-  LaunchConfigRecord out;
-  out.grid = {1'000, 1, 1};
-  out.block = {threads, 1, 1};
-  out.registers = registers;
-  out.dynamic_shared_bytes = shared_bytes;
-  return out;
+LaunchConfigRecord launch(std::uint32_t threads, std::uint32_t registers, std::uint32_t shared_bytes,
+                          std::uint32_t carve_out = 0) {
+  return {0, {1'000, 1, 1}, {threads, 1, 1}, {}, registers, 0, shared_bytes, carve_out};
 }
 
 int cuda_blocks(const Chip& chip, int threads, int registers, std::size_t shared_bytes) {
@@ -91,68 +89,50 @@ TEST_CASE("the number of blocks equals that of CUDA's own calculator") {
   CHECK(different == 0);
 }
 
-TEST_CASE("an H100 runs eight blocks of 256 threads with 32 registers: every warp is in use") {
-  const auto found = occupancy_of(gpu_of({9, 0, 64, 228, 227}), launch(256, 32, 0));
-
-  REQUIRE(found);
-  CHECK(found->blocks_per_sm == 8);
-  CHECK(found->share() == 1.0);
-  CHECK(found->limiter().empty());
-}
-
-TEST_CASE("64 registers per thread halve the occupancy of a block of 1024 threads") {
-  const auto found = occupancy_of(gpu_of({8, 0, 64, 164, 163}), launch(1'024, 64, 0));
-
-  REQUIRE(found);
-  CHECK(found->blocks_per_sm == 1);
-  CHECK(found->share() == 0.5);
-  CHECK(found->limiter() == "registers");
-}
-
-TEST_CASE("small blocks are limited by the chip's number of blocks") {
-  CHECK(occupancy_of(gpu_of({8, 6, 48, 100, 99}), launch(32, 16, 0))->limiter() == "blocks");
-  CHECK(occupancy_of(gpu_of({8, 6, 48, 100, 99}), launch(32, 16, 0))->blocks_per_sm == 16);
-  CHECK(occupancy_of(gpu_of({8, 9, 48, 100, 99}), launch(32, 16, 0))->blocks_per_sm == 24);
-  CHECK(occupancy_of(gpu_of({10, 0, 64, 228, 227}), launch(32, 16, 0))->blocks_per_sm == 32);
-}
-
-TEST_CASE("resources that limit equally are all named") {
-  // 171 registers: 8 warps per SM, one block of 8. 68 KiB of the 100 KiB carve-out: also one block.
-  LaunchConfigRecord config = launch(256, 171, 68'000);
-  config.shared_bytes_executed = 102'400;
-
-  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->limiter() == "registers, shared memory");
-}
-
-TEST_CASE("shared memory that the launch does not use limits it only if no other limit is as low") {
-  LaunchConfigRecord config = launch(32, 16, 0);
-  config.shared_bytes_executed = 32'768;  // 32 blocks with the driver's KiB each, the chip's limit
-  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->limiter() == "blocks");
-
-  config.shared_bytes_executed = 16'384;
-  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->limiter() == "shared memory");
-}
-
-TEST_CASE("the carve-out of the launch limits shared memory, if it is known") {
-  LaunchConfigRecord config = launch(128, 32, 32'768);
-
-  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->blocks_per_sm == 6);
-  config.shared_bytes_executed = 102'400;
-  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->blocks_per_sm == 3);
+TEST_CASE("what fits least limits the blocks") {
+  struct Case {
+    const char* what;
+    Chip chip;
+    LaunchConfigRecord config;
+    std::uint32_t blocks;
+    const char* limiter;
+  };
+  const Case cases[] = {
+      {"every warp is in use", kH100, launch(256, 32, 0), 8, ""},
+      {"registers, half of the warps", {8, 0, 64, 164, 163}, launch(1'024, 64, 0), 1, "registers"},
+      {"the chip's number of blocks", {8, 6, 48, 100, 99}, launch(32, 16, 0), 16, "blocks"},
+      {"the chip's number of blocks", {8, 9, 48, 100, 99}, launch(32, 16, 0), 24, "blocks"},
+      {"the chip's number of blocks", {10, 0, 64, 228, 227}, launch(32, 16, 0), 32, "blocks"},
+      // 171 registers: 8 warps per SM, one block of 8. 68 KiB of the 100 KiB carve-out: also one block.
+      {"equally low limits", kH100, launch(256, 171, 68'000, 102'400), 1, "registers, shared memory"},
+      // The driver takes a KiB of each block, also of those that use none.
+      {"unused shared memory beside the chip's limit", kH100, launch(32, 16, 0, 32'768), 32, "blocks"},
+      {"unused shared memory below any other limit", kH100, launch(32, 16, 0, 16'384), 16, "shared memory"},
+      {"an unknown carve-out", kH100, launch(128, 32, 32'768), 6, "shared memory"},
+      {"a small carve-out", kH100, launch(128, 32, 32'768, 102'400), 3, "shared memory"}};
+  for (const Case& one : cases) {
+    INFO(one.what);
+    const auto found = occupancy_of(gpu_of(one.chip), one.config);
+    REQUIRE(found);
+    CHECK(found->blocks_per_sm == one.blocks);
+    CHECK(found->limiter() == one.limiter);
+  }
+  CHECK(occupancy_of(gpu_of(kH100), launch(256, 32, 0))->share() == 1.0);
+  CHECK(occupancy_of(gpu_of({8, 0, 64, 164, 163}), launch(1'024, 64, 0))->share() == 0.5);
 }
 
 TEST_CASE("waves are the blocks of the grid / the blocks that fit on the GPU") {
   LaunchConfigRecord config = launch(256, 32, 0);
   config.grid = {10, 10, 6};
 
-  CHECK(occupancy_of(gpu_of({9, 0, 64, 228, 227}), config)->waves == 0.75);  // 600 of 8 x 100
+  CHECK(occupancy_of(gpu_of(kH100), config)->waves == 0.75);  // 600 of 8 x 100
 }
 
 TEST_CASE("an unknown chip, a line without limits or a launch without threads has no occupancy") {
-  GpuRecord lacking = gpu_of({9, 0, 64, 228, 227});
+  GpuRecord lacking = gpu_of(kH100);
   lacking.registers_per_sm = 0;
 
   CHECK_FALSE(occupancy_of(gpu_of({99, 9, 64, 228, 227}), launch(256, 32, 0)));
   CHECK_FALSE(occupancy_of(lacking, launch(256, 32, 0)));
-  CHECK_FALSE(occupancy_of(gpu_of({9, 0, 64, 228, 227}), launch(0, 32, 0)));
+  CHECK_FALSE(occupancy_of(gpu_of(kH100), launch(0, 32, 0)));
 }

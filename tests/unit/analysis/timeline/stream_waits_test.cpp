@@ -18,25 +18,21 @@ constexpr std::uint32_t kProducer = 13, kConsumer = 14;
 constexpr std::uint64_t kEvent = 0xe0;
 
 EventRecord event(bool wait, TimeNs at, std::uint32_t stream, std::uint64_t handle = kEvent) {
-  EventRecord out;
-  out.host = {at, at + 1, 4711, wait ? 2U : 1U, 0};
-  out.wait = wait;
-  out.event = handle;
-  out.stream = stream;
-  out.context = 1;
-  return out;
+  return {{at, at + 1, 4711, wait ? 2U : 1U, 0}, wait, handle, stream, 1};
+}
+
+template <typename... Records>
+StreamWaits waits_of(const Records&... records) {
+  StreamWaits waits;
+  (waits.add(records), ...);
+  return waits;
 }
 
 /// The producer's work runs from 100 to 200; its event is recorded at host time 20. The consumer waits at 30
 /// and launches from 40 to 50.
 struct Scene {
-  StreamWaits waits;
-  Scene() {
-    waits.add(call("cuLaunchKernel", 1, 10, 15));
-    waits.add(kernel_on(kProducer, 1, 100, 200).work);
-    waits.add(event(false, 20, kProducer));
-    waits.add(event(true, 30, kConsumer));
-  }
+  StreamWaits waits = waits_of(call("cuLaunchKernel", 1, 10, 15), kernel_on(kProducer, 1, 100, 200).work,
+                               event(false, 20, kProducer), event(true, 30, kConsumer));
   void consumer(TimeNs start, TimeNs end, TimeNs launched = 40) {
     waits.add(call("cuLaunchKernel", 2, launched, launched + 10));
     waits.add(kernel_on(kConsumer, 2, start, end).work);
@@ -87,10 +83,8 @@ TEST_CASE("a wait refers to the latest record of its event before it") {
 }
 
 TEST_CASE("waits within one stream or for an unrecorded event are only counted") {
-  StreamWaits waits;
-  waits.add(event(false, 10, kProducer));
-  waits.add(event(true, 20, kProducer));
-  waits.add(event(true, 30, kConsumer, 0xff));
+  StreamWaits waits =
+      waits_of(event(false, 10, kProducer), event(true, 20, kProducer), event(true, 30, kConsumer, 0xff));
 
   CHECK(waits.waits().empty());
   CHECK(waits.same_stream() == 1);
@@ -104,38 +98,25 @@ TEST_CASE("a wait without later work has no exposed time") {
 }
 
 TEST_CASE("stream 0 of an event call is the context's default stream") {
-  StreamWaits waits;
-  ContextRecord context;
-  context.id = 1;
-  context.null_stream = 7;
-  waits.add(context);
-  waits.add(event(false, 10, 0));
-  waits.add(event(true, 20, kConsumer));
+  StreamWaits waits =
+      waits_of(ContextRecord{1, 0, 7, false}, event(false, 10, 0), event(true, 20, kConsumer));
 
   CHECK(waits.waits()[0].producer == std::pair(1U, 7U));
 }
 
 TEST_CASE("the order in which lines arrive does not change the waits") {
-  StreamWaits waits;
-  waits.add(kernel_on(kConsumer, 2, 205, 300).work);
-  waits.add(kernel_on(kProducer, 1, 100, 200).work);
-  waits.add(event(true, 30, kConsumer));
-  waits.add(call("cuLaunchKernel", 2, 40, 50));
-  waits.add(call("cuLaunchKernel", 1, 10, 15));
-  waits.add(event(false, 20, kProducer));
+  StreamWaits waits = waits_of(kernel_on(kConsumer, 2, 205, 300).work, kernel_on(kProducer, 1, 100, 200).work,
+                               event(true, 30, kConsumer), call("cuLaunchKernel", 2, 40, 50),
+                               call("cuLaunchKernel", 1, 10, 15), event(false, 20, kProducer));
 
   CHECK(waits.waits()[0].exposed_ns == 150);
 }
 
 TEST_CASE("all nodes of a graph belong to its launch") {
-  StreamWaits waits;
-  waits.add(event(false, 20, kProducer));
-  waits.add(call("cuGraphLaunch", 1, 10, 15));
-  waits.add(kernel_on(kProducer, 1, 100, 120).work);
-  waits.add(kernel_on(kProducer, 1, 120, 200).work);
-  waits.add(event(true, 30, kConsumer));
-  waits.add(call("cuLaunchKernel", 2, 40, 50));
-  waits.add(kernel_on(kConsumer, 2, 205, 300).work);
+  StreamWaits waits = waits_of(event(false, 20, kProducer), call("cuGraphLaunch", 1, 10, 15),
+                               kernel_on(kProducer, 1, 100, 120).work, kernel_on(kProducer, 1, 120, 200).work,
+                               event(true, 30, kConsumer), call("cuLaunchKernel", 2, 40, 50),
+                               kernel_on(kConsumer, 2, 205, 300).work);
 
   CHECK(waits.waits()[0].exposed_ns == 150);
 }

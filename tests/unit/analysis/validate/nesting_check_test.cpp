@@ -11,44 +11,47 @@ using test::line_of;
 using test::only_kind;
 using test::TraceOnDisk;
 
-TEST_CASE("ranges and work that do not nest are found, and no other problem") {
-  TraceOnDisk trace;
-  auto& lines = trace.lines;
-  SECTION("a range that ends after its parent") {
-    lines[TraceOnDisk::kRange2] = line_of(test::range(2, 2, 150, 400));
-    lines[TraceOnDisk::kRange1] = line_of(test::range(1, 1, 190, 500));
-  }
-  SECTION("a range that closes late and begins before one that closed earlier") {
-    lines[TraceOnDisk::kRange2] = line_of(test::range(1, 1, 160, 500));
-    lines[TraceOnDisk::kRange1] = line_of(test::range(2, 2, 150, 400));
-  }
-  SECTION("a launch before its range began") {
-    lines[TraceOnDisk::kRange2] = line_of(test::range(2, 2, 250, 400));
-  }
-  SECTION("a launch after its range had ended") {
-    lines[TraceOnDisk::kRange2] = line_of(test::range(2, 2, 150, 205));
-  }
-  SECTION("a launch after the line of its range, and outside of it") {
-    lines[TraceOnDisk::kRange2] = line_of(test::range(2, 2, 250, 400)) + lines[TraceOnDisk::kLaunch2];
-    lines[TraceOnDisk::kLaunch2].clear();
-  }
-  SECTION("a launch on another thread than its range") {
-    LaunchRecord launch = test::launch(2, 2, 2);
-    launch.host.thread = 4712;
-    lines[TraceOnDisk::kLaunch2] = line_of(launch);
-  }
-  SECTION("a launch with another path than its range") {
-    lines[TraceOnDisk::kLaunch2] = line_of(test::launch(2, 1, 2));
-    lines[TraceOnDisk::kKernel2] = line_of(test::kernel(2, 1, 3'000, 4'000, 2));
-  }
-  SECTION("a kernel in another range than its launch") {
-    lines[TraceOnDisk::kKernel2] = line_of(test::kernel(2, 2, 3'000, 4'000, 1));
-  }
-  SECTION("a kernel at another path than its launch") {
-    lines[TraceOnDisk::kKernel2] = line_of(test::kernel(2, 1, 3'000, 4'000, 2));
-  }
+namespace {
 
-  CHECK(only_kind(check(trace)) == "nesting");
+std::string range_line(std::uint64_t id, std::uint32_t path, TimeNs start, TimeNs end) {
+  return line_of(test::range(id, path, start, end));
+}
+
+std::string kernel_line(std::uint32_t path, std::uint64_t range) {
+  return line_of(test::kernel(2, path, 3'000, 4'000, range));
+}
+
+}  // namespace
+
+TEST_CASE("ranges and work that do not nest are found, and no other problem") {
+  using T = TraceOnDisk;
+  const std::string launch2 = T().lines[T::kLaunch2];
+  LaunchRecord elsewhere = test::launch(2, 2, 2);
+  elsewhere.host.thread = 4712;
+  struct Case {
+    const char* what;
+    std::vector<std::pair<T::Line, std::string>> lines;
+  };
+  const std::vector<Case> cases{
+      {"a range that ends after its parent",
+       {{T::kRange2, range_line(2, 2, 150, 400)}, {T::kRange1, range_line(1, 1, 190, 500)}}},
+      {"a range that closes late and begins before one that closed earlier",
+       {{T::kRange2, range_line(1, 1, 160, 500)}, {T::kRange1, range_line(2, 2, 150, 400)}}},
+      {"a launch before its range began", {{T::kRange2, range_line(2, 2, 250, 400)}}},
+      {"a launch after its range had ended", {{T::kRange2, range_line(2, 2, 150, 205)}}},
+      {"a launch after the line of its range, and outside of it",
+       {{T::kRange2, range_line(2, 2, 250, 400) + launch2}, {T::kLaunch2, ""}}},
+      {"a launch on another thread than its range", {{T::kLaunch2, line_of(elsewhere)}}},
+      {"a launch with another path than its range",
+       {{T::kLaunch2, line_of(test::launch(2, 1, 2))}, {T::kKernel2, kernel_line(1, 2)}}},
+      {"a kernel in another range than its launch", {{T::kKernel2, kernel_line(2, 1)}}},
+      {"a kernel at another path than its launch", {{T::kKernel2, kernel_line(1, 2)}}}};
+  for (const Case& one : cases) {
+    INFO(one.what);
+    T trace;
+    for (const auto& [line, text] : one.lines) trace.lines[line] = text;
+    CHECK(only_kind(check(trace)) == "nesting");
+  }
 }
 
 TEST_CASE("a node of a graph may have the range at its capture") {
@@ -69,9 +72,7 @@ TEST_CASE("ranges of different domains and start/end ranges need not nest") {
   started.name = 1;
   trace.lines[TraceOnDisk::kGpu] += line_of(DomainRecord{4, "io"}) + line_of(NameRecord{1, "prefetch"});
   trace.lines[TraceOnDisk::kRange1] += line_of(other) + line_of(started);
-  EndRecord end = test::end_record();
-  end.records[2].second = 4;
-  trace.lines[TraceOnDisk::kEnd] = line_of(end);
+  trace.change_end([](EndRecord& end) { end.records[2].second = 4; });
 
   CHECK(only_kind(check(trace)).empty());
 }

@@ -115,18 +115,6 @@ TEST_CASE("a summary that counts dropped lines is no longer final") {
   CHECK(content(salvaged.place / "summary.json").find("\"final\":false") != std::string::npos);
 }
 
-TEST_CASE("in place the damaged segment is replaced, and no temporary folder remains") {
-  TraceOnDisk trace;
-  trace.lines[TraceOnDisk::kEnd].resize(30);
-  trace.write();
-
-  const Salvage result = salvage_trace(files_of(trace), {});
-
-  CHECK(result.done);
-  CHECK(validate_trace(files_of(trace), true).valid());
-  CHECK_FALSE(fs::exists(trace.folder.path().string() + ".salvage"));
-}
-
 TEST_CASE("in place a trace whose program may still be writing is refused") {
   TraceOnDisk trace;
   Header running = test::header();
@@ -139,25 +127,6 @@ TEST_CASE("in place a trace whose program may still be writing is refused") {
   trace.write();
 
   CHECK_THROWS_AS(salvage_trace(files_of(trace), {}), Missing);
-}
-
-TEST_CASE("for a valid trace nothing is written") {
-  const TraceOnDisk trace;
-  trace.write();
-  const fs::path place = trace.folder.path().string() + "-whole";
-
-  const Salvage result = salvage_trace(files_of(trace), place);
-
-  CHECK_FALSE(result.needed);
-  CHECK_FALSE(fs::exists(place));
-}
-
-TEST_CASE("an existing place is not overwritten") {
-  TraceOnDisk trace;
-  trace.lines.pop_back();
-  trace.write();
-
-  CHECK_THROWS_AS(salvage_trace(files_of(trace), trace.folder.path()), Missing);
 }
 
 TEST_CASE("a trace that stays invalid is refused, and no files remain") {

@@ -6,10 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/tables/module_text.h"
 #include "tests/unit/analysis/validate/validated.h"
-#include "tools/analysis/tables/module_table.h"
+#include "tests/unit/base/text_parts.h"
 #include "tools/analysis/validate/summary_rewrite.h"
 
 using namespace rangefinder;
@@ -29,9 +28,7 @@ struct SampledOnDisk : TraceOnDisk {
     samples.columns[kSampleDramWrite] = {10, 20, 20, 5};
     samples.columns[kSampleL2] = {200, 4'000, 4'000, 2'000};
     lines[kFlush] = line_of(samples);
-    EndRecord end = test::end_record();
-    end.records.emplace_back("samples", 1);
-    lines[kEnd] = line_of(end);
+    change_end([](EndRecord& end) { end.records.emplace_back("samples", 1); });
   }
   void write_summary(const char* counters) const {
     write();
@@ -44,8 +41,9 @@ struct SampledOnDisk : TraceOnDisk {
         {"outside", Json::object()},
         {"kernels", {{{"name", "void gemm<float>(float*, int)"}, {"library", "own"}, {"count", 2}}}},
         {"findings", Json::array()}};
-    std::ofstream(folder.path() / "summary.json") << summary;
+    write_summary(summary);
   }
+  void write_summary(const Json& summary) const { std::ofstream(folder.path() / "summary.json") << summary; }
   [[nodiscard]] Json summary() const {
     std::ifstream stream(folder.path() / "summary.json");
     return Json::parse(stream);
@@ -56,8 +54,7 @@ struct SampledOnDisk : TraceOnDisk {
 
 TEST_CASE("sampled and unattributed bytes add up to the samples' bytes") {
   const SampledOnDisk trace;
-  trace.write();
-  const TraceTotals totals = load_trace(open_trace_folder(trace.folder.path()));
+  const TraceTotals totals = test::written_totals(trace);
   const RowValues values = load_row_values(totals);
 
   REQUIRE(values.sampled() != nullptr);
@@ -69,11 +66,7 @@ TEST_CASE("sampled and unattributed bytes add up to the samples' bytes") {
   CHECK(layer.read < model.read);
   CHECK(model.error_pct().has_value());
 
-  const std::string text = module_table(totals, values, {}, {0, false});
-  INFO(text);
-  CHECK(text.find("DRAM read") != std::string::npos);
-  CHECK(text.find("DRAM ±") != std::string::npos);
-  CHECK(text.find("(unattributed)") != std::string::npos);
+  test::check_has(test::module_text(trace), {"DRAM read", "DRAM ±", "(unattributed)"});
 }
 
 TEST_CASE("a summary gets the sampled bytes of its trace, and agrees with it afterwards") {
@@ -105,9 +98,7 @@ TEST_CASE("bytes estimated for lost samples are not part of the samples' bytes")
   after.runs = {{3'000, 4'000, 1}};  // the previous one is missing
   after.columns[kSampleL2] = {2'000};
   trace.lines[TraceOnDisk::kFlush] = line_of(before) + line_of(after);
-  EndRecord end = test::end_record();
-  end.records.emplace_back("samples", 2);
-  trace.lines[TraceOnDisk::kEnd] = line_of(end);
+  trace.change_end([](EndRecord& end) { end.records.emplace_back("samples", 2); });
   trace.write_summary("sampled");
   REQUIRE(complete_summary(trace.folder.path()).empty());
   Json summary = trace.summary();
@@ -120,17 +111,15 @@ TEST_CASE("bytes estimated for lost samples are not part of the samples' bytes")
   CHECK(summary["modules"][0]["l2_bytes"].get<std::uint64_t>() +
             summary["samples"]["unattributed"]["l2_bytes"].get<std::uint64_t>() ==
         32 * 6'200 + estimated);
-  const std::string text =
-      module_table(load_trace(open_trace_folder(trace.folder.path())),
-                   load_row_values(load_trace(open_trace_folder(trace.folder.path()))), {}, {0, false});
-  CHECK(text.find("Samples were lost") != std::string::npos);
-  CHECK(text.find("+: lower bound") == std::string::npos);
+  const std::string text = test::module_text(trace);
+  test::check_has(text, {"Samples were lost"});
+  test::check_lacks(text, {"+: lower bound"});
 
   summary["kernels"][0]["total_ns"] = 3'000;
-  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  trace.write_summary(summary);
   CHECK(test::shown(test::check(trace)).empty());
   summary["samples"]["estimated"]["l2_bytes"] = estimated + 1;
-  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  trace.write_summary(summary);
   CHECK(test::only_kind(test::check(trace)) == "summary");
 }
 
@@ -151,9 +140,8 @@ TEST_CASE("a summary that cannot be completed stays unchanged, and the reason is
     trace.lines[TraceOnDisk::kEnd].clear();
   }
   SECTION("lines that are missing") {
-    EndRecord end = test::end_record();
-    end.loss[static_cast<std::size_t>(Loss::lines_over_max_size)] = 1;
-    trace.lines[TraceOnDisk::kEnd] = line_of(end);
+    trace.change_end(
+        [](EndRecord& end) { end.loss[static_cast<std::size_t>(Loss::lines_over_max_size)] = 1; });
   }
   SECTION("a file that is no trace") {
     trace.lines = {"{}\n"};
@@ -179,23 +167,16 @@ TEST_CASE("a sampled byte that is lost or invented is found") {
   REQUIRE(complete_summary(trace.folder.path()).empty());
   Json summary = trace.summary();
   summary["kernels"][0]["total_ns"] = 3'000;
-  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  trace.write_summary(summary);
   REQUIRE(test::shown(test::check(trace)).empty());
-  Json* place = nullptr;
-  SECTION("in a module") {
-    place = &summary["modules"][0]["dram_read_bytes"];
-  }
-  SECTION("unattributed") {
-    place = &summary["samples"]["unattributed"]["l2_bytes"];
-  }
-  SECTION("in all") {
-    place = &summary["samples"]["all"]["dram_write_bytes"];
-  }
-  SECTION("in the number of samples") {
-    place = &summary["samples"]["count"];
-  }
-  *place = place->get<std::uint64_t>() + 1;
-  std::ofstream(trace.folder.path() / "summary.json") << summary;
+  for (const std::string place : {"/modules/0/dram_read_bytes", "/samples/unattributed/l2_bytes",
+                                  "/samples/all/dram_write_bytes", "/samples/count"}) {
+    INFO(place);
+    Json changed = summary;
+    Json& number = changed[Json::json_pointer(place)];
+    number = number.get<std::uint64_t>() + 1;
+    trace.write_summary(changed);
 
-  CHECK(test::only_kind(test::check(trace)) == "summary");
+    CHECK(test::only_kind(test::check(trace)) == "summary");
+  }
 }
