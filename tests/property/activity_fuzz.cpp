@@ -61,22 +61,15 @@ class WritingSink final : public RecordSink {
 };
 
 void append_any(test::ActivityBuffer& buffer, Random& random) {
-  switch (random.below(7)) {
-    case 0:
-      return buffer.append(test::memcpy_htod(random.any()));
-    case 1:
-      return buffer.append(test::memcpy_peer(0, 1));
-    case 2:
-      return buffer.append(test::memset_of(random.any()));
-    case 3:
-      return buffer.append(test::overhead(CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, 3, nullptr));
-    case 4:
-      return buffer.append(test::context(1, 0));
-    case 5:
-      return buffer.append(test::stream(7, 1));
-    default:
-      return buffer.append(test::kernel(kKernelName, static_cast<std::uint32_t>(random.any())));
-  }
+  const std::size_t kind = random.below(7);
+  if (kind == 0) return buffer.append(test::memcpy_htod(random.any()));
+  if (kind == 1) return buffer.append(test::memcpy_peer(0, 1));
+  if (kind == 2) return buffer.append(test::memset_of(random.any()));
+  if (kind == 3)
+    return buffer.append(test::overhead(CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, 3, nullptr));
+  if (kind == 4) return buffer.append(test::context(1, 0));
+  if (kind == 5) return buffer.append(test::stream(7, 1));
+  buffer.append(test::kernel(kKernelName, static_cast<std::uint32_t>(random.any())));
 }
 
 /// The bytes of a buffer while they are being damaged; records stay aligned to 8 bytes.
@@ -144,20 +137,11 @@ void mend_pointers(const CuptiFunctions& cupti, std::uint8_t* data, std::size_t 
 /// A recording in a file that is gone when closed.
 RecordingReader::File decompressed(const std::filesystem::path& path) {
   const std::string packed = test::content(path);
+  std::string whole(ZSTD_getFrameContentSize(packed.data(), packed.size()), '\0');
   RecordingReader::File out(std::tmpfile(), &std::fclose);
-  const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
-                                                                             &ZSTD_freeDStream);
-  if (!out || !stream) throw std::runtime_error("cannot open " + path.string());
-  std::string part(ZSTD_DStreamOutSize(), '\0');
-  ZSTD_inBuffer input{packed.data(), packed.size(), 0};
-  for (ZSTD_outBuffer output{part.data(), part.size(), 0};
-       input.pos < input.size || output.pos == output.size;) {
-    output.pos = 0;
-    if (ZSTD_isError(ZSTD_decompressStream(stream.get(), &output, &input)) != 0) {
-      throw std::runtime_error(path.string() + " is damaged");
-    }
-    std::fwrite(part.data(), 1, output.pos, out.get());
-  }
+  if (!out || ZSTD_decompress(whole.data(), whole.size(), packed.data(), packed.size()) != whole.size())
+    throw std::runtime_error("cannot decompress " + path.string());
+  std::fwrite(whole.data(), 1, whole.size(), out.get());
   std::rewind(out.get());
   return out;
 }
@@ -219,8 +203,6 @@ class ActivityFuzzer final : public Fuzzer {
 
 }  // namespace
 
-std::unique_ptr<Fuzzer> make_activity() {
-  return std::make_unique<ActivityFuzzer>();
-}
+MakeFuzzer* const make_activity = &made<ActivityFuzzer>;
 
 }  // namespace rangefinder::fuzz

@@ -10,6 +10,7 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "profiler/control/control_commands.h"
@@ -44,14 +45,12 @@ class ControlFuzzer final : public Fuzzer {
   ControlFuzzer()
       : schedule_(target_, ranges_),
         commands_(target_, schedule_, {{"pid", 1}}),
-        server_(commands_, limits()) {
+        server_(commands_, {.lines_per_second = 1'000'000'000}) {
     if (!server_.open(open_control_socket({folder_.path()}, getpid())))
       throw Skipped("no control socket can be opened");
     commands_.answer_through(server_);
   }
   ~ControlFuzzer() override { server_.close(); }
-  ControlFuzzer(const ControlFuzzer&) = delete;
-  ControlFuzzer& operator=(const ControlFuzzer&) = delete;
 
   std::string check(Random& random) override {
     const int client = connect_control_socket(server_.path(), true);
@@ -79,11 +78,6 @@ class ControlFuzzer final : public Fuzzer {
   }
 
  private:
-  static ControlLimits limits() {
-    ControlLimits limits;
-    limits.lines_per_second = 1'000'000'000;
-    return limits;
-  }
   void turn(int times) {
     for (; times > 0; --times) {
       now_ns_ += 1'000'000;
@@ -97,14 +91,10 @@ class ControlFuzzer final : public Fuzzer {
     std::array<char, 65'536> part;
     for (ssize_t n = 0; (n = recv(client, part.data(), part.size(), MSG_DONTWAIT)) > 0;)
       text.append(part.data(), static_cast<std::size_t>(n));
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = text.find('\n', at);
-      if (end == std::string::npos ||
-          !nlohmann::json::parse(text.substr(at, end - at), nullptr, false).is_object())
-        return false;
-      at = end + 1;
-    }
-    return true;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      if (!nlohmann::json::parse(line, nullptr, false).is_object()) return false;
+    return text.empty() || text.back() == '\n';
   }
   bool serves_a_new_client() {
     const int client = connect_control_socket(server_.path(), true);
@@ -130,8 +120,6 @@ class ControlFuzzer final : public Fuzzer {
 
 }  // namespace
 
-std::unique_ptr<Fuzzer> make_control() {
-  return std::make_unique<ControlFuzzer>();
-}
+MakeFuzzer* const make_control = &made<ControlFuzzer>;
 
 }  // namespace rangefinder::fuzz

@@ -14,24 +14,12 @@
 
 namespace rangefinder::fuzz {
 
-inline constexpr std::array<std::string_view, 18> kNumbers{"0",
-                                                           "1",
-                                                           "-1",
-                                                           "7",
-                                                           "65536",
-                                                           "2147483648",
-                                                           "4294967295",
-                                                           "4294967296",
-                                                           "4611686018427387903",
-                                                           "9223372036854775807",
-                                                           "9223372036854775808",
-                                                           "-9223372036854775808",
-                                                           "18446744073709551615",
-                                                           "999999999999999999999999",
-                                                           "1e308",
-                                                           "-0",
-                                                           "00",
-                                                           "0.5"};
+// clang-format off
+inline constexpr std::array<std::string_view, 18> kNumbers{
+    "0", "1", "-1", "7", "65536", "2147483648", "4294967295", "4294967296", "4611686018427387903",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551615",
+    "999999999999999999999999", "1e308", "-0", "00", "0.5"};
+// clang-format on
 inline constexpr std::array<std::string_view, 14> kTexts{"null",     "true",     "\"\"",    "[]", "{}",
                                                          "\"0x1\"",  "\\u0000",  "\"\"\"",  "%",  "\x01",
                                                          "\xff\xfe", "\"text\"", "[1,2,3]", "1.5"};
@@ -71,39 +59,21 @@ inline void replace_value(std::string& text, std::size_t at, Random& random) {
 inline void corrupt_once(std::string& text, Random& random) {
   const std::size_t at = random.below(text.size() + 1);
   const std::size_t length = random.below(std::min<std::size_t>(text.size() - at, 64) + 1);
-  switch (random.below(12)) {
-    case 0:
-      if (at < text.size()) text[at] = static_cast<char>(random.any());
-      break;
-    case 1:
-      if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << random.below(8)));
-      break;
-    case 2:
-      text.erase(at, length);
-      break;
-    case 3:
-      text.insert(at, text.substr(random.below(text.size() + 1), length));
-      break;
-    case 4:
-      text.resize(at);
-      break;
-    case 5:
-      if (at < text.size()) std::swap(text[at], text[random.below(text.size())]);
-      break;
-    case 6:
-      text.insert(at, random.element(kTexts));
-      break;
-    case 7:
-      text.insert(at,
-                  std::string(random.below(3'000), random.one_in(2) ? '[' : static_cast<char>(random.any())));
-      break;
-    case 8:
-    case 9:
-      replace_value(text, at, random);
-      break;
-    default:
-      replace_number(text, random);
+  const std::size_t kind = random.below(12);
+  const bool inside = at < text.size();
+  if (kind == 0 && inside) text[at] = static_cast<char>(random.any());
+  if (kind == 1 && inside) text[at] = static_cast<char>(text[at] ^ (1 << random.below(8)));
+  if (kind == 2) text.erase(at, length);
+  if (kind == 3) text.insert(at, text.substr(random.below(text.size() + 1), length));
+  if (kind == 4) text.resize(at);
+  if (kind == 5 && inside) std::swap(text[at], text[random.below(text.size())]);
+  if (kind == 6) text.insert(at, random.element(kTexts));
+  if (kind == 7) {
+    const char character = random.one_in(2) ? '[' : static_cast<char>(random.any());
+    text.insert(at, random.below(3'000), character);
   }
+  if (kind == 8 || kind == 9) replace_value(text, at, random);
+  if (kind > 9) replace_number(text, random);
 }
 
 /// One to eight changes.

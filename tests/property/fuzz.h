@@ -62,8 +62,19 @@ inline void write_file(const std::filesystem::path& path, const std::string& tex
   std::ofstream(path, std::ios::binary) << text;
 }
 
+template <typename OneFuzzer>
+std::unique_ptr<Fuzzer> made() {
+  return std::make_unique<OneFuzzer>();
+}
+
+/// Defined in NAME_fuzz.cpp as &made<…>.
 using MakeFuzzer = std::unique_ptr<Fuzzer>();
-MakeFuzzer make_activity, make_control, make_image, make_nvtx, make_options, make_safetensors,
-    make_sample_sharing, make_sampled_bound, make_segment_text, make_trace;
+extern MakeFuzzer *const make_activity,
+    *const make_control, *const make_image, *const make_nvtx, *const make_options,
+                                                                  *const make_safetensors,
+                                                                      *const make_sample_sharing,
+                                                                          *const make_sampled_bound,
+                                                                              *const make_segment_text,
+                                                                                  *const make_trace;
 
 }  // namespace rangefinder::fuzz

@@ -55,8 +55,6 @@ class ImageFuzzer final : public Fuzzer {
 
 }  // namespace
 
-std::unique_ptr<Fuzzer> make_image() {
-  return std::make_unique<ImageFuzzer>();
-}
+MakeFuzzer* const make_image = &made<ImageFuzzer>;
 
 }  // namespace rangefinder::fuzz

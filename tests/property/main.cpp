@@ -23,7 +23,7 @@ struct Subcommand {
 };
 
 // Those that take longest come first, for a script that runs several at a time.
-constexpr Subcommand kSubcommands[]{
+const Subcommand kSubcommands[]{
     {"trace", 2'000, make_trace},
     {"sampled_bound", 12, make_sampled_bound},
     {"control", 20'000, make_control},
@@ -57,11 +57,8 @@ int run(const Subcommand& subcommand, std::uint64_t cases, std::uint64_t seed) {
     wrong = std::string("an exception: ") + error.what();
   }
   if (wrong.empty()) return 0;
-  if (number == cases) {
-    std::fprintf(stderr, "after all cases: %s\n", wrong.c_str());
-  } else {
-    std::fprintf(stderr, "case %llu: %s\n", static_cast<unsigned long long>(number), wrong.c_str());
-  }
+  const std::string place = number == cases ? "after all cases" : "case " + std::to_string(number);
+  std::fprintf(stderr, "%s: %s\n", place.c_str(), wrong.c_str());
   return kFailed;
 }
 

@@ -39,33 +39,21 @@ class NvtxCaller {
   NvtxCaller(const NvtxHandles& shared, Random& random) : shared_(shared), random_(random) {}
 
   bool call() {
-    switch (random_.below(12)) {
-      case 0:
-        return push(nullptr, nvtxRangePushA(text().c_str()));
-      case 1:
-        return push(nullptr, nvtxRangePushW(wide().c_str()));
-      case 2: {
-        nvtxDomainHandle_t const domain = any_domain();
-        return push(domain, nvtxDomainRangePushEx(domain, attributes()));
-      }
-      case 3:
-      case 4:
-      case 5:
-        return pop(any_domain());
-      case 6:
-        return nvtxDomainMarkEx(any_domain(), attributes()), true;
-      case 7:
-        started_.push_back(nvtxDomainRangeStartEx(any_domain(), attributes()));
-        return true;
-      case 8:
-        return end_range(), true;
-      case 9:
-        return name_things(), true;
-      case 10:
-        return payload_push(), true;
-      default:
-        return nvtxMarkA(random_.one_in(8) ? nullptr : text().c_str()), true;
+    const std::size_t kind = random_.below(12);
+    if (kind == 0) return push(nullptr, nvtxRangePushA(text().c_str()));
+    if (kind == 1) return push(nullptr, nvtxRangePushW(wide().c_str()));
+    if (kind == 2) {
+      nvtxDomainHandle_t const domain = any_domain();
+      return push(domain, nvtxDomainRangePushEx(domain, attributes()));
     }
+    if (kind <= 5) return pop(any_domain());
+    if (kind == 6) nvtxDomainMarkEx(any_domain(), attributes());
+    if (kind == 7) started_.push_back(nvtxDomainRangeStartEx(any_domain(), attributes()));
+    if (kind == 8) end_range();
+    if (kind == 9) name_things();
+    if (kind == 10) payload_push();
+    if (kind == 11) nvtxMarkA(random_.one_in(8) ? nullptr : text().c_str());
+    return true;
   }
 
   bool unwind() {
@@ -148,23 +136,17 @@ class NvtxCaller {
   }
 
   void choose_message() {
-    switch (random_.below(6)) {
-      case 0:
-        attributes_.messageType = NVTX_MESSAGE_TYPE_UNICODE;
-        attributes_.message.unicode = wides_.emplace_back(wide()).c_str();
-        break;
-      case 1:
-        attributes_.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-        attributes_.message.registered = random_.element(shared_.strings);
-        break;
-      case 2:
-        attributes_.messageType = static_cast<std::int32_t>(4 + random_.below(100));
-        break;
-      case 3:
-        attributes_.message.ascii = nullptr;
-        break;
-      default:
-        break;
+    const std::size_t kind = random_.below(6);
+    if (kind == 0) {
+      attributes_.messageType = NVTX_MESSAGE_TYPE_UNICODE;
+      attributes_.message.unicode = wides_.emplace_back(wide()).c_str();
+    } else if (kind == 1) {
+      attributes_.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+      attributes_.message.registered = random_.element(shared_.strings);
+    } else if (kind == 2) {
+      attributes_.messageType = static_cast<std::int32_t>(4 + random_.below(100));
+    } else if (kind == 3) {
+      attributes_.message.ascii = nullptr;
     }
   }
 
@@ -265,8 +247,6 @@ class NvtxFuzzer final : public Fuzzer {
 
 }  // namespace
 
-std::unique_ptr<Fuzzer> make_nvtx() {
-  return std::make_unique<NvtxFuzzer>();
-}
+MakeFuzzer* const make_nvtx = &made<NvtxFuzzer>;
 
 }  // namespace rangefinder::fuzz

@@ -15,30 +15,13 @@
 namespace rangefinder::fuzz {
 namespace {
 
-constexpr std::array<std::string_view, 24> kValues{"on",
-                                                   "off",
-                                                   "auto",
-                                                   "exact",
-                                                   "sampled",
-                                                   "5",
-                                                   "1024",
-                                                   "cudaProfilerApi",
-                                                   "nvtx:a/**/b?@domain,after:10,for:20",
-                                                   "after:10s,for:20s",
-                                                   "repeat:3",
-                                                   "stop",
-                                                   "bytes,compute",
-                                                   "lts__t_bytes.sum",
-                                                   "%p-%h-%q{HOME}-%r-%%",
-                                                   "model/*/layer?",
-                                                   "(a|b)*c{2,5}[^x]",
-                                                   "stderr",
-                                                   "whole",
-                                                   "ready",
-                                                   "first",
-                                                   "launch",
-                                                   "range",
-                                                   "\\d+(?=x)\\1"};
+// clang-format off
+constexpr std::array<std::string_view, 24> kValues{
+    "on", "off", "auto", "exact", "sampled", "5", "1024", "cudaProfilerApi",
+    "nvtx:a/**/b?@domain,after:10,for:20", "after:10s,for:20s", "repeat:3", "stop", "bytes,compute",
+    "lts__t_bytes.sum", "%p-%h-%q{HOME}-%r-%%", "model/*/layer?", "(a|b)*c{2,5}[^x]", "stderr", "whole",
+    "ready", "first", "launch", "range", "\\d+(?=x)\\1"};
+// clang-format on
 
 std::string any_value(Random& random) {
   std::string text(random.one_in(10)   ? random.element(kNumbers)
@@ -85,8 +68,6 @@ class OptionsFuzzer final : public Fuzzer {
 
 }  // namespace
 
-std::unique_ptr<Fuzzer> make_options() {
-  return std::make_unique<OptionsFuzzer>();
-}
+MakeFuzzer* const make_options = &made<OptionsFuzzer>;
 
 }  // namespace rangefinder::fuzz

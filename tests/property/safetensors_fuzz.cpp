@@ -64,8 +64,6 @@ class SafetensorsFuzzer final : public Fuzzer {
 
 }  // namespace
 
-std::unique_ptr<Fuzzer> make_safetensors() {
-  return std::make_unique<SafetensorsFuzzer>();
-}
+MakeFuzzer* const make_safetensors = &made<SafetensorsFuzzer>;
 
 }  // namespace rangefinder::fuzz

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <variant>
 #include <vector>
 
 #include "profiler/attribution/sample_sharing.h"
@@ -17,9 +18,7 @@ constexpr TimeNs kLate = 300'000;  // of a record, at most
 
 struct Arrival {
   TimeNs at_ns = 0;
-  KernelRecord kernel;
-  SamplesRecord samples;
-  bool is_kernel = false;
+  std::variant<KernelRecord, SamplesRecord> record;
 };
 
 struct Arrivals {
@@ -32,19 +31,17 @@ void add_work(Arrivals& stream, Random& random, std::uint32_t gpus) {
   TimeNs at = 0;
   const std::size_t count = random.below(200);
   for (std::size_t i = 0; i < count; ++i) {
-    Arrival arrival;
-    arrival.is_kernel = true;
-    GpuWork& work = arrival.kernel.work;
+    KernelRecord kernel;
+    GpuWork& work = kernel.work;
     at += static_cast<TimeNs>(random.below(8'000));
     work.start_ns = at;
     work.end_ns = at + static_cast<TimeNs>(random.below(random.one_in(20) ? 500'000 : 15'000));
     work.path = static_cast<std::uint32_t>(random.below(6));
     work.gpu = static_cast<std::uint32_t>(random.below(gpus));
     work.stream = static_cast<std::uint32_t>(i);  // they run side by side
-    arrival.kernel.name = static_cast<std::uint32_t>(random.below(4));
-    arrival.at_ns = work.end_ns + static_cast<TimeNs>(random.below(kLate));
-    stream.kernels.push_back(arrival.kernel);
-    stream.all.push_back(arrival);
+    kernel.name = static_cast<std::uint32_t>(random.below(4));
+    stream.kernels.push_back(kernel);
+    stream.all.push_back({work.end_ns + static_cast<TimeNs>(random.below(kLate)), kernel});
   }
 }
 
@@ -52,8 +49,7 @@ void add_samples(Arrivals& stream, Random& random, std::uint32_t gpu) {
   TimeNs at = static_cast<TimeNs>(random.below(20'000));
   const std::size_t lines = random.below(12);
   for (std::size_t i = 0; i < lines; ++i) {
-    Arrival arrival;
-    SamplesRecord& record = arrival.samples;
+    SamplesRecord record;
     record.gpu = gpu;
     std::uint32_t all = 0;
     for (std::size_t run = random.below(3) + 1; run-- > 0;) {
@@ -73,20 +69,15 @@ void add_samples(Arrivals& stream, Random& random, std::uint32_t gpu) {
     }
     record.idle_samples = random.below(5);
     record.idle_units[kSampleDramRead] = random.below(10);
-    arrival.at_ns = record.runs.back().end_ns + static_cast<TimeNs>(random.below(kLate));
     stream.samples.push_back(record);
-    stream.all.push_back(arrival);
+    stream.all.push_back({record.runs.back().end_ns + static_cast<TimeNs>(random.below(kLate)), record});
   }
 }
 
 SampleSharing share(const Arrivals& stream, Random& random) {
   SampleSharing sharing;
   for (const Arrival& arrival : stream.all) {
-    if (arrival.is_kernel) {
-      sharing.add(arrival.kernel);
-    } else {
-      sharing.add(arrival.samples);
-    }
+    std::visit([&sharing](const auto& record) { sharing.add(record); }, arrival.record);
     // A record of a kernel comes after its end, and settled samples are older than any start to come.
     if (random.one_in(10)) sharing.advance(arrival.at_ns - 2 * kLate - 500'000);
   }
@@ -176,8 +167,6 @@ class SampleSharingFuzzer final : public Fuzzer {
 
 }  // namespace
 
-std::unique_ptr<Fuzzer> make_sample_sharing() {
-  return std::make_unique<SampleSharingFuzzer>();
-}
+MakeFuzzer* const make_sample_sharing = &made<SampleSharingFuzzer>;
 
 }  // namespace rangefinder::fuzz

@@ -130,8 +130,6 @@ class SampledBoundFuzzer final : public Fuzzer {
 
 }  // namespace
 
-std::unique_ptr<Fuzzer> make_sampled_bound() {
-  return std::make_unique<SampledBoundFuzzer>();
-}
+MakeFuzzer* const make_sampled_bound = &made<SampledBoundFuzzer>;
 
 }  // namespace rangefinder::fuzz

@@ -65,25 +65,14 @@ Lines part_of(const Lines& trace, std::size_t most, Random& random) {
 void corrupt_lines(Lines& lines, Random& random) {
   if (lines.empty()) return;
   const std::size_t at = random.below(lines.size()), other = random.below(lines.size());
-  switch (random.below(10)) {
-    case 0:
-      lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), lines[other]);
-      break;
-    case 1:
-      std::swap(lines[at], lines[other]);
-      break;
-    case 2:
-      lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at));
-      break;
-    case 3:
-      lines[at] += lines[other];
-      break;
-    case 4:
-      for (std::size_t n = random.below(64); n > 0; --n) lines.push_back(lines[at]);
-      break;
-    default:
-      corrupt_once(lines[at], random);
-  }
+  const std::size_t kind = random.below(10);
+  const auto place = lines.begin() + static_cast<std::ptrdiff_t>(at);
+  if (kind == 0) lines.insert(place, std::string(lines[other]));
+  if (kind == 1) std::swap(lines[at], lines[other]);
+  if (kind == 2) lines.erase(place);
+  if (kind == 3) lines[at] += lines[other];
+  if (kind == 4) lines.insert(lines.end(), random.below(64), std::string(lines[at]));
+  if (kind > 4) corrupt_once(lines[at], random);
 }
 
 /// Calls `action`; Missing is what a command prints before it ends with exit code 3. False: it was thrown.
@@ -254,8 +243,6 @@ class TraceFuzzer final : public Fuzzer {
 
 }  // namespace
 
-std::unique_ptr<Fuzzer> make_trace() {
-  return std::make_unique<TraceFuzzer>();
-}
+MakeFuzzer* const make_trace = &made<TraceFuzzer>;
 
 }  // namespace rangefinder::fuzz

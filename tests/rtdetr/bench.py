@@ -10,13 +10,9 @@ Same weights, 640x640, input on the GPU, forward pass only. In each round every 
 forwards after a warm-up; the figure of a round is its median by GPU events. The table has the median, minimum and
 maximum of the rounds. Nothing else may run on the GPU at the same time.
 
-Compiling takes a minute: --batch selects one batch size per process. --without-compile skips it. With --lock FILE
-several processes can start at once: they compile in parallel and time one after the other, each while it holds the
-file's lock. Other work may run under that lock too (flock --shared FILE COMMAND).
+Compiling takes a minute: --batch selects one batch size per process.
 """
 import argparse
-import contextlib
-import fcntl
 import json
 import os
 import statistics
@@ -49,9 +45,6 @@ def parse():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--weights", help="folder with files of make_weights.py; by default they are made")
-    parser.add_argument("--without-compile", action="store_true")
-    parser.add_argument("--lock", metavar="FILE", help="hold this file's lock exclusively while timing")
-    parser.add_argument("--json", action="store_true", help="print the rounds as JSON")
     return parser.parse_args()
 
 
@@ -107,28 +100,16 @@ class Ours:
         return json.loads(done.stdout.splitlines()[-1])["gpu_ms_median"]
 
 
-@contextlib.contextmanager
-def alone(path):
-    """Holds the lock of `path`, if there is one."""
-    if path is None:
-        yield
-        return
-    with open(path, "w", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def contenders(options, weights):
     yield "library, eager", Library(options, weights, compiled=False)
-    if not options.without_compile:
-        start = time.monotonic()
-        compiled = Library(options, weights, compiled=True)
-        with torch.no_grad():
-            for _ in range(3):  # compiles, warms up, records the graph
-                compiled.forward()
-        torch.cuda.synchronize()
-        print(f"compiled in {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
-        yield "library, torch.compile", compiled
+    start = time.monotonic()
+    compiled = Library(options, weights, compiled=True)
+    with torch.no_grad():
+        for _ in range(3):  # compiles, warms up, records the graph
+            compiled.forward()
+    torch.cuda.synchronize()
+    print(f"compiled in {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+    yield "library, torch.compile", compiled
     if os.path.exists(options.program):
         yield "rtdetr, graph on", Ours(options, weights, "on")
         yield "rtdetr, graph off", Ours(options, weights, "off")
@@ -142,8 +123,6 @@ def print_table(options, rounds):
     print("| ms per forward | median | min | max |\n|---|---|---|---|")
     for name, values in rounds.items():
         print(f"| {name} | {statistics.median(values):.3f} | {min(values):.3f} | {max(values):.3f} |")
-    if options.json:
-        print(json.dumps({"model": options.model, "dtype": options.dtype, "batch": options.batch, "rounds_ms": rounds}))
 
 
 def main():
@@ -157,10 +136,9 @@ def main():
             make_weights.make(options.model, 1, os.path.dirname(weights))
         competing = dict(contenders(options, weights))
         rounds = {name: [] for name in competing}
-        with alone(options.lock):
-            for _ in range(options.rounds):
-                for name, contender in competing.items():
-                    rounds[name].append(contender.round_ms())
+        for _ in range(options.rounds):
+            for name, contender in competing.items():
+                rounds[name].append(contender.round_ms())
     print_table(options, rounds)
     return 0
 

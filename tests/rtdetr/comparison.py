@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is compared, how an error is measured, and its limit.
 
-Two views of the same dumps. Stage by stage: each stage gets the implementation's own inputs (stages.py), so an error is
-located. Running free: accumulated errors, from the pixels on.
+README.md says how the views are judged.
 
   rel    ||x - r|| / ||r|| of the whole tensor
   max    maximum |x - r|: for logits, and for boxes, which are shares of the image
 
-The reference is the library in fp32 without TF32. The truth, for comparing two implementations, is the library in fp64.
-
-A stage's limit is a number. The error at the end of a whole pass depends on how much the weights amplify a rounding
-error: with these weights the library itself, in fp16, has three times the numbers below at P5 and eight times at
-the logits. So running free may have 1.5 times the library's own error in that type, if that is greater.
+The error at the end of a whole pass depends on how much the weights amplify a rounding error. With these
+weights the library itself, in fp16, has three times the numbers below at P5 and eight times at the logits.
 """
 from dataclasses import dataclass
 

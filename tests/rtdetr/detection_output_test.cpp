@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
-#include "tests/rtdetr/temporary_folder.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 #include "workloads/rtdetr/config.h"
 #include "workloads/rtdetr/host_backends.h"
 #include "workloads/rtdetr/label_font.h"
@@ -15,6 +15,7 @@
 
 using namespace rangefinder::rtdetr;
 using rangefinder::kernels::Detection;
+using rangefinder::test::TemporaryFolder;
 
 namespace {
 
@@ -103,8 +104,8 @@ TEST_CASE("the drawn picture and the JSON of the bundled photograph agree") {
 
   draw_detections(image, std::span(kept).first(1), config.labels);
   const TemporaryFolder folder;
-  write_png(folder.file("drawn.png"), image);
-  const Image drawn = read_image(folder.file("drawn.png"));
+  write_png(folder.path() / "drawn.png", image);
+  const Image drawn = read_image(folder.path() / "drawn.png");
   const auto line = nlohmann::json::parse(
       detections_json({"still_life.jpg", image.height, image.width, kept}, config.labels));
 

@@ -13,7 +13,6 @@ Prints a table per question: the answer of each trace, by GPU time and by bytes,
 It does not rate anything: exit code 0 unless a trace cannot be read.
 """
 import argparse
-import json
 import math
 import sys
 
@@ -58,7 +57,7 @@ def best(modules, measure, count=3):
 
 def largest_part(modules):
     parts = group(modules, PARTS)
-    return [(measure, best(parts, measure), None) for measure in MEASURES if ranked(parts, measure)]
+    return [(measure, best(parts, measure), None) for measure, _ in orders(parts)]
 
 
 def first_blocks(modules):
@@ -77,26 +76,27 @@ def first_blocks(modules):
     return rows
 
 
+def orders(parts):
+    """(measure, names with the heaviest first) of each measure that has values."""
+    names = ((measure, [name for name, _ in ranked(parts, measure)]) for measure in MEASURES)
+    return [(measure, order) for measure, order in names if order]
+
+
 def encoder_order(modules):
     parts = group(modules, ENCODER)
     rows = []
-    for measure in MEASURES:
-        order = [name for name, _ in ranked(parts, measure)]
-        if order:
-            holds = order[0] == "fpn_blocks/1" and order[1].endswith("self_attn")
-            place = 1 + next((i for i, name in enumerate(order) if name.endswith("self_attn")), len(order))
-            rows.append((measure, f"{best(parts, measure, 4)}; self_attn is number {place} of {len(order)}", holds))
+    for measure, order in orders(parts):
+        holds = order[0] == "fpn_blocks/1" and order[1].endswith("self_attn")
+        place = 1 + next((i for i, name in enumerate(order) if name.endswith("self_attn")), len(order))
+        said = f"{best(parts, measure, 4)}; self_attn is number {place} of {len(order)}"
+        rows.append((measure, said, holds))
     return rows
 
 
 def decoder_order(modules):
     parts = group(modules, DECODER)
-    rows = []
-    for measure in MEASURES:
-        order = [name for name, _ in ranked(parts, measure)]
-        if order:
-            rows.append((measure, best(parts, measure, 4), set(order[:2]) == {"self_attn", "encoder_attn"}))
-    return rows
+    return [(measure, best(parts, measure, 4), set(order[:2]) == {"self_attn", "encoder_attn"})
+            for measure, order in orders(parts)]
 
 
 def regression(pairs):
@@ -138,24 +138,18 @@ QUESTIONS = (
 )
 
 
-def answers(traces):
-    """[(question, [(trace, measure, answer, holds or None)])]"""
-    return [(question, [(name, *row) for name, modules in traces.items() for row in ask(modules)])
-            for question, ask in QUESTIONS]
-
-
-def print_tables(found):
+def print_tables(traces):
     verdict = {True: "holds", False: "does not hold", None: ""}
-    for question, rows in found:
+    for question, ask in QUESTIONS:
         print(f"\n**{question}**\n\n| trace | by | | |\n|---|---|---|---|")
-        for name, measure, said, holds in rows:
-            print(f"| {name} | {measure} | {said} | {verdict[holds]} |")
+        for name, modules in traces.items():
+            for measure, said, holds in ask(modules):
+                print(f"| {name} | {measure} | {said} | {verdict[holds]} |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("traces", nargs="+", metavar="NAME=PLACE")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     traces = {}
     for trace in options.traces:
@@ -165,12 +159,7 @@ def main():
         except (OSError, ValueError, KeyError) as error:
             print(f"findings_by_hand: {place}: {error}", file=sys.stderr)
             return 2
-    found = answers(traces)
-    if options.json:
-        print(json.dumps([{"question": question, "answers": [dict(zip(("trace", "by", "says", "holds"), row))
-                                                             for row in rows]} for question, rows in found]))
-    else:
-        print_tables(found)
+    print_tables(traces)
     return 0
 
 

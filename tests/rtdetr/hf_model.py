@@ -67,11 +67,11 @@ def use_anchors_of_fp32(model):
     model.generate_anchors = generate_in_fp32
 
 
-def load_model(name, path, dtype="fp32", device="cuda", attention="sdpa"):
+def load_model(name, path, dtype="fp32", attention="sdpa"):
     """The model with the weights of a file in new names, in the type that `dtype` computes with."""
     from safetensors.torch import load_file
-    model = make_model(name, device, attention)
-    model.load_state_dict(load_file(path, device=str(device)), strict=True)
+    model = make_model(name, attention=attention)
+    model.load_state_dict(load_file(path, device="cuda"), strict=True)
     if dtype == "fp64":
         use_anchors_of_fp32(model.model)
     return model.to(TORCH_TYPES[dtype])

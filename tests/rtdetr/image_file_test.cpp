@@ -6,17 +6,18 @@
 #include <stdexcept>
 
 #include "tests/catch.h"
-#include "tests/rtdetr/temporary_folder.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 
 using namespace rangefinder::rtdetr;
+using rangefinder::test::TemporaryFolder;
 
 TEST_CASE("a PNG that was written is read back pixel by pixel") {
   const TemporaryFolder folder;
   Image image{2, 3, {}};
   for (std::uint8_t i = 0; i < 18; ++i) image.pixels.push_back(static_cast<std::uint8_t>(13 * i));
-  write_png(folder.file("a.png"), image);
+  write_png(folder.path() / "a.png", image);
 
-  const Image back = read_image(folder.file("a.png"));
+  const Image back = read_image(folder.path() / "a.png");
 
   CHECK(back.height == 2);
   CHECK(back.width == 3);
@@ -25,8 +26,8 @@ TEST_CASE("a PNG that was written is read back pixel by pixel") {
 
 TEST_CASE("a PPM is read") {
   const TemporaryFolder folder;
-  std::ofstream(folder.file("a.ppm"), std::ios::binary) << "P6\n2 1\n255\nabcdef";
-  const Image image = read_image(folder.file("a.ppm"));
+  std::ofstream(folder.path() / "a.ppm", std::ios::binary) << "P6\n2 1\n255\nabcdef";
+  const Image image = read_image(folder.path() / "a.ppm");
   CHECK(image.width == 2);
   CHECK(image.pixels == std::vector<std::uint8_t>{'a', 'b', 'c', 'd', 'e', 'f'});
 }
@@ -44,8 +45,8 @@ TEST_CASE("the bundled photographs are the same picture, as PNG and as JPEG") {
 
 TEST_CASE("errors for a file that is not an image, and for a missing one, have name and reason") {
   const TemporaryFolder folder;
-  std::ofstream(folder.file("text.png")) << "no image";
-  CHECK_THROWS_WITH(read_image(folder.file("text.png")), Catch::Matchers::Contains("text.png"));
-  CHECK_THROWS_AS(read_image(folder.file("absent.png")), std::runtime_error);
-  CHECK_THROWS_AS(write_png(folder.file("no/folder.png"), Image{1, 1, {1, 2, 3}}), std::runtime_error);
+  std::ofstream(folder.path() / "text.png") << "no image";
+  CHECK_THROWS_WITH(read_image(folder.path() / "text.png"), Catch::Matchers::Contains("text.png"));
+  CHECK_THROWS_AS(read_image(folder.path() / "absent.png"), std::runtime_error);
+  CHECK_THROWS_AS(write_png(folder.path() / "no/folder.png", Image{1, 1, {1, 2, 3}}), std::runtime_error);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_tiny_expected.py [--out DIR]: makes the data of tests/rtdetr/tiny_expected_test.cpp with the library.
+"""Makes the data of tests/rtdetr/tiny_expected_test.cpp with the library.
 
   tiny.safetensors            calibrated weights of `tiny`, as F16: their fp16 values are the weights
   tiny_expected.safetensors   pixel_values (F16, exact: bytes over 256) and the library's result for them,
@@ -9,14 +9,12 @@
 Names and shapes are those of `rtdetr --dump`. The largest maps are excluded (EXCLUDED): a mistake in them shows in the
 next stage, and the two files together stay below 2 MB.
 """
-import argparse
 import os
 import sys
 from types import SimpleNamespace
 
 sys.dont_write_bytecode = True
 
-import torch
 from safetensors.torch import save_file
 
 from calibrated_weights import fill_weights, smooth_images
@@ -57,10 +55,6 @@ def expected(model):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default=DATA)
-    options = parser.parse_args()
-    os.makedirs(options.out, exist_ok=True)
     model = make_model("tiny", "cpu")
     fill_weights(model, SEED, *SIZE)
     weights = rounded_weights(model)
@@ -68,7 +62,7 @@ def main():
     files = {"tiny": weights, "tiny_expected": expected(model)}
     total = 0
     for name, tensors in files.items():
-        path = os.path.join(options.out, name + ".safetensors")
+        path = os.path.join(DATA, name + ".safetensors")
         save_file(tensors, path)
         total += os.path.getsize(path)
         print(f"{path}: {len(tensors)} tensors, {os.path.getsize(path)} bytes")

@@ -38,10 +38,10 @@ def write(model, path):
     return len(state), len(old)
 
 
-def make(name, seed, folder, device="cuda"):
+def make(name, seed, folder):
     """Makes the files; returns the path of the one with new names."""
     path = os.path.join(folder, name)
-    model = make_model(name, device)
+    model = make_model(name)
     height, width = TINY_SIZE if name == "tiny" else (640, 640)
     with precision("fp32"):
         fill_weights(model, seed, height, width)

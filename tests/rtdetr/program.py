@@ -61,14 +61,14 @@ class Program:
         images, _ = self.run(*case, "--threshold", 0, *arguments)
         return [image["detections"] for image in images]
 
-    def dumps(self, case, forced_top_k=None, device="cuda", extra=()):
+    def dumps(self, case, forced_top_k=None):
         path = os.path.join(self.folder, "dump.safetensors")
-        arguments = [*case, "--iterations", 1, "--warmup", 0, "--graph", "off", "--dump", path, *extra]
+        arguments = [*case, "--iterations", 1, "--warmup", 0, "--graph", "off", "--dump", path]
         if forced_top_k is not None:
             forced = os.path.join(self.folder, "forced.safetensors")
             save_file({"topk_ind": forced_top_k.to("cpu", torch.int64).contiguous()}, forced)
             arguments += ["--force-topk", forced]
         self.run(*arguments)
-        loaded = load_file(path, device=device)
+        loaded = load_file(path, device="cuda")
         os.unlink(path)
         return loaded

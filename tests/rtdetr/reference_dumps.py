@@ -5,7 +5,6 @@ Maps are (images, channels, height, width), sequences (images, rows, channels), 
 computes in fp64. The hooks only read.
 """
 import contextlib
-import re
 
 import torch
 
@@ -131,7 +130,3 @@ def record(model, pixels, forced_top_k=None):
     recorder.keep("pred_boxes", output.pred_boxes)
     recorder.dumps["topk_ind"] = selection.chosen.to(torch.int64)
     return recorder.dumps
-
-
-def decoder_layers(dumps):
-    return 1 + max(int(match.group(1)) for match in (re.match(r"dec(\d+)_ref$", name) for name in dumps) if match)

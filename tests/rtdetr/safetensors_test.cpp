@@ -6,15 +6,16 @@
 #include <stdexcept>
 
 #include "tests/catch.h"
-#include "tests/rtdetr/temporary_folder.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 
 using namespace rangefinder::rtdetr;
+using rangefinder::test::TemporaryFolder;
 
 namespace {
 
 /// Writes a file with this header, preceded by its length and followed by these bytes.
 std::string write_file(const TemporaryFolder& folder, const std::string& header, const std::string& data) {
-  const std::string path = folder.file("made.safetensors");
+  const std::string path = folder.path() / "made.safetensors";
   std::ofstream file(path, std::ios::binary);
   const std::uint64_t length = header.size();
   file.write(reinterpret_cast<const char*>(&length), sizeof length);
@@ -39,7 +40,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 TEST_CASE("written tensors are read back, also scalars and empty ones") {
   const TemporaryFolder folder;
-  const std::string path = folder.file("all.safetensors");
+  const std::string path = folder.path() / "all.safetensors";
   SafetensorsWriter writer;
   writer.add("matrix", {2, 3}, std::vector<float>{1, -2, 3.5F, 4, 5, 6});
   writer.add("scalar", {}, std::vector<float>{7});
@@ -85,36 +86,30 @@ TEST_CASE("halves, bfloat16 and doubles are converted, at any alignment") {
 }
 
 TEST_CASE("inconsistent files are refused with the reason") {
+  const std::pair<const char*, const char*> cases[]{
+      {R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}})", "outside the file"},
+      {R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", "needs 12"},
+      {R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,8]}})", "impossible shape"},
+      {R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", "impossible shape"},
+      {R"({"a":{"dtype":"U4","shape":[2],"data_offsets":[0,8]}})", "type U4"},
+      {R"({"a":{"shape":[2],"data_offsets":[0,8]}})", "wrong description"},
+      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+       R"("b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}})",
+       "a and b overlap"},
+      {"[1]", "not a JSON object"},
+      {"{", "not a JSON object"}};
   const TemporaryFolder folder;
-  const auto refused = [&](const std::string& header, const std::string& data) {
-    return why_refused(write_file(folder, header, data));
-  };
-  const std::string eight(8, '\0');
-  CHECK(contains(refused(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}})", eight),
-                 "outside the file"));
-  CHECK(contains(refused(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", eight), "needs 12"));
-  CHECK(contains(refused(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,8]}})", eight),
-                 "impossible shape"));
-  CHECK(contains(
-      refused(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", eight),
-      "impossible shape"));
-  CHECK(contains(refused(R"({"a":{"dtype":"U4","shape":[2],"data_offsets":[0,8]}})", eight), "type U4"));
-  CHECK(contains(refused(R"({"a":{"shape":[2],"data_offsets":[0,8]}})", eight), "wrong description"));
-  CHECK(contains(refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
-                         R"("b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}})",
-                         eight),
-                 "a and b overlap"));
-  CHECK(contains(refused("[1]", eight), "not a JSON object"));
-  CHECK(contains(refused("{", eight), "not a JSON object"));
+  for (const auto& [header, reason] : cases)
+    CHECK(contains(why_refused(write_file(folder, header, std::string(8, '\0'))), reason));
 }
 
 TEST_CASE("a header longer than the file, a short file and no file are refused") {
   const TemporaryFolder folder;
-  const std::string path = folder.file("short.safetensors");
+  const std::string path = folder.path() / "short.safetensors";
   std::ofstream(path, std::ios::binary) << std::string("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F{}", 10);
   CHECK(contains(why_refused(path), "the header length is"));
   std::ofstream(path, std::ios::binary | std::ios::trunc) << "1234567";
   CHECK(contains(why_refused(path), "too short"));
-  CHECK(contains(why_refused(folder.file("absent")), "No such file"));
-  CHECK(contains(why_refused(folder.file("")), "not a regular file"));
+  CHECK(contains(why_refused(folder.path() / "absent"), "No such file"));
+  CHECK(contains(why_refused(folder.path() / ""), "not a regular file"));
 }

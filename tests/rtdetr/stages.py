@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each stage of the network on its own, in Hugging Face's modules. They get an implementation's inputs of the stage,
-and give the expected outputs.
-
-So the error of a stage does not include those of earlier stages. The implementation's dumps are enough: it need not
-accept tensors.
-"""
+and give the expected outputs. The implementation's dumps are enough: it need not accept tensors."""
 import torch
 import torch.nn.functional as F
 
@@ -95,18 +91,22 @@ def inverse_sigmoid(x, least=1e-5):
     return torch.log(x.clamp_min(least) / (1 - x).clamp_min(least))
 
 
+def level_places(dumps, device):
+    """Sizes of the levels, and the row at which each begins."""
+    sizes = torch.tensor(level_shapes(dumps), device=device)
+    return sizes, torch.cat((sizes.new_zeros(1), sizes.prod(1).cumsum(0)[:-1]))
+
+
 def cross_attention(module, dumps, x, position, boxes):
     """(output, locations, weights) of the library's own module."""
-    shapes = level_shapes(dumps)
-    sizes = torch.tensor(shapes, device=x.device)
-    starts = torch.cat((sizes.new_zeros(1), sizes.prod(1).cumsum(0)[:-1]))
+    sizes, starts = level_places(dumps, x.device)
     seen = []
     hook = module.attn.register_forward_pre_hook(lambda _, args, kwargs: seen.append(sampling_of(args, kwargs)),
                                                  with_kwargs=True)
     try:
         output = module(hidden_states=x, encoder_hidden_states=dumps["source_flatten"],
                         position_embeddings=position, reference_points=boxes.unsqueeze(2), spatial_shapes=sizes,
-                        spatial_shapes_list=list(shapes), level_start_index=starts)[0]
+                        spatial_shapes_list=list(level_shapes(dumps)), level_start_index=starts)[0]
     finally:
         hook.remove()
     return output, *seen[0]
@@ -114,11 +114,10 @@ def cross_attention(module, dumps, x, position, boxes):
 
 def sampled(module, dumps, locations, weights):
     """The second half of cross attention: from given locations and weights."""
-    shapes = level_shapes(dumps)
     value = module.value_proj(dumps["source_flatten"]).unflatten(-1, (weights.shape[2], -1))
-    sizes = torch.tensor(shapes, device=value.device)
-    starts = torch.cat((sizes.new_zeros(1), sizes.prod(1).cumsum(0)[:-1]))
-    return module.output_proj(module.attn(value, sizes, list(shapes), starts, locations, weights, module.im2col_step))
+    sizes, starts = level_places(dumps, value.device)
+    return module.output_proj(module.attn(value, sizes, list(level_shapes(dumps)), starts, locations, weights,
+                                          module.im2col_step))
 
 
 def decoder_layer(model, dumps, index):

@@ -2,11 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is build/bin/rtdetr the same network as Hugging Face's RTDetrForObjectDetection?
 
-Makes calibrated weights from a seed. Runs the library in fp32 without TF32, in fp64 and in the type under test. Runs
-rtdetr with the same weights, images and selected positions. Compares all dumps: stage by stage, running free, and with
-the library's own error in that type (comparison.py). Then makes mistakes in the library's model, which the same
-comparison must catch (mutations.py).
-
   verify.py --list                     the cases
   verify.py --only r50-fp16            cases whose names contain it; may be repeated
   verify.py --without-program          only what needs no rtdetr: the library against itself, mutations
@@ -37,7 +32,6 @@ def parse():
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
     parser.add_argument("--without-program", action="store_true")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--weights", help="folder with files of make_weights.py; by default they are made")
     parser.add_argument("--out", help="write every measured error, one JSON object per line")
     return parser.parse_args()
@@ -95,7 +89,7 @@ def main():
         print(f"verify: {options.program} does not exist: build it, or use --program", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder, open(options.out or os.devnull, "w", encoding="utf-8") as out:
-        bench = Bench(options.program, options.weights, options.seed, folder)
+        bench = Bench(options.program, options.weights, folder)
         good = [run_case(case, bench, out) for case in chosen]
     print(f"{sum(good)} passed, {len(good) - sum(good)} failed")
     return 0 if all(good) else 1

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/rtdetr/weights.h"
 
-#include <set>
 #include <stdexcept>
 
 #include "tests/catch.h"
-#include "tests/rtdetr/temporary_folder.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 
 using namespace rangefinder::rtdetr;
+using rangefinder::test::TemporaryFolder;
 
 namespace {
 
@@ -17,27 +17,32 @@ std::int64_t elements_of(const std::string& model) {
   return elements;
 }
 
-/// A file of `model` with all values zero, changed by `change` before it is written.
+/// A file of `tiny` with all values zero, changed by `change` before it is written.
 template <typename Change>
-std::string write_model(const TemporaryFolder& folder, const std::string& model, Change&& change) {
+std::string write_model(const TemporaryFolder& folder, Change&& change) {
   std::map<std::string, Shape> tensors;
-  for (const WeightSpec& spec : weight_specs(config_of(model))) tensors[spec.name] = spec.shape;
+  for (const WeightSpec& spec : weight_specs(config_of("tiny"))) tensors[spec.name] = spec.shape;
   change(tensors);
   SafetensorsWriter writer;
   for (const auto& [name, shape] : tensors)
     writer.add(name, shape, std::vector<float>(static_cast<std::size_t>(element_count(shape))));
-  const std::string path = folder.file("model.safetensors");
+  const std::string path = folder.path() / "model.safetensors";
   writer.write(path);
   return path;
 }
 
-std::string why_model_refused(const std::string& path) {
+/// Whether a file with this change is refused by a message that contains `reason`.
+template <typename Change>
+bool is_refused(const char* reason, Change&& change) {
+  const TemporaryFolder folder;
+  std::string message = "nothing was thrown";
   try {
-    load_weights(SafetensorsFile(path), config_of("tiny"));
+    load_weights(SafetensorsFile(write_model(folder, change)), config_of("tiny"));
   } catch (const std::runtime_error& error) {
-    return error.what();
+    message = error.what();
   }
-  return "";
+  UNSCOPED_INFO(message);
+  return message.find(reason) != std::string::npos;
 }
 
 void rename_tensor(std::map<std::string, Shape>& tensors, const std::string& from, const std::string& to) {
@@ -73,19 +78,18 @@ TEST_CASE("the models have the published number of parameters") {
 }
 
 TEST_CASE("old names are aliases of the new ones, and unused tensors have none") {
-  CHECK(canonical_name("model.decoder.layers.3.self_attn.out_proj.weight") ==
-        "model.decoder.layers.3.self_attn.o_proj.weight");
-  CHECK(canonical_name("model.decoder.layers.3.fc1.bias") == "model.decoder.layers.3.mlp.fc1.bias");
-  CHECK(canonical_name("model.decoder.layers.3.mlp.fc1.bias") == "model.decoder.layers.3.mlp.fc1.bias");
-  CHECK(canonical_name("model.encoder.encoder.0.layers.0.fc2.weight") ==
-        "model.encoder.aifi.0.layers.0.mlp.fc2.weight");
-  CHECK(canonical_name("model.decoder.layers.0.encoder_attn.output_proj.weight") ==
-        "model.decoder.layers.0.encoder_attn.output_proj.weight");
-  CHECK(canonical_name("model.backbone.model.encoder.stages.0.layers.0.layer.0.convolution.weight") ==
-        "model.backbone.model.encoder.stages.0.layers.0.layer.0.convolution.weight");
-  CHECK(canonical_name("model.encoder_input_proj.0.1.num_batches_tracked").empty());
-  CHECK(canonical_name("class_embed.0.weight").empty());
-  CHECK(canonical_name("bbox_embed.2.layers.1.bias").empty());
+  const std::pair<const char*, const char*> names[]{
+      {"model.decoder.layers.3.self_attn.out_proj.weight", "model.decoder.layers.3.self_attn.o_proj.weight"},
+      {"model.decoder.layers.3.fc1.bias", "model.decoder.layers.3.mlp.fc1.bias"},
+      {"model.encoder.encoder.0.layers.0.fc2.weight", "model.encoder.aifi.0.layers.0.mlp.fc2.weight"},
+      {"model.encoder_input_proj.0.1.num_batches_tracked", ""},
+      {"class_embed.0.weight", ""},
+      {"bbox_embed.2.layers.1.bias", ""}};
+  for (const auto& [old_name, name] : names) CHECK(canonical_name(old_name) == name);
+  for (const char* const unchanged :
+       {"model.decoder.layers.3.mlp.fc1.bias", "model.decoder.layers.0.encoder_attn.output_proj.weight",
+        "model.backbone.model.encoder.stages.0.layers.0.layer.0.convolution.weight"})
+    CHECK(canonical_name(unchanged) == unchanged);
 }
 
 TEST_CASE("a file with old names loads like one with new names") {
@@ -98,7 +102,7 @@ TEST_CASE("a file with old names loads like one with new names") {
     tensors["class_embed.0.weight"] = {16, 64};
     tensors["model.encoder_input_proj.0.1.num_batches_tracked"] = {};
   };
-  const std::string path = write_model(folder, "tiny", to_old_names);
+  const std::string path = write_model(folder, to_old_names);
 
   const Weights weights = load_weights(SafetensorsFile(path), config_of("tiny"));
 
@@ -108,28 +112,19 @@ TEST_CASE("a file with old names loads like one with new names") {
 }
 
 TEST_CASE("the first missing, surplus or misshapen tensor is named, in this order") {
-  const TemporaryFolder folder;
-  const std::string missing = why_model_refused(write_model(folder, "tiny", [](auto& tensors) {
+  CHECK(is_refused("model.enc_output.0.bias [64] is missing (and 1 more)", [](auto& tensors) {
     tensors.erase("model.enc_output.0.bias");
     tensors.erase("model.enc_output.1.bias");
     tensors["model.more"] = {1};
   }));
-  CHECK(missing.find("model.enc_output.0.bias [64] is missing (and 1 more)") != std::string::npos);
-
-  const std::string surplus = why_model_refused(write_model(folder, "tiny", [](auto& tensors) {
+  CHECK(is_refused("model.more is unknown", [](auto& tensors) {
     tensors["model.more"] = {1};
     tensors["model.enc_output.0.bias"] = {63};
   }));
-  CHECK(surplus.find("model.more is unknown") != std::string::npos);
-
-  const std::string misshapen = why_model_refused(
-      write_model(folder, "tiny", [](auto& tensors) { tensors["model.enc_output.0.bias"] = {63}; }));
-  CHECK(misshapen.find("model.enc_output.0.bias has the shape [63], expected [64]") != std::string::npos);
+  CHECK(is_refused("model.enc_output.0.bias has the shape [63], expected [64]",
+                   [](auto& tensors) { tensors["model.enc_output.0.bias"] = {63}; }));
 }
 
 TEST_CASE("a tensor in its old and its new name at once is refused") {
-  const TemporaryFolder folder;
-  const std::string reason = why_model_refused(
-      write_model(folder, "tiny", [](auto& tensors) { tensors["model.decoder.layers.0.fc1.bias"] = {96}; }));
-  CHECK(reason.find("twice") != std::string::npos);
+  CHECK(is_refused("twice", [](auto& tensors) { tensors["model.decoder.layers.0.fc1.bias"] = {96}; }));
 }

@@ -1,21 +1,20 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests the files of tools/dashboards with a real Prometheus: prometheus_test.py RANGEFINDER REPOSITORY REPLAY BUILD
 
 Starts Prometheus on a free loopback port, with its own folder, to scrape a `serve`.
 Skipped if prometheus is not installed (tools/setup --all).
 """
+import itertools
 import json
 import re
 import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.parse
 import urllib.request
 
-from serve_case import DEADLINE_SECONDS, SKIPPED, Served, main, metric_values  # first: it extends sys.path
+from serve_case import DEADLINE_SECONDS, SKIPPED, Serving, main, metric_values  # first: it extends sys.path
 import cli_case
 from export_case import recorded
 from obedient import ObedientCase
@@ -68,12 +67,7 @@ class Prometheus:
         self.log.close()
 
 
-class PrometheusTest(ObedientCase):
-    def serve(self, *words):
-        served = Served("--port", "0", *words, runtime=self.runtime, folder=self.place)
-        self.addCleanup(served.stop)
-        return served
-
+class PrometheusTest(Serving, ObedientCase):
     def prometheus(self, served):
         out = Prometheus(self.place / "prometheus", f"127.0.0.1:{served.port}")
         self.addCleanup(out.stop)
@@ -184,12 +178,11 @@ class PrometheusTest(ObedientCase):
             else:
                 self.wait_until(answered, question)
         places = [panel["gridPos"] for panel in board["panels"]]
-        for i, a in enumerate(places):
-            self.assertLessEqual(a["x"] + a["w"], 24)
-            for b in places[i + 1:]:
-                apart = (a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"] or
-                         a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"])
-                self.assertTrue(apart, (a, b))
+        self.assertLessEqual(max(place["x"] + place["w"] for place in places), 24)
+        for a, b in itertools.combinations(places, 2):
+            apart = (a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"] or
+                     a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"])
+            self.assertTrue(apart, (a, b))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Requests that `rangefinder serve` refuses: security_test.py RANGEFINDER REPOSITORY REPLAY BUILD"""
 import json

@@ -5,7 +5,6 @@
 """
 import http.client
 import json
-import os
 import pathlib
 import select
 import socket
@@ -27,7 +26,7 @@ DEADLINE_SECONDS = 60
 class Served:
     """A running `rangefinder serve`. `runtime`: folder in which it searches programs."""
 
-    def __init__(self, *words, runtime, folder=None):
+    def __init__(self, *words, runtime, folder):
         environment = cli_case.clean_environment(XDG_RUNTIME_DIR=str(runtime))
         self.process = subprocess.Popen([cli_case.RANGEFINDER, "serve", *map(str, words)], cwd=folder, env=environment,
                                         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -61,8 +60,7 @@ class Served:
         return metric_values(body.decode())
 
     def connect(self):
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE_SECONDS)
-        return connection
+        return socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE_SECONDS)
 
     def raw(self, request):
         """Sends bytes and returns everything up to the end of the connection."""
@@ -102,32 +100,25 @@ def metric_values(text):
     return out
 
 
-def flat(row):
+def flat(row, prefix=""):
     """Flattens a row like `serve`: nested keys joined by '_', '.' replaced by '_', lists as text."""
     out = {}
-
-    def add(key, value):
-        if isinstance(value, dict):
-            for inner, part in value.items():
-                add(f"{key}_{inner}", part)
-        elif isinstance(value, list):
-            out[key.replace(".", "_")] = ", ".join(part if isinstance(part, str) else json.dumps(part) for part in value)
-        else:
-            out[key.replace(".", "_")] = value
-
     for key, value in row.items():
-        add(key, value)
+        name = prefix + key.replace(".", "_")
+        if isinstance(value, dict):
+            out |= flat(value, name + "_")
+        elif isinstance(value, list):
+            out[name] = ", ".join(part if isinstance(part, str) else json.dumps(part) for part in value)
+        else:
+            out[name] = value
     return out
 
 
-class ServeCase(cli_case.CommandLine):
-    def setUp(self):
-        super().setUp()
-        self.runtime = self.folder / "runtime"
-        self.runtime.mkdir(mode=0o700)
+class Serving:
+    """Starts servers in the folder `place`, and checks how they end."""
 
-    def serve(self, *words, **options):
-        served = Served("--port", "0", *words, runtime=self.runtime, folder=self.folder, **options)
+    def serve(self, *words):
+        served = Served("--port", "0", *words, runtime=self.runtime, folder=self.place)
         self.addCleanup(self.end, served)
         return served
 
@@ -135,10 +126,13 @@ class ServeCase(cli_case.CommandLine):
         status, errors = served.stop()
         self.assertEqual(status, 0, errors)
 
-    def report(self, trace, *words):
-        done = self.call("report", trace, "--json", *words)
-        self.check_code(done, 0)
-        return json.loads(done.stdout)["traces"][0]
+
+class ServeCase(Serving, cli_case.CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.place = self.folder
+        self.runtime = self.folder / "runtime"
+        self.runtime.mkdir(mode=0o700)
 
 
 def main(doc):

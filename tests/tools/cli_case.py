@@ -39,9 +39,9 @@ def clean_environment(**more):
 
 class CommandLine(unittest.TestCase):
     def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.folder = pathlib.Path(self.temporary.name)
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
 
     def call(self, *arguments, **environment):
         return subprocess.run([RANGEFINDER, *map(str, arguments)], cwd=self.folder, text=True, capture_output=True,
@@ -49,6 +49,13 @@ class CommandLine(unittest.TestCase):
 
     def check_code(self, done, code):
         self.assertEqual(done.returncode, code, f"stdout: {done.stdout}\nstderr: {done.stderr}")
+
+    def report(self, *arguments):
+        """The report of one trace as JSON."""
+        done = self.call("report", *arguments, "--json")
+        self.check_code(done, 0)
+        (trace,) = json.loads(done.stdout)["traces"]
+        return trace
 
     def make_trace(self, lines=None, name="trace"):
         folder = self.folder / name

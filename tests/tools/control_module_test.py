@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests rangefinder_control, the Python client of the control socket, with a socket of this test.
-
-    control_module_test.py
-"""
+"""Tests rangefinder_control, the Python client of the control socket, with a socket of this test."""
 import json
 import os
 import pathlib
@@ -11,6 +8,7 @@ import sys
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
 import rangefinder_control
@@ -49,10 +47,11 @@ class ControlModule(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name) / "rangefinder"
         self.folder.mkdir()
-        before = os.environ.get("XDG_RUNTIME_DIR")
-        os.environ["XDG_RUNTIME_DIR"] = holder.name
-        self.addCleanup(lambda: os.environ.pop("XDG_RUNTIME_DIR") if before is None else
-                        os.environ.update(XDG_RUNTIME_DIR=before))
+        self.enter(mock.patch.dict(os.environ, XDG_RUNTIME_DIR=holder.name))
+
+    def enter(self, patch):
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def listen(self, **answers):
         listener = Listener(self.folder / f"{os.getpid()}.sock", answers)
@@ -104,8 +103,7 @@ class ControlModule(unittest.TestCase):
     def test_a_tool_that_gives_cupti_back_later_is_waited_for(self):
         refusal = {"ok": False, "error": "another tool uses CUPTI in this process"}
         listener = self.listen(status={"ok": True, "state": "recording"}, resume=[refusal, refusal, {"ok": True}])
-        os.environ["TEARDOWN_CUPTI"] = "1"
-        self.addCleanup(os.environ.pop, "TEARDOWN_CUPTI")
+        self.enter(mock.patch.dict(os.environ, TEARDOWN_CUPTI="1"))
 
         with rangefinder_control.yielded():
             pass

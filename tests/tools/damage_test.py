@@ -1,11 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Damaged traces and other bad input for the verbs that read: one sentence with the place, and the right exit code.
 
-    damage_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_DAMAGED_TRACES
+    damage_test.py RANGEFINDER REPOSITORY DAMAGED_TRACES
 
 The traces and the message for each are in tests/unit/analysis/read/damages.h. `validate` ends with 1, the others
-with 3. Unusual but correct input ends with 0 everywhere. Needs no GPU.
+with 3. Unusual but correct input ends with 0 everywhere.
 """
 import functools
 import json

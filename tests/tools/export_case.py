@@ -65,10 +65,17 @@ class Export(CommandLine):
 
     def export(self, trace, to, *more, out=None):
         """Exports and returns the output path."""
-        out = self.folder / (out or f"out.{to}")
-        done = self.call("export", trace, "--to", to, "--out", out, *more)
-        self.check_code(done, 0)
+        return self.exported_together(to, out or f"out.{to}", trace, *more)
+
+    def exported_together(self, to, out, *traces):
+        out = self.folder / out
+        self.check_code(self.call("export", *traces, "--to", to, "--out", out), 0)
         return out
+
+    def two_traces(self, **second):
+        """Two small traces; `second` changes the header of the second one."""
+        header = {**cli_case.HEADER, "pid": 4712, **second}
+        return self.make_trace(name="one"), self.make_trace([header, *cli_case.TRACE[1:]], "two")
 
     def hostile_trace(self, name="hostile", **header):
         """A trace in which every name is hostile."""
@@ -77,19 +84,17 @@ class Export(CommandLine):
                  {"t": "thread", "id": 5, "name": 'thr"ead\n'}, {"t": "domain", "id": 1, "name": 'do"main\n'},
                  {"t": "category", "domain": 1, "id": 3, "name": '=cate"gory'}, cli_case.TRACE[4]]
         for i, text in enumerate(HOSTILE, 1):
-            lines.append({"t": "path", "id": i, "parent": 0, "name": text})
-            lines.append({"t": "name", "id": i, "text": text})
-            lines.append({"t": "kernel_name", "id": i, "mangled": text, "demangled": text, "library": text,
-                          "evidence": "none"})
+            lines += [{"t": "path", "id": i, "parent": 0, "name": text}, {"t": "name", "id": i, "text": text},
+                      {"t": "kernel_name", "id": i, "mangled": text, "demangled": text, "library": text,
+                       "evidence": "none"}]
         for i in range(1, len(HOSTILE) + 1):
             at = i * 1000
-            lines.append({"t": "launch", "start": at + 10, "end": at + 20, "thread": 5, "path": i, "range": i,
-                          "api": "cuLaunchKernel", "corr": i})
-            lines.append({"t": "range", "id": i, "start": at, "end": at + 900, "thread": 5, "path": i, "domain": 1,
-                          "category": 3, "payload": "nan", "payload_type": "f64"})
-            lines.append({"t": "mark", "at": at + 5, "thread": 5, "name": i, "path": i, "range": i})
-            lines.append({"t": "kernel", "start": at + 100, "end": at + 600, "gpu": 0, "ctx": 1, "stream": 7, "corr": i,
-                          "path": i, "range": i, "name": i, "config": 1})
+            of = {"path": i, "range": i, "corr": i}
+            lines += [{**cli_case.TRACE[5], **of, "start": at + 10, "end": at + 20},
+                      {"t": "range", "id": i, "start": at, "end": at + 900, "thread": 5, "path": i,
+                       "domain": 1, "category": 3, "payload": "nan", "payload_type": "f64"},
+                      {"t": "mark", "at": at + 5, "thread": 5, "name": i, "path": i, "range": i},
+                      {**cli_case.TRACE[6], **of, "start": at + 100, "end": at + 600, "name": i}]
         return self.make_trace(lines, name)
 
 
@@ -99,12 +104,13 @@ def main(doc):
     if len(sys.argv) < 4:
         sys.exit(doc)
     _replay = sys.argv.pop(3)
-    # The replay uses libcupti's record iterator. Without it there is nothing to export.
-    probe = pathlib.Path(sys.argv[2]).resolve() / "tests" / "replay" / "copy_storm" / "recording.zst"
-    with tempfile.TemporaryDirectory() as out:
-        done = subprocess.run([_replay, probe, "--out", pathlib.Path(out) / "trace"], capture_output=True, text=True,
-                              check=False)
-        if done.returncode == 3 and "libcupti" in done.stderr:
-            print("skipped: " + done.stderr.strip())
+    cli_case.REPOSITORY = pathlib.Path(sys.argv[2]).resolve()
+    try:
+        recorded("copy_storm")
+    except RuntimeError as error:
+        # The replay uses libcupti's record iterator. Without it there is nothing to export.
+        if "libcupti" in str(error):
+            print(f"skipped: {error}")
             sys.exit(SKIPPED)
+        raise
     cli_case.main(doc)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whole CUDA graphs (`--graphs whole`) in every export: export_graphs_test.py RANGEFINDER REPOSITORY"""
 import contextlib
@@ -8,7 +7,7 @@ import sqlite3
 
 from cli_case import TRACE, CommandLine, main
 
-LAUNCH = {"t": "launch", "start": 2000, "end": 2100, "thread": 5, "path": 1, "range": 1, "api": "cuGraphLaunch", "corr": 9}
+LAUNCH = {**TRACE[5], "start": 2000, "end": 2100, "api": "cuGraphLaunch", "corr": 9}
 GRAPH = {"t": "graph", "start": 3000, "end": 7500, "gpu": 0, "ctx": 1, "stream": 7, "corr": 9, "path": 1, "range": 1,
          "graph": 4}
 UNTIMED = {"t": "graph", "gpu": 0, "ctx": 1, "stream": 7, "corr": 10, "graph": 4}
@@ -21,13 +20,8 @@ class GraphsTest(CommandLine):
         self.check_code(self.call("export", trace, "--to", to, "--out", out), 0)
         return out
 
-    def slices(self, events):
-        return [event for event in events if event.get("cat") == "gpu_graph"]
-
     def check_slice(self, events):
-        slices = self.slices(events)
-        self.assertEqual(len(slices), 1)
-        one = slices[0]
+        (one,) = [event for event in events if event.get("cat") == "gpu_graph"]
         self.assertEqual((one["name"], one["dur"]), ("CUDA graph 4", 4.5))
         self.assertEqual({key: one["args"][key] for key in ("stream", "correlation", "module", "graph id")},
                          {"stream": 7, "correlation": 9, "module": "model", "graph id": 4})
@@ -46,13 +40,12 @@ class GraphsTest(CommandLine):
 
     def test_csv_has_a_table_of_graphs(self):
         with open(self.export("csv", [GRAPH, UNTIMED]) / "graphs.csv", newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+            timed, untimed = csv.DictReader(file)
 
-        self.assertEqual(len(rows), 2)
-        self.assertEqual({key: rows[0][key] for key in ("duration_ns", "gpu", "stream", "correlation", "module", "graph")},
-                         {"duration_ns": "4500", "gpu": "0", "stream": "7", "correlation": "9", "module": "model",
-                          "graph": "4"})
-        self.assertEqual(rows[1]["start_ns"], "")
+        wanted = {"duration_ns": "4500", "gpu": "0", "stream": "7", "correlation": "9", "module": "model",
+                  "graph": "4"}
+        self.assertEqual({key: timed[key] for key in wanted}, wanted)
+        self.assertEqual(untimed["start_ns"], "")
 
     def test_sqlite_has_the_table_of_nsight_systems(self):
         out = self.export("sqlite", [GRAPH, UNTIMED])
@@ -65,13 +58,12 @@ class GraphsTest(CommandLine):
 
     def test_sums_include_the_time_of_graphs_like_the_report(self):
         prometheus = self.export("prometheus", [GRAPH]).read_text()
-        done = self.call("report", self.folder / "trace", "--json")
-        report = json.loads(done.stdout)["traces"][0]
 
-        self.assertEqual(report["modules"][0]["gpu_ns"], 5500)
-        self.assertIn('rangefinder_kernel_seconds_total{gpu="0",uuid="GPU-1",module="model"} 0.000005500\n', prometheus)
-        self.assertIn('rangefinder_graph_launches_total{gpu="0",uuid="GPU-1",module="model"} 1\n', prometheus)
-        self.assertIn('rangefinder_kernel_launches_total{gpu="0",uuid="GPU-1",module="model"} 1\n', prometheus)
+        self.assertEqual(self.report("trace")["modules"][0]["gpu_ns"], 5500)
+        counts = {"kernel_seconds": "0.000005500", "graph_launches": 1, "kernel_launches": 1}
+        for name, value in counts.items():
+            line = f'rangefinder_{name}_total{{gpu="0",uuid="GPU-1",module="model"}} {value}\n'
+            self.assertIn(line, prometheus)
 
     def test_speedscope_names_them(self):
         profiles = json.loads(self.export("speedscope", [GRAPH]).read_text())

@@ -1,10 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`export --to csv`, `sqlite`, `speedscope` and `prometheus`, read with other libraries.
 
-    export_tables_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_RANGEFINDER_REPLAY
-
-Needs no GPU; the traces are recordings of one.
+    export_tables_test.py RANGEFINDER REPOSITORY REPLAY
 """
 import collections
 import contextlib
@@ -70,10 +67,7 @@ class Csv(Export):
         self.assertEqual(self.table(folder, "traces")[0]["host"], 'ho"st\n')
 
     def test_two_traces_share_the_tables_with_distinct_ids(self):
-        one, two = self.make_trace(name="one"), self.make_trace([{**cli_case.HEADER, "pid": 4712, "rank": "1"},
-                                                                 *cli_case.TRACE[1:]], "two")
-        out = self.folder / "both"
-        self.check_code(self.call("export", one, two, "--to", "csv", "-o", out), 0)
+        out = self.exported_together("csv", "both", *self.two_traces(rank="1"))
         self.assertEqual([row["trace"] for row in self.table(out, "kernels")], ["0", "1"])
         self.assertEqual([row["rank"] for row in self.table(out, "traces")], ["", "1"])
 
@@ -107,17 +101,16 @@ class Sqlite(Export):
             threads = database.execute("""
                 SELECT DISTINCT globalTid / 0x1000000 % 0x1000000, globalTid % 0x1000000
                 FROM CUPTI_ACTIVITY_KIND_RUNTIME""").fetchall()
-        report = json.loads(self.call("report", recorded("hf_rtdetr_trace"), "--section", "kernels", "--json").stdout)
         by_name = collections.Counter()
-        for row in report["traces"][0]["kernels"]:
+        for row in self.report(recorded("hf_rtdetr_trace"), "--section", "kernels")["kernels"]:
             by_name[row["name"]] += row["total_ns"]
         self.assertEqual({name: total for name, _, total in rows}, dict(by_name))
         self.assertEqual(joined, 3613)
         self.assertEqual(threads, [(561, 561)])
 
     def test_the_view_of_modules_agrees_with_the_report(self):
-        report = json.loads(self.call("report", recorded("rtdetr_exact"), "--json").stdout)
-        wanted = {row["path"]: (row["kernels"], row["gpu_ns"]) for row in report["traces"][0]["modules"] if row["kernels"]}
+        modules = self.report(recorded("rtdetr_exact"))["modules"]
+        wanted = {row["path"]: (row["kernels"], row["gpu_ns"]) for row in modules if row["kernels"]}
         with self.database(recorded("rtdetr_exact")) as database:
             found = {row[0]: row[1:] for row in database.execute("SELECT module, kernels, gpuNs FROM modules")}
         self.assertEqual(found, wanted)
@@ -177,8 +170,8 @@ class Speedscope(Export):
         profile = profiles["GPU time of kernels"]
         total = sum(weight for stack, weight in zip(profile["samples"], profile["weights"])
                     if [frames[frame]["name"] for frame in stack[:2]] == ["model", "decoder"])
-        report = json.loads(self.call("report", recorded("hf_rtdetr_trace"), "--json").stdout)
-        row = next(row for row in report["traces"][0]["modules"] if row["path"] == "model/decoder")
+        modules = self.report(recorded("hf_rtdetr_trace"))["modules"]
+        row = next(row for row in modules if row["path"] == "model/decoder")
         self.assertEqual(total, row["gpu_ns"])
 
     def test_exact_bytes_are_those_of_the_exact_lines(self):
@@ -189,7 +182,7 @@ class Speedscope(Export):
 
     def test_sampled_bytes_are_those_of_all_samples(self):
         _, profiles = self.profiles(recorded("rtdetr_sampled"))
-        samples = json.loads(self.call("report", recorded("rtdetr_sampled"), "--json").stdout)["traces"][0]["samples"]
+        samples = self.report(recorded("rtdetr_sampled"))["samples"]
         # A quarter of the samples was lost in the recording.
         self.assertGreater(samples["estimated"]["l2_bytes"], samples["all"]["l2_bytes"] / 5)
         self.assertEqual(profiles["L2 bytes (sampled)"]["endValue"],

@@ -1,16 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`export --to perfetto` and `--to kineto`: the rules that readers of Chrome traces require.
 
-    export_timeline_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_RANGEFINDER_REPLAY
-
-Needs no GPU; the traces are recordings of one.
+    export_timeline_test.py RANGEFINDER REPOSITORY REPLAY
 """
 import collections
 import json
 import re
 
-import cli_case
 import export_case
 from export_case import GPU_WORK, RECORDINGS, Export, kernel_ns, lines_of, of_kind, path_texts, recorded
 
@@ -112,15 +108,7 @@ class Timelines(Export, Rules):
                 total = sum(ns(event["dur"]) for event in events if event.get("cat") == "kernel")
                 self.assertEqual(total, kernel_ns(lines))
 
-    def test_the_sum_of_kernels_is_that_of_the_report(self):
-        trace = recorded("rtdetr_exact")
-        report = self.call("report", trace, "--section", "kernels", "--json")
-        events = events_of(self.export(trace, "kineto", out="one.json"))
-        rows = json.loads(report.stdout)["traces"][0]["kernels"]
-        self.assertEqual(sum(ns(event["dur"]) for event in events if event.get("cat") == "kernel"),
-                         sum(row["total_ns"] for row in rows))
-
-    def test_a_kernel_names_its_module_its_range_and_its_launch(self):
+    def test_a_kernel_has_its_duration_and_names_its_module_its_range_and_its_launch(self):
         lines = lines_of(recorded("hf_rtdetr_trace"))
         paths = path_texts(lines)
         wanted = {line["corr"]: line for line in of_kind(lines, "kernel")}
@@ -129,6 +117,7 @@ class Timelines(Export, Rules):
         self.assertEqual(len(kernels), len(wanted))
         for event in kernels:
             line = wanted[event["args"]["correlation"]]
+            self.assertEqual(ns(event["dur"]), line["end"] - line["start"])
             self.assertEqual(event["args"].get("module", ""), paths[line.get("path", 0)])
             self.assertEqual(event["args"].get("External id", 0), line.get("range", 0))
             self.assertEqual(event["args"]["stream"], line["stream"])
@@ -202,9 +191,7 @@ class Perfetto(Export, Rules):
     def test_two_ranks_share_a_file_without_sharing_a_process_or_a_flow(self):
         rank = {"base_unix_ns": "1700000000000001000", "rank": "1", "host": "node8"}
         one, two = self.hostile_trace("one", rank="0"), self.hostile_trace("two", **rank)
-        out = self.folder / "both.json"
-        self.check_code(self.call("export", one, two, "--to", "perfetto", "--out", out), 0)
-        events = events_of(out)
+        events = events_of(self.exported_together("perfetto", "both.json", one, two))
         self.check_all(events)
         kernels = [event for event in events if event.get("cat") == "kernel"]
         self.assertEqual(len({event["pid"] for event in kernels}), 2)
@@ -216,11 +203,10 @@ class Perfetto(Export, Rules):
 
 class Kineto(Export, Rules):
     def content(self, trace, *more):
-        text = self.export(trace, "kineto", *more, out="one.json").read_text(encoding="utf-8")
-        return text, strict(text)
+        return strict(self.export(trace, "kineto", *more, out="one.json").read_text(encoding="utf-8"))
 
     def test_members_come_in_the_order_of_libkineto(self):
-        _, content = self.content(recorded("hf_rtdetr_trace"))
+        content = self.content(recorded("hf_rtdetr_trace"))
         keys = list(content)
         self.assertEqual(keys[:2], ["schemaVersion", "deviceProperties"])
         self.assertEqual(keys[-4:], ["displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName"])
@@ -228,18 +214,18 @@ class Kineto(Export, Rules):
 
     def test_the_base_and_the_times_give_the_moment_of_the_trace(self):
         lines = lines_of(recorded("hf_rtdetr_trace"))
-        _, content = self.content(recorded("hf_rtdetr_trace"))
+        content = self.content(recorded("hf_rtdetr_trace"))
         first = next(event for event in content["traceEvents"] if event.get("cat") == "kernel")
         self.assertEqual(content["baseTimeNanoseconds"] + ns(first["ts"]),
                          int(lines[0]["base_unix_ns"]) + of_kind(lines, "kernel")[0]["start"])
 
     def test_the_rank_is_found_by_the_pattern_of_holistic_trace_analysis(self):
-        text, _ = self.content(self.hostile_trace(rank="3"))
+        text = self.export(self.hostile_trace(rank="3"), "kineto", out="one.json").read_text(encoding="utf-8")
         self.assertEqual(re.search(r'"rank":\s+(\d+)', text).group(1), "3")
 
     def test_gpu_events_have_a_stream_and_host_events_have_none(self):
         for name in RECORDINGS:
-            _, content = self.content(recorded(name), "--force")
+            content = self.content(recorded(name), "--force")
             for event in content["traceEvents"]:
                 if event["ph"] == "X":
                     on_gpu = event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation")
@@ -247,20 +233,20 @@ class Kineto(Export, Rules):
                     self.assertEqual(event["pid"] < 64, on_gpu, event)
 
     def test_copies_are_named_as_libkineto_names_them(self):
-        _, content = self.content(recorded("copy_storm"))
+        content = self.content(recorded("copy_storm"))
         names = {event["name"] for event in content["traceEvents"] if event.get("cat") == "gpu_memcpy"}
         self.assertIn("Memcpy HtoD (Pinned -> Device)", names)
         for name in names:
             self.assertRegex(name, r"^Memcpy \w{4} \([A-Z][\w ]+ -> [A-Z][\w ]+\)$")
 
     def test_correlation_ids_of_launches_are_unique(self):
-        _, content = self.content(recorded("rtdetr_exact"))
+        content = self.content(recorded("rtdetr_exact"))
         ids = [event["args"]["correlation"] for event in content["traceEvents"]
                if event.get("cat") == "cuda_driver" and "correlation" in event["args"]]
         self.assertEqual(len(ids), len(set(ids)))
 
     def test_annotations_of_the_gpu_enclose_the_kernels_of_their_range(self):
-        _, content = self.content(recorded("hf_rtdetr_trace"))
+        content = self.content(recorded("hf_rtdetr_trace"))
         spans = collections.defaultdict(list)
         for event in content["traceEvents"]:
             if event.get("cat") == "gpu_user_annotation":
@@ -271,7 +257,7 @@ class Kineto(Export, Rules):
                 self.assertTrue(any(a <= start and end <= b for a, b in spans[event["args"]["External id"]]), event)
 
     def test_a_chosen_range_becomes_the_profilers_step(self):
-        _, content = self.content(recorded("rtdetr_exact"), "--step-range", "iteration")
+        content = self.content(recorded("rtdetr_exact"), "--step-range", "iteration")
         steps = [event["name"] for event in content["traceEvents"] if event["name"].startswith("ProfilerStep#")]
         self.assertEqual(steps, [f"ProfilerStep#{i}" for i in range(len(steps))])
         lines = lines_of(recorded("rtdetr_exact"))
@@ -279,16 +265,13 @@ class Kineto(Export, Rules):
         self.assertEqual(len(steps), sum(1 for line in of_kind(lines, "range") if paths[line["path"]] == "iteration"))
 
     def test_a_small_process_id_does_not_collide_with_a_gpu(self):
-        _, content = self.content(self.hostile_trace(pid=1))
+        content = self.content(self.hostile_trace(pid=1))
         kernels = {event["pid"] for event in content["traceEvents"] if event.get("cat") == "kernel"}
         calls = {event["pid"] for event in content["traceEvents"] if event.get("cat") == "cuda_driver"}
         self.assertEqual(kernels & calls, set())
 
     def test_each_rank_gets_a_file_with_pytorchs_naming(self):
-        one, two = self.make_trace(name="one"), self.make_trace([{**cli_case.HEADER, "pid": 4712},
-                                                                 *cli_case.TRACE[1:]], "two")
-        out = self.folder / "ranks"
-        self.check_code(self.call("export", one, two, "--to", "kineto", "--out", out), 0)
+        out = self.exported_together("kineto", "ranks", *self.two_traces())
         self.assertEqual(sorted(path.name for path in out.iterdir()),
                          [f"node7_{pid}.1700000000000000000.pt.trace.json" for pid in (4711, 4712)])
 

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The PyTorch hooks of tools/python against a strict fake: backward passes."""
-import os
-import sys
 import unittest
-
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-sys.dont_write_bytecode = True
-sys.path.insert(0, FOLDER)
 
 import fake_torch as torch
 from fake_torch.cases import FakeTest, Layer, make_model
@@ -22,26 +16,13 @@ class Backward(FakeTest):
     def test_every_node_runs_under_the_path_of_its_module(self):
         self.train_step()
 
-        self.assertEqual(["backward/head", "backward/block/layers/1", "backward/stem"],
-                         self.paths("convBackward"))
-        self.assertEqual(["backward/block"], self.paths("addBackward"))
-        self.assertEqual(["backward/block/layers/1/Act"], self.paths("reluBackward"))
-
-    def test_nodes_that_no_module_created_are_under_backward_alone(self):
-        self.train_step()
-
-        self.assertEqual(["backward"], self.paths("lossBackward"))
-
-    def test_sums_of_gradients_between_nodes_have_a_path(self):
-        self.train_step()
-
-        self.assertEqual(["backward/block/layers/1"], self.paths("sum of gradients"))
-
-    def test_gradients_of_parameters_are_under_the_module_that_uses_them(self):
-        self.train_step()
-
-        self.assertEqual({"backward/head", "backward/block/layers/1", "backward/stem"},
-                         set(self.paths("AccumulateGrad")))
+        modules = ["backward/head", "backward/block/layers/1", "backward/stem"]
+        for label, paths in (("convBackward", modules), ("addBackward", ["backward/block"]),
+                             ("reluBackward", ["backward/block/layers/1/Act"]),
+                             ("lossBackward", ["backward"]),  # no module created it
+                             ("sum of gradients", ["backward/block/layers/1"])):  # between nodes
+            self.assertEqual(paths, self.paths(label), label)
+        self.assertEqual(set(modules), set(self.paths("AccumulateGrad")))
 
     def test_a_second_step_does_not_hook_parameters_twice(self):
         model = make_model()

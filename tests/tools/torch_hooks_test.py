@@ -2,14 +2,8 @@
 """The PyTorch hooks of tools/python against a strict fake: forward, optimizers, data, copies."""
 import gc
 import importlib
-import os
-import sys
 import unittest
 import warnings
-
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-sys.dont_write_bytecode = True
-sys.path.insert(0, FOLDER)
 
 import fake_torch as torch
 from fake_torch.cases import FakeTest, Layer, Model, make_model
@@ -21,25 +15,18 @@ class Names(FakeTest):
 
         self.assertEqual(["stem", "block/layers/0", "block/layers/1", "head"], self.paths("conv"))
         self.assertEqual(["block"], self.paths("add"))
-
-    def test_a_shared_module_keeps_its_first_name_and_elsewhere_shows_its_class(self):
-        make_model()(torch.Tensor())
-
+        # A shared module keeps its first name, and elsewhere shows its class.
         self.assertEqual(["block/layers/0/act", "block/layers/1/Act"], self.paths("relu"))
-
-    def test_a_root_without_submodules_shows_its_class(self):
-        Layer()(torch.Tensor())
-
-        self.assertEqual(["Layer"], self.paths("conv"))
 
     def test_an_unregistered_module_shows_its_class(self):
         class Outer(torch.nn.Module):
             def forward(self, x):
                 return Layer()(self.stem(x))
 
-        Outer(stem=Layer())(torch.Tensor())
-
-        self.assertEqual(["stem", "Layer"], self.paths("conv"))
+        for model, paths in ((Layer(), ["Layer"]), (Outer(stem=Layer()), ["stem", "Layer"])):
+            torch.launches.clear()
+            model(torch.Tensor())
+            self.assertEqual(paths, self.paths("conv"))
 
     def test_a_child_that_is_added_later_is_named(self):
         model = make_model()
@@ -51,23 +38,16 @@ class Names(FakeTest):
 
         self.assertIn("block/layers/2", self.paths("conv"))
 
-    def test_a_submodule_called_before_its_parent_is_renamed_by_the_parent(self):
+    def test_a_submodule_called_before_its_parent_is_renamed_by_it_and_keeps_its_full_path_afterwards(self):
         model = make_model()
         model.block(torch.Tensor())
         torch.launches.clear()
 
         model(torch.Tensor())
-
-        self.assertEqual(["stem", "block/layers/0", "block/layers/1", "head"], self.paths("conv"))
-
-    def test_a_submodule_called_after_its_parent_keeps_its_full_path(self):
-        model = make_model()
-        model(torch.Tensor())
-        torch.launches.clear()
-
         model.block(torch.Tensor())
 
-        self.assertEqual(["block/layers/0", "block/layers/1"], self.paths("conv"))
+        layers = ["block/layers/0", "block/layers/1"]
+        self.assertEqual(["stem", *layers, "head", *layers], self.paths("conv"))
 
     def test_a_compiled_module_is_one_range_and_hides_its_wrapper(self):
         class Compiled(torch.nn.Module):
@@ -153,19 +133,15 @@ class Surroundings(FakeTest):
 
         self.assertEqual(["dataloader"] * 2, self.paths("batch"))
 
-    def test_copies_from_host_to_gpu_have_a_range(self):
+    def test_only_copies_from_host_to_gpu_have_a_range(self):
         torch.Tensor(place="cpu").to("cuda:0", non_blocking=True)
         torch.Tensor(place="cpu").cuda()
         torch.Tensor(place="cpu").to(torch.device("cuda"))
-
-        self.assertEqual(["H2D"] * 3, self.paths("copy"))
-
-    def test_other_copies_have_none(self):
         torch.Tensor(place="cuda").to("cuda")
         torch.Tensor(place="cpu").to("cpu")
         torch.Tensor(place="cpu").to(target="cpu")
 
-        self.assertEqual([""] * 3, self.paths("copy"))
+        self.assertEqual(["H2D"] * 3 + [""] * 3, self.paths("copy"))
 
     def test_moving_a_module_is_one_range(self):
         self.assertIsInstance(make_model().to("cuda"), Model)

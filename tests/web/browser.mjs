@@ -87,6 +87,11 @@ export class Browser {
     return this.problems.splice(0);
   }
 
+  /** Closes all but the first page, without which the browser would end. */
+  async closePages() {
+    for (const page of this.context.pages().slice(1)) await page.close();
+  }
+
   async stop() {
     await this.context.close();
     rmSync(this.profile, { recursive: true, force: true });

@@ -6,17 +6,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { after, before } from "node:test";
+import { after, afterEach, before } from "node:test";
 import { Browser, requirements } from "./browser.mjs";
-import { Skipped, Traces } from "./traces.mjs";
+import { skip, Traces } from "./traces.mjs";
 
 const [rangefinder, replay, repository] = process.argv.slice(2).map((path) => resolve(path));
 if (repository === undefined) throw new Error(`${process.argv[1]} RANGEFINDER REPLAY REPOSITORY`);
 const missing = requirements(repository);
-if (missing !== undefined) {
-  console.log(`skipped: ${missing}`);
-  process.exit(77);
-}
+if (missing !== undefined) skip(missing);
 
 export const kViews = ["modules", "scatter", "timeline", "kernels", "copies", "iterations", "findings", "about"];
 export const kModule = "iteration/model/decoder";
@@ -26,19 +23,13 @@ const folder = mkdtempSync(join(tmpdir(), "rangefinder-page-"));
 export const traces = new Traces({ rangefinder, replay, repository, folder });
 export const made = {};
 export let browser;
-try {
-  made.trace = traces.recorded("rtdetr_sampled");
-} catch (error) {
-  if (!(error instanceof Skipped)) throw error;
-  console.log(`skipped: ${error.message}`);
-  rmSync(folder, { recursive: true });
-  process.exit(77);
-}
+made.trace = traces.recordedOrSkip("rtdetr_sampled");
 
 before(async () => {
   made.page = traces.page("sampled", made.trace);
   browser = await Browser.start(repository);
 });
+afterEach(() => browser.closePages());
 after(async () => {
   await browser?.stop();
   rmSync(folder, { recursive: true, force: true });

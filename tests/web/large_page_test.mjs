@@ -2,7 +2,7 @@
 //
 // The page of a trace of ten million kernels: size, time to the first table, frame rate.
 //
-//   node large_page_test.mjs RANGEFINDER TRACE_MAKER REPOSITORY [--kernels N]
+//   node large_page_test.mjs RANGEFINDER TRACE_MAKER REPOSITORY
 //
 // For .ci/run: it makes a trace of 3 GB and takes a minute. Exit code 77: skipped, with the reason. Prints the
 // measured values. The limits are for a machine with two cores and no GPU, where the CPU draws the canvas.
@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Browser, requirements, until } from "./browser.mjs";
-import { Traces } from "./traces.mjs";
+import { skip, Traces } from "./traces.mjs";
 
 const kMaxBytes = 6e6;
 const kFirstPaintMs = 1500;
@@ -19,13 +19,10 @@ const kMedianFrameMs = 33;
 const kZooms = 160;
 
 const [rangefinder, maker, repository] = process.argv.slice(2, 5).map((path) => resolve(path));
-if (repository === undefined) throw new Error("large_page_test.mjs RANGEFINDER TRACE_MAKER REPOSITORY [--kernels N]");
-const kernels = process.argv.includes("--kernels") ? process.argv[process.argv.indexOf("--kernels") + 1] : "10000000";
+if (repository === undefined) throw new Error("large_page_test.mjs RANGEFINDER TRACE_MAKER REPOSITORY");
+const kernels = "10000000";
 const missing = requirements(repository);
-if (missing !== undefined) {
-  console.log(`skipped: ${missing}`);
-  process.exit(77);
-}
+if (missing !== undefined) skip(missing);
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
@@ -38,20 +35,12 @@ const zoomAbout = (page) =>
     const scroller = document.querySelector(".scroller");
     const box = scroller.getBoundingClientRect();
     const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const wheel = { ctrlKey: true, clientY: box.top + 100, cancelable: true, bubbles: true };
     const frames = [];
     let before = await frame();
     for (let i = 0; i < steps; ++i) {
       const clientX = box.left + box.width * (0.25 + 0.2 * Math.floor(i / 40));
-      scroller.dispatchEvent(
-        new WheelEvent("wheel", {
-          deltaY: i % 40 < 24 ? -240 : 360,
-          ctrlKey: true,
-          clientX,
-          clientY: box.top + 100,
-          cancelable: true,
-          bubbles: true,
-        }),
-      );
+      scroller.dispatchEvent(new WheelEvent("wheel", { ...wheel, clientX, deltaY: i % 40 < 24 ? -240 : 360 }));
       const now = await frame();
       frames.push(now - before);
       before = now;

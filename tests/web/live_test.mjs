@@ -9,40 +9,29 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { Browser, csvOf, requirements, until } from "./browser.mjs";
-import { checkContrast, checkLayout } from "./looks.mjs";
+import { checkLooks, keepShots, keepsShots } from "./looks.mjs";
 import { Program, Served } from "./programs.mjs";
-import { linesOf, Skipped, Traces } from "./traces.mjs";
+import { linesOf, skip, Traces } from "./traces.mjs";
 
 const [rangefinder, replay, repository, build] = process.argv.slice(2).map((path) => resolve(path));
 if (build === undefined) throw new Error("live_test.mjs RANGEFINDER REPLAY REPOSITORY BUILD");
 const missing =
   requirements(repository) ??
   (existsSync(join(build, "lib/librangefinder_http.so")) ? undefined : "this build has no serve");
-if (missing !== undefined) {
-  console.log(`skipped: ${missing}`);
-  process.exit(77);
-}
+if (missing !== undefined) skip(missing);
 
 // A short path: the address of a socket holds at most 107 characters.
 const folder = mkdtempSync(join(tmpdir(), "rf-live-"));
 const runtime = join(folder, "run");
 const served = join(folder, "served");
-const shots = process.env.RANGEFINDER_TEST_SHOTS;
 const kHostile = ["<img/src=x/onerror=alert(1)>", "</script><b>bold</b>", `"'&amp;$&`, "\u202Eevil", "x".repeat(5000)];
 let browser, server, program;
 mkdirSync(runtime, { mode: 0o700 });
 mkdirSync(served);
 const traces = new Traces({ rangefinder, replay, repository, folder: served });
-try {
-  traces.recorded("multi_stream_ranges");
-} catch (error) {
-  if (!(error instanceof Skipped)) throw error;
-  console.log(`skipped: ${error.message}`);
-  rmSync(folder, { recursive: true });
-  process.exit(77);
-}
+traces.recordedOrSkip("multi_stream_ranges", folder);
 
 before(async () => {
   traces.made("hostile <b> &amp; name", linesOf(["model"]));
@@ -50,6 +39,7 @@ before(async () => {
   program = await Program.start(build, runtime, join(folder, "program"));
   browser = await Browser.start(repository);
 });
+afterEach(() => browser.closePages());
 after(async () => {
   await browser?.stop();
   await program?.end();
@@ -73,22 +63,12 @@ async function reach(page, name, condition, what) {
 }
 
 async function shoot(page, name) {
-  if (shots === undefined) return;
+  if (!keepsShots) return;
   // Lines need a few points to be visible.
   await until(page, () =>
     [...document.querySelectorAll(".rate .plot")].every((plot) => Number(/(\d+) points/.exec(plot.ariaLabel)[1]) > 5),
   );
-  for (const [width, height] of [
-    [1280, 800],
-    [1920, 1080],
-  ]) {
-    for (const colorScheme of ["light", "dark"]) {
-      await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme });
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-      await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`) });
-    }
-  }
+  await keepShots(page, name);
 }
 
 test("programs and traces are listed, and a click watches a program", async () => {
@@ -111,7 +91,6 @@ test("programs and traces are listed, and a click watches a program", async () =
     program.pid,
   );
   assert.deepEqual(browser.take(), []);
-  await page.close();
 });
 
 test("table and lines follow the program, and stay unchanged while paused", async () => {
@@ -134,8 +113,6 @@ test("table and lines follow the program, and stay unchanged while paused", asyn
 
   await reach(page, "storm", (n) => n === 0, "rest");
   assert.deepEqual(browser.take(), []);
-  await other.close();
-  await page.close();
 });
 
 test("names of modules that look like HTML or run backwards show as text", async () => {
@@ -159,7 +136,6 @@ test("names of modules that look like HTML or run backwards show as text", async
   assert.equal(await page.locator("main img, main b, main script").count(), 0);
   await shoot(page, "live-hostile");
   assert.deepEqual(browser.take(), []);
-  await page.close();
 });
 
 test("a selected module shows the lines of the modules below it", async () => {
@@ -176,7 +152,6 @@ test("a selected module shows the lines of the modules below it", async () => {
   assert.match(await page.locator(".rate h2").first().textContent(), /GPU ms\/s work/);
   await shoot(page, "live-selected");
   await program.do("storm off");
-  await page.close();
 });
 
 test("the trace so far and a trace of the list open as pages", async () => {
@@ -191,7 +166,6 @@ test("the trace so far and a trace of the list open as pages", async () => {
   await page.waitForSelector("main .view.modules");
   assert.match(await page.title(), /^app/);
   assert.deepEqual(browser.take(), []);
-  await page.close();
 });
 
 test("a click passes the exported trace to Perfetto, and nothing else leaves the page", async () => {
@@ -220,26 +194,17 @@ test("a click passes the exported trace to Perfetto, and nothing else leaves the
   assert.equal(got.origin, new URL(server.url).origin);
   await until(page, () => document.querySelector(".list.grows").textContent.includes("Opened in Perfetto"));
   assert.deepEqual(browser.take(), []);
-  await perfetto.close();
-  await page.close();
 });
 
 test("text has enough contrast in light and dark, and nothing overlaps at 1280 and 1920", async () => {
   await program.do("storm on");
-  for (const [name, hash] of [
-    ["home", ""],
-    ["live", `#pid=${program.pid}`],
-  ]) {
-    for (const scheme of ["light", "dark"]) {
-      for (const width of [1280, 1920]) {
-        const page = await browser.open(server.url, hash, { scheme, width });
-        await until(page, () => document.querySelectorAll(".body .row").length >= 2);
-        assert.deepEqual(await checkContrast(page), [], `${name} ${scheme}`);
-        assert.deepEqual(await checkLayout(page), [], `${name} ${width}`);
-        if (scheme === "light" && width === 1280) await shoot(page, name);
-        await page.close();
-      }
-    }
+  for (const [name, hash] of Object.entries({ home: "", live: `#pid=${program.pid}` })) {
+    await checkLooks(async (options) => {
+      const page = await browser.open(server.url, hash, options);
+      await until(page, () => document.querySelectorAll(".body .row").length >= 2);
+      return page;
+    }, name);
+    await shoot(await browser.open(server.url, hash), name);
   }
   await program.do("storm off");
   assert.deepEqual(browser.take(), []);
@@ -255,5 +220,4 @@ test("the page reports the end of a program", async () => {
   await page.goto(server.url);
   await until(page, () => document.querySelector(".list").textContent.includes("None."));
   assert.deepEqual(browser.take(), []);
-  await page.close();
 });

@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks of a page's appearance: contrast of text, overlapping elements, cut text.
-// Both functions run inside the page and return problems as sentences; none: no problem.
+// checkContrast and checkLayout run inside the page and return problems as sentences. And pictures of the page.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+
+const shots = process.env.RANGEFINDER_TEST_SHOTS;
+export const keepsShots = shots !== undefined;
+
+/** With RANGEFINDER_TEST_SHOTS=DIR: pictures at 1280 and 1920 px, light and dark. */
+export async function keepShots(page, name) {
+  if (!keepsShots) return;
+  for (const width of [1280, 1920]) {
+    for (const colorScheme of ["light", "dark"]) {
+      await page.setViewportSize({ width, height: width === 1280 ? 800 : 1080 });
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`) });
+    }
+  }
+}
+
+/** Opens pages with open({ scheme, width }), light and dark, at 1280 and 1920 px, and checks both. */
+export async function checkLooks(open, name) {
+  for (const scheme of ["light", "dark"]) {
+    for (const width of [1280, 1920]) {
+      const page = await open({ scheme, width });
+      assert.deepEqual(await checkContrast(page), [], `${name} ${scheme}`);
+      assert.deepEqual(await checkLayout(page), [], `${name} ${width}`);
+      await page.close();
+    }
+  }
+}
 
 /** WCAG 2.1 AA: 4.5 to 1. WCAG exempts disabled controls too. */
-export const checkContrast = (page) =>
+const checkContrast = (page) =>
   page.evaluate(() => {
     const numbers = (color) => (color.match(/[\d.]+/g) ?? []).map(Number);
     const luminance = ([r, g, b]) => {
@@ -36,7 +66,7 @@ export const checkContrast = (page) =>
   });
 
 /** Neighbours in bars and columns must not overlap. The page itself must not scroll. */
-export const checkLayout = (page) =>
+const checkLayout = (page) =>
   page.evaluate(() => {
     const out = [];
     if (document.documentElement.scrollWidth > innerWidth)

@@ -5,12 +5,17 @@
 // RANGEFINDER_TEST_SHOTS=DIR keeps a picture of every view at 1280 and 1920 px, light and dark.
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { csvOf, until } from "./browser.mjs";
 import { at, browser, kModule, kViews, made, traces } from "./fixture.mjs";
-import { checkContrast, checkLayout } from "./looks.mjs";
+import { checkLooks, keepShots } from "./looks.mjs";
 import { linesOf } from "./traces.mjs";
+
+async function unpacked(file, hash, options) {
+  const page = await browser.open(file, hash, options);
+  await until(page, () => !document.getElementById("page").textContent.includes("Unpacking"));
+  return page;
+}
 
 test("the page of RT-DETR is smaller than 2 MB", () => {
   assert.ok(statSync(made.page).size < 2e6, `${statSync(made.page).size} bytes`);
@@ -18,28 +23,12 @@ test("the page of RT-DETR is smaller than 2 MB", () => {
 
 test("every view shows without an error, a request or a violated policy", async () => {
   for (const view of kViews) {
-    const page = await browser.open(made.page, at(view));
-    await until(page, () => !document.getElementById("page").textContent.includes("Unpacking"));
-    if (process.env.RANGEFINDER_TEST_SHOTS === undefined) await page.close();
-    else await shoot(page, view);
+    const page = await unpacked(made.page, at(view));
+    await keepShots(page, view);
+    await page.close();
     assert.deepEqual(browser.take(), [], view);
   }
 });
-
-async function shoot(page, view) {
-  for (const [width, height] of [
-    [1280, 800],
-    [1920, 1080],
-  ]) {
-    for (const colorScheme of ["light", "dark"]) {
-      await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme });
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-      await page.screenshot({ path: join(process.env.RANGEFINDER_TEST_SHOTS, `${view}-${width}-${colorScheme}.png`) });
-    }
-  }
-  await page.close();
-}
 
 test("names that look like HTML, run backwards or are 100 kB long show as text", async () => {
   const names = [
@@ -53,8 +42,7 @@ test("names that look like HTML, run backwards or are 100 kB long show as text",
   ];
   const file = traces.page("hostile", traces.made("hostile", linesOf(names)));
   for (const view of ["modules", "kernels", "timeline", "scatter", "iterations"]) {
-    const page = await browser.open(file, at(view, { module: names[0].replace("/", "\\/") }));
-    await until(page, () => !document.getElementById("page").textContent.includes("Unpacking"));
+    const page = await unpacked(file, at(view, { module: names[0].replace("/", "\\/") }));
     assert.equal(await page.locator("main img, main b b, main script").count(), 0, view);
     if (view === "kernels")
       assert.deepEqual((await csvOf(page, "Kernels")).map((row) => row.name).sort(), [...names].sort());
@@ -79,7 +67,6 @@ test("findings are those of report --section findings, with evidence and a link 
   await page.locator(".finding button.link").first().click();
 
   await until(page, () => /module=|kernel=/.test(location.hash) && !location.hash.includes("view=findings"));
-  await page.close();
 });
 
 test("every view shows the loss", async () => {
@@ -87,21 +74,11 @@ test("every view shows the loss", async () => {
   const page = await browser.open(traces.page("loss", traces.made("loss", lines)), at("kernels"));
 
   assert.match(await page.locator(".chips").textContent(), /7 lost or incomplete.*no end/);
-  await page.close();
 });
 
 test("text has enough contrast in light and dark, and nothing overlaps at 1280 and 1920", async () => {
-  for (const scheme of ["light", "dark"]) {
-    for (const width of [1280, 1920]) {
-      for (const view of kViews) {
-        const page = await browser.open(made.page, at(view, { module: kModule }), { scheme, width });
-        await until(page, () => !document.getElementById("page").textContent.includes("Unpacking"));
-        assert.deepEqual(await checkContrast(page), [], `${view} ${scheme}`);
-        assert.deepEqual(await checkLayout(page), [], `${view} ${width}`);
-        await page.close();
-      }
-    }
-  }
+  for (const view of kViews)
+    await checkLooks((options) => unpacked(made.page, at(view, { module: kModule }), options), view);
 });
 
 test("in print the table shows its rows and no buttons", async () => {
@@ -111,5 +88,4 @@ test("in print the table shows its rows and no buttons", async () => {
 
   await until(page, (n) => document.querySelectorAll(".body .row").length === n, report.length);
   assert.equal(await page.locator(".tools button").first().isVisible(), false);
-  await page.close();
 });

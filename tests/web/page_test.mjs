@@ -12,47 +12,32 @@ import { at, browser, kModule, made, traces } from "./fixture.mjs";
 /** A value of a report as text, as in the CSV of a table; absent: "". */
 const as = (row, key) => (row[key] === undefined ? "" : String(row[key]));
 
-test("the table of modules has the numbers of report --json", async () => {
-  const page = await browser.open(made.page, at("modules"));
+const sumOf = (rows, key) => rows.reduce((sum, row) => sum + Number(row[key]), 0);
+
+/** Both have the same rows, which `identity` distinguishes, with the same values of `keys`. */
+function checkRows(shown, report, keys, identity) {
+  assert.equal(shown.length, report.length);
+  const rows = new Map(shown.map((row, i) => [identity(row, i), row]));
+  for (const [i, row] of report.entries())
+    for (const key of keys) assert.equal(rows.get(identity(row, i))[key], as(row, key), `${identity(row, i)} ${key}`);
+}
+
+test("the tables of modules, kernels and copies have the numbers of report --json", async () => {
+  let page = await browser.open(made.page, at("modules"));
   await page.getByLabel("full paths").check();
-
-  const shown = await csvOf(page, "Modules");
-
-  const report = traces.report(made.trace).modules;
-  assert.equal(shown.length, report.length);
-  const keys = Object.keys(shown[0]).filter((key) => key !== "limit_share");
+  const modules = await csvOf(page, "Modules");
+  const keys = Object.keys(modules[0]).filter((key) => key !== "limit_share");
   assert.ok(keys.length >= 9, keys.join());
-  const byPath = new Map(shown.map((row) => [row.path, row]));
-  for (const row of report)
-    for (const key of keys) assert.equal(byPath.get(row.path)[key], as(row, key), `${row.path} ${key}`);
-  await page.close();
-});
+  checkRows(modules, traces.report(made.trace).modules, keys, (row) => row.path);
 
-test("the table of kernels has the numbers of report --section kernels --json", async () => {
-  const page = await browser.open(made.page, at("kernels"));
+  page = await browser.open(made.page, at("kernels"));
+  const kernels = await csvOf(page, "Kernels");
+  const wanted = traces.report(made.trace, "--section", "kernels").kernels;
+  checkRows(kernels, wanted, Object.keys(kernels[0]), (_, i) => i);
 
-  const shown = await csvOf(page, "Kernels");
-
-  const report = traces.report(made.trace, "--section", "kernels").kernels;
-  assert.equal(shown.length, report.length);
-  shown.forEach((row, i) => {
-    for (const key of Object.keys(row)) assert.equal(row[key], as(report[i], key), `${report[i].name} ${key}`);
-  });
-  await page.close();
-});
-
-test("the table of copies has the numbers of report --json", async () => {
-  const page = await browser.open(made.page, at("copies"));
-
-  const shown = await csvOf(page, "Copies");
-
-  const report = traces.report(made.trace).memcpy;
-  assert.equal(shown.length, report.length);
-  for (const row of report) {
-    const same = shown.find((one) => one.kind === row.kind && one.src === row.src);
-    for (const key of ["count", "bytes", "total_ns"]) assert.equal(same[key], as(row, key), `${row.kind} ${key}`);
-  }
-  await page.close();
+  page = await browser.open(made.page, at("copies"));
+  const copies = traces.report(made.trace).memcpy;
+  checkRows(await csvOf(page, "Copies"), copies, ["count", "bytes", "total_ns"], (row) => `${row.kind} ${row.src}`);
 });
 
 test("a module selected in the icicle is selected in every other view and in the link", async () => {
@@ -71,7 +56,6 @@ test("a module selected in the icicle is selected in every other view and in the
   }
   await page.goBack();
   assert.match(page.url(), /view=kernels/);
-  await page.close();
 });
 
 test("a link restores the view, the module and its kernels", async () => {
@@ -79,14 +63,9 @@ test("a link restores the view, the module and its kernels", async () => {
 
   const shown = await csvOf(page, "Kernels");
 
-  const launches = shown.reduce((sum, row) => sum + Number(row.count), 0);
   const report = traces.report(made.trace).modules.find((row) => row.path === kModule);
-  assert.equal(launches, report.kernels);
-  assert.equal(
-    shown.reduce((sum, row) => sum + Number(row.total_ns), 0),
-    report.gpu_ns,
-  );
-  await page.close();
+  assert.equal(sumOf(shown, "count"), report.kernels);
+  assert.equal(sumOf(shown, "total_ns"), report.gpu_ns);
 });
 
 test("a kernel can be found by text, selected with the arrow keys, and shows all its values", async () => {
@@ -99,7 +78,6 @@ test("a kernel can be found by text, selected with the arrow keys, and shows all
   const text = await page.locator(".details").textContent();
   for (const part of ["attention", "95th percentile", "Durations", "Launch configurations", "Runs in", "mangled"])
     assert.ok(text.includes(part), part);
-  await page.close();
 });
 
 test("the timeline zooms to a kernel, which shows its values and its launch when clicked", async () => {
@@ -112,19 +90,12 @@ test("the timeline zooms to a kernel, which shows its values and its launch when
   let strip = "";
   for (let x = 0.3; x < 0.9 && strip === ""; x += 0.05) {
     for (let y = 60; y < box.height && strip === ""; y += 8) {
-      await page.mouse.move(box.x + box.width * x, box.y + y);
-      if (
-        /correlation/.test(
-          (await page
-            .locator(".tip")
-            .textContent({ timeout: 50 })
-            .catch(() => "")) ?? "",
-        )
-      ) {
-        await page.mouse.down();
-        await page.mouse.up();
-        strip = await page.locator(".strip").textContent();
-      }
+      const place = [box.x + box.width * x, box.y + y];
+      await page.mouse.move(...place);
+      const tip = page.locator(".tip").textContent({ timeout: 50 });
+      if (!(await tip.catch(() => "")).includes("correlation")) continue;
+      await page.mouse.click(...place);
+      strip = await page.locator(".strip").textContent();
     }
   }
 
@@ -132,7 +103,6 @@ test("the timeline zooms to a kernel, which shows its values and its launch when
   assert.match(strip, /duration.*(us|ns)/);
   assert.match(strip, /grid.*block/);
   await until(page, (before) => location.href !== before, hash);
-  await page.close();
 });
 
 test("keys zoom and move the timeline and F shows everything again", async () => {
@@ -146,7 +116,6 @@ test("keys zoom and move the timeline and F shows everything again", async () =>
   await page.keyboard.press("f");
 
   await until(page, () => !location.hash.includes("from="));
-  await page.close();
 });
 
 test("tabs, tables, icicle and timeline can be reached and used with the keyboard alone", async () => {
@@ -167,7 +136,6 @@ test("tabs, tables, icicle and timeline can be reached and used with the keyboar
   await page.locator('[role="tab"][aria-selected="true"]').focus();
   await page.keyboard.press("ArrowRight");
   await until(page, () => location.hash.includes("view=scatter"));
-  await page.close();
 });
 
 test("the scatter has a point for every module of a level that moved bytes, and a click selects one", async () => {
@@ -179,17 +147,16 @@ test("the scatter has a point for every module of a level that moved bytes, and 
   const box = await page.locator(".plot-box .u-over").boundingBox();
   for (let x = 0.02; x < 1 && !page.url().includes("module="); x += 0.02) {
     for (let y = 0.02; y < 1; y += 0.04) {
-      await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+      const place = [box.x + box.width * x, box.y + box.height * y];
+      await page.mouse.move(...place);
       if ((await page.locator(".tip").count()) === 0) continue;
-      await page.mouse.down();
-      await page.mouse.up();
+      await page.mouse.click(...place);
       await until(page, () => location.hash.includes("module="));
       break;
     }
   }
 
   assert.match(page.url(), /module=/);
-  await page.close();
 });
 
 test("iterations are those of the trace, and one opens in the timeline", async () => {
@@ -197,19 +164,12 @@ test("iterations are those of the trace, and one opens in the timeline", async (
   const shown = await csvOf(page, "Iterations");
   const module = traces.report(made.trace).modules.find((row) => row.path === "iteration");
   assert.equal(shown.length, module.calls);
-  assert.equal(
-    shown.reduce((sum, row) => sum + Number(row.gpu_ns), 0),
-    module.gpu_ns,
-  );
-  assert.equal(
-    shown.reduce((sum, row) => sum + Number(row.kernels), 0),
-    module.kernels,
-  );
+  assert.equal(sumOf(shown, "gpu_ns"), module.gpu_ns);
+  assert.equal(sumOf(shown, "kernels"), module.kernels);
 
   await page.locator(".body .row").nth(2).dblclick();
 
   await until(page, () => location.hash.includes("view=timeline") && location.hash.includes("from="));
-  await page.close();
 });
 
 test("the page of two traces shows their difference by module", async () => {
@@ -228,24 +188,20 @@ test("the page of two traces shows their difference by module", async () => {
   assert.equal(row.b_gpu_ns, String(b.get(path).gpu_ns));
   assert.equal(Number(row.change_gpu_ns), b.get(path).gpu_ns - a.get(path).gpu_ns);
   assert.deepEqual(browser.take(), []);
-  await page.close();
 });
 
-test("a page that cannot be written gives an error and leaves no file", () => {
-  const place = join(traces.folder, "no such folder", "page.html");
-  const done = spawnSync(traces.rangefinder, ["report", "--html", place, made.trace], { encoding: "utf8" });
+test("a page that cannot be written, or of a part of the trace, gives an error and leaves no file", () => {
+  for (const [name, status, message, ...words] of [
+    ["no such folder/page.html", 3, /cannot write .*page\.html: No such file/],
+    ["part.html", 2, /--html shows the whole trace/, "--range", "iteration"],
+  ]) {
+    const place = join(traces.folder, name);
+    const all = ["report", "--html", place, ...words, made.trace];
+    const done = spawnSync(traces.rangefinder, all, { encoding: "utf8" });
 
-  assert.equal(done.status, 3);
-  assert.match(done.stderr, /cannot write .*page\.html: No such file/);
-  assert.equal(done.stdout, "");
-});
-
-test("a page of a part of the trace is refused", () => {
-  const place = join(traces.folder, "part.html");
-  const words = ["report", "--html", place, "--range", "iteration", made.trace];
-  const done = spawnSync(traces.rangefinder, words, { encoding: "utf8" });
-
-  assert.equal(done.status, 2);
-  assert.match(done.stderr, /--html shows the whole trace/);
-  assert.equal(existsSync(place), false);
+    assert.equal(done.status, status);
+    assert.match(done.stderr, message);
+    assert.equal(done.stdout, "");
+    assert.equal(existsSync(place), false);
+  }
 });

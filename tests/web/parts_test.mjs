@@ -132,15 +132,8 @@ test("the state of the page survives its link, and a broken link gives the first
   assert.equal(stateOf("#view=nonsense&from=x").from, undefined);
 });
 
-const delta = (rows, more = {}) => ({
-  event: "delta",
-  state: "recording",
-  seconds: 1,
-  lost: 0,
-  left_out: 0,
-  rows,
-  ...more,
-});
+const kDelta = { event: "delta", state: "recording", seconds: 1, lost: 0, left_out: 0 };
+const delta = (rows, more = {}) => ({ ...kDelta, rows, ...more });
 const liveRow = (path, gpu) => ({ path, gpu_ms_per_s: gpu, share: 0, launches_per_s: 1 });
 
 test("a path is split into names, and an escaped slash does not split a name", () => {

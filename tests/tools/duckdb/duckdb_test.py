@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """tools/sql in DuckDB: views over traces, their Parquet copies, the example queries.
 
@@ -57,7 +56,7 @@ class Views(Export):
 
     def test_modules_agree_with_the_report(self):
         trace = recorded("rtdetr_exact")
-        report = json.loads(self.call("report", trace, "--json").stdout)["traces"][0]["modules"]
+        report = self.report(trace)["modules"]
         keys = ("calls", "host_ns", "kernels", "gpu_ns", "gpu_ns_exclusive", "dram_read_bytes", "dram_write_bytes",
                 "l2_bytes")
         rows, = self.ask(trace / "trace-*.ndjson", f"SELECT module, {', '.join(keys)} FROM modules")

@@ -281,8 +281,7 @@ inline std::string text_of(const Line& line) {
 
 /// Content of the example file `name`. Writes it first if the environment requests it.
 inline std::string example_file(const std::string& name, const std::string& expected) {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
-  const auto path = root / "schema" / "examples" / name;
+  const auto path = std::filesystem::path(RANGEFINDER_SCHEMA_FOLDER) / "examples" / name;
   if (std::getenv("RANGEFINDER_UPDATE_EXAMPLES") != nullptr)
     std::ofstream(path, std::ios::binary) << expected;
   std::ostringstream text;

@@ -34,8 +34,7 @@ std::string changed(std::string_view kind, const std::string& from, const std::s
 }
 
 Json trace_schema() {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
-  return Json::parse(std::ifstream(root / "schema" / "trace.schema.json"));
+  return Json::parse(std::ifstream(std::filesystem::path(RANGEFINDER_SCHEMA_FOLDER) / "trace.schema.json"));
 }
 
 // Keys of a kind, including those of referenced definitions.
