@@ -51,12 +51,28 @@ TEST_CASE("after a second without events, requests and wake-ups are rare") {
   CHECK(schedule.time_to_sleep(kBase + 999 * kMs, {}) == milliseconds(10));
   CHECK(schedule.time_to_sleep(kBase + 1000 * kMs, {}) == milliseconds(100));
 
-  CHECK_FALSE(schedule.begin_request(kBase + 4999 * kMs, false));
-  CHECK(schedule.begin_request(kBase + 5000 * kMs, false));
+  CHECK(schedule.begin_request(kBase + 1000 * kMs, false));
+  CHECK_FALSE(schedule.begin_request(kBase + 5999 * kMs, false));
+  CHECK(schedule.begin_request(kBase + 6000 * kMs, false));
 
-  schedule.note_input(kBase + 6000 * kMs);
-  CHECK(schedule.time_to_sleep(kBase + 6001 * kMs, {}) == milliseconds(10));
-  CHECK(schedule.begin_request(kBase + 6001 * kMs, false));
+  schedule.note_input(kBase + 7000 * kMs);
+  CHECK(schedule.time_to_sleep(kBase + 7001 * kMs, {}) == milliseconds(10));
+  CHECK(schedule.begin_request(kBase + 7001 * kMs, false));
+}
+
+TEST_CASE("the records of the last events are requested after an interval, however late the turn") {
+  FlushSchedule schedule(1000 * kMs);
+  schedule.begin(kBase, false);
+  schedule.note_input(kBase + 5 * kMs);
+
+  CHECK(schedule.begin_request(kBase + 1020 * kMs, false));
+
+  CHECK_FALSE(schedule.begin_request(kBase + 2020 * kMs, false));
+  // Events that were read in the turn of the request came after it.
+  schedule.note_input(kBase + 6020 * kMs);
+  CHECK(schedule.begin_request(kBase + 6020 * kMs, false));
+  schedule.note_input(kBase + 6020 * kMs);
+  CHECK(schedule.begin_request(kBase + 7030 * kMs, false));
 }
 
 TEST_CASE("the thread wakes up when something else is due, but never spins") {
