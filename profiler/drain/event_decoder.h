@@ -2,9 +2,8 @@
 //
 // Turns events of application threads into records, as activity_decoder.h does with CUPTI's buffers.
 //
-//   Event: absolute times, index of the API ─▶ LaunchRecord, RangeRecord, AllocRecord, …: times since time 0
-//   of
-//                                              the trace, name of the API
+//   Event                          LaunchRecord, RangeRecord, AllocRecord, …
+//     absolute times, API's index  ─▶  times since time 0 of the trace, API's name
 //
 // Pure: the same event gives the same record.
 #pragma once

@@ -26,7 +26,7 @@ bool FlushSchedule::is_quiet(std::int64_t now_ns) const noexcept {
 }
 
 bool FlushSchedule::begin_request(std::int64_t now_ns, bool at_once) noexcept {
-  // The records of the last events have been requested, so only late ones are missing.
+  // A request followed the last events: only late records are missing, however late this turn.
   const bool only_late = is_quiet(now_ns) && last_request_ns_ > last_input_ns_;
   if (!at_once && now_ns - last_request_ns_ < (only_late ? kQuietRequestNs : interval_ns_)) return false;
   last_request_ns_ = now_ns;

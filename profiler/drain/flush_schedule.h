@@ -3,7 +3,7 @@
 // When the drain thread asks CUPTI for complete records, and how long it sleeps.
 //
 //   the application emits events   a request every `interval_ns`, sleeps of 10 ms
-//   none for a second              a request every 5 s, for late records; sleeps of 100 ms
+//   none for a second              one more request, then one every 5 s for late records; sleeps of 100 ms
 //
 // Pure: the times are arguments, ns of one clock. Drain thread only.
 #pragma once

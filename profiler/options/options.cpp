@@ -33,7 +33,7 @@ bool has_long_number(std::string_view text) noexcept {
   });
 }
 
-/// What help and messages say that a value may be: "4 to 512", "first, last or both".
+/// What help and messages say that a value may be: "4 to 512", "off, sampled or exact".
 std::string values_text(const OptionValue& value) {
   std::string text;
   if (const auto* const number = std::get_if<NumberValue>(&value); number != nullptr) {

@@ -2,6 +2,7 @@
 #include "workloads/rtdetr/geometry.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -34,6 +35,28 @@ TEST_CASE(
   CHECK(row[0] == 0);
   CHECK(row[1] == 1);
   CHECK(row[49] == 1);
+}
+
+TEST_CASE("an anchor is the logit of its place and size, x before y") {
+  const auto backend = make_reference_backend();
+  const Geometry geometry = make_geometry(config_of("tiny"), 128, 160, ElementType::fp32, *backend);
+  const float* const anchor =
+      geometry.anchors + 4 * (geometry.levels[1].start + 10 + 3);  // row 1, column 3 of 8x10
+  const auto logit = [](double v) { return std::log(v / (1 - v)); };
+  CHECK(static_cast<double>(anchor[0]) == Approx(logit(3.5 / 10)));
+  CHECK(static_cast<double>(anchor[1]) == Approx(logit(1.5 / 8)));
+  CHECK(static_cast<double>(anchor[2]) == Approx(logit(0.1)));
+  CHECK(static_cast<double>(anchor[3]) == Approx(logit(0.1)));
+}
+
+TEST_CASE("a position is the sines and cosines of its row, then of its column") {
+  const std::vector<float> embedding = make_position_embedding(3, 5, 8);
+  REQUIRE(embedding.size() == 3 * 5 * 8);
+  const float* const at = embedding.data() + (2 * 5 + 4) * 8;  // row 2, column 4
+  const double omega = std::pow(10000.0, -0.5);
+  const double expected[] = {std::sin(2), std::sin(2 * omega), std::cos(2), std::cos(2 * omega),
+                             std::sin(4), std::sin(4 * omega), std::cos(4), std::cos(4 * omega)};
+  for (int i = 0; i < 8; ++i) CHECK(static_cast<double>(at[i]) == Approx(expected[i]));
 }
 
 TEST_CASE("sizes that are not a multiple of 32 or too small for the queries are refused") {

@@ -22,15 +22,13 @@ constexpr int kHeight = 128;
 constexpr int kWidth = 160;
 constexpr std::uint64_t kSeed = 7;
 
-/// A tiny network for some images, with the reference backend, and input for its first pass.
+/// A tiny network for some images, with the reference backend.
 struct TinyNetwork {
   explicit TinyNetwork(int images)
       : backend(make_reference_backend()),
         network(config, synthetic_weights(config, kSeed),
                 {.element = ElementType::fp32, .images = images, .height = kHeight, .width = kWidth},
-                *backend) {
-    network.load_pixels(make_smooth_input(images, kHeight, kWidth, kSeed));
-  }
+                *backend) {}
 
   std::map<std::string, FloatTensor> dumps_of_one_pass() {
     DumpCollector collector(*backend);
@@ -68,6 +66,7 @@ std::vector<float> image_of(const FloatTensor& tensor, std::size_t image) {
 
 TEST_CASE("every intermediate of the tiny network is finite and neither too small nor too large") {
   TinyNetwork tiny(1);
+  tiny.network.load_pixels(make_smooth_input(1, kHeight, kWidth, kSeed));
 
   const auto dumps = tiny.dumps_of_one_pass();
 
@@ -84,6 +83,7 @@ TEST_CASE("every intermediate of the tiny network is finite and neither too smal
 TEST_CASE("an image gives the same bits in a batch and alone") {
   const std::vector<float> pixels = make_smooth_input(2, kHeight, kWidth, kSeed);
   TinyNetwork pair(2);
+  pair.network.load_pixels(pixels);
   const auto both = pair.dumps_of_one_pass();
   TinyNetwork single(1);
   for (std::size_t image = 0; image < 2; ++image) {
@@ -98,10 +98,21 @@ TEST_CASE("an image gives the same bits in a batch and alone") {
   }
 }
 
-TEST_CASE("forced positions replace the selection") {
+TEST_CASE("the selection takes the best scores, or the forced positions") {
   TinyNetwork tiny(1);
+  tiny.network.load_pixels(make_smooth_input(1, kHeight, kWidth, kSeed));
   const auto free = tiny.dumps_of_one_pass();
   const std::vector<std::int64_t> chosen = tiny.indices;
+  const std::vector<float>& scores = free.at("enc_outputs_class").values;
+  const auto best = [&](std::int64_t row) {
+    const auto first = scores.begin() + row * tiny.config.labels;
+    return *std::max_element(first, first + tiny.config.labels);
+  };
+  REQUIRE(chosen.size() == static_cast<std::size_t>(tiny.config.queries));
+  for (std::size_t i = 1; i < chosen.size(); ++i) CHECK(best(chosen[i - 1]) >= best(chosen[i]));
+  for (std::int64_t row = 0; row < 420; ++row)
+    if (std::find(chosen.begin(), chosen.end(), row) == chosen.end()) CHECK(best(row) <= best(chosen.back()));
+
   std::vector<std::int32_t> reversed(chosen.rbegin(), chosen.rend());
   tiny.network.force_top_k(reversed);
   const auto forced = tiny.dumps_of_one_pass();

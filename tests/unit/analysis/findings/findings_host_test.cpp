@@ -40,6 +40,17 @@ TEST_CASE("gaps of several GPUs are reported as their mean") {
   check_evidence(required(trace.found(), "idle_in_range"), {{"share_of_time", Approx(0.5).margin(0.03)}});
 }
 
+TEST_CASE("a loader that is much faster than the GPU is no finding") {
+  MadeLoop trace;
+  const std::uint32_t load = trace.add_path("load", trace.iteration);
+  trace.repeat(6, [&](TimeNs at) {
+    trace.add_range(load, at + kUs, at + 2 * kUs);
+    return trace.add(trace.iteration, trace.name, trace.config, at + 10 * kUs, 6 * kMs);
+  });
+
+  CHECK(find(trace.found(), "idle_in_range") == nullptr);
+}
+
 TEST_CASE("idle time during a copy call counts for the copy") {
   MadeLoop trace;
   trace.repeat(5, [&](TimeNs at) {

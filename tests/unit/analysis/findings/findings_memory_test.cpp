@@ -28,6 +28,14 @@ std::vector<Finding> modules(const std::vector<std::pair<std::uint64_t, TimeNs>>
   return trace.found();
 }
 
+TEST_CASE("a module near the DRAM's peak is bound by it, one far from any peak is not") {
+  const Finding bound = required(modules({{430 * kMb, 100}}), "memory_bound");  // 4.3 TB/s
+
+  CHECK(bound.where == "module 0");
+  check_evidence(bound, {{"dram_peak_share", Approx(4.3 / 4.814304)}});
+  CHECK(find(modules({{100 * kMb, 100}}), "memory_bound") == nullptr);
+}
+
 TEST_CASE("time that follows bytes gives a line, and the outlier is named") {
   std::vector<std::pair<std::uint64_t, TimeNs>> sizes;
   for (std::uint64_t i = 1; i <= 20; ++i) sizes.emplace_back(i * 40 * kMb, static_cast<TimeNs>(10 + i * 10));
@@ -38,6 +46,13 @@ TEST_CASE("time that follows bytes gives a line, and the outlier is named") {
   CHECK(number(line, "modules") == 20);
   CHECK(text(line, "outliers").find("module 2: 130 us") != std::string::npos);
   CHECK(text(line, "outliers").find("module 3") == std::string::npos);
+}
+
+TEST_CASE("times without relation to bytes give no line") {
+  std::vector<std::pair<std::uint64_t, TimeNs>> sizes;
+  for (std::uint64_t i = 1; i <= 20; ++i)
+    sizes.emplace_back(i * 10 * kMb, 50 + static_cast<TimeNs>(i * 7 % 5) * 20);
+  CHECK(find(modules(sizes), "time_follows_bytes") == nullptr);
 }
 
 /// One module that declares 100 MB per call and moves `dram`.
