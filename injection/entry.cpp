@@ -22,6 +22,7 @@
 #include "profiler/guest/sanitizer_runtime.h"
 #include "profiler/guest/slow_path.h"
 #include "profiler/nvtx/nvtx.h"
+#include "profiler/session/nvtx_start.h"
 #include "profiler/session/session.h"
 
 #define RANGEFINDER_EXPORT extern "C" __attribute__((visibility("default")))
@@ -81,7 +82,7 @@ template <typename Argument>
 int initialize_nvtx(int (*initialize)(Argument) noexcept, Argument argument) noexcept {
   if (!may_record()) return kRefused;
   return rangefinder::slow_path([&] {
-    rangefinder::Session::prepare_nvtx();
+    rangefinder::prepare_nvtx();
     return initialize(argument);
   });
 }

@@ -181,8 +181,7 @@ Json ControlCommands::status_json(const SessionStatus& status) const {
   json["metrics"] = status.metrics;
   json["launches"] = status.launches;
   json["planned"] = schedule_.busy();
-  if (status.window.number != 0)
-    json["window"] = window_json(status.window, status.state == SessionState::idle);
+  if (status.window.number != 0) json["window"] = window_json(status.window, is_complete(status.state));
   return json;
 }
 
@@ -203,7 +202,7 @@ bool ControlCommands::answer_if_done(const Pending& pending, const SessionStatus
                                      std::int64_t now_ns) {
   const WindowProgress& window = status.window;
   const bool same = window.number == pending.window;
-  const bool idle = status.state == SessionState::idle;
+  const bool idle = is_complete(status.state);
   if (window.number >= pending.window && !window.error.empty()) {
     fail(pending.client, pending.id, window.error);
     return true;

@@ -3,9 +3,13 @@
 // What control can do to a process: open and close windows, and read its status. Session
 // implements it; tests of the socket and of its commands use a fake without CUPTI.
 //
-//   idle ── begin_window ──▶ recording ── close_window ──▶ closing ── finish_window, often ──▶ idle
+//   idle ── begin_window ──▶ recording ── close_window ──▶ closing ── finish_window, often ──▶ settling ──▶
+//   idle
 //    │ ▲
 //    └─┴── give_up_cupti, reclaim_cupti
+//
+// closing: the last records are missing. settling: the trace is complete, and a new window may begin, but a
+// thread is in a long call, and its callbacks are still on.
 //
 // begin_window and close_window: any thread; they do not wait for the GPU. All others:
 // control thread only. A call at the wrong time is refused with a message.
@@ -19,21 +23,16 @@
 
 namespace rangefinder {
 
-enum class SessionState : std::uint8_t { idle, opening, recording, closing, ended };
+enum class SessionState : std::uint8_t { idle, recording, closing, settling, ended };
+/// The trace of the last window is complete.
+[[nodiscard]] constexpr bool is_complete(SessionState state) noexcept {
+  return state == SessionState::idle || state == SessionState::settling;
+}
 [[nodiscard]] constexpr const char* state_text(SessionState state) noexcept {
-  switch (state) {
-    case SessionState::idle:
-      return "idle";
-    case SessionState::opening:
-      return "opening";
-    case SessionState::recording:
-      return "recording";
-    case SessionState::closing:
-      return "closing";
-    case SessionState::ended:
-      break;
-  }
-  return "ended";
+  if (is_complete(state)) return "idle";
+  return state == SessionState::recording ? "recording"
+         : state == SessionState::closing ? "closing"
+                                          : "ended";
 }
 
 /// begin_window() returns this while the previous window is closing. A later call can succeed.
@@ -64,7 +63,6 @@ struct SessionStatus {
   SessionState state = SessionState::idle;
   bool yielded = false;  ///< CUPTI was given up until reclaim_cupti()
   bool holds_cupti = false;
-  bool disabling_callbacks = false;  ///< not all callbacks of the last window are off: call finish_window()
   CounterMode counters = CounterMode::off;  ///< of the open window, else of the next
   std::string metrics;
   std::uint64_t launches = 0;  ///< counted since the process began

@@ -127,7 +127,7 @@ void ControlThread::on_profiler_call(bool start) noexcept {
 
 std::int64_t ControlThread::wait_ms(std::int64_t now_ns, bool finishing) const {
   std::int64_t wait = finishing ? kFinishingInterval.count() : -1;
-  if (!finishing && target_.status().disabling_callbacks) wait = kDisablingInterval.count();
+  if (!finishing && target_.status().state == SessionState::settling) wait = kDisablingInterval.count();
   for (const std::int64_t other : {schedule_.next_tick_ms(now_ns), commands_.next_tick_ms(now_ns)}) {
     if (other >= 0) wait = wait < 0 ? other : std::min(wait, other);
   }

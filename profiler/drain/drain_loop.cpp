@@ -38,6 +38,18 @@ bool append_line(const std::string& path, const std::string& line) {
   return whole;
 }
 
+/// Runs a step of the loop. False: it threw, which is counted.
+template <typename Step>
+bool guarded(LossLedger& loss, Step step) noexcept {
+  try {
+    step();
+    return true;
+  } catch (...) {
+    loss.add(Loss::record_sink_errors);
+    return false;
+  }
+}
+
 }  // namespace
 
 DrainLoop::DrainLoop(Sources sources)
@@ -51,16 +63,6 @@ DrainLoop::DrainLoop(Sources sources)
 bool DrainLoop::start() noexcept {
   return start_own_thread(
       "rangefinder", [](void* self) { static_cast<DrainLoop*>(self)->run(); }, this);
-}
-
-bool DrainLoop::guarded(LossLedger& loss, const std::function<void()>& step) noexcept {
-  try {
-    step();
-    return true;
-  } catch (...) {
-    loss.add(Loss::record_sink_errors);
-    return false;
-  }
 }
 
 void DrainLoop::run() noexcept {
@@ -373,7 +375,12 @@ OwnCost DrainLoop::cost() const {
 }
 
 OwnCost DrainLoop::cost_of_all_windows() const {
-  OwnCost cost = from_.cost ? from_.cost() : OwnCost{};
+  OwnCost cost;
+  if (from_.callback_cost != nullptr) {
+    cost.launch_callbacks = from_.callback_cost->calls();
+    cost.launch_callback_median_ns = from_.callback_cost->quantile_ns(0.5);
+    cost.launch_callback_p99_ns = from_.callback_cost->quantile_ns(0.99);
+  }
   if (from_.buffers != nullptr) {
     cost.activity_buffers_peak = from_.buffers->peak_in_flight();
     cost.activity_buffer_bytes = BufferPool::kBufferBytes;

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +26,7 @@
 #include "profiler/drain/drain_progress.h"
 #include "profiler/drain/flush_schedule.h"
 #include "profiler/drain/ring_reader.h"
+#include "profiler/launch/callback_cost.h"
 #include "profiler/options/options.h"
 
 namespace rangefinder {
@@ -42,13 +42,12 @@ class DrainLoop {
   struct Sources {
     Recorder& recorder;
     const Options& options;
-    const CuptiLibrary* cupti = nullptr;  ///< nullptr: NVTX only
-    BufferPool* buffers = nullptr;        ///< with cupti
-    ExactProfiler* exact = nullptr;       ///< in exact mode
-    PmSampler* sampler = nullptr;         ///< in sampled mode
-    /// Cost that the callbacks measured; the thread adds its own.
-    std::function<OwnCost()> cost = {};
-    std::string out = {};  ///< template of the folder; empty: that of the options
+    const CuptiLibrary* cupti = nullptr;          ///< nullptr: NVTX only
+    const CallbackCost* callback_cost = nullptr;  ///< with cupti
+    BufferPool* buffers = nullptr;                ///< with cupti
+    ExactProfiler* exact = nullptr;               ///< in exact mode
+    PmSampler* sampler = nullptr;                 ///< in sampled mode
+    std::string out = {};                         ///< template of the folder; empty: that of the options
     Begin begin = Begin::with_process;
     std::int64_t begin_ns = 0;  ///< time 0 of the trace, or its lower bound if it begins when ready; 0: now
     bool more_windows = false;  ///< the process may open other windows after this one
@@ -114,7 +113,6 @@ class DrainLoop {
   void report();
   [[nodiscard]] OwnCost cost() const;
   [[nodiscard]] OwnCost cost_of_all_windows() const;
-  [[nodiscard]] static bool guarded(LossLedger& loss, const std::function<void()>& step) noexcept;
 
   Sources from_;
   const OwnCost cost_before_;  // of earlier windows

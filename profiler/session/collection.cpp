@@ -193,12 +193,4 @@ void Collection::finish(std::chrono::steady_clock::time_point deadline) noexcept
   if (sampler_) sampler_->finish(deadline);
 }
 
-OwnCost Collection::callback_cost() const {
-  OwnCost cost;
-  cost.launch_callbacks = callbacks_->cost().calls();
-  cost.launch_callback_median_ns = callbacks_->cost().quantile_ns(0.5);
-  cost.launch_callback_p99_ns = callbacks_->cost().quantile_ns(0.99);
-  return cost;
-}
-
 }  // namespace rangefinder

@@ -74,7 +74,8 @@ class Collection {
   [[nodiscard]] ExactProfiler* exact() const noexcept { return exact_on_ ? exact_.get() : nullptr; }
   [[nodiscard]] PmSampler* sampler() const noexcept { return sampler_on_ ? sampler_.get() : nullptr; }
   [[nodiscard]] PmSampler* any_sampler() const noexcept { return sampler_.get(); }
-  [[nodiscard]] OwnCost callback_cost() const;
+  /// After load().
+  [[nodiscard]] const CallbackCost& callback_cost() const noexcept { return callbacks_->cost(); }
   [[nodiscard]] std::string metrics() const { return counter_options_->metrics; }
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/session/session.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,12 +9,11 @@
 #include <thread>
 
 #include "profiler/base/out_template.h"
-#include "profiler/guest/environment.h"
 #include "profiler/guest/host_lock.h"
 #include "profiler/guest/log.h"
-#include "profiler/guest/signals_blocked.h"
 #include "profiler/guest/slow_path.h"
-#include "profiler/nvtx/nvtx.h"
+#include "profiler/launch/gpu_query.h"
+#include "profiler/session/nvtx_start.h"
 
 namespace rangefinder {
 namespace {
@@ -25,24 +23,21 @@ constexpr std::chrono::milliseconds kExitPatience{1800};
 /// The part of it that is reserved for the drain thread, even if counters are slow to stop.
 constexpr std::chrono::milliseconds kDrainPatience{900};
 
-constexpr const char* kNvtxVariable = "NVTX_INJECTION64_PATH";
+/// Maximum wait for the records of work that was launched before a window's end.
+constexpr std::uint32_t kRecordPatienceMs = 5000;
+
+/// A window requested while cuInit runs waits this long for cuInit, and then for a context.
+constexpr std::chrono::milliseconds kDriverPatience{10'000}, kContextPatience{1000};
+
+/// A window's end tries this often to switch all callbacks off.
+constexpr int kMaxDisablingTries = 5;
+constexpr std::chrono::milliseconds kDisablingInterval{5};
 
 std::atomic<Session*> current{nullptr};  // the exit handler takes no argument
 
 void stop_at_exit() {
   if (Session* const session = current.load(std::memory_order_acquire); session != nullptr)
     slow_path([session] { session->stop("exit"); });
-}
-
-/// The file that this code was loaded from.
-std::string own_path() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&stop_at_exit), &info) == 0 || info.dli_fname == nullptr)
-    return {};
-  char* const absolute = realpath(info.dli_fname, nullptr);
-  std::string path = absolute != nullptr ? absolute : info.dli_fname;
-  std::free(absolute);
-  return path;
 }
 
 /// Makes `out` absolute: the application may change its working directory later.
@@ -58,39 +53,20 @@ Options with_absolute_out(Options options) {
   return options;
 }
 
-bool is_own_path(const char* path) {
-  char* const absolute = realpath(path, nullptr);
-  const bool same = absolute != nullptr && own_path() == absolute;
-  std::free(absolute);
-  return same;
+/// The ledger counts for the process. A window starts it at 0, except for threads that still have no ring.
+void reset_loss(LossLedger& loss) noexcept {
+  for (std::size_t cause = 0; cause < kLossCauses.size(); ++cause) {
+    if (static_cast<Loss>(cause) != Loss::threads_without_ring) loss.set(static_cast<Loss>(cause), 0);
+  }
 }
 
 }  // namespace
-
-void Session::prepare_nvtx() noexcept {
-  static std::once_flag once;
-  const SignalsBlocked blocked;  // a signal handler that calls NVTX here would wait for its own thread
-  try {
-    std::call_once(once, [] {
-      // Not kept for start_from_environment(): until then the program may change its environment.
-      const Options options = read_options(environ);
-      nvtx_set_chain(options.nvtx_chain.c_str());
-      recorder().fold_digits.store(options.fold_digits, std::memory_order_relaxed);
-      // Events before CUDA's start belong to the first window only if it begins by itself.
-      if (!options.starts_recording())
-        recorder().record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
-    });
-  } catch (...) {
-    // The chain stays unset; our own handlers work.
-  }
-}
 
 Session::Session(Options options)
     : options_(with_absolute_out(std::move(options))),
       pid_(getpid()),
       collection_(options_, hooks()),
-      counters_(options_.counters),
-      window_counters_(options_.counters) {}
+      counters_(options_.counters) {}
 
 Collection::Hooks Session::hooks() {
   return {
@@ -115,7 +91,7 @@ Session* Session::start_from_environment() {
     recorder().silent.store(true, std::memory_order_relaxed);
     return session;
   }
-  session->attach_nvtx();
+  set_nvtx_variable();
   if (session->options_.starts_recording()) {
     session->start_recording();
   } else {
@@ -124,20 +100,11 @@ Session* Session::start_from_environment() {
   return session;
 }
 
-void Session::attach_nvtx() {
-  const char* const before = std::getenv(kNvtxVariable);
-  const std::string self = own_path();
-  if (self.empty() || (before != nullptr && is_own_path(before))) return;
-  if (before != nullptr && *before != '\0') nvtx_set_chain(before);
-  // Affects only shared objects that have not used NVTX yet; `rangefinder run` sets it for all.
-  (void)set_environment(kNvtxVariable, self);
-}
-
 void Session::start_recording() {
   recorder().record_until_ns.store(Recorder::kAlways, std::memory_order_relaxed);
   std::string error;
   if (collection_.load(error) && collection_.begin(counters_.load(), false, error)) return;
-  report_no_cupti(error);
+  say_once(error + ". Kernels and copies are not recorded; NVTX ranges are.");
   // Without CUPTI no callback reports a context, and no exit handler of the driver matters: begin now.
   std::atexit(stop_at_exit);
   open_first_window();
@@ -146,12 +113,10 @@ void Session::start_recording() {
 // Starts without a window. Loads CUPTI only if callbacks are needed before the first window.
 void Session::start_idle() {
   recorder().record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
-  const bool profiler_calls = options_.capture.by == CaptureBy::profiler_calls;
   std::string error;
-  if ((options_.start == StartMode::ready || profiler_calls) &&
-      (!collection_.load(error) || !collection_.hold(profiler_calls, error))) {
-    say_once(error + ". No window can be opened until this is fixed.");
-  }
+  const bool needs_callbacks =
+      options_.start == StartMode::ready || options_.capture.by == CaptureBy::profiler_calls;
+  if (needs_callbacks && !hold(error)) say_once(error + ". No window can be opened until this is fixed.");
   start_control();
 }
 
@@ -168,10 +133,6 @@ void Session::start_control() noexcept {
   } catch (...) {
     log_info("no control socket: out of memory");
   }
-}
-
-void Session::report_no_cupti(const std::string& reason) {
-  say_once(reason + ". Kernels and copies are not recorded; NVTX ranges are.");
 }
 
 void Session::on_context_created(CUcontext context) noexcept {
@@ -205,7 +166,7 @@ void Session::on_counters_refused(const std::string& reason) noexcept {
   try {
     const std::string line = "no bytes: " + reason + ". Everything else is recorded.";
     options_.counters_requested ? say_once(line) : log_info(line);
-    if (const auto drain_thread = drain(); drain_thread) drain_thread->report_refusal(reason);
+    if (const auto open = window(); open) open->report_refusal(reason);
   } catch (...) {
     recorder().loss.add(Loss::record_sink_errors);
   }
@@ -218,20 +179,269 @@ void Session::stop(const char* reason) noexcept {
   const SessionState before = state_.exchange(SessionState::ended);
   if (before == SessionState::ended) return;
   const auto deadline = std::chrono::steady_clock::now() + kExitPatience;
-  // Bounded, because this very thread may be the one inside, in a callback that opens a window.
-  while (inside_cupti_.load() != 0 && std::chrono::steady_clock::now() < deadline - kDrainPatience)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  if (before == SessionState::idle) return;
+  // Bounded, because this very thread may be the one that opens a window, in a callback.
+  const std::unique_lock inside(changing_, deadline - kDrainPatience);
+  const auto last = window();
+  if (is_complete(before) && inside && !last) return;
   // Even if nothing is recorded any more: counters must not run while the driver shuts down.
   collection_.finish(deadline - kDrainPatience);
-  const auto drain_thread = drain();
-  if (recorder().silent.load(std::memory_order_relaxed) || !drain_thread) return;
+  if (recorder().silent.load(std::memory_order_relaxed) || !last) return;
   // The window was closed already, but it is not complete yet.
-  if (before == SessionState::closing) drain_thread->end_window(reason_.load(), end_ns_.load(), 0);
+  if (before == SessionState::closing) last->request_end(0);
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-  drain_thread->stop(reason, static_cast<std::uint32_t>(std::max(left, kDrainPatience).count()));
+  last->stop(reason, static_cast<std::uint32_t>(std::max(left, kDrainPatience).count()));
   recorder().silent.store(true, std::memory_order_relaxed);
+}
+
+std::shared_ptr<Window> Session::window() const {
+  const std::lock_guard lock(window_mutex_);
+  return window_;
+}
+
+void Session::set_window(std::shared_ptr<Window> window) {
+  const std::lock_guard lock(window_mutex_);
+  window_.swap(window);
+}
+
+bool Session::is_child() const noexcept {
+  return options_.run_pid != 0 && getppid() != options_.run_pid;
+}
+
+// The first window has the requested folder; later ones append their number. Ranks get separate folders
+// below it, in the key=value form of partitioned data sets. DrainLoop::open_trace() separates other
+// processes when the folder already holds a trace.
+std::string Session::default_folder(std::uint64_t window) const {
+  const auto lookup = [](const char* name) { return std::getenv(name); };
+  std::string folder = options_.out;
+  if (!names_process(folder)) {
+    const std::string rank = rank_from(lookup);
+    const bool names_rank = folder.find("%r") != std::string::npos || folder.find("%q{") != std::string::npos;
+    if (!rank.empty() && !names_rank) folder += "/host=%h/rank=%r/pid=%p";
+  }
+  return window <= 1 ? folder : folder + "." + std::to_string(window);
+}
+
+bool Session::start_window(const WindowRequest& request, DrainLoop::Begin begin, CounterMode counters) {
+  const std::uint64_t number = windows_ + 1;
+  const std::int64_t begin_ns = request.begin_ns != 0 ? request.begin_ns : recorder().clock.now_ns();
+  DrainLoop::Sources sources{recorder(), options_};
+  if (collection_.held()) {
+    sources.cupti = &collection_.cupti();
+    sources.callback_cost = &collection_.callback_cost();
+    sources.buffers = collection_.buffers();
+    sources.exact = collection_.exact();
+    sources.sampler = collection_.sampler();
+  }
+  sources.out = request.out.empty() ? default_folder(number) : request.out;
+  sources.begin = begin;
+  if (begin == DrainLoop::Begin::when_ready) sources.begin_ns = request.begin_ns;
+  if (begin == DrainLoop::Begin::on_call) sources.begin_ns = begin_ns;
+  sources.more_windows = control_ != nullptr;
+  const auto made = std::make_shared<Window>(number, counters, begin_ns, std::move(sources));
+  recorder().recording.store(true, std::memory_order_relaxed);
+  set_window(made);  // before it starts: its counters may be refused at once
+  if (!made->start()) {
+    set_window(nullptr);
+    return false;
+  }
+  windows_ = number;
+  return true;
+}
+
+void Session::open_first_window() noexcept {
+  try {
+    std::call_once(first_window_, [this] {
+      register_exit();
+      const auto changing = try_changing();
+      // Before the drain thread, which must know whether other windows may follow.
+      start_control();
+      const bool started = start_window({}, DrainLoop::Begin::with_process, counters_.load());
+      (void)move(SessionState::idle, SessionState::recording);  // at exit, what was switched on is stopped
+      if (started) return;
+      say_once("cannot start the recording thread. The application continues without being recorded.");
+      recorder().silent.store(true, std::memory_order_relaxed);
+    });
+  } catch (...) {
+    recorder().silent.store(true, std::memory_order_relaxed);
+  }
+}
+
+// If CUPTI is switched on while another thread initialises the driver, windows after the first may have no
+// kernel records (docs/decisions.md). So an early window waits for cuInit, and for the primary context that
+// the CUDA runtime creates after it.
+void Session::wait_for_driver() const {
+  if (driver_is_ready()) return;
+  const auto wait_for = [this](bool (*what)(), std::chrono::milliseconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!what() && state_.load() != SessionState::ended && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  };
+  wait_for(&driver_is_ready, kDriverPatience);
+  wait_for(&has_primary_context, kContextPatience);
+}
+
+std::string Session::open_window(const WindowRequest& request) {
+  if (request.when_ready) wait_for_driver();
+  std::string error;
+  if (!collection_.load(error)) return error;
+  recorder().threads.discard_events();
+  reset_loss(recorder().loss);
+  const CounterMode counters = request.counters.value_or(counters_.load());
+  register_exit();
+  if (!collection_.begin(counters, true, error)) return error;
+  const auto begin = request.when_ready ? DrainLoop::Begin::when_ready : DrainLoop::Begin::on_call;
+  if (!start_window(request, begin, counters)) {
+    (void)end_collection();
+    return "cannot start the recording thread";
+  }
+  if (begin == DrainLoop::Begin::on_call) window()->begin_recording();
+  return {};
+}
+
+std::string Session::begin_window(const WindowRequest& request) noexcept {
+  if (yielded_.load()) return "CUPTI was given up with yield: send resume first";
+  const auto changing = try_changing();
+  const SessionState before = state_.load();
+  if (before == SessionState::recording) return "a window is open already";
+  if (!changing || !is_complete(before)) return kNotCompleteYet;
+  try {
+    const std::string error = open_window(request);
+    if (error.empty()) (void)move(before, SessionState::recording);
+    return error;
+  } catch (...) {
+    return "out of memory";
+  }
+}
+
+std::string Session::close_window(const char* reason) noexcept {
+  const auto changing = try_changing();
+  const auto open = window();
+  if (!changing || state_.load() != SessionState::recording || !open) return "no window is open";
+  open->close(reason);
+  (void)move(SessionState::recording, SessionState::closing);
+  return {};
+}
+
+bool Session::finish_window() {
+  settle();
+  const auto last = window();
+  if (!last) return false;
+  // A drain thread that could not open its folder has ended by itself.
+  if (state_.load() == SessionState::recording && last->ended()) (void)close_window("failed");
+  if (state_.load() != SessionState::closing) return false;
+  const auto changing = try_changing();
+  if (!changing) return true;
+  if (!last->end_requested()) {
+    if (last->calls_in_progress()) return true;
+    if (collection_.held()) collection_.quiesce();
+    last->request_end(kRecordPatienceMs);
+  }
+  if (!last->ended()) return true;
+  complete_window(*last);
+  return false;
+}
+
+void Session::complete_window(const Window& window) {
+  WindowProgress progress = window.progress();
+  std::string summary = window.summary();
+  // Usually off at the second try. If a thread is in a long call, settle() goes on.
+  bool off = end_collection();
+  for (int tries = 1; !off && tries < kMaxDisablingTries; ++tries) {
+    std::this_thread::sleep_for(kDisablingInterval);
+    off = end_collection();
+  }
+  recorder().record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(window_mutex_);
+    last_window_ = std::move(progress);
+    last_summary_ = std::move(summary);
+    window_.reset();  // the caller holds it: nothing is destroyed under the lock
+  }
+  if (BufferPool* const buffers = collection_.buffers()) buffers->shrink();
+  (void)move(SessionState::closing, off ? SessionState::idle : SessionState::settling);
+}
+
+SessionStatus Session::status() {
+  SessionStatus status;
+  status.state = state_.load();
+  status.yielded = yielded_.load();
+  status.holds_cupti = collection_.held();
+  status.metrics = collection_.metrics();
+  if (collection_.loaded()) status.launches = collection_.callback_cost().calls();
+  const auto open = window();
+  status.counters = open ? open->counters() : counters_.load();
+  if (open) {
+    status.window = open->progress();
+  } else {
+    const std::lock_guard lock(window_mutex_);
+    status.window = last_window_;
+  }
+  return status;
+}
+
+void Session::set_counters(CounterMode counters) {
+  counters_.store(counters);
+}
+
+std::string Session::set_metrics(const std::string& metrics) {
+  const auto changing = try_changing();
+  if (!changing || !between_windows()) return "a window is open: metrics can change only between windows";
+  return collection_.set_metrics(metrics) ? std::string() : "metrics were changed too often in this process";
+}
+
+std::uint64_t Session::request_write() {
+  const auto open = window();
+  return state_.load() == SessionState::recording && open ? open->request_write() : 0;
+}
+
+std::string Session::summary() {
+  if (const auto open = window(); open) return open->summary();
+  const std::lock_guard lock(window_mutex_);
+  return last_summary_;
+}
+
+bool Session::holds_between_windows() const noexcept {
+  return options_.start != StartMode::off || options_.capture.by == CaptureBy::profiler_calls;
+}
+
+bool Session::hold(std::string& error) {
+  return collection_.load(error) && collection_.hold(options_.capture.by == CaptureBy::profiler_calls, error);
+}
+
+// Restores the state of before the window. False: threads are in calls whose callbacks must still go off.
+bool Session::end_collection() {
+  if (!collection_.held()) return true;
+  if (!collection_.end()) return false;
+  if (yielded_.load() || !holds_between_windows()) collection_.release();
+  return true;
+}
+
+// Threads in long calls may have kept callbacks on at the window's end.
+void Session::settle() {
+  if (state_.load() != SessionState::settling) return;
+  const auto changing = try_changing();
+  if (changing && state_.load() == SessionState::settling && end_collection())
+    (void)move(SessionState::settling, SessionState::idle);
+}
+
+std::string Session::give_up_cupti() {
+  const auto changing = try_changing();
+  if (!changing || !between_windows()) return "a window is open";
+  yielded_.store(true);
+  collection_.give_up();
+  (void)move(SessionState::settling, SessionState::idle);
+  return {};
+}
+
+std::string Session::reclaim_cupti() {
+  const auto changing = try_changing();
+  if (state_.load() == SessionState::ended) return "the process is exiting";
+  if (!changing || !yielded_.exchange(false)) return "CUPTI was not given up";
+  std::string error;
+  if (!holds_between_windows() || hold(error)) return {};
+  yielded_.store(true);
+  return error;
 }
 
 }  // namespace rangefinder

@@ -4,18 +4,19 @@
 //
 //   cuInit ─▶ InitializeInjection ─▶ start_from_environment(): options, NVTX variable, CUPTI
 //   first context ─▶ first window, exit handler registered            (RANGEFINDER_START=on)
-//   control thread, a range, cuProfilerStart ─▶ begin_window … close_window   (session_windows.cpp)
+//   control thread, a range, cuProfilerStart ─▶ begin_window … close_window
 //   exit ─▶ stop(): counters, last records, end line           (before the driver's handlers)
 //
-// Each window has its own trace and its own drain thread. Owned by injection/entry.cpp and
-// leaked on purpose: CUPTI may call while static destructors run.
+// Each window has its own trace and its own drain thread (window.h). Who changes the state, or calls CUPTI,
+// holds `changing_`. Nobody waits for it but stop(), with a deadline: the driver shuts down once stop()
+// returns. stop() may set `ended` at any time, so every other change is from a state that it still has
+// (move()).
+//
+// Owned by injection/entry.cpp and leaked on purpose: CUPTI may call while static destructors run.
 //
 // Memory of a window, at most: activity buffers 64 MiB, join table 12 MiB, 80 rings of 0.6 MiB, and 16 rings
 // of 4 MiB for busy threads; 188 MiB together. Names and paths come on top, bounded too (name_table.h,
 // path_table.h, naming_log.h).
-//
-// Three files: session.cpp holds start and exit, session_windows.cpp the windows, session_holding.cpp the
-// subscription to CUPTI between windows.
 #pragma once
 
 #include <sys/types.h>
@@ -27,9 +28,9 @@
 
 #include "profiler/control/control_target.h"
 #include "profiler/control/control_thread.h"
-#include "profiler/drain/drain_loop.h"
 #include "profiler/options/options.h"
 #include "profiler/session/collection.h"
+#include "profiler/session/window.h"
 
 namespace rangefinder {
 
@@ -38,9 +39,6 @@ class Session final : public ControlTarget {
   /// Called inside cuInit. Throws nothing but bad_alloc, which the caller must catch: it may not
   /// reach the driver.
   [[nodiscard]] static Session* start_from_environment();
-
-  /// Reads the options that the first NVTX call needs. Any thread, any number of times.
-  static void prepare_nvtx() noexcept;
 
   /// Ends recording, within 2 s of the application's exit. In a forked child it does nothing.
   void stop(const char* reason) noexcept;
@@ -60,7 +58,6 @@ class Session final : public ControlTarget {
  private:
   explicit Session(Options options);
 
-  void attach_nvtx();
   void start_recording();
   void start_idle();
   void start_control() noexcept;
@@ -69,58 +66,49 @@ class Session final : public ControlTarget {
   void on_profiler_call(bool start) noexcept;
   void on_counters_refused(const std::string& reason) noexcept;
   [[nodiscard]] Collection::Hooks hooks();
-  void report_no_cupti(const std::string& reason);
 
-  // session_windows.cpp
+  // Windows.
   void open_first_window() noexcept;
   [[nodiscard]] std::string open_window(const WindowRequest& request);
-  [[nodiscard]] bool start_drain(const WindowRequest& request, bool late);
+  [[nodiscard]] bool start_window(const WindowRequest& request, DrainLoop::Begin begin, CounterMode counters);
+  void complete_window(const Window& window);
   void register_exit() noexcept;
-  [[nodiscard]] std::shared_ptr<DrainLoop> drain() const;
+  [[nodiscard]] std::shared_ptr<Window> window() const;
+  void set_window(std::shared_ptr<Window> window);
   /// This process was started by the application, not by `rangefinder run` itself.
   [[nodiscard]] bool is_child() const noexcept;
   [[nodiscard]] std::string default_folder(std::uint64_t window) const;
-  [[nodiscard]] bool calls_in_progress() const;
-  [[nodiscard]] bool holds_between_windows() const noexcept;
-  void end_collection();
-  void retry_end_collection();
   void wait_for_driver() const;
-  void forget_window();
 
-  /// While one exists, a thread may be inside CUPTI. stop() waits for it: the driver shuts down once we
-  /// return.
-  class InsideCupti {
-   public:
-    explicit InsideCupti(Session& session) noexcept : session_(session) {
-      session_.inside_cupti_.fetch_add(1);
-    }
-    ~InsideCupti() { session_.inside_cupti_.fetch_sub(1); }
-    InsideCupti(const InsideCupti&) = delete;
-    InsideCupti& operator=(const InsideCupti&) = delete;
+  // The subscription to CUPTI between windows.
+  [[nodiscard]] bool holds_between_windows() const noexcept;
+  [[nodiscard]] bool hold(std::string& error);
+  [[nodiscard]] bool end_collection();
+  void settle();
 
-   private:
-    Session& session_;
-  };
+  /// Holds `changing_`, or not if another thread does.
+  [[nodiscard]] std::unique_lock<std::timed_mutex> try_changing() {
+    return std::unique_lock(changing_, std::try_to_lock);
+  }
+  /// True: the state was `from`, and is `to`.
+  bool move(SessionState from, SessionState to) noexcept { return state_.compare_exchange_strong(from, to); }
+  /// No window is open, and none is closing.
+  [[nodiscard]] bool between_windows() const noexcept { return is_complete(state_.load()); }
 
   const Options options_;
   const pid_t pid_;
   Collection collection_;
+  std::timed_mutex changing_;
   std::atomic<SessionState> state_{SessionState::idle};
   std::atomic<bool> yielded_{false};
-  int disabling_turns_ = 0;
-  std::atomic<bool> disabling_callbacks_{false};  ///< threads are in calls whose callbacks must still go off
-  std::atomic<CounterMode> counters_;             // of the next window
-  std::atomic<CounterMode> window_counters_;      // of the open one
-  std::atomic<std::uint64_t> windows_{0};         // begun so far
-  std::atomic<std::int64_t> begin_ns_{0}, end_ns_{0};
-  std::atomic<const char*> reason_{""};
-  bool quiesced_ = false;  // the closing window waits for its last records; control thread only
-  std::atomic<int> exit_registrations_{0}, inside_cupti_{0};
+  std::atomic<CounterMode> counters_;  // of the next window
+  std::uint64_t windows_ = 0;          // begun so far; guarded by changing_
+  std::atomic<int> exit_registrations_{0};
   std::once_flag first_window_, control_once_;
-  mutable std::mutex drain_mutex_;
-  std::shared_ptr<DrainLoop> drain_;  // guarded by drain_mutex_
-  WindowProgress last_window_;        // guarded by drain_mutex_
-  std::string last_summary_;          // guarded by drain_mutex_
+  mutable std::mutex window_mutex_;
+  std::shared_ptr<Window> window_;  // guarded by window_mutex_; nullptr between windows
+  WindowProgress last_window_;      // guarded by window_mutex_
+  std::string last_summary_;        // guarded by window_mutex_
   std::unique_ptr<ControlThread> control_;
 };
 

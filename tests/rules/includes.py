@@ -39,7 +39,7 @@ ALLOWED = {
     "profiler/drain": "profiler/base schema profiler/guest profiler/options profiler/cupti profiler/events "
                       "profiler/attribution profiler/output profiler/nvtx profiler/activity "
                       "profiler/counters/exact profiler/counters/sampling profiler/launch",
-    "profiler/session": "profiler/base profiler/guest profiler/options profiler/cupti profiler/output "
+    "profiler/session": "profiler/base profiler/guest profiler/options profiler/cupti profiler/events profiler/output "
                         "profiler/nvtx profiler/activity profiler/counters/exact profiler/counters/sampling "
                         "profiler/launch profiler/control profiler/drain",
     "injection": "profiler/guest profiler/events profiler/nvtx profiler/session",
