@@ -161,15 +161,33 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
     counters.recorded_ns += ns;
     if (!std::exchange(origin->has_timed_kernel, true)) ++counters.recorded_kernels;
   }
-  add_busy(node, kernel.work);
+  add_busy(kernel.work);
 }
 
-void TotalsBuilder::add_busy(Node& node, const GpuWork& work) {
-  busy_.add(work.start_ns, work.end_ns);
-  node.busy.add(work.start_ns, work.end_ns);
-  for (std::uint32_t up = node.parent; up != 0; up = nodes_[up].parent) {
-    nodes_[up].busy.add(work.start_ns, work.end_ns);
-  }
+void TotalsBuilder::add_busy(const GpuWork& work) {
+  order_.add({work.start_ns, work.end_ns, position(work.path)},
+             [this](const BusyWork& next) { put_busy(busy_, next); });
+}
+
+void TotalsBuilder::put_busy(Busy& busy, const BusyWork& work) const {
+  if (busy.paths.size() < nodes_.size()) busy.paths.resize(nodes_.size());
+  busy.all.add(work.at_ns, work.end_ns);
+  std::uint32_t at = work.key;
+  do {
+    busy.paths[at].add(work.at_ns, work.end_ns);
+    at = nodes_[at].parent;
+  } while (at != 0);
+}
+
+TotalsBuilder::Busy TotalsBuilder::busy() const {
+  Busy busy = busy_;
+  busy.paths.resize(nodes_.size());
+  order_.each_held([&](const BusyWork& next) { put_busy(busy, next); });
+  return busy;
+}
+
+std::uint64_t TotalsBuilder::gpu_busy_ns() const {
+  return busy().all.length();
 }
 
 void TotalsBuilder::add(const MemcpyRecord& copy) {
@@ -204,7 +222,7 @@ void TotalsBuilder::add(const GraphRecord& graph) {
   if (!add_span(graph.work)) return;
   ++node.own.timed_graphs;
   node.own.gpu_ns += duration_ns(graph.work.start_ns, graph.work.end_ns);
-  add_busy(node, graph.work);
+  add_busy(graph.work);
 }
 
 void TotalsBuilder::add_counter_range(const ExactRecord& exact) {
@@ -310,13 +328,14 @@ std::vector<std::uint32_t> TotalsBuilder::parents_first() const {
 
 std::vector<PathTotals> TotalsBuilder::paths() const {
   const std::vector<std::uint32_t> order = parents_first();
+  const Busy busy = this->busy();
   std::vector<PathTotals> rows(nodes_.size());
   std::vector<bool> used(nodes_.size());
   for (const std::uint32_t i : order) {
     rows[i] = nodes_[i].own;
     rows[i].depth = rows[nodes_[i].parent].depth + 1;  // rows[0].depth stays 0
     rows[i].gpu_ns_exclusive = rows[i].gpu_ns;
-    rows[i].gpu_busy_ns = nodes_[i].busy.length();
+    rows[i].gpu_busy_ns = busy.paths[i].length();
   }
   for (auto it = order.rbegin(); it != order.rend(); ++it) {  // children first
     const std::uint32_t parent = nodes_[*it].parent;
@@ -327,7 +346,7 @@ std::vector<PathTotals> TotalsBuilder::paths() const {
   }
   rows[0] = nodes_[0].own;
   rows[0].gpu_ns_exclusive = rows[0].gpu_ns;
-  rows[0].gpu_busy_ns = nodes_[0].busy.length();
+  rows[0].gpu_busy_ns = busy.paths[0].length();
   if (groups_.rotating()) add_rotation(order, rows);
 
   std::vector<PathTotals> result;

@@ -23,9 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/attribution/busy_times.h"
 #include "profiler/attribution/exact_origins.h"
 #include "profiler/attribution/exact_truth.h"
-#include "profiler/attribution/interval_union.h"
 #include "profiler/attribution/metric_groups.h"
 #include "schema/record.h"
 
@@ -120,7 +120,7 @@ class TotalsBuilder {
  public:
   TotalsBuilder();
 
-  /// Sets the parent of a path. Call before the path's first record, or its busy time is missing at the
+  /// Sets the parent of a path. Call before the path's first record, or its busy time may be missing at the
   /// parents. A path without this call counts as outermost.
   void add_path(const PathRecord& path);
   /// Category ids named "rangefinder.bytes" make a range's u64 payload declared bytes.
@@ -150,18 +150,24 @@ class TotalsBuilder {
   /// First start and last end of all GPU work; {0, 0} without work.
   [[nodiscard]] std::pair<TimeNs, TimeNs> gpu_span() const noexcept { return {first_ns_, last_ns_}; }
   /// Length of the union of all kernels of all paths.
-  [[nodiscard]] std::uint64_t gpu_busy_ns() const noexcept { return busy_.length(); }
+  [[nodiscard]] std::uint64_t gpu_busy_ns() const;
 
  private:
   struct Node {
     PathTotals own;
     std::uint32_t parent = 0;  // position in nodes_; 0: outermost
     bool used = false;         // has a call or work
-    IntervalUnion busy;        // inclusive: a kernel is also added to every ancestor
   };
   [[nodiscard]] std::uint32_t position(std::uint32_t path);
   Node& used_node(std::uint32_t path);
-  void add_busy(Node& node, const GpuWork& work);
+  /// Busy time of each path, inclusive, and of all: kernels and whole graphs.
+  struct Busy {
+    std::vector<IntervalUnion> paths;  // by position in nodes_
+    IntervalUnion all;
+  };
+  void add_busy(const GpuWork& work);
+  void put_busy(Busy& busy, const BusyWork& work) const;
+  [[nodiscard]] Busy busy() const;
   /// Widens gpu_span(). False: the record has no times.
   bool add_span(const GpuWork& work) noexcept;
   /// The exact line of the record's launch. Counts the record as lacking bytes if there is none, or if it is
@@ -180,7 +186,8 @@ class TotalsBuilder {
   MetricGroups groups_;  // by position in nodes_
   ExactTruth truth_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> declared_categories_;  // domain, category
-  IntervalUnion busy_;
+  mutable TimeOrder<BusyWork> order_;  // key: position in nodes_; mutable: reading sorts
+  Busy busy_;                          // of the work that has left order_
   TimeNs first_ns_ = 0, last_ns_ = 0;
   bool any_span_ = false;
 };

@@ -15,8 +15,8 @@
 // Owned by injection/entry.cpp and leaked on purpose: CUPTI may call while static destructors run.
 //
 // Memory of a window, at most: activity buffers 64 MiB, join table 12 MiB, 80 rings of 0.6 MiB, and 16 rings
-// of 4 MiB for busy threads; 188 MiB together. Names and paths come on top, bounded too (name_table.h,
-// path_table.h, naming_log.h).
+// of 4 MiB for busy threads, 5 MiB to put work in order; 193 MiB together. Names and paths come on top,
+// bounded too (name_table.h, path_table.h, naming_log.h).
 #pragma once
 
 #include <sys/types.h>

@@ -9,6 +9,7 @@ golden.ndjson.gz. Machine-dependent values are excluded: heartbeats, and the ver
 format in the header.
 """
 import argparse
+import collections
 import difflib
 import gzip
 import json
@@ -50,12 +51,56 @@ def comparable(lines):
     return out
 
 
+def union_ns(intervals):
+    """Time in which at least one interval ran: by brute force, sorted."""
+    total, until = 0, None
+    for start, end in sorted(intervals):
+        start = start if until is None else max(start, until)
+        if end > start:
+            total, until = total + end - start, end
+    return total
+
+
+def busy_by_path(lines):
+    """{path as text: sorted busy times of the paths with this text}, parents include their children."""
+    paths, work = {}, collections.defaultdict(list)
+    for line in map(json.loads, lines):
+        if line["t"] == "path":
+            paths[line["id"]] = line
+        elif line["t"] in ("kernel", "graph") and "end" in line:
+            at = line.get("path", 0)
+            while at:
+                work[at].append((line["start"], line["end"]))
+                at = paths[at]["parent"]
+    found = collections.defaultdict(list)
+    for path, intervals in work.items():
+        names, at = [], path
+        while at:
+            names.insert(0, paths[at]["name"].replace("\\", "\\\\").replace("/", "\\/"))
+            at = paths[at]["parent"]
+        found["/".join(names)].append(union_ns(intervals))
+    return {text: sorted(values) for text, values in found.items()}
+
+
+def check_busy(summary, lines):
+    """gpu_busy_ns of every module is the length of the union of its work, in whatever order the records came."""
+    found = collections.defaultdict(list)
+    for row in summary["modules"]:
+        if row.get("gpu_busy_ns"):
+            found[row["path"]].append(row["gpu_busy_ns"])
+    expected = {text: values for text, values in busy_by_path(lines).items() if any(values)}
+    for text, values in expected.items():
+        if sorted(found[text]) != values:
+            sys.exit(f"summary.json: {text!r} was busy for {found[text]} ns, the union of its work is {values}")
+
+
 def check_summary(out, lines):
     """summary.json is final and counts the kernels that the lines show."""
     with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
         summary = json.load(file)
     kernels = sum(1 for text in lines if text.startswith('{"t": "kernel"'))
     counted = sum(row["count"] for row in summary["kernels"])
+    check_busy(summary, lines)
     if not summary["final"] or counted != kernels:
         sys.exit(f"summary.json: final {summary['final']}, {counted} kernels, {kernels} in the lines")
 

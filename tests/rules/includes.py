@@ -47,11 +47,11 @@ ALLOWED = {
     "tools/command_line": "",
     "tools/analysis/read": "profiler/base schema profiler/attribution",
     "tools/analysis/sampling": "schema profiler/attribution tools/analysis/read",
-    "tools/analysis/timeline": "schema",
+    "tools/analysis/timeline": "schema profiler/attribution",
     "tools/analysis/tables": "profiler/base schema profiler/attribution tools/analysis/read "
                              "tools/analysis/sampling tools/analysis/timeline",
     "tools/analysis/communication": "profiler/base schema tools/analysis/timeline tools/analysis/tables",
-    "tools/analysis/findings": "profiler/base schema tools/analysis/read tools/analysis/timeline "
+    "tools/analysis/findings": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/timeline "
                                "tools/analysis/tables",
     "tools/analysis/sections": "profiler/base schema profiler/attribution tools/analysis/read "
                                "tools/analysis/timeline tools/analysis/tables tools/analysis/communication "

@@ -114,7 +114,9 @@ void add_breakdown_tables(OrderedJson& out, const PageCounts& counts, const Page
 OrderedJson iteration_table(const IterationRows& all, OrderedJson& omitted) {
   if (all.rows().empty()) return nullptr;
   OrderedJson columns = OrderedJson::object();
-  for (const IterationRow& row : all.rows()) {
+  const std::vector<std::uint64_t> busy_ns = all.busy_ns();
+  for (std::size_t i = 0; i < busy_ns.size(); ++i) {
+    const IterationRow& row = all.rows()[i];
     columns["start_ns"].push_back(row.start_ns);
     columns["host_ns"].push_back(row.host_ns);
     const bool on_gpu = row.gpu_start_ns != kNoTime;
@@ -122,7 +124,7 @@ OrderedJson iteration_table(const IterationRows& all, OrderedJson& omitted) {
     columns["gpu_end_ns"].push_back(on_gpu ? OrderedJson(row.gpu_end_ns) : OrderedJson());
     columns["kernels"].push_back(row.kernels);
     columns["gpu_ns"].push_back(row.gpu_ns);
-    columns["gpu_busy_ns"].push_back(row.busy.length());
+    columns["gpu_busy_ns"].push_back(busy_ns[i]);
     columns["launches"].push_back(row.launches);
     columns["copies"].push_back(row.copies);
     columns["copy_bytes"].push_back(row.copy_bytes);

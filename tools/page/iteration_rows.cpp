@@ -28,13 +28,14 @@ void IterationRows::add_span(IterationRow& row, const GpuWork& work) {
 }
 
 void IterationRows::add(const KernelRecord& kernel) {
-  IterationRow* const row = at(iterations_.of(kernel.work));
+  const std::size_t index = iterations_.of(kernel.work);
+  IterationRow* const row = at(index);
   if (row == nullptr) return;
   ++row->kernels;
   add_span(*row, kernel.work);
   if (kernel.work.start_ns == kNoTime || kernel.work.end_ns < kernel.work.start_ns) return;
   row->gpu_ns += static_cast<std::uint64_t>(kernel.work.end_ns - kernel.work.start_ns);
-  row->busy.add(kernel.work.start_ns, kernel.work.end_ns);
+  busy_.add(static_cast<std::uint32_t>(index), kernel.work.start_ns, kernel.work.end_ns);
 }
 
 void IterationRows::add(const MemcpyRecord& copy) {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "profiler/attribution/interval_union.h"
+#include "profiler/attribution/busy_times.h"
 #include "tools/analysis/read/iterations.h"
 
 namespace rangefinder {
@@ -24,7 +24,6 @@ struct IterationRow {
   std::uint64_t copy_bytes = 0;
   std::uint64_t exact_launches = 0;  ///< launches with exact bytes
   std::uint64_t dram_bytes = 0, l2_bytes = 0;
-  IntervalUnion busy;  ///< time with at least one kernel
 };
 
 class IterationRows {
@@ -39,6 +38,8 @@ class IterationRows {
 
   [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
   [[nodiscard]] const std::vector<IterationRow>& rows() const noexcept { return rows_; }
+  /// Time with at least one kernel, for each row.
+  [[nodiscard]] std::vector<std::uint64_t> busy_ns() const { return busy_.lengths(rows_.size()); }
 
  private:
   [[nodiscard]] IterationRow* at(std::size_t index);
@@ -46,6 +47,7 @@ class IterationRows {
 
   Iterations iterations_;
   std::vector<IterationRow> rows_;
+  BusyTimes busy_;
 };
 
 }  // namespace rangefinder

@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/attribution/time_order.h"
 #include "schema/read_line.h"
 #include "schema/record.h"
-#include "tools/analysis/timeline/time_order.h"
 
 namespace rangefinder {
 

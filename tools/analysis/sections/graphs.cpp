@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "profiler/attribution/interval_union.h"
+#include "profiler/attribution/busy_times.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/tables/cells.h"
@@ -31,7 +31,7 @@ struct Graph {
   std::unordered_set<std::uint64_t> nodes;
   std::uint64_t works = 0, kernels = 0, captured = 0;
   std::uint64_t gpu_ns = 0;
-  IntervalUnion busy;
+  std::uint32_t number = 0;  // among the graphs of the trace
 
   void add(const GpuWork& work, bool is_kernel) {
     ++works;
@@ -41,7 +41,6 @@ struct Graph {
     Instance& launch = launches[work.correlation];
     if (!is_timed(work)) return;
     gpu_ns += duration_ns(work.start_ns, work.end_ns);
-    busy.add(work.start_ns, work.end_ns);
     launch.first_ns = launch.first_ns == kNoTime ? work.start_ns : std::min(launch.first_ns, work.start_ns);
     launch.last_ns = launch.last_ns == kNoTime ? work.end_ns : std::max(launch.last_ns, work.end_ns);
   }
@@ -79,7 +78,10 @@ class GraphsSection final : public Section {
   void line(const Line& line) override {
     const GpuWork* const work = gpu_work(line);
     if (work != nullptr && work->graph != 0) {
-      graphs_[work->graph].add(*work, std::holds_alternative<KernelRecord>(line));
+      const auto [at, first] = graphs_.try_emplace(work->graph);
+      if (first) at->second.number = static_cast<std::uint32_t>(graphs_.size() - 1);
+      at->second.add(*work, std::holds_alternative<KernelRecord>(line));
+      if (is_timed(*work)) busy_.add(at->second.number, work->start_ns, work->end_ns);
     }
     if (const auto* const step = std::get_if<CaptureRecord>(&line)) add(*step);
     const LaunchRecord* const launch = launch_of(line);
@@ -113,7 +115,7 @@ class GraphsSection final : public Section {
     }
   }
 
-  std::vector<Cell> row(std::uint32_t id, const Graph& graph) const {
+  std::vector<Cell> row(std::uint32_t id, const Graph& graph, std::uint64_t busy_ns) const {
     const LaunchTimes times = launch_times(graph);
     DurationHistogram host;
     for (const auto& [correlation, launch] : graph.launches) {
@@ -127,7 +129,7 @@ class GraphsSection final : public Section {
             number_cell(graph.gpu_ns),
             ratio_cell(graph.gpu_ns, launches),
             quantile_cell(times.spans, 0.5),
-            ratio_cell(graph.busy.length(), times.spans.total_ns()),
+            ratio_cell(busy_ns, times.spans.total_ns()),
             times.gaps.count() == 0 ? Cell() : number_cell(times.gaps.mean_ns()),
             host.count() == 0 ? Cell() : number_cell(host.mean_ns()),
             ratio_cell(graph.captured, graph.works)};
@@ -148,7 +150,8 @@ class GraphsSection final : public Section {
                      {"mean_gap_ns", "gap between", Unit::ns},
                      {"host_mean_ns", "launch call", Unit::ns, 80},
                      {"captured_share", "nodes with path", Unit::share, 50}};
-    for (const auto& [id, graph] : graphs_) table.add(row(id, graph));
+    const std::vector<std::uint64_t> busy_ns = busy_.lengths(graphs_.size());
+    for (const auto& [id, graph] : graphs_) table.add(row(id, graph, busy_ns[graph.number]));
     if (table.rows.empty()) return table;
     drop_empty_columns(table);
     sort_rows(table, "gpu_ns");
@@ -181,6 +184,7 @@ class GraphsSection final : public Section {
   }
 
   std::map<std::uint32_t, Graph> graphs_;
+  BusyTimes busy_;
   std::map<std::uint32_t, Captures> captures_;                       // by path
   std::map<std::pair<std::uint32_t, std::uint32_t>, TimeNs> begun_;  // by context and stream
   std::unordered_map<std::uint32_t, std::uint64_t> host_ns_;         // of graph launches, by correlation

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <optional>
 
-#include "profiler/attribution/interval_union.h"
+#include "profiler/attribution/busy_times.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/read/iterations.h"
 #include "tools/analysis/sections/factories.h"
@@ -28,7 +28,7 @@ struct IterationTotals {
   std::uint64_t gpu_ns = 0, sync_ns = 0;
   std::uint64_t measured = 0, unmeasured = 0;  // launches in exact windows, with and without bytes
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
-  IntervalUnion busy;  // kernels and copies
+  std::uint64_t busy_ns = 0;  // kernels and copies; known at the end
 };
 
 double median_of(std::vector<double> values) {
@@ -86,7 +86,7 @@ const std::array<Quantity, 10>& quantities() {
        {{"gpu_ns", "GPU time", Unit::ns},
         [](const Iteration&, const IterationTotals& r) { return number(r.gpu_ns); }},
        {{"gpu_busy_ns", "GPU busy", Unit::ns, 60},
-        [](const Iteration&, const IterationTotals& r) { return number(r.busy.length()); }},
+        [](const Iteration&, const IterationTotals& r) { return number(r.busy_ns); }},
        {{"sync_ns", "waited", Unit::ns, 50},
         [](const Iteration&, const IterationTotals& r) { return number(r.sync_ns); }},
        {{"launches", "launches", Unit::count, 30},
@@ -123,13 +123,19 @@ class IterationsSection final : public Section {
     if (const auto* const range = std::get_if<RangeRecord>(&line)) {
       static_cast<void>(row(iterations_.of_range(range->id)));
     } else if (const GpuWork* const work = gpu_work(line)) {
-      if (IterationTotals* const of = row(iterations_.of(*work))) add(*of, *work, line);
+      const std::size_t at = iterations_.of(*work);
+      if (IterationTotals* const of = row(at)) {
+        add(*of, *work, line);
+        if (is_timed(*work)) busy_.add(static_cast<std::uint32_t>(at), work->start_ns, work->end_ns);
+      }
     } else if (const HostWork* const host = host_call(line)) {
       if (IterationTotals* const of = row(iterations_.of(*host))) add(*of, *host, line);
     }
   }
 
   std::vector<Table> tables(const SectionInput&) override {
+    const std::vector<std::uint64_t> busy_ns = busy_.lengths(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].busy_ns = busy_ns[i];
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (rows_[i].seen) shown.push_back(i);
@@ -159,7 +165,6 @@ class IterationsSection final : public Section {
   }
 
   static void add(IterationTotals& row, const GpuWork& work, const Line& line) {
-    if (is_timed(work)) row.busy.add(work.start_ns, work.end_ns);
     if (std::holds_alternative<KernelRecord>(line)) {
       ++row.kernels;
       if (is_timed(work)) row.gpu_ns += duration_ns(work.start_ns, work.end_ns);
@@ -251,6 +256,7 @@ class IterationsSection final : public Section {
   std::string glob_;
   Iterations iterations_;
   std::vector<IterationTotals> rows_;
+  BusyTimes busy_;
 };
 
 }  // namespace

@@ -16,8 +16,8 @@
 #include <map>
 #include <vector>
 
+#include "profiler/attribution/time_order.h"
 #include "schema/record.h"
-#include "tools/analysis/timeline/time_order.h"
 
 namespace rangefinder {
 

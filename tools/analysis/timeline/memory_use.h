@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/attribution/time_order.h"
 #include "schema/record.h"
-#include "tools/analysis/timeline/time_order.h"
 
 namespace rangefinder {
 

@@ -5,9 +5,9 @@
 //   add(item, emit) … ─▶ held: at most 131,072 ─▶ emit(item), sorted by at_ns, unless an item comes more
 //   finish(emit)                                  than 65,536 places late
 //
-// CUPTI delivers records by buffer, with streams and threads interleaved. In recorded runs a record is up to
-// 1 ms older than its predecessor. An item that is too late is emitted out of order: a caller that needs the
-// order must check. Items are not moved: only times and places are sorted.
+// CUPTI delivers records by buffer, one buffer for each launching thread at a time, so with two threads
+// records come thousands of places late. An item that is too late is emitted out of order: a caller that
+// needs the order must check. Items are not moved: only times and places are sorted.
 #pragma once
 
 #include <algorithm>
@@ -40,6 +40,13 @@ class TimeOrder {
   template <typename Emit>
   void finish(Emit&& emit) {
     release(held_.size(), emit);
+  }
+  /// Emits what is held, sorted, and keeps it.
+  template <typename Emit>
+  void each_held(Emit&& emit) {
+    sort();
+    sorted_ = held_.size();
+    for (const Held& held : held_) emit(static_cast<const Item&>(items_[held.place]));
   }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/timeline/time_order.h"
+#include "profiler/attribution/time_order.h"
 
 #include <algorithm>
 #include <cstdint>
