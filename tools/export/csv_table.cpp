@@ -12,13 +12,6 @@ std::string csv_cell(std::string_view text) {
   return csv_field(plain_text(text));
 }
 
-CsvTable::CsvTable(const std::filesystem::path& file, Overwrite overwrite,
-                   std::span<const std::string_view> columns)
-    : file_(file, overwrite) {
-  for (const std::string_view column : columns) text(column);
-  end_row();
-}
-
 CsvTable& CsvTable::real(double value) {
   if (!std::isfinite(value)) return empty();
   separate();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes one table as a CSV file by RFC 4180: commas, CRLF, a header row, doubled quotes inside quotes.
+// Writes one table as a CSV file by RFC 4180: commas, CRLF, doubled quotes inside quotes.
 //
-//   CsvTable table(folder / "kernels.csv", overwrite, {"start_ns", "kernel"});
+//   CsvTable table(folder / "kernels.csv", overwrite);
+//   table.text("start_ns").text("kernel").end_row();
 //   table.number(1200).text("gemm<int, 4>").end_row();        1200,"gemm<int, 4>"
 //
 // Always valid UTF-8 without NUL. A text that a spreadsheet would read as a formula (it begins with = + - @
@@ -14,11 +15,9 @@
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "schema/record.h"
 #include "tools/export/output_file.h"
 
 namespace rangefinder {
@@ -29,7 +28,7 @@ namespace rangefinder {
 class CsvTable {
  public:
   /// Throws TargetExists, Missing.
-  CsvTable(const std::filesystem::path& file, Overwrite overwrite, std::span<const std::string_view> columns);
+  CsvTable(const std::filesystem::path& file, Overwrite overwrite) : file_(file, overwrite) {}
 
   CsvTable& text(std::string_view value) { return field(csv_cell(value)); }
   /// `value`: a field made by csv_cell().
@@ -49,13 +48,6 @@ class CsvTable {
     }
     return *this;
   }
-  /// Empty for 0.
-  template <std::integral T>
-  CsvTable& nonzero(T value) {
-    return value != 0 ? number(value) : empty();
-  }
-  /// Empty for kNoTime.
-  CsvTable& time(TimeNs value) { return value != kNoTime ? number(value) : empty(); }
   /// Empty for NaN and infinities.
   CsvTable& real(double value);
   CsvTable& empty() { return field({}); }

@@ -1,68 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of the csv export and their columns; docs/export.md documents them.
+// The tables of the csv export: one file per table, for all traces.
 //
-// One file per table, for all traces: the column `trace` is the number of the trace in traces.csv, from 0.
-// Times are nanoseconds relative to the trace's base_unix_ns. Rows have names instead of ids, so each file
-// can be read alone.
+// The column `trace` is the number of the trace in traces.csv, from 0. Rows have names instead of ids, so
+// each file can be read alone.
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <string_view>
+#include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tools/export/csv_table.h"
+#include "tools/export/row_tables.h"
 
 namespace rangefinder {
 
-enum class CsvTableId : std::uint8_t {
-  traces,
-  gpus,
-  threads,
-  streams,
-  modules,
-  kernels,
-  memcpys,
-  memsets,
-  graphs,
-  launches,
-  exact,
-  metrics,
-  syncs,
-  allocations,
-  events,
-  captures,
-  overhead,
-  ranges,
-  marks,
-  samples,
-  loss,
-  count
-};
-
-struct CsvTableShape {
-  CsvTableId id;
-  std::string_view name;
-  std::vector<std::string_view> columns;
-};
-
-/// In the order of CsvTableId.
-[[nodiscard]] const std::vector<CsvTableShape>& csv_tables();
-
 /// The files of one export.
-class CsvTables {
+class CsvTables final : public RowSink {
  public:
   CsvTables(const std::filesystem::path& folder, Overwrite overwrite);
-  [[nodiscard]] CsvTable& operator[](CsvTableId id) { return *tables_[static_cast<std::size_t>(id)]; }
+  /// Later rows are of trace `number`.
+  void begin_trace(std::size_t number) {
+    trace_ = number;
+    names_.clear();
+  }
+  void row(RowTable table, std::span<const RowCell> cells) override;
   /// Commits all files and returns their paths.
   [[nodiscard]] std::vector<std::filesystem::path> commit();
 
  private:
-  std::filesystem::path folder_;
-  std::vector<std::unique_ptr<CsvTable>> tables_;
+  struct File {
+    std::filesystem::path path;
+    std::unique_ptr<CsvTable> table;  ///< nullptr: not in this format
+    std::vector<std::size_t> cells;   ///< of a row, those that are written
+  };
+  void add(CsvTable& row, const RowCell& cell);
+  /// `text` as a field, cached.
+  [[nodiscard]] const std::string& name(std::string_view text);
+
+  std::vector<File> files_;                             ///< by RowTable
+  std::unordered_map<const char*, std::string> names_;  ///< fields by address of the text, of this trace
+  std::size_t trace_ = 0;
 };
 
 }  // namespace rangefinder

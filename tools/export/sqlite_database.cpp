@@ -49,11 +49,13 @@ SqliteInsert::SqliteInsert(SqliteDatabase& database, const std::string& table) :
     if (sqlite3_prepare_v2(database.handle(), sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK)
       database.fail();
   };
-  prepare("SELECT count(*) FROM pragma_table_info('" + table + "')");
-  if (sqlite3_step(statement_) == SQLITE_ROW) columns_ = sqlite3_column_int(statement_, 0);
+  prepare("SELECT name FROM pragma_table_info('" + table + "')");
+  while (sqlite3_step(statement_) == SQLITE_ROW) {
+    columns_.emplace_back(reinterpret_cast<const char*>(sqlite3_column_text(statement_, 0)));
+  }
   sqlite3_finalize(std::exchange(statement_, nullptr));
   std::string sql = "INSERT INTO " + table + " VALUES (?";
-  for (int i = 1; i < columns_; ++i) sql += ",?";
+  for (std::size_t i = 1; i < columns_.size(); ++i) sql += ",?";
   prepare(sql + ")");
 }
 
@@ -73,7 +75,7 @@ void SqliteInsert::bind(std::nullopt_t) {
   if (sqlite3_bind_null(statement_, next_++) != SQLITE_OK) database_.fail();
 }
 
-void SqliteInsert::bind_text(std::string_view value) {
+void SqliteInsert::bind(std::string_view value) {
   const std::string text = plain_text(value);
   if (sqlite3_bind_text64(statement_, next_++, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8) !=
       SQLITE_OK) {
@@ -83,7 +85,7 @@ void SqliteInsert::bind_text(std::string_view value) {
 
 void SqliteInsert::run() {
   // A row with fewer values would keep values of the previous row.
-  assert(next_ == columns_ + 1);
+  assert(static_cast<std::size_t>(next_) == columns_.size() + 1);
   next_ = 1;
   if (sqlite3_step(statement_) != SQLITE_DONE) database_.fail();
   sqlite3_reset(statement_);

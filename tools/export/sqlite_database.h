@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -61,33 +62,23 @@ class SqliteInsert {
   void bind(T value) {
     // SQLite's integers are signed: a larger value is stored exactly, as text.
     if constexpr (std::same_as<T, std::uint64_t>) {
-      if (value > INT64_MAX) return bind_text(std::to_string(value));
+      if (value > INT64_MAX) return bind(std::to_string(value));
     }
     bind_integer(static_cast<std::int64_t>(value));
   }
   /// SQLite stores NaN as NULL.
   void bind(double value);
-  void bind(std::string_view value) { bind_text(value); }
-  void bind(const std::string& value) { bind_text(value); }
-  void bind(const char* value) { bind_text(value); }
+  void bind(std::string_view value);
   void bind(std::nullopt_t);
-  template <typename T>
-  void bind(const std::optional<T>& value) {
-    if (value) {
-      bind(*value);
-    } else {
-      bind(std::nullopt);
-    }
-  }
   void run();
+  [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
 
  private:
   void bind_integer(std::int64_t value);
-  void bind_text(std::string_view value);
 
   SqliteDatabase& database_;
   sqlite3_stmt* statement_ = nullptr;
-  int columns_ = 0;
+  std::vector<std::string> columns_;
   int next_ = 1;
 };
 

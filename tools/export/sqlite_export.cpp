@@ -5,6 +5,7 @@
 
 #include "tools/export/export_format.h"
 #include "tools/export/process_file_name.h"
+#include "tools/export/record_rows.h"
 #include "tools/export/sqlite_database.h"
 #include "tools/export/sqlite_rows.h"
 #include "tools/export/sqlite_schema.h"
@@ -17,10 +18,9 @@ void write_database(const TraceOutline& trace, const std::filesystem::path& file
   database.execute(kSqliteNsightTables);
   database.execute(kSqliteOwnTables);
   {
-    LineReader reader;
     SqliteRows rows(trace, database);
-    rows.add_outline();
-    (void)read_trace(trace.files, reader, rows);
+    rows.add_facts();
+    write_rows(trace, rows);
   }
   database.execute(kSqliteIndexes);
   database.commit();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -9,9 +11,11 @@
 #include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tests/unit/base/text_parts.h"
 #include "tools/export/chrome_rows.h"
-#include "tools/export/csv_table.h"
+#include "tools/export/csv_tables.h"
 #include "tools/export/nvtx_payload.h"
 #include "tools/export/prometheus_text.h"
+#include "tools/export/sqlite_database.h"
+#include "tools/export/sqlite_schema.h"
 
 using namespace rangefinder;
 using rangefinder::test::content;
@@ -124,13 +128,40 @@ TEST_CASE("a CSV cell is valid UTF-8 without NUL") {
 
 TEST_CASE("NaN, infinities and missing values are empty cells") {
   const TemporaryFolder folder;
-  constexpr std::string_view kColumns[] = {"a", "b", "c", "d"};
-  CsvTable table(folder.path() / "t.csv", Overwrite::no, kColumns);
-  table.time(kNoTime).real(std::nan("")).nonzero(0).real(std::numeric_limits<double>::infinity()).end_row();
-  table.time(-5).real(0.5).nonzero(3).number(true).end_row();
-  table.commit();
+  CsvTables tables(folder.path(), Overwrite::no);
+  const auto row = [&tables](double value) {
+    const RowCell cells[] = {{}, {}, std::uint64_t{3}, "-a", NameCell{"b,"}, value};
+    tables.row(RowTable::metrics, cells);
+  };
+  row(std::nan(""));
+  row(std::numeric_limits<double>::infinity());
+  row(0.5);
+  tables.row(RowTable::contexts, {});  // not in CSV
+  (void)tables.commit();
 
-  CHECK(content(folder.path() / "t.csv") == "a,b,c,d\r\n,,,\r\n-5,0.5,3,true\r\n");
+  CHECK(content(folder.path() / "metrics.csv") ==
+        "trace,correlation,counter_range,metric_set,metric,value\r\n"
+        "0,,3,\"-a\",\"b,\",\r\n0,,3,\"-a\",\"b,\",\r\n0,,3,\"-a\",\"b,\",0.5\r\n");
+}
+
+TEST_CASE("every column of a table of the sqlite export has a value, and every value a column") {
+  const TemporaryFolder folder;
+  SqliteDatabase database(folder.path() / "out.sqlite");
+  database.execute(kSqliteNsightTables);
+  database.execute(kSqliteOwnTables);
+  std::map<std::string, std::set<std::string>, std::less<>> named;
+  for (const RowTableShape& shape : row_tables()) {
+    CHECK(&shape == &row_tables()[static_cast<std::size_t>(shape.id)]);
+    CHECK(shape.columns.size() <= kMaxRowCells);
+    if (shape.sqlite.empty()) continue;
+    for (const RowColumn& column : shape.columns) named[std::string(shape.sqlite)].insert(column.sqlite);
+  }
+  for (auto& [table, columns] : named) {
+    INFO(table);
+    columns.erase("");
+    const SqliteInsert insert(database, table);
+    CHECK(columns == std::set<std::string>(insert.columns().begin(), insert.columns().end()));
+  }
 }
 
 TEST_CASE("samples with equal labels are added up, and seconds keep every nanosecond") {
