@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "tools/export/time_span.h"
+
 namespace rangefinder {
 namespace {
 
@@ -53,10 +55,7 @@ void ChromeEvents::begin(char phase, std::string_view category, std::string_view
 
 void ChromeEvents::time(TimeNs at_ns) {
   out_ += ",\"ts\":";
-  // Unsigned: the difference of two signed 64-bit times may overflow.
-  append_micros(out_, at_ns <= origin_ns_
-                          ? 0
-                          : static_cast<std::uint64_t>(at_ns) - static_cast<std::uint64_t>(origin_ns_));
+  append_micros(out_, span_ns(origin_ns_, at_ns));
 }
 
 void ChromeEvents::slice(ChromeRow row, std::string_view category, std::string_view name, TimeNs start_ns,
@@ -64,9 +63,7 @@ void ChromeEvents::slice(ChromeRow row, std::string_view category, std::string_v
   begin('X', category, name, row);
   time(start_ns);
   out_ += ",\"dur\":";
-  append_micros(out_, end_ns <= start_ns
-                          ? 0
-                          : static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(start_ns));
+  append_micros(out_, span_ns(start_ns, end_ns));
 }
 
 void ChromeEvents::moment(char phase, ChromeRow row, std::string_view category, std::string_view name,

@@ -65,7 +65,6 @@ class ChromeEvents {
     out_ += '}';
     file_.drain();
   }
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
  private:
   void begin(char phase, std::string_view category, std::string_view name, ChromeRow row);

@@ -10,10 +10,6 @@
 namespace rangefinder {
 namespace {
 
-bool is_timed(const GpuWork& work) {
-  return work.start_ns != kNoTime && work.end_ns != kNoTime;
-}
-
 /// libkineto's spelling of a memory kind: "device_static" becomes "Device Static".
 std::string memory_words(MemoryKind kind) {
   std::string out(to_text(kind));

@@ -2,11 +2,12 @@
 #include "tools/export/chrome_host.h"
 
 #include "schema/key_names.h"
+#include "tools/export/time_span.h"
 
 namespace rangefinder {
 
 bool ChromeHost::begin_call(const HostWork& host, std::string_view api) {
-  if (host.start_ns == kNoTime || host.end_ns == kNoTime) return false;
+  if (!is_timed(host)) return false;
   context_.events.slice(context_.host_row(host.thread), "cuda_driver", context_.names.api(api), host.start_ns,
                         host.end_ns);
   return true;
@@ -42,7 +43,7 @@ void ChromeHost::add(const ExactRecord& exact) {
 
 void ChromeHost::counter_range(const ExactRecord& exact) {
   const HostWork& host = exact.launch.host;
-  if (host.start_ns == kNoTime || host.end_ns == kNoTime) return;
+  if (!is_timed(host)) return;
   const RowKey key{context_.process.host_pid, RowKind::counter_range, host.thread, exact.gpu, 0};
   const ChromeRow row = context_.rows.lane(key, 0, host.start_ns, host.end_ns, [&] {
     return context_.trace.thread_name(host.thread) + " counter ranges, GPU " + std::to_string(exact.gpu);
@@ -117,7 +118,7 @@ void ChromeHost::add(const CaptureRecord& capture) {
 }
 
 void ChromeHost::add(const OverheadRecord& overhead) {
-  if (overhead.start_ns == kNoTime || overhead.end_ns == kNoTime) return;
+  if (!is_timed(overhead)) return;
   const RowKey key{context_.process.host_pid, RowKind::overhead, 0, 0, 0};
   const ChromeRow row = context_.rows.lane(key, 0, overhead.start_ns, overhead.end_ns,
                                            [] { return std::string("overhead of CUDA and CUPTI"); });

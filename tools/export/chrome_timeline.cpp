@@ -39,54 +39,40 @@ const std::string& ChromeNames::api(std::string_view api) {
   return it != apis_.end() ? it->second : apis_.emplace(api, json_string(api)).first->second;
 }
 
-struct ChromeTimeline::Parts {
-  explicit Parts(ChromeContext& context) : gpu(context), host(context), nvtx(context), samples(context) {}
+namespace {
 
-  template <typename Other>
-  void add(const Other&) {}
-  void add(const KernelRecord& record) { gpu.add(record); }
-  void add(const MemcpyRecord& record) { gpu.add(record); }
-  void add(const MemsetRecord& record) { gpu.add(record); }
-  void add(const GraphRecord& record) { gpu.add(record); }
-  void add(const LaunchRecord& record) { host.add(record); }
-  void add(const ExactRecord& record) {
-    host.add(record);
-    gpu.add(record);
+class ChromeTimeline final : public TraceVisitor {
+ public:
+  explicit ChromeTimeline(ChromeContext& context)
+      : host_(context), gpu_(context), nvtx_(context), samples_(context) {}
+
+  void line(const Line& line, const LinePlace&) override {
+    std::visit([this](const auto& record) { add(record, host_, gpu_, nvtx_, samples_); }, line);
   }
-  void add(const SyncRecord& record) { host.add(record); }
-  void add(const AllocRecord& record) { host.add(record); }
-  void add(const EventRecord& record) { host.add(record); }
-  void add(const CaptureRecord& record) { host.add(record); }
-  void add(const OverheadRecord& record) { host.add(record); }
-  void add(const RangeRecord& record) { nvtx.add(record); }
-  void add(const MarkRecord& record) { nvtx.add(record); }
-  void add(const SamplingRecord& record) { samples.add(record); }
-  void add(const SamplesRecord& record) { samples.add(record); }
+  void broken(std::string_view, const LinePlace&) override {}  // read_outline() has already reported it
+  /// Writes the events held back. Call it once, after the last line.
+  void finish() {
+    gpu_.finish();
+    samples_.finish();
+  }
 
-  ChromeGpu gpu;
-  ChromeHost host;
-  ChromeNvtx nvtx;
-  ChromeSamples samples;
+ private:
+  /// Adds the record to the parts that take its kind.
+  template <typename Record, typename... Parts>
+  static void add(const Record& record, Parts&... parts) {
+    const auto add_to = [&record](auto& part) {
+      if constexpr (requires { part.add(record); }) part.add(record);
+    };
+    (add_to(parts), ...);
+  }
+
+  ChromeHost host_;
+  ChromeGpu gpu_;
+  ChromeNvtx nvtx_;
+  ChromeSamples samples_;
 };
 
-ChromeTimeline::ChromeTimeline(const TraceOutline& trace, const ChromeProcess& process,
-                               const ChromeOptions& options, ChromeEvents& events, ChromeRows& rows)
-    : context_{trace, process, options, events, rows, ChromeNames(trace)},
-      parts_(std::make_unique<Parts>(context_)) {}
-
-ChromeTimeline::~ChromeTimeline() = default;
-
-void ChromeTimeline::line(const Line& line, const LinePlace&) {
-  std::visit([this](const auto& record) { parts_->add(record); }, line);
-}
-
-// read_outline() has already reported the damage.
-void ChromeTimeline::broken(std::string_view, const LinePlace&) {}
-
-void ChromeTimeline::finish() {
-  parts_->gpu.finish();
-  parts_->samples.finish();
-}
+}  // namespace
 
 void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process, const ChromeOptions& options,
                         ChromeEvents& events, ChromeRows& rows, std::uint32_t sort_index) {
@@ -101,7 +87,8 @@ void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process,
                  sort_index++);
   }
   LineReader reader;
-  ChromeTimeline timeline(trace, process, options, events, rows);
+  ChromeContext context{trace, process, options, events, rows, ChromeNames(trace)};
+  ChromeTimeline timeline(context);
   (void)read_trace(trace.files, reader, timeline);
   timeline.finish();
 }

@@ -2,17 +2,16 @@
 //
 // A trace as events of the Chrome format, for the perfetto and kineto exports.
 //
-//   lines ─▶ ChromeTimeline ─┬─▶ ChromeGpu      kernels, copies, memsets, their bytes, their modules
-//                            ├─▶ ChromeHost     launches and other calls, flows to the GPU, overhead
-//                            ├─▶ ChromeNvtx     ranges and marks
-//                            └─▶ ChromeSamples  DRAM and L2 bandwidth as counters
+//   lines ─▶ write_chrome_trace() ─┬─▶ ChromeGpu      kernels, copies, memsets, their bytes, their modules
+//                                  ├─▶ ChromeHost     launches and other calls, flows to the GPU, overhead
+//                                  ├─▶ ChromeNvtx     ranges and marks
+//                                  └─▶ ChromeSamples  DRAM and L2 bandwidth as counters
 //
 // Categories, names and arguments follow PyTorch's libkineto where it has them. Events are in the order of
 // the trace's lines; readers sort by time.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -74,25 +73,8 @@ struct ChromeContext {
   }
 };
 
-/// Writes one trace. Several traces of one file share `events` and `rows`.
-class ChromeTimeline final : public TraceVisitor {
- public:
-  ChromeTimeline(const TraceOutline& trace, const ChromeProcess& process, const ChromeOptions& options,
-                 ChromeEvents& events, ChromeRows& rows);
-  ~ChromeTimeline() override;
-
-  void line(const Line& line, const LinePlace& place) override;
-  void broken(std::string_view error, const LinePlace& place) override;
-  /// Writes the events held back. Call it once, after the last line.
-  void finish();
-
- private:
-  struct Parts;
-  ChromeContext context_;
-  std::unique_ptr<Parts> parts_;
-};
-
-/// Writes the names of the processes, then all lines of the trace.
+/// Writes the names of the processes, then all lines of the trace. Several traces of one file share `events`
+/// and `rows`.
 void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process, const ChromeOptions& options,
                         ChromeEvents& events, ChromeRows& rows, std::uint32_t sort_index);
 

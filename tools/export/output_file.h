@@ -38,7 +38,6 @@ class TemporaryTarget {
   TemporaryTarget& operator=(const TemporaryTarget&) = delete;
 
   [[nodiscard]] const std::filesystem::path& temporary() const noexcept { return temporary_; }
-  [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
   /// Renames it to the target. Close the file first, so that write errors are known.
   void commit();
 

@@ -152,9 +152,8 @@ class RecordRows final : public TraceVisitor {
 };
 
 void RecordRows::push(const TimeSpan& span) {
-  const bool known = span.start_ns != kNoTime && span.end_ns != kNoTime;
   push_all(time_cell(span.start_ns), time_cell(span.end_ns),
-           cell_if(known, span_ns(span.start_ns, span.end_ns)));
+           cell_if(is_timed(span), span_ns(span.start_ns, span.end_ns)));
 }
 
 void RecordRows::push(const GpuWork& work) {

@@ -5,6 +5,7 @@
 
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_names.h"
+#include "tools/export/time_span.h"
 
 namespace rangefinder {
 namespace {
@@ -56,7 +57,7 @@ class OutlineVisitor final : public TraceVisitor {
   void take(const MemsetRecord& memset) { take_work(memset.work); }
   void take(const GraphRecord& graph) { take_work(graph.work); }
   void take_work(const GpuWork& work) {
-    if (work.start_ns == kNoTime || work.end_ns == kNoTime) {
+    if (!is_timed(work)) {
       ++out_.untimed;
       return;
     }

@@ -30,7 +30,7 @@ class WorkVisitor final : public TraceVisitor {
     WorkSum& sum = out_.work[{work.gpu, work.path, kind, name}];
     sum.count += count;
     sum.bytes += bytes;
-    if (work.start_ns != kNoTime && work.end_ns != kNoTime) sum.ns += span_ns(work.start_ns, work.end_ns);
+    if (is_timed(work)) sum.ns += span_ns(work.start_ns, work.end_ns);
   }
 
   void add(const ExactRecord& exact) {
