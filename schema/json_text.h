@@ -21,6 +21,8 @@
 #include <string>
 #include <string_view>
 
+#include "schema/key.h"
+
 namespace rangefinder {
 
 /// Appends `text` as a JSON string, quotes included. A byte that is not part of a valid
@@ -47,6 +49,11 @@ class JsonKey {
   consteval JsonKey(const char (&literal)[N])  // NOLINT: literals convert on purpose
       : text_(literal, N - 1) {
     static_assert(N >= 2 && N - 1 <= kMaxLength);
+  }
+  template <Literal kLiteral>
+  constexpr JsonKey(Key<kLiteral> key)  // NOLINT: the same
+      : text_(key) {
+    static_assert(Key<kLiteral>::kText.size() <= kMaxLength);
   }
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 

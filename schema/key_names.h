@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 #include "schema/record.h"
 
@@ -34,7 +33,7 @@ inline constexpr std::array<std::string_view, 7> kPayloadTypeNames{"",    "u64",
 template <typename Enum, std::size_t N>
 [[nodiscard]] constexpr std::string_view name_in(const std::array<std::string_view, N>& names,
                                                  Enum value) noexcept {
-  const auto i = static_cast<std::size_t>(static_cast<std::underlying_type_t<Enum>>(value));
+  const auto i = static_cast<std::size_t>(value);
   return names[i < N ? i : 0];
 }
 

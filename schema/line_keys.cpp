@@ -117,36 +117,36 @@ void LineKeys::read_time(std::string_view key, simdjson::dom::element element, T
 
 std::size_t LineKeys::position(std::string_view key, const std::string_view* names, std::size_t count) const {
   std::string_view text;
-  need(key, text);
+  required(key, text);
   for (std::size_t i = 0; i < count; ++i) {
     if (!text.empty() && names[i] == text) return i;
   }
   fail({"key \"", key, "\" has the unknown value \"", text, "\""});
 }
 
-void LineKeys::need_big(std::string_view key, std::int64_t& value) const {
+void LineKeys::big_number(std::string_view key, std::int64_t& value) const {
   std::string_view text;
   if (must_find(key).get(text) || !parse_whole(text, value)) refuse(key, "an integer written as a string");
 }
 
-void LineKeys::need_handle(std::string_view key, std::uint64_t& value) const {
+void LineKeys::handle(std::string_view key, std::uint64_t& value) const {
   std::string_view text;
   if (must_find(key).get(text) || !text.starts_with("0x") || !parse_whole(text.substr(2), value, 16)) {
     refuse(key, "a string like \"0x7f00\"");
   }
 }
 
-void LineKeys::take_handle(std::string_view key, std::uint64_t& value) const {
-  if (!find(key).error()) need_handle(key, value);
+void LineKeys::nonzero_handle(std::string_view key, std::uint64_t& value) const {
+  if (!find(key).error()) handle(key, value);
 }
 
-void LineKeys::need_kept(std::string_view key, std::string_view& value) const {
+void LineKeys::text(std::string_view key, std::string_view& value) const {
   std::string_view text;
-  need(key, text);
+  required(key, text);
   value = pool_.keep(text);
 }
 
-LineKeys LineKeys::need_object(std::string_view key) const {
+LineKeys LineKeys::object_at(std::string_view key) const {
   simdjson::dom::object object;
   if (must_find(key).get(object)) refuse(key, "an object");
   std::string owner = owner_;

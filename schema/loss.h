@@ -60,6 +60,9 @@ inline constexpr std::array kLossCauses{
 #undef X
 };
 
+/// In the order of kLossCauses.
+using LossByCause = std::array<std::uint64_t, kLossCauses.size()>;
+
 /// Counters by cause. Any thread.
 class LossLedger {
  public:
@@ -72,9 +75,8 @@ class LossLedger {
   void set(Loss cause, std::uint64_t n) noexcept {
     counts_[static_cast<std::size_t>(cause)].store(n, std::memory_order_relaxed);
   }
-  /// All causes in the order of kLossCauses.
-  [[nodiscard]] std::array<std::uint64_t, kLossCauses.size()> snapshot() const noexcept {
-    std::array<std::uint64_t, kLossCauses.size()> out{};
+  [[nodiscard]] LossByCause snapshot() const noexcept {
+    LossByCause out{};
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = counts_[i].load(std::memory_order_relaxed);
     return out;
   }

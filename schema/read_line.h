@@ -14,7 +14,7 @@
 #include <string_view>
 #include <variant>
 
-#include "schema/record.h"
+#include "schema/kinds.h"
 
 namespace rangefinder {
 
@@ -23,12 +23,9 @@ struct UnknownLine {
   std::string kind;
 };
 
-using Line = std::variant<UnknownLine, Header, GpuRecord, ContextRecord, StreamRecord, ThreadRecord,
-                          DomainRecord, CategoryRecord, NameRecord, PathRecord, KernelNameRecord,
-                          LaunchConfigRecord, KernelRecord, MemcpyRecord, MemsetRecord, GraphRecord,
-                          LaunchRecord, ExactRecord, SamplesRecord, SamplingRecord, MonitorRecord, SyncRecord,
-                          AllocRecord, EventRecord, CaptureRecord, OverheadRecord, RangeRecord, MarkRecord,
-                          PayloadSchemaRecord, MetricSetRecord, ClockRecord, FlushRecord, EndRecord>;
+#define X(Record, ...) , Record
+using Line = std::variant<UnknownLine RANGEFINDER_KINDS(X)>;
+#undef X
 
 /// Not thread-safe: use one for each thread. Views inside a Line live as long as the reader.
 class LineReader {

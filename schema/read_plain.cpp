@@ -5,21 +5,79 @@
 #include <cstring>
 #include <limits>
 
+#include "schema/fields.h"
+
 namespace rangefinder {
 namespace {
 
-/// Scans a line from left to right. Text that does not match leaves the position unchanged and returns false.
-class Cursor {
+/// Scans a line from left to right; fields.h describes its functions. What does not match moves it to the
+/// end, where nothing else matches.
+class Scanner {
  public:
-  explicit Cursor(std::string_view text) noexcept : at_(text.data()), end_(text.data() + text.size()) {}
+  static constexpr bool kReads = true;
 
+  Scanner(std::string_view text, TextPool& pool) noexcept
+      : at_(text.data()), end_(text.data() + text.size()), pool_(pool) {}
+
+  /// Text that does not match leaves the position unchanged.
   template <std::size_t N>
   [[nodiscard]] bool take(const char (&literal)[N]) noexcept {
-    constexpr std::size_t kLength = N - 1;
-    if (static_cast<std::size_t>(end_ - at_) < kLength || std::memcmp(at_, literal, kLength) != 0)
-      return false;
-    at_ += kLength;
+    return take(literal, N - 1);
+  }
+  [[nodiscard]] bool take(std::string_view text) noexcept { return take(text.data(), text.size()); }
+  /// End of the object and of the line.
+  [[nodiscard]] bool ends() noexcept {
+    return take("}") && (at_ == end_ || (*at_ == '\n' && at_ + 1 == end_));
+  }
+
+  template <typename Key, std::integral T>
+  void required(Key key, T& value) noexcept {
+    if (!take_key(key) || !take_integer(value)) fail();
+  }
+  template <typename Key, std::integral T>
+  void optional(Key key, T& value) noexcept {
+    if (take_key(key) && !take_integer(value)) fail();
+  }
+  template <typename Key>
+  void optional(Key key, bool& value) noexcept {
+    if (take_key(key) && !(value = take("true"))) fail();
+  }
+  template <typename Key>
+  void time(Key key, TimeNs& ns) noexcept {
+    required(key, ns);
+  }
+  template <typename Key>
+  void time_or_null(Key key, TimeNs& ns) noexcept {
+    required(key, ns);
+  }
+  template <typename Key>
+  void text(Key key, std::string_view& value) {
+    std::string_view text;
+    if (take_key(key) && take_text(text)) {
+      value = pool_.keep(text);
+    } else {
+      fail();
+    }
+  }
+  template <typename Key, typename... Others>
+  [[nodiscard]] bool present(bool, Key, Others...) const noexcept {
+    return begins(Key::kMember.data(), Key::kMember.size());
+  }
+
+ private:
+  void fail() noexcept { at_ = end_; }
+
+  [[nodiscard]] bool begins(const char* text, std::size_t length) const noexcept {
+    return static_cast<std::size_t>(end_ - at_) >= length && std::memcmp(at_, text, length) == 0;
+  }
+  [[nodiscard]] bool take(const char* text, std::size_t length) noexcept {
+    if (!begins(text, length)) return false;
+    at_ += length;
     return true;
+  }
+  template <typename Key>
+  [[nodiscard]] bool take_key(Key) noexcept {
+    return take(Key::kMember.data(), Key::kMember.size());
   }
 
   /// A JSON integer: digits without a leading zero, one '-' if T is signed. At most 18 digits, so that
@@ -46,17 +104,6 @@ class Cursor {
     return true;
   }
 
-  /// `key` is as in ",\"start\":".
-  template <std::size_t N, std::integral T>
-  [[nodiscard]] bool need(const char (&key)[N], T& value) noexcept {
-    return take(key) && take_integer(value);
-  }
-  /// The same; without the key `value` stays unchanged.
-  template <std::size_t N, std::integral T>
-  [[nodiscard]] bool maybe(const char (&key)[N], T& value) noexcept {
-    return !take(key) || take_integer(value);
-  }
-
   /// A text in quotes: ASCII without escapes.
   [[nodiscard]] bool take_text(std::string_view& text) noexcept {
     if (at_ == end_ || *at_ != '"') return false;
@@ -68,66 +115,30 @@ class Cursor {
     return true;
   }
 
-  /// End of the object and of the line.
-  [[nodiscard]] bool ends() noexcept {
-    return take("}") && (at_ == end_ || (*at_ == '\n' && at_ + 1 == end_));
-  }
-
- private:
   static constexpr std::ptrdiff_t kMaxDigits = 18;
   static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
   const char* at_;
   const char* end_;
+  TextPool& pool_;
 };
 
-bool read_kernel(Cursor& at, KernelRecord& record) {
-  GpuWork& work = record.work;
-  if (!at.need(",\"start\":", work.start_ns) || !at.need(",\"end\":", work.end_ns)) return false;
-  if (!at.need(",\"gpu\":", work.gpu) || !at.need(",\"ctx\":", work.context)) return false;
-  if (!at.need(",\"stream\":", work.stream) || !at.need(",\"corr\":", work.correlation)) return false;
-  if (!at.maybe(",\"path\":", work.path) || !at.maybe(",\"range\":", work.range)) return false;
-  if (!at.maybe(",\"graph\":", work.graph)) return false;
-  if (at.take(",\"node\":")) {
-    std::uint64_t number = 0;
-    if (!at.take_integer(number)) return false;
-    work.graph_node = node_id(work.graph, number);
-  }
-  work.captured = at.take(",\"captured\":true");
-  return at.need(",\"name\":", record.name) && at.need(",\"config\":", record.config) && at.ends();
-}
+/// Left to the parser: what follows is not the end.
+void fields(Scanner&, NvtxExtras&) {}
 
-bool read_host(Cursor& at, HostWork& host) {
-  return at.need(",\"start\":", host.start_ns) && at.need(",\"end\":", host.end_ns) &&
-         at.need(",\"thread\":", host.thread) && at.maybe(",\"path\":", host.path) &&
-         at.maybe(",\"range\":", host.range);
-}
-
-bool read_launch(Cursor& at, LaunchRecord& record, TextPool& pool) {
-  std::string_view api;
-  if (!read_host(at, record.host) || !at.take(",\"api\":") || !at.take_text(api)) return false;
-  if (!at.need(",\"corr\":", record.correlation) || !at.maybe(",\"ctx\":", record.context)) return false;
-  if (!at.maybe(",\"result\":", record.result) || !at.ends()) return false;
-  record.api = pool.keep(api);
-  return true;
-}
-
-/// A closed push/pop range without extras.
-bool read_range(Cursor& at, RangeRecord& record) {
-  return at.need(",\"start\":", record.start_ns) && at.need(",\"end\":", record.end_ns) &&
-         at.need(",\"id\":", record.id) && at.need(",\"thread\":", record.thread) &&
-         at.maybe(",\"domain\":", record.domain) && at.need(",\"path\":", record.path) && at.ends();
+template <typename Record>
+bool scan(Scanner at, Line& line) {
+  if (!at.take(kKind<Record>.name) || !at.take("\"")) return false;
+  fields(at, line.emplace<Record>());
+  return at.ends();
 }
 
 }  // namespace
 
 bool read_plain(std::string_view text, TextPool& pool, Line& line) {
-  Cursor at(text);
-  if (!at.take("{\"t\":\"")) return false;
-  if (at.take("kernel\"")) return read_kernel(at, line.emplace<KernelRecord>());
-  if (at.take("launch\"")) return read_launch(at, line.emplace<LaunchRecord>(), pool);
-  if (at.take("range\"")) return read_range(at, line.emplace<RangeRecord>());
-  return false;
+  Scanner at(text, pool);
+  return at.take(R"({"t":")") &&
+         (scan<KernelRecord>(at, line) || scan<LaunchRecord>(at, line) || scan<RangeRecord>(at, line));
 }
 
 }  // namespace rangefinder

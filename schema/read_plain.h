@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads the three kinds that make up nearly all of a long trace without a JSON parser. Accepts only lines in
-// exactly the form that write_line.cpp writes.
+// exactly the form that write_line() writes.
 //
 //   {"t":"kernel","start":…,…}  ─▶ read_plain() ─▶ KernelRecord, LaunchRecord, RangeRecord
 //                                      └─ false: any other kind, order of keys, escape, space, number

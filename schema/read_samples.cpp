@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `samples` and `sampling` lines. Mirrors write_samples.cpp.
+// The samples of a `samples` line. Mirrors write_samples.cpp.
 #include <array>
 #include <charconv>
 
-#include "schema/read_records.h"
+#include "schema/line_keys.h"
 
 namespace rangefinder {
 namespace {
@@ -64,8 +64,7 @@ void read_column(const LineKeys& keys, std::string_view name, std::uint64_t samp
 
 }  // namespace
 
-void read_record(const LineKeys& keys, SamplesRecord& record) {
-  keys.need("gpu", record.gpu);
+void sample_fields(const LineKeys& keys, SamplesRecord& record) {
   record.runs = read_runs(keys);
   std::uint64_t samples = 0;
   for (const SampleRun& run : record.runs) samples += run.count;
@@ -73,18 +72,10 @@ void read_record(const LineKeys& keys, SamplesRecord& record) {
   for (std::size_t i = 0; i < kSampleColumns; ++i) {
     read_column(keys, kSampleColumnNames[i], samples, record.columns[i]);
   }
-  keys.take("idle_samples", record.idle_samples);
+  keys.optional("idle_samples", record.idle_samples);
   if (record.idle_samples == 0) return;
-  const LineKeys idle = keys.need_object("idle");
-  for (std::size_t i = 0; i < kSampleColumns; ++i) idle.take(kSampleColumnNames[i], record.idle_units[i]);
-}
-
-void read_record(const LineKeys& keys, SamplingRecord& record) {
-  keys.need_time("at", record.at_ns);
-  keys.need("gpu", record.gpu);
-  keys.need("interval", record.interval_ns);
-  keys.need("columns", record.columns);
-  keys.need("reason", record.reason);
+  const LineKeys idle = keys.object_at("idle");
+  for (std::size_t i = 0; i < kSampleColumns; ++i) idle.optional(kSampleColumnNames[i], record.idle_units[i]);
 }
 
 }  // namespace rangefinder

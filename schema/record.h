@@ -4,9 +4,8 @@
 //
 //   profiler/ fills them  ──▶  write_line.h  ──▶  trace-00000.ndjson  ──▶  read_line.h  ──▶  tools/
 //
-// write_line.* and read_line.* mirror each other over these structs: every field must be
-// here, in both of them, in trace.schema.json and in README.md. No code and no
-// dependency: any file may include this header.
+// Every field must be here, in fields.h, in trace.schema.json and in README.md. No code and no dependency:
+// any file may include this header.
 //
 // A std::string_view is borrowed: from static storage in the application, from the
 // LineReader in the tools.
@@ -262,7 +261,7 @@ struct MarkRecord {
 struct FlushRecord {
   TimeNs at_ns = 0;
   std::uint64_t records = 0;  ///< event lines written so far, this and earlier segments
-  std::array<std::uint64_t, kLossCauses.size()> loss{};
+  LossByCause loss{};
 };
 
 /// Last line of a trace that was not cut off.
@@ -273,7 +272,7 @@ struct EndRecord {
   std::vector<std::pair<std::string, std::uint64_t>> records;
   std::array<LaunchBalance, 4> balance{};  ///< by WorkKind
   CopyTruth truth;
-  std::array<std::uint64_t, kLossCauses.size()> loss{};
+  LossByCause loss{};
   OwnCost own_cost;
 };
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `samples` and `sampling` lines. A busy GPU gives fifty thousand samples a second, so one
+// The samples of a `samples` line. A busy GPU gives fifty thousand samples a second, so one
 // line holds several hundred of them, column by column. A column of zeros is omitted.
 #include <algorithm>
 #include <array>
 #include <span>
 
-#include "schema/event_line.h"
-#include "schema/write_line.h"
+#include "schema/line_writer.h"
 
 namespace rangefinder {
 namespace {
@@ -72,19 +71,14 @@ void append_column(std::string& out, std::span<const std::uint32_t> values) {
 void append_idle(std::string& out, const std::array<std::uint64_t, kSampleColumns>& units) {
   JsonObject idle(out);
   for (std::size_t i = 0; i < kSampleColumns; ++i) {
-    if (units[i] == 0) continue;
-    char buffer[24];
-    idle.open_named(kSampleColumnNames[i])
-        .append(buffer, static_cast<std::size_t>(put(buffer, units[i]) - buffer));
+    if (units[i] != 0) append_json_number(idle.open_named(kSampleColumnNames[i]), units[i]);
   }
   idle.close();
 }
 
 }  // namespace
 
-void write_line(std::string& out, const SamplesRecord& record) {
-  EventLine line(out, "samples");
-  line.number("gpu", record.gpu);
+void sample_fields(LineWriter& line, const SamplesRecord& record) {
   append_runs(line.open("runs"), record.runs);
   for (std::size_t i = 0; i < kSampleColumns; ++i) {
     const std::vector<std::uint32_t>& column = record.columns[i];
@@ -96,17 +90,6 @@ void write_line(std::string& out, const SamplesRecord& record) {
     line.number("idle_samples", record.idle_samples);
     append_idle(line.open("idle"), record.idle_units);
   }
-  line.end();
-}
-
-void write_line(std::string& out, const SamplingRecord& record) {
-  EventLine line(out, "sampling");
-  line.number("at", record.at_ns);
-  line.number("gpu", record.gpu);
-  line.number("interval", record.interval_ns);
-  line.texts("columns", record.columns);
-  line.text("reason", record.reason);
-  line.end();
 }
 
 }  // namespace rangefinder
