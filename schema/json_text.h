@@ -51,9 +51,9 @@ class JsonKey {
     static_assert(N >= 2 && N - 1 <= kMaxLength);
   }
   template <Literal kLiteral>
-  constexpr JsonKey(Key<kLiteral> key)  // NOLINT: the same
+  constexpr JsonKey(LineKey<kLiteral> key)  // NOLINT: the same
       : text_(key) {
-    static_assert(Key<kLiteral>::kText.size() <= kMaxLength);
+    static_assert(LineKey<kLiteral>::kText.size() <= kMaxLength);
   }
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 

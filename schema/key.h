@@ -2,8 +2,8 @@
 //
 // A key of a line as a type, so that its text and length are known at compile time.
 //
-//   "start"_key          Key<"start">
-//   Key<"start">::kMember     ,"start":
+//   "start"_key                   LineKey<"start">
+//   LineKey<"start">::kMember     ,"start":
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Literal {
 };
 
 template <Literal kLiteral>
-struct Key {
+struct LineKey {
   static constexpr std::string_view kText = kLiteral.view();
   /// As written behind another key, with comma and colon.
   static constexpr auto kMember = [] {
@@ -38,7 +38,7 @@ struct Key {
 };
 
 template <Literal kLiteral>
-consteval Key<kLiteral> operator""_key() {
+consteval LineKey<kLiteral> operator""_key() {
   return {};
 }
 

@@ -135,7 +135,8 @@ bool scan(Scanner at, Line& line) {
 
 }  // namespace
 
-bool read_plain(std::string_view text, TextPool& pool, Line& line) {
+// Flattened: the length of each key has to be known where it is compared.
+[[gnu::flatten]] bool read_plain(std::string_view text, TextPool& pool, Line& line) {
   Scanner at(text, pool);
   return at.take(R"({"t":")") &&
          (scan<KernelRecord>(at, line) || scan<LaunchRecord>(at, line) || scan<RangeRecord>(at, line));
