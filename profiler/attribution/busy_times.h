@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time in which a GPU was busy, for each of many keys: the length of the union of each key's intervals, which
-// arrive nearly in order (time_order.h).
+// GPU busy time for each of many keys: the length of the union of its intervals, which arrive nearly in order
+// (time_order.h).
 #pragma once
 
 #include <cstddef>

@@ -187,7 +187,9 @@ TotalsBuilder::Busy TotalsBuilder::busy() const {
 }
 
 std::uint64_t TotalsBuilder::gpu_busy_ns() const {
-  return busy().all.length();
+  IntervalUnion all = busy_.all;
+  order_.each_held([&all](const BusyWork& work) { all.add(work.at_ns, work.end_ns); });
+  return all.length();
 }
 
 void TotalsBuilder::add(const MemcpyRecord& copy) {

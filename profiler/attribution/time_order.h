@@ -45,7 +45,6 @@ class TimeOrder {
   template <typename Emit>
   void each_held(Emit&& emit) {
     sort();
-    sorted_ = held_.size();
     for (const Held& held : held_) emit(static_cast<const Item&>(items_[held.place]));
   }
 
@@ -59,6 +58,7 @@ class TimeOrder {
   /// Merges the items added since the last call into those already sorted.
   void sort() {
     const auto middle = held_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    sorted_ = held_.size();
     if (!std::is_sorted(middle, held_.end(), earlier)) std::stable_sort(middle, held_.end(), earlier);
     if (middle == held_.begin() || middle == held_.end()) return;
     const auto first = std::upper_bound(held_.begin(), middle, *middle, earlier);

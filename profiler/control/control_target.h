@@ -3,8 +3,8 @@
 // What control can do to a process: open and close windows, and read its status. Session
 // implements it; tests of the socket and of its commands use a fake without CUPTI.
 //
-//   idle ── begin_window ──▶ recording ── close_window ──▶ closing ── finish_window, often ──▶ settling ──▶
-//   idle
+//   idle ── begin_window ──▶ recording ── close_window ──▶ closing ── finish_window ──▶ idle
+//                                                                                └────▶ settling ──▶ idle
 //    │ ▲
 //    └─┴── give_up_cupti, reclaim_cupti
 //
@@ -30,9 +30,8 @@ enum class SessionState : std::uint8_t { idle, recording, closing, settling, end
 }
 [[nodiscard]] constexpr const char* state_text(SessionState state) noexcept {
   if (is_complete(state)) return "idle";
-  return state == SessionState::recording ? "recording"
-         : state == SessionState::closing ? "closing"
-                                          : "ended";
+  if (state == SessionState::recording) return "recording";
+  return state == SessionState::closing ? "closing" : "ended";
 }
 
 /// begin_window() returns this while the previous window is closing. A later call can succeed.

@@ -29,7 +29,7 @@ constexpr std::uint32_t kRecordPatienceMs = 5000;
 /// A window requested while cuInit runs waits this long for cuInit, and then for a context.
 constexpr std::chrono::milliseconds kDriverPatience{10'000}, kContextPatience{1000};
 
-/// A window's end tries this often to switch all callbacks off.
+/// Maximum number of tries, at a window's end, to switch all callbacks off, and the time between two.
 constexpr int kMaxDisablingTries = 5;
 constexpr std::chrono::milliseconds kDisablingInterval{5};
 

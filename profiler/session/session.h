@@ -7,15 +7,15 @@
 //   control thread, a range, cuProfilerStart ─▶ begin_window … close_window
 //   exit ─▶ stop(): counters, last records, end line           (before the driver's handlers)
 //
-// Each window has its own trace and its own drain thread (window.h). Who changes the state, or calls CUPTI,
-// holds `changing_`. Nobody waits for it but stop(), with a deadline: the driver shuts down once stop()
-// returns. stop() may set `ended` at any time, so every other change is from a state that it still has
-// (move()).
+// Each window has its own trace and its own drain thread (window.h). A thread holds the mutex `changing_`
+// while it changes the state or calls CUPTI. Only stop() waits for the mutex, at most 0.9 s, because the
+// driver shuts down after stop() returns. All other functions return if it is locked. stop() sets `ended`
+// without the mutex, so every other change of the state is a compare-and-exchange (move()).
 //
 // Owned by injection/entry.cpp and leaked on purpose: CUPTI may call while static destructors run.
 //
 // Memory of a window, at most: activity buffers 64 MiB, join table 12 MiB, 80 rings of 0.6 MiB, and 16 rings
-// of 4 MiB for busy threads, 5 MiB to put work in order; 193 MiB together. Names and paths come on top,
+// of 4 MiB for busy threads, 6 MiB to sort work by start; 194 MiB together. Names and paths come on top,
 // bounded too (name_table.h, path_table.h, naming_log.h).
 #pragma once
 

@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
+OUTSIDE = None
 
 
 def played(replay, recording, out):
@@ -62,13 +63,16 @@ def union_ns(intervals):
 
 
 def busy_by_path(lines):
-    """{path as text: sorted busy times of the paths with this text}, parents include their children."""
-    paths, work = {}, collections.defaultdict(list)
+    """{path as text: sorted busy times of the paths with this text}, parents include their children; OUTSIDE: of work
+    outside any range."""
+    paths, work, outside = {}, collections.defaultdict(list), []
     for line in map(json.loads, lines):
         if line["t"] == "path":
             paths[line["id"]] = line
         elif line["t"] in ("kernel", "graph") and "end" in line:
             at = line.get("path", 0)
+            if not at:
+                outside.append((line["start"], line["end"]))
             while at:
                 work[at].append((line["start"], line["end"]))
                 at = paths[at]["parent"]
@@ -79,19 +83,20 @@ def busy_by_path(lines):
             names.insert(0, paths[at]["name"].replace("\\", "\\\\").replace("/", "\\/"))
             at = paths[at]["parent"]
         found["/".join(names)].append(union_ns(intervals))
+    found[OUTSIDE].append(union_ns(outside))
     return {text: sorted(values) for text, values in found.items()}
 
 
 def check_busy(summary, lines):
     """gpu_busy_ns of every module is the length of the union of its work, in whatever order the records came."""
     found = collections.defaultdict(list)
-    for row in summary["modules"]:
+    for row in [*summary["modules"], summary["outside"]]:
         if row.get("gpu_busy_ns"):
-            found[row["path"]].append(row["gpu_busy_ns"])
-    expected = {text: values for text, values in busy_by_path(lines).items() if any(values)}
-    for text, values in expected.items():
-        if sorted(found[text]) != values:
-            sys.exit(f"summary.json: {text!r} was busy for {found[text]} ns, the union of its work is {values}")
+            found[row.get("path", OUTSIDE)].append(row["gpu_busy_ns"])
+    expected = {text: [ns for ns in values if ns] for text, values in busy_by_path(lines).items() if any(values)}
+    for text in found.keys() | expected.keys():
+        if sorted(found[text]) != expected.get(text, []):
+            sys.exit(f"summary.json: {text!r} was busy for {found[text]} ns, the union of its work is {expected.get(text)}")
 
 
 def check_summary(out, lines):
