@@ -44,6 +44,17 @@ class Sections(CommandLine):
         self.assertRegex(line, f"with {summed_ms:.3g} ms of kernels")
         self.assertNotIn("Kernels overlap", exact)
 
+    def test_work_without_kernels_does_not_overlap(self):
+        for words in (["copy_storm"], ["rtdetr_sampled", "--window", "0s:1ns"]):
+            self.assertNotIn("Kernels overlap", self.call("report", recorded(words[0]), *words[1:]).stdout)
+
+    def test_no_level_of_modules_is_wrong_use(self):
+        for option in ("--depth", "--top"):
+            done = self.call("report", recorded("copy_storm"), option, "0")
+            self.check_code(done, 2)
+            self.assertRegex(done.stderr, f"{option}: must be at least 1")
+        self.check_code(self.call("report", recorded("copy_storm"), "--depth", "x"), 2)
+
     def test_one_kernel_is_shown_in_full(self):
         done = self.call("report", recorded("rtdetr_rotated"), "--section", "kernel", "--kernel", "attention")
         self.check_code(done, 0)

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <utility>
 
@@ -29,7 +30,14 @@ CommandLineOption& CommandLineOption::expected(int min, int max) {
 }
 
 CommandLineOption& CommandLineOption::positive() {
-  option_->check(CLI::PositiveNumber);
+  // Not CLI::PositiveNumber: its message names the largest double. Texts that are no number fail later.
+  option_->check(CLI::Validator(
+      [](std::string& text) {
+        double number = 1;
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+        return read.ec == std::errc{} && number < 1 ? "must be at least 1" : std::string();
+      },
+      "POSITIVE"));
   return *this;
 }
 

@@ -266,7 +266,8 @@ void add_report(CommandLine& line, Action& action) {
   verb.option("--top", options->view.top, "Show the N heaviest rows").positive();
   verb.option("--sort", options->view.sort,
               "Sort by this column: a key of --json; modules: gpu, self, dram, …");
-  verb.option("--depth", options->view.depth, "Deepest level of modules to show").positive();
+  verb.option("--depth", options->view.depth, "Deepest level of modules to show: 1 (the outermost) or more")
+      .positive();
   verb.flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
   verb.flag("--each", options->each, "With several traces: show each one before the merged report");
   verb.flag("--wide", options->wide, "Show all columns, whatever the line length");

@@ -40,6 +40,7 @@ std::string overlap_line(const TraceTotals& trace) {
   constexpr double kMaxBusyShare = 0.95;
   const std::uint64_t summed_ns = all_gpu_ns(trace);
   const std::uint64_t busy_ns = trace.totals.gpu_busy_ns();
+  if (summed_ns == 0) return {};  // no kernels: nothing, or only copies
   if (static_cast<double>(busy_ns) > kMaxBusyShare * static_cast<double>(summed_ns)) return {};
   return "Kernels overlap: " + std::string(trace.gpus.size() > 1 ? "GPUs were" : "the GPU was") +
          " busy for " + duration_text(busy_ns) + ", with " + duration_text(summed_ns) +
