@@ -166,6 +166,12 @@ test("iterations are those of the trace, and one opens in the timeline", async (
   assert.equal(shown.length, module.calls);
   assert.equal(sumOf(shown, "gpu_ns"), module.gpu_ns);
   assert.equal(sumOf(shown, "kernels"), module.kernels);
+  const section = traces.report(made.trace, "--section", "iterations").iterations;
+  for (const key of ["gpu_ns", "gpu_busy_ns"])
+    assert.deepEqual(
+      shown.map((row) => row[key]),
+      section.map((row) => as(row, key)),
+    );
 
   await page.locator(".body .row").nth(2).dblclick();
 

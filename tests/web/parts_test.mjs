@@ -27,7 +27,7 @@ async function load(file) {
   return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
 }
 
-const { durationText, bytesText, errorText, axisText } = await load("data/numbers.ts");
+const { durationText, bytesText, errorText, axisText, plainNumber } = await load("data/numbers.ts");
 const { Spans } = await load("data/spans.ts");
 const { RateSeries, StepSeries } = await load("data/series.ts");
 const { fitOf, rateOf } = await load("views/scatter_points.ts");
@@ -45,6 +45,14 @@ test("numbers read as on the command line", () => {
   assert.equal(errorText(0.994), "0.99 %");
   assert.equal(errorText(2.14), "2.1 %");
   assert.equal(errorText(1200), ">999 %");
+});
+
+test("a number without a unit has two significant digits at least", () => {
+  assert.equal(plainNumber(0.76), "0.76");
+  assert.equal(plainNumber(0.0125), "0.013");
+  assert.equal(plainNumber(3.0833), "3.08");
+  assert.equal(plainNumber(4812), "4,812");
+  assert.equal(plainNumber(0), "0");
 });
 
 test("a tick of the axis has the digits that the step needs", () => {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analysis/tables/cells.h"
+
 namespace rangefinder {
 
 IterationRows::IterationRows(Iterations iterations, std::size_t limit) : iterations_(std::move(iterations)) {
@@ -21,29 +23,29 @@ IterationRow* IterationRows::at(std::size_t index) {
   return &rows_[index];
 }
 
-void IterationRows::add_span(IterationRow& row, const GpuWork& work) {
-  if (work.start_ns == kNoTime) return;
-  row.gpu_start_ns = row.gpu_start_ns == kNoTime ? work.start_ns : std::min(row.gpu_start_ns, work.start_ns);
-  row.gpu_end_ns = std::max(row.gpu_end_ns, work.end_ns);
+IterationRow* IterationRows::add_work(const GpuWork& work) {
+  const std::size_t index = iterations_.of(work);
+  IterationRow* const row = at(index);
+  if (row == nullptr || !is_timed(work)) return row;
+  row->gpu_start_ns =
+      row->gpu_start_ns == kNoTime ? work.start_ns : std::min(row->gpu_start_ns, work.start_ns);
+  row->gpu_end_ns = std::max(row->gpu_end_ns, work.end_ns);
+  busy_.add(static_cast<std::uint32_t>(index), work.start_ns, work.end_ns);
+  return row;
 }
 
 void IterationRows::add(const KernelRecord& kernel) {
-  const std::size_t index = iterations_.of(kernel.work);
-  IterationRow* const row = at(index);
+  IterationRow* const row = add_work(kernel.work);
   if (row == nullptr) return;
   ++row->kernels;
-  add_span(*row, kernel.work);
-  if (kernel.work.start_ns == kNoTime || kernel.work.end_ns < kernel.work.start_ns) return;
-  row->gpu_ns += static_cast<std::uint64_t>(kernel.work.end_ns - kernel.work.start_ns);
-  busy_.add(static_cast<std::uint32_t>(index), kernel.work.start_ns, kernel.work.end_ns);
+  if (is_timed(kernel.work)) row->gpu_ns += duration_ns(kernel.work.start_ns, kernel.work.end_ns);
 }
 
 void IterationRows::add(const MemcpyRecord& copy) {
-  IterationRow* const row = at(iterations_.of(copy.work));
+  IterationRow* const row = add_work(copy.work);
   if (row == nullptr) return;
   row->copies += copy.count;
   row->copy_bytes += copy.bytes;
-  add_span(*row, copy.work);
 }
 
 void IterationRows::add(const LaunchRecord& launch) {

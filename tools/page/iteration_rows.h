@@ -17,7 +17,7 @@ namespace rangefinder {
 
 struct IterationRow {
   TimeNs start_ns = 0, host_ns = 0;
-  TimeNs gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;  ///< of kernels and copies; kNoTime: none
+  TimeNs gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;  ///< of all GPU work; kNoTime: none
   std::uint64_t kernels = 0, copies = 0, launches = 0, syncs = 0;
   std::uint64_t gpu_ns = 0;   ///< sum over kernels
   std::uint64_t sync_ns = 0;  ///< time for which the host waited
@@ -32,18 +32,21 @@ class IterationRows {
 
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
+  void add(const MemsetRecord& memset) { static_cast<void>(add_work(memset.work)); }
+  void add(const GraphRecord& graph) { static_cast<void>(add_work(graph.work)); }
   void add(const LaunchRecord& launch);
   void add(const ExactRecord& exact);
   void add(const SyncRecord& sync);
 
   [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
   [[nodiscard]] const std::vector<IterationRow>& rows() const noexcept { return rows_; }
-  /// Time with at least one kernel, for each row.
+  /// Time with GPU work, as in `report --section iterations`, for each row.
   [[nodiscard]] std::vector<std::uint64_t> busy_ns() const { return busy_.lengths(rows_.size()); }
 
  private:
   [[nodiscard]] IterationRow* at(std::size_t index);
-  static void add_span(IterationRow& row, const GpuWork& work);
+  /// Adds the work to span and busy time of its row; nullptr: no row.
+  [[nodiscard]] IterationRow* add_work(const GpuWork& work);
 
   Iterations iterations_;
   std::vector<IterationRow> rows_;

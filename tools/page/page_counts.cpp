@@ -58,6 +58,16 @@ void PageCounts::take(const MemcpyRecord& copy) {
   iterations.add(copy);
 }
 
+void PageCounts::take(const MemsetRecord& memset) {
+  see(memset.work);
+  iterations.add(memset);
+}
+
+void PageCounts::take(const GraphRecord& graph) {
+  see(graph.work);
+  iterations.add(graph);
+}
+
 void PageCounts::take(const SyncRecord& sync) {
   iterations.add(sync);
   if (sync.host.end_ns < sync.host.start_ns) return;

@@ -84,8 +84,8 @@ class PageCounts final : public Section {
   void take(const Other&) {}
   void take(const KernelRecord& kernel);
   void take(const MemcpyRecord& copy);
-  void take(const MemsetRecord& memset) { see(memset.work); }
-  void take(const GraphRecord& graph) { see(graph.work); }
+  void take(const MemsetRecord& memset);
+  void take(const GraphRecord& graph);
   void take(const LaunchRecord& launch) { iterations.add(launch); }
   void take(const ExactRecord& exact) { iterations.add(exact); }
   void take(const SyncRecord& sync);

@@ -7,6 +7,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/sections/section_run.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/page/page.h"
 #include "tools/page/page_tables.h"
@@ -22,9 +23,7 @@ struct Made {
   Json tables, timeline;
 };
 
-Made made(const test::TraceOnDisk& on_disk, const PageLimits& limits = {}) {
-  on_disk.write();
-  const TraceFolder files = find_traces(on_disk.folder.path()).at(0);
+Made made_of(const TraceFolder& files, const PageLimits& limits) {
   PageCounts counts(find_iterations(files, ""), limits);
   const TraceTotals trace = load_trace(files, nullptr, &counts);
   const RowValues values = load_row_values(trace);
@@ -35,6 +34,11 @@ Made made(const test::TraceOnDisk& on_disk, const PageLimits& limits = {}) {
   read_timeline(timeline, trace);
   out.timeline = page_timeline(timeline, counts, indices);
   return out;
+}
+
+Made made(const test::TraceOnDisk& on_disk, const PageLimits& limits = {}) {
+  on_disk.write();
+  return made_of(find_traces(on_disk.folder.path()).at(0), limits);
 }
 
 /// A trace of `n` kernels of 1 us, each in its own range, one every 10 us.
@@ -68,6 +72,27 @@ TEST_CASE("a module's row in the page is the row of report --json, with its name
   CHECK(modules[1]["path"] == "model/layer\\/0");
   CHECK(modules[1]["parent"] == 0);
   CHECK(modules[0]["parent"] == -1);
+}
+
+TEST_CASE("the page's iterations are busy for as long as those of report --section iterations") {
+  for (const char* const name : {"rtdetr_exact", "rtdetr_sampled", "hf_rtdetr_sampled", "case_starved_pinned",
+                                 "graph_replay", "copy_storm", "managed_memory"}) {
+    INFO(name);
+    const Json columns = made_of(open_trace_folder(test::recorded(name)), {}).tables["iterations"]["columns"];
+    const test::SectionRun section("iterations", test::recorded(name));
+    const Table& table = section.table("iterations");
+    REQUIRE_FALSE(table.rows.empty());
+    REQUIRE(columns["start_ns"].size() == table.rows.size());
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      for (const char* const key : {"start_ns", "host_ns", "gpu_ns", "gpu_busy_ns", "kernels", "launches"}) {
+        INFO(key << " of iteration " << i);
+        CHECK(columns[key][i].dump() == section.text("iterations", i, key));
+      }
+      if (columns["gpu_start_ns"][i].is_null()) continue;
+      const auto span = columns["gpu_end_ns"][i].get<TimeNs>() - columns["gpu_start_ns"][i].get<TimeNs>();
+      CHECK(columns["gpu_busy_ns"][i].get<TimeNs>() <= span);
+    }
+  }
 }
 
 TEST_CASE("the GPU span of a range covers the work launched inside it and its children") {

@@ -40,6 +40,12 @@ export function errorText(percent: number): string {
   return `${percent.toFixed(percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0)} %`;
 }
 
+/** A number without a unit: whole, or with two significant digits at least. */
+export function plainNumber(value: number): string {
+  if (Number.isInteger(value)) return countText(value);
+  return Math.abs(value) < 1 ? value.toPrecision(2) : threeDigits(value);
+}
+
 export function unitText(value: number, unit: Unit): string {
   switch (unit) {
     case "ns":

@@ -5,7 +5,7 @@
 // The page knows no rule. It shows evidence of any shape, and turns module paths and kernel names in it into
 // links.
 import type { JSX } from "preact";
-import { bytesText, countText, durationText, percentText, rateText, threeDigits } from "../data/numbers";
+import { bytesText, durationText, percentText, plainNumber, rateText } from "../data/numbers";
 import type { Finding } from "../data/rows";
 import { kernelKey, type Trace } from "../data/trace";
 import { update } from "../state";
@@ -17,7 +17,7 @@ function numberText(key: string, value: number): string {
   if (key.endsWith("bytes_per_s")) return rateText(value);
   if (key.endsWith("_bytes") || key === "bytes") return bytesText(value);
   if (key.endsWith("_share")) return percentText(value);
-  return Number.isInteger(value) ? countText(value) : threeDigits(value);
+  return plainNumber(value);
 }
 
 /** The module that `where` names. A `*` stands for a number; if several match, the first. */

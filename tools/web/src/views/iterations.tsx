@@ -40,9 +40,9 @@ const kColumns: TableColumn<Row>[] = [
   { ...column("index", "Iteration", "count"), width: 90 },
   column("start_ns", "Start", "ns", "On the host, since the start of the trace"),
   column("host_ns", "Host", "ns", "From start to end of the range on the host"),
-  column("gpu_span_ns", "GPU span", "ns", "From the first start to the last end of its kernels and copies"),
+  column("gpu_span_ns", "GPU span", "ns", "From the first start to the last end of its GPU work"),
   column("gpu_ns", "GPU time", "ns", "Sum of the durations of its kernels"),
-  column("gpu_busy_ns", "GPU busy", "ns"),
+  column("gpu_busy_ns", "GPU busy", "ns", "Time in which at least one kernel, copy or memset ran"),
   column("kernels", "Kernels", "count"),
   column("launches", "Launches", "count"),
   column("copies", "Copies", "count"),
@@ -72,7 +72,7 @@ function optionsOf(theme: Theme, select: (index: number) => void): PlotOptions {
       { label: "iteration", value: (_, value) => (value === null ? "–" : countText(value)) },
       line("host", theme.names[3]!),
       line("GPU span", theme.names[1]!),
-      line("GPU time", theme.accent),
+      line("GPU busy", theme.accent),
     ],
     cursor: { drag: { x: true, y: false } },
     hooks: {
@@ -89,7 +89,7 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
     () =>
       [
         rows.map((row) => row.index),
-        ...["host_ns", "gpu_span_ns", "gpu_ns"].map((key) => rows.map((row) => row[key] ?? null)),
+        ...["host_ns", "gpu_span_ns", "gpu_busy_ns"].map((key) => rows.map((row) => row[key] ?? null)),
       ] as uPlot.AlignedData,
     [rows],
   );

@@ -2,7 +2,7 @@
 //
 // All values of one kernel: times, bytes, histogram of durations, launch configurations, modules.
 import type { JSX } from "preact";
-import { bytesText, countText, durationText } from "../data/numbers";
+import { bytesText, countText, durationText, percentText, plainNumber } from "../data/numbers";
 import type { KernelRow } from "../data/rows";
 import { kernelKey, type Trace } from "../data/trace";
 import { update } from "../state";
@@ -66,6 +66,9 @@ function Durations({ row }: { row: KernelRow }): JSX.Element | null {
     </>
   );
 }
+
+const valueText = (key: string, value: unknown): string =>
+  typeof value !== "number" ? String(value) : key === "occupancy" ? percentText(value) : plainNumber(value);
 
 const sizeText = (size: readonly number[]): string => size.join("×");
 
@@ -193,10 +196,7 @@ export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: Ke
           ["mangled", (row.mangled ?? "").slice(0, 4000)],
           ...Object.entries(row)
             .filter(([key]) => !kShown.has(key))
-            .map(
-              ([key, value]) =>
-                [key.replaceAll("_", " "), typeof value === "number" ? countText(value) : String(value)] as Fact,
-            ),
+            .map(([key, value]) => [key.replaceAll("_", " "), valueText(key, value)] as Fact),
         ]}
       />
     </aside>

@@ -3,7 +3,16 @@
 // All values of one module, with links to the other views.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { bytesText, countText, durationText, errorText, percentText, rateText, threeDigits } from "../data/numbers";
+import {
+  bytesText,
+  countText,
+  durationText,
+  errorText,
+  percentText,
+  plainNumber,
+  rateText,
+  threeDigits,
+} from "../data/numbers";
 import { dramBytes, kernelKey, shortName, type Trace } from "../data/trace";
 import type { ModuleRow, Values } from "../data/rows";
 import { Facts, type Fact } from "../ui/facts";
@@ -47,11 +56,7 @@ function otherValues(row: Values): Fact[] {
     .filter(([key]) => !kShown.has(key))
     .map(([key, value]) => [
       key.replaceAll("_", " "),
-      typeof value === "number"
-        ? Number.isInteger(value)
-          ? countText(value)
-          : threeDigits(value)
-        : JSON.stringify(value).replaceAll('"', ""),
+      typeof value === "number" ? plainNumber(value) : JSON.stringify(value).replaceAll('"', ""),
     ]);
 }
 
