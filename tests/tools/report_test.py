@@ -55,6 +55,13 @@ class Sections(CommandLine):
             self.assertRegex(done.stderr, f"{option}: must be at least 1")
         self.check_code(self.call("report", recorded("copy_storm"), "--depth", "x"), 2)
 
+    def test_unattributed_bytes_have_that_name_everywhere(self):
+        trace = recorded("rtdetr_sampled")
+        self.assertRegex(self.call("report", trace, "--top", "1").stdout, r"(?m)^\(unattributed\) ")
+        self.check_code(self.call("export", trace, "--to", "speedscope", "--out", "out.json"), 0)
+        frames = {frame["name"] for frame in json.loads((self.folder / "out.json").read_text())["shared"]["frames"]}
+        self.assertIn("(unattributed)", frames)
+
     def test_one_kernel_is_shown_in_full(self):
         done = self.call("report", recorded("rtdetr_rotated"), "--section", "kernel", "--kernel", "attention")
         self.check_code(done, 0)

@@ -128,7 +128,7 @@ class TraceProfiles {
       if (bytes != 0) dram.weights[stack(path.path)] += bytes;
       if (path.exclusive[2].bytes != 0) l2.weights[stack(path.path)] += path.exclusive[2].bytes;
     }
-    const Stack unattributed{frames_.add("unattributed", "(bytes of nobody)")};
+    const Stack unattributed{frames_.add("unattributed", "(unattributed)")};
     const auto& left = totals.samples.unattributed;
     if (left[0] + left[1] != 0) dram.weights[unattributed] += left[0] + left[1];
     if (left[2] != 0) l2.weights[unattributed] += left[2];

@@ -134,8 +134,7 @@ void add_unattributed(Table& table, const RowValues& values) {
                     : column.key == "l2_bytes"         ? Cell(l2)
                                                        : Cell());
   }
-  // The value is part of the CSV format; the text after it is for people.
-  cells.front() = Cell(CellValue(std::string("(bytes of nobody)")), "(unattributed)");
+  cells.front() = Cell("(unattributed)");
   table.add(std::move(cells));
 }
 
