@@ -34,7 +34,8 @@ namespace rangefinder {
 inline constexpr const char* kTraceSchema = "rangefinder.trace";
 inline constexpr const char* kSummarySchema = "rangefinder.summary";
 /// MAJOR.MINOR: readers refuse a newer MAJOR and ignore additions of a newer MINOR.
-inline constexpr const char* kSchemaVersion = "1.0";
+inline constexpr const char* kSchemaVersion = "1.0";   ///< of a trace
+inline constexpr const char* kSummaryVersion = "1.1";  ///< of summary.json
 inline constexpr int kSchemaMajor = 1;
 
 /// Where GPU work ran and where it was launched. Part of every GPU record.

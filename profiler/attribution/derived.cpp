@@ -6,6 +6,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "profiler/base/number_text.h"
+
 namespace rangefinder {
 namespace {
 
@@ -13,7 +15,8 @@ constexpr std::string_view kTensor = "sm__ops_path_tensor_";
 constexpr std::string_view kL2Share = "lts__t_bytes.sum.pct_of_peak_sustained_elapsed";
 constexpr double kStandardErrors = 2;  // error of an estimate, for 95 %
 constexpr double kUnseen = 0.01;  // share of an estimate's unmeasured part that no measured launch revealed
-constexpr double kSmallShare = 0.01;  // share of operations without a known peak that is ignored
+constexpr double kMarkedCarryOver = 0.10;  // share of DRAM read plus written
+constexpr double kSmallShare = 0.01;       // share of operations without a known peak that is ignored
 
 // Thread instructions of a pipe. Two operations each; packed half instructions process two values.
 struct Pipe {
@@ -131,11 +134,11 @@ double estimate_error(const PathTotals& row, double bytes, double variance) noex
 }
 
 // Bytes that L2 may have carried over the path's boundaries, into it and out of it (schema/README.md).
-double carried_bytes(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& peaks) {
+std::uint64_t carried_bytes(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& peaks) {
   const std::uint64_t borders =
       row.calls == 0 ? bytes.measured_launches : std::min(row.calls, bytes.measured_launches);
-  return std::min(static_cast<double>(borders) * static_cast<double>(peaks.l2_bytes),
-                  static_cast<double>(bytes.write));
+  // Not multiplied: the product may exceed 64 bits.
+  return borders > bytes.write / peaks.l2_bytes ? bytes.write : borders * peaks.l2_bytes;
 }
 
 // Time in which the kernels' bytes moved. Kernel records are most precise, if each of these kernels has one
@@ -153,8 +156,22 @@ double exact_rate_ns(const PathTotals& row) noexcept {
 }  // namespace
 
 std::optional<double> RowBytes::error_pct() const noexcept {
-  if (dram() == 0 || !read_error || !write_error) return std::nullopt;
+  if (source != Source::sampled || dram() == 0 || !read_error || !write_error) return std::nullopt;
   return 100 * (*read_error + *write_error) / static_cast<double>(dram());
+}
+
+bool RowBytes::comparable_with(std::uint64_t declared) const noexcept {
+  return !carry_over || *carry_over <= declared;
+}
+
+bool marks_carry_over(std::optional<std::uint64_t> carry_over, std::uint64_t dram) noexcept {
+  return carry_over && static_cast<double>(*carry_over) > kMarkedCarryOver * static_cast<double>(dram);
+}
+
+BoundedText bounded_text(std::uint64_t bytes, std::optional<double> bound, const char* reason) {
+  if (!bound || bytes == 0) return {bytes_text(bytes), ""};
+  if (*bound > static_cast<double>(bytes)) return {kNoNumber, reason};
+  return {bytes_text(bytes), error_text(100 * *bound / static_cast<double>(bytes))};
 }
 
 GpuPeaks common_peaks(const std::vector<GpuRecord>& gpus) {
@@ -185,20 +202,16 @@ RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks) {
   out.rate_l2 = static_cast<double>(counters.timed_l2_bytes);
   out.rate_ns = exact_rate_ns(row);
   out.counter_ns = static_cast<double>(counters.timed_ns);
-  out.read_error = out.l2_error = 0;
   if (row.has_estimate) {
     out.estimated = true;
     out.read = rounded(row.estimate.read);
     out.write = rounded(row.estimate.write);
     out.l2 = rounded(row.estimate.l2);
     out.read_error = estimate_error(row, row.estimate.read, row.estimate.read_variance);
+    out.write_error = estimate_error(row, row.estimate.write, row.estimate.write_variance);
     out.l2_error = estimate_error(row, row.estimate.l2, row.estimate.l2_variance);
   }
-  if (peaks.l2_bytes != 0) {
-    const double spread =
-        row.has_estimate ? estimate_error(row, row.estimate.write, row.estimate.write_variance) : 0;
-    out.write_error = carried_bytes(row, out, peaks) + spread;
-  }
+  if (peaks.l2_bytes != 0) out.carry_over = carried_bytes(row, out, peaks);
   return out;
 }
 

@@ -26,8 +26,11 @@ struct RowBytes {
   enum class Source : std::uint8_t { none, exact, sampled };
   Source source = Source::none;
   std::uint64_t read = 0, write = 0, l2 = 0;  ///< DRAM read, DRAM written, L2
-  /// Error bounds in bytes; absent: unknown.
+  /// Error bounds in bytes, of sampled and of estimated bytes; absent: none, or unknown.
   std::optional<double> read_error, write_error, l2_error;
+  /// exact: upper bound of the bytes that earlier work left dirty in L2 and that were written back here, and
+  /// of those that this work left there. Absent: the size of L2 is unknown.
+  std::optional<std::uint64_t> carry_over;
   std::uint64_t measured_launches = 0;  ///< exact: launches that the values are from, or estimated from
   std::uint64_t missing_launches = 0;   ///< exact: launches of the row without bytes
   bool estimated = false;               ///< extrapolated from measured launches, or time, to all
@@ -44,9 +47,34 @@ struct RowBytes {
   [[nodiscard]] bool partial() const noexcept { return missing_launches != 0 && !estimated; }
   /// The bytes are a lower bound: time is missing and not estimated.
   [[nodiscard]] bool partly_sampled() const noexcept { return has_gaps() && !estimated; }
-  /// Error of DRAM read plus written; absent if that is 0 or the errors are unknown.
+  /// Sampled: error of DRAM read plus written, in percent; absent if that is 0 or the errors are unknown.
   [[nodiscard]] std::optional<double> error_pct() const noexcept;
+  /// False: carry-over alone may be more than `declared` bytes, so that measured / declared says nothing.
+  [[nodiscard]] bool comparable_with(std::uint64_t declared) const noexcept;
 };
+
+/// Carry-over is more than 10 % of `dram` (read plus written): tables mark the value.
+[[nodiscard]] bool marks_carry_over(std::optional<std::uint64_t> carry_over, std::uint64_t dram) noexcept;
+inline constexpr const char* kCarryOverMark = "†";
+/// Explains the mark below a table.
+inline constexpr const char* kCarryOverRemark =
+    "†: L2 writes back late: over 10 % of this traffic may be of earlier work, or follow later "
+    "(carry-over).\n";
+
+/// How a table shows a value with an error bound.
+struct BoundedText {
+  std::string value;  ///< "12.3 MB", or "–" if the bound is above 100 % of the value
+  std::string error;  ///< "2.1 %", or the reason why there is no number; empty: the bound is unknown
+};
+/// Reason: the samples that overlap the work are too few.
+inline constexpr const char* kTooShort = "too short";
+inline constexpr const char* kNoNumber = "–";
+inline constexpr const char* kNoNumberRemark =
+    "–: the error bound is above 100 % of the value. too short: too few samples overlap that work.\n";
+/// Decides for every table whether a value is shown. `bound`: of `bytes`, in bytes. An estimate of 0 is
+/// shown.
+[[nodiscard]] BoundedText bounded_text(std::uint64_t bytes, std::optional<double> bound,
+                                       const char* reason = kTooShort);
 
 /// Peaks of a trace's GPUs if all agree; else 0 and empty, because a share would be meaningless.
 struct GpuPeaks {
@@ -56,7 +84,7 @@ struct GpuPeaks {
 };
 [[nodiscard]] GpuPeaks common_peaks(const std::vector<GpuRecord>& gpus);
 
-/// Bytes of exact mode. For the error see schema/README.md, "bytes_error_pct".
+/// Bytes of exact mode. For carry-over see schema/README.md, "carry_over_bytes".
 [[nodiscard]] RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks);
 
 /// Bytes of sampled mode. `work_ns`: summed durations of the row's kernels and copies; `overlap_ns`: the part

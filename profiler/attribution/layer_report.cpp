@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "profiler/attribution/derived.h"
 #include "profiler/base/number_text.h"
 #include "profiler/base/text_table.h"
 
@@ -31,9 +32,28 @@ std::vector<const LayerRow*> heaviest(const LayerSummary& summary, std::size_t m
   return rows;
 }
 
+using OptionalBytes = std::optional<std::uint64_t>;
+
+BoundedText bounded(const OptionalBytes& bytes, const std::optional<double>& error_pct) {
+  if (!bytes) return {};
+  const auto bound_of = [&bytes](double percent) { return percent / 100 * static_cast<double>(*bytes); };
+  return bounded_text(*bytes, error_pct ? std::optional(bound_of(*error_pct)) : std::nullopt);
+}
+
+BoundedText dram(const LayerRow& row) {
+  if (!row.dram_read_bytes || !row.bytes_error_pct) return {};
+  return bounded(*row.dram_read_bytes + row.dram_write_bytes.value_or(0), row.bytes_error_pct);
+}
+
 /// With "+" if only part was measured.
-std::string cell(const LayerRow& row, const std::optional<std::uint64_t>& bytes) {
-  return bytes ? bytes_text(*bytes) + (row.partial ? "+" : "") : std::string();
+std::string cell(const LayerRow& row, const OptionalBytes& bytes, const std::optional<double>& error_pct) {
+  const std::string text = bounded(bytes, error_pct).value;
+  return text.empty() || text == kNoNumber ? text : text + (row.partial ? "+" : "");
+}
+
+bool has_carry_over_mark(const LayerRow& row) {
+  return marks_carry_over(row.carry_over_bytes,
+                          row.dram_read_bytes.value_or(0) + row.dram_write_bytes.value_or(0));
 }
 
 /// A column that is shown if any row has a cell.
@@ -44,16 +64,21 @@ struct ByteColumn {
 };
 
 constexpr std::array kByteColumns{
-    ByteColumn{"DRAM read", kAlwaysShown, [](const LayerRow& row) { return cell(row, row.dram_read_bytes); }},
+    ByteColumn{"DRAM read", kAlwaysShown,
+               [](const LayerRow& row) { return cell(row, row.dram_read_bytes, row.read_error_pct); }},
     ByteColumn{"DRAM write", kAlwaysShown,
-               [](const LayerRow& row) { return cell(row, row.dram_write_bytes); }},
-    ByteColumn{
-        "DRAM ±", 5,
-        [](const LayerRow& row) { return row.bytes_error_pct ? error_text(*row.bytes_error_pct) : ""; }},
-    ByteColumn{
-        "of peak", 4,
-        [](const LayerRow& row) { return row.dram_peak_share ? percent_text(*row.dram_peak_share) : ""; }},
-    ByteColumn{"L2", 3, [](const LayerRow& row) { return cell(row, row.l2_bytes); }},
+               [](const LayerRow& row) {
+                 return cell(row, row.dram_write_bytes, row.write_error_pct) +
+                        (has_carry_over_mark(row) ? kCarryOverMark : "");
+               }},
+    ByteColumn{"DRAM ±", 5, [](const LayerRow& row) { return dram(row).error; }},
+    ByteColumn{"of peak", 4,
+               [](const LayerRow& row) {
+                 if (!row.dram_peak_share) return std::string();
+                 return dram(row).value == kNoNumber ? std::string(kNoNumber)
+                                                     : percent_text(*row.dram_peak_share);
+               }},
+    ByteColumn{"L2", 3, [](const LayerRow& row) { return cell(row, row.l2_bytes, row.l2_error_pct); }},
     ByteColumn{"limiter", 2, [](const LayerRow& row) { return printable(row.limiter); }},
 };
 
@@ -72,8 +97,9 @@ std::string samples_remark(const LayerSummary::Samples& samples) {
 
 struct Table {
   std::string text;
-  bool bytes = false;    ///< at least one row has counter bytes
-  bool partial = false;  ///< at least one row is partial
+  bool bytes = false;                          ///< at least one row has counter bytes
+  bool partial = false;                        ///< at least one row is partial
+  bool carry_over = false, no_number = false;  ///< at least one row has such a mark
 };
 
 Table render_table(const LayerSummary& summary, const LayerReportStyle& style) {
@@ -82,6 +108,8 @@ Table render_table(const LayerSummary& summary, const LayerReportStyle& style) {
   for (const LayerRow* const row : rows) {
     out.bytes |= row->dram_read_bytes.has_value();
     out.partial |= row->partial;
+    out.carry_over |= has_carry_over_mark(*row);
+    for (const ByteColumn& column : kByteColumns) out.no_number |= column.cell(*row) == kNoNumber;
   }
   std::vector<ByteColumn> columns;
   for (const ByteColumn& column : kByteColumns) {
@@ -119,6 +147,8 @@ Table render_table(const LayerSummary& summary, const LayerReportStyle& style) {
 std::string remarks(const LayerSummary& summary, const Table& table) {
   std::string out;
   if (table.partial) out += "+: a lower bound; part of that path's work was not measured.\n";
+  if (table.carry_over) out += kCarryOverRemark;
+  if (table.no_number) out += kNoNumberRemark;
   if (summary.samples) out += samples_remark(*summary.samples);
   out += truth_line(summary.truth);
   if (!summary.counters_reason.empty()) {

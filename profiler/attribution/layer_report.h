@@ -31,8 +31,10 @@ struct LayerRow {
   std::uint64_t depth = 0;  ///< 1: outermost
   std::optional<std::uint64_t> calls;
   std::uint64_t kernels = 0, gpu_ns = 0;
-  std::optional<std::uint64_t> dram_read_bytes, dram_write_bytes, l2_bytes;
-  std::optional<double> bytes_error_pct, dram_peak_share;
+  std::optional<std::uint64_t> dram_read_bytes, dram_write_bytes, l2_bytes, carry_over_bytes;
+  /// Of sampled bytes: read plus written, and each column.
+  std::optional<double> bytes_error_pct, read_error_pct, write_error_pct, l2_error_pct;
+  std::optional<double> dram_peak_share;
   std::string limiter;
   bool partial = false;  ///< the bytes lack some of the row's launches or time
 };

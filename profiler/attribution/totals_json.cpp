@@ -33,6 +33,7 @@ void add_bytes(OrderedJson& out, const RowBytes& bytes) {
   add_error(out, "dram_read_error_pct", bytes.read_error, bytes.read);
   add_error(out, "dram_write_error_pct", bytes.write_error, bytes.write);
   add_error(out, "l2_error_pct", bytes.l2_error, bytes.l2);
+  if (bytes.carry_over) out["carry_over_bytes"] = *bytes.carry_over;
   if (exact) {
     out["measured_launches"] = bytes.measured_launches;
     if (bytes.missing_launches != 0) out["launches"] = bytes.measured_launches + bytes.missing_launches;
@@ -132,7 +133,7 @@ LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContex
   out.dram_read_bytes = bytes.read;
   out.dram_write_bytes = bytes.write;
   out.l2_bytes = bytes.l2;
-  if (const auto error = bytes.error_pct()) out.bytes_error_pct = to_decimals(*error, 100);
+  out.carry_over_bytes = bytes.carry_over;
   const bool gaps = bytes.source == RowBytes::Source::exact ? bytes.missing_launches != 0 : bytes.has_gaps();
   out.partial = !bytes.estimated && (out.partial || gaps);
   return out;

@@ -215,7 +215,7 @@ std::string summary_json(const SummaryInput& input) {
   reserve_large(out);
   Document document(out);
   document.member("schema", kSummarySchema);
-  document.member("version", kSchemaVersion);
+  document.member("version", kSummaryVersion);
   document.member("final", input.final);
   document.member("process", line_keys(input.header, {"t", "schema", "version", "segment"}));
   document.member("duration_ns", input.duration_ns);

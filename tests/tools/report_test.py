@@ -101,6 +101,64 @@ class Sections(CommandLine):
         self.check_code(self.call("report", "rank0", "rank1", "--csv"), 2)
 
 
+class CarryOver(CommandLine):
+    """Exact bytes have carry-over, sampled ones an error."""
+    def test_exact_modules_have_carry_over_and_no_error(self):
+        trace = recorded("rtdetr_exact")
+        l2_bytes = self.report(trace)["gpus"][0]["l2_bytes"]
+        summary = json.loads((trace / "summary.json").read_text(encoding="utf-8"))
+        self.assertEqual(summary["version"], "1.1")
+        exact = [row for row in self.report(trace)["modules"] if row.get("bytes_source") == "exact"]
+        self.assertGreater(len(exact), 100)
+        written = {row["path"]: row for row in summary["modules"]}
+        for row in exact:
+            borders = min(row["calls"] or row["measured_launches"], row["measured_launches"])
+            self.assertEqual(row["carry_over_bytes"], min(borders * l2_bytes, row["dram_write_bytes"]), row["path"])
+            self.assertEqual(row["carry_over_bytes"], written[row["path"]]["carry_over_bytes"])
+            self.assertNotIn("bytes_error_pct", row)
+            self.assertNotIn("bytes_error_pct", written[row["path"]])
+        rows = csv.DictReader(io.StringIO(self.call("report", trace, "--csv").stdout))
+        self.assertIn("carry_over_bytes", rows.fieldnames)
+
+    def test_text_marks_carry_over_and_explains_it_once(self):
+        trace = recorded("rtdetr_exact")
+        text = self.call("report", trace).stdout
+        marked = [line for line in text.splitlines() if "†" in line]
+        self.assertEqual(sum(line.startswith("†: ") for line in marked), 1)
+        self.assertRegex(text, r"(?m)^iteration .* \d+ MB† ")
+        self.assertNotIn("±", text)
+        self.assertNotIn("carry-over ", text.splitlines()[4])
+        self.assertIn("carry-over", self.call("report", trace, "--wide").stdout.splitlines()[4])
+        copies = self.call("report", recorded("known_bytes_exact"), "--range", "known_bytes/copy_kernel/**").stdout
+        self.assertNotRegex(copies, r"1GiB .*†")  # carry-over is 3 %
+
+    def test_a_copy_that_wrote_back_the_data_of_others_is_not_compared_with_its_declared_bytes(self):
+        trace = recorded("rtdetr_exact")
+        text = self.call("report", trace, "--range", "D2H", "--wide").stdout
+        (copy,) = [line for line in text.splitlines() if line.startswith("D2H")]
+        self.assertRegex(copy, r"\d MB† .* –")
+        self.assertNotIn("22,8", copy)
+        self.assertIn("DRAM / declared is omitted where carry-over may exceed the declared bytes.", text)
+        (row,) = self.report(trace, "--range", "D2H")["modules"]
+        self.assertGreater(row["dram_amplification"], 1000)
+
+    def test_sampled_modules_have_an_error_of_at_most_100_percent_or_no_number(self):
+        trace = recorded("rtdetr_sampled")
+        lines = self.call("report", trace, "--wide").stdout.splitlines()
+        (title,) = [line for line in lines if line.startswith("module ")]
+        modules = self.report(trace)["modules"]
+        self.assertFalse([row for row in modules if "carry_over_bytes" in row])
+        end = title.index("DRAM ±") + len("DRAM ±")
+        errors = [line[:end].split("  ")[-1].strip() for line in lines[lines.index(title) + 1:] if len(line) > end]
+        percents = [float(error.rstrip(" %")) for error in errors if error.endswith("%")]
+        self.assertGreater(len(percents), 10)
+        self.assertLessEqual(max(percents), 100)
+        too_short = [row for row in modules if row.get("bytes_error_pct", 0) > 100]
+        self.assertEqual(errors.count("too short"), len(too_short))
+        self.assertIn("–", "".join(lines))
+        self.assertNotIn("†", "".join(lines))
+
+
 class Progress(CommandLine):
     def test_long_reading_shows_a_progress_line_and_clears_it(self):
         """The second segment is a pipe that ends only after the progress line appeared."""

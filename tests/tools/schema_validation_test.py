@@ -72,11 +72,12 @@ BROKEN_SUMMARY = {
                      "gpu_busy_ns": [DELETE], "kernels": [0],  # and time
                      "time_source": ["counter", DELETE],
                      "bytes_source": [DELETE, "estimated", "sampled"],  # sampled: and measured launches
-                     "l2_bytes": [DELETE], "measured_launches": [0], "bytes_error_pct": [-1],
+                     "l2_bytes": [DELETE], "measured_launches": [0], "carry_over_bytes": [-1], "bytes_error_pct": [5.0],
                      "bytes_estimated": [False], "sampled_share": [1.5], "limiter": ["cpu"],
                      "dram_peak_share": ["0.5"], "unstable": [False], "missing_sets": [[]],
                      "metrics": [{"a.sum": 1}]},
     ("outside",): {"gpu_ns": [5],  # without a kernel
+                   "carry_over_bytes": [5],  # and sampled
                    "kernels": [-1], ("memcpy_bytes", "HtoD"): [0]},
     ("kernels", 0): {"count": [-1], "min_ns": [DELETE]},
     ("memcpy", 0): {"kind": ["HtoX"], "bytes": [DELETE]},

@@ -178,6 +178,31 @@ test("iterations are those of the trace, and one opens in the timeline", async (
   await until(page, () => location.hash.includes("view=timeline") && location.hash.includes("from="));
 });
 
+test("sampled bytes have an error of 100 % at most or no number, exact ones have carry-over", async () => {
+  const cells = async (page, column) => {
+    const heads = await page.getByRole("columnheader").allTextContents();
+    const at = heads.findIndex((text) => text.startsWith(column));
+    if (at < 0) return undefined;
+    const rows = await page.locator(".body .row").all();
+    return Promise.all(rows.map(async (row) => row.getByRole("gridcell").nth(at).textContent()));
+  };
+  let page = await browser.open(made.page, at("modules"));
+  const errors = await cells(page, "DRAM ±");
+  assert.ok(errors.some((text) => text.endsWith(" %")));
+  for (const text of errors) assert.match(text, /^(\d{1,2}(\.\d+)? %|100 %|too short|)$/);
+  assert.equal(await cells(page, "Carry-over"), undefined);
+
+  const exact = traces.page("exact", traces.recorded("rtdetr_exact"));
+  page = await browser.open(exact, at("modules", { module: "D2H" }));
+  assert.equal(await cells(page, "DRAM ±"), undefined);
+  assert.ok((await cells(page, "DRAM write")).some((text) => text.endsWith("†")));
+  assert.match(await page.locator(".view.modules").textContent(), /“†”: L2 writes back late/);
+  const details = await page.locator(".details").textContent();
+  assert.match(details, /carry-over, at most/);
+  assert.match(details, /DRAM \/ declared–/);
+  assert.match(await page.locator(".chips").textContent(), /exact bytes/);
+});
+
 test("the page of two traces shows their difference by module", async () => {
   const other = traces.recorded("rtdetr_exact");
   const page = await browser.open(traces.page("diff", made.trace, other));

@@ -27,7 +27,8 @@ async function load(file) {
   return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
 }
 
-const { durationText, bytesText, errorText, axisText, plainNumber } = await load("data/numbers.ts");
+const { durationText, bytesText, errorText, axisText, plainNumber, boundedText } = await load("data/numbers.ts");
+const { marksCarryOver, sampledError, limitShare } = await load("data/trace.ts");
 const { Spans } = await load("data/spans.ts");
 const { RateSeries, StepSeries } = await load("data/series.ts");
 const { fitOf, rateOf } = await load("views/scatter_points.ts");
@@ -53,6 +54,24 @@ test("a number without a unit has two significant digits at least", () => {
   assert.equal(plainNumber(3.0833), "3.08");
   assert.equal(plainNumber(4812), "4,812");
   assert.equal(plainNumber(0), "0");
+});
+
+test("a sampled value with an error bound above 100 % has no number but a reason", () => {
+  assert.deepEqual(boundedText(8_589_934_592, 2.14), { value: "8.59 GB", error: "2.1 %" });
+  assert.deepEqual(boundedText(1000, 100), { value: "1.00 kB", error: "100 %" });
+  assert.deepEqual(boundedText(1000, 100.01), { value: "–", error: "too short" });
+  assert.deepEqual(boundedText(1000, undefined), { value: "1.00 kB", error: "" });
+  const row = { bytes_source: "sampled", dram_read_bytes: 5, dram_write_bytes: 5, bytes_error_pct: 120 };
+  assert.equal(sampledError(row, "bytes_error_pct"), 120);
+  assert.equal(sampledError({ ...row, bytes_source: "exact" }, "bytes_error_pct"), undefined);
+  assert.equal(limitShare({ ...row, dram_peak_share: 0.9, l2_peak_share: 0.2 }), 0.2);
+});
+
+test("carry-over is marked above 10 % of the traffic", () => {
+  const row = { dram_read_bytes: 600, dram_write_bytes: 400 };
+  assert.equal(marksCarryOver({ ...row, carry_over_bytes: 101 }), true);
+  assert.equal(marksCarryOver({ ...row, carry_over_bytes: 100 }), false);
+  assert.equal(marksCarryOver(row), false);
 });
 
 test("a tick of the axis has the digits that the step needs", () => {

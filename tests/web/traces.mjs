@@ -2,7 +2,7 @@
 //
 // Traces for the tests of the page: replayed recordings, and small hand-made traces.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export class Skipped extends Error {}
@@ -26,9 +26,10 @@ export class Traces {
     return done.stdout;
   }
 
-  /** Replays a recording. Returns the folder of the trace. */
+  /** Replays a recording, once. Returns the folder of the trace. */
   recorded(name) {
     const out = join(this.folder, name);
+    if (existsSync(out)) return out;
     this.run(this.replay, join(this.repository, "tests/replay", name, "recording.zst"), "--out", out);
     return out;
   }

@@ -57,7 +57,13 @@ LayerRow row_of(const json& row) {
   out.dram_read_bytes = known_number(row, "dram_read_bytes");
   out.dram_write_bytes = known_number(row, "dram_write_bytes");
   out.l2_bytes = known_number(row, "l2_bytes");
-  out.bytes_error_pct = real(row, "bytes_error_pct");
+  out.carry_over_bytes = known_number(row, "carry_over_bytes");
+  if (text(row, "bytes_source") == "sampled") {
+    out.bytes_error_pct = real(row, "bytes_error_pct");
+    out.read_error_pct = real(row, "dram_read_error_pct");
+    out.write_error_pct = real(row, "dram_write_error_pct");
+    out.l2_error_pct = real(row, "l2_error_pct");
+  }
   out.dram_peak_share = real(row, "dram_peak_share");
   out.limiter = text(row, "limiter");
   out.partial = is_partial(row);

@@ -100,9 +100,6 @@ std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
         "DRAM ±: bound of the error of read + write, which holds for 95 % of paths. (unattributed): moved "
         "while\n"
         "nothing of this process ran on the GPU.\n";
-  } else if (trace.totals.groups().any_launch()) {
-    out +=
-        "DRAM ±: part of read + write that L2 may have carried over from earlier work or into later work.\n";
   }
   return out + truth_line(values.truth());
 }

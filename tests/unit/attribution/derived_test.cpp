@@ -65,19 +65,40 @@ RowBytes called(std::uint64_t calls, std::uint64_t read, std::uint64_t write, co
 
 }  // namespace
 
-TEST_CASE("the error of exact bytes is one L2 capacity per call, at most the bytes written") {
+TEST_CASE("the carry-over of exact bytes is one L2 capacity per call, at most the bytes written") {
   const GpuPeaks peaks = common_peaks({gpu()});
   const RowBytes large = called(10, 6 * kL2, 4 * kL2, peaks);
-  CHECK(large.read_error == 0);
-  CHECK(large.l2_error == 0);
-  CHECK(large.write_error == Approx(10 * kL2));
-  CHECK(*large.error_pct() == Approx(10.0));
-  const RowBytes small = called(10, 3000, 1000, peaks);
-  CHECK(small.write_error == Approx(10 * 1000));
-  CHECK(*small.error_pct() == Approx(25.0));
-  const RowBytes without_l2_size = called(1, 100, 100, {});
-  CHECK_FALSE(without_l2_size.write_error.has_value());
-  CHECK_FALSE(without_l2_size.error_pct().has_value());
+  CHECK(*large.carry_over == 10 * kL2);
+  CHECK_FALSE(large.read_error.has_value());
+  CHECK_FALSE(large.write_error.has_value());
+  CHECK_FALSE(large.l2_error.has_value());
+  CHECK_FALSE(large.error_pct().has_value());
+  CHECK(*called(10, 3000, 1000, peaks).carry_over == 10 * 1000);
+  CHECK_FALSE(called(1, 100, 100, {}).carry_over.has_value());  // the size of L2 is unknown
+}
+
+TEST_CASE("carry-over is marked above 10 % of the traffic, and forbids a ratio to fewer declared bytes") {
+  CHECK(marks_carry_over(101, 1000));
+  CHECK_FALSE(marks_carry_over(100, 1000));
+  CHECK_FALSE(marks_carry_over(std::nullopt, 1000));
+  RowBytes bytes;
+  CHECK(bytes.comparable_with(0));
+  bytes.carry_over = 100;
+  CHECK(bytes.comparable_with(100));
+  CHECK_FALSE(bytes.comparable_with(99));
+}
+
+TEST_CASE("a value with an error bound above 100 % is shown as a dash and a reason") {
+  const auto text = [](std::uint64_t bytes, std::optional<double> bound) {
+    const BoundedText shown = bounded_text(bytes, bound);
+    return shown.value + "; " + shown.error;
+  };
+  CHECK(text(1'000, 20.0) == "1.00 kB; 2.0 %");
+  CHECK(text(1'000, 1'000.0) == "1.00 kB; 100 %");
+  CHECK(text(1'000, 1'001.0) == "–; too short");
+  CHECK(text(1'000, std::nullopt) == "1.00 kB; ");
+  CHECK(text(0, 1'000.0) == "0 B; ");
+  CHECK(bounded_text(1'000, 1'001.0, "another reason").error == "another reason");
 }
 
 TEST_CASE("a row without bytes has no source, and derives nothing") {
@@ -88,9 +109,7 @@ TEST_CASE("a row without bytes has no source, and derives nothing") {
   CHECK_FALSE(derive(row, bytes, common_peaks({gpu()}), {}).dram_bytes_per_s.has_value());
 }
 
-TEST_CASE(
-    "an estimate's error is twice its standard error, 1 % of the unmeasured part, and the bytes that L2 "
-    "carries over") {
+TEST_CASE("an estimate's error is twice its standard error and 1 % of the unmeasured part") {
   const TotalsBuilder totals = tree(exact(2, WorkKind::kernel, 100, 10), with_values(2, 100, {}),
                                     exact(2, WorkKind::kernel, 100, 30), with_values(2, 100, {}));
   const RowBytes bytes = exact_bytes(row_of(totals, 2), common_peaks({gpu()}));
@@ -103,8 +122,8 @@ TEST_CASE(
   CHECK(bytes.missing_launches == 2);
   const double half_t = 6.35;  // two were measured
   CHECK(*bytes.read_error == Approx(2 * 28.2843 * half_t + 0.4).epsilon(1e-4));
-  // All written bytes may have been carried over.
-  CHECK(*bytes.write_error == Approx(160 + 2 * 56.5685 * half_t + 0.8).epsilon(1e-4));
+  CHECK(*bytes.write_error == Approx(2 * 56.5685 * half_t + 0.8).epsilon(1e-4));
+  CHECK(*bytes.carry_over == 160);  // all written bytes
 }
 
 TEST_CASE("rates and shares use the time in which the bytes moved") {

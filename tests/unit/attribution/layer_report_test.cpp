@@ -97,12 +97,13 @@ TEST_CASE("a sum that lacks launches is marked with +") {
 TEST_CASE("error, share of peak and limiter are shown beside the bytes if known") {
   json input = summary();
   CHECK(report_of(input, {}).find("±") == std::string::npos);
-  input["modules"][0]["dram_read_bytes"] = 1'000'000;
-  input["modules"][0]["bytes_error_pct"] = 2.14;
-  input["modules"][0]["dram_peak_share"] = 0.412;
-  input["modules"][0]["limiter"] = "dram";
-  input["modules"][1]["dram_read_bytes"] = 5'000;
-  input["modules"][1]["bytes_error_pct"] = 1234.5;
+  json& module = input["modules"][0];
+  module["dram_read_bytes"] = 1'000'000;
+  module["dram_write_bytes"] = 0;
+  module["bytes_source"] = "sampled";
+  module["bytes_error_pct"] = 2.14;
+  module["dram_peak_share"] = 0.412;
+  module["limiter"] = "dram";
 
   const std::string text = report_of(input, {});
 
@@ -110,8 +111,47 @@ TEST_CASE("error, share of peak and limiter are shown beside the bytes if known"
   CHECK(text.find(" 2.1 %") != std::string::npos);
   CHECK(text.find("41.2 %") != std::string::npos);
   CHECK(text.find(" dram\n") != std::string::npos);
-  CHECK(text.find(">999 %") != std::string::npos);
   CHECK(text.find("+: a lower bound") == std::string::npos);
+}
+
+TEST_CASE("sampled bytes whose error is above 100 % have no number") {
+  json input = summary();
+  json& module = input["modules"][0];
+  module["dram_read_bytes"] = 5'000;
+  module["dram_write_bytes"] = 1'000'000;
+  module["l2_bytes"] = 7'000'000;
+  module["bytes_source"] = "sampled";
+  module["bytes_error_pct"] = 1234.5;
+  module["dram_read_error_pct"] = 101.2;
+  module["dram_write_error_pct"] = 99.0;
+  module["dram_peak_share"] = 0.412;
+
+  const std::string text = report_of(input, {});
+
+  CHECK(text.find("5.00 kB") == std::string::npos);
+  CHECK(text.find("41.2 %") == std::string::npos);
+  CHECK(text.find("1.00 MB") != std::string::npos);
+  CHECK(text.find("7.00 MB") != std::string::npos);
+  CHECK(text.find(" too short ") != std::string::npos);
+  CHECK(text.find("\n–: the error bound is above 100 %") != std::string::npos);
+}
+
+TEST_CASE("exact bytes have a mark where carry-over is above 10 % of the traffic, and no error column") {
+  json input = summary();
+  json& module = input["modules"][0];
+  module["dram_read_bytes"] = 600'000;
+  module["dram_write_bytes"] = 400'000;
+  module["bytes_source"] = "exact";
+  module["carry_over_bytes"] = 100'000;
+  CHECK(report_of(input, {}).find("†") == std::string::npos);
+  module["carry_over_bytes"] = 100'001;
+
+  const std::string text = report_of(input, {});
+
+  CHECK(text.find("400 kB†") != std::string::npos);
+  CHECK(text.find("600 kB†") == std::string::npos);
+  CHECK(text.find("\n†: ") != std::string::npos);
+  CHECK(text.find("±") == std::string::npos);
 }
 
 TEST_CASE("bytes that lack launches or time are marked with +, estimated ones are not") {

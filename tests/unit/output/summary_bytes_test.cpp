@@ -12,7 +12,7 @@ using namespace rangefinder;
 using namespace rangefinder::summary_tables;
 using Json = nlohmann::ordered_json;
 
-TEST_CASE("a row holds its bytes, their error, their rate and the number of unmeasured launches") {
+TEST_CASE("a row holds its bytes, their carry-over, their rate and the number of unmeasured launches") {
   Tables tables;
   tables.path({1, 0, 0, "model"});
   RangeRecord range;
@@ -27,9 +27,9 @@ TEST_CASE("a row holds its bytes, their error, their rate and the number of unme
 
   const Json row = tables.json()["modules"][0];
 
-  CHECK(row["bytes_error_pct"] == 5.0);
-  CHECK(row["dram_write_error_pct"] == 24.36);
-  CHECK_FALSE(row.contains("dram_read_error_pct"));
+  CHECK(row["carry_over_bytes"] == 62'914'560);
+  CHECK_FALSE(row.contains("bytes_error_pct"));
+  CHECK_FALSE(row.contains("dram_write_error_pct"));
   CHECK(row["measured_launches"] == 1);
   CHECK(row["launches"] == 2);
   CHECK(row["unmeasured_launches"] == 1);
@@ -59,6 +59,8 @@ TEST_CASE("metric sets that take turns give estimates, metrics and the names of 
 
   CHECK(model["l2_bytes"] == 128);
   CHECK(model["bytes_estimated"] == true);
+  CHECK(model.contains("l2_error_pct"));
+  CHECK_FALSE(model.contains("bytes_error_pct"));
   CHECK(model["launches"] == 2);
   CHECK(model["metrics"].dump() == R"({"smsp__waits.sum":{"value":24.0,"n":1,"mean":12.0,"stddev":0.0}})");
   CHECK_FALSE(model.contains("missing_sets"));
@@ -87,6 +89,7 @@ TEST_CASE("live sampled bytes are marked as shared by time, and unattributed byt
   CHECK(summary["modules"][0]["dram_read_bytes"] == 160);
   CHECK(summary["modules"][0]["bytes_source"] == "sampled");
   CHECK_FALSE(summary["modules"][0].contains("bytes_error_pct"));
+  CHECK_FALSE(summary["modules"][0].contains("carry_over_bytes"));
   CHECK_FALSE(summary["modules"][0].contains("measured_launches"));
   CHECK(summary["samples"]["method"]["l2_bytes"] == "time_shared");
   CHECK(summary["samples"]["all"]["l2_bytes"] == 192);

@@ -34,12 +34,45 @@ std::uint64_t copied_bytes(const Row& row) {
   return std::accumulate(copied.begin(), copied.end(), std::uint64_t{0});
 }
 
+/// Error bounds that decide whether a value is shown: those of sampled bytes.
+std::optional<double> shown_bound(const Row& row, const std::optional<double>& bound) {
+  return row.bytes.source == RowBytes::Source::sampled ? bound : std::nullopt;
+}
+
+BoundedText bounded_dram(const Row& row) {
+  const std::optional<double> percent = row.bytes.error_pct();
+  const auto dram = static_cast<double>(row.bytes.dram());
+  return bounded_text(row.bytes.dram(), percent ? std::optional(*percent / 100 * dram) : std::nullopt);
+}
+
 /// Adds "+" if some work has no values: the sum is a lower bound.
-Cell lower_bound_cell(const Row& row, std::uint64_t bytes) {
+Cell bytes_cell(const Row& row, std::uint64_t bytes, const std::optional<double>& bound) {
   if (!measured(row)) return {};
   Cell out{CellValue(bytes)};
-  if (row.bytes.partial() || row.bytes.partly_sampled()) out.sign = "+";
+  if (bounded_text(bytes, shown_bound(row, bound)).value == kNoNumber) {
+    out.shown = kNoNumber;
+  } else if (row.bytes.partial() || row.bytes.partly_sampled()) {
+    out.sign = "+";
+  }
   return out;
+}
+
+Cell written_cell(const Row& row) {
+  Cell out = bytes_cell(row, row.bytes.write, row.bytes.write_error);
+  if (marks_carry_over(row.bytes.carry_over, row.bytes.dram())) out.sign += kCarryOverMark;
+  return out;
+}
+
+/// A value derived from DRAM bytes; no number if their error or carry-over makes it meaningless.
+Cell of_dram(const Row& row, const std::optional<double>& value, bool meaningful = true) {
+  if (!value) return {};
+  return Cell(CellValue(*value), meaningful && bounded_dram(row).value != kNoNumber ? "" : kNoNumber);
+}
+
+Cell of_l2(const Row& row, const std::optional<double>& value) {
+  if (!value) return {};
+  const auto l2 = bounded_text(row.bytes.l2, shown_bound(row, row.bytes.l2_error)).value;
+  return Cell(CellValue(*value), l2 == kNoNumber ? kNoNumber : "");
 }
 
 Cell when(bool there, CellValue value) {
@@ -75,7 +108,7 @@ std::vector<RowColumn> time_columns(std::uint64_t total_ns) {
 
 Cell error_cell(const Row& row) {
   const std::optional<double> percent = row.bytes.error_pct();
-  return percent ? Cell(CellValue(*percent), error_text(*percent)) : Cell();
+  return percent ? Cell(CellValue(*percent), bounded_dram(row).error) : Cell();
 }
 
 Cell limiter_cell(const Row& row) {
@@ -86,25 +119,29 @@ Cell limiter_cell(const Row& row) {
 std::vector<RowColumn> byte_columns() {
   return {
       {{"dram_read_bytes", "DRAM read", Unit::bytes, 90},
-       [](const Row& row) { return lower_bound_cell(row, row.bytes.read); }},
-      {{"dram_write_bytes", "DRAM write", Unit::bytes, 90},
-       [](const Row& row) { return lower_bound_cell(row, row.bytes.write); }},
+       [](const Row& row) { return bytes_cell(row, row.bytes.read, row.bytes.read_error); }},
+      {{"dram_write_bytes", "DRAM write", Unit::bytes, 90}, written_cell},
       {{"bytes_error_pct", "DRAM ±", Unit::number, 85}, error_cell},
       {{"l2_bytes", "L2", Unit::bytes, 70},
-       [](const Row& row) { return lower_bound_cell(row, row.bytes.l2); }},
+       [](const Row& row) { return bytes_cell(row, row.bytes.l2, row.bytes.l2_error); }},
       {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65},
-       [](const Row& row) { return known(row.derived.dram_bytes_per_s); }},
+       [](const Row& row) { return of_dram(row, row.derived.dram_bytes_per_s); }},
       {{"dram_peak_share", "of peak", Unit::share, 64},
-       [](const Row& row) { return known(row.derived.dram_peak_share); }},
+       [](const Row& row) { return of_dram(row, row.derived.dram_peak_share); }},
       {{"flop_per_dram_byte", "FLOP/B", Unit::number, 63},
        [](const Row& row) { return known(row.derived.flop_per_dram_byte); }},
       {{"limiter", "limiter", Unit::text, 66}, limiter_cell},
       {{"declared_bytes", "declared", Unit::bytes, 30},
        [](const Row& row) { return when(row.totals.declared_bytes > 0, row.totals.declared_bytes); }},
-      {{"dram_amplification", "DRAM ampl.", Unit::factor, 62},
-       [](const Row& row) { return known(row.derived.dram_amplification); }},
-      {{"l2_amplification", "L2 ampl.", Unit::factor, 61},
-       [](const Row& row) { return known(row.derived.l2_amplification); }},
+      {{"dram_amplification", "DRAM / declared", Unit::factor, 62},
+       [](const Row& row) {
+         return of_dram(row, row.derived.dram_amplification,
+                        row.bytes.comparable_with(row.totals.declared_bytes));
+       }},
+      {{"l2_amplification", "L2 / declared", Unit::factor, 61},
+       [](const Row& row) { return of_l2(row, row.derived.l2_amplification); }},
+      {{"carry_over_bytes", "carry-over", Unit::bytes, 5},
+       [](const Row& row) { return known(row.bytes.carry_over); }},
       {{"copied_bytes", "copies", Unit::bytes, 10},
        [](const Row& row) { return when(copied_bytes(row) > 0, copied_bytes(row)); }},
   };
@@ -138,6 +175,16 @@ void add_unattributed(Table& table, const RowValues& values) {
   table.add(std::move(cells));
 }
 
+/// One of the row's sampled values has an error bound above 100 %.
+bool lacks_number(const Row& row) {
+  const RowBytes& bytes = row.bytes;
+  const auto hidden = [&row](std::uint64_t value, const std::optional<double>& bound) {
+    return bounded_text(value, shown_bound(row, bound)).value == kNoNumber;
+  };
+  return hidden(bytes.read, bytes.read_error) || hidden(bytes.write, bytes.write_error) ||
+         hidden(bytes.l2, bytes.l2_error) || bounded_dram(row).value == kNoNumber;
+}
+
 std::string remarks(const std::vector<Row>& rows) {
   const auto any = [&rows](bool (*has)(const Row&)) { return std::any_of(rows.begin(), rows.end(), has); };
   std::string out;
@@ -146,6 +193,15 @@ std::string remarks(const std::vector<Row>& rows) {
   } else if (any([](const Row& row) { return row.bytes.partly_sampled(); })) {
     out += "+: lower bound; part of that module's work ran while no samples were taken.\n";
   }
+  if (any([](const Row& row) { return marks_carry_over(row.bytes.carry_over, row.bytes.dram()); })) {
+    out += kCarryOverRemark;
+  }
+  if (any([](const Row& row) {
+        return row.derived.dram_amplification && !row.bytes.comparable_with(row.totals.declared_bytes);
+      })) {
+    out += "DRAM / declared is omitted where carry-over may exceed the declared bytes.\n";
+  }
+  if (any(lacks_number)) out += kNoNumberRemark;
   if (any([](const Row& row) {
         return row.bytes.estimated && row.bytes.source == RowBytes::Source::sampled;
       })) {

@@ -55,14 +55,14 @@ TEST_CASE("times without relation to bytes give no line") {
   CHECK(find(modules(sizes), "time_follows_bytes") == nullptr);
 }
 
-/// One module that declares 100 MB per call and moves `dram`.
-std::vector<Finding> declared(std::uint64_t dram) {
+/// One module that declares 100 MB per call and moves these bytes.
+std::vector<Finding> declared(std::uint64_t read, std::uint64_t written = 0) {
   MadeTrace trace;
   trace.put(CategoryRecord{0, 1, "rangefinder.bytes"});
   trace.add_name("layer(float*)");
   const auto config = trace.add_config(grid_of(66'000, 256));
   const auto path = trace.add_path("norm");
-  add_exact(trace, {path, 1, dram, 0, dram, {}}, config, 1'000'000, 200 * kUs);
+  add_exact(trace, {path, 1, read, written, read + written, {}}, config, 1'000'000, 200 * kUs);
   RangeRecord range = test::range(1, path, 900'000, 1'300'000);
   range.extras = {1, 0, PayloadType::u64, 100 * kMb, 0, {}};
   trace.put(range);
@@ -76,6 +76,9 @@ TEST_CASE(
   check_evidence(amplified, {{"dram_amplification", Approx(3)}});
   CHECK(*amplified.saving_ns == Approx(200'000 * 2.0 / 3).margin(1));  // the excess
   CHECK(find(declared(150 * kMb), "amplification") == nullptr);
+  // Up to the 62.9 MB of the L2 may be write-backs of earlier work.
+  CHECK(find(declared(150 * kMb, 110 * kMb), "amplification") == nullptr);
+  CHECK(find(declared(150 * kMb, 120 * kMb), "amplification") != nullptr);
 }
 
 /// The transpose of 8192 x 4096 words, which takes `us` microseconds.

@@ -177,7 +177,7 @@ TEST_CASE("a flat module table has full paths, sorted, and respects top") {
   test::check_lacks(text, {"layer"});
 }
 
-TEST_CASE("measured bytes show their rate against the GPU's peak, declared ones the amplification") {
+TEST_CASE("measured bytes show their rate against the GPU's peak, declared ones the ratio") {
   TraceOnDisk trace;
   ExactRecord exact;
   exact.launch = test::launch(3, 2, 2);
@@ -192,7 +192,8 @@ TEST_CASE("measured bytes show their rate against the GPU's peak, declared ones 
   declared.extras = {5, 0, PayloadType::u64, 1'200'000, 0, {}};
   trace.lines[TraceOnDisk::kRange2] = line_of(category) + line_of(declared) + line_of(exact);
 
-  test::check_has(module_text(trace), {"2,400 GB/s   50.0 %", "1.20 MB", "2.00x", "4.00x"});
+  test::check_has(module_text(trace),
+                  {"2,400 GB/s   50.0 %", "1.20 MB", "2.00x", "4.00x", "DRAM / declared", "L2 / declared"});
 }
 
 TEST_CASE("the kernel table has short names") {

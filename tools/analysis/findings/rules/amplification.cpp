@@ -2,8 +2,8 @@
 //
 // Rule: a module moves more than twice its declared bytes through DRAM.
 //
-// Compares DRAM bytes minus their error, so that write-backs of other modules' data do not count. Ignores
-// L2 bytes: repeated reads from the L2 are the purpose of a cache.
+// Compares DRAM bytes minus their carry-over or error, so that write-backs of other modules' data do not
+// count. Ignores L2 bytes: repeated reads from the L2 are the purpose of a cache.
 #include <algorithm>
 #include <map>
 
@@ -26,8 +26,8 @@ class Amplification final : public FindingRule {
       const RowBytes bytes = context.input.values.bytes(row);
       if (row.path == 0 || row.declared_bytes == 0 || row.gpu_ns == 0 || bytes.partial()) continue;
       if (bytes.source == RowBytes::Source::none) continue;
-      const double least =
-          static_cast<double>(bytes.dram()) - bytes.read_error.value_or(0) - bytes.write_error.value_or(0);
+      const double least = static_cast<double>(bytes.dram()) - bytes.read_error.value_or(0) -
+                           bytes.write_error.value_or(0) - static_cast<double>(bytes.carry_over.value_or(0));
       if (least <= kMax * static_cast<double>(row.declared_bytes)) continue;
       Amplified& place = places[numbers_folded(context.path_text(row.path))];
       place.gpu_ns += row.gpu_ns;

@@ -46,6 +46,16 @@ export function plainNumber(value: number): string {
   return Math.abs(value) < 1 ? value.toPrecision(2) : threeDigits(value);
 }
 
+/** What a table shows for a value whose error bound is above 100 %. */
+export const kNoNumber = "–";
+
+/** A value and its error; the reason in place of the error if there is no number. The same as bounded_text() in C++. */
+export function boundedText(bytes: number, errorPercent: number | undefined): { value: string; error: string } {
+  if (errorPercent === undefined || bytes === 0) return { value: bytesText(bytes), error: "" };
+  if (errorPercent > 100) return { value: kNoNumber, error: "too short" };
+  return { value: bytesText(bytes), error: errorText(errorPercent) };
+}
+
 export function unitText(value: number, unit: Unit): string {
   switch (unit) {
     case "ns":

@@ -14,7 +14,16 @@ export interface Values {
   dram_write_bytes?: number;
   l2_bytes?: number;
   bytes_source?: string;
+  /** Of sampled bytes: read plus written, and each column. */
   bytes_error_pct?: number;
+  dram_read_error_pct?: number;
+  dram_write_error_pct?: number;
+  l2_error_pct?: number;
+  /** Of exact bytes. */
+  carry_over_bytes?: number;
+  declared_bytes?: number;
+  dram_amplification?: number;
+  l2_amplification?: number;
   dram_bytes_per_s?: number;
   dram_peak_share?: number;
   l2_bytes_per_s?: number;

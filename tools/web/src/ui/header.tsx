@@ -2,8 +2,8 @@
 //
 // The header of every view: the traced process, loss and error of the data, and the cost of recording.
 import type { JSX } from "preact";
-import { countText, durationText, errorText } from "../data/numbers";
-import type { Trace } from "../data/trace";
+import { countText, durationText, kNoNumber } from "../data/numbers";
+import { boundedDram, type Trace } from "../data/trace";
 import { kViews, update, useStore, type View } from "../state";
 import { ThemeSelect } from "./theme_select";
 
@@ -24,18 +24,17 @@ export function lossText(trace: Trace): string {
   return lost === 0 ? "0 lost" : `${countText(lost)} lost or incomplete`;
 }
 
-/** Source and error of the bytes of the module with the most GPU time. */
+/** Source of the bytes, and the error of sampled ones: of the module with the most GPU time. */
 export function bytesText(trace: Trace): string {
   const heaviest = trace.modules
     .filter((row) => row.bytes_source !== undefined)
     .sort((a, b) => (b.gpu_ns ?? 0) - (a.gpu_ns ?? 0))[0];
   if (heaviest === undefined)
     return trace.tables.process.counters === "refused" ? "bytes refused" : "no bytes measured";
-  const error =
-    heaviest.bytes_error_pct === undefined
-      ? "error unknown"
-      : `±${errorText(heaviest.bytes_error_pct)} on the heaviest module`;
-  return `${heaviest.bytes_source === "sampled" ? "sampled" : "exact"} bytes, ${error}`;
+  if (heaviest.bytes_source !== "sampled") return "exact bytes";
+  const { value, error } = boundedDram(heaviest);
+  if (error === "") return "sampled bytes, error unknown";
+  return `sampled bytes, ${value === kNoNumber ? "" : "±"}${error} on the heaviest module`;
 }
 
 export function costText(trace: Trace): string | undefined {

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Columns of the table of modules, with the values of the command line.
-import { limitShare, type Trace } from "../data/trace";
+import { boundedText, kNoNumber, rateText } from "../data/numbers";
+import {
+  boundedDram,
+  kCarryOverMark,
+  limitShare,
+  marksCarryOver,
+  ofDram,
+  sampledError,
+  type Trace,
+} from "../data/trace";
 import type { ModuleRow } from "../data/rows";
 import type { TableColumn } from "../ui/columns";
 
@@ -20,6 +29,23 @@ export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRo
     if (estimated) return "";
     return sampled !== undefined || launches !== undefined ? "+" : "";
   };
+  const bytesColumn = (
+    key: "dram_read_bytes" | "dram_write_bytes" | "l2_bytes",
+    error: Parameters<typeof sampledError>[1],
+    column: { title: string; width: number },
+  ): TableColumn<ModuleRow> => ({
+    ...column,
+    key,
+    unit: "bytes",
+    value: (row) => row[key],
+    text: (row) => {
+      const { [key]: bytes } = row;
+      if (bytes === undefined) return "";
+      const { value } = boundedText(bytes, sampledError(row, error));
+      if (value === kNoNumber) return value;
+      return value + atLeast(row) + (key === "dram_write_bytes" && marksCarryOver(row) ? kCarryOverMark : "");
+    },
+  });
   return [
     { key: "path", title: "Module", unit: "text", width: 200, value: (row) => (full ? row.path : row.name) },
     { key: "calls", title: "Calls", unit: "count", width: 76, value: (row) => row.calls },
@@ -48,32 +74,34 @@ export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRo
       value: (row) => row.host_ns,
       tip: "Time from the start to the end of the range on the host",
     },
-    {
-      key: "dram_read_bytes",
-      title: "DRAM read",
-      unit: "bytes",
-      width: 104,
-      value: (row) => row.dram_read_bytes,
-      sign: atLeast,
-    },
-    {
-      key: "dram_write_bytes",
-      title: "DRAM write",
-      unit: "bytes",
-      width: 110,
-      value: (row) => row.dram_write_bytes,
-      sign: atLeast,
-    },
+    bytesColumn("dram_read_bytes", "dram_read_error_pct", { title: "DRAM read", width: 104 }),
+    bytesColumn("dram_write_bytes", "dram_write_error_pct", { title: "DRAM write", width: 110 }),
     {
       key: "bytes_error_pct",
       title: "DRAM ±",
       unit: "percent",
       width: 84,
       value: (row) => row.bytes_error_pct,
+      text: (row) => (row.bytes_error_pct === undefined ? "" : boundedDram(row).error),
       tip: "Bound of the error of DRAM read + write",
     },
-    { key: "l2_bytes", title: "L2", unit: "bytes", width: 84, value: (row) => row.l2_bytes, sign: atLeast },
-    { key: "dram_bytes_per_s", title: "DRAM rate", unit: "rate", width: 94, value: (row) => row.dram_bytes_per_s },
+    {
+      key: "carry_over_bytes",
+      title: "Carry-over",
+      unit: "bytes",
+      width: 96,
+      value: (row) => row.carry_over_bytes,
+      tip: "Upper bound of written bytes that are of earlier work, and of bytes that this work left in L2",
+    },
+    bytesColumn("l2_bytes", "l2_error_pct", { title: "L2", width: 84 }),
+    {
+      key: "dram_bytes_per_s",
+      title: "DRAM rate",
+      unit: "rate",
+      width: 94,
+      value: (row) => row.dram_bytes_per_s,
+      text: (row) => (row.dram_bytes_per_s === undefined ? "" : ofDram(row, rateText(row.dram_bytes_per_s))),
+    },
     {
       key: "limit_share",
       title: "Of limit",

@@ -4,16 +4,17 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import {
+  boundedText,
   bytesText,
   countText,
   durationText,
-  errorText,
+  kNoNumber,
   percentText,
   plainNumber,
   rateText,
   threeDigits,
 } from "../data/numbers";
-import { dramBytes, kernelKey, shortName, type Trace } from "../data/trace";
+import { boundedDram, dramBytes, kernelKey, ofDram, sampledError, shortName, type Trace } from "../data/trace";
 import type { ModuleRow, Values } from "../data/rows";
 import { Facts, type Fact } from "../ui/facts";
 import { update } from "../state";
@@ -40,6 +41,13 @@ const kShown = new Set([
   "limiter",
   "bytes_source",
   "bytes_error_pct",
+  "dram_read_error_pct",
+  "dram_write_error_pct",
+  "l2_error_pct",
+  "carry_over_bytes",
+  "declared_bytes",
+  "dram_amplification",
+  "l2_amplification",
   "memcpy_bytes",
   "metrics",
   "missing_sets",
@@ -60,8 +68,41 @@ function otherValues(row: Values): Fact[] {
     ]);
 }
 
+/** Carry-over alone may be more than the declared bytes: their ratio says nothing. */
+const comparable = (row: Values): boolean => (row.carry_over_bytes ?? 0) <= (row.declared_bytes ?? 0);
+
+function byteFacts(row: Values): (Fact | false | undefined)[] {
+  const bounded = (error: Parameters<typeof sampledError>[1]) => (bytes: number) =>
+    boundedText(bytes, sampledError(row, error)).value;
+  const l2 = bounded("l2_error_pct")(row.l2_bytes ?? 0);
+  return [
+    optional("DRAM read", row.dram_read_bytes, bounded("dram_read_error_pct")),
+    optional("DRAM written", row.dram_write_bytes, bounded("dram_write_error_pct")),
+    optional("DRAM", dramBytes(row), () => boundedDram(row).value),
+    optional("error of DRAM bytes, ±", sampledError(row, "bytes_error_pct"), () => boundedDram(row).error),
+    optional("carry-over, at most", row.carry_over_bytes, bytesText),
+    optional("L2", row.l2_bytes, () => l2),
+    row.bytes_source !== undefined && [
+      "measured by",
+      row.bytes_source === "sampled" ? "hardware samples" : "counter ranges",
+    ],
+    optional("declared", row.declared_bytes, bytesText),
+    optional("DRAM / declared", row.dram_amplification, (factor) =>
+      comparable(row) ? ofDram(row, `${threeDigits(factor)}x`) : kNoNumber,
+    ),
+    optional("L2 / declared", row.l2_amplification, (factor) =>
+      l2 === kNoNumber ? kNoNumber : `${threeDigits(factor)}x`,
+    ),
+    optional("DRAM rate", row.dram_bytes_per_s, (rate) => ofDram(row, rateText(rate))),
+    optional("of the DRAM's peak", row.dram_peak_share, (share) => ofDram(row, percentText(share))),
+    optional("L2 rate", row.l2_bytes_per_s, rateText),
+    optional("of the L2's peak", row.l2_peak_share, percentText),
+    optional("of the compute peak", row.compute_peak_share, percentText),
+    row.limiter !== undefined && ["bound by", row.limiter],
+  ];
+}
+
 export function ValueFacts({ row }: { row: Values }): JSX.Element {
-  const dram = dramBytes(row);
   return (
     <>
       <Facts
@@ -74,26 +115,7 @@ export function ValueFacts({ row }: { row: Values }): JSX.Element {
           ["kernels", countText(row.kernels)],
         ]}
       />
-      <Facts
-        title="Bytes"
-        facts={[
-          optional("DRAM read", row.dram_read_bytes, bytesText),
-          optional("DRAM written", row.dram_write_bytes, bytesText),
-          optional("DRAM", dram, bytesText),
-          optional("error of DRAM bytes, ±", row.bytes_error_pct, errorText),
-          optional("L2", row.l2_bytes, bytesText),
-          row.bytes_source !== undefined && [
-            "measured by",
-            row.bytes_source === "sampled" ? "hardware samples" : "counter ranges",
-          ],
-          optional("DRAM rate", row.dram_bytes_per_s, rateText),
-          optional("of the DRAM's peak", row.dram_peak_share, percentText),
-          optional("L2 rate", row.l2_bytes_per_s, rateText),
-          optional("of the L2's peak", row.l2_peak_share, percentText),
-          optional("of the compute peak", row.compute_peak_share, percentText),
-          row.limiter !== undefined && ["bound by", row.limiter],
-        ]}
-      />
+      <Facts title="Bytes" facts={byteFacts(row)} />
       <Facts
         title="Copies"
         facts={Object.entries(row.memcpy_bytes ?? {}).map(

@@ -3,7 +3,8 @@
 // Modules: the icicle, the tree as a table, and the details of the selected one.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { kMetrics, metricTitle, type Trace } from "../data/trace";
+import { kNoNumber } from "../data/numbers";
+import { kCarryOverMark, kMetrics, lacksNumber, marksCarryOver, metricTitle, type Trace } from "../data/trace";
 import type { ModuleRow } from "../data/rows";
 import { update, useStore } from "../state";
 import { Switch } from "../ui/switch";
@@ -98,6 +99,10 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
             <>
               {left > 0 && `${left.toLocaleString("en-US")} lighter modules are not in this page. `}Values include all
               modules below. “+”: lower bound.
+              {trace.modules.some(marksCarryOver) &&
+                ` “${kCarryOverMark}”: L2 writes back late; over 10 % of this traffic may be of earlier work, or follow later (carry-over).`}
+              {trace.modules.some(lacksNumber) &&
+                ` “${kNoNumber}”: the error bound is above 100 % of the value; too short: too few samples overlap that work.`}
             </>
           }
         />
