@@ -144,6 +144,7 @@ void fields(Archive& a, Ref<Archive, ExactRecord> r) {
     a.optional("grid"_key, r.grid);
     a.optional("block"_key, r.block);
     a.optional("bytes"_key, r.bytes);
+    a.optional("bytes_path"_key, r.bytes_path);
     a.optional("shared_range"_key, r.counter_range);
   }
   measurement_fields(a, r);

@@ -143,6 +143,9 @@ struct ExactRecord {
   std::uint32_t name = 0;           ///< KernelNameRecord; 0 if kind is not kernel
   Dim3 grid, block;                 ///< kernel only
   std::uint64_t bytes = 0;          ///< memcpy, memset: as requested
+  /// Graph: the deepest path under which all its nodes were captured. The launch's values are that path's; 0: they are
+  /// the launch's path's.
+  std::uint32_t bytes_path = 0;
   std::uint64_t counter_range = 0;  ///< number of the shared range; 0: its own range
   bool is_counter_range = false;
   std::uint32_t launches = 0;  ///< is_counter_range: launches in it, of which
@@ -162,6 +165,11 @@ struct ExactRecord {
 /// Whether an exact line of this kind has the GPU time.
 [[nodiscard]] inline bool has_gpu_time(const ExactRecord& exact) noexcept {
   return exact.is_counter_range || exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph;
+}
+
+/// The path that an exact line's values belong to.
+[[nodiscard]] inline std::uint32_t values_path(const ExactRecord& exact) noexcept {
+  return exact.bytes_path != 0 ? exact.bytes_path : exact.launch.host.path;
 }
 
 /// Whether the values of this launch are in the line of a shared counter range.

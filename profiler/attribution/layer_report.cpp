@@ -92,7 +92,7 @@ std::vector<std::string> byte_cells(const std::vector<ByteColumn>& columns, cons
 std::string samples_remark(const LayerSummary::Samples& samples) {
   return "Bytes are from " + count_text(samples.count) + " hardware samples, " +
          (samples.unmixed ? "unmixed over iterations; ± holds for 95 % of paths.\n"
-                          : "shared by time: a light kernel beside a heavy one gets too much.\n");
+                          : "shared while the program ran; ± holds for 95 % of paths.\n");
 }
 
 struct Table {

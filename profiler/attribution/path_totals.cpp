@@ -132,20 +132,39 @@ bool TotalsBuilder::add_span(const GpuWork& work) noexcept {
   return true;
 }
 
-ExactOrigins::Origin* TotalsBuilder::add_coverage(const GpuWork& work) {
+TotalsBuilder::Coverage TotalsBuilder::add_coverage(const GpuWork& work) {
   const std::uint32_t at = position(work.path);
-  ExactOrigins::Origin* const origin = origins_.find(work.correlation);
-  if (origin == nullptr) {
-    ++nodes_[at].own.records_without_exact;
-  } else if (work.captured && origin->node != at) {
-    ++nodes_[at].own.nodes_launched_elsewhere;
-    ++nodes_[origin->node].own.nodes_made_elsewhere;
+  if (ExactOrigins::Origin* const origin = origins_.find(work.correlation)) {
+    if (work.graph_node != 0 && origin->node != at) {
+      ++nodes_[at].own.nodes_launched_elsewhere;
+      ++nodes_[origin->node].own.nodes_made_elsewhere;
+    }
+    return {origin, nullptr};
   }
-  return origin;
+  if (expects_exact_ && work.graph_node != 0) {
+    const auto drop = [this](const ExactOrigins::Held& held) {
+      for (const auto& records : held.records) nodes_[records.node].own.records_without_exact += records.count;
+    };
+    return {nullptr, &origins_.hold(work.correlation, at, drop)};
+  }
+  ++nodes_[at].own.records_without_exact;
+  return {};
+}
+
+void TotalsBuilder::add_held(const ExactOrigins::Held& held, std::uint32_t at) {
+  for (const auto& records : held.records) {
+    if (records.node == at) continue;
+    nodes_[records.node].own.nodes_launched_elsewhere += records.count;
+    nodes_[at].own.nodes_made_elsewhere += records.count;
+  }
+  CounterTotals& counters = nodes_[at].own.counters;
+  counters.recorded_ns += held.kernels_ns;
+  if (held.timed_kernels == 0) return;
+  ++counters.recorded_kernels;
 }
 
 void TotalsBuilder::add(const KernelRecord& kernel) {
-  ExactOrigins::Origin* const origin = add_coverage(kernel.work);
+  const Coverage coverage = add_coverage(kernel.work);
   Node& node = used_node(kernel.work.path);
   KernelTotals& totals = kernels_[kernel.name];
   ++node.own.kernels;
@@ -156,10 +175,14 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
   ++node.own.timed_kernels;
   node.own.gpu_ns += ns;
   add_execution(totals, ns);
-  if (origin != nullptr) {
-    CounterTotals& counters = nodes_[origin->node].own.counters;
+  if (coverage.held != nullptr) {
+    ++coverage.held->timed_kernels;
+    coverage.held->kernels_ns += ns;
+  }
+  if (coverage.origin != nullptr) {
+    CounterTotals& counters = nodes_[coverage.origin->node].own.counters;
     counters.recorded_ns += ns;
-    if (!std::exchange(origin->has_timed_kernel, true)) ++counters.recorded_kernels;
+    if (!std::exchange(coverage.origin->has_timed_kernel, true)) ++counters.recorded_kernels;
   }
   add_busy(kernel.work);
 }
@@ -240,8 +263,14 @@ void TotalsBuilder::add_counter_range(const ExactRecord& exact) {
 void TotalsBuilder::add(const ExactRecord& exact) {
   if (exact.is_counter_range) return add_counter_range(exact);
   const bool alone = !shares_counter_range(exact), kernel = is_kernel(exact);
-  const std::uint32_t at = position(exact.launch.host.path);
+  const std::uint32_t at = position(values_path(exact));
   origins_.put(exact.launch.correlation, at);
+  if (exact.kind == WorkKind::graph) {
+    if (const auto held = origins_.take(exact.launch.correlation)) {
+      add_held(*held, at);
+      origins_.find(exact.launch.correlation)->has_timed_kernel = held->timed_kernels != 0;
+    }
+  }
   nodes_[at].used = true;
   CounterTotals& own = nodes_[at].own.counters;
   ++own.launches;
@@ -333,9 +362,14 @@ std::vector<PathTotals> TotalsBuilder::paths() const {
   const Busy busy = this->busy();
   std::vector<PathTotals> rows(nodes_.size());
   std::vector<bool> used(nodes_.size());
+  std::vector<std::uint64_t> held(nodes_.size());  // records whose exact line has not come
+  for (const auto& [correlation, launch] : origins_.held()) {
+    for (const auto& records : launch.records) held[records.node] += records.count;
+  }
   for (const std::uint32_t i : order) {
     rows[i] = nodes_[i].own;
     rows[i].depth = rows[nodes_[i].parent].depth + 1;  // rows[0].depth stays 0
+    rows[i].records_without_exact += held[i];
     rows[i].gpu_ns_exclusive = rows[i].gpu_ns;
     rows[i].gpu_busy_ns = busy.paths[i].length();
   }
@@ -347,6 +381,7 @@ std::vector<PathTotals> TotalsBuilder::paths() const {
     if (used[*it]) used[parent] = true;
   }
   rows[0] = nodes_[0].own;
+  rows[0].records_without_exact += held[0];
   rows[0].gpu_ns_exclusive = rows[0].gpu_ns;
   rows[0].gpu_busy_ns = busy.paths[0].length();
   if (groups_.rotating()) add_rotation(order, rows);

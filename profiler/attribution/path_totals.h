@@ -130,6 +130,8 @@ class TotalsBuilder {
   void add(const MemsetRecord& memset);
   void add(const GraphRecord& graph);
   void add(const ExactRecord& exact);
+  /// The trace has exact lines: records of graph launches wait for theirs. Call before the first record.
+  void expect_exact_lines() noexcept { expects_exact_ = true; }
   void add(const RangeRecord& range);
   /// Call before the first exact line that refers to it.
   void add(const MetricSetRecord& set) { groups_.add_set(set); }
@@ -170,9 +172,14 @@ class TotalsBuilder {
   [[nodiscard]] Busy busy() const;
   /// Widens gpu_span(). False: the record has no times.
   bool add_span(const GpuWork& work) noexcept;
-  /// The exact line of the record's launch. Counts the record as lacking bytes if there is none, or if it is
-  /// at another path.
-  ExactOrigins::Origin* add_coverage(const GpuWork& work);
+  /// The exact line of the record's launch, or what its launch holds until that line comes. Counts the record as
+  /// lacking bytes if there is neither, or if the line is at another path.
+  struct Coverage {
+    ExactOrigins::Origin* origin = nullptr;
+    ExactOrigins::Held* held = nullptr;
+  };
+  Coverage add_coverage(const GpuWork& work);
+  void add_held(const ExactOrigins::Held& held, std::uint32_t at);
   void add_counter_range(const ExactRecord& exact);
   [[nodiscard]] std::vector<std::uint32_t> parents_first() const;
   void add_rotation(const std::vector<std::uint32_t>& order, std::vector<PathTotals>& rows) const;
@@ -183,6 +190,7 @@ class TotalsBuilder {
   std::unordered_map<std::uint32_t, KernelTotals> kernels_;
   std::unordered_map<std::uint32_t, MemcpyTotals> copies_;
   ExactOrigins origins_;
+  bool expects_exact_ = false;
   MetricGroups groups_;  // by position in nodes_
   ExactTruth truth_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> declared_categories_;  // domain, category

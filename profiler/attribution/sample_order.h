@@ -37,11 +37,18 @@ struct OrderedSample {
   [[nodiscard]] TimeNs end_ns() const noexcept { return start_ns + length_ns; }
 };
 
+inline constexpr std::uint32_t kUnknownUnits = UINT32_MAX;
+
 /// A kernel, copy or memset. The caller defines `path` and `kind`.
 struct OrderedWork {
   TimeNs start_ns = 0, end_ns = 0;
   std::uint32_t path = 0;
   std::uint32_t kind = 0;
+  /// DRAM units that it reads and writes: known, or at most that many (known_traffic.h).
+  std::uint32_t read_units = kUnknownUnits, written_units = kUnknownUnits;
+  bool at_most = false;
+
+  [[nodiscard]] bool is_known() const noexcept { return !at_most && read_units != kUnknownUnits; }
 };
 
 /// Samples of one GPU by time, and all work that overlaps them within kSampleReachNs, by start.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/attribution/sample_sharing.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,13 @@ namespace {
 
 // Ids are dense and below this in every trace that we write: 65,536 paths, 262,144 names.
 constexpr std::uint32_t kMaxIds = std::uint32_t{1} << 19;
+
+// A rate is that of about the last so many samples of its kernel.
+constexpr std::uint32_t kMemorySamples = 512;
+
+bool is_timed(const GpuWork& work) noexcept {
+  return work.start_ns != kNoTime && work.end_ns != kNoTime;
+}
 
 template <typename Row>
 std::uint32_t known_id(std::vector<Row>& rows, std::uint32_t id) {
@@ -25,7 +33,8 @@ template <typename Row>
 std::vector<SampledBytes> used_rows(const std::vector<Row>& rows) {
   std::vector<SampledBytes> used;
   for (std::size_t id = 0; id < rows.size(); ++id) {
-    if (rows[id].sum.work_ns == 0) continue;
+    // A path above others has no work of its own, but what may have moved to or from it.
+    if (rows[id].sum.work_ns == 0 && rows[id].sum.uncertain[kSharedL2] == 0) continue;
     used.push_back(rows[id].sum);
     used.back().id = static_cast<std::uint32_t>(id);
   }
@@ -34,37 +43,63 @@ std::vector<SampledBytes> used_rows(const std::vector<Row>& rows) {
 
 }  // namespace
 
+SampleSharing::SampleSharing(L2Sizes l2_sizes) : l2_sizes_(std::move(l2_sizes)), owners_(1) {}
+
+void SampleSharing::add_path(std::uint32_t path, std::uint32_t parent) {
+  path = known_id(parents_, path);
+  if (parent < path) parents_[path] = parent;
+}
+
+std::uint32_t SampleSharing::owner_at(std::uint32_t path, std::uint32_t name) {
+  if (owners_.size() >= kMaxOwners) path = 0;  // those of all paths share a rate
+  const auto [at, added] = owner_positions_.try_emplace(std::uint64_t{path} << 32 | name,
+                                                        static_cast<std::uint32_t>(owners_.size()));
+  if (added) {
+    owners_.emplace_back().path = path;
+    owners_.back().name = name;
+  }
+  return at->second;
+}
+
+OrderedWork SampleSharing::ordered(const GpuWork& work, std::uint32_t name) {
+  const std::uint32_t path = known_id(paths_, work.path);
+  return {streams_.begin_of(work), work.end_ns, path, owner_at(path, known_id(kernels_, name))};
+}
+
 void SampleSharing::add(const KernelRecord& kernel) {
-  add_work(kernel.work, kernel.name);
+  if (is_timed(kernel.work)) add_work(kernel.work, ordered(kernel.work, kernel.name));
 }
 
 void SampleSharing::add(const MemcpyRecord& copy) {
-  add_work(copy.work, 0);
   truth_.add(copy);
+  if (!is_timed(copy.work)) return;
+  OrderedWork work = ordered(copy.work, 0);
+  set_known_traffic(work, copy, l2_sizes_.of(copy.work.gpu));
+  add_work(copy.work, work);
   // A peer copy moves bytes on both GPUs; its record is of one.
-  if (copy.kind != CopyKind::PtoP || copy.work.start_ns == kNoTime) return;
   const std::uint32_t other = copy.work.gpu == copy.source_gpu ? copy.destination_gpu : copy.source_gpu;
-  if (other != copy.work.gpu) {
-    order_.add(other, {copy.work.start_ns, copy.work.end_ns, known_id(paths_, copy.work.path), 0});
-  }
+  if (copy.kind != CopyKind::PtoP || other == copy.work.gpu) return;
+  order_.add(other, {copy.work.start_ns, copy.work.end_ns, work.path, work.kind});
 }
 
 void SampleSharing::add(const MemsetRecord& memset) {
-  add_work(memset.work, 0);
+  if (!is_timed(memset.work)) return;
+  OrderedWork work = ordered(memset.work, 0);
+  set_known_traffic(work, memset, l2_sizes_.of(memset.work.gpu));
+  add_work(memset.work, work);
 }
 
 void SampleSharing::add(const GraphRecord& graph) {
-  add_work(graph.work, 0);
+  if (is_timed(graph.work)) add_work(graph.work, ordered(graph.work, 0));
 }
 
-void SampleSharing::add_work(const GpuWork& work, std::uint32_t name) {
-  if (work.start_ns == kNoTime || work.end_ns == kNoTime) return;
-  const std::uint32_t path = known_id(paths_, work.path);
-  name = known_id(kernels_, name);
-  const TimeNs begin_ns = streams_.begin_of(work);
-  paths_[path].sum.work_ns += time_between(begin_ns, work.end_ns);
-  kernels_[name].sum.work_ns += time_between(begin_ns, work.end_ns);
-  if (!order_.add(work.gpu, {begin_ns, work.end_ns, path, name})) ++totals_.late_work;
+void SampleSharing::add_work(const GpuWork& work, const OrderedWork& ordered) {
+  const std::uint64_t ns = time_between(ordered.start_ns, ordered.end_ns);
+  for (SampledBytes* const sum : {&paths_[ordered.path].sum, &kernels_[owners_[ordered.kind].name].sum}) {
+    sum->work_ns += ns;
+    ++sum->pieces;
+  }
+  if (!order_.add(work.gpu, ordered)) ++totals_.late_work;
   settle_if_crowded();
 }
 
@@ -98,43 +133,130 @@ void SampleSharing::finish() {
   advance(INT64_MAX);
 }
 
+SampleSharing::Units SampleSharing::take_known(const OrderedSample& sample, const SampleBatch& batch,
+                                               std::span<const KnownShare> known) {
+  Units left = sample.units;
+  const auto is_other = [](const Piece& piece) { return !piece.work->is_known(); };
+  if (std::none_of(pieces_.begin(), pieces_.end(), is_other)) return left;  // the sample says what they moved
+  for (const KnownShare& share : known) {
+    for (std::size_t c = 0; c < kKnownColumns; ++c) {
+      const std::uint32_t units = std::min(share.units[c], left[c]);
+      left[c] -= units;
+      give(batch.work[share.work], c, units);
+    }
+  }
+  return left;
+}
+
+void SampleSharing::weigh() {
+  const bool learned = std::all_of(pieces_.begin(), pieces_.end(), [this](const Piece& piece) {
+    return owners_[piece.work->kind].samples >= kLearnedSamples;
+  });
+  const bool any_other = std::any_of(pieces_.begin(), pieces_.end(),
+                                     [](const Piece& piece) { return !piece.work->is_known(); });
+  all_ = {};
+  for (std::size_t c = 0; c < kSharedColumns; ++c) {
+    const bool known_have_theirs = any_other && c < kKnownColumns;
+    const auto put_weights = [&](bool by_rate) {
+      for (Piece& piece : pieces_) {
+        const Owner& owner = owners_[piece.work->kind];
+        const double rate = by_rate && owner.ns > 0 ? owner.units[c] / owner.ns : 1;
+        piece.weight[c] = known_have_theirs && piece.work->is_known() ? 0 : piece.ns * rate;
+        all_[c] += piece.weight[c];
+      }
+    };
+    put_weights(learned);
+    if (all_[c] <= 0) put_weights(false);  // by what was learned, none of them moves bytes
+  }
+}
+
+// Older samples count less and less, so that rates follow their kernels, and forget what they were taken for at first.
+void SampleSharing::learn(const Piece& piece, const Units& units) noexcept {
+  Owner& owner = owners_[piece.work->kind];
+  owner.samples = std::min(owner.samples + 1, kMemorySamples);
+  if (owner.samples == kMemorySamples) {
+    constexpr double kKept = 1 - 1.0 / kMemorySamples;
+    owner.ns *= kKept;
+    for (double& sum : owner.units) sum *= kKept;
+  }
+  owner.ns += piece.ns;
+  for (std::size_t c = 0; c < kSharedColumns; ++c) {
+    if (all_[c] > 0) owner.units[c] += units[c] * piece.weight[c] / all_[c];
+  }
+}
+
+void SampleSharing::note_uncertainty(const Units& units) {
+  const auto same_path = [&](const Piece& piece) { return piece.work->path == pieces_.front().work->path; };
+  if (std::all_of(pieces_.begin(), pieces_.end(), same_path)) return;
+  if (parts_.size() < paths_.size()) parts_.resize(paths_.size());
+  touched_.clear();
+  for (const Piece& piece : pieces_) {
+    std::uint32_t path = piece.work->path;
+    do {
+      if (std::find(touched_.begin(), touched_.end(), path) == touched_.end()) {
+        touched_.push_back(path);
+        parts_[path] = {};
+      }
+      for (std::size_t c = 0; c < kSharedColumns; ++c) {
+        if (all_[c] > 0) parts_[path][c] += piece.weight[c] / all_[c];
+      }
+      path = path < parents_.size() ? parents_[path] : 0;
+    } while (path != 0);
+  }
+  for (const std::uint32_t path : touched_) {
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      const double part = std::min(parts_[path][c], 1.0);
+      paths_[path].sum.uncertain[c] += units[c] * static_cast<double>(kSampleUnitBytes) * part * (1 - part);
+    }
+  }
+}
+
+void SampleSharing::give(const OrderedWork& work, std::size_t column, std::uint64_t units) noexcept {
+  paths_[work.path].sum.bytes[column] += units * kSampleUnitBytes;
+  kernels_[owners_[work.kind].name].sum.bytes[column] += units * kSampleUnitBytes;
+}
+
 void SampleSharing::share(const SampleBatch& batch) {
+  const std::vector<KnownShare>& known = known_.share(batch);
+  auto from = known.begin();
   sweep_.run(batch, 0, 0, [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
     truth_.add_sample(batch, sample, overlaps);
-    share_sample(sample, overlaps, batch);
+    const auto number = static_cast<std::uint32_t>(&sample - batch.samples.data());
+    auto to = from;
+    while (to != known.end() && to->sample == number) ++to;
+    share_sample(sample, overlaps, batch, {from, to});
+    from = to;
   });
 }
 
 void SampleSharing::share_sample(const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps,
-                                 const SampleBatch& batch) {
+                                 const SampleBatch& batch, std::span<const KnownShare> known) {
   const std::uint64_t number = ++totals_.samples;
-  std::int64_t all_ns = 0;
-  for (const SampleOverlap& overlap : overlaps) all_ns += overlap.ns;
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     const std::uint64_t bytes = sample.units[c] * kSampleUnitBytes;
     totals_.bytes[c] += bytes;
     if (overlaps.empty()) totals_.unattributed[c] += bytes;
   }
-
-  std::array<UnitShares, kSharedColumns> shares{UnitShares(sample.units[0]), UnitShares(sample.units[1]),
-                                                UnitShares(sample.units[2])};
-  std::int64_t reached_ns = 0;
-  for (const SampleOverlap& overlap : overlaps) {
-    reached_ns += overlap.ns;
-    const double part =
-        reached_ns == all_ns ? 1.0 : static_cast<double>(reached_ns) / static_cast<double>(all_ns);
-    Row& path = paths_[batch.work[overlap.work].path];
-    Row& kernel = kernels_[batch.work[overlap.work].kind];
+  if (overlaps.empty()) return;
+  pieces_.clear();
+  for (const SampleOverlap& overlap : overlaps) pieces_.push_back({&batch.work[overlap.work], overlap.ns, {}});
+  weigh();
+  const Units left = take_known(sample, batch, known);
+  std::array<UnitShares, kSharedColumns> shares{UnitShares(left[0]), UnitShares(left[1]), UnitShares(left[2])};
+  std::array<double, kSharedColumns> reached{};
+  for (const Piece& piece : pieces_) {
+    const bool last = &piece == &pieces_.back();
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
-      const std::uint64_t bytes = shares[c].until(part) * kSampleUnitBytes;
-      path.sum.bytes[c] += bytes;
-      kernel.sum.bytes[c] += bytes;
+      reached[c] += piece.weight[c];
+      give(*piece.work, c, shares[c].until(last ? 1.0 : std::min(reached[c] / all_[c], 1.0)));
     }
-    for (Row* row : {&path, &kernel}) {
-      row->sum.overlap_ns += static_cast<std::uint64_t>(overlap.ns);
+    for (Row* row : {&paths_[piece.work->path], &kernels_[owners_[piece.work->kind].name]}) {
+      row->sum.overlap_ns += static_cast<std::uint64_t>(piece.ns);
       if (std::exchange(row->last_sample, number) != number) ++row->sum.samples;
     }
+    learn(piece, left);
   }
+  note_uncertainty(left);
 }
 
 std::vector<SampledBytes> SampleSharing::paths() const {

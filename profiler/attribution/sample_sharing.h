@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes per path and per kernel name while the program runs: samples shared by time.
+// Bytes per path and per kernel name while the program runs.
 //
 //   KernelRecord, MemcpyRecord, MemsetRecord ─▶ add ─┐
 //   SamplesRecord ─────────────────────────────▶ add ─┴▶ SampleOrder ─▶ advance(until): each sample's
 //                                                        bytes over the work it overlaps ─▶ totals
 //
-// Bytes are shared in proportion to overlap: if one kernel fills 12 us of a sample and another 3 us, they
-// get four to one. Concurrent kernels also share by time. A kernel that still waits for earlier work of its
-// stream does not count as running (stream_order.h). A light kernel beside a heavy one gets too much this
-// way: the tools unmix them (tools/analysis/sampling/unmix.h), live totals do not. The bytes of a sample
-// without any work are unattributed. Every byte is conserved.
+// Large device copies take the bytes that they are known to move (known_traffic.h). The rest of a sample is shared in
+// proportion to overlap times byte rate. Rates are learned while sharing, by expectation maximisation: a kernel's rate
+// is what it was given so far over the time it ran, and the next samples are shared by it. Until a kernel was in
+// kLearnedSamples samples they are shared by overlap alone. A kernel that still waits for earlier work of its stream
+// does not count as running (stream_order.h). The tools fit rates to the whole trace (tools/analysis/sampling/unmix.h)
+// and are more certain. The bytes of a sample without any work are unattributed. Every byte is conserved.
 //
 // Pure: no thread, no file. Bounded memory (sample_order.h). Not thread-safe.
 #pragma once
@@ -18,8 +19,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "profiler/attribution/known_traffic.h"
 #include "profiler/attribution/sample_order.h"
 #include "profiler/attribution/sample_sweep.h"
 #include "profiler/attribution/sample_truth.h"
@@ -32,6 +36,10 @@ namespace rangefinder {
 struct SampledBytes {
   std::uint32_t id = 0;  ///< path or kernel name; 0: outside any range, or no kernel
   std::array<std::uint64_t, kSharedColumns> bytes{};  ///< by SharedColumn
+  /// Inclusive: bytes that would move to or from other paths if rates were wrong by all of themselves, per unit of the
+  /// relative error of a rate. By SharedColumn.
+  std::array<double, kSharedColumns> uncertain{};
+  std::uint64_t pieces = 0;                           ///< pieces of work
   std::uint64_t samples = 0;                          ///< samples that its work overlaps
   std::uint64_t overlap_ns = 0;                       ///< time of its work inside samples
   std::uint64_t work_ns = 0;  ///< summed time of its work; the part without overlap was not sampled
@@ -49,6 +57,14 @@ struct SampleTotals {
 
 class SampleSharing {
  public:
+  static constexpr std::uint32_t kLearnedSamples = 64;
+  /// (path, kernel) pairs with a rate of their own.
+  static constexpr std::size_t kMaxOwners = std::size_t{1} << 17;
+
+  explicit SampleSharing(L2Sizes l2_sizes = {});
+
+  /// Call before the path's first work, or its bytes do not count as its parents' for the error.
+  void add_path(std::uint32_t path, std::uint32_t parent);
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
   void add(const MemsetRecord& memset);
@@ -75,14 +91,46 @@ class SampleSharing {
     SampledBytes sum;
     std::uint64_t last_sample = 0;  // number of the last sample that overlapped it
   };
-  void add_work(const GpuWork& work, std::uint32_t name);
+  /// A (path, kernel), what it was given and how long it ran. Older samples count less.
+  struct Owner {
+    std::uint32_t path = 0, name = 0;
+    std::uint32_t samples = 0;
+    std::array<double, kSharedColumns> units{};
+    double ns = 0;
+  };
+  using Units = std::array<std::uint32_t, kSharedColumns>;
+  struct Piece {
+    const OrderedWork* work;
+    std::int32_t ns;
+    std::array<double, kSharedColumns> weight;  // in columns where its bytes are known: 0
+  };
+  OrderedWork ordered(const GpuWork& work, std::uint32_t name);
+  void add_work(const GpuWork& work, const OrderedWork& ordered);
+  std::uint32_t owner_at(std::uint32_t path, std::uint32_t name);
+  void learn(const Piece& piece, const Units& units) noexcept;
   void share(const SampleBatch& batch);
   void share_sample(const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps,
-                    const SampleBatch& batch);
+                    const SampleBatch& batch, std::span<const KnownShare> known);
+  /// Gives known work its units, unless nothing else ran. Returns what is left.
+  Units take_known(const OrderedSample& sample, const SampleBatch& batch, std::span<const KnownShare> known);
+  /// Sets the weights of pieces_, and their sums.
+  void weigh();
+  void give(const OrderedWork& work, std::size_t column, std::uint64_t units) noexcept;
+  /// How much a wrong rate would move to or from each path of the sample, and the paths above it.
+  void note_uncertainty(const Units& units);
   void settle_if_crowded();
 
+  L2Sizes l2_sizes_;
   SampleOrder order_;
   StreamOrder streams_;
+  KnownTraffic known_;
+  std::vector<Owner> owners_;
+  std::unordered_map<std::uint64_t, std::uint32_t> owner_positions_;
+  std::vector<Piece> pieces_;
+  std::array<double, kSharedColumns> all_{};                       // sum of the pieces' weights
+  std::vector<std::uint32_t> parents_;                             // by path
+  std::vector<std::array<double, kSharedColumns>> parts_;          // by path: of the sample in progress
+  std::vector<std::uint32_t> touched_;                             // paths with parts
   SampleSweep sweep_;
   std::vector<Row> paths_, kernels_;  // by id
   TruthCopies truth_;

@@ -45,7 +45,10 @@ bool Drain::begin(const Header& header, const std::vector<GpuRecord>& gpus) {
   base_monotonic_ns_ = header.base_monotonic_ns;
   last_clock_ns_ = last_flush_ns_ = last_summary_ns_ = header.base_unix_ns;
   writer_.set_header(header);
-  for (const GpuRecord& gpu : gpus) writer_.add_gpu(gpu);
+  for (const GpuRecord& gpu : gpus) {
+    writer_.add_gpu(gpu);
+    builder_->add_gpu(gpu);
+  }
   if (!options_.record.empty()) {
     recording_ = std::make_unique<RecordingWriter>(options_.record, recorder_, cupti_);
     std::string about;

@@ -19,7 +19,7 @@ void LaunchTable::put_exact(std::uint32_t correlation, WorkKind kind, const Laun
 }
 
 void LaunchTable::store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state) {
-  Slot fresh{origin.range, correlation, origin.path, origin.kernel, kind, state};
+  Slot fresh{origin.range, correlation, origin.path, origin.kernel, 0, kind, state};
   if (is_waiting(state)) ++waiting_;
   if (kind != WorkKind::graph) {
     Slot& slot = slots_[correlation % kSlots];
@@ -39,7 +39,7 @@ void LaunchTable::store(std::uint32_t correlation, WorkKind kind, const LaunchOr
   }
 }
 
-std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of_graph) {
+std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of_graph, std::uint32_t graph) {
   Slot* slot = nullptr;
   if (of_graph) {
     const auto at = graphs_.find(correlation);
@@ -58,7 +58,13 @@ std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of
     slot->state = State::recorded;
     --waiting_;
   }
+  if (slot->graph != graph) slot->graph = slot->graph == 0 ? graph : kSeveralGraphs;
   return LaunchOrigin{slot->path, slot->range, slot->kernel};
+}
+
+std::optional<std::uint32_t> LaunchTable::graph_of(std::uint32_t correlation) const {
+  const auto at = graphs_.find(correlation);
+  return at == graphs_.end() ? std::nullopt : std::optional(at->second.graph);
 }
 
 void LaunchTable::replace(Slot& slot) noexcept {

@@ -50,8 +50,13 @@ class LaunchTable {
   /// kernel's time, and counted as missing if it never comes.
   void put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, bool expect_record);
 
-  /// The launch of a record; marks it as recorded. Empty: not known (yet).
-  [[nodiscard]] std::optional<LaunchOrigin> find(std::uint32_t correlation, bool of_graph);
+  static constexpr std::uint32_t kSeveralGraphs = UINT32_MAX;
+
+  /// The launch of a record; marks it as recorded. `graph`: the record's, if `of_graph`. Empty: not known (yet).
+  [[nodiscard]] std::optional<LaunchOrigin> find(std::uint32_t correlation, bool of_graph,
+                                                 std::uint32_t graph = 0);
+  /// The graph that a launch of kind graph launched, by its records; 0: it has none yet. Empty: no such launch.
+  [[nodiscard]] std::optional<std::uint32_t> graph_of(std::uint32_t correlation) const;
 
   /// Launches whose record has not come yet.
   [[nodiscard]] std::uint64_t waiting() const noexcept { return waiting_; }
@@ -74,6 +79,7 @@ class LaunchTable {
     std::uint32_t correlation = 0;
     std::uint32_t path = 0;
     std::uint32_t kernel = 0;
+    std::uint32_t graph = 0;
     WorkKind kind = WorkKind::kernel;
     State state = State::empty;
   };

@@ -29,6 +29,7 @@ TraceBuilder::TraceBuilder(Recorder& recorder, KernelNames& kernels, TraceWriter
       kernels_(kernels),
       writer_(writer),
       decoder_(base_unix_ns),
+      graph_nodes_(recorder.paths),
       now_ns_(base_unix_ns) {}
 
 void TraceBuilder::add_path(std::uint32_t path) {
@@ -36,6 +37,7 @@ void TraceBuilder::add_path(std::uint32_t path) {
   const PathNode node = recorder_.paths.node(path);
   add_path(node.parent);
   totals_.add_path({path, node.parent, node.domain, {}});
+  if (sharing_ != nullptr) sharing_->add_path(path, node.parent);
   if (cycle_ != nullptr) rates_.add_path(path, node.parent);
 }
 
@@ -72,7 +74,7 @@ void TraceBuilder::name_kernel([[maybe_unused]] Record& record, [[maybe_unused]]
 template <typename Record>
 bool TraceBuilder::join(Record& record) {
   GpuWork& work = record.work;
-  const auto origin = launches_.find(work.correlation, work.graph != 0 || work.graph_node != 0);
+  const auto origin = launches_.find(work.correlation, work.graph != 0 || work.graph_node != 0, work.graph);
   if (!origin) return false;
   work.path = origin->path;
   work.range = origin->range;
@@ -80,6 +82,7 @@ bool TraceBuilder::join(Record& record) {
   if (work.graph_node == 0) return true;
   const LaunchOrigin* const made = graph_nodes_.find(work.graph_node);
   if (made == nullptr) {
+    if (!metric_sets_.empty()) graph_nodes_.add_unseen(work.graph);
     recorder_.loss.add(Loss::graph_nodes_unseen);
     return true;
   }
@@ -166,11 +169,22 @@ void TraceBuilder::retry_pending(std::int64_t now_ns) {
     }
   }
   pending_.shrink();
+  write_pending_exact(pending_ns);
+}
+
+void TraceBuilder::write_pending_exact(std::int64_t pending_ns) {
+  while (!pending_exact_.empty()) {
+    const PendingExact& oldest = pending_exact_.front();
+    if (!is_graph_known(oldest.launch) && now_ns_ - oldest.since_ns <= pending_ns) return;
+    write_exact(oldest.launch);
+    pending_exact_.pop_front();
+  }
 }
 
 void TraceBuilder::finish() {
   for (Pending& pending : pending_) expire(pending);
   pending_.clear();
+  write_pending_exact(-1);
   if (sharing_ != nullptr) sharing_->finish();
   launches_.close();
   std::uint64_t lost = launches_.exact_without_record();
@@ -223,9 +237,15 @@ void TraceBuilder::on_samples(SamplesRecord samples) {
 }
 
 void TraceBuilder::on_samples(SamplingRecord sampling) {
-  if (sharing_ == nullptr && sampling.interval_ns != 0) sharing_ = std::make_unique<SampleSharing>();
+  if (sharing_ == nullptr && sampling.interval_ns != 0) begin_sharing();
   sampling.at_ns = relative(sampling.at_ns);
   writer_.add_sampling(sampling);
+}
+
+void TraceBuilder::begin_sharing() {
+  sharing_ = std::make_unique<SampleSharing>(l2_sizes_);
+  for (std::uint32_t path = 1; path <= recorder_.paths.size(); ++path)
+    sharing_->add_path(path, recorder_.paths.node(path).parent);
 }
 
 void TraceBuilder::on_context(const ContextRecord& context) {
@@ -240,6 +260,7 @@ void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
   const bool launched = event.launch.result == 0;
   if (cycle_ != nullptr && launched) period_.add_launch(event.path, place == MonitorCycle::Place::inside);
   if (place == MonitorCycle::Place::outside) return;
+  if ((event.flags & kLaunchExact) != 0) return put_exact(event, WorkKind::graph, 0);
   // Before the launch's line is written, as in on_exact().
   if (launched) expect_work_of(event, place == MonitorCycle::Place::edge);
   writer_.write(decoder_.launch(thread, event));
@@ -310,6 +331,7 @@ void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<
 }
 
 void TraceBuilder::on_metric_set(const MetricSetRecord& set) {
+  totals_.expect_exact_lines();
   MetricSet& known = metric_sets_[set.id];
   known.record = set;
   const auto find = [&](ExactMetric metric) {
@@ -349,6 +371,28 @@ void TraceBuilder::on_exact(const ExactLaunch& launch) {
     writer_.write(decoder_.launch(launch.thread, launch.event));
     return;
   }
+  // In order: a launch whose graph is known waits behind one whose is not.
+  if (pending_exact_.empty() ? is_graph_known(launch) : launch.kind != WorkKind::graph)
+    return write_exact(launch);
+  if (pending_exact_.size() >= kMaxPendingExact) {
+    write_exact(pending_exact_.front().launch);
+    pending_exact_.pop_front();
+  }
+  pending_exact_.push_back({now_ns_, launch});
+}
+
+bool TraceBuilder::is_graph_known(const ExactLaunch& launch) const {
+  return launch.kind != WorkKind::graph || launches_.graph_of(launch.event.correlation) != 0U;
+}
+
+void TraceBuilder::put_exact(const Event& event, WorkKind kind, std::uint64_t bytes) {
+  const bool is_copy = kind == WorkKind::memcpy || kind == WorkKind::memset;
+  const bool expect_record = !(is_copy && bytes == 0);  // a copy of 0 bytes has no record
+  note_launch(event.correlation);
+  launches_.put_exact(event.correlation, kind, {event.path, event.range, event.launch.kernel}, expect_record);
+}
+
+void TraceBuilder::write_exact(const ExactLaunch& launch) {
   ExactRecord record;
   record.launch = decoder_.launch(launch.thread, launch.event);
   record.kind = launch.kind;
@@ -369,11 +413,14 @@ void TraceBuilder::on_exact(const ExactLaunch& launch) {
   // Put the launch into the table before its line is written: bad_alloc may lose a line, but no line may be
   // without its launch.
   if (!record.is_counter_range) {  // the launches of a range have lines of their own
-    const bool is_copy = launch.kind == WorkKind::memcpy || launch.kind == WorkKind::memset;
-    const bool expect_record = !(is_copy && launch.bytes == 0);  // a copy of 0 bytes has no record
-    note_launch(launch.event.correlation);
-    const LaunchOrigin origin{launch.event.path, launch.event.range, launch.event.launch.kernel};
-    launches_.put_exact(launch.event.correlation, launch.kind, origin, expect_record);
+    const auto graph =
+        launch.kind == WorkKind::graph ? launches_.graph_of(launch.event.correlation) : std::nullopt;
+    if (graph) {
+      record.bytes_path = graph_nodes_.common_path(*graph);
+      add_path(record.bytes_path);
+    } else {
+      put_exact(launch.event, launch.kind, launch.bytes);
+    }
   }
   writer_.write(record);
   totals_.add(record);

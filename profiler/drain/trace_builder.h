@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -45,6 +46,8 @@ class TraceBuilder final : public RecordSink {
   /// to end.
   static constexpr std::int64_t kPendingExactNs = 30'000'000'000;
   static constexpr std::size_t kMaxPending = 65'536;
+  /// Exact graph launches that wait for their first record, which says what graph it was.
+  static constexpr std::size_t kMaxPendingExact = 4'096;
   /// Samples are shared with this delay, so that all work of their time has arrived.
   static constexpr std::int64_t kSharingDelayNs = kPendingNs + 1'000'000'000;
 
@@ -74,6 +77,8 @@ class TraceBuilder final : public RecordSink {
   void begin_late() noexcept { late_ = true; }
   /// Work launched from `end_ns` (absolute) on is not part of the window.
   void end_window(std::int64_t end_ns) noexcept { window_end_ns_ = relative(end_ns); }
+  /// Call before the first sample of that GPU.
+  void add_gpu(const GpuRecord& gpu) { l2_sizes_.set(gpu.id, gpu.l2_bytes); }
   /// Monitor mode: calls outside of `cycle`'s windows are counted, not written.
   void monitor(const MonitorCycle& cycle) noexcept { cycle_ = &cycle; }
   /// Ends a period of monitor mode and writes its lines. Times are absolute.
@@ -109,10 +114,16 @@ class TraceBuilder final : public RecordSink {
   void name_kernel(Record& record, std::uint32_t name);
   [[nodiscard]] bool is_of_counter_range(const KernelActivity& kernel) const noexcept;
   void read_values(const ExactLaunch& launch, ExactRecord& record) const;
+  void put_exact(const Event& event, WorkKind kind, std::uint64_t bytes);
+  /// False: no record of this graph launch has come yet.
+  [[nodiscard]] bool is_graph_known(const ExactLaunch& launch) const;
+  void write_exact(const ExactLaunch& launch);
+  void write_pending_exact(std::int64_t pending_ns);
   template <typename Record>
   void write(const Record& record);
   void add_path(std::uint32_t path);
   void expire(Pending& pending);
+  void begin_sharing();
   void note_launch(std::uint32_t correlation) noexcept;
   [[nodiscard]] MonitorCycle::Place place(const Event& event) const noexcept;
   [[nodiscard]] bool is_of_window(const GpuWork& work) const noexcept;
@@ -128,6 +139,7 @@ class TraceBuilder final : public RecordSink {
   const EventDecoder decoder_;
   LaunchTable launches_;
   TotalsBuilder totals_;
+  L2Sizes l2_sizes_;
   std::unique_ptr<SampleSharing> sharing_;  // exists from the first sampling line on
   GraphNodes graph_nodes_;
   /// A metric set, and the indices of its byte metrics.
@@ -143,6 +155,11 @@ class TraceBuilder final : public RecordSink {
   MonitorRates rates_;
   std::uint64_t untimed_graph_work_ = 0;
   ContiguousQueue<Pending> pending_;
+  struct PendingExact {
+    std::int64_t since_ns;
+    ExactLaunch launch;
+  };
+  std::deque<PendingExact> pending_exact_;  // oldest first
   std::int64_t now_ns_;  // of the last turn; the waiting time of new records is counted from it
   // These decide whether a record without a launch belongs to the window, and counts as loss.
   bool late_ = false;

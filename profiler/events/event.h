@@ -36,6 +36,8 @@ enum class EventKind : std::uint8_t {
 
 /// `flags` of a launch.
 inline constexpr std::uint8_t kLaunchWhileCapturing = 1;  ///< some stream of the process was capturing
+/// A graph launch whose exact line follows: lets its many records be joined before its batch is decoded.
+inline constexpr std::uint8_t kLaunchExact = 2;
 /// `flags` of a range.
 inline constexpr std::uint8_t kRangeUnclosed = 1;  ///< still open when recording stopped; end_ns is kNoTime
 

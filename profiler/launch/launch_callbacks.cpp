@@ -371,6 +371,10 @@ void LaunchCallbacks::emit_exact(const ThreadUse& use, const CUpti_CallbackData&
   launch.grid = arguments.grid;
   launch.block = arguments.block;
   if (outcome == CounterOutcome::measured) {
+    if (use && api.kind == ApiClass::graph && event.launch.result == 0) {
+      event.flags |= kLaunchExact;
+      use->emit(event);
+    }
     exact->leave(entry, launch);
     return;
   }

@@ -110,7 +110,7 @@ CopyTruth truth_of(const SummaryInput& input) {
   return exact.copies != 0 || input.samples == nullptr ? exact : input.samples->truth();
 }
 
-// All sampled bytes, and the unattributed part of them. Shared by time: only `rangefinder run` does better.
+// All sampled bytes, and the unattributed part of them.
 OrderedJson samples_object(const SampleSharing& samples) {
   const SampleTotals& totals = samples.totals();
   const auto columns = [](const std::array<std::uint64_t, kSharedColumns>& bytes) {
@@ -120,7 +120,7 @@ OrderedJson samples_object(const SampleSharing& samples) {
   };
   OrderedJson method;
   for (const char* const key : {"dram_read_bytes", "dram_write_bytes", "l2_bytes"})
-    method[key] = "time_shared";
+    method[key] = "live";
   return {{"method", std::move(method)},
           {"count", totals.samples},
           {"idle", totals.idle_samples},
@@ -217,6 +217,8 @@ std::string summary_json(const SummaryInput& input) {
   document.member("schema", kSummarySchema);
   document.member("version", kSummaryVersion);
   document.member("final", input.final);
+  // The tools fit the bytes to the whole trace, and remove this.
+  if (input.samples != nullptr && input.samples->any()) document.member("live", true);
   document.member("process", line_keys(input.header, {"t", "schema", "version", "segment"}));
   document.member("duration_ns", input.duration_ns);
   document.array("gpus", input.gpus, [](const GpuRecord& gpu) { return line_keys(gpu, {"t"}); });

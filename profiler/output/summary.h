@@ -44,7 +44,7 @@ struct SummaryInput {
   OwnCost own_cost{};
   bool final = false;
   std::uint64_t duration_ns = 0;           ///< since recording began
-  const SampleSharing* samples = nullptr;  ///< sampled mode: bytes shared by time so far
+  const SampleSharing* samples = nullptr;  ///< sampled mode: bytes shared so far
   const MonitorRates* monitor = nullptr;   ///< monitor mode: its rates so far
 };
 

@@ -36,7 +36,7 @@ class WorkVisitor final : public TraceVisitor {
   void add(const ExactRecord& exact) {
     if (!exact.measured || !exact.has_bytes || shares_counter_range(exact)) return;
     const WorkKind kind = exact.is_counter_range ? WorkKind::graph : exact.kind;
-    ExactSum& sum = out_.exact[{exact.gpu, exact.launch.host.path, kind, exact.name}];
+    ExactSum& sum = out_.exact[{exact.gpu, values_path(exact), kind, exact.name}];
     ++sum.measured;
     sum.dram_read_bytes += exact.dram_read_bytes;
     sum.dram_write_bytes += exact.dram_write_bytes;

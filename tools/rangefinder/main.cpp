@@ -70,6 +70,7 @@ int run_command_line(int argc, char** argv) {
   rangefinder::add_report(line, action);
   rangefinder::add_diff(line, action);
   rangefinder::add_validate(line, action);
+  rangefinder::add_finalize(line, action);
   rangefinder::add_export(line, action);
   rangefinder::add_serve(line, action);
   rangefinder::add_metrics(line, action);

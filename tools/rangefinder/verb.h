@@ -35,6 +35,7 @@ void add_run(CommandLine& line, Action& action, const std::vector<std::string>& 
 void add_report(CommandLine& line, Action& action);
 void add_diff(CommandLine& line, Action& action);
 void add_validate(CommandLine& line, Action& action);
+void add_finalize(CommandLine& line, Action& action);
 void add_export(CommandLine& line, Action& action);
 void add_metrics(CommandLine& line, Action& action);
 void add_doctor(CommandLine& line, Action& action);

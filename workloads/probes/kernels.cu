@@ -68,9 +68,10 @@ __global__ void probe_spin(unsigned long long duration_ns) {
   } while (now - start < duration_ns);
 }
 
-unsigned blocks_for(std::size_t count) {
+unsigned blocks_for(std::size_t count, unsigned most_blocks = 0) {
   const std::size_t blocks = (count + kThreads - 1) / kThreads;
-  return static_cast<unsigned>(blocks < kMaxBlocks ? (blocks > 0 ? blocks : 1) : kMaxBlocks);
+  const std::size_t most = most_blocks == 0 ? kMaxBlocks : most_blocks;
+  return static_cast<unsigned>(blocks < most ? (blocks > 0 ? blocks : 1) : most);
 }
 
 }  // namespace
@@ -84,23 +85,26 @@ void* empty_kernel() {
   return reinterpret_cast<void*>(&probe_empty);
 }
 
-cudaError_t launch_copy(void* target, const void* source, std::size_t bytes, cudaStream_t stream) {
+cudaError_t launch_copy(void* target, const void* source, std::size_t bytes, cudaStream_t stream,
+                        unsigned most_blocks) {
   const std::size_t count = bytes / sizeof(uint4);
-  probe_copy<<<blocks_for(count), kThreads, 0, stream>>>(static_cast<uint4*>(target),
-                                                         static_cast<const uint4*>(source), count);
+  probe_copy<<<blocks_for(count, most_blocks), kThreads, 0, stream>>>(
+      static_cast<uint4*>(target), static_cast<const uint4*>(source), count);
   return cudaGetLastError();
 }
 
-cudaError_t launch_read(std::uint64_t* result, const void* source, std::size_t bytes, cudaStream_t stream) {
+cudaError_t launch_read(std::uint64_t* result, const void* source, std::size_t bytes, cudaStream_t stream,
+                        unsigned most_blocks) {
   const std::size_t count = bytes / sizeof(uint4);
-  probe_read<<<blocks_for(count), kThreads, 0, stream>>>(reinterpret_cast<unsigned long long*>(result),
-                                                         static_cast<const uint4*>(source), count);
+  probe_read<<<blocks_for(count, most_blocks), kThreads, 0, stream>>>(
+      reinterpret_cast<unsigned long long*>(result), static_cast<const uint4*>(source), count);
   return cudaGetLastError();
 }
 
-cudaError_t launch_write(void* target, std::size_t bytes, std::uint32_t value, cudaStream_t stream) {
+cudaError_t launch_write(void* target, std::size_t bytes, std::uint32_t value, cudaStream_t stream,
+                         unsigned most_blocks) {
   const std::size_t count = bytes / sizeof(uint4);
-  probe_write<<<blocks_for(count), kThreads, 0, stream>>>(static_cast<uint4*>(target), count, value);
+  probe_write<<<blocks_for(count, most_blocks), kThreads, 0, stream>>>(static_cast<uint4*>(target), count, value);
   return cudaGetLastError();
 }
 

@@ -17,11 +17,15 @@ cudaError_t launch_empty(unsigned blocks, cudaStream_t stream);
 void* empty_kernel();
 
 /// Reads and writes `bytes` once, 16 bytes per thread and step.
-cudaError_t launch_copy(void* target, const void* source, std::size_t bytes, cudaStream_t stream);
+cudaError_t launch_copy(void* target, const void* source, std::size_t bytes, cudaStream_t stream,
+                        unsigned most_blocks = 0);
 /// Reads `bytes` once. The xor of all words ends in `*result` (8 bytes), so that no load is optimised away.
-cudaError_t launch_read(std::uint64_t* result, const void* source, std::size_t bytes, cudaStream_t stream);
+/// `most_blocks`: a small grid leaves multiprocessors and bandwidth to other streams; 0: no limit.
+cudaError_t launch_read(std::uint64_t* result, const void* source, std::size_t bytes, cudaStream_t stream,
+                        unsigned most_blocks = 0);
 /// Writes `bytes` once.
-cudaError_t launch_write(void* target, std::size_t bytes, std::uint32_t value, cudaStream_t stream);
+cudaError_t launch_write(void* target, std::size_t bytes, std::uint32_t value, cudaStream_t stream,
+                         unsigned most_blocks = 0);
 /// Fills with pseudo-random words: zeros would compress and save power.
 cudaError_t launch_random(void* target, std::size_t bytes, std::uint32_t seed, cudaStream_t stream);
 /// Adds 1 to every 4-byte word.

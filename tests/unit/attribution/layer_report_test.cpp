@@ -170,13 +170,13 @@ TEST_CASE("the report says how sampled bytes were shared, and shows unattributed
   json input = summary();
   input["modules"][0]["dram_read_bytes"] = 1'000;
   input["samples"] = {{"count", 5'000},
-                      {"method", {{"dram_read_bytes", "time_shared"}, {"l2_bytes", "time_shared"}}},
+                      {"method", {{"dram_read_bytes", "live"}, {"l2_bytes", "live"}}},
                       {"unattributed", {{"dram_read_bytes", 41'000'000}, {"dram_write_bytes", 0}}}};
 
   const std::string shared = report_of(input, {});
   CHECK(shared.find("(unattributed)") != std::string::npos);
   CHECK(shared.find("41.0 MB") != std::string::npos);
-  CHECK(shared.find("5,000 hardware samples, shared by time") != std::string::npos);
+  CHECK(shared.find("5,000 hardware samples, shared while the program ran") != std::string::npos);
   input["samples"]["method"]["l2_bytes"] = "unmixed";
   CHECK(report_of(input, {}).find("unmixed over iterations") != std::string::npos);
 }

@@ -32,8 +32,38 @@ ExactLaunch exact_launch(std::uint32_t correlation, std::string_view api, std::u
   return launch;
 }
 
+constexpr std::uint64_t kGraph = 3;
+
 struct ExactTrace : BuiltTrace {
   ExactTrace() { builder.on_metric_set(plain_set()); }
+  /// Node `number` of the graph, captured at `path`; 0: outside of any range.
+  void capture(std::uint64_t number, std::uint32_t path) {
+    Event made;
+    made.kind = EventKind::graph_node;
+    made.path = path;
+    made.graph.node = 2ULL << 32 | number;
+    event(made);
+    Event cloned;
+    cloned.kind = EventKind::graph_node;
+    cloned.graph.node = kGraph << 32 | number;
+    cloned.graph.original = made.graph.node;
+    event(cloned);
+  }
+  /// The launch of the graph has returned; its exact line comes with its batch.
+  void launch_graph(std::uint32_t correlation, std::uint32_t path) {
+    Event launched = launch_event(correlation, "cuGraphLaunch", path);
+    launched.flags = kLaunchExact;
+    event(launched);
+  }
+  void run_node(std::uint32_t correlation, std::uint64_t number) {
+    KernelActivity kernel = kernel_activity(correlation);
+    kernel.work.graph = kGraph;
+    kernel.work.graph_node = kGraph << 32 | number;
+    builder.on_kernel(kernel);
+  }
+  void exact_graph(std::uint32_t correlation, std::uint32_t path) {
+    builder.on_exact(exact_launch(correlation, "cuGraphLaunch", path, WorkKind::graph));
+  }
   [[nodiscard]] PathTotals row(std::uint32_t path) const {
     for (const PathTotals& totals : builder.totals().paths()) {
       if (totals.path == path) return totals;
@@ -160,4 +190,56 @@ TEST_CASE("an exact copy of 0 bytes has no record, and none is missing") {
 
   CHECK(trace.loss(Loss::launch_without_record) == 1);
   CHECK(trace.balance(WorkKind::memcpy).exact == 2);
+}
+
+TEST_CASE("graphs of many nodes: no record loses its launch, however many come before the batch is decoded") {
+  ExactTrace trace;
+  constexpr std::uint32_t kLaunches = 300, kNodes = 300;  // more records than may wait
+  static_assert(kLaunches * kNodes > TraceBuilder::kMaxPending);
+  for (std::uint64_t node = 0; node < kNodes; ++node) trace.capture(node, trace.layer);
+  for (std::uint32_t i = 1; i <= kLaunches; ++i) {
+    trace.launch_graph(i, 0);
+    for (std::uint64_t node = 0; node < kNodes; ++node) trace.run_node(i, node);
+  }
+  for (std::uint32_t i = 1; i <= kLaunches; ++i) trace.exact_graph(i, 0);
+  trace.builder.finish();
+
+  CHECK(trace.loss(Loss::record_without_launch) == 0);
+  CHECK(trace.loss(Loss::launch_without_record) == 0);
+  CHECK(trace.row(trace.layer).kernels == kLaunches * kNodes);
+  CHECK(trace.row(trace.layer).counters.dram_read_bytes == kLaunches * 4096);
+  CHECK(trace.row(trace.layer).launches_without_bytes() == 0);
+}
+
+TEST_CASE("a graph's bytes belong to the deepest path that all its nodes were captured in") {
+  ExactTrace trace;
+  const std::uint32_t other = trace.recorder.paths.child({trace.model, trace.name("other"), 0});
+  const std::uint32_t replay = trace.recorder.paths.child({0, trace.name("replay"), 0});
+  trace.capture(0, trace.layer);
+  trace.capture(1, other);
+  std::uint32_t launched_at = 0, bytes_path = trace.model;
+  SECTION("the launch is outside of any range") {}
+  SECTION("the launch is in a range") { launched_at = replay; }
+  SECTION("a node was captured outside of any range: the launch's path") {
+    trace.capture(2, 0);
+    launched_at = bytes_path = replay;
+  }
+  const bool line_first = GENERATE(false, true);
+  trace.launch_graph(5, launched_at);
+  if (line_first) {
+    trace.exact_graph(5, launched_at);
+    trace.tick(kSecond);
+    CHECK(trace.read().all<ExactRecord>().empty());  // no record has said yet which graph it was
+  }
+  trace.run_node(5, 0);
+  trace.run_node(5, 1);
+  if (!line_first) trace.exact_graph(5, launched_at);
+  trace.builder.finish();
+
+  CHECK(values_path(trace.read().only<ExactRecord>()) == bytes_path);
+  CHECK(trace.row(bytes_path).counters.dram_read_bytes == 4096);
+  CHECK(trace.row(bytes_path).counters.recorded_kernels == 1);
+  CHECK(trace.row(trace.layer).launches_without_bytes() == 1);
+  CHECK(trace.row(trace.layer).counters.with_bytes == 0);
+  if (bytes_path == trace.model) CHECK(trace.row(trace.model).launches_without_bytes() == 0);
 }

@@ -69,7 +69,7 @@ TEST_CASE("metric sets that take turns give estimates, metrics and the names of 
   CHECK(summary["metric_sets"].dump() == R"([{"id":3,"name":"stalls","metrics":["smsp__waits.sum"]}])");
 }
 
-TEST_CASE("live sampled bytes are marked as shared by time, and unattributed bytes are reported") {
+TEST_CASE("live sampled bytes are marked, have an error, and unattributed bytes are reported") {
   Tables tables;
   tables.path({1, 0, 0, "model"});
   const KernelRecord record = kernel(1, 1000, 2000);
@@ -88,10 +88,11 @@ TEST_CASE("live sampled bytes are marked as shared by time, and unattributed byt
 
   CHECK(summary["modules"][0]["dram_read_bytes"] == 160);
   CHECK(summary["modules"][0]["bytes_source"] == "sampled");
-  CHECK_FALSE(summary["modules"][0].contains("bytes_error_pct"));
   CHECK_FALSE(summary["modules"][0].contains("carry_over_bytes"));
+  CHECK(summary["live"] == true);
+  CHECK(summary["modules"][0]["bytes_error_pct"] > 0);
   CHECK_FALSE(summary["modules"][0].contains("measured_launches"));
-  CHECK(summary["samples"]["method"]["l2_bytes"] == "time_shared");
+  CHECK(summary["samples"]["method"]["l2_bytes"] == "live");
   CHECK(summary["samples"]["all"]["l2_bytes"] == 192);
   CHECK(summary["samples"]["unattributed"]["l2_bytes"] == 32);
   CHECK_FALSE(summary["outside"].contains("bytes_source"));

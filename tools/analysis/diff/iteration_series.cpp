@@ -122,12 +122,12 @@ class SeriesVisitor final : public TraceVisitor {
     const std::size_t batch = batches_.of(iterations_.of(exact.launch.host));
     if (batch >= batches_.count || shares_counter_range(exact)) return;
     if (!exact.measured || !exact.has_bytes) {
-      sums_[exact.launch.host.path].partial_bytes = true;
+      sums_[values_path(exact)].partial_bytes = true;
       kernels_[exact.name].sums.partial_bytes = true;
       return;
     }
     const auto dram = static_cast<double>(exact.dram_read_bytes + exact.dram_write_bytes);
-    for (BatchSums* const sums : {&sums_[exact.launch.host.path], &kernels_[exact.name].sums}) {
+    for (BatchSums* const sums : {&sums_[values_path(exact)], &kernels_[exact.name].sums}) {
       sums->add(Quantity::dram_bytes, batch, batches_.count, dram);
       sums->add(Quantity::l2_bytes, batch, batches_.count, static_cast<double>(exact.l2_bytes));
     }

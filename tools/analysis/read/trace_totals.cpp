@@ -37,6 +37,7 @@ class TotalsVisitor final : public TraceVisitor {
 
   void take(const Header& header) {
     if (!std::exchange(has_header_, true)) out_.header = header;
+    if (header.counters == "exact") out_.totals.expect_exact_lines();
   }
   void take(const GpuRecord& gpu) {
     const auto same = [&](const GpuRecord& known) { return known.id == gpu.id; };

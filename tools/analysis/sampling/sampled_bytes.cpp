@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "profiler/attribution/kernel_carry.h"
 #include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/sampling/sampled_bytes_error.h"
 #include "tools/analysis/sampling/sampled_bytes_held.h"
@@ -19,6 +20,7 @@ struct PathSums {
   std::array<std::uint64_t, kSharedColumns> bytes{}, estimated{};  // the second is not part of the first
   std::uint64_t work_ns = 0, overlap_ns = 0, estimated_ns = 0, pieces = 0;
   std::uint64_t lost_ns = 0;  // of its own work
+  std::uint32_t group = 0;    // of its own work: InseparableGroup, from 1
   std::array<double, kSharedColumns> squared_carry{};
 
   PathSums& operator+=(const PathSums& other) noexcept {
@@ -65,12 +67,13 @@ class PathTable {
       set_carry(own);
       estimate_lost(own);
     }
+    set_mean_rates();
+    for (const std::vector<std::uint32_t>& group : held_.inseparable()) add_group(group);
     std::vector<PathSums> inclusive = own_;
     // A parent always has a lower position than its children.
     for (std::size_t i = inclusive.size(); i-- > 1;) {
       if (groups.parents()[i] != 0) inclusive[groups.parents()[i]] += inclusive[i];
     }
-    set_mean_rates();
     std::vector<SampledPath> rows;
     for (std::size_t i = 0; i < inclusive.size(); ++i) {
       if (inclusive[i].work_ns != 0) rows.push_back(row_of(i, inclusive[i]));
@@ -78,6 +81,9 @@ class PathTable {
     std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
     return rows;
   }
+
+  /// After rows().
+  std::vector<InseparableGroup> take_groups() { return std::move(groups_); }
 
  private:
   PathSums own_sums(std::size_t i) const {
@@ -87,6 +93,26 @@ class PathTable {
     own.bytes = path.bytes;
     own.overlap_ns = path.overlap_ns;
     return own;
+  }
+
+  /// The members' error is what any of them may have of the others' bytes. In an ancestor of all it cancels out.
+  void add_group(const std::vector<std::uint32_t>& members) {
+    PathSums all;
+    for (const std::uint32_t member : members) all += own_[member];
+    if (all.work_ns == 0) return;
+    InseparableGroup& group = groups_.emplace_back();
+    group.sum = bounded(all);
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      PathSums& own = own_[members[m]];
+      group.paths.push_back(held_.groups().paths()[members[m]]);
+      own.group = static_cast<std::uint32_t>(groups_.size());
+      for (std::size_t c = 0; c < kSharedColumns; ++c) {
+        for (std::size_t k = 0; k < kDrawnReplicas; ++k) {
+          const bool has_all = k % members.size() == m;  // each in turn
+          own.sums[c].replicas[k] += (has_all ? all.sums[c].bytes : 0) - own.sums[c].bytes;
+        }
+      }
+    }
   }
 
   static void set_carry(PathSums& own) {
@@ -129,6 +155,8 @@ class PathTable {
     row.path = held_.groups().paths()[i];
     row.inclusive = bounded(inclusive);
     row.exclusive = bounded(own_[i]);
+    row.inseparable = own_[i].group;
+    if (row.inseparable != 0) limit_to_group(row);
     row.samples = split_.paths()[i].samples;
     row.work_ns = own_[i].work_ns;
     row.overlap_ns = own_[i].overlap_ns;
@@ -139,10 +167,21 @@ class PathTable {
     return row;
   }
 
+  /// What a member may lack or have too much is limited by the group's sum.
+  void limit_to_group(SampledPath& row) const {
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      const BoundedBytes& sum = groups_[row.inseparable - 1].sum[c];
+      const std::uint64_t others = sum.bytes - std::min(sum.bytes, row.exclusive[c].bytes);
+      const std::uint64_t most = std::max(row.exclusive[c].bytes, others + sum.error_bytes);
+      row.exclusive[c].error_bytes = std::min(row.exclusive[c].error_bytes, most);
+    }
+  }
+
   const HeldTrace& held_;
   const SampleSplit& split_;
   const std::vector<OwnerWork>& work_;
   std::vector<PathSums> own_;
+  std::vector<InseparableGroup> groups_;
   std::array<double, kSharedColumns> mean_rates_{};
 };
 
@@ -224,7 +263,9 @@ SampledTotals SampledTrace::totals(const SampleWindow& window) const {
   held.add_lines(window, out.samples);
   out.truth = held.truth();
   const std::vector<OwnerWork> work = held.owner_work(window);
-  out.paths = PathTable(held, split, work).rows();
+  PathTable table(held, split, work);
+  out.paths = table.rows();
+  out.inseparable = table.take_groups();
   out.kernels = kernel_rows(held, split, work);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     const ColumnRates& column = held.rates().columns[c];

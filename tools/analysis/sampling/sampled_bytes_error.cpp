@@ -20,11 +20,6 @@ constexpr double kEstimatedPart = 0.25;
 // Variation of counters, clocks and cache state between runs.
 constexpr double kFloorPart = 0.01;
 
-// By SharedColumn, fitted to Hugging Face's RT-DETR on an H200 (docs/measured.md): part of a path's L2 bytes,
-// and bytes per kernel.
-constexpr std::array<double, kSharedColumns> kCarriedPart{0.0005, 0.015, 0.02};
-constexpr std::array<double, kSharedColumns> kCarriedBytes{5e3, 60e3, 70e3};
-
 double deviation_of(const SharedSum& sum) noexcept {
   double squares = 0;
   for (std::size_t k = 0; k < kDrawnReplicas; ++k) {
@@ -48,12 +43,6 @@ SharedSum& SharedSum::operator+=(const SharedSum& other) noexcept {
   time_shared += other.time_shared;
   for (std::size_t k = 0; k < kReplicas; ++k) replicas[k] += other.replicas[k];
   return *this;
-}
-
-double squared_carry(SharedColumn column, double l2_bytes, std::uint64_t pieces_of_work) noexcept {
-  const double carried =
-      kCarriedPart[column] * l2_bytes + kCarriedBytes[column] * static_cast<double>(pieces_of_work);
-  return carried * carried;
 }
 
 double error_bytes(const SharedSum& sum, const ErrorContext& context) noexcept {

@@ -29,13 +29,6 @@ struct SharedSum {
   SharedSum& operator+=(const SharedSum& other) noexcept;
 };
 
-/// The carry-over between kernels: how far a path's bytes may differ from those of the same kernels run
-/// alone, as exact counters measure them. A written cache line reaches DRAM while a later kernel runs, and a
-/// kernel finds code, parameters and data of its predecessor in the caches. In squared bytes, so that paths
-/// can be added: what one path gains, another loses.
-[[nodiscard]] double squared_carry(SharedColumn column, double l2_bytes,
-                                   std::uint64_t pieces_of_work) noexcept;
-
 struct ErrorContext {
   SharedColumn column = kSharedDramRead;
   bool unmixed = false;

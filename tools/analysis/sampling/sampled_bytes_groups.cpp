@@ -78,8 +78,20 @@ std::uint32_t WorkGroups::group_of(Repeated& repeated, std::uint64_t range) {
 }
 
 OrderedWork WorkGroups::number(const GpuWork& work, std::uint32_t name, std::uint32_t what) {
-  return {streams_.begin_of(work), work.end_ns, owner_at(work.path, name),
-          group_of(repeated_at({work.gpu, work.path, name, what}), work.range)};
+  const OrderedWork ordered{streams_.begin_of(work), work.end_ns, owner_at(work.path, name),
+                            group_of(repeated_at({work.gpu, work.path, name, what}), work.range)};
+  if (ordered.kind >= durations_.size()) durations_.resize(std::size_t{ordered.kind} + 1);
+  durations_[ordered.kind].ns += static_cast<double>(ordered.end_ns - ordered.start_ns);
+  durations_[ordered.kind].count += 1;
+  return ordered;
+}
+
+std::vector<double> WorkGroups::mean_durations() const {
+  std::vector<double> means(groups_);
+  for (std::size_t g = 0; g < std::min(groups_, durations_.size()); ++g) {
+    if (durations_[g].count > 0) means[g] = durations_[g].ns / durations_[g].count;
+  }
+  return means;
 }
 
 OrderedWork WorkGroups::number(const KernelRecord& kernel) {
@@ -89,16 +101,21 @@ OrderedWork WorkGroups::number(const KernelRecord& kernel) {
 OrderedWork WorkGroups::number(const MemcpyRecord& copy) {
   // Copies of similar size between the same memories move bytes at a similar rate.
   const auto size = static_cast<std::uint32_t>(std::bit_width(copy.bytes));
-  return number(copy.work, 0,
-                static_cast<std::uint32_t>(copy.kind) << 24 | static_cast<std::uint32_t>(copy.source) << 16 |
-                    static_cast<std::uint32_t>(copy.destination) << 8 | size);
+  OrderedWork work =
+      number(copy.work, 0,
+             static_cast<std::uint32_t>(copy.kind) << 24 | static_cast<std::uint32_t>(copy.source) << 16 |
+                 static_cast<std::uint32_t>(copy.destination) << 8 | size);
+  set_known_traffic(work, copy, l2_sizes_.of(copy.work.gpu));
+  return work;
 }
 
 OrderedWork WorkGroups::number(const MemsetRecord& memset) {
   constexpr std::uint32_t kMemset = 0xFF;
-  return number(memset.work, 0,
-                kMemset << 24 | static_cast<std::uint32_t>(memset.memory) << 8 |
-                    static_cast<std::uint32_t>(std::bit_width(memset.bytes)));
+  OrderedWork work = number(memset.work, 0,
+                            kMemset << 24 | static_cast<std::uint32_t>(memset.memory) << 8 |
+                                static_cast<std::uint32_t>(std::bit_width(memset.bytes)));
+  set_known_traffic(work, memset, l2_sizes_.of(memset.work.gpu));
+  return work;
 }
 
 OrderedWork WorkGroups::number(const GraphRecord& graph) {

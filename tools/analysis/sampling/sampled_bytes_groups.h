@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/attribution/known_traffic.h"
 #include "profiler/attribution/sample_order.h"
 #include "profiler/attribution/stream_order.h"
 #include "schema/record.h"
@@ -40,6 +41,8 @@ class WorkGroups {
   void start_again() noexcept;
   /// Call it before the first record of that path.
   void add(const PathRecord& path);
+  /// Call it before the first record of that GPU, or its large copies are not known traffic.
+  void add(const GpuRecord& gpu) { l2_sizes_.set(gpu.id, gpu.l2_bytes); }
   /// Call it in the order of the trace. Work starts when its stream's earlier work has ended (StreamOrder).
   [[nodiscard]] OrderedWork number(const KernelRecord& kernel);
   [[nodiscard]] OrderedWork number(const MemcpyRecord& copy);
@@ -47,6 +50,8 @@ class WorkGroups {
   [[nodiscard]] OrderedWork number(const GraphRecord& graph);
 
   [[nodiscard]] std::size_t groups() const noexcept { return groups_; }
+  /// Mean duration of each group's work so far, in ns; 0 without work.
+  [[nodiscard]] std::vector<double> mean_durations() const;
   [[nodiscard]] const std::vector<Owner>& owners() const noexcept { return owners_; }
   /// Ids of all paths with work and of their ancestors. The first is 0.
   [[nodiscard]] const std::vector<std::uint32_t>& paths() const noexcept { return paths_; }
@@ -77,6 +82,11 @@ class WorkGroups {
   std::unordered_map<GroupKey, Repeated, KeyHash> repeated_;
   std::unordered_map<GroupKey, std::uint32_t, KeyHash> configurations_;  // number per kernel of a path
   std::size_t groups_ = 1;  // group 0: all work beyond the limits
+  struct Durations {
+    double ns = 0, count = 0;
+  };
+  std::vector<Durations> durations_;  // by group
+  L2Sizes l2_sizes_;
   StreamOrder streams_;
 };
 

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/sampling/inseparable.h"
 
 namespace rangefinder {
 namespace {
@@ -67,7 +68,10 @@ HeldTrace::HeldTrace(RecordReader reader, std::size_t max_held)
   owner_work_ = source.owner_work();
   truth_ = source.truth();
   late_work_ = source.late_work();
-  if (any_samples()) rates_ = unmix(blocks_, groups_->groups(), background_of(blocks_, lines_));
+  InseparablePaths inseparable(*groups_);
+  for (const SampleBlock& block : blocks_) inseparable.add(block);
+  inseparable_ = inseparable.groups();
+  if (any_samples()) rates_ = unmix(blocks_, groups_->mean_durations(), background_of(blocks_, lines_));
 }
 
 void HeldTrace::hold(SampleBlock&& block, SampledSource& source) {

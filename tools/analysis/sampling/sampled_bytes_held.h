@@ -29,6 +29,10 @@ class HeldTrace {
   [[nodiscard]] bool any_samples() const noexcept { return !lines_.empty(); }
   [[nodiscard]] const WorkGroups& groups() const noexcept { return *groups_; }
   [[nodiscard]] const UnmixedRates& rates() const noexcept { return rates_; }
+  /// Paths that samples cannot tell apart: positions in WorkGroups::paths() by group.
+  [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& inseparable() const noexcept {
+    return inseparable_;
+  }
   [[nodiscard]] const CopyTruth& truth() const noexcept { return truth_; }
   void for_each_block(const std::function<void(const SampleBlock&)>& see) const;
   /// Work by owner: the part of its durations in the window, and the count of work that starts there.
@@ -53,6 +57,7 @@ class HeldTrace {
   CopyTruth truth_;
   std::uint64_t late_work_ = 0;
   UnmixedRates rates_;
+  std::vector<std::vector<std::uint32_t>> inseparable_;
 };
 
 /// Passes every record of the trace to `visit`.

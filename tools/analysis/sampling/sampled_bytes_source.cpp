@@ -110,7 +110,7 @@ void SampledSource::settle(TimeNs until_ns) {
       truth_.add_sample(batch, sample, overlaps);
     });
     std::vector<SampleBlock> blocks;
-    append_blocks(blocks, batch);
+    append_blocks(blocks, batch, known_.share(batch));
     for (SampleBlock& block : blocks) on_block_(std::move(block));
   });
   truth_.settle(until_ns);

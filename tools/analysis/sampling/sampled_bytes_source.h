@@ -49,6 +49,7 @@ class SampledSource {
   SampledSource(WorkGroups& groups, OnBlock on_block, std::size_t max_pending = std::size_t{1} << 22);
 
   void take(const PathRecord& path) { groups_.add(path); }
+  void take(const GpuRecord& gpu) { groups_.add(gpu); }
   void take(const KernelRecord& kernel);
   void take(const MemcpyRecord& copy);
   void take(const MemsetRecord& memset);
@@ -82,6 +83,7 @@ class SampledSource {
   OnBlock on_block_;
   SampleOrder order_;
   SampleSweep sweep_;
+  KnownTraffic known_;
   TruthCopies truth_;
   std::vector<LineSums> lines_;
   std::vector<std::pair<std::uint32_t, TimeNs>> line_ends_;  // end of the latest line, by GPU

@@ -61,16 +61,23 @@ void SampleSplit::count(const SampleBlock& block) {
 void SampleSplit::split(std::size_t column, const SampleBlock& block) {
   const SampleBatch batch = block.batch();
   const double background = rates_.background.of(block.gpu)[column];
+  auto known = block.known.begin();
   sweep_.run(batch, rates_.columns[column].lag_ns, kReachNs,
              [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
+               const auto number = static_cast<std::uint32_t>(&sample - block.samples.data());
+               while (known != block.known.end() && known->sample < number) ++known;
+               auto end = known;
+               while (end != block.known.end() && end->sample == number) ++end;
                if (part_inside(sample.start_ns, sample.end_ns()) <= 0) return;
-               split_sample(column, batch, sample, overlaps, background * sample.length_ns);
+               gather(column, batch, sample, overlaps, {known, end});
+               split_sample(column, sample, background * sample.length_ns);
              });
 }
 
 void SampleSplit::gather(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
-                         const std::vector<SampleOverlap>& overlaps) {
+                         const std::vector<SampleOverlap>& overlaps, std::span<const KnownShare> known) {
   const ColumnRates& rates = rates_.columns[column];
+  const Pace pace = rates_.pace(column);
   pieces_.clear();
   for (const SampleOverlap& overlap : overlaps) {
     const OrderedWork& work = batch.work[overlap.work];
@@ -81,16 +88,70 @@ void SampleSplit::gather(std::size_t column, const SampleBatch& batch, const Ord
     piece.start_ns = work.start_ns;
     piece.end_ns = work.end_ns;
     piece.ns = overlap.ns;
+    piece.pace = pace.of(work.kind, static_cast<double>(work.end_ns - work.start_ns));
     const TimeNs start = std::max(work.start_ns, sample.start_ns + rates.lag_ns);
     piece.weight = weight_of(piece, rates.rates, start, start + overlap.ns);
     piece.inside = part_inside(start, start + std::max(0, overlap.ns));
+    piece.known = column < kKnownColumns && work.is_known();
+    if (work.at_most && column < kKnownColumns) {
+      const std::uint32_t bound = column == kSharedDramRead ? work.read_units : work.written_units;
+      piece.most = bound * std::max(0.0, piece.ns) / static_cast<double>(work.end_ns - work.start_ns);
+    }
+    for (const KnownShare& share : known) {
+      if (piece.known && share.work == overlap.work) piece.units = share.units[column];
+    }
     pieces_.push_back(piece);
   }
 }
 
-void SampleSplit::split_sample(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
-                               const std::vector<SampleOverlap>& overlaps, double background_units) {
-  gather(column, batch, sample, overlaps);
+std::uint32_t SampleSplit::take_known(std::size_t column, const OrderedSample& sample) {
+  std::uint32_t left = sample.units[column];
+  if (column >= kKnownColumns) return left;
+  const auto is_other = [](const Piece& piece) { return !piece.known && piece.ns > 0; };
+  if (std::none_of(pieces_.begin(), pieces_.end(), is_other)) {
+    // Nothing else ran: the sample itself says what the known work moved.
+    for (Piece& piece : pieces_) {
+      if (piece.known) piece.weight = piece.units;
+    }
+    return left;
+  }
+  for (const Piece& piece : pieces_) {
+    if (!piece.known) continue;
+    const std::uint32_t units = std::min(piece.units, left);
+    left -= units;
+    const double bytes = units * kUnit * piece.inside;
+    const auto whole = static_cast<std::uint64_t>(std::llround(units * piece.inside)) * kSampleUnitBytes;
+    Path& path = paths_[piece.path];
+    path.bytes[column] += whole;
+    kernel_of_owner_[piece.owner]->bytes[column] += whole;
+    totals_.bytes[column] += whole;
+    SharedSum& sum = path.sums[column];
+    sum.bytes += bytes;
+    sum.time_shared += bytes;
+    for (double& replica : sum.replicas) replica += bytes;
+  }
+  std::erase_if(pieces_, [](const Piece& piece) { return piece.known; });
+  return left;
+}
+
+void SampleSplit::limit_weights(std::uint32_t units) {
+  double others = 0;
+  bool any = false;
+  for (const Piece& piece : pieces_) {
+    any |= piece.most >= 0;
+    if (piece.most < 0) others += piece.weight;
+  }
+  if (!any || others <= 0) return;
+  for (Piece& piece : pieces_) {
+    if (piece.most < 0 || piece.most >= units) continue;
+    // Its share of the sample is then `most`, beside the others alone.
+    piece.weight = std::min(piece.weight, others * piece.most / (units - piece.most));
+  }
+}
+
+void SampleSplit::split_sample(std::size_t column, const OrderedSample& sample, double background_units) {
+  const std::uint32_t units = take_known(column, sample);
+  limit_weights(units);
   double all = 0, all_ns = 0;
   for (const Piece& piece : pieces_) {
     all += piece.weight;
@@ -98,9 +159,9 @@ void SampleSplit::split_sample(std::size_t column, const SampleBatch& batch, con
   }
   if (all_ns <= 0) {
     const double inside = part_inside(sample.start_ns, sample.end_ns());
-    const auto units = static_cast<std::uint64_t>(std::llround(sample.units[column] * inside));
-    totals_.bytes[column] += units * kSampleUnitBytes;
-    totals_.unattributed[column] += units * kSampleUnitBytes;
+    const auto rest = static_cast<std::uint64_t>(std::llround(units * inside));
+    totals_.bytes[column] += rest * kSampleUnitBytes;
+    totals_.unattributed[column] += rest * kSampleUnitBytes;
     return;
   }
   // All rates are 0: share by time.
@@ -110,23 +171,24 @@ void SampleSplit::split_sample(std::size_t column, const SampleBatch& batch, con
   }
   // Unmixed weights are in units. Time-shared weights are in ns, where a background in units means nothing.
   const double background = rates_.columns[column].unmixed ? background_units : 0;
-  add_bytes(column, sample, background, all + background);
-  add_replicas(column, sample, background, all + background);
+  add_bytes(column, sample, units, background, all + background);
+  add_replicas(column, sample, units, background, all + background);
 }
 
-void SampleSplit::add_bytes(std::size_t column, const OrderedSample& sample, double background, double all) {
-  UnitShares shares(sample.units[column]);
+void SampleSplit::add_bytes(std::size_t column, const OrderedSample& sample, std::uint32_t units,
+                            double background, double all) {
+  UnitShares shares(units);
   double reached = 0;
   std::size_t left = pieces_.size();
   for (const Piece& piece : pieces_) {
     reached += piece.weight;
     const bool last = --left == 0 && background <= 0;
-    const std::uint64_t units = shares.until(last ? 1.0 : std::min(reached / all, 1.0));
+    const std::uint64_t share = shares.until(last ? 1.0 : std::min(reached / all, 1.0));
     const auto bytes =
         kSampleUnitBytes *
         (piece.inside >= 1
-             ? units
-             : static_cast<std::uint64_t>(std::llround(static_cast<double>(units) * piece.inside)));
+             ? share
+             : static_cast<std::uint64_t>(std::llround(static_cast<double>(share) * piece.inside)));
     paths_[piece.path].bytes[column] += bytes;
     kernel_of_owner_[piece.owner]->bytes[column] += bytes;
     totals_.bytes[column] += bytes;
@@ -148,7 +210,7 @@ double SampleSplit::weight_of(const Piece& piece, const std::vector<double>& rat
   if (to <= from) return 0;
   const auto length = static_cast<double>(piece.end_ns - piece.start_ns);
   const double centre = 0.5 * static_cast<double>(from - piece.start_ns + to - piece.start_ns) / length;
-  return static_cast<double>(to - from) *
+  return static_cast<double>(to - from) * piece.pace *
          (rates[head_of(piece.group)] * (1 - centre) + rates[tail_of(piece.group)] * centre);
 }
 
@@ -169,10 +231,10 @@ void SampleSplit::perturb(const ColumnRates& rates, std::size_t replica, const O
   }
 }
 
-void SampleSplit::add_replicas(std::size_t column, const OrderedSample& sample, double background,
-                               double all) {
+void SampleSplit::add_replicas(std::size_t column, const OrderedSample& sample, std::uint32_t units,
+                               double background, double all) {
   const ColumnRates& rates = rates_.columns[column];
-  const double bytes = sample.units[column] * kUnit;
+  const double bytes = units * kUnit;
   if (bytes <= 0) return;
   double all_ns = 0;
   for (const Piece& piece : pieces_) all_ns += std::max(0.0, piece.ns);

@@ -49,17 +49,26 @@ class SampleSplit {
     std::uint32_t owner = 0, path = 0, group = 0;
     TimeNs start_ns = 0, end_ns = 0;  // of the work
     double ns = 0;                    // overlap; 0 or less: near the sample, not in it
+    double pace = 1;
     double weight = 0;
     double inside = 1;  // part of the overlap in the window
+    bool known = false;
+    std::uint32_t units = 0;  // known ones in this sample
+    double most = -1;         // at most that many; negative: no such bound
   };
   void count(const SampleBlock& block);
   void split(std::size_t column, const SampleBlock& block);
-  void split_sample(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
-                    const std::vector<SampleOverlap>& overlaps, double background_units);
+  void split_sample(std::size_t column, const OrderedSample& sample, double background_units);
   void gather(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
-              const std::vector<SampleOverlap>& overlaps);
-  void add_bytes(std::size_t column, const OrderedSample& sample, double background, double all);
-  void add_replicas(std::size_t column, const OrderedSample& sample, double background, double all);
+              const std::vector<SampleOverlap>& overlaps, std::span<const KnownShare> known);
+  /// Gives known work its units and removes it from pieces_. Returns what the sample has left.
+  std::uint32_t take_known(std::size_t column, const OrderedSample& sample);
+  /// Takes weight from pieces that would get more than they can have moved, if others ran too.
+  void limit_weights(std::uint32_t units);
+  void add_bytes(std::size_t column, const OrderedSample& sample, std::uint32_t units, double background,
+                 double all);
+  void add_replicas(std::size_t column, const OrderedSample& sample, std::uint32_t units, double background,
+                    double all);
   void perturb(const ColumnRates& rates, std::size_t replica, const OrderedSample& sample);
   [[nodiscard]] static double weight_of(const Piece& piece, const std::vector<double>& rates, TimeNs from,
                                         TimeNs to) noexcept;

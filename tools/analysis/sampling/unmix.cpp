@@ -21,6 +21,8 @@ constexpr std::size_t kLagBlocks = 400;
 constexpr TimeNs kMaxLagNs = 2'000, kFirstLagStepNs = 500, kLastLagStepNs = 100;
 // A lag must improve the prediction by this part: noise alone always favours some lag.
 constexpr double kMinLagGain = 0.002;
+// The same for rates per launch: durations vary for other reasons than contention too.
+constexpr double kMinPaceGain = 0.01;
 
 std::vector<SampleBlock> every_nth(std::span<const SampleBlock> blocks, std::size_t limit) {
   std::vector<SampleBlock> some;
@@ -68,30 +70,36 @@ class LagSearch {
 /// The test of fitted rates on the held-back samples.
 struct Trial {
   bool valid = false;
+  bool per_launch = false;
   TimeNs lag_ns = 0;
   double ratio = 1;
 };
 
-Trial try_unmixing(const FitData& data) {
+/// Fits at the lag and compares the prediction of held-back samples, by the noise of `scale`.
+double held_back_error(const FitData& data, TimeNs lag_ns, const RateFit& scale) {
+  const std::vector<double> shared = time_shared_rates(data, SampleSet::fitted, lag_ns);
+  const RateFit fit = fit_rates(data, SampleSet::fitted, lag_ns, shared, kRounds);
+  return prediction_error(data, SampleSet::held_back, lag_ns, fit.rates, scale);
+}
+
+Trial try_unmixing(const FitData& data, std::span<const double> mean_durations) {
   const std::vector<double> shared = time_shared_rates(data, SampleSet::fitted, 0);
   const RateFit fit = fit_rates(data, SampleSet::fitted, 0, shared, kRounds);
   if (!fit.valid) return {};
 
   const std::vector<SampleBlock> some = every_nth(data.blocks, kLagBlocks);
-  const FitData lag_data{some, data.groups, data.background, data.column};
+  const FitData lag_data{some, data.groups, data.background, data.column, data.pace};
   const TimeNs lag_ns = LagSearch(lag_data, fit).find();
   const double time_shared_error = prediction_error(data, SampleSet::held_back, 0, shared, fit);
   if (time_shared_error <= 0) return {};
 
-  Trial trial{true, lag_ns, 1};
-  if (lag_ns == 0) {
-    trial.ratio = prediction_error(data, SampleSet::held_back, 0, fit.rates, fit) / time_shared_error;
-  } else {
-    const std::vector<double> lagging = time_shared_rates(data, SampleSet::fitted, lag_ns);
-    const RateFit better = fit_rates(data, SampleSet::fitted, lag_ns, lagging, kRounds);
-    trial.ratio = prediction_error(data, SampleSet::held_back, lag_ns, better.rates, fit) / time_shared_error;
-  }
-  return trial;
+  const double per_ns = lag_ns == 0 ? prediction_error(data, SampleSet::held_back, 0, fit.rates, fit)
+                                    : held_back_error(data, lag_ns, fit);
+  FitData by_launch = data;
+  by_launch.pace = Pace(mean_durations);
+  const double per_launch = held_back_error(by_launch, lag_ns, fit);
+  const bool better = per_launch < (1 - kMinPaceGain) * per_ns;
+  return {true, better, lag_ns, (better ? per_launch : per_ns) / time_shared_error};
 }
 
 // Jitter in the records' times pulls the rates of neighbours towards each other. Adding the same jitter again
@@ -111,9 +119,9 @@ std::size_t samples_with_work(const FitData& data) {
   return samples;
 }
 
-ColumnRates column_rates(const FitData& data) {
+ColumnRates column_rates(FitData data, std::span<const double> mean_durations) {
   ColumnRates column;
-  const Trial trial = samples_with_work(data) < kMinSamples ? Trial{} : try_unmixing(data);
+  const Trial trial = samples_with_work(data) < kMinSamples ? Trial{} : try_unmixing(data, mean_durations);
   if (trial.valid) column.held_back_ratio = trial.ratio;
   column.unmixed = trial.valid && trial.ratio < kMaxErrorRatio;
   if (!column.unmixed) {
@@ -122,6 +130,8 @@ ColumnRates column_rates(const FitData& data) {
     return column;
   }
   column.lag_ns = static_cast<std::int32_t>(trial.lag_ns);
+  column.per_launch = trial.per_launch;
+  if (trial.per_launch) data.pace = Pace(mean_durations);
   const std::vector<double> shared = time_shared_rates(data, SampleSet::all, trial.lag_ns);
   RateFit fit = fit_rates(data, SampleSet::all, trial.lag_ns, shared, kRounds);
   column.replicas = unmixed_replicas(data, trial.lag_ns, fit, prior_of(shared));
@@ -133,11 +143,13 @@ ColumnRates column_rates(const FitData& data) {
 
 }  // namespace
 
-UnmixedRates unmix(std::span<const SampleBlock> blocks, std::size_t groups, BackgroundRates background) {
+UnmixedRates unmix(std::span<const SampleBlock> blocks, std::vector<double> mean_durations,
+                   BackgroundRates background) {
   UnmixedRates out;
   out.background = std::move(background);
+  out.mean_durations = std::move(mean_durations);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
-    out.columns[c] = column_rates({blocks, groups, out.background, c});
+    out.columns[c] = column_rates({blocks, out.mean_durations.size(), out.background, c}, out.mean_durations);
   }
   return out;
 }

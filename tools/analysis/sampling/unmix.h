@@ -4,6 +4,9 @@
 //
 //   a sample's bytes = sum over the work in it of overlap times the byte rate of its group
 //
+// The large device copies' bytes are known and subtracted first (known_traffic.h). A rate is per ns, or per part of a
+// launch (Pace), whichever predicts better: launches that compete for bandwidth take longer for the same bytes.
+//
 // A group is all work with one expected rate: one path, kernel and launch configuration. Repeated groups
 // share samples in different proportions each time. So non-negative least squares over all samples separates
 // their rates, although no sample holds one group alone. Each column (DRAM read, DRAM written, L2) has its
@@ -34,6 +37,7 @@ inline constexpr std::size_t kReplicas = kDrawnReplicas + 1;
 
 struct ColumnRates {
   bool unmixed = false;
+  bool per_launch = false;                ///< rates are of a launch of mean duration (Pace), not of time
   std::optional<double> held_back_ratio;  ///< squared error, unmixed / time-shared; absent: unknown
   std::int32_t lag_ns = 0;                ///< to add to the samples' times
   std::vector<double> rates;              ///< units per ns, at head_of() and tail_of() each group
@@ -44,10 +48,15 @@ struct ColumnRates {
 struct UnmixedRates {
   std::array<ColumnRates, kSharedColumns> columns;
   BackgroundRates background;
+  std::vector<double> mean_durations;  ///< by group, in ns
+
+  [[nodiscard]] Pace pace(std::size_t column) const noexcept {
+    return columns[column].per_launch ? Pace(mean_durations) : Pace();
+  }
 };
 
-/// `groups`: exclusive upper bound of OrderedWork::kind.
-[[nodiscard]] UnmixedRates unmix(std::span<const SampleBlock> blocks, std::size_t groups,
+/// `mean_durations`: by group; its size is the exclusive upper bound of OrderedWork::kind.
+[[nodiscard]] UnmixedRates unmix(std::span<const SampleBlock> blocks, std::vector<double> mean_durations,
                                  BackgroundRates background);
 
 }  // namespace rangefinder

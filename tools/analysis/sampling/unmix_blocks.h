@@ -8,12 +8,14 @@
 // OrderedWork::kind is the group here: all work with one expected byte rate.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "profiler/attribution/known_traffic.h"
 #include "profiler/attribution/sample_order.h"
 #include "profiler/attribution/sample_sweep.h"
 
@@ -25,11 +27,13 @@ struct SampleBlock {
   std::uint32_t gpu = 0;
   std::vector<OrderedSample> samples;
   std::vector<OrderedWork> work;  ///< all work within kSampleReachNs of the samples
+  std::vector<KnownShare> known;  ///< what known work moved, by sample; positions in this block
   [[nodiscard]] SampleBatch batch() const noexcept { return {gpu, samples, work}; }
 };
 
-/// Cuts a batch into blocks and adds them.
-void append_blocks(std::vector<SampleBlock>& blocks, const SampleBatch& batch);
+/// Cuts a batch into blocks and adds them. `known`: of the batch, by sample.
+void append_blocks(std::vector<SampleBlock>& blocks, const SampleBatch& batch,
+                   std::span<const KnownShare> known = {});
 
 /// Units per ns that move on a GPU at any time, independent of the work; by GPU and column.
 class BackgroundRates {
@@ -71,28 +75,52 @@ inline double RowEntry::units(std::span<const double> rates) const noexcept {
 struct UnmixRow {
   const OrderedSample& sample;
   std::span<const RowEntry> entries;  ///< one per group
+  double units = 0;                   ///< of the column, without those of known work
+};
+
+/// How much of a launch's bytes a nanosecond of it has. Beside other work a launch takes longer and moves its bytes
+/// more slowly: then its part of the launch counts, in ns of its group's mean duration.
+class Pace {
+ public:
+  /// `mean_durations`: by group; empty: rates are per ns of time.
+  Pace() = default;
+  explicit Pace(std::span<const double> mean_durations) noexcept : means_(mean_durations) {}
+  [[nodiscard]] double of(std::uint32_t group, double duration_ns) const noexcept {
+    return group < means_.size() && means_[group] > 0 ? means_[group] / duration_ns : 1;
+  }
+
+ private:
+  std::span<const double> means_;
 };
 
 /// Reuses its buffers from block to block.
 class UnmixRows {
  public:
-  /// Calls on_row(const UnmixRow&) for each sample that overlaps work.
+  /// Calls on_row(const UnmixRow&) for each sample that overlaps work whose bytes in `column` are not known.
   template <typename OnRow>
-  void run(const SampleBlock& block, TimeNs lag_ns, OnRow&& on_row) {
+  void run(const SampleBlock& block, std::size_t column, TimeNs lag_ns, const Pace& pace, OnRow&& on_row) {
     const SampleBatch batch = block.batch();
+    auto known = block.known.begin();
     sweep_.run(batch, lag_ns, 0,
                [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
-                 if (overlaps.empty()) return;
+                 double units = sample.units[column];
+                 const auto number = static_cast<std::uint32_t>(&sample - block.samples.data());
+                 for (; known != block.known.end() && known->sample <= number; ++known) {
+                   if (column < kKnownColumns && known->sample == number) units -= known->units[column];
+                 }
                  entries_.clear();
                  const TimeNs start = sample.start_ns + lag_ns, end = start + sample.length_ns;
-                 for (const SampleOverlap& overlap : overlaps)
-                   add(batch.work[overlap.work], overlap, start, end);
-                 on_row(UnmixRow{sample, entries_});
+                 for (const SampleOverlap& overlap : overlaps) {
+                   const OrderedWork& work = batch.work[overlap.work];
+                   if (column < kKnownColumns && work.is_known()) continue;
+                   add(work, overlap, start, end, pace);
+                 }
+                 if (!entries_.empty()) on_row(UnmixRow{sample, entries_, std::max(0.0, units)});
                });
   }
 
  private:
-  void add(const OrderedWork& work, const SampleOverlap& overlap, TimeNs start, TimeNs end);
+  void add(const OrderedWork& work, const SampleOverlap& overlap, TimeNs start, TimeNs end, const Pace& pace);
 
   SampleSweep sweep_;
   std::vector<RowEntry> entries_;

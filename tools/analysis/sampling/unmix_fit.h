@@ -29,6 +29,7 @@ struct FitData {
   std::size_t groups = 0;
   const BackgroundRates& background;
   std::size_t column = 0;
+  Pace pace{};
   double jitter_ns = 0;  ///< deviation by which times of work are moved, the same in each pass
 };
 
@@ -44,12 +45,12 @@ void for_each_row(const FitData& data, SampleSet set, TimeNs lag_ns, OnRow&& on_
     if (data.jitter_ns > 0) moved = jittered(data.blocks[b], data.jitter_ns);
     const SampleBlock& block = data.jitter_ns > 0 ? moved : data.blocks[b];
     const double background = data.background.of(block.gpu)[data.column];
-    rows.run(block, lag_ns, [&](const UnmixRow& row) {
+    rows.run(block, data.column, lag_ns, data.pace, [&](const UnmixRow& row) {
       const auto i = static_cast<std::size_t>(&row.sample - block.samples.data());
       const std::size_t chunk = b * (kBlockSamples / kChunkSamples) + i / kChunkSamples;
       const bool held_back = chunk % 5 == 2;
       if (set != SampleSet::all && held_back != (set == SampleSet::held_back)) return;
-      on_row(row, row.sample.units[data.column] - background * row.sample.length_ns, chunk);
+      on_row(row, row.units - background * row.sample.length_ns, chunk);
     });
   }
 }

@@ -120,6 +120,7 @@ class IdentityCheck final : public TraceCheck {
   void check(const LaunchRecord& record) { use(kPaths, record.host.path); }
   void check(const ExactRecord& record) {
     use(kPaths, record.launch.host.path);
+    use(kPaths, record.bytes_path);
     use(kKernelNames, record.name, record.is_counter_range || record.kind != WorkKind::kernel);
     use(kMetricSets, record.metric_set);
     used_gpus_.insert(record.gpu);

@@ -18,7 +18,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::array kByteKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
+constexpr std::array kRowByteKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
 
 std::string text_of(const OrderedJson& value) {
   return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
@@ -80,7 +80,7 @@ void put_kernels(OrderedJson& kernels, const TraceTotals& trace, const RowValues
   for (OrderedJson& row : kernels) {
     const auto bytes = by_name.find(row.value("name", ""));
     if (bytes == by_name.end() || row.value("bytes_source", "") == "exact") continue;
-    for (std::size_t i = 0; i < kSharedColumns; ++i) row[kByteKeys[i]] = bytes->second[i];
+    for (std::size_t i = 0; i < kSharedColumns; ++i) row[kRowByteKeys[i]] = bytes->second[i];
     row["bytes_source"] = "sampled";
   }
 }
@@ -129,7 +129,7 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes) {
   if (traces.size() != 1 || traces.front().segments.empty()) return {};
   if (size_of(traces.front()) > max_bytes) {
     return "the trace is large, so findings were not computed" +
-           std::string(was_sampled(summary) ? ", and sampled bytes are shared by time" : "") +
+           std::string(was_sampled(summary) ? ", and sampled bytes are those of the last live summary" : "") +
            "; `rangefinder report` computes them";
   }
   FindingsReader rules;
@@ -137,12 +137,13 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes) {
   const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
   if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0) {
     if (!was_sampled(summary)) return {};
-    return "the trace is not complete, so bytes are those of the last summary, shared by time";
+    return "the trace is not complete, so bytes are those of the last live summary";
   }
   const RowValues values = load_row_values(trace);
   const SectionView view;
   summary["findings"] = findings_json(rules.findings({trace, values, view}));
   if (values.sampled() != nullptr) put_samples(summary, trace, values);
+  summary.erase("live");
   if (!replace_file(file, document_text(summary))) return "summary.json could not be replaced";
   return {};
 }

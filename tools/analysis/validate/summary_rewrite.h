@@ -2,7 +2,7 @@
 //
 // Completes summary.json after the program ended, with unmixed sampled bytes and the findings of the rules.
 //
-//   summary.json (bytes shared by time, no findings) ─┐
+//   summary.json (live bytes, no findings) ──────── ─┐
 //   trace beside it ─▶ read once ─▶ FindingRules ───┼▶ summary.json: findings
 //                           └─▶ SampledTrace ─────────┴▶ modules, outside, kernels, samples, truth
 //

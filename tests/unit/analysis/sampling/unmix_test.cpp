@@ -142,7 +142,7 @@ TEST_CASE("blocks hold each sample once, with all work that overlaps it") {
   UnmixRows unmix_rows;
   for (const SampleBlock& block : blocks) {
     samples += block.samples.size();
-    unmix_rows.run(block, 0, [&](const UnmixRow& row) {
+    unmix_rows.run(block, 0, 0, {}, [&](const UnmixRow& row) {
       double ns = 0;
       for (const RowEntry& part : row.entries) ns += part.ns();
       CHECK(ns == Approx(20'000));  // the work has no gaps
@@ -162,7 +162,7 @@ TEST_CASE("a part of a launch is divided between head and tail by its place") {
   block.work = {{0, 10'000, 0, 1}, {-30'000, 10'000, 0, 2}};
   std::sort(block.work.begin(), block.work.end(),
             [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-  UnmixRows().run(block, 0, [&](const UnmixRow& row) {
+  UnmixRows().run(block, 0, 0, {}, [&](const UnmixRow& row) {
     REQUIRE(row.entries.size() == 2);
     CHECK(row.entries[0].group == 2);  // the last quarter
     CHECK(row.entries[0].tail_ns == Approx(8'750));
@@ -177,7 +177,7 @@ TEST_CASE("a part of a launch is divided between head and tail by its place") {
 TEST_CASE("rates of groups that always share samples are separated") {
   const std::vector<double> truth{1, 60, 3, 20, 0};
   const std::vector<SampleBlock> blocks = repeating(truth, 6'000, 5'000);
-  const UnmixedRates rates = unmix(blocks, truth.size(), {});
+  const UnmixedRates rates = unmix(blocks, std::vector<double>(truth.size()), {});
   for (const ColumnRates& column : rates.columns) {
     REQUIRE(column.unmixed);
     CHECK(*column.held_back_ratio < 0.05);
@@ -189,21 +189,21 @@ TEST_CASE("rates of groups that always share samples are separated") {
 
 TEST_CASE("a lag of the bytes is found") {
   const std::vector<double> truth{1, 60, 3, 20, 0};
-  const UnmixedRates late = unmix(repeating(truth, 6'000, 5'000, 700), truth.size(), {});
+  const UnmixedRates late = unmix(repeating(truth, 6'000, 5'000, 700), std::vector<double>(truth.size()), {});
   CHECK(std::abs(late.columns[0].lag_ns + 700) <= 130);
-  const UnmixedRates early = unmix(repeating(truth, 6'000, 5'000, -1'200), truth.size(), {});
+  const UnmixedRates early = unmix(repeating(truth, 6'000, 5'000, -1'200), std::vector<double>(truth.size()), {});
   CHECK(std::abs(early.columns[0].lag_ns - 1'200) <= 130);
-  const UnmixedRates none = unmix(repeating(truth, 6'000, 5'000), truth.size(), {});
+  const UnmixedRates none = unmix(repeating(truth, 6'000, 5'000), std::vector<double>(truth.size()), {});
   CHECK(none.columns[0].lag_ns == 0);
 }
 
 TEST_CASE("too few samples, or none, are shared by time") {
   const std::vector<double> truth{1, 60};
-  const UnmixedRates few = unmix(repeating(truth, 6'000, 100), truth.size(), {});
+  const UnmixedRates few = unmix(repeating(truth, 6'000, 100), std::vector<double>(truth.size()), {});
   CHECK_FALSE(few.columns[0].unmixed);
   CHECK_FALSE(few.columns[0].held_back_ratio);
   CHECK(few.columns[0].rates == std::vector<double>(4, 1.0));
 
-  const UnmixedRates none = unmix({}, 1, {});
+  const UnmixedRates none = unmix({}, std::vector<double>(1), {});
   CHECK_FALSE(none.columns[0].unmixed);
 }
