@@ -190,7 +190,8 @@ GpuPeaks common_peaks(const std::vector<GpuRecord>& gpus) {
 RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks) {
   const CounterTotals& counters = row.counters;
   RowBytes out;
-  if (counters.with_bytes == 0) return out;
+  out.in_graph = row.nodes_without_bytes() != 0;
+  if (counters.with_bytes == 0 || out.in_graph) return out;
   out.source = RowBytes::Source::exact;
   out.read = counters.dram_read_bytes;
   out.write = counters.dram_write_bytes;

@@ -39,6 +39,8 @@ struct RowBytes {
   double counter_ns = 0;                ///< exact: the same time from counters; metrics use this clock
   std::uint64_t samples = 0;            ///< sampled: samples that overlap the path's own work
   double sampled_share = 1;             ///< sampled: share of the row's work time inside samples
+  std::uint32_t inseparable = 0;        ///< sampled: number of its group of paths (SampledTotals); 0: none
+  bool in_graph = false;                ///< exact: a part was measured with a graph launch, whose path is above
 
   [[nodiscard]] std::uint64_t dram() const noexcept { return read + write; }
   /// Part of the row's work is outside all samples.
@@ -66,11 +68,14 @@ struct BoundedText {
   std::string value;  ///< "12.3 MB", or "–" if the bound is above 100 % of the value
   std::string error;  ///< "2.1 %", or the reason why there is no number; empty: the bound is unknown
 };
-/// Reason: the samples that overlap the work are too few.
+/// Reasons: the samples that overlap the work are too few; it always runs beside the same other work.
 inline constexpr const char* kTooShort = "too short";
+inline constexpr const char* kInseparable = "inseparable";
 inline constexpr const char* kNoNumber = "–";
 inline constexpr const char* kNoNumberRemark =
-    "–: the error bound is above 100 % of the value. too short: too few samples overlap that work.\n";
+    "–: the error bound is above 100 % of the value. too short: too few samples overlap that work. "
+    "inseparable: it\n"
+    "always runs beside the same other work.\n";
 /// Decides for every table whether a value is shown. `bound`: of `bytes`, in bytes. An estimate of 0 is
 /// shown.
 [[nodiscard]] BoundedText bounded_text(std::uint64_t bytes, std::optional<double> bound,

@@ -34,15 +34,17 @@ std::vector<const LayerRow*> heaviest(const LayerSummary& summary, std::size_t m
 
 using OptionalBytes = std::optional<std::uint64_t>;
 
-BoundedText bounded(const OptionalBytes& bytes, const std::optional<double>& error_pct) {
+BoundedText bounded(const OptionalBytes& bytes, const std::optional<double>& error_pct,
+                    const char* reason = kTooShort) {
   if (!bytes) return {};
   const auto bound_of = [&bytes](double percent) { return percent / 100 * static_cast<double>(*bytes); };
-  return bounded_text(*bytes, error_pct ? std::optional(bound_of(*error_pct)) : std::nullopt);
+  return bounded_text(*bytes, error_pct ? std::optional(bound_of(*error_pct)) : std::nullopt, reason);
 }
 
 BoundedText dram(const LayerRow& row) {
   if (!row.dram_read_bytes || !row.bytes_error_pct) return {};
-  return bounded(*row.dram_read_bytes + row.dram_write_bytes.value_or(0), row.bytes_error_pct);
+  return bounded(*row.dram_read_bytes + row.dram_write_bytes.value_or(0), row.bytes_error_pct,
+                 row.inseparable ? kInseparable : kTooShort);
 }
 
 /// With "+" if only part was measured.

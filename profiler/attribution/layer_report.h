@@ -37,6 +37,7 @@ struct LayerRow {
   std::optional<double> dram_peak_share;
   std::string limiter;
   bool partial = false;  ///< the bytes lack some of the row's launches or time
+  bool inseparable = false;  ///< its work always runs beside the same other work
 };
 
 using LossCounts = std::map<std::string, std::uint64_t>;  // by cause

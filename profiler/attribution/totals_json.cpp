@@ -23,7 +23,10 @@ void add_error(OrderedJson& out, const char* key, std::optional<double> error, s
 
 // Absent unless something was measured: an empty sum is not 0.
 void add_bytes(OrderedJson& out, const RowBytes& bytes) {
-  if (bytes.source == RowBytes::Source::none) return;
+  if (bytes.source == RowBytes::Source::none) {
+    if (bytes.in_graph) out["bytes_reason"] = "graph";
+    return;
+  }
   out["dram_read_bytes"] = bytes.read;
   out["dram_write_bytes"] = bytes.write;
   out["l2_bytes"] = bytes.l2;
@@ -42,6 +45,7 @@ void add_bytes(OrderedJson& out, const RowBytes& bytes) {
     if (bytes.has_gaps()) out["sampled_share"] = to_decimals(bytes.sampled_share, 1e4);
   }
   if (bytes.estimated) out["bytes_estimated"] = true;
+  if (bytes.inseparable != 0) out["inseparable"] = bytes.inseparable;
 }
 
 void add_rate(OrderedJson& out, const char* key, std::optional<double> per_s) {

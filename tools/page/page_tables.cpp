@@ -91,7 +91,7 @@ OrderedJson head(const TraceTotals& trace, const RowValues& values) {
   for (const GpuRecord& gpu : trace.gpus) out["gpus"].push_back(gpu_json(gpu));
   out["sample_intervals_ns"] = OrderedJson::array();
   for (const std::uint32_t ns : trace.sample_intervals_ns) out["sample_intervals_ns"].push_back(ns);
-  if (values.sampled() != nullptr) out["samples"] = samples_object(*values.sampled());
+  if (values.sampled() != nullptr) out["samples"] = samples_object(trace, *values.sampled());
   if (OrderedJson truth = truth_object(values.truth()); !truth.is_null()) out["truth"] = std::move(truth);
   out["loss"] = loss_object(trace.loss);
   if (trace.end) out["end"] = end_json(*trace.end);

@@ -67,6 +67,7 @@ LayerRow row_of(const json& row) {
   out.dram_peak_share = real(row, "dram_peak_share");
   out.limiter = text(row, "limiter");
   out.partial = is_partial(row);
+  out.inseparable = number(row, "inseparable") != 0;
   return out;
 }
 

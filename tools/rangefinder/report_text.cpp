@@ -81,6 +81,30 @@ std::string report_footer(const TraceTotals& trace) {
   return out + overlap_line(trace) + "Times are sums of kernel durations; 1 kB is 1000 B.\n";
 }
 
+/// The sums of paths that samples cannot tell apart; the heaviest ones.
+std::string inseparable_lines(const TraceTotals& trace, const SampledTotals& sampled) {
+  constexpr std::size_t kMaxGroups = 3, kMaxPaths = 4;
+  std::vector<const InseparableGroup*> groups;
+  for (const InseparableGroup& group : sampled.inseparable) groups.push_back(&group);
+  const auto dram = [](const InseparableGroup& group) {
+    return group.sum[kSharedDramRead].bytes + group.sum[kSharedDramWrite].bytes;
+  };
+  std::stable_sort(groups.begin(), groups.end(), [&](const auto* a, const auto* b) { return dram(*a) > dram(*b); });
+  std::string out;
+  for (std::size_t i = 0; i < std::min(groups.size(), kMaxGroups); ++i) {
+    const std::vector<std::uint32_t>& paths = groups[i]->paths;
+    out += "Always at one time: ";
+    for (std::size_t p = 0; p < std::min(paths.size(), kMaxPaths); ++p)
+      out += (p == 0 ? "" : ", ") + printable(trace.path_text(paths[p]));
+    if (paths.size() > kMaxPaths) out += " and " + count_text(paths.size() - kMaxPaths) + " more";
+    out += "; together they read " + bytes_text(groups[i]->sum[kSharedDramRead].bytes) + " and wrote " +
+           bytes_text(groups[i]->sum[kSharedDramWrite].bytes) + ".\n";
+  }
+  if (groups.size() > kMaxGroups)
+    out += count_text(groups.size() - kMaxGroups) + " more groups of modules always run at one time (--json).\n";
+  return out;
+}
+
 std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
   std::string out;
   if (values.sampled() != nullptr) {
@@ -100,6 +124,7 @@ std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
         "DRAM ±: bound of the error of read + write, which holds for 95 % of paths. (unattributed): moved "
         "while\n"
         "nothing of this process ran on the GPU.\n";
+    out += inseparable_lines(trace, *values.sampled());
   }
   return out + truth_line(values.truth());
 }

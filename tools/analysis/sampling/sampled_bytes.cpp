@@ -156,7 +156,6 @@ class PathTable {
     row.inclusive = bounded(inclusive);
     row.exclusive = bounded(own_[i]);
     row.inseparable = own_[i].group;
-    if (row.inseparable != 0) limit_to_group(row);
     row.samples = split_.paths()[i].samples;
     row.work_ns = own_[i].work_ns;
     row.overlap_ns = own_[i].overlap_ns;
@@ -164,16 +163,16 @@ class PathTable {
     row.inclusive_work_ns = inclusive.work_ns;
     row.inclusive_overlap_ns = inclusive.overlap_ns;
     row.inclusive_estimated_ns = inclusive.estimated_ns;
+    if (row.inseparable != 0) limit_to_group(row);
     return row;
   }
 
-  /// What a member may lack or have too much is limited by the group's sum.
+  /// A member has any part of the group's sum.
   void limit_to_group(SampledPath& row) const {
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
       const BoundedBytes& sum = groups_[row.inseparable - 1].sum[c];
-      const std::uint64_t others = sum.bytes - std::min(sum.bytes, row.exclusive[c].bytes);
-      const std::uint64_t most = std::max(row.exclusive[c].bytes, others + sum.error_bytes);
-      row.exclusive[c].error_bytes = std::min(row.exclusive[c].error_bytes, most);
+      if (row.exclusive[c].bytes != 0) row.exclusive[c].error_bytes = sum.bytes + sum.error_bytes;
+      if (row.inclusive_work_ns == row.work_ns) row.inclusive[c] = row.exclusive[c];
     }
   }
 

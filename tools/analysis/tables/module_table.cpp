@@ -42,7 +42,8 @@ std::optional<double> shown_bound(const Row& row, const std::optional<double>& b
 BoundedText bounded_dram(const Row& row) {
   const std::optional<double> percent = row.bytes.error_pct();
   const auto dram = static_cast<double>(row.bytes.dram());
-  return bounded_text(row.bytes.dram(), percent ? std::optional(*percent / 100 * dram) : std::nullopt);
+  return bounded_text(row.bytes.dram(), percent ? std::optional(*percent / 100 * dram) : std::nullopt,
+                      row.bytes.inseparable != 0 ? kInseparable : kTooShort);
 }
 
 /// Adds "+" if some work has no values: the sum is a lower bound.
@@ -211,6 +212,9 @@ std::string remarks(const std::vector<Row>& rows) {
         return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
       })) {
     out += "Metric sets alternate: bytes of all launches are estimated from the measured ones.\n";
+  }
+  if (any([](const Row& row) { return row.bytes.in_graph; })) {
+    out += "Bytes of graph launches are at the path that all their nodes share; below it there are none.\n";
   }
   if (any([](const Row& row) { return row.totals.unstable; })) {
     out += "~: unstable; GPU time differs by more than 10 % between the metric sets.\n";

@@ -21,6 +21,7 @@ RowBytes RowValues::bytes(const PathTotals& row) const {
   out.write_error = static_cast<double>(write.error_bytes);
   out.l2_error = static_cast<double>(l2.error_bytes);
   out.samples = path->samples;
+  out.inseparable = path->inseparable;
   return out;
 }
 

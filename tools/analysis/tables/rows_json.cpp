@@ -30,7 +30,7 @@ OrderedJson module_row(const PathTotals& row, const std::string& path, const Row
   return out;
 }
 
-OrderedJson samples_object(const SampledTotals& sampled) {
+OrderedJson samples_object(const TraceTotals& trace, const SampledTotals& sampled) {
   OrderedJson method;
   const auto& [read, write, l2] = sampled.sharing;
   method["dram_read_bytes"] = sharing_method_name(read.method);
@@ -46,6 +46,14 @@ OrderedJson samples_object(const SampledTotals& sampled) {
     for (std::size_t c = 0; c < kSharedColumns; ++c) estimated[c] += path.exclusive[c].estimated_bytes;
   }
   if (estimated != decltype(estimated){}) out["estimated"] = columns(estimated);
+  for (const InseparableGroup& group : sampled.inseparable) {
+    OrderedJson paths = OrderedJson::array();
+    for (const std::uint32_t path : group.paths) paths.push_back(trace.path_text(path));
+    const auto& [group_read, group_write, group_l2] = group.sum;
+    OrderedJson row{{"paths", std::move(paths)}};
+    row.update(columns({group_read.bytes, group_write.bytes, group_l2.bytes}));
+    out["inseparable"].push_back(std::move(row));
+  }
   return out;
 }
 

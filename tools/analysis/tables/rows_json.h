@@ -20,7 +20,7 @@ namespace rangefinder {
 [[nodiscard]] nlohmann::ordered_json kernel_row(const KernelTotals& row, const KernelNameRecord* name,
                                                 const RowValues& values);
 /// Sampled bytes, the unattributed ones among them, and the attribution method.
-[[nodiscard]] nlohmann::ordered_json samples_object(const SampledTotals& sampled);
+[[nodiscard]] nlohmann::ordered_json samples_object(const TraceTotals& trace, const SampledTotals& sampled);
 [[nodiscard]] nlohmann::ordered_json copy_row(const MemcpyTotals& row);
 /// {cause: n}, for causes with n > 0.
 [[nodiscard]] nlohmann::ordered_json loss_object(const std::array<std::uint64_t, kLossCauses.size()>& loss);

@@ -98,7 +98,7 @@ void put_samples(OrderedJson& summary, const TraceTotals& trace, const RowValues
   }
   summary["modules"] = std::move(modules);
   if (summary.contains("kernels")) put_kernels(summary["kernels"], trace, values);
-  summary["samples"] = samples_object(*values.sampled());
+  summary["samples"] = samples_object(trace, *values.sampled());
   if (OrderedJson truth = truth_object(values.truth()); !truth.is_null()) summary["truth"] = std::move(truth);
 }
 

@@ -50,9 +50,13 @@ export function plainNumber(value: number): string {
 export const kNoNumber = "–";
 
 /** A value and its error; the reason in place of the error if there is no number. The same as bounded_text() in C++. */
-export function boundedText(bytes: number, errorPercent: number | undefined): { value: string; error: string } {
+export function boundedText(
+  bytes: number,
+  errorPercent: number | undefined,
+  reason = "too short",
+): { value: string; error: string } {
   if (errorPercent === undefined || bytes === 0) return { value: bytesText(bytes), error: "" };
-  if (errorPercent > 100) return { value: kNoNumber, error: "too short" };
+  if (errorPercent > 100) return { value: kNoNumber, error: reason };
   return { value: bytesText(bytes), error: errorText(errorPercent) };
 }
 

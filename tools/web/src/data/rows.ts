@@ -16,6 +16,7 @@ export interface Values {
   bytes_source?: string;
   /** Of sampled bytes: read plus written, and each column. */
   bytes_error_pct?: number;
+  inseparable?: number; // group of paths that always run at one time
   dram_read_error_pct?: number;
   dram_write_error_pct?: number;
   l2_error_pct?: number;

@@ -25,7 +25,11 @@ export function sampledError(
 
 /** DRAM read plus written, and its error. */
 export const boundedDram = (row: Values): ReturnType<typeof boundedText> =>
-  boundedText(dramBytes(row) ?? 0, sampledError(row, "bytes_error_pct"));
+  boundedText(
+    dramBytes(row) ?? 0,
+    sampledError(row, "bytes_error_pct"),
+    row.inseparable === undefined ? undefined : "inseparable",
+  );
 /** The text of a value that is derived from DRAM bytes: no number if they have none. */
 export const ofDram = (row: Values, text: string): string => (boundedDram(row).value === kNoNumber ? kNoNumber : text);
 
