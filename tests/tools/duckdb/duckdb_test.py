@@ -117,7 +117,29 @@ class Views(Export):
         view, copy = self.ask(self.folder / "out/**/trace-*.ndjson", f"SELECT {columns} FROM kernels",
                               f"SELECT {columns} FROM {parquet}")
         self.assertEqual(copy, view)
-        self.assertTrue((self.folder / "parquet/kernels/host=vm/pid=561").is_dir())
+        base = lines_of(recorded("hf_rtdetr_trace"))[0]["base_unix_ns"]
+        self.assertTrue((self.folder / f"parquet/kernels/run=one/host=vm/pid=561/base_unix_ns={base}").is_dir())
+
+    def test_parquet_copies_keep_earlier_runs_and_windows_of_the_same_host_and_process_id(self):
+        starts = {"out/run=one/a": "1700000000000000000", "out/run=one/a.2": "1700000000000000001",
+                  "out/run=two/a": "1700000000000000000", "elsewhere/a": "1700000000000000002"}
+        (self.folder / "parquet").mkdir()
+        for place, start in starts.items():
+            (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
+            self.make_trace([{**cli_case.HEADER, "base_unix_ns": start}, *cli_case.TRACE[1:]], place)
+            for _ in range(2):  # a trace that is added again is replaced
+                self.ask(self.folder / place / "trace-*.ndjson", scripts=[sql("parquet.sql")])
+
+        of = "read_parquet('parquet/{}/**/*.parquet', hive_partitioning = true)".format
+        traces, kernels = self.ask(self.folder / "elsewhere/a/trace-*.ndjson",
+                                   f"SELECT run, base_unix_ns FROM {of('traces')} ORDER BY ALL",
+                                   f"SELECT run, base_unix_ns, count(*) AS n FROM {of('kernels')} GROUP BY ALL "
+                                   "ORDER BY ALL")
+        expected = sorted((place.split("run=")[1][:3] if "run=" in place else "none", start)
+                          for place, start in starts.items())
+        self.assertEqual([(row["run"], row["base_unix_ns"]) for row in traces], expected)
+        self.assertEqual([(row["run"], row["base_unix_ns"], row["n"]) for row in kernels],
+                         [(*one, "1") for one in expected])
 
     def test_every_query_has_a_result(self):
         questions = [text for text in sql("questions.sql").split(";\n") if "SELECT" in text]
