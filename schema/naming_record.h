@@ -104,6 +104,10 @@ struct NameRecord {
   std::string text;
 };
 
+/// Levels of a path at most. The profiler only counts deeper ranges (`nvtx_too_deep`), and a reader refuses
+/// deeper path lines: texts of paths would grow with the square of the depth.
+inline constexpr std::uint32_t kMaxPathDepth = 128;
+
 /// One node of the tree of paths: the open push/pop ranges of a thread, outermost first.
 struct PathRecord {
   std::uint32_t id = 0;

@@ -28,7 +28,7 @@ struct MonitorRow {
 class MonitorRates {
  public:
   /// Call before the first record of the path.
-  void add_path(std::uint32_t path, std::uint32_t parent) { parents_[path] = parent; }
+  void add_path(std::uint32_t path, std::uint32_t parent) { parents_.emplace(path, parent); }
   /// Records of one period must be consecutive. With a window of 0 ns only the calls count.
   void add(const MonitorRecord& record);
 

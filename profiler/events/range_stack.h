@@ -58,7 +58,7 @@ struct OpenRange {
 
 class RangeStack {
  public:
-  static constexpr std::size_t kMaxDepth = 128;
+  static constexpr std::size_t kMaxDepth = kMaxPathDepth;
 
   /// Path and innermost range instance of the thread; 0 outside of any range.
   [[nodiscard]] std::uint32_t path() const noexcept { return path_; }

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/path_depths.h"
 #include "tools/analysis/read/read_damage.h"
 #include "tools/analysis/read/read_progress.h"
 #include "tools/analysis/read/segment_lines.h"
@@ -126,6 +127,8 @@ class Reading {
       place.number = lines.number();
       if (!reader_.read(text, line_)) {
         if (!lines.torn()) report_broken(reader_.error(), place);
+      } else if (const auto* const path = std::get_if<PathRecord>(&line_); path && !depths_.take(*path)) {
+        report_broken(PathDepths::refusal(*path), place);
       } else if (TimeNs start = 0, end = 0; !judges_ && ends_before_start(line_, start, end)) {
         report_broken(std::string(line_kind(line_)) + ": ends at " + std::to_string(end) +
                           " ns, before its start at " + std::to_string(start) + " ns",
@@ -163,6 +166,7 @@ class Reading {
   TraceVisitor& visitor_;
   bool judges_;
   FilesWatch watch_;
+  PathDepths depths_;
   Line line_;
   ReadSummary summary_;
   std::uint64_t broken_ = 0;

@@ -14,6 +14,7 @@
 #include "schema/key_names.h"
 #include "schema/write_line.h"
 #include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/path_depths.h"
 #include "tools/analysis/read/segment_lines.h"
 #include "tools/analysis/read/trace_totals.h"
 #include "tools/analysis/validate/salvage_ledger.h"
@@ -103,13 +104,15 @@ void copy_summary(const fs::path& from, const fs::path& to) {
   copy.close();
 }
 
-/// Keeps a line if it does not end before it starts and if all ids that it refers to are defined.
+/// Keeps a line if it does not end before it starts, if it is no path of too many levels, and if all ids that
+/// it refers to are defined.
 class LineSieve {
  public:
   void segment(const SegmentFile& segment) { identity_->segment(segment, problems_); }
   [[nodiscard]] bool keeps(const Line& line) {
     TimeNs start = 0, end = 0;
     if (ends_before_start(line, start, end)) return false;
+    if (const auto* const path = std::get_if<PathRecord>(&line); path && !depths_.take(*path)) return false;
     const std::uint64_t before = problems_.count();
     identity_->line(line, problems_);
     return problems_.count() == before;
@@ -117,6 +120,7 @@ class LineSieve {
 
  private:
   std::unique_ptr<TraceCheck> identity_ = make_identity_check();
+  PathDepths depths_;
   ProblemLog problems_{0};
 };
 

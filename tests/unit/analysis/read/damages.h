@@ -119,6 +119,9 @@ inline const std::vector<Damage> kDamages{
     {"gpu without a line", {}, "unknown-id", [](T& t) { t.lines[T::kGpu].clear(); }},
     {"range without a line", {}, "unknown-id", [](T& t) { t.lines[T::kRange2] = line_of(range(9, 2, 150, 400)); }},
     {"parent that is not smaller", {}, "path-parent", [](T& t) { t.lines[T::kOuter] += line_of(path(3, 3, "loop")); }},
+    {"path of too many levels", {"trace-00000.ndjson:131: path: 129 has more than 128 levels"}, "line", [](T& t) {
+       for (std::uint32_t id = 3; id <= 129; ++id) t.lines[T::kInner] += line_of(path(id, id - 1, "x"));
+     }},
     {"one id with two contents", {}, "duplicate-id", [](T& t) { t.lines[T::kConfig] += line_of(path(2, 1, "other")); }},
     {"one range id twice", {}, "duplicate-id", [](T& t) {
        t.lines[T::kRange1] += t.lines[T::kRange1];

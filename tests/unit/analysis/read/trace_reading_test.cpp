@@ -90,6 +90,28 @@ TEST_CASE("names that a second segment repeats are not counted twice") {
   CHECK(select_modules(totals, RowValues(totals), {})[0].gpu_ns == 3'010);
 }
 
+TEST_CASE(
+    "paths of more levels than the profiler writes are damage, and no text of a path exceeds the limit") {
+  constexpr std::uint32_t kLevels = 20'000;
+  TraceOnDisk trace;
+  trace.lines.resize(TraceOnDisk::kOuter);
+  for (std::uint32_t id = 1; id <= kLevels; ++id) trace.lines.push_back(line_of(test::path(id, id - 1, "x")));
+  trace.lines.insert(trace.lines.end(),
+                     {line_of(test::kernel_name(1, "k")), line_of(test::config(1)),
+                      line_of(test::launch(1, kLevels)), line_of(test::kernel(1, kLevels, 10, 20))});
+
+  const TraceTotals totals = written_totals(trace);
+
+  CHECK(totals.read.broken == kLevels - kMaxPathDepth);
+  CHECK(totals.read.damage.find("path: 129 has more than 128 levels") != std::string::npos);
+  CHECK(totals.paths.size() == kMaxPathDepth);
+  CHECK(totals.path_text(kMaxPathDepth).size() == 2 * kMaxPathDepth - 1);  // x/x/…/x
+  CHECK(totals.path_text(kLevels) == "(unknown)");
+  std::uint64_t levels = 0;  // what every table of paths adds up
+  for (const PathTotals& row : totals.totals.paths()) levels += row.depth;
+  CHECK(levels <= kMaxPathDepth * (kMaxPathDepth + 1) / 2 + 1);
+}
+
 TEST_CASE("a torn last line is excluded and reported") {
   TraceOnDisk trace;
   trace.lines.back() = trace.lines[TraceOnDisk::kKernel2].substr(0, 20);
