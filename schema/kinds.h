@@ -71,4 +71,16 @@ template <typename Record>
   return kKindOf.name;
 }
 
+/// True for lines of events, which heartbeats and the end line count. Other lines define names or describe
+/// the trace.
+[[nodiscard]] constexpr bool is_event(std::string_view kind) noexcept {
+  constexpr std::string_view kEvents[]{
+      "kernel",       "memcpy",      "memset",  "launch",   "exact", "samples", "sync",  "alloc",  "free",
+      "event_record", "stream_wait", "capture", "overhead", "range", "mark",    "graph", "monitor"};
+  for (const std::string_view event : kEvents) {
+    if (event == kind) return true;
+  }
+  return false;
+}
+
 }  // namespace rangefinder

@@ -162,6 +162,8 @@ void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) 
   input.own_cost = cost;
   input.final = final;
   input.duration_ns = static_cast<std::uint64_t>(now_ns - base_unix_ns_);
+  // Only what is on disk: a reader that finds fewer lines has a trace that was cut.
+  input.records = final ? writer_.records() : records_at_flush_;
   summary_ = summary_json(input);
   const std::string path = segments_.folder() + "/summary.json";
   summary_error_.clear();

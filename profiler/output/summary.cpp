@@ -221,6 +221,7 @@ std::string summary_json(const SummaryInput& input) {
   if (input.samples != nullptr && input.samples->any()) document.member("live", true);
   document.member("process", line_keys(input.header, {"t", "schema", "version", "segment"}));
   document.member("duration_ns", input.duration_ns);
+  document.member("records", input.records);
   document.array("gpus", input.gpus, [](const GpuRecord& gpu) { return line_keys(gpu, {"t"}); });
   document.array("modules", modules,
                  [&](std::size_t i) { return module_row(input, paths[i], bytes[i], context); });

@@ -7,12 +7,13 @@ import json
 import os
 import pty
 import random
+import shutil
 import subprocess
 
 import cli_case
 import export_case
 from cli_case import CommandLine
-from export_case import recorded
+from export_case import lines_of, recorded
 
 SECTIONS = ["modules", "kernels", "memcpy", "memory", "launches", "sync", "streams", "gpu", "idle", "iterations",
             "graphs", "monitor", "overhead", "loss", "findings"]
@@ -236,6 +237,122 @@ class Diff(CommandLine):
         done = self.call("diff", recorded("rtdetr_exact"), "--kernel", "attention_mma", "sigmoid_nothing")
         self.check_code(done, 3)
         self.assertIn("no kernel of the trace has a name that matches sigmoid_nothing", done.stderr)
+
+
+class CutTraces(CommandLine):
+    """Traces that lost more than a killed program leaves unwritten, made from a real recording."""
+
+    NAMES = ("gpu", "context", "stream", "thread", "domain", "category", "name", "path", "kernel_name", "config",
+             "payload_schema", "metric_set")
+    EVENTS = ("kernel", "memcpy", "memset", "launch", "sync", "alloc", "free", "event_record", "stream_wait",
+              "overhead", "range", "mark")
+
+    def copied(self, name="hf_rtdetr_trace", segments=1):
+        """A copy of the recording in `segments` segments; each repeats the names."""
+        folder = self.folder / f"trace-{len(list(self.folder.iterdir()))}"
+        shutil.copytree(recorded(name), folder)
+        header, *lines = lines_of(recorded(name))
+        names = [line for line in lines if line["t"] in self.NAMES]
+        others = [line for line in lines if line["t"] not in self.NAMES]
+        size = -(-len(others) // segments)
+        for number in range(segments):
+            part = [{**header, "segment": number}, *names, *others[number * size:(number + 1) * size]]
+            (folder / f"trace-{number:05}.ndjson").write_text(
+                "".join(json.dumps(line, separators=(",", ":"), ensure_ascii=False) + "\n" for line in part))
+        self.assertEqual(self.validated(folder)[0], 0)
+        return folder
+
+    def validated(self, folder, *options):
+        done = self.call("validate", folder, *options)
+        self.assertEqual(done.stderr, "")
+        return done.returncode, done.stdout
+
+    def check_incomplete(self, folder, *words):
+        code, text = self.validated(folder)
+        self.assertEqual(code, 1, text)
+        self.assertRegex(text.splitlines()[-1], "incomplete: [0-9,]+ problem")
+        self.assertNotIn("at most the last second", text)
+        (trace,) = json.loads(self.validated(folder, "--json")[1])["traces"]
+        self.assertEqual((trace["valid"], trace["incomplete"]), (False, True))
+        problems = [problem["text"] for problem in trace["problems"] if problem["kind"] == "incomplete"]
+        for word in words:
+            self.assertIn(word, problems[0])
+        report = self.call("report", folder)
+        self.check_code(report, 3)
+        self.assertEqual(len(report.stderr.splitlines()), 1, report.stderr)
+        self.assertIn("is incomplete: ", report.stderr)
+        self.assertIn("The trace is incomplete: ", report.stdout)
+        self.assertNotIn("At most the last second", report.stdout)
+
+    @staticmethod
+    def cut(file, share):
+        text = file.read_bytes()
+        file.write_bytes(text[:int(len(text) * share)])
+
+    def summary(self, folder, **changes):
+        file = folder / "summary.json"
+        summary = {**json.loads(file.read_text()), **changes}
+        file.write_text(json.dumps(summary))
+        return summary
+
+    def counts(self, folder):
+        """Event lines and kernels in whole lines."""
+        text = (folder / "trace-00000.ndjson").read_text(encoding="utf-8")
+        kinds = [json.loads(line)["t"] for line in text.split("\n")[:-1]]
+        return sum(kind in self.EVENTS for kind in kinds), kinds.count("kernel")
+
+    def test_a_trace_that_was_cut_to_a_quarter_is_incomplete(self):
+        trace = self.copied()
+        records, kernels = self.counts(trace)
+        self.assertEqual(self.summary(trace)["records"], records)
+        self.cut(trace / "trace-00000.ndjson", 0.25)
+        left, kernels_left = self.counts(trace)
+
+        self.check_incomplete(trace, "no end line", f"{left:,} of {records:,} event lines",
+                              f"{kernels_left:,} of {kernels:,} kernels")
+
+    def test_a_trace_whose_end_line_alone_is_gone_is_incomplete(self):
+        trace = self.copied()
+        lines = (trace / "trace-00000.ndjson").read_text(encoding="utf-8").splitlines(keepends=True)
+        (trace / "trace-00000.ndjson").write_text("".join(lines[:-1]), encoding="utf-8")
+
+        self.check_incomplete(trace, "no end line")
+
+    def test_the_trace_of_a_killed_program_is_incomplete_if_it_lacks_lines_that_its_summary_counts(self):
+        trace = self.copied()
+        self.cut(trace / "trace-00000.ndjson", 0.5)
+        records, _ = self.counts(trace)
+
+        self.summary(trace, final=False, records=records)
+        code, text = self.validated(trace)
+        self.assertEqual(code, 0, text)
+        self.assertIn("at most the last second is missing", text)
+        self.check_code(self.call("report", trace), 0)
+        self.summary(trace, records=records, loss={"lines_not_written": 7})
+        self.cut(trace / "trace-00000.ndjson", 0.5)
+        self.assertEqual(self.validated(trace)[0], 0, "the ledger counts them")
+        self.summary(trace, loss={})
+        self.check_incomplete(trace, f"of {records:,} event lines")
+
+    def test_a_trace_without_a_segment_is_incomplete(self):
+        for number, words in ((0, "lacks segment 0"), (2, "lacks segment 2"), (4, "no end line")):
+            with self.subTest(segment=number):
+                trace = self.copied(segments=5)
+                (trace / f"trace-{number:05}.ndjson").unlink()
+                self.check_incomplete(trace, words)
+
+    def test_fix_counts_the_lines_that_are_missing(self):
+        trace = self.copied()
+        records, _ = self.counts(trace)
+        self.cut(trace / "trace-00000.ndjson", 0.25)
+        left, _ = self.counts(trace)
+
+        code, text = self.validated(trace, "--fix", "--force")
+
+        self.assertEqual(code, 0, text)
+        end = json.loads((trace / "trace-00000.ndjson").read_text(encoding="utf-8").splitlines()[-1])
+        self.assertEqual(end["loss"]["lines_not_written"], records - left)
+        self.assertEqual(self.validated(trace, "--strict")[0], 0)
 
 
 if __name__ == "__main__":

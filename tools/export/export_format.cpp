@@ -37,7 +37,7 @@ const ExportFormat* find_export_format(std::string_view name) {
 
 void note_trace(const TraceOutline& trace, ExportResult& result) {
   const std::string folder = trace.files.folder.string() + ": ";
-  if (!trace.end) {
+  if (!trace.end && trace.read.incomplete.empty()) {  // read_trace() reports that
     result.notes.push_back(folder +
                            "the program was killed or is still running; at most the last second is missing");
   }

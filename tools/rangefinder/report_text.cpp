@@ -11,7 +11,9 @@ namespace {
 /// How the recording ended, so that the reader knows whether it is complete.
 std::string ending(const TraceTotals& trace) {
   std::string out;
-  if (!trace.end) {
+  if (!trace.read.incomplete.empty()) {
+    out += "The trace is " + trace.read.incomplete + ".\n";
+  } else if (!trace.end) {
     out += "No end line: the program was killed or is still running. At most the last second is missing.\n";
   }
   if (trace.read.torn) {

@@ -46,6 +46,7 @@ std::string as_text(const Validation& result) {
   out += printable(result.place) + ": " + counted_text(result.lines, "line", "lines") + " in " +
          counted_text(result.segments, "segment", "segments") + ", ";
   if (result.valid()) return out + "valid\n";
+  if (result.incomplete()) out += "incomplete: ";
   out += counted_text(result.problems.count(), "problem", "problems") + " (";
   const char* separator = "";
   for (const auto& [kind, n] : result.problems.by_kind()) {
@@ -58,6 +59,7 @@ std::string as_text(const Validation& result) {
 OrderedJson as_json(const Validation& result) {
   OrderedJson out{{"place", result.place},
                   {"valid", result.valid()},
+                  {"incomplete", result.incomplete()},
                   {"segments", result.segments},
                   {"lines", result.lines},
                   {"problem_count", result.problems.count()},

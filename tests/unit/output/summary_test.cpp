@@ -41,12 +41,15 @@ TEST_CASE("the example trace gives the example summary, byte for byte") {
   Tables tables;
   SampleSharing sharing;
   EndRecord end;
+  std::uint64_t records = 0;
   for (const Line& line : example::lines()) {
     std::visit(FromLines{tables, sharing}, line);
     if (const auto* const last = std::get_if<EndRecord>(&line)) end = *last;
+    records += is_event(line_kind(line)) ? 1 : 0;
   }
   sharing.finish();
   SummaryInput input = tables.input();
+  input.records = records;
   input.samples = &sharing;
   input.loss = end.loss;
   input.own_cost = end.own_cost;

@@ -2,10 +2,13 @@
 #include "tools/analysis/read/trace_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
+#include "tools/analysis/read/cut_end.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_depths.h"
 #include "tools/analysis/read/read_damage.h"
@@ -42,28 +45,56 @@ struct TimesOf {
   }
 };
 
-/// Checks that the segments belong to one process and that none is missing.
+/// Whether an alternative of Line is an event, by its index. The first is UnknownLine, which may be one.
+constexpr auto kEventLines = [] {
+  std::array<bool, std::variant_size_v<Line>> out{true};
+  std::size_t index = 0;
+#define X(Record, name, ...) out[++index] = is_event(name);
+  RANGEFINDER_KINDS(X)
+#undef X
+  return out;
+}();
+
+/// Checks that the segments belong to one process and that none is missing, also at the end.
 class FilesWatch {
  public:
-  FilesWatch(const TraceFolder& trace, bool throws) : trace_(trace), throws_(throws) {}
+  FilesWatch(const TraceFolder& trace, bool throws) : trace_(trace), throws_(throws), cut_end_(trace) {}
 
   void segment(const SegmentFile& segment) {
     const std::uint32_t expected = last_ ? *last_ + 1 : 0;
     if (gap_.empty() && trace_.whole && segment.number != expected) {
-      gap_ = trace_.folder.string() + " lacks segment " + std::to_string(expected) + ", which comes before " +
+      gap_ = "incomplete: it lacks segment " + std::to_string(expected) + ", which comes before " +
              segment.path.filename().string();
     }
     last_ = segment.number;
   }
 
   void line(const Line& line, const LinePlace& place) {
+    if (kEventLines[line.index()]) {
+      ++seen_.events;
+      seen_.kernels += std::holds_alternative<KernelRecord>(line) ? 1 : 0;
+      return;
+    }
     if (const auto* const header = std::get_if<Header>(&line)) return check(*header, place);
-    if (const auto* const flush = std::get_if<FlushRecord>(&line)) dropped_ = dropped(flush->loss);
-    if (const auto* const end = std::get_if<EndRecord>(&line)) dropped_ = dropped(end->loss);
+    if (const auto* const flush = std::get_if<FlushRecord>(&line)) {
+      dropped_ = dropped(flush->loss);
+      seen_.last_ns = flush->at_ns;
+    }
+    if (const auto* const end = std::get_if<EndRecord>(&line)) {
+      dropped_ = dropped(end->loss);
+      ended_ = true;
+    }
   }
 
-  /// Segments are dropped on purpose to stay within --max-size.
-  [[nodiscard]] std::string gap() const { return dropped_ ? std::string() : gap_; }
+  /// Call it after the last line.
+  void judge(ReadSummary& out) const {
+    // Segments are dropped on purpose to stay within --max-size.
+    if (!dropped_) out.incomplete = gap_;
+    if (ended_ || !out.incomplete.empty()) return;
+    CutEnd cut = cut_end_.judge(seen_);
+    out.incomplete = std::move(cut.text);
+    out.missing_lines = cut.lines;
+  }
 
  private:
   static bool dropped(const std::array<std::uint64_t, kLossCauses.size()>& loss) {
@@ -85,7 +116,9 @@ class FilesWatch {
   std::optional<std::uint32_t> last_;
   std::optional<Header> first_;
   std::string gap_;
-  bool dropped_ = false;
+  CutEndCheck cut_end_;
+  SeenLines seen_;
+  bool dropped_ = false, ended_ = false;
 };
 
 class Reading {
@@ -101,7 +134,9 @@ class Reading {
     begin_progress();
     for (const SegmentFile& segment : trace_.segments) read(segment);
     if (broken_ > 1) summary_.damage += " (and " + std::to_string(broken_ - 1) + " more)";
-    if (summary_.damage.empty()) summary_.damage = watch_.gap();
+    watch_.judge(summary_);
+    if (summary_.damage.empty() && !summary_.incomplete.empty())
+      summary_.damage = trace_.folder.string() + " is " + summary_.incomplete;
     if (!judges_ && !summary_.damage.empty()) read_damage.note(summary_.damage);
     return summary_;
   }

@@ -44,6 +44,10 @@ struct ReadSummary {
   bool torn_inside = false;  ///< a torn segment is not the last one
   std::filesystem::path torn_file;
   std::uint64_t torn_line = 0;
+  /// "incomplete: …", with what the segments lack although it was written: their numbers or summary.json
+  /// prove it. "": at most what a killed program does not write.
+  std::string incomplete;
+  std::uint64_t missing_lines = 0;  ///< event lines of these, if their number is known
   /// One sentence: what is missing or unreadable, and where. "" if the trace is complete, or lacks only what
   /// a killed program does not write: the end of its last line and its `end` line.
   std::string damage;

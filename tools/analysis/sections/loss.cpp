@@ -60,7 +60,9 @@ Table reading(const TraceTotals& trace) {
              trace.read.torn ? text_cell(torn + ":" + std::to_string(trace.read.torn_line)) : Cell()});
   table.add({"end line", number_cell(std::uint64_t{trace.end ? 1U : 0U}),
              trace.end ? text_cell("recording ended by " + trace.end->reason)
-                       : Cell("killed, or still running: at most the last second is missing")});
+             : trace.read.incomplete.empty()
+                 ? Cell("killed, or still running: at most the last second is missing")
+                 : text_cell(trace.read.incomplete)});
   return table;
 }
 

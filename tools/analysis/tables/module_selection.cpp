@@ -15,10 +15,10 @@ struct SortRow {
   PathTotals totals;
   RowBytes bytes;
 };
-using SortKey = std::uint64_t (*)(const SortRow&);
+using ModuleKey = std::uint64_t (*)(const SortRow&);
 
-const std::map<std::string, SortKey>& sort_keys() {
-  static const std::map<std::string, SortKey> kKeys{
+const std::map<std::string, ModuleKey>& module_keys() {
+  static const std::map<std::string, ModuleKey> kKeys{
       {"calls", [](const SortRow& row) { return row.totals.calls; }},
       {"kernels", [](const SortRow& row) { return row.totals.kernels; }},
       {"gpu", [](const SortRow& row) { return row.totals.gpu_ns; }},
@@ -34,11 +34,11 @@ const std::map<std::string, SortKey>& sort_keys() {
   return kKeys;
 }
 
-SortKey sort_key(const std::string& name) {
-  return sort_keys().at(name.empty() ? "gpu" : name);
+ModuleKey sort_key(const std::string& name) {
+  return module_keys().at(name.empty() ? "gpu" : name);
 }
 
-void sort_rows(std::vector<PathTotals>& rows, SortKey key, const RowValues& values) {
+void sort_rows(std::vector<PathTotals>& rows, ModuleKey key, const RowValues& values) {
   std::vector<std::pair<std::uint64_t, std::size_t>> order;
   for (std::size_t i = 0; i < rows.size(); ++i) order.emplace_back(key({rows[i], values.bytes(rows[i])}), i);
   std::stable_sort(order.begin(), order.end(),
@@ -70,7 +70,7 @@ std::vector<PathTotals> keep_heaviest(const TraceTotals& trace, const RowValues&
 
 /// Parents before their children; siblings sorted by `key`, or in their original order if it is nullptr.
 std::vector<PathTotals> in_tree_order(const TraceTotals& trace, const RowValues& values,
-                                      std::vector<PathTotals> rows, SortKey key) {
+                                      std::vector<PathTotals> rows, ModuleKey key) {
   if (key != nullptr) sort_rows(rows, key, values);
   std::unordered_set<std::uint32_t> present;
   for (const PathTotals& row : rows) present.insert(row.path);
@@ -103,7 +103,7 @@ bool has_work(const PathTotals& row) {
 const std::vector<std::string>& module_sort_columns() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names;
-    for (const auto& [name, key] : sort_keys()) names.push_back(name);
+    for (const auto& [name, key] : module_keys()) names.push_back(name);
     return names;
   }();
   return kNames;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -99,13 +98,6 @@ class LedgerCheck final : public TraceCheck {
 };
 
 }  // namespace
-
-bool is_event(std::string_view kind) {
-  static const std::set<std::string_view> kEvents{
-      "kernel",       "memcpy",      "memset",  "launch",   "exact", "samples", "sync",  "alloc",  "free",
-      "event_record", "stream_wait", "capture", "overhead", "range", "mark",    "graph", "monitor"};
-  return kEvents.count(kind) != 0;
-}
 
 std::unique_ptr<TraceCheck> make_ledger_check() {
   return std::make_unique<LedgerCheck>();

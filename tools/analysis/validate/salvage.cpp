@@ -134,8 +134,9 @@ void copy_segment(const SegmentFile& segment, const fs::path& to, LineSieve& sie
   Line line;
   sieve.segment(segment);
   while (lines.next(text)) {
-    if (lines.torn() || !reader.read(text, line) || !sieve.keeps(line)) {
-      ledger.drop_line();
+    const bool readable = !lines.torn() && reader.read(text, line);
+    if (!readable || !sieve.keeps(line)) {
+      ledger.drop_line(readable);
       continue;
     }
     if (std::holds_alternative<EndRecord>(line)) continue;
@@ -181,6 +182,7 @@ fs::path last_with_lines(const TraceFolder& trace, const fs::path& to) {
 
 void write_all(const TraceFolder& trace, const fs::path& to, Salvage& out) {
   SalvageLedger ledger;
+  ledger.miss_lines(out.before.missing_lines);
   LineSieve sieve;
   for (const SegmentFile& segment : trace.segments) {
     copy_segment(segment, to / plain_name(segment.path), sieve, ledger, out);

@@ -134,7 +134,8 @@ EndRecord SalvageLedger::end(const CopyTruth& truth, const OwnCost& own_cost) co
   raise_to(Loss::record_without_launch, orphans);
   raise_to(Loss::gpu_work_untimed, untimed_);
   raise_to(Loss::nvtx_unclosed, open_ranges_.size());
-  end.loss[static_cast<std::size_t>(Loss::lines_not_written)] += dropped_ + open_counter_ranges();
+  end.loss[static_cast<std::size_t>(Loss::lines_not_written)] +=
+      refused_ + std::max(unreadable_, missing_) + open_counter_ranges();
   return end;
 }
 

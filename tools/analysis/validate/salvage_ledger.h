@@ -26,11 +26,14 @@ namespace rangefinder {
 class SalvageLedger {
  public:
   void add(const Line& line);
-  void drop_line() { ++dropped_; }
+  /// `readable`: the line was read, but cannot be kept.
+  void drop_line(bool readable) { ++(readable ? refused_ : unreadable_); }
+  /// Event lines that the trace lacks although they were on disk. Unreadable lines are among them.
+  void miss_lines(std::uint64_t lines) { missing_ = lines; }
 
   /// `truth` and `own_cost` are copied to the end line.
   [[nodiscard]] EndRecord end(const CopyTruth& truth, const OwnCost& own_cost) const;
-  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return refused_ + unreadable_; }
 
  private:
   static constexpr std::size_t kKinds = 4;  // of WorkKind
@@ -68,7 +71,7 @@ class SalvageLedger {
   };
   std::unordered_map<std::uint64_t, CounterRange> counter_ranges_;  // by number
   std::array<std::uint64_t, kLossCauses.size()> loss_{};            // from the last heartbeat
-  std::uint64_t untimed_ = 0, dropped_ = 0;
+  std::uint64_t untimed_ = 0, refused_ = 0, unreadable_ = 0, missing_ = 0;
   TimeNs last_ns_ = 0;
 };
 

@@ -36,15 +36,6 @@ class StructureCheck final : public TraceCheck {
       problems.add_at(facts.folder, "header",
                       std::to_string(second_headers_) + " headers in the middle of a segment");
     }
-    if (facts.whole && first_number_ != 0 && facts.lost(Loss::lines_over_max_size) == 0) {
-      problems.add_at(
-          facts.folder, "segment",
-          "the first segment has number " + std::to_string(first_number_) + ", so earlier ones are missing");
-    }
-    if (gap_ != 0 && facts.lost(Loss::lines_over_max_size) == 0) {
-      problems.add_at(facts.folder, "segment",
-                      "the segments before number " + std::to_string(gap_) + " are missing");
-    }
   }
 
  private:
@@ -55,12 +46,9 @@ class StructureCheck final : public TraceCheck {
     }
     if (!first_) {
       first_ = header;
-      first_number_ = header.segment;
     } else {
-      if (header.segment > last_number_ + 1) gap_ = header.segment;
       compare(header, problems);
     }
-    last_number_ = header.segment;
   }
 
   void compare(const Header& header, ProblemLog& problems) const {
@@ -94,9 +82,6 @@ class StructureCheck final : public TraceCheck {
 
   bool has_number_ = false;  ///< the file has the name of a segment
   std::uint32_t file_number_ = 0;
-  std::uint32_t first_number_ = 0;
-  std::uint32_t last_number_ = 0;
-  std::uint32_t gap_ = 0;  ///< number of a segment whose predecessor is missing
   std::uint64_t second_headers_ = 0;
   bool begun_ = false;       ///< the segment has a line
   bool has_header_ = false;  ///< the segment has a header

@@ -18,7 +18,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::array kRowByteKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
+constexpr std::array kSampledKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
 
 std::string text_of(const OrderedJson& value) {
   return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
@@ -80,7 +80,7 @@ void put_kernels(OrderedJson& kernels, const TraceTotals& trace, const RowValues
   for (OrderedJson& row : kernels) {
     const auto bytes = by_name.find(row.value("name", ""));
     if (bytes == by_name.end() || row.value("bytes_source", "") == "exact") continue;
-    for (std::size_t i = 0; i < kSharedColumns; ++i) row[kRowByteKeys[i]] = bytes->second[i];
+    for (std::size_t i = 0; i < kSharedColumns; ++i) row[kSampledKeys[i]] = bytes->second[i];
     row["bytes_source"] = "sampled";
   }
 }

@@ -38,9 +38,6 @@ struct TraceFacts {
   }
 };
 
-/// True for lines of events, which the end line counts. Other lines define names or describe the trace.
-[[nodiscard]] bool is_event(std::string_view kind);
-
 class TraceCheck {
  public:
   virtual ~TraceCheck() = default;
@@ -49,7 +46,7 @@ class TraceCheck {
   virtual void finish(const TraceFacts&, ProblemLog&) {}
 };
 
-/// Headers, order of segments, heartbeats, the end line.
+/// Headers, heartbeats, the end line.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_structure_check();
 /// Ids resolve within the segment, parents come first, one id has one content.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_identity_check();

@@ -12,6 +12,9 @@
 namespace rangefinder {
 namespace {
 
+/// The kind of the problem of a trace that lacks lines which were on disk.
+constexpr const char* kIncomplete = "incomplete";
+
 class Validator final : public TraceVisitor {
  public:
   explicit Validator(ProblemLog& problems) : problems_(problems) {
@@ -80,12 +83,16 @@ void report_ending(const ReadSummary& read, const TraceFacts& facts, bool strict
   if (read.torn) {
     const std::string place = read.torn_file.string() + ":" + std::to_string(read.torn_line);
     const bool inside = read.torn_inside && !facts.lines_lost();
-    report("torn", read.torn_file.string(),
+    report(inside ? kIncomplete : "torn", read.torn_file.string(),
            place + (inside ? ": the segment is cut here, and others follow"
                            : ": the last line is torn; everything before it is complete"),
            strict || inside);
   }
-  if (facts.whole && !facts.is_final) {
+  if (!read.incomplete.empty()) {
+    out.problems.add_at(facts.folder, kIncomplete, read.incomplete);
+    out.missing_lines = read.missing_lines;
+  }
+  if (facts.whole && !facts.is_final && (strict || read.incomplete.empty())) {
     report("no-end", facts.folder,
            "no end line: the program was killed or is still running; at most the last second is missing",
            strict);
@@ -102,6 +109,10 @@ void compare_summary(const TraceFolder& trace, Validation& out) {
 }
 
 }  // namespace
+
+bool Validation::incomplete() const {
+  return problems.by_kind().count(kIncomplete) != 0;
+}
 
 Validation validate_trace(const TraceFolder& trace, bool strict) {
   Validation out;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zstd.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "tests/unit/analysis/tables/module_text.h"
 #include "tests/unit/base/text_parts.h"
+#include "tools/analysis/read/cut_end.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/segment_lines.h"
 #include "tools/analysis/read/trace_files.h"
@@ -110,6 +112,21 @@ TEST_CASE(
   std::uint64_t levels = 0;  // what every table of paths adds up
   for (const PathTotals& row : totals.totals.paths()) levels += row.depth;
   CHECK(levels <= kMaxPathDepth * (kMaxPathDepth + 1) / 2 + 1);
+}
+
+TEST_CASE("a summary that was replaced while its trace was read does not prove that lines are missing") {
+  const TraceOnDisk trace;
+  trace.write();
+  const std::filesystem::path summary = trace.folder.path() / "summary.json";
+  std::ofstream(summary) << R"({"schema":"rangefinder.summary","final":false,"records":7})";
+  const CutEndCheck check(open_trace_folder(trace.folder.path()));
+  CHECK(check.judge({.events = 7}).text.empty());
+  CHECK(check.judge({.events = 6}).lines == 1);
+
+  std::filesystem::last_write_time(summary,
+                                   std::filesystem::last_write_time(summary) + std::chrono::hours(1));
+
+  CHECK(check.judge({.events = 6}).text.empty());
 }
 
 TEST_CASE("a torn last line is excluded and reported") {
