@@ -46,7 +46,7 @@ bool make_private_folder(const std::string& folder, std::string& error) {
 }
 
 bool listens(const std::string& path) {
-  const int file = connect_control_socket(path, true);
+  const int file = connect_control_socket(path);
   if (file >= 0) close(file);
   // With a full queue of connections connect() fails too, but a process listens.
   return file >= 0 || (errno != ECONNREFUSED && errno != ENOENT);
@@ -81,11 +81,10 @@ std::vector<std::string> control_folders(const char* runtime_dir, uid_t user) {
   return folders;
 }
 
-int connect_control_socket(const std::string& path, bool nonblocking) {
+int connect_control_socket(const std::string& path) {
   sockaddr_un address;
   if (!address_of(path, address)) return -1;
-  const int file = above_standard_streams(
-      socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0), 0));
+  const int file = above_standard_streams(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (file < 0) return -1;
   if (connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return file;
   const int cause = errno;

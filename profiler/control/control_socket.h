@@ -30,8 +30,9 @@ struct ControlSocket {
 /// sockets in it.
 [[nodiscard]] ControlSocket open_control_socket(const std::vector<std::string>& folders, pid_t pid);
 
-/// Connects; -1 with errno set. `nonblocking`: only to test whether a process listens.
-[[nodiscard]] int connect_control_socket(const std::string& path, bool nonblocking);
+/// Connects without waiting; -1 with errno set. The result is non-blocking. EAGAIN: a process listens, and
+/// its queue of connections is full, as that of a stopped process becomes.
+[[nodiscard]] int connect_control_socket(const std::string& path);
 
 /// Removes sockets in `folder` on which no process listens. Returns their number.
 int remove_stale_sockets(const std::string& folder);

@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import unittest
 
@@ -104,3 +105,57 @@ class AttachCases(ObedientCase):
         self.assertGreater(max(float(row[3].replace(",", "")) for row in rows), 100, "launches a second")
         program.do("storm off")
         self.end_program(program)
+
+    def test_a_stopped_process_is_unresponsive_and_delays_no_other(self):
+        stopped, running = self.start_program(RANGEFINDER_START="off"), self.start_program(RANGEFINDER_START="off")
+        pid, connections = stopped.process.pid, []
+        self.suspend(stopped, connections)
+        self.check_unresponsive(stopped, running)
+        for words in (("attach", pid, "--start"), ("top", pid)):
+            self.assertIn(f"process {pid} is unresponsive", self.call(*words, status=3).stderr)
+        self.assertIn(f"unresponsive: {pid}", self.call("attach", "nobody", status=3).stderr)
+        done = self.call("attach", "--all", "--start", "--out", "out/%p", status=3)
+        self.assertIn(f"process {pid} is unresponsive", done.stderr)
+        self.assertIn(f"{running.process.pid}  ", done.stdout)
+        self.assertIn(", 1 unresponsive", self.call("top", "--every", "200", "-n", "2").stdout)
+
+        for connection in connections:
+            connection.close()
+        stopped.process.send_signal(signal.SIGCONT)
+        self.assertIn(f"{pid}  obedient  idle", self.call("attach", pid).stdout)
+        stopped.process.send_signal(signal.SIGSTOP)  # now with room in its queue
+        self.check_unresponsive(stopped, running)
+
+        stopped.process.send_signal(signal.SIGCONT)
+        self.end_program(stopped)
+        self.end_program(running)
+
+    def check_unresponsive(self, stopped, running):
+        shown = self.call("attach").stdout
+        self.assertIn(f"{stopped.process.pid}  unresponsive", shown)
+        self.assertIn(f"{running.process.pid}  obedient", shown)
+        said = self.call("attach", stopped.process.pid, status=3).stderr
+        self.assertIn(f"process {stopped.process.pid} is unresponsive", said)
+        self.assertNotIn("without Rangefinder", said)
+
+    def test_top_shows_the_others_when_a_process_stops(self):
+        stopped, running = self.start_program(), self.start_program()
+        environment = clean_environment() | {"XDG_RUNTIME_DIR": str(self.runtime), "NO_COLOR": "1"}
+        with subprocess.Popen([str(Build.rangefinder), "top", "--every", "200"], env=environment, cwd=self.place,
+                              text=True, stdout=subprocess.PIPE) as top:
+            self.addCleanup(top.kill)
+            for line in top.stdout:
+                if "2 processes, 2 recording\n" in line:
+                    break
+            self.suspend(stopped, [])
+            for line in top.stdout:
+                if "1 recording, 1 unresponsive" in line:
+                    break
+            stopped.process.send_signal(signal.SIGCONT)
+            for line in top.stdout:
+                if "2 processes, 2 recording\n" in line:
+                    break
+            self.assertIsNone(top.poll())
+            top.terminate()
+        self.end_program(stopped)
+        self.end_program(running)

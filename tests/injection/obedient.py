@@ -2,7 +2,9 @@
 """A program that executes commands (programs/obedient.cpp), and clients of its control socket."""
 
 import json
+import pathlib
 import select
+import signal
 import socket
 import subprocess
 import time
@@ -83,6 +85,24 @@ class Obedient:
     def client(self):
         return Client(self.socket_path)
 
+    def idle_connections(self, most):
+        """Up to `most` connections that send nothing; fewer if the queue of connections is full."""
+        out = []
+        while len(out) < most:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.setblocking(False)
+            try:
+                connection.connect(str(self.socket_path))
+            except BlockingIOError:
+                connection.close()
+                break
+            out.append(connection)
+        return out
+
+    def state(self):
+        """As `ps` shows it: T is stopped."""
+        return pathlib.Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+
     def resources(self):
         """Threads, open files, resident KiB."""
         return [int(word) for word in self.do("status").split()]
@@ -128,6 +148,16 @@ class ObedientCase(InjectionCase):
         broken = program.violations.read_text() if program.violations.exists() else ""
         self.assertEqual(broken, "", "the library did what a guest must not do")
         self.assertFalse(program.socket_path.exists(), "the socket's file was left behind")
+
+    def suspend(self, program, connections):
+        """Stops the program. Fills its queue of connections, and appends them to the list `connections`."""
+        program.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(program.process.send_signal, signal.SIGCONT)  # no error if it has ended
+        self.wait_until(lambda: program.state() == "T", "the stopped program")
+        connections += program.idle_connections(64)
+        self.assertLess(len(connections), 64, "the queue of connections is never full")
+        for connection in connections:
+            self.addCleanup(connection.close)
 
     def connect(self, program):
         client = program.client()

@@ -53,7 +53,7 @@ class ControlFuzzer final : public Fuzzer {
   ~ControlFuzzer() override { server_.close(); }
 
   std::string check(Random& random) override {
-    const int client = connect_control_socket(server_.path(), true);
+    const int client = connect_control_socket(server_.path());
     turn(2);
     std::string bytes;
     for (std::size_t lines = 1 + random.below(4); lines > 0; --lines) {
@@ -97,7 +97,7 @@ class ControlFuzzer final : public Fuzzer {
     return text.empty() || text.back() == '\n';
   }
   bool serves_a_new_client() {
-    const int client = connect_control_socket(server_.path(), true);
+    const int client = connect_control_socket(server_.path());
     constexpr std::string_view kStatus = "{\"command\":\"status\"}\n";
     if (::send(client, kStatus.data(), kStatus.size(), MSG_NOSIGNAL) < 0) return false;
     turn(4);

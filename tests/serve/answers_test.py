@@ -132,8 +132,8 @@ class AnswersTest(ServeCase):
 
             self.assertEqual({key: metrics.get(key) for key in exported}, exported)
             more = {key.split("{")[0] for key in metrics.keys() - exported.keys()}
-            self.assertEqual(more, {"rangefinder_programs_running", "rangefinder_windows_missed_total",
-                                    "rangefinder_serve_refused_requests_total"})
+            self.assertEqual(more, {"rangefinder_programs_running", "rangefinder_programs_unresponsive",
+                                    "rangefinder_windows_missed_total", "rangefinder_serve_refused_requests_total"})
             self.assertNotIn("kernel=", served.ask("/metrics")[2].decode())
 
     def test_rows_of_modules_are_bounded_and_omitted_ones_are_counted(self):

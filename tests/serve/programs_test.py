@@ -5,6 +5,7 @@ The programs are those of tests/injection: a fake driver, a fake CUPTI, our libr
 """
 import http.client
 import json
+import signal
 import time
 
 from serve_case import DEADLINE_SECONDS, Serving, main  # first: it extends sys.path
@@ -196,6 +197,30 @@ class ProgramsTest(Serving, ObedientCase):
 
         self.wait_until(lambda: served.metrics()["rangefinder_windows_missed_total"] == 2, "two windows missed")
         self.ok(client.ask("stop"))
+
+    def test_a_stopped_program_is_unresponsive_and_hangs_no_scrape(self):
+        stopped, running = self.running(), self.running()
+        for program in (stopped, running):
+            program.do("launch 3")
+        served = self.serve()
+        self.wait_until(lambda: self.launches(served) == 6, "6 launches")
+        self.suspend(stopped, [])
+
+        running.do("launch 2")
+        self.wait_until(lambda: self.launches(served) == 8, "2 more launches of the other program")
+
+        metrics = served.metrics()
+        self.assertEqual([metrics["rangefinder_programs_" + state] for state in ("running", "unresponsive")], [1, 1])
+        rows = {row["pid"]: row for row in served.json("/api/processes")}
+        self.assertEqual(rows[stopped.process.pid], {"pid": stopped.process.pid, "state": "unresponsive"})
+        self.assertEqual(rows[running.process.pid]["state"], "recording")
+        status, _, body = served.ask(f"/api/modules?pid={stopped.process.pid}")
+        self.assertEqual(status, 404)
+        self.assertIn(b"is unresponsive", body)
+        stopped.process.send_signal(signal.SIGCONT)
+        stopped.do("launch 1")
+        self.wait_until(lambda: self.launches(served) == 9, "the program that continues")
+        self.assertEqual(served.metrics()["rangefinder_programs_unresponsive"], 0)
 
     def test_ranks_and_modules_are_labels(self):
         programs = [self.running(RANK=str(rank)) for rank in range(2)]

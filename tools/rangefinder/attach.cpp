@@ -43,6 +43,10 @@ std::string window_text(const Json& window) {
 
 void print_status(const TracedProcess& process) {
   const Json& status = process.status;
+  if (process.unresponsive()) {
+    std::cout << process.pid << "  unresponsive: it is stopped, or too busy to answer\n";
+    return;
+  }
   std::cout << process.pid << "  " << printable(process_name(process)) << "  " << status.value("state", "?")
             << ", counters " << status.value("counters", "?") << ", "
             << status.value("launches", std::uint64_t{0}) << " launches";
@@ -69,6 +73,12 @@ bool print_answer(const TracedProcess& process, const Json& answer, bool as_json
   return answer.value("ok", false);
 }
 
+/// Says that a process did not answer; false.
+bool print_silent(const TracedProcess& process) {
+  std::cerr << "rangefinder: process " << process.pid << " is unresponsive, or has ended\n";
+  return false;
+}
+
 int show(const std::vector<TracedProcess>& processes, bool as_json) {
   for (const TracedProcess& process : processes) {
     if (as_json) {
@@ -87,20 +97,25 @@ int attach(const AttachOptions& options) {
                    " processes run with Rangefinder: name one, or choose all with --all");
   }
   if (!options.acts()) return show(processes, options.json);
-  const std::int64_t together_ns = processes.size() > 1 ? now_ns() + kTogetherNs : 0;
-  std::vector<std::unique_ptr<ControlClient>> clients;
-  for (const TracedProcess& process : processes)
-    clients.push_back(std::make_unique<ControlClient>(process.path));
-  // Send to all before waiting for answers, so that the windows overlap.
-  for (std::size_t i = 0; i < clients.size(); ++i) {
-    clients[i]->send(attach_request(options, processes[i], processes.size() > 1, now_ns(), together_ns));
-  }
+  const bool many = processes.size() > 1;
+  const std::int64_t together_ns = many ? now_ns() + kTogetherNs : 0;
+  std::vector<const TracedProcess*> asked;
+  std::vector<ControlQuestion> questions;
   bool all_done = true;
-  for (std::size_t i = 0; i < clients.size(); ++i) {
-    const int timeout_ms = options.is_window() ? -1 : kAnswerTimeoutMs;
-    const auto answer = clients[i]->receive(timeout_ms);
-    if (!answer) throw Missing("process " + std::to_string(processes[i].pid) + " does not answer");
-    all_done &= print_answer(processes[i], *answer, options.json);
+  for (const TracedProcess& process : processes) {
+    if (process.unresponsive()) {
+      all_done = print_silent(process);
+      continue;
+    }
+    asked.push_back(&process);
+    questions.push_back({process.path, attach_request(options, process, many, now_ns(), together_ns)});
+  }
+  // All requests before the first answer, so that the windows overlap.
+  ask_all(questions, options.is_window() ? -1 : kAnswerTimeoutMs);
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const bool answered = questions[i].outcome == ControlQuestion::Outcome::answered;
+    all_done &=
+        answered ? print_answer(*asked[i], questions[i].answer, options.json) : print_silent(*asked[i]);
   }
   return all_done ? kExitOk : kExitMissing;
 }

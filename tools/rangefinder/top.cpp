@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -29,12 +30,15 @@ namespace rangefinder {
 namespace {
 
 using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
 
 constexpr int kAnswerTimeoutMs = 30'000;
 constexpr int kExactTimeoutMs = 120'000;
 constexpr int kExactOccurrences = 20;
 /// Interval of polling for keys.
 constexpr int kKeyMs = 100;
+/// A process that reports this much later than requested is unresponsive: the others are shown without it.
+constexpr std::chrono::milliseconds kLateness{2000};
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -47,7 +51,7 @@ struct TopOptions {
 struct Watched {
   TracedProcess process;
   std::unique_ptr<ControlClient> client;
-  bool reported = false, gone = false;
+  bool reported = false, gone = false, unresponsive = false;
   std::string state;
 };
 
@@ -66,12 +70,18 @@ class Top {
   explicit Top(const TopOptions& options) : options_(options), under_(options.under) {
     for (TracedProcess& process : select_processes(options.which)) {
       Watched watched;
+      if (process.unresponsive()) {
+        ++never_answered_;
+        continue;
+      }
       watched.client = std::make_unique<ControlClient>(process.path);
       watched.state = process.status.value("state", "");
       watched.process = std::move(process);
       watched.client->send({{"command", "subscribe"}, {"every_ms", options.every_ms}});
       watched_.push_back(std::move(watched));
     }
+    if (watched_.empty())
+      throw Missing("every process with Rangefinder is unresponsive: stopped, or too busy to answer");
   }
 
   int run() {
@@ -81,7 +91,7 @@ class Top {
       wait(terminal.has_value());
       if (terminal && !take_keys(*terminal)) break;
       if (all_gone()) break;
-      if (!all_reported()) continue;
+      if (!is_due()) continue;
       if (!paused_) shown_ = rates_.rows(under_, order_);
       const std::string text = screen(terminal ? RawTerminal::height() : 0);
       if (terminal) {
@@ -92,6 +102,7 @@ class Top {
       ++shown;
       rates_.clear();
       for (Watched& each : watched_) each.reported = each.gone;
+      shown_at_ = Clock::now();
     }
     return kExitOk;
   }
@@ -113,6 +124,7 @@ class Top {
         if (!event->contains("event")) continue;
         each.state = event->value("state", each.state);
         each.reported = true;
+        each.unresponsive = false;
         rates_.add(each.process.pid, *event);
       }
     } catch (const Missing&) {
@@ -120,8 +132,16 @@ class Top {
     }
   }
 
-  [[nodiscard]] bool all_reported() const {
-    return std::all_of(watched_.begin(), watched_.end(), [](const Watched& each) { return each.reported; });
+  /// True: the next table can be shown. Every process has reported, or those that have not are unresponsive.
+  [[nodiscard]] bool is_due() {
+    const bool late = Clock::now() - shown_at_ > std::chrono::milliseconds(options_.every_ms) + kLateness;
+    bool any = false, all = true;
+    for (Watched& each : watched_) {
+      each.unresponsive |= late && !each.reported;
+      any |= each.reported && !each.gone;
+      all &= each.reported || each.unresponsive;
+    }
+    return late || (any && all);
   }
   [[nodiscard]] bool all_gone() const {
     return std::all_of(watched_.begin(), watched_.end(), [](const Watched& each) { return each.gone; });
@@ -166,7 +186,7 @@ class Top {
 
   void record_or_stop() {
     for (Watched& each : watched_) {
-      if (!each.gone)
+      if (!each.gone && !each.unresponsive)
         (void)ask(each, {{"command", each.state == "recording" ? "stop" : "start"}}, kAnswerTimeoutMs);
     }
   }
@@ -174,7 +194,7 @@ class Top {
   /// Records exact bytes of the next occurrences of a module in a separate trace, then resumes.
   void measure(const std::string& path) {
     for (Watched& each : watched_) {
-      if (each.gone) continue;
+      if (each.gone || each.unresponsive) continue;
       const bool was_recording = each.state == "recording";
       if (was_recording && !ask(each, {{"command", "stop"}}, kAnswerTimeoutMs).value("ok", false)) return;
       const Json window = {
@@ -187,10 +207,14 @@ class Top {
   }
 
   [[nodiscard]] std::string screen(std::size_t height) {
-    std::size_t recording = 0;
-    for (const Watched& each : watched_) recording += each.state == "recording" ? 1 : 0;
+    std::size_t recording = 0, unresponsive = never_answered_;
+    for (const Watched& each : watched_) {
+      recording += each.state == "recording" && !each.unresponsive ? 1 : 0;
+      unresponsive += each.unresponsive && !each.gone ? 1 : 0;
+    }
     std::string text = "rangefinder top: " + std::to_string(watched_.size()) + " processes, " +
                        std::to_string(recording) + " recording" + (paused_ ? ", paused" : "");
+    if (unresponsive != 0) text += ", " + std::to_string(unresponsive) + " unresponsive";
     if (rates_.lost() != 0) text += ", " + std::to_string(rates_.lost()) + " events lost";
     text += under_.empty() ? "\n" : "   " + printable(under_) + "\n";
     TextTable table("module", CutSide::front);
@@ -214,6 +238,8 @@ class Top {
 
   const TopOptions options_;
   std::vector<Watched> watched_;
+  std::size_t never_answered_ = 0;  ///< unresponsive from the start
+  Clock::time_point shown_at_ = Clock::now();
   LiveRates rates_;
   LiveOrder order_ = LiveOrder::gpu_time;
   std::string under_, message_;

@@ -71,6 +71,10 @@ nlohmann::ordered_json RunningPrograms::rows() {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const TracedProcess& process : find_processes()) {
     const Json& status = process.status;
+    if (process.unresponsive()) {
+      out.emplace_back(status);
+      continue;
+    }
     const Json window = window_of(process);
     nlohmann::ordered_json row{{"pid", process.pid},
                                {"name", process_name(process)},
@@ -154,45 +158,45 @@ void RunningPrograms::feed(ProcessLedger& ledger) {
   struct Asked {
     TracedProcess process;
     std::string key;
-    Json window;
-    std::unique_ptr<ControlClient> client;
-    int id = 0;
+    Json window, summary;
   };
   std::vector<Asked> all;
+  std::vector<ControlQuestion> questions;
+  std::vector<std::size_t> asked;  // of each question, in `all`
   std::map<std::string, std::string> there;
-  // Send to all programs before waiting for the first answer.
+  unresponsive_ = 0;
   for (TracedProcess& process : find_processes()) {
-    const pid_t pid = process.pid;
-    Asked one{std::move(process), key_of(pid), {}, nullptr};
+    const std::string key = key_of(process.pid);
+    if (process.unresponsive()) {
+      const auto known = folders_.find(key);
+      there[key] = known == folders_.end() ? "" : known->second;
+      ++unresponsive_;
+      continue;
+    }
+    Asked one{std::move(process), key, {}, {}};
     one.window = window_of(one.process);
     there[one.key] = one.window.value("folder", "");
     const auto number = one.window.value("number", std::uint64_t{0});
     if (number == 0) continue;
     if (const std::uint64_t known = ledger.window_of(one.key); known != 0 && known != number)
       note_last(ledger, one.key);
-    try {
-      if (one.process.status.value("state", "") == "recording") {
-        one.client = std::make_unique<ControlClient>(one.process.path);
-        one.id = one.client->send({{"command", "snapshot"}});
-      }
-    } catch (const Missing&) {
-      one.client.reset();  // it is ending: read its file instead
+    if (one.process.status.value("state", "") == "recording") {
+      questions.push_back({one.process.path, {{"command", "snapshot"}}});
+      asked.push_back(all.size());
     }
     all.push_back(std::move(one));
   }
+  ask_all(questions, kAnswerTimeoutMs);
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    if (questions[i].outcome != ControlQuestion::Outcome::answered) continue;  // it is ending: read its file
+    Asked& one = all[asked[i]];
+    one.summary = summary_of(one.process, questions[i].answer);
+    if (questions[i].answer.value("ok", false)) one.window = questions[i].answer.at("window");
+  }
   for (Asked& one : all) {
-    Json summary;
-    try {
-      if (one.client) {
-        const Json answer = one.client->answer(one.id, kAnswerTimeoutMs);
-        summary = summary_of(one.process, answer);
-        if (answer.value("ok", false)) one.window = answer.at("window");
-      }
-    } catch (const Missing&) {
-      // As above.
-    }
-    if (!summary.is_object()) summary = summary_file(one.window.value("folder", ""), one.process.pid);
-    if (summary.is_object()) ledger.note(one.key, one.window.value("number", std::uint64_t{0}), summary);
+    if (!one.summary.is_object()) one.summary = summary_file(one.window.value("folder", ""), one.process.pid);
+    if (one.summary.is_object())
+      ledger.note(one.key, one.window.value("number", std::uint64_t{0}), one.summary);
     there[one.key] = one.window.value("folder", "");
   }
   forget_some(ledger, there);

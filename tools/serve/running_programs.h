@@ -35,7 +35,8 @@ class RunningPrograms {
 
   explicit RunningPrograms(const std::atomic<bool>& stopping) : stopping_(stopping) {}
 
-  /// [{pid, name, executable, state, counters, rank, window, folder, records, lost, …}]
+  /// [{pid, name, executable, state, counters, rank, window, folder, records, lost, …}]; an unresponsive
+  /// program has only pid and state.
   [[nodiscard]] static nlohmann::ordered_json rows();
   /// Summary of the open window up to now, else of the last window. This and the next two throw Missing.
   [[nodiscard]] static nlohmann::json summary(pid_t pid);
@@ -47,8 +48,9 @@ class RunningPrograms {
 
   /// Polls all programs and notes their summaries. One caller at a time.
   void feed(ProcessLedger& ledger);
-  /// Number of programs at the last feed().
-  [[nodiscard]] std::size_t running() const noexcept { return folders_.size(); }
+  /// Number of programs at the last feed(): those that answered, and those that did not.
+  [[nodiscard]] std::size_t running() const noexcept { return folders_.size() - unresponsive_; }
+  [[nodiscard]] std::size_t unresponsive() const noexcept { return unresponsive_; }
 
  private:
   static constexpr std::size_t kMaxAbsent = 256;
@@ -63,6 +65,7 @@ class RunningPrograms {
   const std::atomic<bool>& stopping_;
   const std::shared_ptr<std::atomic<int>> streams_ = std::make_shared<std::atomic<int>>(0);
   std::map<std::string, std::string> folders_;  ///< folders of the windows at the last feed(), by program
+  std::size_t unresponsive_ = 0;                ///< of folders_
   std::deque<std::string> absent_;              ///< programs that disappeared, longest gone first
 };
 

@@ -36,6 +36,11 @@ std::string ServerMetrics::text(const HttpRefusals* refusals) {
                            PrometheusUnit::one);
   running.set({}, programs_.running());
   running.append(out);
+  PrometheusFamily unresponsive("rangefinder_programs_unresponsive",
+                                "Programs with Rangefinder that are stopped, or too busy to answer.", "gauge",
+                                PrometheusUnit::one);
+  unresponsive.set({}, programs_.unresponsive());
+  unresponsive.append(out);
   PrometheusFamily missed("rangefinder_windows_missed_total",
                           "Windows that began and ended between two looks: they are in no sum.", "counter",
                           PrometheusUnit::one);

@@ -29,7 +29,7 @@ class Control {
     ControlSocket socket = open_control_socket({holder}, getpid());
     REQUIRE(server.open(std::move(socket)));
     commands.answer_through(server);
-    client = connect_control_socket(server.path(), true);
+    client = connect_control_socket(server.path());
     REQUIRE(client >= 0);
     turn();
   }
@@ -213,7 +213,7 @@ TEST_CASE("the pending requests of a client end when it disconnects") {
 
   close(control.client);
   control.turn();
-  control.client = connect_control_socket(control.server.path(), true);
+  control.client = connect_control_socket(control.server.path());
 
   CHECK(control.commands.next_tick_ms(control.now_ns) == -1);
 }

@@ -4,10 +4,12 @@
 // clients on real sockets.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -70,8 +72,13 @@ class ServedControl {
 
 class ControlPeer {
  public:
-  explicit ControlPeer(const std::string& path) : file_(connect_control_socket(path, false)) {
+  explicit ControlPeer(const std::string& path) : file_(connect_control_socket(path)) {
+    while (file_ < 0 && errno == EAGAIN) {  // the server has yet to accept those before
+      std::this_thread::yield();
+      file_ = connect_control_socket(path);
+    }
     REQUIRE(file_ >= 0);
+    REQUIRE(fcntl(file_, F_SETFL, 0) == 0);  // blocking
   }
   ~ControlPeer() { close(file_); }
   ControlPeer(const ControlPeer&) = delete;
