@@ -154,6 +154,12 @@ void ControlCommands::yield(ControlServer::ClientId client, const Json& request)
   succeed(client, request.value("id", Json()), status_json(target_.status()));
 }
 
+bool ControlCommands::waits(ControlServer::ClientId client) const {
+  const auto is_of_client = [client](const auto& known) { return known.client == client; };
+  return std::any_of(pending_.begin(), pending_.end(), is_of_client) ||
+         std::any_of(subscriptions_.begin(), subscriptions_.end(), is_of_client);
+}
+
 void ControlCommands::on_gone(ControlServer::ClientId client) {
   std::erase_if(pending_, [client](const Pending& pending) { return pending.client == client; });
   std::erase_if(subscriptions_, [client](const Subscription& known) { return known.client == client; });

@@ -34,6 +34,7 @@ class ControlCommands final : public ControlServer::Handler {
   void answer_through(ControlServer& server) noexcept { server_ = &server; }
 
   void on_line(ControlServer::ClientId client, std::string_view line) override;
+  [[nodiscard]] bool waits(ControlServer::ClientId client) const override;
   void on_gone(ControlServer::ClientId client) override;
 
   /// Call often: answers requests that are done, and sends due events to subscribers.

@@ -94,7 +94,7 @@ int ControlServer::timeout_ms(std::chrono::milliseconds wanted) const {
   const bool watching = std::any_of(clients_.begin(), clients_.end(), [](const auto& client) {
     return !client->input.empty() || !client->output.empty();
   });
-  if (watching || no_accept_until_ > Clock::now())
+  if (watching || is_full() || no_accept_until_ > Clock::now())
     wanted = wanted.count() < 0 ? kDeadlineInterval : std::min(wanted, kDeadlineInterval);
   return wanted.count() < 0 ? -1 : static_cast<int>(wanted.count());
 }
@@ -105,8 +105,7 @@ void ControlServer::poll(std::chrono::milliseconds timeout) {
                                                            : std::min(timeout, kDeadlineInterval));
   std::vector<pollfd> files;
   files.push_back({wake_receiver_.file, POLLIN, 0});
-  const bool accepts =
-      listener_.file >= 0 && clients_.size() < limits_.clients && no_accept_until_ <= Clock::now();
+  const bool accepts = listener_.file >= 0 && !is_full() && no_accept_until_ <= Clock::now();
   files.push_back({accepts ? listener_.file : -1, POLLIN, 0});
   const std::size_t known = clients_.size();
   for (const auto& client : clients_) {
@@ -134,7 +133,21 @@ void ControlServer::poll(std::chrono::milliseconds timeout) {
     if (!client.dead) check_deadlines(client, now);
   }
   if (files[1].revents != 0) accept_clients();
+  if (is_full()) make_room(now);
   remove_dead_clients();
+}
+
+/// Disconnects idle clients if others wait for their places. poll() does not watch the listener of a full
+/// server: it would return at once for as long as anybody waits.
+void ControlServer::make_room(Clock::time_point now) {
+  pollfd waiting{listener_.file, POLLIN, 0};
+  if (!listener_.is_ours() || ::poll(&waiting, 1, 0) <= 0) return;
+  for (const auto& client : clients_) {
+    const bool idle =
+        client->input.empty() && client->output.empty() && now - client->idle_since > limits_.idle;
+    if (idle && !client->dead && !handler_.waits(client->id))
+      disconnect(*client, "idle while other clients wait");
+  }
 }
 
 void ControlServer::accept_clients() {
@@ -154,6 +167,7 @@ void ControlServer::accept_clients() {
     client->socket = own(file);
     if (client->socket.file < 0) return;
     client->id = next_id_++;
+    client->idle_since = Clock::now();
     clients_.push_back(std::move(client));
   }
 }
@@ -185,7 +199,7 @@ void ControlServer::take_lines(Client& client) {
     if (++client.lines_this_second > limits_.lines_per_second)
       return disconnect(client, "too many lines a second");
     handler_.on_line(client.id, std::string_view(client.input).substr(at, end - at));
-    client.half_line_since = now;
+    client.half_line_since = client.idle_since = now;
   }
   client.input.erase(0, at);
   if (client.input.size() > limits_.line_bytes) disconnect(client, "the line is too long");
@@ -199,6 +213,7 @@ void ControlServer::write(Client& client) {
   client.sent += static_cast<std::size_t>(n);
   client.unfetched_since = Clock::now();
   if (client.sent < client.output.size()) return;
+  client.idle_since = client.unfetched_since;  // the client had to wait for this answer
   client.output.clear();
   client.output.shrink_to_fit();
   client.sent = 0;

@@ -6,7 +6,8 @@
 //
 // We are a guest: a client must cost the application nothing. So everything is bounded. A
 // client is disconnected if it sends a line that is too long, too many lines a second, or a
-// line that it never finishes, or if it never reads its answers. Nothing blocks, and no write
+// line that it never finishes, if it never reads its answers, or if it is idle while others wait for
+// its place. Nothing blocks, and no write
 // raises SIGPIPE. An application may close all descriptors, ours too, and reuse their numbers:
 // every descriptor is used only while it still is the file that we opened.
 //
@@ -36,6 +37,7 @@ struct ControlLimits {
   std::uint32_t lines_per_second = 200;
   std::chrono::milliseconds half_line{10'000};
   std::chrono::milliseconds unfetched{5'000};
+  std::chrono::milliseconds idle{1'000};  ///< without a request, while more than `clients` are connected
 };
 
 class ControlServer {
@@ -50,6 +52,8 @@ class ControlServer {
     Handler& operator=(const Handler&) = delete;
     /// A whole line, without its newline. May call send().
     virtual void on_line(ClientId client, std::string_view line) = 0;
+    /// Whether the client waits for an answer or for events, so that it is not idle.
+    [[nodiscard]] virtual bool waits(ClientId client) const = 0;
     /// The client has left or was disconnected; its id is not reused.
     virtual void on_gone(ClientId client) = 0;
   };
@@ -85,7 +89,7 @@ class ControlServer {
     OwnedFile socket;
     std::string input, output;
     std::size_t sent = 0;  // of output
-    std::chrono::steady_clock::time_point second_began{}, half_line_since{}, unfetched_since{};
+    std::chrono::steady_clock::time_point second_began{}, half_line_since{}, unfetched_since{}, idle_since{};
     std::uint32_t lines_this_second = 0;
     bool dead = false;
   };
@@ -98,6 +102,10 @@ class ControlServer {
   void take_lines(Client& client);
   void write(Client& client);
   void check_deadlines(Client& client, std::chrono::steady_clock::time_point now);
+  void make_room(std::chrono::steady_clock::time_point now);
+  [[nodiscard]] bool is_full() const noexcept {
+    return listener_.file >= 0 && clients_.size() >= limits_.clients;
+  }
   void disconnect(Client& client, const char* why);
   void remove_dead_clients();
   [[nodiscard]] int timeout_ms(std::chrono::milliseconds wanted) const;

@@ -6,9 +6,8 @@ import socket
 import stat
 from pathlib import Path
 
+from harness import DEADLINE_SECONDS
 from obedient import Client, ObedientCase
-
-
 
 def open_files(pid):
     """Targets of a process's file descriptors. A descriptor that closes meanwhile is skipped."""
@@ -43,6 +42,33 @@ class SocketCases(ObedientCase):
         program = self.start_program(RANGEFINDER_CONTROL="off")
         self.assertFalse(program.socket_path.exists())
         self.end_program(program)
+
+    def test_idle_connections_keep_no_client_out(self):
+        program = self.start_program(RANGEFINDER_START="off")
+        subscriber = self.connect(program)
+        self.ok(subscriber.ask("subscribe", every_ms=3_600_000))
+        idle = []
+        self.wait_until(lambda: idle.extend(program.idle_connections(33 - len(idle))) or len(idle) == 33,
+                        "33 idle connections")
+        for connection in idle:
+            self.addCleanup(connection.close)
+        clients = []
+        self.wait_until(lambda: self.connects(program, clients), "room in the queue of connections")
+
+        self.ok(clients[0].ask("status"))
+
+        self.ok(subscriber.ask("status"))
+        for connection in idle[:15]:
+            connection.settimeout(DEADLINE_SECONDS)
+            self.assertIn(b"idle while other clients wait", connection.recv(4096))
+        self.end_program(program)
+
+    def connects(self, program, clients):
+        try:
+            clients.append(self.connect(program))
+        except BlockingIOError:
+            return False
+        return True
 
     def test_a_forked_child_does_not_keep_the_socket(self):
         program = self.start_program(RANGEFINDER_START="off")

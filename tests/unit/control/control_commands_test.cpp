@@ -210,12 +210,14 @@ TEST_CASE("the pending requests of a client end when it disconnects") {
   control.send(R"({"command":"stop"})");
   control.send(R"({"command":"subscribe","every_ms":100})");
   CHECK(control.commands.next_tick_ms(control.now_ns) >= 0);
+  CHECK(control.commands.waits(1));
 
   close(control.client);
   control.turn();
   control.client = connect_control_socket(control.server.path());
 
   CHECK(control.commands.next_tick_ms(control.now_ns) == -1);
+  CHECK_FALSE(control.commands.waits(1));
 }
 
 TEST_CASE("more than 64 pending requests are refused") {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <memory>
+#include <vector>
 
 #include "tests/unit/control/served_control.h"
 
@@ -120,6 +121,44 @@ TEST_CASE("clients beyond the maximum wait until one leaves") {
   first.reset();
 
   CHECK(third.receive() == "3");
+}
+
+TEST_CASE("idle clients give their places to those that wait, a client that waits for an answer does not") {
+  ControlLimits limits;
+  limits.clients = 2;
+  limits.idle = 20ms;
+  ServedControl served(limits);
+  ControlPeer subscriber(served.path);
+  CHECK(subscriber.send("subscribe\n"));
+  CHECK(subscriber.receive() == "subscribe");
+  served.echo.waiting = 1;
+  std::vector<std::unique_ptr<ControlPeer>> idle;
+  for (int i = 0; i < 7; ++i) idle.push_back(std::make_unique<ControlPeer>(served.path));
+  ControlPeer busy(served.path);
+
+  CHECK(busy.send("at last\n"));
+
+  CHECK(busy.receive() == "at last");
+  CHECK(idle.front()->receive().find("idle while other clients wait") != std::string::npos);
+  for (const auto& client : idle) CHECK(client->ended());
+  CHECK(subscriber.send("still here\n"));
+  CHECK(subscriber.receive() == "still here");
+}
+
+TEST_CASE("an idle client stays while no other waits for its place") {
+  ControlLimits limits;
+  limits.clients = 1;
+  limits.idle = 0ms;
+  ServedControl served(limits);
+  ControlPeer client(served.path);
+  CHECK(client.send("1\n"));
+  CHECK(client.receive() == "1");
+
+  for (int turn = 0; turn < 100; ++turn) served.server.wake();
+
+  CHECK(client.send("2\n"));
+  CHECK(client.receive() == "2");
+  CHECK(served.echo.gone.load() == 0);
 }
 
 TEST_CASE("ten thousand clients that come and go leave no descriptor open") {

@@ -26,10 +26,12 @@ class EchoHandler final : public ControlServer::Handler {
     ++lines;
     if (server != nullptr) server->send(client, answer.empty() ? line : std::string_view(answer));
   }
+  [[nodiscard]] bool waits(ControlServer::ClientId client) const override { return client == waiting; }
   void on_gone(ControlServer::ClientId) override { ++gone; }
 
   ControlServer* server = nullptr;
   std::string answer;
+  std::atomic<ControlServer::ClientId> waiting{0};  ///< a client that waits for something
   std::atomic<int> lines{0}, gone{0};
 };
 
