@@ -140,11 +140,11 @@ struct ExactRecord {
   LaunchRecord launch;
   WorkKind kind = WorkKind::kernel;
   std::uint32_t gpu = 0;
-  std::uint32_t name = 0;           ///< KernelNameRecord; 0 if kind is not kernel
-  Dim3 grid, block;                 ///< kernel only
-  std::uint64_t bytes = 0;          ///< memcpy, memset: as requested
-  /// Graph: the deepest path under which all its nodes were captured. The launch's values are that path's; 0: they are
-  /// the launch's path's.
+  std::uint32_t name = 0;   ///< KernelNameRecord; 0 if kind is not kernel
+  Dim3 grid, block;         ///< kernel only
+  std::uint64_t bytes = 0;  ///< memcpy, memset: as requested
+  /// Graph: the deepest path under which all its nodes were captured. The launch's values are that path's; 0:
+  /// they are the launch's path's.
   std::uint32_t bytes_path = 0;
   std::uint64_t counter_range = 0;  ///< number of the shared range; 0: its own range
   bool is_counter_range = false;

@@ -40,7 +40,7 @@ struct RowBytes {
   std::uint64_t samples = 0;            ///< sampled: samples that overlap the path's own work
   double sampled_share = 1;             ///< sampled: share of the row's work time inside samples
   std::uint32_t inseparable = 0;        ///< sampled: number of its group of paths (SampledTotals); 0: none
-  bool in_graph = false;                ///< exact: a part was measured with a graph launch, whose path is above
+  bool in_graph = false;  ///< exact: a part was measured with a graph launch, whose path is above
 
   [[nodiscard]] std::uint64_t dram() const noexcept { return read + write; }
   /// Part of the row's work is outside all samples.

@@ -10,13 +10,14 @@
 
 namespace rangefinder {
 
-/// How far a path's bytes may differ from those of the same kernels run alone, as exact counters measure them. A written
-/// cache line reaches DRAM while a later kernel runs, and a kernel finds code, parameters and data of its predecessor in
-/// the caches. In squared bytes, so that paths can be added: what one path gains, another loses.
+/// How far a path's bytes may differ from those of the same kernels run alone, as exact counters measure
+/// them. A written cache line reaches DRAM while a later kernel runs, and a kernel finds code, parameters and
+/// data of its predecessor in the caches. In squared bytes, so that paths can be added: what one path gains,
+/// another loses.
 [[nodiscard]] inline double squared_carry(SharedColumn column, double l2_bytes,
                                           std::uint64_t pieces_of_work) noexcept {
-  // By SharedColumn, fitted to Hugging Face's RT-DETR on an H200 (docs/measured.md): part of a path's L2 bytes, and
-  // bytes per kernel.
+  // By SharedColumn, fitted to Hugging Face's RT-DETR on an H200 (docs/measured.md): part of a path's L2
+  // bytes, and bytes per kernel.
   constexpr std::array<double, kSharedColumns> kCarriedPart{0.0005, 0.015, 0.02};
   constexpr std::array<double, kSharedColumns> kCarriedBytes{5e3, 60e3, 70e3};
   const double carried =

@@ -26,8 +26,8 @@ bool is_device_memory(MemoryKind kind) noexcept {
 }  // namespace
 
 void set_known_traffic(OrderedWork& work, const MemcpyRecord& copy, std::uint64_t l2_bytes) noexcept {
-  const bool within = copy.kind == CopyKind::DtoD && is_device_memory(copy.source) &&
-                      is_device_memory(copy.destination);
+  const bool within =
+      copy.kind == CopyKind::DtoD && is_device_memory(copy.source) && is_device_memory(copy.destination);
   if (!within || l2_bytes == 0) return;
   work.read_units = work.written_units = units_of(copy.bytes);
   // A batch of copies: each one counts.
@@ -71,8 +71,12 @@ void KnownTraffic::gather(const SampleBatch& batch) {
       if (!is_known(overlap)) continue;
       const auto known = std::lower_bound(known_of.begin(), known_of.end(), overlap.work) - known_of.begin();
       covered_ns_[static_cast<std::size_t>(known)] += overlap.ns;
-      entries_.push_back({static_cast<std::uint32_t>(&sample - batch.samples.data()), overlap.work,
-                          static_cast<std::uint32_t>(known), static_cast<double>(overlap.ns), alone, {}});
+      entries_.push_back({static_cast<std::uint32_t>(&sample - batch.samples.data()),
+                          overlap.work,
+                          static_cast<std::uint32_t>(known),
+                          static_cast<double>(overlap.ns),
+                          alone,
+                          {}});
     }
   });
   for (std::size_t k = 0; k < known_of.size(); ++k) {
@@ -82,12 +86,12 @@ void KnownTraffic::gather(const SampleBatch& batch) {
   }
 }
 
-// Gives the units that a work still lacks to its samples beside other work, or takes back what it has too much.
+// Gives the units that a work still lacks to its samples beside other work, or takes back what it has too
+// much.
 void KnownTraffic::spread_rest(std::size_t column) {
   fixed_.assign(targets_.size(), 0);
   shared_.assign(targets_.size(), 0);
-  for (const Entry& entry : entries_)
-    (entry.alone ? fixed_ : shared_)[entry.known] += entry.units[column];
+  for (const Entry& entry : entries_) (entry.alone ? fixed_ : shared_)[entry.known] += entry.units[column];
   for (Entry& entry : entries_) {
     const double rest = std::max(0.0, targets_[entry.known][column] - fixed_[entry.known]);
     if (!entry.alone && shared_[entry.known] > 0) entry.units[column] *= rest / shared_[entry.known];

@@ -36,7 +36,7 @@ struct LayerRow {
   std::optional<double> bytes_error_pct, read_error_pct, write_error_pct, l2_error_pct;
   std::optional<double> dram_peak_share;
   std::string limiter;
-  bool partial = false;  ///< the bytes lack some of the row's launches or time
+  bool partial = false;      ///< the bytes lack some of the row's launches or time
   bool inseparable = false;  ///< its work always runs beside the same other work
 };
 

@@ -143,7 +143,8 @@ TotalsBuilder::Coverage TotalsBuilder::add_coverage(const GpuWork& work) {
   }
   if (expects_exact_ && work.graph_node != 0) {
     const auto drop = [this](const ExactOrigins::Held& held) {
-      for (const auto& records : held.records) nodes_[records.node].own.records_without_exact += records.count;
+      for (const auto& records : held.records)
+        nodes_[records.node].own.records_without_exact += records.count;
     };
     return {nullptr, &origins_.hold(work.correlation, at, drop)};
   }
@@ -297,42 +298,6 @@ void TotalsBuilder::add(const RangeRecord& range) {
   const bool declared =
       std::find(declared_categories_.begin(), declared_categories_.end(), key) != declared_categories_.end();
   if (declared && range.extras.payload_type == PayloadType::u64) own.declared_bytes += range.extras.payload;
-}
-
-CounterTotals& CounterTotals::operator+=(const CounterTotals& other) noexcept {
-  launches += other.launches;
-  kernels += other.kernels;
-  measured += other.measured;
-  unmeasured += other.unmeasured;
-  gpu_ns += other.gpu_ns;
-  not_exclusive += other.not_exclusive;
-  with_bytes += other.with_bytes;
-  timed_kernels += other.timed_kernels;
-  timed_dram_bytes += other.timed_dram_bytes;
-  timed_l2_bytes += other.timed_l2_bytes;
-  timed_ns += other.timed_ns;
-  recorded_kernels += other.recorded_kernels;
-  recorded_ns += other.recorded_ns;
-  dram_read_bytes += other.dram_read_bytes;
-  dram_write_bytes += other.dram_write_bytes;
-  l2_bytes += other.l2_bytes;
-  return *this;
-}
-
-std::uint64_t PathTotals::launches_without_bytes() const noexcept {
-  const std::uint64_t in_windows = counters.launches - std::min(counters.launches, counters.with_bytes);
-  return in_windows + records_without_exact + nodes_without_bytes();
-}
-
-std::uint64_t PathTotals::nodes_without_bytes() const noexcept {
-  return nodes_launched_elsewhere - std::min(nodes_launched_elsewhere, nodes_made_elsewhere);
-}
-
-bool PathTotals::has_gpu_time() const noexcept {
-  if (timed_kernels != 0 || timed_graphs != 0) return true;
-  if (graphs != 0) return false;
-  // All kernels of a graph launched here may be at other paths.
-  return kernels == 0 && (counters.kernels == 0 || nodes_made_elsewhere != 0);
 }
 
 // Positions of all paths except [0], parents first, each subtree contiguous.

@@ -172,8 +172,8 @@ class TotalsBuilder {
   [[nodiscard]] Busy busy() const;
   /// Widens gpu_span(). False: the record has no times.
   bool add_span(const GpuWork& work) noexcept;
-  /// The exact line of the record's launch, or what its launch holds until that line comes. Counts the record as
-  /// lacking bytes if there is neither, or if the line is at another path.
+  /// The exact line of the record's launch, or what its launch holds until that line comes. Counts the record
+  /// as lacking bytes if there is neither, or if the line is at another path.
   struct Coverage {
     ExactOrigins::Origin* origin = nullptr;
     ExactOrigins::Held* held = nullptr;

@@ -11,8 +11,16 @@ namespace {
 // Ids are dense and below this in every trace that we write: 65,536 paths, 262,144 names.
 constexpr std::uint32_t kMaxIds = std::uint32_t{1} << 19;
 
-// A rate is that of about the last so many samples of its kernel.
-constexpr std::uint32_t kMemorySamples = 512;
+// How far one sample moves rates towards what explains it alone. Larger: faster, and noisier.
+constexpr double kStep = 0.1;
+// Relative error of a learned rate, as far as it moves bytes between paths, and of one that cannot be
+// learned. Measured on programs of known bytes: docs/measured.md, "Bytes while the program runs".
+constexpr double kRateError = 0.35, kUnknownRateError = 2;
+
+/// Work of these durations overlaps in the sample; times are inexact.
+bool at_one_time(double ns, const OrderedSample& sample) noexcept {
+  return ns > 1.1 * sample.length_ns;
+}
 
 bool is_timed(const GpuWork& work) noexcept {
   return work.start_ns != kNoTime && work.end_ns != kNoTime;
@@ -152,15 +160,15 @@ void SampleSharing::weigh() {
   const bool learned = std::all_of(pieces_.begin(), pieces_.end(), [this](const Piece& piece) {
     return owners_[piece.work->kind].samples >= kLearnedSamples;
   });
-  const bool any_other = std::any_of(pieces_.begin(), pieces_.end(),
-                                     [](const Piece& piece) { return !piece.work->is_known(); });
+  const bool any_other =
+      std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) { return !piece.work->is_known(); });
   all_ = {};
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     const bool known_have_theirs = any_other && c < kKnownColumns;
     const auto put_weights = [&](bool by_rate) {
       for (Piece& piece : pieces_) {
         const Owner& owner = owners_[piece.work->kind];
-        const double rate = by_rate && owner.ns > 0 ? owner.units[c] / owner.ns : 1;
+        const double rate = by_rate ? owner.rate[c] : 1;
         piece.weight[c] = known_have_theirs && piece.work->is_known() ? 0 : piece.ns * rate;
         all_[c] += piece.weight[c];
       }
@@ -170,22 +178,47 @@ void SampleSharing::weigh() {
   }
 }
 
-// Older samples count less and less, so that rates follow their kernels, and forget what they were taken for at first.
-void SampleSharing::learn(const Piece& piece, const Units& units) noexcept {
-  Owner& owner = owners_[piece.work->kind];
-  owner.samples = std::min(owner.samples + 1, kMemorySamples);
-  if (owner.samples == kMemorySamples) {
-    constexpr double kKept = 1 - 1.0 / kMemorySamples;
-    owner.ns *= kKept;
-    for (double& sum : owner.units) sum *= kKept;
+void SampleSharing::learn(const OrderedSample& sample, const Units& units) noexcept {
+  double squares = 0, ns = 0;
+  for (const Piece& piece : pieces_) {
+    squares += static_cast<double>(piece.ns) * piece.ns;
+    ns += piece.ns;
   }
-  owner.ns += piece.ns;
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
-    if (all_[c] > 0) owner.units[c] += units[c] * piece.weight[c] / all_[c];
+    const auto takes_part = [c](const Piece& piece) { return c >= kKnownColumns || !piece.work->is_known(); };
+    double predicted = 0;
+    for (const Piece& piece : pieces_) {
+      Owner& owner = owners_[piece.work->kind];
+      if (owner.samples == 0) owner.rate[c] = units[c] / ns;
+      if (takes_part(piece)) predicted += piece.ns * owner.rate[c];
+    }
+    const double step = kStep * (units[c] - predicted) / squares;
+    for (const Piece& piece : pieces_) {
+      double& rate = owners_[piece.work->kind].rate[c];
+      if (takes_part(piece)) rate = std::max(0.0, rate + step * piece.ns);
+    }
+  }
+  for (const Piece& piece : pieces_) {
+    Owner& owner = owners_[piece.work->kind];
+    owner.samples = std::min(owner.samples + 1, kLearnedSamples);
+    if (!at_one_time(ns, sample) && 2 * piece.ns >= static_cast<std::int64_t>(sample.length_ns))
+      owner.apart = std::min(owner.apart + 1, kLearnedSamples);
   }
 }
 
-void SampleSharing::note_uncertainty(const Units& units) {
+double SampleSharing::rate_error(const OrderedSample& sample) const noexcept {
+  double ns = 0;
+  for (const Piece& piece : pieces_) ns += piece.ns;
+  if (!at_one_time(ns, sample)) return kRateError;
+  // Of work that has always run at one time nothing but the sum is known. One that has not run apart is known
+  // by what the others leave.
+  const auto unknown = std::count_if(pieces_.begin(), pieces_.end(), [this](const Piece& piece) {
+    return owners_[piece.work->kind].apart < kLearnedSamples / 4;
+  });
+  return unknown > 1 ? kUnknownRateError : kRateError;
+}
+
+void SampleSharing::note_uncertainty(const Units& units, double rate_error) {
   const auto same_path = [&](const Piece& piece) { return piece.work->path == pieces_.front().work->path; };
   if (std::all_of(pieces_.begin(), pieces_.end(), same_path)) return;
   if (parts_.size() < paths_.size()) parts_.resize(paths_.size());
@@ -206,7 +239,8 @@ void SampleSharing::note_uncertainty(const Units& units) {
   for (const std::uint32_t path : touched_) {
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
       const double part = std::min(parts_[path][c], 1.0);
-      paths_[path].sum.uncertain[c] += units[c] * static_cast<double>(kSampleUnitBytes) * part * (1 - part);
+      paths_[path].sum.uncertain[c] +=
+          rate_error * units[c] * static_cast<double>(kSampleUnitBytes) * part * (1 - part);
     }
   }
 }
@@ -239,10 +273,12 @@ void SampleSharing::share_sample(const OrderedSample& sample, const std::vector<
   }
   if (overlaps.empty()) return;
   pieces_.clear();
-  for (const SampleOverlap& overlap : overlaps) pieces_.push_back({&batch.work[overlap.work], overlap.ns, {}});
+  for (const SampleOverlap& overlap : overlaps)
+    pieces_.push_back({&batch.work[overlap.work], overlap.ns, {}});
   weigh();
   const Units left = take_known(sample, batch, known);
-  std::array<UnitShares, kSharedColumns> shares{UnitShares(left[0]), UnitShares(left[1]), UnitShares(left[2])};
+  std::array<UnitShares, kSharedColumns> shares{UnitShares(left[0]), UnitShares(left[1]),
+                                                UnitShares(left[2])};
   std::array<double, kSharedColumns> reached{};
   for (const Piece& piece : pieces_) {
     const bool last = &piece == &pieces_.back();
@@ -254,9 +290,9 @@ void SampleSharing::share_sample(const OrderedSample& sample, const std::vector<
       row->sum.overlap_ns += static_cast<std::uint64_t>(piece.ns);
       if (std::exchange(row->last_sample, number) != number) ++row->sum.samples;
     }
-    learn(piece, left);
   }
-  note_uncertainty(left);
+  note_uncertainty(left, rate_error(sample));
+  learn(sample, left);
 }
 
 std::vector<SampledBytes> SampleSharing::paths() const {

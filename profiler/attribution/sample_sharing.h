@@ -6,12 +6,13 @@
 //   SamplesRecord ─────────────────────────────▶ add ─┴▶ SampleOrder ─▶ advance(until): each sample's
 //                                                        bytes over the work it overlaps ─▶ totals
 //
-// Large device copies take the bytes that they are known to move (known_traffic.h). The rest of a sample is shared in
-// proportion to overlap times byte rate. Rates are learned while sharing, by expectation maximisation: a kernel's rate
-// is what it was given so far over the time it ran, and the next samples are shared by it. Until a kernel was in
-// kLearnedSamples samples they are shared by overlap alone. A kernel that still waits for earlier work of its stream
-// does not count as running (stream_order.h). The tools fit rates to the whole trace (tools/analysis/sampling/unmix.h)
-// and are more certain. The bytes of a sample without any work are unattributed. Every byte is conserved.
+// Large device copies take the bytes that they are known to move (known_traffic.h). The rest of a sample is
+// shared in proportion to overlap times byte rate. Rates are learned while sharing: each sample moves the
+// rates of its work a little towards what explains it (normalised least mean squares). Until a kernel was in
+// kLearnedSamples samples they are shared by overlap alone. A kernel that still waits for earlier work of its
+// stream does not count as running (stream_order.h). The tools fit rates to the whole trace
+// (tools/analysis/sampling/unmix.h) and are more certain. The bytes of a sample without any work are
+// unattributed. Every byte is conserved.
 //
 // Pure: no thread, no file. Bounded memory (sample_order.h). Not thread-safe.
 #pragma once
@@ -36,13 +37,13 @@ namespace rangefinder {
 struct SampledBytes {
   std::uint32_t id = 0;  ///< path or kernel name; 0: outside any range, or no kernel
   std::array<std::uint64_t, kSharedColumns> bytes{};  ///< by SharedColumn
-  /// Inclusive: bytes that would move to or from other paths if rates were wrong by all of themselves, per unit of the
-  /// relative error of a rate. By SharedColumn.
+  /// Inclusive: bytes that may belong to other paths, or theirs to this one, because rates are not exact. By
+  /// SharedColumn.
   std::array<double, kSharedColumns> uncertain{};
-  std::uint64_t pieces = 0;                           ///< pieces of work
-  std::uint64_t samples = 0;                          ///< samples that its work overlaps
-  std::uint64_t overlap_ns = 0;                       ///< time of its work inside samples
-  std::uint64_t work_ns = 0;  ///< summed time of its work; the part without overlap was not sampled
+  std::uint64_t pieces = 0;      ///< pieces of work
+  std::uint64_t samples = 0;     ///< samples that its work overlaps
+  std::uint64_t overlap_ns = 0;  ///< time of its work inside samples
+  std::uint64_t work_ns = 0;     ///< summed time of its work; the part without overlap was not sampled
 };
 
 /// Totals over all samples.
@@ -91,12 +92,12 @@ class SampleSharing {
     SampledBytes sum;
     std::uint64_t last_sample = 0;  // number of the last sample that overlapped it
   };
-  /// A (path, kernel), what it was given and how long it ran. Older samples count less.
+  /// A (path, kernel) and its rate.
   struct Owner {
     std::uint32_t path = 0, name = 0;
     std::uint32_t samples = 0;
-    std::array<double, kSharedColumns> units{};
-    double ns = 0;
+    std::uint32_t apart = 0;  // samples that it fills by half or more, without other work at the same time
+    std::array<double, kSharedColumns> rate{};  // units per ns
   };
   using Units = std::array<std::uint32_t, kSharedColumns>;
   struct Piece {
@@ -107,7 +108,9 @@ class SampleSharing {
   OrderedWork ordered(const GpuWork& work, std::uint32_t name);
   void add_work(const GpuWork& work, const OrderedWork& ordered);
   std::uint32_t owner_at(std::uint32_t path, std::uint32_t name);
-  void learn(const Piece& piece, const Units& units) noexcept;
+  void learn(const OrderedSample& sample, const Units& units) noexcept;
+  /// How wrong the rates of pieces_ may be.
+  [[nodiscard]] double rate_error(const OrderedSample& sample) const noexcept;
   void share(const SampleBatch& batch);
   void share_sample(const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps,
                     const SampleBatch& batch, std::span<const KnownShare> known);
@@ -117,7 +120,7 @@ class SampleSharing {
   void weigh();
   void give(const OrderedWork& work, std::size_t column, std::uint64_t units) noexcept;
   /// How much a wrong rate would move to or from each path of the sample, and the paths above it.
-  void note_uncertainty(const Units& units);
+  void note_uncertainty(const Units& units, double rate_error);
   void settle_if_crowded();
 
   L2Sizes l2_sizes_;
@@ -127,10 +130,10 @@ class SampleSharing {
   std::vector<Owner> owners_;
   std::unordered_map<std::uint64_t, std::uint32_t> owner_positions_;
   std::vector<Piece> pieces_;
-  std::array<double, kSharedColumns> all_{};                       // sum of the pieces' weights
-  std::vector<std::uint32_t> parents_;                             // by path
-  std::vector<std::array<double, kSharedColumns>> parts_;          // by path: of the sample in progress
-  std::vector<std::uint32_t> touched_;                             // paths with parts
+  std::array<double, kSharedColumns> all_{};               // sum of the pieces' weights
+  std::vector<std::uint32_t> parents_;                     // by path
+  std::vector<std::array<double, kSharedColumns>> parts_;  // by path: of the sample in progress
+  std::vector<std::uint32_t> touched_;                     // paths with parts
   SampleSweep sweep_;
   std::vector<Row> paths_, kernels_;  // by id
   TruthCopies truth_;

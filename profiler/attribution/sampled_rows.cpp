@@ -10,9 +10,6 @@
 namespace rangefinder {
 namespace {
 
-// Relative error of learned rates, as far as it moves bytes between paths. Measured on programs of known bytes:
-// docs/measured.md, "Bytes while the program runs".
-constexpr double kRateError = 0.35;
 // Variation of counters, clocks and cache state; bytes of samples before rates were learned.
 constexpr double kFloorPart = 0.02;
 
@@ -29,7 +26,7 @@ struct Sum {
     bytes.work_ns += other.bytes.work_ns;
   }
   [[nodiscard]] double error(SharedColumn c) const noexcept {
-    return kFloorPart * static_cast<double>(bytes.bytes[c]) + kRateError * bytes.uncertain[c] +
+    return kFloorPart * static_cast<double>(bytes.bytes[c]) + bytes.uncertain[c] +
            std::sqrt(squared_carry[c]);
   }
 };

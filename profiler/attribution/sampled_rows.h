@@ -10,8 +10,8 @@
 
 namespace rangefinder {
 
-/// Inclusive live bytes for each of `rows` (TotalsBuilder::paths(): parents before children, path 0 last), with a bound
-/// of their error for 95 % of all paths. Rows without GPU work have Source::none.
+/// Inclusive live bytes for each of `rows` (TotalsBuilder::paths(): parents before children, path 0 last),
+/// with a bound of their error for 95 % of all paths. Rows without GPU work have Source::none.
 [[nodiscard]] std::vector<RowBytes> live_sampled_bytes(const std::vector<PathTotals>& rows,
                                                        const SampleSharing& samples);
 

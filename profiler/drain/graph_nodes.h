@@ -32,7 +32,8 @@ class GraphNodes {
   [[nodiscard]] const LaunchOrigin* find(std::uint64_t node) const;
   /// `graph` has a node whose creation we were not notified of.
   void add_unseen(std::uint32_t graph) { common_paths_[graph] = 0; }
-  /// The deepest path that contains the creation of all nodes of `graph`; 0: there is none, or a node is unknown.
+  /// The deepest path that contains the creation of all nodes of `graph`; 0: there is none, or a node is
+  /// unknown.
   [[nodiscard]] std::uint32_t common_path(std::uint32_t graph) const;
 
  private:
@@ -40,8 +41,9 @@ class GraphNodes {
 
   const PathTable& paths_;
   std::unordered_map<std::uint64_t, LaunchOrigin> origins_;
-  std::unordered_map<std::uint32_t, std::uint32_t> common_paths_;  // by graph: the high half of its nodes' ids
-  std::deque<std::uint64_t> order_;                                // oldest first
+  std::unordered_map<std::uint32_t, std::uint32_t>
+      common_paths_;                 // by graph: the high half of its nodes' ids
+  std::deque<std::uint64_t> order_;  // oldest first
 };
 
 }  // namespace rangefinder

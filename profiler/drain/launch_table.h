@@ -52,10 +52,12 @@ class LaunchTable {
 
   static constexpr std::uint32_t kSeveralGraphs = UINT32_MAX;
 
-  /// The launch of a record; marks it as recorded. `graph`: the record's, if `of_graph`. Empty: not known (yet).
+  /// The launch of a record; marks it as recorded. `graph`: the record's, if `of_graph`. Empty: not known
+  /// (yet).
   [[nodiscard]] std::optional<LaunchOrigin> find(std::uint32_t correlation, bool of_graph,
                                                  std::uint32_t graph = 0);
-  /// The graph that a launch of kind graph launched, by its records; 0: it has none yet. Empty: no such launch.
+  /// The graph that a launch of kind graph launched, by its records; 0: it has none yet. Empty: no such
+  /// launch.
   [[nodiscard]] std::optional<std::uint32_t> graph_of(std::uint32_t correlation) const;
 
   /// Launches whose record has not come yet.

@@ -119,8 +119,7 @@ OrderedJson samples_object(const SampleSharing& samples) {
                        {"l2_bytes", bytes[kSharedL2]}};
   };
   OrderedJson method;
-  for (const char* const key : {"dram_read_bytes", "dram_write_bytes", "l2_bytes"})
-    method[key] = "live";
+  for (const char* const key : {"dram_read_bytes", "dram_write_bytes", "l2_bytes"}) method[key] = "live";
   return {{"method", std::move(method)},
           {"count", totals.samples},
           {"idle", totals.idle_samples},

@@ -4,10 +4,10 @@
 //
 //   live_bytes TRACE [--all]
 //
-// Plays the trace's records through SampleSharing in the order and with the delay of an application, and prints for each
-// path of 5 % of GPU time or more (--all: every path) both values, their difference and the live bound. The report's
-// bytes have an error of their own: a difference within both bounds is covered. Exit code 1 if fewer than 95 % of all
-// values are covered, or the bound of a heavy path exceeds 25 %.
+// Plays the trace's records through SampleSharing in the order and with the delay of an application, and
+// prints for each path of 5 % of GPU time or more (--all: every path) both values, their difference and the
+// live bound. The report's bytes have an error of their own: a difference within both bounds is covered. Exit
+// code 1 if fewer than 95 % of all values are covered, or the bound of a heavy path exceeds 25 %.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -58,8 +58,8 @@ struct Counts {
   std::size_t values = 0, covered = 0, too_wide = 0;
 };
 
-void compare(const TraceTotals& trace, const PathTotals& row, const RowBytes& live, const SampledPath& fitted, bool all,
-             double all_ns, Counts& counts) {
+void compare(const TraceTotals& trace, const PathTotals& row, const RowBytes& live, const SampledPath& fitted,
+             bool all, double all_ns, Counts& counts) {
   const std::uint64_t bytes[] = {live.read, live.write, live.l2};
   const double bounds[] = {*live.read_error, *live.write_error, *live.l2_error};
   const bool heavy = static_cast<double>(fitted.inclusive_work_ns) >= kHeavyPart * all_ns;
@@ -77,7 +77,8 @@ void compare(const TraceTotals& trace, const PathTotals& row, const RowBytes& li
     if (!all && !heavy) continue;
     std::printf("%-44s %-8s live %14.0f report %14.0f  %+7.2f %%  bound %6.2f %%%s%s\n",
                 trace.path_text(row.path).c_str(), kColumns[c], found, truth, (found - truth) * percent,
-                found > 0 ? 100 * bounds[c] / found : 0, covered ? "" : "  not covered", wide ? "  wide" : "");
+                found > 0 ? 100 * bounds[c] / found : 0, covered ? "" : "  not covered",
+                wide ? "  wide" : "");
   }
 }
 
@@ -90,7 +91,8 @@ int compare_trace(const char* place, bool all) {
     return 3;
   }
   LiveRun live(trace);
-  visit_records(folder, [&](const Line& line) { std::visit([&](const auto& record) { live.take(record); }, line); });
+  visit_records(folder,
+                [&](const Line& line) { std::visit([&](const auto& record) { live.take(record); }, line); });
   live.sharing.finish();
   const SampledTotals totals = fitted->totals();
   const std::vector<PathTotals> rows = trace.totals.paths();
@@ -103,9 +105,10 @@ int compare_trace(const char* place, bool all) {
     if (path != nullptr && bytes[i].source == RowBytes::Source::sampled)
       compare(trace, rows[i], bytes[i], *path, all, all_ns, counts);
   }
-  const double covered = static_cast<double>(counts.covered) / static_cast<double>(std::max<std::size_t>(counts.values, 1));
-  std::printf("%zu values, %.1f %% covered, %zu of heavy paths with a bound above 25 %%\n", counts.values, 100 * covered,
-              counts.too_wide);
+  const double covered =
+      static_cast<double>(counts.covered) / static_cast<double>(std::max<std::size_t>(counts.values, 1));
+  std::printf("%zu values, %.1f %% covered, %zu of heavy paths with a bound above 25 %%\n", counts.values,
+              100 * covered, counts.too_wide);
   return covered >= kMinCovered && counts.too_wide == 0 ? 0 : 1;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder finalize DIR…: what `run` does when its program has ended, for programs that were traced without it.
+// rangefinder finalize DIR…: what `run` does when its program has ended, for programs that were traced
+// without it.
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -24,7 +25,8 @@ int finalize(const std::vector<std::string>& places) {
       const std::string kept = complete_summary(trace.folder, UINT64_MAX);
       all &= kept.empty();
       std::cout << printable(trace.folder.string()) << ": "
-                << (kept.empty() ? "summary.json has the attribution of `rangefinder report`, and findings" : kept)
+                << (kept.empty() ? "summary.json has the attribution of `rangefinder report`, and findings"
+                                 : kept)
                 << "\n";
     }
   }

@@ -78,7 +78,8 @@ OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
     out["memcpy"] = OrderedJson::array();
     for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
   }
-  if (loaded.values.sampled() != nullptr) out["samples"] = samples_object(loaded.trace, *loaded.values.sampled());
+  if (loaded.values.sampled() != nullptr)
+    out["samples"] = samples_object(loaded.trace, *loaded.values.sampled());
   if (OrderedJson truth = truth_object(loaded.values.truth()); !truth.is_null()) out["truth"] = truth;
   out["loss"] = loss_object(trace.loss);
   out["ended"] = trace.end.has_value();

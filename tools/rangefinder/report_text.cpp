@@ -91,7 +91,8 @@ std::string inseparable_lines(const TraceTotals& trace, const SampledTotals& sam
   const auto dram = [](const InseparableGroup& group) {
     return group.sum[kSharedDramRead].bytes + group.sum[kSharedDramWrite].bytes;
   };
-  std::stable_sort(groups.begin(), groups.end(), [&](const auto* a, const auto* b) { return dram(*a) > dram(*b); });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const auto* a, const auto* b) { return dram(*a) > dram(*b); });
   std::string out;
   for (std::size_t i = 0; i < std::min(groups.size(), kMaxGroups); ++i) {
     const std::vector<std::uint32_t>& paths = groups[i]->paths;
@@ -103,7 +104,8 @@ std::string inseparable_lines(const TraceTotals& trace, const SampledTotals& sam
            bytes_text(groups[i]->sum[kSharedDramWrite].bytes) + ".\n";
   }
   if (groups.size() > kMaxGroups)
-    out += count_text(groups.size() - kMaxGroups) + " more groups of modules always run at one time (--json).\n";
+    out +=
+        count_text(groups.size() - kMaxGroups) + " more groups of modules always run at one time (--json).\n";
   return out;
 }
 

@@ -104,7 +104,8 @@ cudaError_t launch_read(std::uint64_t* result, const void* source, std::size_t b
 cudaError_t launch_write(void* target, std::size_t bytes, std::uint32_t value, cudaStream_t stream,
                          unsigned most_blocks) {
   const std::size_t count = bytes / sizeof(uint4);
-  probe_write<<<blocks_for(count, most_blocks), kThreads, 0, stream>>>(static_cast<uint4*>(target), count, value);
+  probe_write<<<blocks_for(count, most_blocks), kThreads, 0, stream>>>(static_cast<uint4*>(target), count,
+                                                                       value);
   return cudaGetLastError();
 }
 

@@ -36,6 +36,7 @@ TEST_CASE("the time of overlapping kernels in a counter range counts once in the
 
 TEST_CASE("a graph's bytes are divided by the time of its kernels, wherever those were created") {
   KernelRecord node = launched(kernel(2, 0, 700), 1);
+  node.work.graph_node = 1;
   node.work.captured = true;
   const TotalsBuilder totals = tree(launched(exact(3, WorkKind::graph, 1000, 10), 1), node);
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/attribution/sample_sharing.h"
 
+#include <cmath>
+#include <cstdint>
+
 #include "tests/catch.h"
 #include "tests/unit/attribution/sample_records.h"
 
@@ -170,4 +173,50 @@ TEST_CASE("pending work and samples are bounded") {
   order.finish(sink);
   CHECK(settled == 20'000);
   CHECK_FALSE(order.crowded_until());
+}
+
+TEST_CASE("rates are learned: a light kernel beside a heavy one gets little, and the error covers the rest") {
+  SampleSharing sharing;
+  sharing.add_path(1, 0);
+  sharing.add_path(2, 1);
+  sharing.add_path(3, 1);
+  // 3,000 units a us and 100: alone in some samples, together in others.
+  std::uint64_t heavy = 0, light = 0;
+  TimeNs at = 0;
+  for (int i = 0; i < 4'000; ++i) {
+    // Every eighth sample has the heavy one alone.
+    const TimeNs first = 2'000 + 500 * (i % 7), second = i % 8 == 0 ? 1 : 3'000 + 700 * (i % 5);
+    sharing.add(kernel(2, at, at + first, 5));
+    sharing.add(kernel(3, at + first, at + first + second, 6));
+    const auto of_heavy = static_cast<std::uint32_t>(3 * first),
+               of_light = static_cast<std::uint32_t>(second / 10);
+    heavy += of_heavy;
+    light += of_light;
+    sharing.add(samples(at, first + second, {of_heavy + of_light}));
+    at += first + second;
+  }
+  sharing.finish();
+
+  CHECK(read_units(sharing, 2) + read_units(sharing, 3) == heavy + light);
+  CHECK(std::abs(static_cast<double>(read_units(sharing, 2)) / static_cast<double>(heavy) - 1) < 0.05);
+  CHECK(static_cast<double>(read_units(sharing, 3)) < 3 * static_cast<double>(light));
+  const double moved = row_of(sharing.paths(), 3).uncertain[kSharedDramRead] / kSampleUnitBytes;
+  CHECK(std::abs(static_cast<double>(read_units(sharing, 3)) - static_cast<double>(light)) < moved);
+  // What moves between two children stays in their parent.
+  CHECK(row_of(sharing.paths(), 1).uncertain[kSharedDramRead] < 1);
+}
+
+TEST_CASE("a large device copy has its known bytes, and the kernel beside it the rest") {
+  L2Sizes sizes;
+  sizes.set(0, 1'000);
+  SampleSharing sharing(sizes);
+  MemcpyRecord large = copy(1, 0, 10'000, 60 * kSampleUnitBytes * 10);
+  large.source = large.destination = MemoryKind::device;
+  sharing.add(large);
+  sharing.add(kernel(2, 0, 10'000));
+  for (TimeNs at = 0; at < 10'000; at += 1'000) sharing.add(samples(at, 1'000, {100}));
+  sharing.finish();
+
+  CHECK(read_units(sharing, 1) == 600);
+  CHECK(read_units(sharing, 2) == 400);
 }

@@ -212,34 +212,37 @@ TEST_CASE("graphs of many nodes: no record loses its launch, however many come b
 }
 
 TEST_CASE("a graph's bytes belong to the deepest path that all its nodes were captured in") {
-  ExactTrace trace;
-  const std::uint32_t other = trace.recorder.paths.child({trace.model, trace.name("other"), 0});
-  const std::uint32_t replay = trace.recorder.paths.child({0, trace.name("replay"), 0});
-  trace.capture(0, trace.layer);
-  trace.capture(1, other);
-  std::uint32_t launched_at = 0, bytes_path = trace.model;
-  SECTION("the launch is outside of any range") {}
-  SECTION("the launch is in a range") { launched_at = replay; }
-  SECTION("a node was captured outside of any range: the launch's path") {
-    trace.capture(2, 0);
-    launched_at = bytes_path = replay;
-  }
-  const bool line_first = GENERATE(false, true);
-  trace.launch_graph(5, launched_at);
-  if (line_first) {
-    trace.exact_graph(5, launched_at);
-    trace.tick(kSecond);
-    CHECK(trace.read().all<ExactRecord>().empty());  // no record has said yet which graph it was
-  }
-  trace.run_node(5, 0);
-  trace.run_node(5, 1);
-  if (!line_first) trace.exact_graph(5, launched_at);
-  trace.builder.finish();
+  struct Case {
+    bool in_replay;     // the launch is in a range, else outside of any
+    bool node_outside;  // a node was captured outside of any range: the launch's path has the bytes
+    bool line_first;    // the exact line comes before the records
+  };
+  for (const Case& of : {Case{false, false, false}, Case{false, false, true}, Case{true, false, false},
+                         Case{true, false, true}, Case{true, true, false}, Case{true, true, true}}) {
+    ExactTrace trace;
+    const std::uint32_t other = trace.recorder.paths.child({trace.model, trace.name("other"), 0});
+    const std::uint32_t replay = trace.recorder.paths.child({0, trace.name("replay"), 0});
+    const std::uint32_t launched_at = of.in_replay ? replay : 0;
+    const std::uint32_t bytes_path = of.node_outside ? replay : trace.model;
+    trace.capture(0, trace.layer);
+    trace.capture(1, other);
+    if (of.node_outside) trace.capture(2, 0);
+    trace.launch_graph(5, launched_at);
+    if (of.line_first) {
+      trace.exact_graph(5, launched_at);
+      trace.tick(kSecond);
+      CHECK(trace.read().all<ExactRecord>().empty());  // no record has said yet which graph it was
+    }
+    trace.run_node(5, 0);
+    trace.run_node(5, 1);
+    if (!of.line_first) trace.exact_graph(5, launched_at);
+    trace.builder.finish();
 
-  CHECK(values_path(trace.read().only<ExactRecord>()) == bytes_path);
-  CHECK(trace.row(bytes_path).counters.dram_read_bytes == 4096);
-  CHECK(trace.row(bytes_path).counters.recorded_kernels == 1);
-  CHECK(trace.row(trace.layer).launches_without_bytes() == 1);
-  CHECK(trace.row(trace.layer).counters.with_bytes == 0);
-  if (bytes_path == trace.model) CHECK(trace.row(trace.model).launches_without_bytes() == 0);
+    CHECK(values_path(trace.read().only<ExactRecord>()) == bytes_path);
+    CHECK(trace.row(bytes_path).counters.dram_read_bytes == 4096);
+    CHECK(trace.row(bytes_path).counters.recorded_kernels == 1);
+    CHECK(trace.row(trace.layer).launches_without_bytes() == 1);
+    CHECK(trace.row(trace.layer).counters.with_bytes == 0);
+    if (!of.node_outside) CHECK(trace.row(trace.model).launches_without_bytes() == 0);
+  }
 }

@@ -33,7 +33,8 @@ void InseparablePaths::add(const SampleBlock& block) {
 }
 
 std::vector<std::vector<std::uint32_t>> InseparablePaths::groups() const {
-  std::unordered_map<std::uint32_t, std::uint32_t> first;  // a path of the same group; itself: the group's first
+  std::unordered_map<std::uint32_t, std::uint32_t>
+      first;  // a path of the same group; itself: the group's first
   const auto root = [&](std::uint32_t path) {
     while (first.at(path) != path) path = first.at(path);
     return path;

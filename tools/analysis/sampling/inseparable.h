@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paths whose work always runs at one time: samples tell what they move together, not what each of them moves.
+// Paths whose work always runs at one time: samples tell what they move together, not what each of them
+// moves.
 //
 //   SampleBlock ─▶ add ─▶ time of each path, and of each pair at one time ─▶ groups()
 //
-// Two paths are inseparable if at least kTogether of the time in which either of them runs, both run. Known work
-// (known_traffic.h) is left out: its bytes need no samples.
+// Two paths are inseparable if at least kTogether of the time in which either of them runs, both run. Known
+// work (known_traffic.h) is left out: its bytes need no samples.
 #pragma once
 
 #include <cstdint>

@@ -95,7 +95,8 @@ class PathTable {
     return own;
   }
 
-  /// The members' error is what any of them may have of the others' bytes. In an ancestor of all it cancels out.
+  /// The members' error is what any of them may have of the others' bytes. In an ancestor of all it cancels
+  /// out.
   void add_group(const std::vector<std::uint32_t>& members) {
     PathSums all;
     for (const std::uint32_t member : members) all += own_[member];

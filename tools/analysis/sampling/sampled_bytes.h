@@ -61,7 +61,8 @@ struct SampledPath {
   /// The same for the path and all paths below it.
   std::uint64_t inclusive_work_ns = 0, inclusive_overlap_ns = 0, inclusive_estimated_ns = 0;
 
-  /// Number of its group in SampledTotals::inseparable, from 1; 0: its own work can be told apart from all other.
+  /// Number of its group in SampledTotals::inseparable, from 1; 0: its own work can be told apart from all
+  /// other.
   std::uint32_t inseparable = 0;
 
   /// Largest error_pct of the inclusive columns, for tables with one figure per row; absent if no column has
@@ -85,15 +86,15 @@ struct ColumnSharing {
   std::optional<double> held_back_ratio;
 };
 
-/// Paths whose own work always runs at one time (inseparable.h). The sum is as certain as any path's bytes; each
-/// member's bytes are between 0 and it.
+/// Paths whose own work always runs at one time (inseparable.h). The sum is as certain as any path's bytes;
+/// each member's bytes are between 0 and it.
 struct InseparableGroup {
   std::vector<std::uint32_t> paths;  ///< ids
   BoundedColumns sum;                ///< of their own work
 };
 
 struct SampledTotals {
-  std::vector<SampledPath> paths;      ///< by path id, ascending
+  std::vector<SampledPath> paths;  ///< by path id, ascending
   std::vector<InseparableGroup> inseparable;
   std::vector<SampledKernel> kernels;  ///< by name id, ascending
   std::array<ColumnSharing, kSharedColumns> sharing;

@@ -4,8 +4,9 @@
 //
 //   a sample's bytes = sum over the work in it of overlap times the byte rate of its group
 //
-// The large device copies' bytes are known and subtracted first (known_traffic.h). A rate is per ns, or per part of a
-// launch (Pace), whichever predicts better: launches that compete for bandwidth take longer for the same bytes.
+// The large device copies' bytes are known and subtracted first (known_traffic.h). A rate is per ns, or per
+// part of a launch (Pace), whichever predicts better: launches that compete for bandwidth take longer for the
+// same bytes.
 //
 // A group is all work with one expected rate: one path, kernel and launch configuration. Repeated groups
 // share samples in different proportions each time. So non-negative least squares over all samples separates

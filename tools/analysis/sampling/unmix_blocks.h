@@ -78,8 +78,8 @@ struct UnmixRow {
   double units = 0;                   ///< of the column, without those of known work
 };
 
-/// How much of a launch's bytes a nanosecond of it has. Beside other work a launch takes longer and moves its bytes
-/// more slowly: then its part of the launch counts, in ns of its group's mean duration.
+/// How much of a launch's bytes a nanosecond of it has. Beside other work a launch takes longer and moves its
+/// bytes more slowly: then its part of the launch counts, in ns of its group's mean duration.
 class Pace {
  public:
   /// `mean_durations`: by group; empty: rates are per ns of time.

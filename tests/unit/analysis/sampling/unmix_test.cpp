@@ -191,7 +191,8 @@ TEST_CASE("a lag of the bytes is found") {
   const std::vector<double> truth{1, 60, 3, 20, 0};
   const UnmixedRates late = unmix(repeating(truth, 6'000, 5'000, 700), std::vector<double>(truth.size()), {});
   CHECK(std::abs(late.columns[0].lag_ns + 700) <= 130);
-  const UnmixedRates early = unmix(repeating(truth, 6'000, 5'000, -1'200), std::vector<double>(truth.size()), {});
+  const UnmixedRates early =
+      unmix(repeating(truth, 6'000, 5'000, -1'200), std::vector<double>(truth.size()), {});
   CHECK(std::abs(early.columns[0].lag_ns - 1'200) <= 130);
   const UnmixedRates none = unmix(repeating(truth, 6'000, 5'000), std::vector<double>(truth.size()), {});
   CHECK(none.columns[0].lag_ns == 0);

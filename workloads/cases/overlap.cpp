@@ -4,12 +4,12 @@
 //
 //   overlap / alone / gemm             matrix products, nothing beside them
 //   overlap / copies / copy | gemm     device copies of 512 MiB on one stream, the same products on another
-//   overlap / streaming / reader | writer         two kernels of different rate, each back to back on its stream
+//   overlap / streaming / reader | writer         two kernels of different rate, back to back on two streams
 //   overlap / phases / reader | writer | copier   three streams, a random pause before each kernel
 //   overlap / together / left | right  a pair that always starts and ends together
 //
-// Buffers are read or written in turn and are larger than any L2 together, so that all bytes move through DRAM. Bytes
-// of the products are not known: those beside copies must equal those alone.
+// Buffers are read or written in turn and are larger than any L2 together, so that all bytes move through
+// DRAM. Bytes of the products are not known: those beside copies must equal those alone.
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -22,8 +22,13 @@
 #include "workloads/probes/kernels.h"
 #include "workloads/probes/range.h"
 
-namespace rangefinder::probe {
+namespace rangefinder::cases {
 namespace {
+
+using probe::Array;
+using probe::check;
+using probe::Object;
+using probe::Range;
 
 constexpr std::size_t kMiB = 1 << 20;
 constexpr std::size_t kBufferBytes = 1024 * kMiB;
@@ -48,7 +53,7 @@ Buffers make_buffers() {
   out.source = make_buffer();
   out.target = make_buffer();
   check(cudaMalloc(reinterpret_cast<void**>(&out.result), sizeof(std::uint64_t)), "cudaMalloc");
-  check(launch_random(out.source, kBufferBytes, 1, nullptr), "fill");
+  check(probe::launch_random(out.source, kBufferBytes, 1, nullptr), "fill");
   check(cudaDeviceSynchronize(), "fill");
   return out;
 }
@@ -75,11 +80,11 @@ void launch(Streaming& work, const Buffers& buffers, cudaStream_t stream) {
   std::byte* const target = buffers.target + offset;
   switch (work.kind) {
     case Streaming::reads:
-      return check(launch_read(buffers.result, source, work.bytes, stream, work.blocks), work.name);
+      return check(probe::launch_read(buffers.result, source, work.bytes, stream, work.blocks), work.name);
     case Streaming::writes:
-      return check(launch_write(target, work.bytes, work.launches, stream, work.blocks), work.name);
+      return check(probe::launch_write(target, work.bytes, work.launches, stream, work.blocks), work.name);
     case Streaming::copies:
-      return check(launch_copy(target, source, work.bytes, stream, work.blocks), work.name);
+      return check(probe::launch_copy(target, source, work.bytes, stream, work.blocks), work.name);
   }
 }
 
@@ -132,8 +137,8 @@ void copies(const Buffers& buffers, const Gemm& gemm, unsigned rounds, Array& pa
     const Range inner("copy");
     for (unsigned k = 0; k < kCopiesPerGemm; ++k) {
       const std::size_t offset = k % 2 * kCopyBytes;
-      check(cudaMemcpyAsync(buffers.target + offset, buffers.source + offset, kCopyBytes, cudaMemcpyDeviceToDevice,
-                            copying),
+      check(cudaMemcpyAsync(buffers.target + offset, buffers.source + offset, kCopyBytes,
+                            cudaMemcpyDeviceToDevice, copying),
             "copy");
     }
   }
@@ -148,7 +153,8 @@ void copies(const Buffers& buffers, const Gemm& gemm, unsigned rounds, Array& pa
 
 void streaming(const Buffers& buffers, unsigned rounds, Array& paths) {
   const Range range("streaming");
-  Streaming reader{"reader", Streaming::reads, 256 * kMiB, 64}, writer{"writer", Streaming::writes, 128 * kMiB, 16};
+  Streaming reader{"reader", Streaming::reads, 256 * kMiB, 64},
+      writer{"writer", Streaming::writes, 128 * kMiB, 16};
   const cudaStream_t reading = make_stream(), writing = make_stream();
   for (unsigned i = 0; i < 8 * rounds; ++i) {
     launch(reader, buffers, reading);
@@ -170,7 +176,7 @@ void phases(const Buffers& buffers, unsigned rounds, Array& paths) {
   own.source = make_buffer();
   for (unsigned i = 0; i < 8 * rounds; ++i) {
     for (std::size_t s = 0; s < std::size(streams); ++s) {
-      check(launch_spin(50'000 + random() % 600'000, streams[s]), "pause");
+      check(probe::launch_spin(50'000 + random() % 600'000, streams[s]), "pause");
       launch(works[s], works[s].kind == Streaming::copies ? own : buffers, streams[s]);
     }
   }
@@ -180,13 +186,14 @@ void phases(const Buffers& buffers, unsigned rounds, Array& paths) {
 
 void together(const Buffers& buffers, unsigned rounds, Array& paths) {
   const Range range("together");
-  Streaming left{"left", Streaming::reads, 256 * kMiB, 48}, right{"right", Streaming::reads, 256 * kMiB, 48, 2};
+  Streaming left{"left", Streaming::reads, 256 * kMiB, 48},
+      right{"right", Streaming::reads, 256 * kMiB, 48, 2};
   const cudaStream_t first = make_stream(), second = make_stream();
   cudaEvent_t ready = nullptr, done = nullptr;
   check(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming), "cudaEventCreate");
   check(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "cudaEventCreate");
   for (unsigned i = 0; i < 4 * rounds; ++i) {
-    check(launch_spin(60'000, first), "pause");  // both launches are queued before it ends
+    check(probe::launch_spin(60'000, first), "pause");  // both launches are queued before it ends
     check(cudaEventRecord(ready, first), "cudaEventRecord");
     check(cudaStreamWaitEvent(second, ready, 0), "cudaStreamWaitEvent");
     launch(left, buffers, first);
@@ -200,7 +207,7 @@ void together(const Buffers& buffers, unsigned rounds, Array& paths) {
 }
 
 void run(unsigned rounds) {
-  require_gpu();
+  probe::require_gpu();
   const Buffers buffers = make_buffers();
   const Gemm gemm;
   Array paths;
@@ -212,16 +219,17 @@ void run(unsigned rounds) {
     phases(buffers, rounds, paths);
     together(buffers, rounds, paths);
   }
-  print(Object().add("probe", "overlap").add("rounds", rounds).add("paths", paths));
+  probe::print(Object().add("case", "overlap").add("rounds", rounds).add("paths", paths));
 }
 
 }  // namespace
-}  // namespace rangefinder::probe
+}  // namespace rangefinder::cases
 
 int main(int argc, char** argv) {
   unsigned rounds = 40;
   rangefinder::Arguments arguments("Work of known bytes that overlaps on several streams");
-  arguments.number("--rounds", rounds, "Matrix products; the other parts have a multiple of it", 1u, 100'000u);
+  arguments.number("--rounds", rounds, "Matrix products; the other parts have a multiple of it", 1u,
+                   100'000u);
   if (const std::optional<int> exit_code = arguments.parse(argc, argv)) return *exit_code;
-  rangefinder::probe::run(rounds);
+  rangefinder::cases::run(rounds);
 }

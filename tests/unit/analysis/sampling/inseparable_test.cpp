@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/sampling/inseparable.h"
+
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tools/analysis/sampling/sampled_bytes.h"
+
+using namespace rangefinder;
+using namespace rangefinder::test;
+
+namespace inseparable {
+
+using Lines = std::vector<Line>;
+
+KernelRecord on_stream(std::uint32_t path, TimeNs start_ns, TimeNs end_ns) {
+  KernelRecord record = kernel(1, path, start_ns, end_ns);
+  record.work.stream = path;
+  return record;
+}
+
+/// A sample of 1,000 units every 10 us, over `count` samples.
+SamplesRecord steady_samples(std::uint32_t count) {
+  SamplesRecord samples;
+  samples.runs = {{0, TimeNs{10'000} * count, count}};
+  for (const auto column : {kSampleDramRead, kSampleDramWrite, kSampleL2})
+    samples.columns[column].assign(count, 1'000);
+  return samples;
+}
+
+SampledTotals totals_of(const Lines& lines) {
+  const RecordReader reader = [&](const RecordVisitor& visit) {
+    for (const Line& line : lines) visit(line);
+  };
+  return SampledTrace::load(reader)->totals();
+}
+
+/// model(1) / left(2), model(1) / right(3), model(1) / other(4)
+Lines paths() {
+  return {PathRecord{1, 0, 0, "model"}, PathRecord{2, 1, 0, "left"}, PathRecord{3, 1, 0, "right"},
+          PathRecord{4, 1, 0, "other"}};
+}
+
+}  // namespace inseparable
+
+using namespace inseparable;
+
+TEST_CASE(
+    "a pair that always runs at one time is a group: its sum is certain, a member may be any part of it") {
+  Lines lines = paths();
+  for (TimeNs at = 0; at < 10'000'000; at += 200'000) {
+    lines.emplace_back(on_stream(2, at, at + 100'000));
+    lines.emplace_back(on_stream(3, at + 1'000, at + 101'000));
+    lines.emplace_back(on_stream(4, at + 120'000, at + 180'000));
+  }
+  lines.emplace_back(steady_samples(1'000));
+  const SampledTotals totals = totals_of(lines);
+
+  REQUIRE(totals.inseparable.size() == 1);
+  CHECK(totals.inseparable[0].paths == std::vector<std::uint32_t>{2, 3});
+  const BoundedBytes& sum = totals.inseparable[0].sum[kSharedDramRead];
+  CHECK(sum.bytes == totals.find(2)->exclusive[0].bytes + totals.find(3)->exclusive[0].bytes);
+  CHECK(*sum.error_pct() < 25);
+  for (const std::uint32_t path : {2U, 3U}) {
+    CHECK(totals.find(path)->inseparable == 1);
+    CHECK(totals.find(path)->inclusive[0].error_bytes >= sum.bytes);
+  }
+  CHECK(totals.find(4)->inseparable == 0);
+  // The parent has all of it.
+  CHECK(*totals.find(1)->inclusive[0].error_pct() < 25);
+}
+
+TEST_CASE("paths that also run alone, or one after the other, are no group") {
+  Lines lines = paths();
+  for (TimeNs at = 0; at < 10'000'000; at += 200'000) {
+    lines.emplace_back(on_stream(2, at, at + 100'000));
+    lines.emplace_back(on_stream(3, at + 50'000, at + 150'000));
+    lines.emplace_back(on_stream(4, at + 150'000, at + 200'000));
+  }
+  lines.emplace_back(steady_samples(1'000));
+  CHECK(totals_of(lines).inseparable.empty());
+}
