@@ -228,6 +228,13 @@ void fields(Archive& a, Ref<Archive, OverheadRecord> r) {
 }
 
 template <typename Archive>
+void fields(Archive& a, Ref<Archive, HoldRecord> r) {
+  time_span(a, r.start_ns, r.end_ns);
+  a.required("thread"_key, r.thread);
+  a.required("cause"_key, r.cause, kHoldCauseNames);
+}
+
+template <typename Archive>
 void fields(Archive& a, Ref<Archive, RangeRecord> r) {
   a.time("start"_key, r.start_ns);
   a.time_or_null("end"_key, r.end_ns);

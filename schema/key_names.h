@@ -26,6 +26,8 @@ inline constexpr std::size_t kExactRangeKind = 4;
 inline constexpr std::array<std::string_view, 5> kAllocKindNames{"device", "host", "managed", "async",
                                                                  "pool"};
 inline constexpr std::array<std::string_view, 3> kCaptureStepNames{"begin", "end", "invalidate"};
+inline constexpr std::array<std::string_view, 6> kHoldCauseNames{
+    "session_start", "session_end", "counter_batch", "counter_range", "launch_lock", "lock"};
 inline constexpr std::array<std::string_view, 7> kPayloadTypeNames{"",    "u64", "i64", "f64",
                                                                    "u32", "i32", "f32"};
 
@@ -51,6 +53,9 @@ template <typename Enum, std::size_t N>
 }
 [[nodiscard]] constexpr std::string_view to_text(CaptureStep v) noexcept {
   return name_in(kCaptureStepNames, v);
+}
+[[nodiscard]] constexpr std::string_view to_text(HoldCause v) noexcept {
+  return name_in(kHoldCauseNames, v);
 }
 [[nodiscard]] constexpr std::string_view to_text(PayloadType v) noexcept {
   return name_in(kPayloadTypeNames, v);
@@ -94,6 +99,8 @@ inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"samples", &OwnCost::samples},
     CountKey<OwnCost>{"drain_longest_ns", &OwnCost::drain_longest_ns},
     CountKey<OwnCost>{"flush_longest_ns", &OwnCost::flush_longest_ns},
+    CountKey<OwnCost>{"held_ns", &OwnCost::held_ns},
+    CountKey<OwnCost>{"launch_lock_ns", &OwnCost::launch_lock_ns},
 };
 
 }  // namespace rangefinder

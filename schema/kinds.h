@@ -25,6 +25,7 @@ namespace rangefinder {
   X(AllocRecord, "alloc", "free", &AllocRecord::is_free)            \
   X(EventRecord, "event_record", "stream_wait", &EventRecord::wait) \
   X(OverheadRecord, "overhead")                                     \
+  X(HoldRecord, "hold")                                             \
   X(MarkRecord, "mark")                                             \
   X(PathRecord, "path")                                             \
   X(NameRecord, "name")                                             \
@@ -75,8 +76,8 @@ template <typename Record>
 /// the trace.
 [[nodiscard]] constexpr bool is_event(std::string_view kind) noexcept {
   constexpr std::string_view kEvents[]{
-      "kernel",       "memcpy",      "memset",  "launch",   "exact", "samples", "sync",  "alloc",  "free",
-      "event_record", "stream_wait", "capture", "overhead", "range", "mark",    "graph", "monitor"};
+      "kernel",       "memcpy",      "memset",  "launch",   "exact", "samples", "sync",  "alloc",   "free",
+      "event_record", "stream_wait", "capture", "overhead", "range", "mark",    "graph", "monitor", "hold"};
   for (const std::string_view event : kEvents) {
     if (event == kind) return true;
   }

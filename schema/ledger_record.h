@@ -44,6 +44,9 @@ struct OwnCost {
   /// Longest time between two reads of the event rings by our thread, without its sleep.
   std::uint64_t drain_longest_ns = 0;
   std::uint64_t flush_longest_ns = 0;  ///< longest time that CUPTI took to return records
+  std::uint64_t held_ns = 0;           ///< sum of the `hold` lines
+  /// All waits of threads for another thread's launch in exact mode. Those over 1 ms are in held_ns as well.
+  std::uint64_t launch_lock_ns = 0;
 };
 
 }  // namespace rangefinder

@@ -34,8 +34,7 @@ namespace rangefinder {
 inline constexpr const char* kTraceSchema = "rangefinder.trace";
 inline constexpr const char* kSummarySchema = "rangefinder.summary";
 /// MAJOR.MINOR: readers refuse a newer MAJOR and ignore additions of a newer MINOR.
-inline constexpr const char* kSchemaVersion = "1.0";   ///< of a trace
-inline constexpr const char* kSummaryVersion = "1.1";  ///< of summary.json
+inline constexpr const char* kSchemaVersion = "1.1";
 inline constexpr int kSchemaMajor = 1;
 
 /// Where GPU work ran and where it was launched. Part of every GPU record.
@@ -228,6 +227,23 @@ struct OverheadRecord {
   std::string_view what;     ///< "lazy_function_loading", …
   std::uint32_t thread = 0;  ///< 0: not reported by CUPTI
   std::uint32_t correlation = 0;
+};
+
+/// Why the profiler made an application's thread wait.
+enum class HoldCause : std::uint8_t {
+  session_start,  ///< a window, its counters or its sampling started
+  session_end,    ///< they ended: at exit, or with a context
+  counter_batch,  ///< exact: a batch of counter ranges ended, and the next one started
+  counter_range,  ///< exact: the counter range of an earlier launch had to end first
+  launch_lock,    ///< exact: another thread's launch had the context; only waits over 1 ms have a line
+  lock            ///< a lock of the profiler's tables
+};
+
+/// The profiler made a thread of the application wait. The counter range of a launch itself is no hold.
+struct HoldRecord {
+  TimeNs start_ns = 0, end_ns = 0;
+  std::uint32_t thread = 0;
+  HoldCause cause = HoldCause::session_start;
 };
 
 enum class PayloadType : std::uint8_t { none, u64, i64, f64, u32, i32, f32 };

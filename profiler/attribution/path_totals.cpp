@@ -292,7 +292,7 @@ void TotalsBuilder::add(const RangeRecord& range) {
   if (range.name != 0) return;  // start/end ranges have no path
   PathTotals& own = used_node(range.path).own;
   ++own.calls;
-  if (range.end_ns != kNoTime) own.host_ns += duration_ns(range.start_ns, range.end_ns);
+  if (range.end_ns != kNoTime) own.host_ns += holds_.net_ns(range.thread, range.start_ns, range.end_ns);
 
   const std::pair key{range.domain, range.extras.category};
   const bool declared =

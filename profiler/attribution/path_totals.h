@@ -26,6 +26,7 @@
 #include "profiler/attribution/busy_times.h"
 #include "profiler/attribution/exact_origins.h"
 #include "profiler/attribution/exact_truth.h"
+#include "profiler/attribution/holds.h"
 #include "profiler/attribution/metric_groups.h"
 #include "schema/record.h"
 
@@ -133,6 +134,8 @@ class TotalsBuilder {
   /// The trace has exact lines: records of graph launches wait for theirs. Call before the first record.
   void expect_exact_lines() noexcept { expects_exact_ = true; }
   void add(const RangeRecord& range);
+  /// Call before the ranges that it is in: their host time leaves it out.
+  void add(const HoldRecord& hold) { holds_.add(hold); }
   /// Call before the first exact line that refers to it.
   void add(const MetricSetRecord& set) { groups_.add_set(set); }
 
@@ -193,6 +196,7 @@ class TotalsBuilder {
   bool expects_exact_ = false;
   MetricGroups groups_;  // by position in nodes_
   ExactTruth truth_;
+  Holds holds_{65'536};                                                       // 1 MiB for each thread
   std::vector<std::pair<std::uint32_t, std::uint32_t>> declared_categories_;  // domain, category
   mutable TimeOrder<BusyWork> order_;  // key: position in nodes_; mutable: reading sorts
   Busy busy_;                          // of the work that has left order_

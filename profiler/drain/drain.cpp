@@ -160,6 +160,7 @@ void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) 
   records_at_summary_ = writer_.records();
   SummaryInput input = summary_input();
   input.own_cost = cost;
+  input.own_cost.held_ns = builder_->held_ns();
   input.final = final;
   input.duration_ns = static_cast<std::uint64_t>(now_ns - base_unix_ns_);
   // Only what is on disk: a reader that finds fewer lines has a trace that was cut.
@@ -185,6 +186,7 @@ void Drain::finish(const EndFacts& end, const std::string& reason) {
   record.loss = recorder_.loss.snapshot();
   record.own_cost = end.own_cost;
   record.own_cost.bytes_written = segments_.bytes_written();
+  record.own_cost.held_ns = builder_->held_ns();
   segments_.lift_limit();
   writer_.write(record);
   segments_.flush();

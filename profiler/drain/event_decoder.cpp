@@ -109,4 +109,8 @@ CaptureRecord EventDecoder::capture(std::uint32_t thread, const Event& event) co
   return record;
 }
 
+HoldRecord EventDecoder::hold(std::uint32_t thread, const Event& event) const noexcept {
+  return {relative(event.start_ns), relative(event.end_ns), thread, static_cast<HoldCause>(event.flags)};
+}
+
 }  // namespace rangefinder

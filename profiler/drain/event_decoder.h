@@ -39,6 +39,7 @@ class EventDecoder {
                                   std::span<const std::byte> extra) const;
   [[nodiscard]] EventRecord cuda_event(std::uint32_t thread, const Event& event) const;
   [[nodiscard]] CaptureRecord capture(std::uint32_t thread, const Event& event) const;
+  [[nodiscard]] HoldRecord hold(std::uint32_t thread, const Event& event) const noexcept;
 
  private:
   [[nodiscard]] HostWork host_of(std::uint32_t thread, const Event& event) const noexcept;

@@ -55,8 +55,10 @@ bool RingReader::is_of_window(const Event& event) const noexcept {
   if (names_something(event.kind)) return true;
   // The thread had not seen the window's end yet.
   if (event.start_ns >= until_ns_) return false;
+  const std::int64_t from_ns = from_ns_.load(std::memory_order_acquire);
+  if (event.kind == EventKind::hold) return event.end_ns > from_ns;  // the window's own start is one
   const bool is_range = event.kind == EventKind::range || event.kind == EventKind::range_start_end;
-  return is_range || event.start_ns >= from_ns_.load(std::memory_order_acquire);
+  return is_range || event.start_ns >= from_ns;
 }
 
 void RingReader::sleep(std::chrono::nanoseconds limit) noexcept {

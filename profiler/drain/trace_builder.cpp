@@ -12,7 +12,8 @@ namespace {
 // Events that monitor mode omits between its windows, without counting them.
 bool is_detail(EventKind kind) noexcept {
   return kind == EventKind::mark || kind == EventKind::sync || kind == EventKind::alloc ||
-         kind == EventKind::free || kind == EventKind::event_record || kind == EventKind::event_wait;
+         kind == EventKind::free || kind == EventKind::event_record || kind == EventKind::event_wait ||
+         kind == EventKind::hold;
 }
 
 std::uint64_t gpu_time_ns(const ExactLaunch& launch) noexcept {
@@ -288,6 +289,13 @@ void TraceBuilder::on_range(std::uint32_t thread, const Event& event, std::span<
   totals_.add(range);
 }
 
+void TraceBuilder::on_hold(std::uint32_t thread, const Event& event) {
+  const HoldRecord hold = decoder_.hold(thread, event);
+  if (hold.end_ns > hold.start_ns) held_ns_ += static_cast<std::uint64_t>(hold.end_ns - hold.start_ns);
+  writer_.write(hold);
+  totals_.add(hold);
+}
+
 void TraceBuilder::on_category(const Event& event) {
   const CategoryRecord category{event.nvtx.domain, event.nvtx.category,
                                 std::string(recorder_.names.text(event.nvtx.name))};
@@ -325,6 +333,8 @@ void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<
     case EventKind::graph_node:
       return graph_nodes_.add(event.graph.node, event.graph.original,
                               {event.path, event.range, event.graph.kernel});
+    case EventKind::hold:
+      return on_hold(thread, event);
     case EventKind::none:
       return;
   }

@@ -95,6 +95,8 @@ class TraceBuilder final : public RecordSink {
   [[nodiscard]] const LaunchTable& launches() const noexcept { return launches_; }
   /// nullptr: not in monitor mode.
   [[nodiscard]] const MonitorRates* rates() const noexcept { return cycle_ != nullptr ? &rates_ : nullptr; }
+  /// Time in which we made threads of the application wait: the sum of the `hold` lines.
+  [[nodiscard]] std::uint64_t held_ns() const noexcept { return held_ns_; }
   /// Records of graph work without times so far.
   [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return untimed_graph_work_; }
 
@@ -131,6 +133,7 @@ class TraceBuilder final : public RecordSink {
   void on_launch(std::uint32_t thread, const Event& event);
   void expect_work_of(const Event& event, bool at_edge);
   void on_range(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
+  void on_hold(std::uint32_t thread, const Event& event);
   void on_category(const Event& event);
 
   Recorder& recorder_;
@@ -153,7 +156,7 @@ class TraceBuilder final : public RecordSink {
   const MonitorCycle* cycle_ = nullptr;
   MonitorCounts period_;
   MonitorRates rates_;
-  std::uint64_t untimed_graph_work_ = 0;
+  std::uint64_t untimed_graph_work_ = 0, held_ns_ = 0;
   ContiguousQueue<Pending> pending_;
   struct PendingExact {
     std::int64_t since_ns;

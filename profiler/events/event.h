@@ -32,6 +32,7 @@ enum class EventKind : std::uint8_t {
   category_name,
   graph_node,
   payload_schema,
+  hold,
 };
 
 /// `flags` of a launch.
@@ -44,8 +45,8 @@ inline constexpr std::uint8_t kRangeUnclosed = 1;  ///< still open when recordin
 /// A "name" is a NameTable id.
 struct Event {
   EventKind kind = EventKind::none;
-  std::uint8_t flags = 0;         ///< see above; alloc, free: AllocKind; capture: CaptureStep
-  std::uint8_t extra_slots = 0;   ///< slots of extended payload that follow in the ring
+  std::uint8_t flags = 0;        ///< see above; alloc, free: AllocKind; capture: CaptureStep; hold: HoldCause
+  std::uint8_t extra_slots = 0;  ///< slots of extended payload that follow in the ring
   std::uint8_t payload_type = 0;  ///< PayloadType of `nvtx.payload`
   std::uint16_t api = 0;          ///< index into kDriverApis (launch/driver_apis.h)
   std::uint16_t extra_bytes = 0;  ///< bytes in use in the extra slots

@@ -214,7 +214,7 @@ std::string summary_json(const SummaryInput& input) {
   reserve_large(out);
   Document document(out);
   document.member("schema", kSummarySchema);
-  document.member("version", kSummaryVersion);
+  document.member("version", kSchemaVersion);
   document.member("final", input.final);
   // The tools fit the bytes to the whole trace, and remove this.
   if (input.samples != nullptr && input.samples->any()) document.member("live", true);

@@ -239,6 +239,12 @@ void TraceWriter::write(const OverheadRecord& record) {
   event(record, kOverhead);
 }
 
+void TraceWriter::write(const HoldRecord& record) {
+  begin();
+  need_thread(record.thread);
+  event(record, kHold);
+}
+
 void TraceWriter::write(const RangeRecord& record) {
   begin();
   need_path(record.path);
@@ -276,7 +282,7 @@ void TraceWriter::write(const EndRecord& record) {
 std::vector<std::pair<std::string, std::uint64_t>> TraceWriter::counts() const {
   static constexpr std::array<const char*, kKinds> kNames{
       "kernel", "memcpy", "memset",       "graph",       "launch",  "exact",    "samples", "monitor", "sync",
-      "alloc",  "free",   "event_record", "stream_wait", "capture", "overhead", "range",   "mark"};
+      "alloc",  "free",   "event_record", "stream_wait", "capture", "overhead", "hold",    "range",   "mark"};
   std::vector<std::pair<std::string, std::uint64_t>> out;
   for (std::size_t i = 0; i < kKinds; ++i) {
     if (counts_[i] != 0) out.emplace_back(kNames[i], counts_[i]);

@@ -54,6 +54,7 @@ class TraceWriter {
   void write(const EventRecord& record);
   void write(const CaptureRecord& record);
   void write(const OverheadRecord& record);
+  void write(const HoldRecord& record);
   void write(const RangeRecord& record);
   void write(const MarkRecord& record);
   void write(const ClockRecord& record);
@@ -88,6 +89,7 @@ class TraceWriter {
     kStreamWait,
     kCapture,
     kOverhead,
+    kHold,
     kRange,
     kMark,
     kKinds

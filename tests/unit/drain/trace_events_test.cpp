@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "profiler/drain/trace_builder.h"
+#include "profiler/events/hold_scope.h"
 #include "tests/catch.h"
 #include "tests/unit/drain/built_trace.h"
 
@@ -245,4 +246,18 @@ TEST_CASE("the details of an overhead are freed and its times are relative") {
   trace.builder.on_overhead(overhead, std::malloc(32));  // ASan reports a leak
 
   CHECK(trace.read().only<OverheadRecord>().start_ns == 5);
+}
+
+TEST_CASE("a hold has its thread and cause, and adds up to own_cost") {
+  BuiltTrace trace;
+  trace.event(hold_event(HoldCause::counter_batch, kBase + 200, kBase + 700));
+  trace.event(range_event(9, trace.layer));
+
+  CHECK(trace.builder.held_ns() == 500);
+  const HoldRecord hold = trace.read().only<HoldRecord>();
+  CHECK(hold.start_ns == 200);
+  CHECK(hold.end_ns == 700);
+  CHECK(hold.thread == kThread);
+  CHECK(hold.cause == HoldCause::counter_batch);
+  CHECK(trace.builder.totals().paths()[1].host_ns == 300);  // of 800
 }

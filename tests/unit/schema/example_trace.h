@@ -214,6 +214,7 @@ inline void add_host_work(std::vector<Line>& lines) {
   lines.emplace_back(AllocRecord{host(91000, 91100, 0, 0), "cuMemFreeAsync", true, AllocKind::async,
                                  0x7f0000000000, 0, 1, 7, 0x55cc});
   lines.emplace_back(OverheadRecord{50, 90, "lazy_function_loading", kThread, 0});
+  lines.emplace_back(HoldRecord{30100, 66100, kThread, HoldCause::counter_batch});
 }
 
 inline void add_nvtx(std::vector<Line>& lines) {
@@ -261,7 +262,7 @@ inline std::vector<Line> lines() {
   end.loss = flush.loss;
   end.loss[static_cast<std::size_t>(Loss::nvtx_unclosed)] = 1;
   end.loss[static_cast<std::size_t>(Loss::exact_unmeasured)] = 1;
-  end.own_cost = {9, 210, 900, 40000, 5200, 2, 1048576, 50000, 1, 700000, 4710, 12000000, 3000};
+  end.own_cost = {9, 210, 900, 40000, 5200, 2, 1048576, 50000, 1, 700000, 4710, 12000000, 3000, 36000, 1500};
   out.emplace_back(ClockRecord{96000, 95990});
   out.emplace_back(flush);
   out.emplace_back(end);

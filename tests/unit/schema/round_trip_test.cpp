@@ -54,16 +54,16 @@ TEST_CASE("every line of the example reads back to the same bytes") {
     kinds.insert(line_kind(line));
     check_round_trip(line);
   }
-  CHECK(kinds.size() == 34);  // every kind there is
+  CHECK(kinds.size() == 35);  // every kind there is
 }
 
 TEST_CASE("default records read back to the same bytes") {
   check_defaults(
       std::tuple<Header, GpuRecord, ContextRecord, StreamRecord, CategoryRecord, LaunchConfigRecord,
                  KernelRecord, MemcpyRecord, MemsetRecord, GraphRecord, LaunchRecord, ExactRecord, SyncRecord,
-                 AllocRecord, EventRecord, CaptureRecord, MonitorRecord, OverheadRecord, RangeRecord,
-                 MarkRecord, PayloadSchemaRecord, MetricSetRecord, SamplesRecord, SamplingRecord, ClockRecord,
-                 FlushRecord, EndRecord>());
+                 AllocRecord, EventRecord, CaptureRecord, MonitorRecord, OverheadRecord, HoldRecord,
+                 RangeRecord, MarkRecord, PayloadSchemaRecord, MetricSetRecord, SamplesRecord, SamplingRecord,
+                 ClockRecord, FlushRecord, EndRecord>());
 }
 
 TEST_CASE("the limits of every integer type survive") {
@@ -99,6 +99,7 @@ TEST_CASE("every enumerator survives") {
   check_enumerators(&ExactRecord::kind, kWorkKindNames);
   check_enumerators(&AllocRecord::kind, kAllocKindNames);
   check_enumerators(&CaptureRecord::step, kCaptureStepNames);
+  check_enumerators(&HoldRecord::cause, kHoldCauseNames);
   AllocRecord free;
   free.is_free = true;
   CHECK(read_as(free).is_free);

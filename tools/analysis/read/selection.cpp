@@ -145,7 +145,7 @@ struct Selection::Judge {
   }
   template <typename Naming>
   bool operator()(const Naming&) const {
-    return true;  // samples too: sample_window() selects those
+    return true;  // samples too: sample_window() selects those; holds: taken out of what is selected
   }
 
  private:

@@ -86,6 +86,10 @@ class TotalsVisitor final : public TraceVisitor {
     see(range.end_ns);
     out_.totals.add(range);
   }
+  void take(const HoldRecord& hold) {
+    out_.totals.add(hold);
+    out_.holds.add(hold);
+  }
   void take(const FlushRecord& flush) {
     see(flush.at_ns);
     out_.loss = flush.loss;

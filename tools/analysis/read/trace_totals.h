@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/attribution/holds.h"
 #include "profiler/attribution/path_totals.h"
 #include "schema/record.h"
 #include "tools/analysis/read/trace_files.h"
@@ -30,6 +31,7 @@ struct TraceTotals {
   std::unordered_map<std::uint32_t, std::string> domains;  ///< names of NVTX domains
   std::unordered_map<std::uint32_t, KernelNameRecord> kernel_names;
   TotalsBuilder totals;
+  Holds holds;
 
   std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records
   std::uint64_t ranges = 0;
