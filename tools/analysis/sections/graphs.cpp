@@ -83,10 +83,11 @@ class GraphsSection final : public Section {
       at->second.add(*work, std::holds_alternative<KernelRecord>(line));
       if (is_timed(*work)) busy_.add(at->second.number, work->start_ns, work->end_ns);
     }
+    if (const auto* const hold = std::get_if<HoldRecord>(&line)) holds_.add(*hold);
     if (const auto* const step = std::get_if<CaptureRecord>(&line)) add(*step);
     const LaunchRecord* const launch = launch_of(line);
     if (launch != nullptr && launch->api.starts_with("cuGraphLaunch")) {
-      host_ns_[launch->correlation] = duration_ns(launch->host.start_ns, launch->host.end_ns);
+      host_ns_[launch->correlation] = holds_.net_ns(launch->host);
     }
   }
 
@@ -188,6 +189,7 @@ class GraphsSection final : public Section {
   std::map<std::uint32_t, Captures> captures_;                       // by path
   std::map<std::pair<std::uint32_t, std::uint32_t>, TimeNs> begun_;  // by context and stream
   std::unordered_map<std::uint32_t, std::uint64_t> host_ns_;         // of graph launches, by correlation
+  Holds holds_;
 };
 
 }  // namespace

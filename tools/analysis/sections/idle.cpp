@@ -6,6 +6,7 @@
 //   GPU    [ k ]···········[ k ]        a gap over two ranges counts for both, each with its part
 //   host   ─[ loader    ][ model ]──
 //
+// The part of a gap in which the profiler held the thread is no range's: it has a row of its own.
 // Work must be sorted first. So this keeps sixteen bytes per gap and the data of host_timeline.h, but only
 // the calls during a gap.
 #include <algorithm>
@@ -75,6 +76,7 @@ HostCall kind_of(const Line& line) {
 class IdleSection final : public Section {
  public:
   void line(const Line& line) override {
+    if (const auto* const hold = std::get_if<HoldRecord>(&line)) return hosts_[hold->thread].add_hold(*hold);
     if (const GpuWork* const work = gpu_work(line)) {
       timeline_.add(*work, std::holds_alternative<KernelRecord>(line));
     } else if (const auto* const range = std::get_if<RangeRecord>(&line)) {
@@ -156,9 +158,11 @@ class IdleSection final : public Section {
     std::unordered_map<std::uint32_t, Part> out;
     std::vector<Part*> of_gap;  // one part per path, even if the gap enters its range twice
     const std::function<void(const HostPiece&)> take = [&](const HostPiece& piece) {
-      Part& part = out[path_at_depth(input.trace, piece.path, input.view.depth)];
+      const bool held = piece.path == kHeldPath;
+      Part& part = out[held ? kHeldPath : path_at_depth(input.trace, piece.path, input.view.depth)];
       if (part.of_gap_ns == 0) of_gap.push_back(&part);
       part.of_gap_ns += piece.ns();
+      if (held) return;
       for (std::size_t i = 0; i < kHostCalls; ++i) part.calls[i] += piece.calls[i];
     };
     HostTimeline::Cursor cursor;
@@ -194,10 +198,12 @@ class IdleSection final : public Section {
       for (const Gap& gap : gpu.gaps) idle_ns += gap.ns();
       for (const auto& [path, part] : parts(input, id, gpu)) {
         const auto& [launch, sync, memory, other] = part.calls;
-        table.add({text_cell(path_title(input.trace, path)), number_cell(part.gaps), number_cell(part.ns),
-                   ratio_cell(part.ns, idle_ns), ratio_cell(part.ns, gpu.span_ns),
-                   number_cell(part.longest_ns), number_cell(sync), number_cell(launch), number_cell(memory),
-                   number_cell(part.ns - launch - sync - memory - other)});
+        const bool held = path == kHeldPath;
+        table.add({text_cell(held ? "(held by the profiler)" : path_title(input.trace, path)),
+                   number_cell(part.gaps), number_cell(part.ns), ratio_cell(part.ns, idle_ns),
+                   ratio_cell(part.ns, gpu.span_ns), number_cell(part.longest_ns), known_cell(!held, sync),
+                   known_cell(!held, launch), known_cell(!held, memory),
+                   known_cell(!held, part.ns - launch - sync - memory - other)});
         if (gpus_.size() > 1) table.rows.back().back() = number_cell(std::uint64_t{id});
       }
       table.remarks += "GPU " + std::to_string(id) + ": idle " + duration_text(idle_ns) + " of " +

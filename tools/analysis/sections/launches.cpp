@@ -32,15 +32,18 @@ struct Costs {
     to_start.add(other.to_start);
     failed += other.failed;
   }
-  void started(TimeNs launch_start, TimeNs launch_end, TimeNs gpu_start) {
+  /// `held_ns`: time of the call in which the profiler held it.
+  void started(TimeNs launch_start, TimeNs launch_end, std::uint64_t held_ns, TimeNs gpu_start) {
+    const std::uint64_t to_start_ns = duration_ns(launch_start, gpu_start);
     queue.add(duration_ns(launch_end, gpu_start));
-    to_start.add(duration_ns(launch_start, gpu_start));
+    to_start.add(to_start_ns - std::min(to_start_ns, held_ns));
   }
 };
 
 class LaunchesSection final : public Section {
  public:
   void line(const Line& line) override {
+    if (const auto* const hold = std::get_if<HoldRecord>(&line)) holds_.add(*hold);
     if (const LaunchRecord* const launch = launch_of(line)) add(*launch);
     const GpuWork* const work = gpu_work(line);
     if (work != nullptr && is_timed(*work)) add(*work);
@@ -68,6 +71,7 @@ class LaunchesSection final : public Section {
  private:
   struct Launch {
     TimeNs start_ns, end_ns;
+    std::uint64_t held_ns;
     Costs* costs;
     TimeNs gpu_start_ns;  // of a graph: the earliest node so far
   };
@@ -80,12 +84,12 @@ class LaunchesSection final : public Section {
 
   void add(const LaunchRecord& launch) {
     Costs& costs = costs_of(launch);
-    costs.host.add(duration_ns(launch.host.start_ns, launch.host.end_ns));
+    costs.host.add(holds_.net_ns(launch.host));
     if (launch.result != 0) {
       ++costs.failed;
       return;
     }
-    Launch made{launch.host.start_ns, launch.host.end_ns, &costs, kNoTime};
+    Launch made{launch.host.start_ns, launch.host.end_ns, holds_.within(launch.host), &costs, kNoTime};
     const auto work = works_.find(launch.correlation);
     if (work != works_.end()) {
       made.gpu_start_ns = work->second;
@@ -94,7 +98,7 @@ class LaunchesSection final : public Section {
     if (launch.api.starts_with("cuGraphLaunch"))
       graphs_[launch.correlation] = made;
     else if (made.gpu_start_ns != kNoTime)
-      costs.started(made.start_ns, made.end_ns, made.gpu_start_ns);
+      costs.started(made.start_ns, made.end_ns, made.held_ns, made.gpu_start_ns);
     else
       launches_[launch.correlation] = made;
   }
@@ -110,7 +114,7 @@ class LaunchesSection final : public Section {
       return;
     }
     const Launch& made = launch->second;
-    made.costs->started(made.start_ns, made.end_ns, work.start_ns);
+    made.costs->started(made.start_ns, made.end_ns, made.held_ns, work.start_ns);
     launches_.erase(launch);
   }
 
@@ -120,7 +124,8 @@ class LaunchesSection final : public Section {
 
   void match_graphs() {
     for (const auto& [correlation, made] : graphs_) {
-      if (made.gpu_start_ns != kNoTime) made.costs->started(made.start_ns, made.end_ns, made.gpu_start_ns);
+      if (made.gpu_start_ns != kNoTime)
+        made.costs->started(made.start_ns, made.end_ns, made.held_ns, made.gpu_start_ns);
     }
     graphs_.clear();
   }
@@ -162,6 +167,7 @@ class LaunchesSection final : public Section {
   // std::map, because Launch::costs points to its nodes: their addresses must not change.
   std::map<std::uint32_t, std::map<std::string, Costs, std::less<>>> costs_;  // by path and call
   std::unordered_map<std::uint32_t, Launch> launches_, graphs_;               // by correlation
+  Holds holds_;
   std::unordered_map<std::uint32_t, TimeNs> works_;  // start of records without a launch so far
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section overhead`: overhead of CUDA and CUPTI, and the cost of recording.
+// `--section overhead`: overhead of CUDA and CUPTI, time in which the profiler held threads, and the cost of
+// recording.
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "schema/key_names.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/tables/cells.h"
 
@@ -16,6 +18,33 @@ struct Kind {
   std::uint64_t count = 0;
   std::set<std::uint32_t> threads;
 };
+
+struct Cause {
+  DurationHistogram durations;
+  std::set<std::uint32_t> threads;
+};
+using Causes = std::map<HoldCause, Cause>;
+
+Table holds(const Causes& causes) {
+  Table table;
+  table.name = "holds";
+  table.title = "Threads held by the profiler";
+  table.columns = {{"cause", "cause"},
+                   {"count", "count", Unit::count},
+                   {"total_ns", "total", Unit::ns},
+                   {"mean_ns", "mean", Unit::ns},
+                   {"max_ns", "longest", Unit::ns},
+                   {"threads", "threads", Unit::count, 30}};
+  for (const auto& [cause, of_cause] : causes) {
+    const DurationHistogram& durations = of_cause.durations;
+    table.add({text_cell(std::string(to_text(cause))), number_cell(durations.count()),
+               number_cell(durations.total_ns()), number_cell(durations.mean_ns()),
+               number_cell(durations.max_ns()), number_cell(std::uint64_t{of_cause.threads.size()})});
+  }
+  if (table.rows.empty()) table.title.clear();
+  sort_rows(table, "total_ns");
+  return table;
+}
 
 Table own_cost(const std::optional<EndRecord>& end) {
   Table table;
@@ -48,6 +77,12 @@ Table own_cost(const std::optional<EndRecord>& end) {
     table.add({"threads held up by exact counters, batches", number_cell(cost.exact_batches),
                number_cell(cost.exact_ns)});
   }
+  if (cost.held_ns != 0) {
+    table.add({"application threads held, taken out of host times", Cell(), number_cell(cost.held_ns)});
+  }
+  if (cost.launch_lock_ns != 0) {
+    table.add({"application threads waiting for another's launch", Cell(), number_cell(cost.launch_lock_ns)});
+  }
   if (cost.samples != 0 || cost.sampler_cpu_ns != 0) {
     table.add(
         {"sampling threads, CPU time; samples", number_cell(cost.samples), number_cell(cost.sampler_cpu_ns)});
@@ -58,6 +93,7 @@ Table own_cost(const std::optional<EndRecord>& end) {
 class OverheadSection final : public Section {
  public:
   void line(const Line& line) override {
+    if (const auto* const hold = std::get_if<HoldRecord>(&line)) return add(*hold);
     const auto* const overhead = std::get_if<OverheadRecord>(&line);
     if (overhead == nullptr) return;
     Kind& kind = kinds_[std::string(overhead->what)];
@@ -91,11 +127,18 @@ class OverheadSection final : public Section {
                  quantile_cell(kind.durations, 0.95), known_cell(timed, kind.durations.max_ns()),
                  number_cell(std::uint64_t{kind.threads.size()})});
     }
-    return {table, own_cost(input.trace.end)};
+    return {table, holds(causes_), own_cost(input.trace.end)};
   }
 
  private:
+  void add(const HoldRecord& hold) {
+    Cause& cause = causes_[hold.cause];
+    cause.durations.add(duration_ns(hold.start_ns, hold.end_ns));
+    cause.threads.insert(hold.thread);
+  }
+
   std::map<std::string, Kind> kinds_;
+  Causes causes_;
 };
 
 }  // namespace

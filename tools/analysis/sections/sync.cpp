@@ -35,11 +35,6 @@ struct Span {
   }
 };
 
-struct Waits {
-  DurationHistogram durations;
-  void add(const HostWork& host) { durations.add(duration_ns(host.start_ns, host.end_ns)); }
-};
-
 class SyncSection final : public Section {
  public:
   void line(const Line& line) override {
@@ -47,6 +42,7 @@ class SyncSection final : public Section {
     if (const auto* const range = std::get_if<RangeRecord>(&line)) {
       spans_[range->thread].add(range->start_ns, range->end_ns);
     }
+    if (const auto* const hold = std::get_if<HoldRecord>(&line)) holds_.add(*hold);
     const HostWork* const host = host_call(line);
     if (host == nullptr) return;
     spans_[host->thread].add(host->start_ns, host->end_ns);
@@ -66,7 +62,7 @@ class SyncSection final : public Section {
   };
 
   void add(const HostWork& host, std::string_view api, bool is_copy) {
-    rows_[{host.thread, host.path, std::string(api), is_copy}].add(host);
+    rows_[{host.thread, host.path, std::string(api), is_copy}].add(holds_.net_ns(host));
   }
 
   std::uint64_t span_ns(std::uint32_t thread) const {
@@ -108,7 +104,7 @@ class SyncSection final : public Section {
     for (const auto& [key, waits] : rows_) {
       Key shown = key;
       shown.path = path_at_depth(input.trace, key.path, input.view.depth);
-      folded[shown].add(waits.durations);
+      folded[shown].add(waits);
     }
     for (const auto& [key, waits] : folded) {
       std::vector<Cell> row{text_cell(path_title(input.trace, key.path)), text_cell(key.api),
@@ -130,7 +126,7 @@ class SyncSection final : public Section {
     table.columns = {{"thread", "thread"}, {"span_ns", "seen for", Unit::ns}};
     add_wait_columns(table);
     std::map<std::uint32_t, DurationHistogram> threads;
-    for (const auto& [key, waits] : rows_) threads[key.thread].add(waits.durations);
+    for (const auto& [key, waits] : rows_) threads[key.thread].add(waits);
     for (const auto& [thread, waits] : threads) {
       std::vector<Cell> row{text_cell(thread_title(thread)), number_cell(span_ns(thread))};
       add_waits(row, waits, span_ns(thread));
@@ -140,7 +136,8 @@ class SyncSection final : public Section {
     return table;
   }
 
-  std::map<Key, Waits> rows_;
+  std::map<Key, DurationHistogram> rows_;
+  Holds holds_;
   std::map<std::uint32_t, Span> spans_;
   std::map<std::uint32_t, std::string> names_;
 };

@@ -24,10 +24,13 @@ namespace rangefinder {
 enum class HostCall : std::uint8_t { launch, sync, memory, other };
 inline constexpr std::size_t kHostCalls = 4;
 
+/// The path of a piece in which the profiler held the thread.
+inline constexpr std::uint32_t kHeldPath = UINT32_MAX;
+
 /// A part of a span with one innermost path.
 struct HostPiece {
   TimeNs from_ns = 0, to_ns = 0;
-  std::uint32_t path = 0;                         ///< 0: outside of any range
+  std::uint32_t path = 0;                         ///< 0: outside of any range; kHeldPath
   std::array<std::uint64_t, kHostCalls> calls{};  ///< ns of it in each kind of call
 
   [[nodiscard]] std::uint64_t ns() const noexcept { return static_cast<std::uint64_t>(to_ns - from_ns); }
@@ -37,6 +40,7 @@ struct HostPiece {
 class HostTimeline {
  public:
   void add_range(TimeNs start, TimeNs end, std::uint32_t path);
+  void add_hold(const HoldRecord& hold) { add_range(hold.start_ns, hold.end_ns, kHeldPath); }
   void add_call(TimeNs start, TimeNs end, HostCall kind);
   /// Drops calls that end by `until` and for which `wanted(start, end)` is false. Calls `wanted` once per
   /// call, nearly in time order.

@@ -21,12 +21,17 @@ std::string sync_line(TimeNs start, TimeNs end, std::uint32_t path = 0, std::uin
   return line_of(SyncRecord{{start, end, thread, path, 0}, "cuStreamSynchronize", 1, 0, 0});
 }
 
+std::string hold_line(TimeNs start, TimeNs end, std::uint32_t thread = 4711) {
+  return line_of(HoldRecord{start, end, thread, HoldCause::counter_batch});
+}
+
 std::string range_line(std::uint64_t id, std::uint32_t path, TimeNs start, TimeNs end) {
   return line_of(test::range(id, path, start, end));
 }
 
 /// Ten iterations of "step" with a kernel of 10 us each. They take about 100 us, iteration `slow` 200 us.
-void write_steps(TraceOnDisk& trace, int slow) {
+/// `held`: of these, 100 us in which the profiler held the thread.
+void write_steps(TraceOnDisk& trace, int slow, bool held = false) {
   std::vector<std::string> lines{line_of(test::path(1, 0, "step"))};
   TimeNs at = 0;
   for (int i = 0; i < 10; ++i) {
@@ -35,6 +40,7 @@ void write_steps(TraceOnDisk& trace, int slow) {
     kernel.work.range = id;
     // Vary by up to 2 us: without a spread there are no outliers.
     const TimeNs end = at + (i == slow ? 200'000 : 100'000 + i % 3 * 1'000);
+    if (held && i == slow) lines.push_back(hold_line(at + 10'500, at + 110'500));
     lines.push_back(line_of(call("cuLaunchKernel", id, at + 10'000, at + 12'000, 1)));
     lines.push_back(line_of(kernel));
     lines.push_back(range_line(id, 1, at, end));
@@ -222,4 +228,38 @@ TEST_CASE("iterations: a range can be named, and an unknown range throws Missing
   CHECK(run.table("iterations").title == "Iterations: model/backbone");
   CHECK(run.table("iterations").rows.size() == 3);
   CHECK_THROWS_AS(SectionRun("iterations", recorded("hf_rtdetr_trace"), wrong), Missing);
+}
+
+TEST_CASE("launches: the host time of a call and its way to the GPU leave out a hold in it") {
+  const SectionRun run = run_over(
+      "launches", {hold_line(110, 140), hold_line(100, 150, 12), line_of(call("cuLaunchKernel", 1, 100, 150)),
+                   line_of(kernel_on(7, 1, 250, 300))});
+
+  run.check("launches", 0U, {{"host_ns", 20}, {"queue_median_ns", 100}, {"to_start_median_ns", 120}});
+}
+
+TEST_CASE("sync: a wait leaves out a hold in it") {
+  run_over("sync", {hold_line(100, 300), sync_line(0, 500)}).check("sync", 0U, {{"total_ns", 300}});
+}
+
+TEST_CASE("idle: the part of a gap in which the thread was held is no range's") {
+  const SectionRun run =
+      run_over("idle", {line_of(test::path(1, 0, "model")), line_of(call("cuLaunchKernel", 1, 0, 10, 1)),
+                        line_of(kernel_on(7, 1, 100, 200)), hold_line(310, 810),
+                        line_of(call("cuLaunchKernel", 2, 300, 890, 1)), line_of(kernel_on(7, 2, 900, 1'000)),
+                        range_line(1, 1, 0, 950)});
+
+  run.check("idle", {{"path", "(held by the profiler)"}},
+            {{"idle_ns", 500}, {"gaps", 1}, {"in_launch_ns", ""}, {"own_code_ns", ""}});
+  run.check("idle", {{"path", "model"}}, {{"idle_ns", 200}, {"in_launch_ns", 90}, {"longest_ns", 200}});
+}
+
+TEST_CASE("iterations: time in which the profiler held the thread makes no iteration slow") {
+  TraceOnDisk trace;
+  write_steps(trace, 6, true);
+
+  const SectionRun run("iterations", trace.folder.path());
+
+  run.check("iterations", 6U, {{"outlier", ""}, {"host_ns", 100'000}, {"held_ns", 100'000}});
+  run.check("iterations", 5U, {{"held_ns", ""}});
 }

@@ -109,6 +109,21 @@ TEST_CASE("overhead: records by kind, and the cost of recording from the end lin
   run.check("own_cost", {{"what", "activity buffers at once"}}, {{"bytes", 3'000}});
 }
 
+TEST_CASE("overhead: times in which threads were held, by cause, and their sum") {
+  const auto hold = [](HoldCause cause, TimeNs start, TimeNs end, std::uint32_t thread) {
+    return line_of(HoldRecord{start, end, thread, cause});
+  };
+  EndRecord end = test::end_record();
+  end.own_cost.held_ns = 900;
+  const SectionRun run =
+      run_over("overhead", {hold(HoldCause::lock, 0, 100, 1), hold(HoldCause::counter_batch, 100, 400, 1),
+                            hold(HoldCause::counter_batch, 400, 900, 2), line_of(end)});
+
+  run.check("holds", 0U, {{"cause", "counter_batch"}, {"count", 2}, {"total_ns", 800}, {"max_ns", 500}});
+  run.check("holds", 1U, {{"cause", "lock"}, {"threads", 1}});
+  run.check("own_cost", {{"what", "application threads held, taken out of host times"}}, {{"ns", 900}});
+}
+
 TEST_CASE("loss: causes with their meaning, largest first, and the balance of launches") {
   EndRecord end = test::end_record();
   end.loss[static_cast<std::size_t>(Loss::events_dropped)] = 7;
