@@ -27,7 +27,7 @@ class Csv(Export):
 
     def test_every_line_of_a_recording_is_a_row(self):
         tables = {"kernel": "kernels", "memcpy": "memcpys", "memset": "memsets", "sync": "syncs", "range": "ranges",
-                  "mark": "marks", "exact": "exact", "overhead": "overhead", "capture": "captures"}
+                  "mark": "marks", "exact": "exact", "overhead": "overhead", "hold": "holds", "capture": "captures"}
         for name in RECORDINGS:
             with self.subTest(recording=name):
                 lines = lines_of(recorded(name))
@@ -37,6 +37,11 @@ class Csv(Export):
                 launches = len(of_kind(lines, "launch")) + sum(1 for line in of_kind(lines, "exact") if "corr" in line)
                 self.assertEqual(len(self.table(folder, "launches")), launches)
                 self.assertEqual(sum(int(row["duration_ns"]) for row in self.table(folder, "kernels")), kernel_ns(lines))
+
+    def test_a_hold_has_its_thread_and_cause(self):
+        folder = self.export(cli_case.REPOSITORY / "schema" / "examples", "csv")
+        rows = [(row["duration_ns"], row["thread"], row["cause"]) for row in self.table(folder, "holds")]
+        self.assertEqual(rows, [("36000", "4712", "counter_batch")])
 
     def test_rows_have_the_values_of_the_lines(self):
         lines = lines_of(recorded("hf_rtdetr_trace"))
@@ -79,7 +84,7 @@ class Sqlite(Export):
     def test_every_line_of_a_recording_is_a_row(self):
         tables = {"kernel": "CUPTI_ACTIVITY_KIND_KERNEL", "memcpy": "CUPTI_ACTIVITY_KIND_MEMCPY",
                   "memset": "CUPTI_ACTIVITY_KIND_MEMSET", "sync": "syncs", "exact": "exact", "path": "paths",
-                  "overhead": "PROFILER_OVERHEAD", "capture": "captures"}
+                  "overhead": "PROFILER_OVERHEAD", "hold": "holds", "capture": "captures"}
         for name in RECORDINGS:
             lines = lines_of(recorded(name))
             with self.subTest(recording=name), self.database(recorded(name), name) as database:
@@ -89,6 +94,11 @@ class Sqlite(Export):
                     self.assertEqual(count, len(of_kind(lines, kind)), table)
                 total = database.execute("SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
                 self.assertEqual(total or 0, kernel_ns(lines))
+
+    def test_a_hold_has_its_thread_and_cause(self):
+        with self.database(cli_case.REPOSITORY / "schema" / "examples") as database:
+            rows = database.execute("SELECT end - start, globalTid % 0x1000000, cause FROM holds").fetchall()
+        self.assertEqual(rows, [(36000, 4712, "counter_batch")])
 
     def test_common_queries_for_nsight_systems_work(self):
         with self.database(recorded("hf_rtdetr_trace")) as database:

@@ -7,6 +7,7 @@ import collections
 import json
 import re
 
+import cli_case
 import export_case
 from export_case import GPU_WORK, RECORDINGS, Export, kernel_ns, lines_of, of_kind, path_texts, recorded
 
@@ -185,6 +186,12 @@ class Timelines(Export, Rules):
 
 
 class Perfetto(Export, Rules):
+    def test_a_hold_is_a_slice_of_its_thread_with_its_cause(self):
+        events = events_of(self.export(cli_case.REPOSITORY / "schema" / "examples", "perfetto"))
+        holds = [event for event in events if event["name"] == "held by the profiler"]
+        self.assertEqual([(event["tid"], ns(event["dur"]), event["args"]["cause"]) for event in holds],
+                         [(4712, 36000, "counter_batch")])
+
     def test_it_is_an_array_that_starts_as_perfetto_expects(self):
         self.assertTrue(self.export(recorded("copy_storm"), "perfetto").read_text().startswith('[{"'))
 

@@ -131,4 +131,14 @@ void ChromeHost::add(const OverheadRecord& overhead) {
   context_.events.close();
 }
 
+void ChromeHost::add(const HoldRecord& hold) {
+  if (!is_timed(hold)) return;
+  context_.events.slice(context_.host_row(hold.thread), "overhead", "\"held by the profiler\"", hold.start_ns,
+                        hold.end_ns);
+  JsonObject args(context_.events.args());
+  args.text("cause", to_text(hold.cause));
+  args.close();
+  context_.events.close();
+}
+
 }  // namespace rangefinder

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host calls as slices on the rows of their threads, and the flows from launches to the GPU.
+// Host calls, and the profiler's holds in them, as slices on the rows of their threads, and the flows from
+// launches to the GPU.
 //
 // No argument may be named "stream", because readers treat an event with one as GPU work. Overhead of CUDA
 // and CUPTI and counter ranges have their own rows, because they need not nest with calls.
@@ -23,6 +24,7 @@ class ChromeHost {
   void add(const EventRecord& event);
   void add(const CaptureRecord& capture);
   void add(const OverheadRecord& overhead);
+  void add(const HoldRecord& hold);
 
  private:
   /// False: the call has no times.

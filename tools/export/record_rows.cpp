@@ -108,6 +108,7 @@ class RecordRows final : public TraceVisitor {
   void add(const EventRecord& event);
   void add(const CaptureRecord& capture);
   void add(const OverheadRecord& overhead);
+  void add(const HoldRecord& hold);
   void add(const RangeRecord& range);
   void add(const MarkRecord& mark);
   void add(const SamplingRecord& sampling);
@@ -330,6 +331,10 @@ void RecordRows::add(const CaptureRecord& capture) {
 void RecordRows::add(const OverheadRecord& overhead) {
   write(RowTable::overhead, TimeSpan{overhead.start_ns, overhead.end_ns}, thread_cell(overhead.thread),
         NameCell{overhead.what}, nonzero(overhead.correlation));
+}
+
+void RecordRows::add(const HoldRecord& hold) {
+  write(RowTable::holds, TimeSpan{hold.start_ns, hold.end_ns}, ThreadCell{hold.thread}, to_text(hold.cause));
 }
 
 void RecordRows::add(const RangeRecord& range) {

@@ -41,6 +41,7 @@ enum class RowTable : std::uint8_t {
   events,
   captures,
   overhead,
+  holds,
   ranges,
   marks,
   samples,
