@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "profiler/events/hold_scope.h"
 #include "profiler/events/recorder.h"
 #include "profiler/guest/log.h"
 #include "profiler/guest/own_thread.h"
@@ -115,6 +116,7 @@ void ControlThread::on_profiler_call(bool start) noexcept {
     return wake();
   }
   if (captures_left_.load() == 0) return;
+  const HoldScope hold(recorder(), HoldCause::session_start);
   const auto deadline = std::chrono::steady_clock::now() + kProfilerStartPatience;
   std::string error = target_.begin_window({});
   while (error == kNotCompleteYet && std::chrono::steady_clock::now() < deadline && !closing_.load()) {

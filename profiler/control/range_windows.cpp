@@ -5,6 +5,7 @@
 #include <new>
 
 #include "profiler/base/path_glob.h"
+#include "profiler/events/hold_scope.h"
 #include "profiler/guest/slow_path.h"
 
 namespace rangefinder {
@@ -95,7 +96,9 @@ void RangeWindows::on_push(std::uint64_t range, std::uint32_t path, std::uint32_
 void RangeWindows::open(const Wanted& wanted, std::uint64_t number, std::int64_t now_ns) {
   WindowRequest request = wanted.requests[std::min<std::size_t>(opened_.load(), wanted.requests.size() - 1)];
   request.begin_ns = now_ns;
+  HoldScope hold(recorder_, HoldCause::session_start);
   std::string error = target_.begin_window(request);
+  (void)hold.end();
   opened_at_.store(number);
   Phase opening = Phase::opening;
   if (error.empty()) {

@@ -365,6 +365,7 @@ OwnCost DrainLoop::cost() const {
   cost.launch_callbacks -= cost_before_.launch_callbacks;
   cost.exact_ns -= cost_before_.exact_ns;
   cost.exact_batches -= cost_before_.exact_batches;
+  cost.launch_lock_ns -= cost_before_.launch_lock_ns;
   cost.sampler_cpu_ns -= cost_before_.sampler_cpu_ns;
   cost.samples -= cost_before_.samples;
   cost.drain_cpu_ns = thread_cpu_ns();
@@ -388,6 +389,7 @@ OwnCost DrainLoop::cost_of_all_windows() const {
   if (from_.exact != nullptr) {
     cost.exact_ns = from_.exact->held_ns();
     cost.exact_batches = from_.exact->batches();
+    cost.launch_lock_ns = from_.exact->launch_lock_ns();
   }
   if (from_.sampler != nullptr) {
     cost.sampler_cpu_ns = from_.sampler->cpu_ns();

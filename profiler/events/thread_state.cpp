@@ -4,12 +4,15 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <new>
 
 #include "profiler/events/fold_digits.h"
+#include "profiler/events/hold_scope.h"
 #include "profiler/events/recorder.h"
 #include "profiler/events/thread_state.h"
+#include "profiler/guest/host_lock.h"
 
 namespace rangefinder {
 namespace {
@@ -95,6 +98,7 @@ std::uint32_t ThreadState::name_of(std::string_view text) noexcept {
     return cached.id;
   }
   const std::uint32_t id = recorder_.names.intern(text, hash);
+  emit_lock_wait();
   const std::string_view kept = recorder_.names.text(id);
   if (id != kOtherName) cached = {hash, id, static_cast<std::uint32_t>(kept.size()), kept.data()};
   return id;
@@ -112,6 +116,7 @@ std::uint32_t ThreadState::path_of(std::uint32_t parent, std::uint32_t name, std
     return cached.id;
   }
   const std::uint32_t id = recorder_.paths.child({parent, name, domain});
+  emit_lock_wait();
   if (id != kOtherPath) cached = {parent, name, domain, id};  // kOtherPath is counted each time
   return id;
 }
@@ -323,6 +328,16 @@ void ThreadState::emit(const Event& event, std::span<const std::byte> extra) noe
     recorder_.loss.add(Loss::record_sink_errors);
   if (!recorder_.admits(event.start_ns)) return;  // between two windows
   finish_emit(ring_.push(event, extra));
+}
+
+// Cold: called where a cache missed and a table was locked. Inlined it would cost push() instructions.
+[[gnu::cold, gnu::noinline]] void ThreadState::emit_lock_wait() noexcept {
+  const LockWait wait = take_lock_wait();
+  if (wait.end_ns == 0) return;
+  const auto steady_ns =
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const std::int64_t end_ns = recorder_.clock.now_ns() - (steady_ns - wait.end_ns);
+  emit(hold_event(HoldCause::lock, end_ns - (wait.end_ns - wait.start_ns), end_ns));
 }
 
 void ThreadState::count_refused() noexcept {

@@ -133,6 +133,7 @@ class ThreadState {
   void remove(std::size_t level) noexcept;
   void remove_payload(std::size_t depth) noexcept;
   void count_refused() noexcept;
+  void emit_lock_wait() noexcept;
   void abandon_open() noexcept;               // owner, when its thread ends
   void reset(std::uint32_t thread) noexcept;  // for the next owner
 

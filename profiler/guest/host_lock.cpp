@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <thread>
+#include <utility>
 
 #include "profiler/guest/fork_locks.h"
 #include "profiler/guest/own_thread.h"
@@ -23,6 +24,8 @@ enum Place : std::sig_atomic_t { outside, inside, forking };
 // A signal handler on this thread reads them: volatile, so that they are not kept in a register.
 thread_local volatile std::sig_atomic_t t_place = outside;
 thread_local volatile std::sig_atomic_t t_forks_without = 0;  // forks in progress without locks
+
+thread_local LockWait t_longest_wait;
 
 std::atomic<bool> all_refused{false};
 
@@ -52,12 +55,21 @@ bool waited_too_long(steady_clock::time_point since, steady_clock::time_point no
   return now - since >= (little ? steady_clock::duration(kLittlePatience) : kPatience);
 }
 
+void note_wait(steady_clock::time_point from, steady_clock::time_point to) noexcept {
+  constexpr std::chrono::nanoseconds kShortest = std::chrono::microseconds(20);
+  const std::chrono::nanoseconds longest(t_longest_wait.end_ns - t_longest_wait.start_ns);
+  if (to - from < kShortest || to - from <= longest || on_own_thread()) return;
+  t_longest_wait = {std::chrono::nanoseconds(from.time_since_epoch()).count(),
+                    std::chrono::nanoseconds(to.time_since_epoch()).count()};
+}
+
 // Polls: pthread_mutex_timedlock() uses a clock that can be set, and pthread_mutex_clocklock() is unknown to
 // ThreadSanitizer.
 bool lock_by_polling(HostMutex& mutex) noexcept {
   constexpr int kYields = 50;  // usually enough for one section
   const int error = errno;
-  steady_clock::time_point since = steady_clock::now();
+  const steady_clock::time_point begin = steady_clock::now();
+  steady_clock::time_point since = begin;
   std::uint32_t turns = mutex.turns();
   bool locked = mutex.try_lock();
   for (int i = 0; !locked; ++i) {
@@ -77,6 +89,7 @@ bool lock_by_polling(HostMutex& mutex) noexcept {
     }
     locked = mutex.try_lock();
   }
+  note_wait(begin, steady_clock::now());
   errno = error;
   return locked;
 }
@@ -87,6 +100,10 @@ bool lock_in_time(HostMutex& mutex) noexcept {
   if (mutex.try_lock()) [[likely]]
     return true;
   return slow_path([&mutex] { return lock_by_polling(mutex); });
+}
+
+LockWait take_lock_wait() noexcept {
+  return std::exchange(t_longest_wait, {});
 }
 
 // The place is set before the lock is taken and reset after its release, so that a signal handler never finds

@@ -19,6 +19,8 @@
 // handler forks in the middle of a section, fork() takes no lock, and the child has none of them.
 #pragma once
 
+#include <cstdint>
+
 #include "profiler/guest/host_mutex.h"
 
 namespace rangefinder {
@@ -43,6 +45,13 @@ class HostLock {
 
 /// Waits for `mutex` as above. False: timed out. The caller must not be inside a section.
 [[nodiscard]] bool lock_in_time(HostMutex& mutex) noexcept;
+
+/// The longest wait of the calling thread for a lock since the last call, if it took 20 us or more. Times are
+/// those of std::chrono::steady_clock in ns; both 0: none.
+struct LockWait {
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+[[nodiscard]] LockWait take_lock_wait() noexcept;
 
 /// The process is about to end.
 void wait_no_longer_for_locks() noexcept;

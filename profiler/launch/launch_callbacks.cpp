@@ -8,6 +8,7 @@
 #include <span>
 
 #include "profiler/counters/sampling/pm_sampler.h"
+#include "profiler/events/hold_scope.h"
 #include "profiler/guest/slow_path.h"
 
 namespace rangefinder {
@@ -57,11 +58,8 @@ void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, CUpti_Callb
   const int index = find_driver_api(cbid);
   if (index < 0) return slow_path([&] { on_profiler_call(call, cbid); });
   const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
-  if (call.callbackSite == CUPTI_API_ENTER) {
-    on_enter(call, api, index);
-  } else {
-    on_exit(call, api, index);
-  }
+  if (call.callbackSite == CUPTI_API_ENTER) return on_enter(call, api, index);
+  on_exit(call, api, index);
 }
 
 void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
@@ -85,8 +83,9 @@ void LaunchCallbacks::start_sampling(const CUpti_CallbackData& call, const Drive
   PmSampler* const sampler = sampler_.load(std::memory_order_acquire);
   if (sampler == nullptr) return;
   if (finds_contexts_.load(std::memory_order_relaxed)) slow_path([&] { find_context(*sampler, call); });
-  if (is_gpu_work(api.kind) && sampler->is_new(call.context))
-    slow_path([&] { sampler->begin(call.context); });
+  if (!is_gpu_work(api.kind) || !sampler->is_new(call.context)) return;
+  const HoldScope hold(recorder_, HoldCause::session_start);
+  slow_path([&] { sampler->begin(call.context); });
 }
 
 void LaunchCallbacks::begin_work(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
@@ -257,8 +256,10 @@ void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) n
 
 void LaunchCallbacks::on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) noexcept {
   if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    const HoldScope hold(recorder_, HoldCause::session_start);
     hooks_.context_created(hooks_.user, data.context);
   } else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    const HoldScope hold(recorder_, HoldCause::session_end);
     ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
     if (exact != nullptr) exact->context_destroyed(data.context);
     hooks_.context_destroyed(hooks_.user, data.context);

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "profiler/activity/activity_callbacks.h"
+#include "profiler/events/hold_scope.h"
 #include "profiler/guest/log.h"
 #include "profiler/output/demangle.h"
 
@@ -189,6 +190,7 @@ void Collection::release() {
 }
 
 void Collection::finish(std::chrono::steady_clock::time_point deadline) noexcept {
+  const HoldScope hold(recorder(), HoldCause::session_end);
   if (exact_) exact_->finish();
   if (sampler_) sampler_->finish(deadline);
 }

@@ -77,6 +77,34 @@ class ExactRangeCases(ExactCase):
                          (2001 + 2003, 2001 + 2002 + 2003 + 2004))
 
 
+class ExactHoldCases(ExactCase):
+    def test_a_batch_that_restarts_holds_the_thread_that_launches(self):
+        run = self.run_both("plain", "40", RANGEFINDER_EXACT_BATCH="8", FAKE_CUPTI_START_MS="2", **EXACT)
+
+        trace = run.trace()
+        self.assert_balanced(trace)
+        holds = trace.of("hold")
+        batches = [line for line in holds if line["cause"] == "counter_batch"]
+        self.assertEqual(len(batches), 4)  # the first start is none
+        self.assertTrue(any(line["cause"] == "session_start" and line["end"] - line["start"] >= 2_000_000
+                            for line in holds))
+        launches = launches_of(trace)
+        for hold in batches:
+            self.assertGreaterEqual(hold["end"] - hold["start"], 2_000_000)
+            inside = [line for line in launches if line["start"] <= hold["start"] and hold["end"] <= line["end"]]
+            self.assertEqual([line["thread"] for line in inside], [hold["thread"]])
+        held = sum(line["end"] - line["start"] for line in holds)
+        self.assertEqual((trace.end["own_cost"]["held_ns"], trace.summary["own_cost"]["held_ns"]), (held, held))
+
+    def test_a_thread_that_waits_for_anothers_launch_is_held_by_the_lock(self):
+        trace, _ = self.run_exact("threads", RANGEFINDER_EXACT_BATCH="1", FAKE_CUPTI_START_MS="20")
+
+        locked = [line for line in trace.of("hold") if line["cause"] == "launch_lock"]
+        self.assertTrue(all(line["end"] - line["start"] >= 1_000_000 for line in locked))
+        self.assertGreaterEqual(trace.end["own_cost"]["launch_lock_ns"],
+                                sum(line["end"] - line["start"] for line in locked))
+
+
 class ExactChoiceCases(ExactCase):
     def test_a_glob_opens_ranges_in_its_paths_only(self):
         for glob, wanted in (("a/b", {"a/b"}), ("a", {"a/b"}), ("**/b", {"a/b"}), ("?", {"a/b", "c"}), ("x", set())):

@@ -8,9 +8,12 @@
 //   dram__bytes_write.sum 3000 + n   lts__t_bytes.sum     4000 + n
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/injection/fake_cupti_images.h"
@@ -227,6 +230,8 @@ FAKE_EXPORT CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params
       return CUPTI_ERROR_HARDWARE_BUSY;
   }
   fake::drain(*object, "RangeProfilerStart");
+  static const char* const start_ms = getenv("FAKE_CUPTI_START_MS");
+  if (start_ms != nullptr) std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(start_ms)));
   object->started = object->has_started = true;
   return CUPTI_SUCCESS;
 }

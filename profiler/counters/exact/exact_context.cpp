@@ -5,18 +5,20 @@
 #include <span>
 #include <utility>
 
+#include "profiler/events/hold_scope.h"
 #include "profiler/events/path_table.h"
 #include "profiler/guest/large_stack.h"
 
 namespace rangefinder {
 
 ExactContext::ExactContext(const CuptiLibrary& library, CUcontext of, std::uint32_t on,
-                           const Options& options, ExactBatches& batches)
+                           const Options& options, ExactBatches& batches, Recorder& recorder)
     : context(of),
       gpu(on),
       at_(options.exact_at),
       batch_size_(options.exact_batch),
       batches_(batches),
+      recorder_(recorder),
       session_(library, of),
       in_flight_(find_stream_query()) {}
 
@@ -75,19 +77,18 @@ bool ExactContext::close_range(std::int64_t patience_ns) {
 CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig& config) {
   if (entry.stream != nullptr && entry.stream != CU_STREAM_LEGACY) many_streams.store(true);
   if (joins_open_range(entry) && !stuck_) return CounterOutcome::measured;
-  // Work outside ranges must have ended too, not only the work of the last range.
-  if (!close_range(kPatienceNs) || !may_drain(kPatienceNs)) {
-    return session_.state() == ExactSession::State::failed ? CounterOutcome::not_started
-                                                           : CounterOutcome::waiting;
+  {
+    HoldScope hold(recorder_, HoldCause::counter_range);
+    // Work outside ranges must have ended too, not only the work of the last range.
+    if (!close_range(kPatienceNs) || !may_drain(kPatienceNs)) {
+      return session_.state() == ExactSession::State::failed ? CounterOutcome::not_started
+                                                             : CounterOutcome::waiting;
+    }
+    hold.cancel();  // the cost of a range, like its own drain
   }
-  if (batch_due(entry.now_ns) && !end_batch(kPatienceNs, false)) return CounterOutcome::waiting;
-  if (batch_size_ == 0) batch_size_ = config.groups() == 1 ? kBatch : kBatchInTurns;
-  if (!running()) {
-    group_ = choose_group(entry, config.groups());
-    if (session_.state() == ExactSession::State::failed ||
-        !on_large_stack([&] { return session_.start(config, group_, batch_size_); },
-                        WithoutLargeStack::not_at_all))
-      return CounterOutcome::not_started;
+  if (batch_due(entry.now_ns) || !running()) {
+    const CounterOutcome outcome = restart(entry, config);
+    if (outcome != CounterOutcome::measured) return outcome;
   }
   disturbed.store(false);  // launches before the range opens are not in it
   if (!session_.push(ranges_.size())) return CounterOutcome::not_started;
@@ -100,6 +101,20 @@ CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig&
   open_stream_ = entry.stream;
   count_range(entry.path);
   return CounterOutcome::measured;
+}
+
+// Ends the batch if it is due, and starts the next one.
+CounterOutcome ExactContext::restart(const ExactEntry& entry, const CounterConfig& config) {
+  const HoldScope hold(recorder_,
+                       session_.holds_counters() ? HoldCause::counter_batch : HoldCause::session_start);
+  if (batch_due(entry.now_ns) && !end_batch(kPatienceNs, false)) return CounterOutcome::waiting;
+  if (running()) return CounterOutcome::measured;
+  if (batch_size_ == 0) batch_size_ = config.groups() == 1 ? kBatch : kBatchInTurns;
+  group_ = choose_group(entry, config.groups());
+  const bool started = session_.state() != ExactSession::State::failed &&
+                       on_large_stack([&] { return session_.start(config, group_, batch_size_); },
+                                      WithoutLargeStack::not_at_all);
+  return started ? CounterOutcome::measured : CounterOutcome::not_started;
 }
 
 bool ExactContext::leave(const ExactEntry& entry, ExactLaunch& launch, std::uint64_t next_number) {

@@ -30,6 +30,8 @@
 
 namespace rangefinder {
 
+class Recorder;
+
 /// A launch, as known at the enter of its callback.
 struct ExactEntry {
   CUcontext context = nullptr;
@@ -53,7 +55,7 @@ class ExactContext {
   static constexpr std::uint32_t kBatch = 896, kBatchInTurns = 128;
 
   ExactContext(const CuptiLibrary& library, CUcontext context, std::uint32_t gpu, const Options& options,
-               ExactBatches& batches);
+               ExactBatches& batches, Recorder& recorder);
 
   std::timed_mutex lock;
   std::atomic<std::thread::id> owner{};   ///< thread that holds `lock` during a launch
@@ -97,10 +99,12 @@ class ExactContext {
   [[nodiscard]] std::size_t choose_group(const ExactEntry& entry, std::size_t groups);
   void count_range(std::uint32_t path);
   void record_waiter(bool waited) noexcept;
+  [[nodiscard]] CounterOutcome restart(const ExactEntry& entry, const CounterConfig& config);
 
   const ExactAt at_;
   std::uint32_t batch_size_;  // 0: not decided yet
   ExactBatches& batches_;
+  Recorder& recorder_;
   ExactSession session_;
   WorkInFlight in_flight_;
   std::vector<ExactLaunch> ranges_;  // of this batch; the last one may be open

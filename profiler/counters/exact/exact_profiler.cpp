@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/counters/exact/exact_profiler.h"
 
+#include <algorithm>
+
 #include "profiler/counters/current_context.h"
+#include "profiler/events/hold_scope.h"
 #include "profiler/events/recorder.h"
 
 namespace rangefinder {
@@ -55,7 +58,7 @@ ExactContext* ExactProfiler::find_or_add(CUcontext context) noexcept {
   const std::size_t count = context_count_.load(std::memory_order_relaxed);
   if (count == kMaxContexts) return nullptr;
   try {
-    contexts_[count] = std::make_unique<ExactContext>(library_, context, gpu, options_, batches_);
+    contexts_[count] = std::make_unique<ExactContext>(library_, context, gpu, options_, batches_, recorder_);
   } catch (...) {
     return nullptr;
   }
@@ -63,6 +66,16 @@ ExactContext* ExactProfiler::find_or_add(CUcontext context) noexcept {
   context_count_.store(count + 1, std::memory_order_release);
   gpus_.start_building(gpu, context);
   return contexts_[count].get();
+}
+
+bool ExactProfiler::lock(ExactContext& context) noexcept {
+  if (context.lock.try_lock()) return true;
+  constexpr std::int64_t kMinLineNs = 1'000'000;  // shorter waits are many: one for each launch of a thread
+  HoldScope hold(recorder_, HoldCause::launch_lock, kMinLineNs);
+  const bool locked = context.lock.try_lock_for(kPatience);
+  launch_lock_ns_.fetch_add(static_cast<std::uint64_t>(std::max<std::int64_t>(hold.end(), 0)),
+                            std::memory_order_relaxed);
+  return locked;
 }
 
 void ExactProfiler::note_context(CUcontext context) noexcept {
@@ -85,7 +98,8 @@ void ExactProfiler::capture_begins(const ExactEntry& entry) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     ExactContext& context = *contexts_[i];
     if (context.owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) continue;
-    if (!context.lock.try_lock_for(kPatience)) continue;
+    if (!lock(context)) continue;
+    const HoldScope hold(recorder_, HoldCause::counter_range);
     try {
       if (context.context.load(std::memory_order_relaxed) == entry.context) context.finish_range();
       end_if_failed(context);
@@ -123,7 +137,7 @@ CounterOutcome ExactProfiler::enter(const ExactEntry& entry) noexcept {
   if (context == nullptr) return CounterOutcome::not_started;
   if (context->owner.load(std::memory_order_relaxed) == std::this_thread::get_id())
     return CounterOutcome::busy;
-  if (!context->lock.try_lock_for(kPatience)) {
+  if (!lock(*context)) {
     context->disturbed.store(true);
     return CounterOutcome::busy;
   }
@@ -148,13 +162,19 @@ CounterOutcome ExactProfiler::enter(const ExactEntry& entry) noexcept {
 }
 
 CounterOutcome ExactProfiler::measure(ExactContext& context, const ExactEntry& entry) {
-  const CounterConfig* const config = gpus_.wait_for(context.gpu);
+  const CounterConfig* config = gpus_.config(context.gpu);
+  if (config == nullptr) {
+    const HoldScope hold(recorder_, HoldCause::session_start);
+    config = gpus_.wait_for(context.gpu);
+  }
   if (config == nullptr) return CounterOutcome::not_started;
   if (!config->error().empty()) {
     refuse(config->error());
     return CounterOutcome::not_started;
   }
+  HoldScope turn(recorder_, HoldCause::counter_batch);  // it may hand the counters over to another context
   if (!gpus_.take_turn(context, entry.now_ns)) return CounterOutcome::turn;
+  (void)turn.end();
   const CounterOutcome outcome = context.enter(entry, *config);
   end_if_failed(context);
   return outcome;
@@ -164,10 +184,11 @@ void ExactProfiler::launch_without_range(ExactContext* context, const ExactEntry
                                          bool may_wait) noexcept {
   if (context == nullptr || context->owner.load(std::memory_order_relaxed) == std::this_thread::get_id())
     return;
-  if (!context->lock.try_lock_for(kPatience)) {
+  if (!lock(*context)) {
     context->disturbed.store(true);
     return;
   }
+  const HoldScope hold(recorder_, HoldCause::counter_range);
   try {
     context->launch_without_range(entry, may_wait);
     end_if_failed(*context);
@@ -206,7 +227,8 @@ void ExactProfiler::stream_destroyed(CUcontext context, CUstream stream) noexcep
   ExactContext* const known = find(context);
   if (known == nullptr || stream == nullptr) return;
   if (known->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
-  if (!known->lock.try_lock_for(kPatience)) return;
+  if (!lock(*known)) return;
+  const HoldScope hold(recorder_, HoldCause::counter_range);
   known->end_stream(stream, !capturing_.load());
   known->lock.unlock();
 }

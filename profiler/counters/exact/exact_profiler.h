@@ -98,11 +98,17 @@ class ExactProfiler {
   [[nodiscard]] bool refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
   /// Time that application threads spent in this class, and batches decoded.
   [[nodiscard]] std::uint64_t held_ns() const noexcept { return held_ns_.load(std::memory_order_relaxed); }
+  /// Time that they waited for the launch of another thread; part of held_ns().
+  [[nodiscard]] std::uint64_t launch_lock_ns() const noexcept {
+    return launch_lock_ns_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] std::uint64_t batches() const noexcept { return batches_.given(); }
 
  private:
   [[nodiscard]] ExactContext* find(CUcontext context) noexcept;
   [[nodiscard]] ExactContext* find_or_add(CUcontext context) noexcept;
+  /// Takes the context's lock, waits up to kPatience. False: timed out.
+  [[nodiscard]] bool lock(ExactContext& context) noexcept;
   [[nodiscard]] CounterOutcome measure(ExactContext& context, const ExactEntry& entry);
   void launch_without_range(ExactContext* context, const ExactEntry& entry, bool may_wait) noexcept;
   /// `forget`: the context is never measured again. False: its counters may still be running.
@@ -119,7 +125,7 @@ class ExactProfiler {
   ExactGpus gpus_;
   ExactBatches batches_;
   std::atomic<bool> refused_{false}, finished_{false}, capturing_{false}, late_{false};
-  std::atomic<std::uint64_t> held_ns_{0}, next_range_{1};
+  std::atomic<std::uint64_t> held_ns_{0}, launch_lock_ns_{0}, next_range_{1};
   std::mutex contexts_mutex_;  // for adding; entries below context_count_ never change
   std::array<std::unique_ptr<ExactContext>, kMaxContexts> contexts_;
   std::atomic<std::size_t> context_count_{0};

@@ -66,3 +66,20 @@ def unloaded_modules(runner, table):
             table.equal(f"{title}: kernels", expected["kernels"], sum(found.values()))
             table.row(f"{title}: names with a wrong count", 0, f"{len(wrong)} {dict(list(wrong.items())[:2])}", not wrong)
             table.equal(f"{title}: losses", {}, trace.loss)
+
+
+def rtdetr_holds(runner, table):
+    """Restarts of counter batches are hold lines, and make no iteration slow."""
+    command = [f"{runner.bin}/rtdetr", "--model", "r50", "--graph", "off", "--iterations", "20", "--json"]
+    _, trace = runner.traced("rtdetr_holds", command, ["--counters", "exact"], timeout_s=600)
+    holds = trace.lines["hold"]
+    batches = [line for line in holds if line["cause"] == "counter_batch"]
+    table.at_least("rtdetr_holds: restarted batches", 1, len(batches))
+    held = sum(line["end"] - line["start"] for line in holds)
+    table.equal("rtdetr_holds: held_ns of the summary", held, trace.summary["own_cost"]["held_ns"])
+    report = runner.report(runner.trace_folder("rtdetr_holds"), "--section", "iterations")
+    rows = [row for of_trace in report["traces"] for row in of_trace["iterations"]]
+    with_hold = [row for row in rows if row.get("held_ns")]
+    table.at_least("rtdetr_holds: iterations with a hold", 1, len(with_hold))
+    slow = [row["iteration"] for row in with_hold if "slow on host" in (row.get("outlier") or "")]
+    table.equal("rtdetr_holds: of these slow on host", [], slow)

@@ -65,6 +65,32 @@ TEST_CASE("another thread waits for a section to end") {
   CHECK(waited);
 }
 
+TEST_CASE("a long wait for a lock is known until it is taken") {
+  HostMutex mutex;
+  LockWait wait, next;
+  // Again if the other thread came to the lock too late to wait for 20 us.
+  for (int tries = 0; wait.end_ns == 0 && tries < 100; ++tries) {
+    std::atomic<bool> waits{false};
+    mutex.lock();
+    std::thread other([&] {
+      waits = true;
+      (void)may_enter(mutex);
+      wait = take_lock_wait();
+      next = take_lock_wait();
+    });
+    while (!waits) std::this_thread::yield();
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    mutex.unlock();
+    other.join();
+  }
+
+  CHECK(wait.end_ns - wait.start_ns >= 20'000);
+  CHECK(next.end_ns == 0);
+  (void)may_enter(mutex);
+  CHECK(take_lock_wait().end_ns == 0);
+}
+
 TEST_CASE("a thread that is cancelled while it waits continues until its next cancellation point") {
   HostMutex mutex;
   mutex.lock();
