@@ -9,7 +9,7 @@ std::uint16_t EventLog::api_id(std::string_view api) {
   return at->second;
 }
 
-void EventLog::line(const Line& line) {
+void EventLog::line(const Line& line, const Holds& holds) {
   if (calls_.size() == kMax) return;
   LoggedCall call;
   const HostWork* host = nullptr;
@@ -27,7 +27,7 @@ void EventLog::line(const Line& line) {
   call.thread = host->thread;
   call.path = host->path;
   call.start_ns = host->start_ns;
-  call.end_ns = host->end_ns;
+  call.host_ns = holds.net_ns(*host);
   calls_.push_back(call);
 }
 

@@ -6,6 +6,7 @@
 // Bounded: the first kMax of each are kept.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,18 +26,18 @@ struct LoggedCall {
   AllocKind memory = AllocKind::device;
   std::uint16_t api = 0;  ///< EventLog::api()
   std::uint32_t thread = 0, path = 0;
-  TimeNs start_ns = 0, end_ns = 0;
+  TimeNs start_ns = 0;
+  std::uint64_t host_ns = 0;  ///< without holds
   std::uint64_t bytes = 0;
-
-  [[nodiscard]] std::uint64_t duration() const noexcept { return elapsed_ns(start_ns, end_ns); }
 };
 
 struct LoggedCopy {
   WorkEvent event;
-  /// Host time of the call; 0 for a node of a graph, or where the launch is not in the trace.
+  /// Host time of the call without holds; 0 for a node of a graph, or where the launch is not in the trace.
   [[nodiscard]] std::uint64_t call_ns() const noexcept {
     if (!event.launched() || event.work.graph != 0) return 0;
-    return elapsed_ns(event.launch_start_ns, event.launch_end_ns);
+    const std::uint64_t ns = elapsed_ns(event.launch_start_ns, event.launch_end_ns);
+    return ns - std::min<std::uint64_t>(ns, event.held_ns);
   }
   [[nodiscard]] bool pageable() const noexcept {
     return event.source == MemoryKind::pageable || event.destination == MemoryKind::pageable;
@@ -47,7 +48,8 @@ class EventLog {
  public:
   static constexpr std::size_t kMax = 1'000'000;
 
-  void line(const Line& line);
+  /// `holds`: of the lines so far.
+  void line(const Line& line, const Holds& holds);
   void work(const WorkEvent& event);
 
   [[nodiscard]] const std::vector<LoggedCall>& calls() const noexcept { return calls_; }

@@ -47,12 +47,21 @@ Loop find_loop(const TraceTotals& trace, const Iterations& iterations) {
   if (iterations.instances.size() < kMinIterations) return loop;
   loop.path = iterations.path;
   loop.count = iterations.instances.size() - 1;
+  loop.thread = iterations.instances[1].thread;
   loop.start_ns = iterations.instances[1].start_ns;
   loop.end_ns = loop.start_ns;
   for (const Iteration& iteration : iterations.instances)
     loop.end_ns = std::max(loop.end_ns, iteration.end_ns);
   loop.paths = paths_of_loop(trace, loop.path);
   return loop;
+}
+
+/// CUPTI's own part: its callbacks and its record, measured on one thread (docs/measured.md).
+constexpr std::uint64_t kCuptiNsOfLaunch = 1'200;
+
+std::optional<std::uint64_t> launch_cost_ns(const std::optional<EndRecord>& end) {
+  if (!end || end->own_cost.launch_callback_median_ns == 0) return std::nullopt;
+  return 2 * end->own_cost.launch_callback_median_ns + kCuptiNsOfLaunch;  // the median is that of one half
 }
 
 bool heavier(const Finding& a, const Finding& b) {
@@ -94,7 +103,7 @@ struct FindingRules::Impl {
   std::vector<std::unique_ptr<FindingRule>> rules = make_finding_rules();
   JoinedWork joined{[this](const WorkEvent& event) {
     kernels.work(event);
-    gaps.work(event);
+    gaps.work(event, joined.holds());
     log.work(event);
     for (const auto& rule : rules) rule->work(event);
   }};
@@ -108,8 +117,8 @@ void FindingRules::line(const Line& line) {
   ++impl_->lines;
   impl_->iterations.line(line);
   impl_->kernels.line(line);
-  impl_->log.line(line);
   impl_->joined.line(line);
+  impl_->log.line(line, impl_->joined.holds());
   for (const auto& rule : impl_->rules) rule->line(line);
 }
 
@@ -121,7 +130,10 @@ std::vector<Finding> FindingRules::findings(const SectionInput& input) {
       0};
   context.host_times_hold = !impl_->kernels.any_exact();
   const auto [first, last] = input.trace.totals.gpu_span();
-  context.span_ns = context.loop.found() ? context.loop.length_ns() : elapsed_ns(first, last);
+  context.span_ns = elapsed_ns(first, last);
+  if (const Loop& loop = context.loop; loop.found())
+    context.span_ns = impl_->joined.holds().net_ns(loop.thread, loop.start_ns, loop.end_ns);
+  context.launch_cost_ns = launch_cost_ns(input.trace.end);
   std::vector<Finding> out;
   for (const auto& rule : impl_->rules) rule->find(context, out);
   std::stable_sort(out.begin(), out.end(), heavier);

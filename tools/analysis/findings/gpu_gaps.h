@@ -7,6 +7,7 @@
 //
 // A gap counts if that launch was called after the gap began, or at most kLaunchLeadNs before. After an
 // earlier launch the GPU waited for something else: another stream, an event, its own scheduler.
+// Time in which the profiler held that launch's thread is not part of its length.
 // Gaps below kShortestNs are due to the hardware. Gaps below kLongNs are summed by the path of the launch:
 // the host launched as fast as it could. Longer gaps are kept singly: the host did something else.
 #pragma once
@@ -38,7 +39,7 @@ class GpuGaps {
   static constexpr std::uint64_t kLaunchLeadNs = 10'000;
 
   /// Takes work in order of start.
-  void work(const WorkEvent& event);
+  void work(const WorkEvent& event, const Holds& holds);
 
   /// Number of GPUs that had work; at least 1, so that callers can divide by it.
   [[nodiscard]] std::uint64_t gpus() const noexcept { return busy_until_.empty() ? 1 : busy_until_.size(); }

@@ -11,12 +11,13 @@ void JoinedWork::put(const LaunchRecord& launch, std::uint64_t l2_bytes) {
   if (launch.correlation == 0) return;
   if (slots_.empty()) slots_.resize(kSlots);
   Slot& slot = slots_[launch.correlation % kSlots];
-  const std::uint64_t length = std::min<std::uint64_t>(elapsed_ns(launch.host.start_ns, launch.host.end_ns),
-                                                       std::numeric_limits<std::uint32_t>::max());
+  constexpr std::uint64_t kMaxLength = std::numeric_limits<std::uint32_t>::max();
   slot.correlation = launch.correlation;
   slot.thread = launch.host.thread;
   slot.start_ns = launch.host.start_ns;
-  slot.length_ns = static_cast<std::uint32_t>(length);
+  slot.length_ns =
+      static_cast<std::uint32_t>(std::min(elapsed_ns(launch.host.start_ns, launch.host.end_ns), kMaxLength));
+  slot.held_ns = static_cast<std::uint32_t>(std::min(holds_.within(launch.host), kMaxLength));
   slot.used = false;
   slot.after_sync = synced_threads_.erase(launch.host.thread) != 0;
   slot.l2_bytes = l2_bytes;
@@ -50,6 +51,8 @@ void JoinedWork::line(const Line& line) {
   } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
     const bool one_kernel = exact->kind == WorkKind::kernel && exact->measured && exact->has_bytes;
     if (!exact->is_counter_range) put(exact->launch, one_kernel ? exact->l2_bytes : 0);
+  } else if (const auto* const hold = std::get_if<HoldRecord>(&line)) {
+    holds_.add(*hold);
   } else if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
     synced_threads_.insert(sync->host.thread);
   }
@@ -63,6 +66,7 @@ void JoinedWork::add(WorkEvent event) {
       event.launch_start_ns = slot.start_ns;
       event.launch_end_ns = static_cast<TimeNs>(static_cast<std::uint64_t>(slot.start_ns) + slot.length_ns);
       event.thread = slot.thread;
+      event.held_ns = slot.held_ns;
       event.l2_bytes = event.kind == WorkKind::kernel && event.work.graph == 0 ? slot.l2_bytes : 0;
       event.after_sync = slot.after_sync;
       event.first_of_launch = !std::exchange(slot.used, true);

@@ -6,7 +6,7 @@
 //                                                        └─▶ TimeOrder ─▶ WorkEvent ─▶ sink
 //
 // In a trace a launch line precedes the records of its work. Records are nearly in order of time; one that
-// comes later than time_order.h allows reaches the sink out of order. Memory: 10 MiB of slots, and the
+// comes later than time_order.h allows reaches the sink out of order. Memory: 12 MiB of slots, and the
 // memory of TimeOrder.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/attribution/holds.h"
 #include "profiler/attribution/time_order.h"
 #include "schema/read_line.h"
 #include "schema/record.h"
@@ -40,6 +41,7 @@ struct WorkEvent {
   std::uint64_t bytes = 0;  ///< memcpy, memset
   TimeNs launch_start_ns = kNoTime, launch_end_ns = kNoTime;
   std::uint32_t thread = 0;     ///< of the launch
+  std::uint32_t held_ns = 0;    ///< time of the launch in which the profiler held it
   std::uint64_t l2_bytes = 0;   ///< of this one kernel, from an exact line; 0: not measured
   bool first_of_launch = true;  ///< false: a later node of the same graph launch
   bool after_sync = false;      ///< the thread's call before this launch was a synchronisation
@@ -56,6 +58,8 @@ class JoinedWork {
   void line(const Line& line);
   /// Passes the remaining work to the sink.
   void finish();
+  /// Of the lines so far.
+  [[nodiscard]] const Holds& holds() const noexcept { return holds_; }
 
  private:
   static constexpr std::size_t kSlots = std::size_t{1} << 18;
@@ -63,7 +67,7 @@ class JoinedWork {
     std::uint32_t correlation = 0;
     std::uint32_t thread = 0;
     TimeNs start_ns = kNoTime;
-    std::uint32_t length_ns = 0;
+    std::uint32_t length_ns = 0, held_ns = 0;
     bool used = false, after_sync = false;
     std::uint64_t l2_bytes = 0;
   };
@@ -71,6 +75,7 @@ class JoinedWork {
   void add(WorkEvent event);
 
   Sink sink_;
+  Holds holds_;
   std::vector<Slot> slots_;
   std::unordered_set<std::uint32_t> synced_threads_;  // their last call was a synchronisation
   TimeOrder<WorkEvent> order_;

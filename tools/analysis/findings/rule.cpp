@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/findings/rule.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -39,6 +40,17 @@ std::string FindingContext::kernel_text(std::uint32_t name) const {
   if (whole.starts_with("void ")) whole.remove_prefix(5);
   whole.remove_suffix(parameters_length(whole));
   return whole.size() <= kLongest ? std::string(whole) : short_kernel_name(kernel_name(name));
+}
+
+std::optional<std::uint64_t> FindingContext::net_ns(std::uint64_t ns, std::uint64_t launches) const {
+  if (!launch_cost_ns) return std::nullopt;
+  return ns - std::min(ns, launches * *launch_cost_ns);
+}
+
+void FindingContext::add_cost(Finding& finding, std::uint64_t launches) const {
+  if (!launch_cost_ns) return;
+  finding.evidence.push_back(
+      evidence_ns("recording_ns", "cost of recording, not in the saving", launches * *launch_cost_ns));
 }
 
 const GpuRecord* FindingContext::gpu() const {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -31,10 +32,10 @@ struct Loop {
   std::string path;                         ///< of the range that marks an iteration; empty: there is no loop
   std::uint64_t count = 0;                  ///< analysed iterations
   TimeNs start_ns = 0, end_ns = 0;          ///< from the first of these to the end of the last
+  std::uint32_t thread = 0;                 ///< that runs them
   std::unordered_set<std::uint32_t> paths;  ///< of the range and all below it
 
   [[nodiscard]] bool found() const noexcept { return count != 0; }
-  [[nodiscard]] std::uint64_t length_ns() const noexcept { return elapsed_ns(start_ns, end_ns); }
   [[nodiscard]] bool holds(TimeNs time) const noexcept { return time >= start_ns && time < end_ns; }
 };
 
@@ -47,8 +48,16 @@ struct FindingContext {
   Loop loop;
   /// False: exact windows serialise launches and add time of their own between them.
   bool host_times_hold = true;
-  /// The analysed time: the loop, else from the first to the last GPU work. Savings are shares of it.
+  /// The analysed time: the loop without the holds of its thread, else from the first to the last GPU work.
+  /// Savings are shares of it.
   std::uint64_t span_ns = 0;
+  /// Mean cost of recording a launch, for the launching thread. Absent: the trace does not have it.
+  std::optional<std::uint64_t> launch_cost_ns = {};
+
+  /// `ns` without the cost of recording `launches`; absent if that is unknown.
+  [[nodiscard]] std::optional<std::uint64_t> net_ns(std::uint64_t ns, std::uint64_t launches) const;
+  /// Adds that cost to the evidence of a saving that is net of it.
+  void add_cost(Finding& finding, std::uint64_t launches) const;
 
   /// True inside the loop; always true if there is no loop.
   [[nodiscard]] bool in_loop(TimeNs time) const noexcept { return !loop.found() || loop.holds(time); }

@@ -61,7 +61,7 @@ TEST_CASE("idle time during a copy call counts for the copy") {
   const Finding copies = required(trace.found(), "pageable_or_synchronous_copies");
 
   check_evidence(copies, {{"pageable", 4}});
-  CHECK(*copies.saving_ns == 4 * 2'900'000u);
+  CHECK(*copies.saving_ns == 4 * (2'900'000 - MadeTrace::kLaunchCostNs));
 }
 
 TEST_CASE("short kernels that are launched one by one are launch-bound, long ones are not") {
@@ -69,8 +69,43 @@ TEST_CASE("short kernels that are launched one by one are launch-bound, long one
 
   check_evidence(bound, {{"kernels_per_repetition", 100}, {"mean_kernel_ns", 3'000}});
   check_evidence(
-      bound, {{"mean_gap_ns", Approx(7'000).epsilon(0.01)}, {"share_of_time", Approx(0.6).epsilon(0.05)}});
+      bound, {{"mean_gap_ns", Approx(7'000).epsilon(0.01)}, {"share_of_time", Approx(0.46).epsilon(0.05)}});
   CHECK(find(Launches(100, 10 * kUs, 200 * kUs).found(), "launch_bound") == nullptr);
+}
+
+TEST_CASE("the saving of launch-bound kernels is net of the cost of recording their launches") {
+  Launches trace(100, 10 * kUs, 3 * kUs);
+  const Finding bound = required(trace.found(), "launch_bound");
+
+  // Of each 7 us, 1 us stays and 1.4 us are ours. The last kernel of an iteration ends no gap.
+  const double gaps = 4 * number(bound, "gaps_per_repetition");
+  CHECK(static_cast<double>(*bound.saving_ns) == Approx(gaps * (6'000 - 1'400)).epsilon(0.02));
+  CHECK(number(bound, "recording_ns") == Approx(gaps * 1'400).epsilon(0.02));
+  // Gaps that are hardly longer than recording makes them are no finding.
+  CHECK(find(Launches(100, 5'500, 3 * kUs).found(), "launch_bound") == nullptr);
+}
+
+TEST_CASE("without the cost of recording a launch-bound program has no potential saving") {
+  Launches trace(100, 10 * kUs, 3 * kUs);
+  trace.ends = false;
+
+  CHECK_FALSE(required(trace.found(), "launch_bound").saving_ns);
+}
+
+TEST_CASE("time in which the profiler held the thread is no gap of the program") {
+  // Each iteration waits for 2 ms, all of it but 10 us held by the profiler.
+  const auto idle = [](bool held) {
+    MadeLoop trace;
+    trace.repeat(6, [&](TimeNs at) {
+      if (held)
+        trace.put(HoldRecord{at + 5 * kUs, at + 1'995 * kUs, MadeTrace::kThread, HoldCause::session_start});
+      return trace.add(trace.iteration, trace.name, trace.config, at + 2 * kMs, 3 * kMs);
+    });
+    return find(trace.found(), "idle_in_range") != nullptr;
+  };
+
+  CHECK(idle(false));
+  CHECK_FALSE(idle(true));
 }
 
 /// Each iteration has `calls` copies of 4 KiB and a kernel of 1 ms.
@@ -88,7 +123,7 @@ TEST_CASE("many small copies are found with the time of their calls, a few are n
   const Finding small = required(SmallCopies(50).found(), "small_copies");
 
   check_evidence(small, {{"copies_per_repetition", 50}, {"mean_bytes", 4096}});
-  CHECK(*small.saving_ns == 4 * 49 * 4'000u);
+  CHECK(*small.saving_ns == 4 * 49 * (4'000 - MadeTrace::kLaunchCostNs));
   CHECK(find(SmallCopies(5).found(), "small_copies") == nullptr);
 }
 
@@ -109,11 +144,11 @@ struct Waiting : MadeLoop {
 };
 
 TEST_CASE("a synchronisation in each iteration leaves the GPU idle after it") {
-  // 53 us of 553, after all iterations but the last.
+  // 53 us of 553, without 1.4 us of recording, after all iterations but the last.
   check_evidence(required(Waiting(true, false).found(), "sync_each_iteration"),
                  {{"syncs_per_repetition", 1},
                   {"apis", "cuStreamSynchronize x 7"},
-                  {"share_of_time", Approx(53.0 / 553 * 7 / 8).epsilon(0.01)}});
+                  {"share_of_time", Approx((53.0 - 1.4) / 553 * 7 / 8).epsilon(0.01)}});
   CHECK(find(Waiting(false, false).found(), "sync_each_iteration") == nullptr);
 }
 

@@ -15,7 +15,7 @@ TEST_CASE("RT-DETR in PyTorch is launch-bound, unfused, and has calls that preve
         std::set<std::string>{"launch_bound", "unfused_chain", "grid_under_one_wave", "capture_obstacles"});
   REQUIRE(found.front().id == "launch_bound");
   check_evidence(found.front(),
-                 {{"kernels_per_repetition", 1204}, {"share_of_time", Approx(0.739).margin(0.01)}});
+                 {{"kernels_per_repetition", 1204}, {"share_of_time", Approx(0.704).margin(0.005)}});
 }
 
 TEST_CASE("the chains of RT-DETR in PyTorch are its frozen batch normalisations and activations") {

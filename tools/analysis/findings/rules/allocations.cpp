@@ -19,7 +19,7 @@ class Allocations final : public FindingRule {
       ++(call.what == LoggedCall::What::alloc ? allocs : frees);
       if (call.memory == AllocKind::async || call.memory == AllocKind::pool) ++pool_calls;
       bytes += call.bytes;
-      ns += call.duration();
+      ns += call.host_ns;
     }
     const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
     if (allocs + frees < context.loop.count || share < kMinShare) return;

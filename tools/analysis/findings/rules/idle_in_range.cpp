@@ -4,7 +4,7 @@
 //
 // A gap is attributed to the innermost open range of the thread whose launch ended it (gpu_gaps.h;
 // host_timeline.h keeps 24 bytes per range). Time in launch and copy calls is excluded: slow_copies reports
-// copies that wait.
+// copies that wait. So is time in which the profiler held the thread.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -31,6 +31,8 @@ struct Idle {
 class IdleInRange final : public FindingRule {
  public:
   void line(const Line& line) override {
+    if (const auto* const hold = std::get_if<HoldRecord>(&line))
+      return threads_[hold->thread].add_hold(*hold);
     if (const auto* const range = std::get_if<RangeRecord>(&line)) {
       if (range->path == 0 || range->name != 0 || range->end_ns == kNoTime) return;
       threads_[range->thread].add_range(range->start_ns, range->end_ns, range->path);
@@ -66,6 +68,7 @@ class IdleInRange final : public FindingRule {
     const auto thread = threads_.find(gap.thread);
     std::map<std::string, std::uint64_t> of_gap;
     const auto take = [&](const HostPiece& piece) {
+      if (piece.path == kHeldPath) return;
       const std::string place = piece.path == 0 ? "" : numbers_folded(context.path_text(piece.path));
       const std::uint64_t in_launches = piece.calls[static_cast<std::size_t>(HostCall::launch)];
       const std::uint64_t ns = piece.ns() - std::min(piece.ns(), in_launches);

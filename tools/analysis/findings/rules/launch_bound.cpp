@@ -2,8 +2,8 @@
 //
 // Rule: kernels end before the host has launched the next one, so launches limit the speed.
 //
-// Sums the gaps of 1 to 100 us that a late launch ended (gpu_gaps.h). Excludes gaps after a synchronisation,
-// which sync_each_iteration reports.
+// Sums the gaps of 1 to 100 us that a late launch ended (gpu_gaps.h), without the cost of recording those
+// launches. Excludes gaps after a synchronisation, which sync_each_iteration reports.
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -45,9 +45,13 @@ class LaunchBound final : public FindingRule {
     const Sums sums = sums_of(context);
     if (sums.gaps < kMinGaps * sums.iterations || sums.kernels == 0) return;
     const std::uint64_t analysed = context.loop.found() ? context.loop.count : 1;
-    const std::uint64_t saved = sums.gap_ns - sums.gaps * GpuGaps::kShortestNs;
-    const std::uint64_t saving = saved / sums.iterations * analysed / context.gaps.gpus();
-    const double share = static_cast<double>(saving) / static_cast<double>(context.span_ns);
+    const auto of_analysed = [&](std::uint64_t sum) {
+      return sum * analysed / sums.iterations / context.gaps.gpus();
+    };
+    const std::uint64_t gross = of_analysed(sums.gap_ns - sums.gaps * GpuGaps::kShortestNs);
+    const std::uint64_t launches = of_analysed(sums.gaps);  // each gap contains one
+    const std::optional<std::uint64_t> saving = context.net_ns(gross, launches);
+    const double share = static_cast<double>(saving.value_or(gross)) / static_cast<double>(context.span_ns);
     const std::uint64_t mean_kernel = sums.kernel_ns / sums.kernels;
     const std::uint64_t per_kernel = context.span_ns / analysed / (sums.kernels / sums.iterations + 1);
     if (share < kMinShare || mean_kernel >= per_kernel) return;
@@ -56,7 +60,7 @@ class LaunchBound final : public FindingRule {
     finding.title = "Kernels are shorter than the time the host takes to launch the next one";
     finding.where = context.loop.path;
     finding.saving_ns = saving;
-    finding.severity = severity_of(saving, context.span_ns);
+    finding.severity = severity_of(saving.value_or(gross), context.span_ns);
     finding.evidence = {
         evidence_count("kernels_per_repetition", "kernels per iteration", sums.kernels / sums.iterations),
         evidence_ns("mean_kernel_ns", "mean kernel time", mean_kernel),
@@ -64,8 +68,10 @@ class LaunchBound final : public FindingRule {
         evidence_count("gaps_per_repetition", "gaps of 1 to 100 us per iteration",
                        sums.gaps / sums.iterations),
         evidence_ns("mean_gap_ns", "mean gap", sums.gap_ns / sums.gaps),
-        evidence_share("share_of_time", "gaps minus 1 us each, as a share of the analysed time", share),
+        evidence_share("share_of_time", "gaps minus 1 us each and recording, as a share of the analysed time",
+                       share),
         evidence_count("repetitions", "iterations", analysed)};
+    context.add_cost(finding, launches);
     finding.next_step =
         "capture an iteration in a CUDA graph (PyTorch: torch.cuda.graph, or torch.compile with "
         "mode=\"reduce-overhead\"), or run fewer and larger kernels: fuse them, or use larger batches";

@@ -2,7 +2,7 @@
 //
 // Rule: copies between host and GPU that cannot overlap with other work. They use pageable memory, which
 // the driver stages through its own buffer, or a call that waits. The saving is the sum of the longer of
-// call and copy: all of it could overlap with kernels.
+// call, without the cost of recording it, and copy: all of it could overlap with kernels.
 #include <algorithm>
 
 #include "tools/analysis/findings/rule.h"
@@ -18,6 +18,7 @@ class SlowCopies final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     std::uint64_t copies = 0, pageable = 0, bytes = 0, ns = 0, gpu_ns = 0, pinned_bytes = 0, pinned_ns = 0;
+    bool known = true;
     for (const LoggedCopy& copy : context.log.copies()) {
       const WorkEvent& event = copy.event;
       if (!crosses_the_bus(event) || !context.in_loop(event.work.start_ns)) continue;
@@ -31,7 +32,10 @@ class SlowCopies final : public FindingRule {
       if (copy.pageable()) ++pageable;
       bytes += event.bytes;
       gpu_ns += duration;
-      ns += context.host_times_hold ? std::max(duration, copy.call_ns()) : duration;
+      const std::uint64_t call_ns = context.host_times_hold ? copy.call_ns() : 0;
+      const std::optional<std::uint64_t> net_call_ns = context.net_ns(call_ns, 1);
+      ns += std::max(duration, net_call_ns.value_or(call_ns));
+      known &= net_call_ns || call_ns <= duration;
     }
     if (context.span_ns == 0 || gpu_ns == 0) return;
     const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
@@ -41,7 +45,7 @@ class SlowCopies final : public FindingRule {
     finding.title = pageable != 0 ? "Copies use pageable memory: they wait and cannot overlap with kernels"
                                   : "Copies are synchronous: they cannot overlap with kernels";
     finding.where = context.loop.path;
-    finding.saving_ns = ns;
+    if (known) finding.saving_ns = ns;
     finding.severity = severity_of(ns, context.span_ns);
     finding.evidence = {evidence_count("copies", "copies", copies),
                         evidence_count("pageable", "of these pageable", pageable),

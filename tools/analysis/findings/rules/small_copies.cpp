@@ -3,7 +3,8 @@
 // Rule: many copies are so small that their calls cost more than their bytes.
 //
 // Below 64 KiB a transfer over PCIe 5 takes less than the fixed cost of some microseconds. The saving is the
-// longer of call time and copy time, minus one copy per iteration, which would carry the same bytes.
+// longer of call time, without the cost of recording, and copy time, minus one copy per iteration, which
+// would carry the same bytes.
 #include <algorithm>
 
 #include "tools/analysis/findings/rule.h"
@@ -30,7 +31,8 @@ class SmallCopies final : public FindingRule {
       copy_ns += event.duration();
     }
     if (copies < kMinCopies * iterations || context.span_ns == 0) return;
-    const std::uint64_t total = std::max(call_ns, copy_ns);
+    const std::optional<std::uint64_t> net_call_ns = context.net_ns(call_ns, copies);
+    const std::uint64_t total = std::max(net_call_ns.value_or(call_ns), copy_ns);
     const std::uint64_t saving = total - total / copies * iterations;
     const double share = static_cast<double>(saving) / static_cast<double>(context.span_ns);
     if (share < kMinShare) return;
@@ -38,7 +40,7 @@ class SmallCopies final : public FindingRule {
     finding.id = "small_copies";
     finding.title = "Many small copies: their fixed cost exceeds their transfer time";
     finding.where = context.loop.path;
-    finding.saving_ns = saving;
+    if (net_call_ns || copy_ns >= call_ns) finding.saving_ns = saving;
     finding.severity = severity_of(saving, context.span_ns);
     finding.evidence = {
         evidence_count("copies", "copies under 64 KiB", copies),
@@ -50,6 +52,7 @@ class SmallCopies final : public FindingRule {
         evidence_share("share_of_time",
                        "the longer of the two minus one copy per iteration, as a share of the analysed time",
                        share)};
+    if (call_ns != 0) context.add_cost(finding, copies);
     finding.next_step =
         "gather the data in one pinned buffer and copy it once, or batch the copies (cudaMemcpyBatchAsync)";
     out.push_back(std::move(finding));

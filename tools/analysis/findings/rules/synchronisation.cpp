@@ -2,8 +2,8 @@
 //
 // Rule: every iteration waits for the GPU, and the GPU then waits for the next launch.
 //
-// The saving is the sum of the idle gaps of 1 to 100 us that follow a synchronisation. idle_in_range reports
-// longer gaps.
+// The saving is the sum of the idle gaps of 1 to 100 us that follow a synchronisation, without the cost of
+// recording the launches in them. idle_in_range reports longer gaps.
 #include <map>
 
 #include "tools/analysis/findings/rule.h"
@@ -23,8 +23,12 @@ class Synchronisation final : public FindingRule {
       gaps += of_path.sync_count;
       gap_ns += of_path.sync_ns;
     }
-    const std::uint64_t saving = gap_ns / (context.loop.count + 1) * context.loop.count / context.gaps.gpus();
-    const double share = static_cast<double>(saving) / static_cast<double>(context.span_ns);
+    const auto of_analysed = [&](std::uint64_t sum) {
+      return sum * context.loop.count / (context.loop.count + 1) / context.gaps.gpus();
+    };
+    const std::uint64_t gross = of_analysed(gap_ns), launches = of_analysed(gaps);
+    const std::optional<std::uint64_t> saving = context.net_ns(gross, launches);
+    const double share = static_cast<double>(saving.value_or(gross)) / static_cast<double>(context.span_ns);
     if (share < kMinShare) return;
 
     std::map<std::string, std::uint64_t> apis;
@@ -33,7 +37,7 @@ class Synchronisation final : public FindingRule {
     for (const LoggedCall& call : context.log.calls()) {
       if (call.what != LoggedCall::What::sync || !context.loop.holds(call.start_ns)) continue;
       ++calls;
-      waited_ns += call.duration();
+      waited_ns += call.host_ns;
       ++apis[context.log.api(call.api)];
       ++by_iteration[context.iterations.at(call.start_ns)];
     }
@@ -44,7 +48,7 @@ class Synchronisation final : public FindingRule {
     finding.title = "The host waits for the GPU in every iteration, and the GPU then waits for the host";
     finding.where = context.loop.path;
     finding.saving_ns = saving;
-    finding.severity = severity_of(saving, context.span_ns);
+    finding.severity = severity_of(saving.value_or(gross), context.span_ns);
     finding.evidence = {evidence_number("syncs_per_repetition", "synchronisations per iteration",
                                         static_cast<double>(calls) / static_cast<double>(context.loop.count)),
                         evidence_text("apis", "calls:", names(apis)),
@@ -52,6 +56,7 @@ class Synchronisation final : public FindingRule {
                         evidence_count("gaps", "gaps after them", gaps),
                         evidence_share("share_of_time", "these gaps as a share of the analysed time", share),
                         evidence_count("repetitions", "iterations", context.loop.count)};
+    context.add_cost(finding, launches);
     finding.next_step =
         "wait only where the host uses a result, if possible for an event of a few iterations before "
         "(PyTorch: .item(), .cpu() and print of a tensor all wait)";
