@@ -118,7 +118,9 @@ OrderedJson iteration_table(const IterationRows& all, OrderedJson& omitted) {
   for (std::size_t i = 0; i < busy_ns.size(); ++i) {
     const IterationRow& row = all.rows()[i];
     columns["start_ns"].push_back(row.start_ns);
-    columns["host_ns"].push_back(row.host_ns);
+    const std::uint64_t held_ns = all.held_ns(i);
+    columns["host_ns"].push_back(row.host_ns - static_cast<TimeNs>(held_ns));
+    columns["held_ns"].push_back(held_ns != 0 ? OrderedJson(held_ns) : OrderedJson());
     const bool on_gpu = row.gpu_start_ns != kNoTime;
     columns["gpu_start_ns"].push_back(on_gpu ? OrderedJson(row.gpu_start_ns) : OrderedJson());
     columns["gpu_end_ns"].push_back(on_gpu ? OrderedJson(row.gpu_end_ns) : OrderedJson());

@@ -66,7 +66,12 @@ void IterationRows::add(const SyncRecord& sync) {
   IterationRow* const row = at(iterations_.of(sync.host));
   if (row == nullptr || sync.host.end_ns < sync.host.start_ns) return;
   ++row->syncs;
-  row->sync_ns += static_cast<std::uint64_t>(sync.host.end_ns - sync.host.start_ns);
+  row->sync_ns += holds_.net_ns(sync.host);
+}
+
+std::uint64_t IterationRows::held_ns(std::size_t row) const noexcept {
+  const Iteration& of = iterations_.instances[row];
+  return holds_.within(of.thread, of.start_ns, of.end_ns);
 }
 
 }  // namespace rangefinder

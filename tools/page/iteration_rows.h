@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profiler/attribution/busy_times.h"
+#include "profiler/attribution/holds.h"
 #include "tools/analysis/read/iterations.h"
 
 namespace rangefinder {
@@ -37,9 +38,12 @@ class IterationRows {
   void add(const LaunchRecord& launch);
   void add(const ExactRecord& exact);
   void add(const SyncRecord& sync);
+  void add(const HoldRecord& hold) { holds_.add(hold); }
 
   [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
   [[nodiscard]] const std::vector<IterationRow>& rows() const noexcept { return rows_; }
+  /// Time in which the profiler held the row's thread; part of `host_ns`. After the last line.
+  [[nodiscard]] std::uint64_t held_ns(std::size_t row) const noexcept;
   /// Time with GPU work, as in `report --section iterations`, for each row.
   [[nodiscard]] std::vector<std::uint64_t> busy_ns() const { return busy_.lengths(rows_.size()); }
 
@@ -51,6 +55,7 @@ class IterationRows {
   Iterations iterations_;
   std::vector<IterationRow> rows_;
   BusyTimes busy_;
+  Holds holds_;
 };
 
 }  // namespace rangefinder

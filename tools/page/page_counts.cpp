@@ -27,6 +27,7 @@ PageCounts::PageCounts(Iterations found, const PageLimits& limits)
     : iterations(std::move(found), limits.iterations),
       ranges(limits.ranges),
       syncs(limits.syncs),
+      holds(limits.holds),
       kernels_(make_kernels_section({})) {}
 
 void PageCounts::line(const Line& line) {
@@ -73,6 +74,13 @@ void PageCounts::take(const SyncRecord& sync) {
   if (sync.host.end_ns < sync.host.start_ns) return;
   see(sync.host.start_ns, sync.host.end_ns);
   syncs.add({sync.host.start_ns, sync.host.end_ns, sync.host.thread, sync.host.path, api(sync.api)});
+}
+
+void PageCounts::take(const HoldRecord& hold) {
+  iterations.add(hold);
+  if (hold.end_ns < hold.start_ns) return;
+  see(hold.start_ns, hold.end_ns);
+  holds.add({hold.start_ns, hold.end_ns, hold.thread, hold.cause});
 }
 
 void PageCounts::take(const RangeRecord& range) {

@@ -52,6 +52,13 @@ struct KeptSync {
   std::uint32_t thread = 0, path = 0, api = 0;  ///< api: index in PageCounts::apis
 };
 
+/// A time in which the profiler held a thread, as the page draws it.
+struct KeptHold {
+  TimeNs start_ns = 0, end_ns = 0;
+  std::uint32_t thread = 0;
+  HoldCause cause = HoldCause::session_start;
+};
+
 class PageCounts final : public Section {
  public:
   PageCounts(Iterations iterations, const PageLimits& limits);
@@ -69,6 +76,7 @@ class PageCounts final : public Section {
   TimeBins work{16'384};  ///< kernels, copies, memsets and whole graphs by start
   LongestItems<KeptRange> ranges;
   LongestItems<KeptSync> syncs;
+  LongestItems<KeptHold> holds;
   std::map<StreamKey, std::uint64_t> streams;  ///< pieces of work
   std::map<std::uint32_t, std::string> threads;
   std::set<std::uint32_t> range_threads;
@@ -89,6 +97,7 @@ class PageCounts final : public Section {
   void take(const LaunchRecord& launch) { iterations.add(launch); }
   void take(const ExactRecord& exact) { iterations.add(exact); }
   void take(const SyncRecord& sync);
+  void take(const HoldRecord& hold);
   void take(const RangeRecord& range);
   void take(const SamplesRecord& samples_line);
   void take(const AllocRecord&) { ++allocations; }

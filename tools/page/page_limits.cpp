@@ -11,7 +11,8 @@ PageLimits PageLimits::shared_by(std::size_t traces) const {
   for (std::size_t PageLimits::*limit :
        {&PageLimits::modules, &PageLimits::kernels, &PageLimits::kernel_modules, &PageLimits::configs,
         &PageLimits::iterations, &PageLimits::work, &PageLimits::ranges, &PageLimits::syncs,
-        &PageLimits::streams, &PageLimits::bins, &PageLimits::samples, &PageLimits::memory_points}) {
+        &PageLimits::holds, &PageLimits::streams, &PageLimits::bins, &PageLimits::samples,
+        &PageLimits::memory_points}) {
     out.*limit = std::max<std::size_t>(1, out.*limit / n);
   }
   // Bins merge in pairs, so their number must be a power of two.

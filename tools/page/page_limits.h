@@ -17,6 +17,7 @@ struct PageLimits {
   std::size_t work = 120'000;          ///< pieces of GPU work in all windows together
   std::size_t ranges = 40'000;         ///< longest NVTX ranges, and the same number in windows
   std::size_t syncs = 8'000;           ///< longest host waits
+  std::size_t holds = 4'000;           ///< longest times in which the profiler held a thread
   std::size_t streams = 48;            ///< busiest streams, which get their own lane
   std::size_t bins = 8'192;            ///< bins of a stream's busy time, outside windows
   std::size_t samples = 32'768;        ///< points with hardware samples; neighbours are merged

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "schema/key_names.h"
+
 namespace rangefinder {
 namespace {
 
@@ -192,6 +194,12 @@ OrderedJson page_timeline(Timeline& timeline, const PageCounts& counts, const Pa
                   {"ns", column(syncs, [](const KeptSync& s) { return s.end_ns - s.start_ns; })},
                   {"thread", column(syncs, [](const KeptSync& s) { return s.thread; })},
                   {"api", column(syncs, [](const KeptSync& s) { return s.api; })}};
+  const std::vector<KeptHold>& holds = timeline.holds;
+  out["holds"] = {{"start", deltas(column(holds, [](const KeptHold& h) { return h.start_ns; }))},
+                  {"ns", column(holds, [](const KeptHold& h) { return h.end_ns - h.start_ns; })},
+                  {"thread", column(holds, [](const KeptHold& h) { return h.thread; })},
+                  {"cause", column(holds, [](const KeptHold& h) { return h.cause; })}};
+  out["hold_causes"] = kHoldCauseNames;
   out["syncs_left_out"] = counts.syncs.seen() - syncs.size();
   out["marks"] = {{"at", column(timeline.marks, [](const KeptMark& m) { return m.at_ns; })},
                   {"thread", column(timeline.marks, [](const KeptMark& m) { return m.thread; })},

@@ -29,6 +29,7 @@ Timeline::Timeline(const TraceTotals& trace, PageCounts& counts, const PageLimit
       busy(lanes.size() + 1, limits.bins, counts.first_ns, counts.last_ns),
       ranges(counts.ranges.take()),
       syncs(counts.syncs.take()),
+      holds(counts.holds.take()),
       memory(limits.memory_points),
       trace_(trace),
       counts_(counts),

@@ -62,6 +62,7 @@ class Timeline final : public TraceVisitor {
   std::vector<KeptWork> work;  ///< sorted by lane, then by start
   std::vector<KeptRange> ranges;
   std::vector<KeptSync> syncs;
+  std::vector<KeptHold> holds;
   std::vector<KeptMark> marks;
   std::map<std::uint32_t, SamplePoints> samples;  ///< by GPU
   MemoryPoints memory;

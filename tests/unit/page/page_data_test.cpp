@@ -111,6 +111,24 @@ TEST_CASE("the GPU span of a range covers the work launched inside it and its ch
   CHECK(ranges["gpu_ns"] == Json({3'000, 1'000}));
 }
 
+TEST_CASE("a hold is in the timeline with its cause, and not in the host time of its iteration") {
+  using namespace test;
+  test::TraceOnDisk on_disk;
+  on_disk.lines = {line_of(header()), line_of(gpu()), line_of(path(1, 0, "step")),
+                   line_of(HoldRecord{200, 700, 4711, HoldCause::counter_batch}),
+                   line_of(range(1, 1, 100, 1'000))};
+
+  const Made page = made(on_disk);
+
+  CHECK(page.timeline["holds"]["start"] == Json({200}));
+  CHECK(page.timeline["holds"]["ns"] == Json({500}));
+  CHECK(page.timeline["holds"]["thread"] == Json({4711}));
+  CHECK(page.timeline["hold_causes"][page.timeline["holds"]["cause"][0].get<std::size_t>()] ==
+        "counter_batch");
+  CHECK(page.tables["iterations"]["columns"]["host_ns"] == Json({400}));
+  CHECK(page.tables["iterations"]["columns"]["held_ns"] == Json({500}));
+}
+
 TEST_CASE("a record that arrives before its launch still gets its arrow") {
   test::TraceOnDisk on_disk;
   const LaunchRecord on_launch = test::launch(1, 1, 1);

@@ -36,6 +36,8 @@ interface PackedTimeline {
   ranges_left_out: number;
   syncs: Columns;
   syncs_left_out: number;
+  holds: Columns;
+  hold_causes: string[];
   marks: Columns;
   samples: { gpu: number; merged: boolean; start: number[]; ns: number[]; count: number[]; columns: Columns }[];
   memory: Columns;
@@ -122,6 +124,9 @@ export interface TimelineData {
   rangesLeftOut: number;
   syncs: { start: Float64Array; end: Float64Array; thread: Float64Array; api: Float64Array };
   syncsLeftOut: number;
+  /** The profiler made a thread wait. */
+  holds: { start: Float64Array; end: Float64Array; thread: Float64Array; cause: Float64Array };
+  holdCauses: string[];
   marks: { at: Float64Array; thread: Float64Array; text: Float64Array };
   samples: GpuSeries[];
   memory: StepSeries[];
@@ -203,8 +208,9 @@ function seriesOf(packed: PackedTimeline["samples"][number]): GpuSeries {
 }
 
 function timelineOf(packed: PackedTimeline): TimelineData {
-  const { ranges, syncs, marks, memory } = packed;
+  const { ranges, syncs, holds, marks, memory } = packed;
   const syncStart = summed(syncs["start"], syncs["start"]?.length ?? 0);
+  const holdStart = summed(holds["start"], holds["start"]?.length ?? 0);
   const memoryAt = summed(memory["at"], memory["at"]?.length ?? 0);
   const memoryOf = (name: string, key: string): StepSeries =>
     new StepSeries(name, memoryAt, ints(memory[key], memoryAt.length, 0));
@@ -228,6 +234,13 @@ function timelineOf(packed: PackedTimeline): TimelineData {
       api: ints(syncs["api"], syncStart.length, 0),
     },
     syncsLeftOut: packed.syncs_left_out,
+    holds: {
+      start: holdStart,
+      end: endsOf(holdStart, holds["ns"]),
+      thread: ints(holds["thread"], holdStart.length, 0),
+      cause: ints(holds["cause"], holdStart.length, 0),
+    },
+    holdCauses: packed.hold_causes,
     marks: {
       at: Float64Array.from(marks["at"] ?? []),
       thread: Float64Array.from(marks["thread"] ?? []),
@@ -238,6 +251,15 @@ function timelineOf(packed: PackedTimeline): TimelineData {
       series.value.some((value) => value > 0),
     ),
   };
+}
+
+/** Time in which the profiler held the thread within [from, to). */
+export function heldNs(timeline: TimelineData, thread: number, from: number, to: number): number {
+  const { holds } = timeline;
+  let sum = 0;
+  for (let i = 0; i < holds.start.length && holds.start[i]! < to; ++i)
+    if (holds.thread[i] === thread) sum += Math.max(0, Math.min(to, holds.end[i]!) - Math.max(from, holds.start[i]!));
+  return sum;
 }
 
 export async function readTimelines(traces: readonly Trace[]): Promise<readonly TimelineData[]> {

@@ -39,7 +39,8 @@ const column = (key: string, title: string, unit: TableColumn<Row>["unit"], tip?
 const kColumns: TableColumn<Row>[] = [
   { ...column("index", "Iteration", "count"), width: 90 },
   column("start_ns", "Start", "ns", "On the host, since the start of the trace"),
-  column("host_ns", "Host", "ns", "From start to end of the range on the host"),
+  column("host_ns", "Host", "ns", "From start to end of the range on the host, without the time held"),
+  column("held_ns", "Held", "ns", "Time in which the profiler held the thread"),
   column("gpu_span_ns", "GPU span", "ns", "From the first start to the last end of its GPU work"),
   column("gpu_ns", "GPU time", "ns", "Sum of the durations of its kernels"),
   column("gpu_busy_ns", "GPU busy", "ns", "Time in which at least one kernel, copy or memset ran"),
@@ -102,7 +103,8 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
       </div>
     );
   const show = (row: Row): void => {
-    const ends = [row["gpu_end_ns"], (row["start_ns"] ?? 0) + (row["host_ns"] ?? 0)].filter((end) => end !== undefined);
+    const hostEnd = (row["start_ns"] ?? 0) + (row["host_ns"] ?? 0) + (row["held_ns"] ?? 0);
+    const ends = [row["gpu_end_ns"], hostEnd].filter((end) => end !== undefined);
     const from = Math.min(row["start_ns"] ?? 0, row["gpu_start_ns"] ?? Infinity);
     const to = Math.max(...ends);
     update({ view: "timeline", from: Math.floor(from - (to - from) * 0.03), to: Math.ceil(to + (to - from) * 0.03) });
@@ -119,7 +121,7 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
       <Plot options={options} data={data} label="Duration of each iteration; the table below has the same data" />
       <Table
         label="Iterations"
-        columns={kColumns}
+        columns={kColumns.filter(({ key }) => key !== "held_ns" || rows.some((row) => row["held_ns"] !== undefined))}
         rows={rows}
         keyOf={(row) => String(row.index)}
         selected={selected === undefined ? undefined : String(selected)}

@@ -4,11 +4,12 @@
 import type { ComponentChildren, JSX } from "preact";
 import { bytesText, countText, durationText, percentText, rateText } from "../data/numbers";
 import type { ConfigRow } from "../data/rows";
-import { Kind, type Lane, type TimelineData } from "../data/timeline";
+import { heldNs, Kind, type Lane, type TimelineData } from "../data/timeline";
 import { kernelKey, type Trace } from "../data/trace";
 import { Facts, type Fact } from "../ui/facts";
 import { laneLabel, rangeLabel } from "./timeline_paint";
 import type { Piece, Placed } from "./timeline_scene";
+import { kHold } from "./timeline_tracks";
 
 export interface Hit {
   row: Placed;
@@ -80,11 +81,13 @@ export function pieceFacts(trace: Trace, timeline: TimelineData, piece: Piece): 
   const launched = lane.launchThread[at] !== 0;
   if (launched) {
     const after = lane.launch[at]!;
+    const held = heldNs(timeline, lane.launchThread[at]!, after, after + lane.launchNs[at]!);
     out.push(
       ["launched by", timeline.apis[lane.launchApi[at]!] ?? ""],
       ["launch to start", durationText(start - after), `${start - after} ns`],
       ["duration of the call", durationText(lane.launchNs[at]!)],
     );
+    if (held > 0) out.push(["of it held by the profiler", durationText(held), `${held} ns`]);
   }
   if (lane.graph[at] !== 0) out.push(["graph", String(lane.graph[at])]);
   if (lane.kind[at] === Kind.memcpy || lane.kind[at] === Kind.memset)
@@ -180,6 +183,13 @@ export function HitTip({
     case "calls": {
       if (hit.piece !== undefined)
         return <LaneTip trace={trace} timeline={timeline} lane={timeline.lanes[hit.piece.lane]!} hit={hit} />;
+      if (track.lanes[hit.place] === kHold)
+        return (
+          <>
+            <Title>{timeline.holdCauses[timeline.holds.cause[track.places[hit.place]!]!]}</Title>
+            <div>the profiler held this thread for {durationText(length)}; host times leave this out</div>
+          </>
+        );
       return (
         <>
           <Title>{timeline.apis[timeline.syncs.api[track.places[hit.place]!]!]}</Title>

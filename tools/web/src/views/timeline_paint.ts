@@ -9,7 +9,7 @@ import { Kind, type TimelineData } from "../data/timeline";
 import { shortName, type Trace } from "../data/trace";
 import { nameColor, type Theme } from "../theme";
 import { fitted } from "../ui/canvas";
-import type { TrackOf } from "./timeline_tracks";
+import { kHold, type TrackOf } from "./timeline_tracks";
 
 export interface Frame {
   context: CanvasRenderingContext2D;
@@ -195,11 +195,42 @@ export function paintRanges(frame: Frame, track: TrackOf<"ranges">, y: number): 
   });
 }
 
+/** Stripes on the page's ground: this time is ours, not the program's. */
+function paintHold(frame: Frame, { x, wide, room }: Rect, y: number, high: number, cause: string): void {
+  const { context, theme } = frame;
+  context.save();
+  context.beginPath();
+  context.rect(x, y, wide, high);
+  context.clip();
+  context.fillStyle = theme.page;
+  context.fillRect(x, y, wide, high);
+  context.strokeStyle = theme.dim;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let at = x - high - ((x - high) % 5); at < x + wide; at += 5) {
+    context.moveTo(at, y + high);
+    context.lineTo(at + high, y);
+  }
+  context.stroke();
+  const text = room < 40 ? "" : fitted(context, `held: ${cause}`, room - 8);
+  if (text !== "") {
+    context.fillStyle = theme.page;
+    context.fillRect(x + 2, y, context.measureText(text).width + 6, high);
+    context.fillStyle = theme.text;
+    context.fillText(text, x + 5, y + high / 2 + 0.5);
+  }
+  context.restore();
+}
+
 export function paintCalls(frame: Frame, track: TrackOf<"calls">, y: number): void {
   const { timeline, theme } = frame;
   eachVisible(frame, track.spans, (i, rect) => {
     const lane = track.lanes[i]!;
     const place = track.places[i]!;
+    if (lane === kHold) {
+      const cause = timeline.holdCauses[timeline.holds.cause[place]!] ?? "";
+      return paintHold(frame, rect, y + 2, track.height - 4, cause);
+    }
     const api = lane < 0 ? timeline.syncs.api[place]! : timeline.lanes[lane]!.launchApi[place]!;
     bar(
       frame,
@@ -210,6 +241,7 @@ export function paintCalls(frame: Frame, track: TrackOf<"calls">, y: number): vo
       () => timeline.apis[api] ?? "",
       theme.page,
     );
+    return undefined;
   });
 }
 

@@ -2,7 +2,7 @@
 //
 // The rows of the timeline, from top to bottom, with heights. Made once from the data.
 //
-//   thread      NVTX ranges by depth, start/end ranges, marks, calls and waits
+//   thread      NVTX ranges by depth, start/end ranges, marks, calls and waits, with the profiler's holds over them
 //   GPU         NVTX ranges on the GPU by depth, one lane per stream, idle time, bytes per second, memory
 import type { RateSeries, StepSeries } from "../data/series";
 import { Spans } from "../data/spans";
@@ -25,7 +25,7 @@ export type Track =
       title: string;
       height: number;
       spans: Spans;
-      /** lane and index of a launch's first piece; -1: a wait */ lanes: Int32Array;
+      /** lane and index of a launch's first piece; -1: a wait; kHold */ lanes: Int32Array;
       places: Int32Array;
     }
   | { type: "idle"; title: string; height: number; spans: Spans }
@@ -43,6 +43,9 @@ export type Track =
   | { type: "marks"; title: string; height: number; at: Float64Array; texts: Int32Array };
 
 export type TrackOf<Type extends Track["type"]> = Extract<Track, { type: Type }>;
+
+/** In place of a lane: the profiler held the thread. */
+export const kHold = -2;
 
 const kRange = 16;
 /** Levels of ranges shown by default. */
@@ -110,6 +113,9 @@ function callTrack(timeline: TimelineData, thread: number): Track | undefined {
   const { syncs } = timeline;
   for (let i = 0; i < syncs.start.length; ++i)
     if (syncs.thread[i] === thread) calls.push({ start: syncs.start[i]!, end: syncs.end[i]!, lane: -1, place: i });
+  const { holds } = timeline;
+  for (let i = 0; i < holds.start.length; ++i)
+    if (holds.thread[i] === thread) calls.push({ start: holds.start[i]!, end: holds.end[i]!, lane: kHold, place: i });
   if (calls.length === 0) return undefined;
   calls.sort((a, b) => a.start - b.start);
   return {
@@ -176,6 +182,7 @@ export function tracksOf(trace: Trace, timeline: TimelineData, levels: number): 
   const threads = new Set<number>(timeline.ranges.thread);
   for (const lane of timeline.lanes) for (const thread of lane.launchThread) if (thread !== 0) threads.add(thread);
   for (const thread of timeline.syncs.thread) threads.add(thread);
+  for (const thread of timeline.holds.thread) threads.add(thread);
   for (const thread of [...threads].sort((a, b) => a - b)) {
     const calls = callTrack(timeline, thread);
     const marks = Array.from(timeline.marks.at.keys()).filter((i) => timeline.marks.thread[i] === thread);
