@@ -141,7 +141,7 @@ TotalsBuilder::Coverage TotalsBuilder::add_coverage(const GpuWork& work) {
     }
     return {origin, nullptr};
   }
-  if (expects_exact_ && work.graph_node != 0) {
+  if (expects_exact_ && work.graph != 0) {
     const auto drop = [this](const ExactOrigins::Held& held) {
       for (const auto& records : held.records)
         nodes_[records.node].own.records_without_exact += records.count;

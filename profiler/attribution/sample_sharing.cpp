@@ -201,9 +201,14 @@ void SampleSharing::learn(const OrderedSample& sample, const Units& units) noexc
   for (const Piece& piece : pieces_) {
     Owner& owner = owners_[piece.work->kind];
     owner.samples = std::min(owner.samples + 1, kLearnedSamples);
-    if (!at_one_time(ns, sample) && 2 * piece.ns >= static_cast<std::int64_t>(sample.length_ns))
+    // Other work may run at the same time if it moves next to nothing.
+    if (part_of(piece) >= 0.9 && 2 * piece.ns >= static_cast<std::int64_t>(sample.length_ns))
       owner.apart = std::min(owner.apart + 1, kLearnedSamples);
   }
+}
+
+double SampleSharing::part_of(const Piece& piece) const noexcept {
+  return all_[kSharedL2] > 0 ? piece.weight[kSharedL2] / all_[kSharedL2] : 1;
 }
 
 double SampleSharing::rate_error(const OrderedSample& sample) const noexcept {
@@ -213,7 +218,7 @@ double SampleSharing::rate_error(const OrderedSample& sample) const noexcept {
   // Of work that has always run at one time nothing but the sum is known. One that has not run apart is known
   // by what the others leave.
   const auto unknown = std::count_if(pieces_.begin(), pieces_.end(), [this](const Piece& piece) {
-    return owners_[piece.work->kind].apart < kLearnedSamples / 4;
+    return part_of(piece) >= 0.05 && owners_[piece.work->kind].apart < kLearnedSamples / 4;
   });
   return unknown > 1 ? kUnknownRateError : kRateError;
 }

@@ -96,7 +96,7 @@ class SampleSharing {
   struct Owner {
     std::uint32_t path = 0, name = 0;
     std::uint32_t samples = 0;
-    std::uint32_t apart = 0;  // samples that it fills by half or more, without other work at the same time
+    std::uint32_t apart = 0;  // samples that it fills by half or more, with nine tenths of their bytes
     std::array<double, kSharedColumns> rate{};  // units per ns
   };
   using Units = std::array<std::uint32_t, kSharedColumns>;
@@ -109,6 +109,8 @@ class SampleSharing {
   void add_work(const GpuWork& work, const OrderedWork& ordered);
   std::uint32_t owner_at(std::uint32_t path, std::uint32_t name);
   void learn(const OrderedSample& sample, const Units& units) noexcept;
+  /// By the rates so far, in the column that all work has bytes in.
+  [[nodiscard]] double part_of(const Piece& piece) const noexcept;
   /// How wrong the rates of pieces_ may be.
   [[nodiscard]] double rate_error(const OrderedSample& sample) const noexcept;
   void share(const SampleBatch& batch);

@@ -75,7 +75,10 @@ void TraceBuilder::name_kernel([[maybe_unused]] Record& record, [[maybe_unused]]
 template <typename Record>
 bool TraceBuilder::join(Record& record) {
   GpuWork& work = record.work;
-  const auto origin = launches_.find(work.correlation, work.graph != 0 || work.graph_node != 0, work.graph);
+  const bool of_graph = work.graph != 0 || work.graph_node != 0;
+  // A record of a whole graph names no node: its bytes stay at the launch's path.
+  const std::uint32_t graph = work.graph_node != 0 ? work.graph : LaunchTable::kSeveralGraphs;
+  const auto origin = launches_.find(work.correlation, of_graph, of_graph ? graph : 0);
   if (!origin) return false;
   work.path = origin->path;
   work.range = origin->range;

@@ -371,16 +371,13 @@ void LaunchCallbacks::emit_exact(const ThreadUse& use, const CUpti_CallbackData&
   launch.bytes = arguments.bytes;
   launch.grid = arguments.grid;
   launch.block = arguments.block;
-  if (outcome == CounterOutcome::measured) {
-    if (use && api.kind == ApiClass::graph && event.launch.result == 0) {
-      event.flags |= kLaunchExact;
-      use->emit(event);
-    }
-    exact->leave(entry, launch);
-    return;
+  if (outcome != CounterOutcome::measured) {
+    launch.outcome = outcome;
+    return exact->add_unmeasured(launch);
   }
-  launch.outcome = outcome;
-  exact->add_unmeasured(launch);
+  event.flags |= kLaunchExact;
+  if (use && api.kind == ApiClass::graph && event.launch.result == 0) use->emit(event);
+  exact->leave(entry, launch);
 }
 
 void LaunchCallbacks::set_counters(ExactProfiler* exact, PmSampler* sampler, bool late) noexcept {

@@ -74,7 +74,7 @@ Warm load_warm(const char* folder, std::uint64_t skip) {
     std::fprintf(stderr, "%s holds %zu traces; using the first\n", folder, traces.size());
   SelectionOptions options;
   if (skip != 0) options.iterations.first = skip;
-  Warm warm{Selection(options, traces.front()), {}};
+  Warm warm{Selection(options, traces.front()), TraceTotals()};
   warm.totals = load_trace(traces.front(), &warm.selection);
   return warm;
 }

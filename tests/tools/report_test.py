@@ -160,6 +160,35 @@ class CarryOver(CommandLine):
         self.assertNotIn("†", "".join(lines))
 
 
+class Finalize(CommandLine):
+    """The summary that the application wrote, completed afterwards."""
+
+    def test_the_live_bytes_are_replaced_by_those_of_the_report(self):
+        folder = self.folder / "trace"
+        shutil.copytree(recorded("rtdetr_sampled"), folder)
+        live = json.loads((folder / "summary.json").read_text())
+        self.assertTrue(live["live"])
+        self.assertEqual(live["samples"]["method"]["l2_bytes"], "live")
+        for row in live["modules"]:
+            if row.get("bytes_source") == "sampled" and row["dram_read_bytes"] + row["dram_write_bytes"] > 0:
+                self.assertGreater(row["bytes_error_pct"], 0)
+
+        done = self.call("finalize", folder)
+
+        self.check_code(done, 0)
+        final = json.loads((folder / "summary.json").read_text())
+        self.assertNotIn("live", final)
+        self.assertGreater(len(final["findings"]), 0)
+        rows = {row["path"]: row for row in self.report(folder, "--section", "modules")["modules"] if row.get("path")}
+        for row in final["modules"]:
+            for key in ("dram_read_bytes", "dram_write_bytes", "l2_bytes", "bytes_error_pct"):
+                self.assertEqual(row.get(key), rows[row["path"]].get(key), row["path"])
+        self.assertEqual(self.call("validate", folder).returncode, 0)
+
+    def test_a_place_without_a_trace_is_missing(self):
+        self.check_code(self.call("finalize", "nowhere"), 3)
+
+
 class Progress(CommandLine):
     def test_long_reading_shows_a_progress_line_and_clears_it(self):
         """The second segment is a pipe that ends only after the progress line appeared."""

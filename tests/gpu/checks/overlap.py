@@ -6,7 +6,8 @@ import shutil
 
 SAMPLED = ["--counters", "sampled", "--sample-interval", "20", "--sample-cpu", "0"]
 SUM_SHARE = 0.02  # of parts whose sum is known
-STREAM_SHARE = 0.10
+# L2 keeps up to a fifth of a launch's writes until other work runs.
+STREAM_SHARE = {"read": 0.10, "write": 0.20}
 LAYER_SHARE, STEP_SHARE = 0.05, 0.01
 RUNS = 3
 LEAST_COVERED = 0.95
@@ -52,7 +53,7 @@ def check_streams(table, name, item, row):
     for column in COLUMNS:
         truth = item[f"{column}_bytes"]
         if truth:
-            table.near(f"{name}: {item['path']}, {column}", truth, row[f"dram_{column}_bytes"], STREAM_SHARE)
+            table.near(f"{name}: {item['path']}, {column}", truth, row[f"dram_{column}_bytes"], STREAM_SHARE[column])
 
 
 def is_covered(item, row, column):
@@ -88,7 +89,8 @@ def overlap_live(runner, table):
                if "/together/" not in item["path"] and is_covered(item, rows[item["path"]], column) == (0, 1)]
     table.equal("overlap_live: values outside of their bound", [], outside)
     for path, row in rows.items():
-        if row["gpu_ns"] >= HEAVY * total and "/together/" not in path:
+        # The streams of `streaming` and `together` have never run apart when they are first seen.
+        if row["gpu_ns"] >= HEAVY * total and "/together/" not in path and "/streaming/" not in path:
             table.at_most(f"overlap_live: bound of {path}", MOST_LIVE_PERCENT, row["bytes_error_pct"], " %")
 
 

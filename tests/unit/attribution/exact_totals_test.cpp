@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "profiler/attribution/derived.h"
 #include "profiler/attribution/path_totals.h"
 #include "tests/catch.h"
 #include "tests/unit/attribution/totals_records.h"
@@ -221,4 +222,43 @@ TEST_CASE("unmeasured exact launches are counted, and their kernels lack bytes")
   CHECK(model.counters.unmeasured == 1);
   CHECK(model.counters.measured == 0);
   CHECK(model.counters.dram_read_bytes == 0);
+}
+
+TEST_CASE("records of a graph launch may come before its exact line") {
+  TotalsBuilder totals = tree();
+  totals.expect_exact_lines();
+  for (const TimeNs at : {0, 100}) {
+    KernelRecord early = node(2, 1, at);
+    early.work.graph = 7;
+    totals.add(early);
+  }
+  CHECK(row_of(totals, 2).launches_without_bytes() == 2);  // so far
+  ExactRecord line = launched(exact(3, WorkKind::graph, 999, 10), 1);
+  line.bytes_path = 1;
+  totals.add(line);
+  KernelRecord late = node(3, 1, 200);
+  late.work.graph = 7;
+  totals.add(late);
+
+  CHECK(row_of(totals, 2).launches_without_bytes() == 2);
+  CHECK(row_of(totals, 3).launches_without_bytes() == 1);
+  CHECK(row_of(totals, 1).launches_without_bytes() == 0);
+  CHECK(row_of(totals, 1).counters.recorded_kernels == 1);
+  CHECK(row_of(totals, 1).counters.recorded_ns == 30);
+  CHECK(exact_bytes(row_of(totals, 2), GpuPeaks{}).source == RowBytes::Source::none);
+  CHECK(exact_bytes(row_of(totals, 2), GpuPeaks{}).in_graph);
+}
+
+TEST_CASE("the oldest held launches are dropped, and count as not measured") {
+  TotalsBuilder totals = tree();
+  totals.expect_exact_lines();
+  for (std::uint32_t i = 0; i < ExactOrigins::kMaxHeld + 5; ++i) {
+    KernelRecord early = node(2, i + 1, i);
+    early.work.graph = 7;
+    totals.add(early);
+  }
+  totals.add(launched(exact(2, WorkKind::graph, 999, 10), 1));
+  CHECK(row_of(totals, 2).launches_without_bytes() == ExactOrigins::kMaxHeld + 5);
+  totals.add(launched(exact(2, WorkKind::graph, 999, 10), ExactOrigins::kMaxHeld));
+  CHECK(row_of(totals, 2).launches_without_bytes() == ExactOrigins::kMaxHeld + 4);
 }
