@@ -15,7 +15,7 @@ constexpr std::uint32_t kMaxIds = std::uint32_t{1} << 19;
 constexpr double kStep = 0.1;
 // Relative error of a learned rate, as far as it moves bytes between paths, and of one that cannot be
 // learned. Measured on programs of known bytes: docs/measured.md, "Bytes while the program runs".
-constexpr double kRateError = 0.35, kUnknownRateError = 2;
+constexpr double kRateError = 0.3, kUnknownRateError = 2;
 
 /// Work of these durations overlaps in the sample; times are inexact.
 bool at_one_time(double ns, const OrderedSample& sample) noexcept {

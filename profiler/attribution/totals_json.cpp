@@ -16,9 +16,13 @@ double to_decimals(double value, double scale) {
   return std::round(value * scale) / scale;
 }
 
+std::optional<double> error_percent(std::optional<double> error, std::uint64_t bytes) {
+  if (!error || *error <= 0 || bytes == 0) return std::nullopt;
+  return to_decimals(100 * *error / static_cast<double>(bytes), 100);
+}
+
 void add_error(OrderedJson& out, const char* key, std::optional<double> error, std::uint64_t bytes) {
-  if (!error || *error <= 0 || bytes == 0) return;
-  out[key] = to_decimals(100 * *error / static_cast<double>(bytes), 100);
+  if (const auto percent = error_percent(error, bytes)) out[key] = *percent;
 }
 
 // Absent unless something was measured: an empty sum is not 0.
@@ -138,6 +142,12 @@ LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContex
   out.dram_write_bytes = bytes.write;
   out.l2_bytes = bytes.l2;
   out.carry_over_bytes = bytes.carry_over;
+  if (bytes.source == RowBytes::Source::sampled) {
+    if (const auto error = bytes.error_pct()) out.bytes_error_pct = to_decimals(*error, 100);
+    out.read_error_pct = error_percent(bytes.read_error, bytes.read);
+    out.write_error_pct = error_percent(bytes.write_error, bytes.write);
+    out.l2_error_pct = error_percent(bytes.l2_error, bytes.l2);
+  }
   const bool gaps = bytes.source == RowBytes::Source::exact ? bytes.missing_launches != 0 : bytes.has_gaps();
   out.partial = !bytes.estimated && (out.partial || gaps);
   return out;

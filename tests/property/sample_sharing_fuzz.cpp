@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Property: random GPUs, work and samples, in any order of arrival: every byte of a sample is attributed
-// once, and each path gets its share, to a unit a sample.
+// once. A path gets its share by time, to a unit a sample, as long as no rate is learned; later at least the
+// samples that it has alone, and at most those that it overlaps.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -85,7 +86,10 @@ SampleSharing share(const Arrivals& stream, Random& random) {
   return sharing;
 }
 
-using Expected = std::map<std::uint32_t, std::array<double, kSharedColumns>>;
+struct Due {
+  std::array<double, kSharedColumns> by_time{}, alone{}, overlapped{};
+};
+using Expected = std::map<std::uint32_t, Due>;
 
 // Straight from the definition, one sample at a time.
 Expected expected_bytes(const Arrivals& stream) {
@@ -107,7 +111,11 @@ Expected expected_bytes(const Arrivals& stream) {
         for (const auto& [path, overlap] : ns) {
           for (std::size_t c = 0; c < kSharedColumns; ++c) {
             const std::vector<std::uint32_t>& column = record.columns[kSharedSampleColumns[c]];
-            if (!column.empty()) expected[path][c] += 32.0 * column[at] * overlap / all;
+            if (column.empty()) continue;
+            const double bytes = 32.0 * column[at];
+            expected[path].by_time[c] += bytes * overlap / all;
+            expected[path].overlapped[c] += bytes;
+            if (ns.size() == 1) expected[path].alone[c] += bytes;
           }
         }
       }
@@ -133,16 +141,23 @@ std::array<std::uint64_t, kSharedColumns> bytes_in(const Arrivals& stream) {
 const char* problem_of(const SampleSharing& sharing, const Arrivals& stream) {
   const auto in = bytes_in(stream);
   const Expected expected = expected_bytes(stream);
+  const std::vector<SampledBytes> paths = sharing.paths();
+  const bool by_time = std::all_of(paths.begin(), paths.end(), [](const SampledBytes& row) {
+    return row.samples < SampleSharing::kLearnedSamples;
+  });
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     std::uint64_t by_path = sharing.totals().unattributed[c], by_name = by_path;
-    for (const SampledBytes& row : sharing.paths()) {
+    for (const SampledBytes& row : paths) {
       by_path += row.bytes[c];
-      const auto due = expected.find(row.id);
-      const double bytes = due == expected.end() ? 0 : due->second[c];
+      const auto found = expected.find(row.id);
+      const Due due = found == expected.end() ? Due{} : found->second;
       // Half a unit either side for each piece of work in each sample.
-      const double tolerance = 40.0 * kSampleUnitBytes * static_cast<double>(row.samples + 1) + 1e-6 * bytes;
-      if (std::abs(static_cast<double>(row.bytes[c]) - bytes) > tolerance)
-        return "a path's bytes are not its share";
+      const double tolerance =
+          40.0 * kSampleUnitBytes * static_cast<double>(row.samples + 1) + 1e-6 * due.overlapped[c];
+      const double least = by_time ? due.by_time[c] : due.alone[c];
+      const double most = by_time ? due.by_time[c] : due.overlapped[c];
+      const auto bytes = static_cast<double>(row.bytes[c]);
+      if (bytes < least - tolerance || bytes > most + tolerance) return "a path's bytes are not its share";
     }
     for (const SampledBytes& row : sharing.kernels()) by_name += row.bytes[c];
     if (by_path != in[c]) return "bytes of paths and unattributed ones do not add up";

@@ -200,8 +200,9 @@ TEST_CASE("rates are learned: a light kernel beside a heavy one gets little, and
   CHECK(read_units(sharing, 2) + read_units(sharing, 3) == heavy + light);
   CHECK(std::abs(static_cast<double>(read_units(sharing, 2)) / static_cast<double>(heavy) - 1) < 0.05);
   CHECK(static_cast<double>(read_units(sharing, 3)) < 3 * static_cast<double>(light));
-  const double moved = row_of(sharing.paths(), 3).uncertain[kSharedDramRead] / kSampleUnitBytes;
-  CHECK(std::abs(static_cast<double>(read_units(sharing, 3)) - static_cast<double>(light)) < moved);
+  const double bound = row_of(sharing.paths(), 3).uncertain[kSharedDramRead] / kSampleUnitBytes +
+                       0.02 * static_cast<double>(read_units(sharing, 3));  // as live_sampled_bytes()
+  CHECK(std::abs(static_cast<double>(read_units(sharing, 3)) - static_cast<double>(light)) < bound);
   // What moves between two children stays in their parent.
   CHECK(row_of(sharing.paths(), 1).uncertain[kSharedDramRead] < 1);
 }

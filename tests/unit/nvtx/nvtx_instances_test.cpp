@@ -4,6 +4,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <array>
 #include <bit>
@@ -114,7 +115,10 @@ TEST_CASE("threads use NVTX at the same time without losing a range") {
   }
   for (std::thread& thread : threads) thread.join();
 
-  CHECK(take_events().size() == std::size_t{3} * kThreads * kRanges);
+  const auto events = take_events();
+  // A thread that waited for a table's lock has a hold beside its ranges.
+  const auto is_range = [](const Seen& seen) { return seen.event.kind != EventKind::hold; };
+  CHECK(std::count_if(events.begin(), events.end(), is_range) == 3L * kThreads * kRanges);
   recorder().threads.recycle();
 }
 

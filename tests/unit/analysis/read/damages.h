@@ -37,6 +37,10 @@ inline void replace(std::string& text, std::string_view from, std::string_view t
   text.replace(text.find(from), from.size(), to);
 }
 
+inline std::string version_key(std::string_view version) {
+  return "\"version\":\"" + std::string(version) + "\"";
+}
+
 /// A second segment: the names again, then another launch with its kernel.
 inline void write_segment(const T& trace, std::uint32_t number, std::int64_t pid = header().pid) {
   Header of_segment = header(number);
@@ -85,9 +89,9 @@ inline const std::vector<Damage> kDamages{
 
     // Other formats and versions.
     {"version too new", {"trace-00000.ndjson:1", "2.0"}, "line",
-     [](T& t) { replace(t.lines[0], "\"version\":\"1.0\"", "\"version\":\"2.0\""); }},
+     [](T& t) { replace(t.lines[0], version_key(kSchemaVersion), version_key("2.0")); }},
     {"invalid version", {"trace-00000.ndjson:1", "MAJOR.MINOR"}, "line",
-     [](T& t) { replace(t.lines[0], "\"version\":\"1.0\"", "\"version\":\"new\""); }},
+     [](T& t) { replace(t.lines[0], version_key(kSchemaVersion), version_key("new")); }},
     {"another schema", {"trace-00000.ndjson:1", "not a Rangefinder trace"}, "line",
      [](T& t) { replace(t.lines[0], "rangefinder.trace", "\\u001b[2Jx"); }},
     {"another program's JSON", {"trace-00000.ndjson:1", "\"t\""}, "header, line",
