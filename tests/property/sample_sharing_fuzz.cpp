@@ -87,6 +87,7 @@ SampleSharing share(const Arrivals& stream, Random& random) {
 }
 
 struct Due {
+  std::size_t pieces = 0;  // of work in samples: a rate is learned from kLearnedSamples of them on
   std::array<double, kSharedColumns> by_time{}, alone{}, overlapped{};
 };
 using Expected = std::map<std::uint32_t, Due>;
@@ -106,6 +107,7 @@ Expected expected_bytes(const Arrivals& stream) {
           const TimeNs overlap = std::min(end, kernel.work.end_ns) - std::max(start, kernel.work.start_ns);
           if (kernel.work.gpu != record.gpu || overlap <= 0) continue;
           ns[kernel.work.path] += static_cast<double>(overlap);
+          ++expected[kernel.work.path].pieces;
           all += static_cast<double>(overlap);
         }
         for (const auto& [path, overlap] : ns) {
@@ -142,8 +144,8 @@ const char* problem_of(const SampleSharing& sharing, const Arrivals& stream) {
   const auto in = bytes_in(stream);
   const Expected expected = expected_bytes(stream);
   const std::vector<SampledBytes> paths = sharing.paths();
-  const bool by_time = std::all_of(paths.begin(), paths.end(), [](const SampledBytes& row) {
-    return row.samples < SampleSharing::kLearnedSamples;
+  const bool by_time = std::all_of(expected.begin(), expected.end(), [](const auto& due) {
+    return due.second.pieces < SampleSharing::kLearnedSamples;
   });
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     std::uint64_t by_path = sharing.totals().unattributed[c], by_name = by_path;
