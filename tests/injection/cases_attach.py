@@ -113,7 +113,7 @@ class AttachCases(ObedientCase):
         self.check_unresponsive(stopped, running)
         for words in (("attach", pid, "--start"), ("top", pid)):
             self.assertIn(f"process {pid} is unresponsive", self.call(*words, status=3).stderr)
-        self.assertIn(f"unresponsive: {pid}", self.call("attach", "nobody", status=3).stderr)
+        self.assertIn(f"unresponsive: {pid}", self.call("attach", "no-such-program", status=3).stderr)
         done = self.call("attach", "--all", "--start", "--out", "out/%p", status=3)
         self.assertIn(f"process {pid} is unresponsive", done.stderr)
         self.assertIn(f"{running.process.pid}  ", done.stdout)

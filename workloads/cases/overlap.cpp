@@ -202,7 +202,7 @@ void together(const Buffers& buffers, unsigned rounds, Array& paths) {
     check(cudaStreamWaitEvent(first, done, 0), "cudaStreamWaitEvent");
   }
   check(cudaDeviceSynchronize(), "together");
-  right.launches -= 2;  // it began with the other half of the buffer
+  right.launches -= 2;  // its count began at 2, so that the two read different parts of the buffer
   paths.add(expected("together", left)).add(expected("together", right));
 }
 

@@ -61,8 +61,7 @@ struct SampledPath {
   /// The same for the path and all paths below it.
   std::uint64_t inclusive_work_ns = 0, inclusive_overlap_ns = 0, inclusive_estimated_ns = 0;
 
-  /// Number of its group in SampledTotals::inseparable, from 1; 0: its own work can be told apart from all
-  /// other.
+  /// Number of its group in SampledTotals::inseparable, from 1; 0: none, its own bytes can be separated.
   std::uint32_t inseparable = 0;
 
   /// Largest error_pct of the inclusive columns, for tables with one figure per row; absent if no column has

@@ -36,10 +36,21 @@ SampledTotals totals_of(const Lines& lines) {
   return SampledTrace::load(reader)->totals();
 }
 
-/// model(1) / left(2), model(1) / right(3), model(1) / other(4)
-Lines paths() {
-  return {PathRecord{1, 0, 0, "model"}, PathRecord{2, 1, 0, "left"}, PathRecord{3, 1, 0, "right"},
-          PathRecord{4, 1, 0, "other"}};
+struct Span {
+  TimeNs start_ns, end_ns;
+};
+
+/// model(1) / left(2), model(1) / right(3), model(1) / other(4); the same in each of 50 periods of 200 us.
+SampledTotals repeated(const Span& left, const Span& right, const Span& other) {
+  Lines lines{PathRecord{1, 0, 0, "model"}, PathRecord{2, 1, 0, "left"}, PathRecord{3, 1, 0, "right"},
+              PathRecord{4, 1, 0, "other"}};
+  for (TimeNs at = 0; at < 10'000'000; at += 200'000) {
+    lines.emplace_back(on_stream(2, at + left.start_ns, at + left.end_ns));
+    lines.emplace_back(on_stream(3, at + right.start_ns, at + right.end_ns));
+    lines.emplace_back(on_stream(4, at + other.start_ns, at + other.end_ns));
+  }
+  lines.emplace_back(steady_samples(1'000));
+  return totals_of(lines);
 }
 
 }  // namespace inseparable
@@ -48,14 +59,7 @@ using namespace inseparable;
 
 TEST_CASE(
     "a pair that always runs at one time is a group: its sum is certain, a member may be any part of it") {
-  Lines lines = paths();
-  for (TimeNs at = 0; at < 10'000'000; at += 200'000) {
-    lines.emplace_back(on_stream(2, at, at + 100'000));
-    lines.emplace_back(on_stream(3, at + 1'000, at + 101'000));
-    lines.emplace_back(on_stream(4, at + 120'000, at + 180'000));
-  }
-  lines.emplace_back(steady_samples(1'000));
-  const SampledTotals totals = totals_of(lines);
+  const SampledTotals totals = repeated({0, 100'000}, {1'000, 101'000}, {120'000, 180'000});
 
   REQUIRE(totals.inseparable.size() == 1);
   CHECK(totals.inseparable[0].paths == std::vector<std::uint32_t>{2, 3});
@@ -72,12 +76,5 @@ TEST_CASE(
 }
 
 TEST_CASE("paths that also run alone, or one after the other, are no group") {
-  Lines lines = paths();
-  for (TimeNs at = 0; at < 10'000'000; at += 200'000) {
-    lines.emplace_back(on_stream(2, at, at + 100'000));
-    lines.emplace_back(on_stream(3, at + 50'000, at + 150'000));
-    lines.emplace_back(on_stream(4, at + 150'000, at + 200'000));
-  }
-  lines.emplace_back(steady_samples(1'000));
-  CHECK(totals_of(lines).inseparable.empty());
+  CHECK(repeated({0, 100'000}, {50'000, 150'000}, {150'000, 200'000}).inseparable.empty());
 }
