@@ -41,6 +41,7 @@ struct RowBytes {
   double sampled_share = 1;             ///< sampled: share of the row's work time inside samples
   std::uint32_t inseparable = 0;        ///< sampled: number of its group of paths (SampledTotals); 0: none
   bool in_graph = false;  ///< exact: a part was measured with a graph launch, whose path is above
+  bool split = false;     ///< sampled: another trace's samples, scaled to the exact bytes of graph launches
 
   [[nodiscard]] std::uint64_t dram() const noexcept { return read + write; }
   /// Part of the row's work is outside all samples.

@@ -170,22 +170,19 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
   KernelTotals& totals = kernels_[kernel.name];
   ++node.own.kernels;
   ++totals.count;
-  if (!add_span(kernel.work)) return;
-
-  const std::uint64_t ns = duration_ns(kernel.work.start_ns, kernel.work.end_ns);
+  const std::optional<std::uint64_t> ns = add_time(kernel.work);
+  if (!ns) return;
   ++node.own.timed_kernels;
-  node.own.gpu_ns += ns;
-  add_execution(totals, ns);
+  add_execution(totals, *ns);
   if (coverage.held != nullptr) {
     ++coverage.held->timed_kernels;
-    coverage.held->kernels_ns += ns;
+    coverage.held->kernels_ns += *ns;
   }
   if (coverage.origin != nullptr) {
     CounterTotals& counters = nodes_[coverage.origin->node].own.counters;
-    counters.recorded_ns += ns;
+    counters.recorded_ns += *ns;
     if (!std::exchange(coverage.origin->has_timed_kernel, true)) ++counters.recorded_kernels;
   }
-  add_busy(kernel.work);
 }
 
 void TotalsBuilder::add_busy(const GpuWork& work) {
@@ -216,18 +213,21 @@ std::uint64_t TotalsBuilder::gpu_busy_ns() const {
   return all.length();
 }
 
-void TotalsBuilder::add(const MemcpyRecord& copy) {
-  truth_.add(copy);
-  (void)add_coverage(copy.work);
-  const std::size_t kind = index_of(copy.kind);
-  used_node(copy.work.path).own.memcpy_bytes[kind] += copy.bytes;
-
-  const auto key = static_cast<std::uint32_t>(kind) << 16 | static_cast<std::uint32_t>(copy.source) << 8 |
-                   static_cast<std::uint32_t>(copy.destination);
-  MemcpyTotals& totals = copies_[key];
+MemcpyTotals& TotalsBuilder::totals_of(const MemcpyRecord& copy) {
+  const auto kind = static_cast<std::uint32_t>(index_of(copy.kind));
+  MemcpyTotals& totals = copies_[kind << 16 | static_cast<std::uint32_t>(copy.source) << 8 |
+                                 static_cast<std::uint32_t>(copy.destination)];
   totals.kind = copy.kind;
   totals.source = copy.source;
   totals.destination = copy.destination;
+  return totals;
+}
+
+void TotalsBuilder::add(const MemcpyRecord& copy) {
+  truth_.add(copy);
+  (void)add_coverage(copy.work);
+  used_node(copy.work.path).own.memcpy_bytes[index_of(copy.kind)] += copy.bytes;
+  MemcpyTotals& totals = totals_of(copy);
   totals.count += copy.count;
   totals.bytes += copy.bytes;
   if (!add_span(copy.work)) return;
@@ -245,10 +245,34 @@ void TotalsBuilder::add(const GraphRecord& graph) {
   (void)add_coverage(graph.work);
   Node& node = used_node(graph.work.path);
   ++node.own.graphs;
-  if (!add_span(graph.work)) return;
-  ++node.own.timed_graphs;
-  node.own.gpu_ns += duration_ns(graph.work.start_ns, graph.work.end_ns);
-  add_busy(graph.work);
+  if (add_time(graph.work)) ++node.own.timed_graphs;
+}
+
+std::optional<std::uint64_t> TotalsBuilder::add_time(const GpuWork& work) {
+  Node& node = used_node(work.path);
+  if (!add_span(work)) return std::nullopt;
+  const std::uint64_t ns = duration_ns(work.start_ns, work.end_ns);
+  node.own.gpu_ns += ns;
+  add_busy(work);
+  return ns;
+}
+
+void TotalsBuilder::add_rest(const KernelRecord& kernel) {
+  kernels_[kernel.name].total_ns += add_time(kernel.work).value_or(0);
+}
+
+void TotalsBuilder::add_rest(const GraphRecord& graph) {
+  add_time(graph.work);
+}
+
+void TotalsBuilder::add_rest(const MemcpyRecord& copy) {
+  used_node(copy.work.path);
+  if (add_span(copy.work)) totals_of(copy).total_ns += duration_ns(copy.work.start_ns, copy.work.end_ns);
+}
+
+void TotalsBuilder::add_rest(const RangeRecord& range) {
+  if (range.name != 0 || range.end_ns == kNoTime) return;
+  used_node(range.path).own.host_ns += holds_.net_ns(range.thread, range.start_ns, range.end_ns);
 }
 
 void TotalsBuilder::add_counter_range(const ExactRecord& exact) {
@@ -400,31 +424,6 @@ std::unordered_map<std::uint32_t, std::vector<MetricValue>> TotalsBuilder::path_
   }
   if (!metrics[0].empty()) out.emplace(0, std::move(metrics[0]));
   return out;
-}
-
-std::vector<KernelTotals> TotalsBuilder::kernels() const {
-  std::vector<KernelTotals> rows;
-  rows.reserve(kernels_.size());
-  for (const auto& [name, totals] : kernels_) rows.emplace_back(totals).name = name;
-  std::sort(rows.begin(), rows.end(), [](const KernelTotals& a, const KernelTotals& b) {
-    if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-    if (a.count != b.count) return a.count > b.count;
-    return a.name < b.name;
-  });
-  return rows;
-}
-
-std::vector<MemcpyTotals> TotalsBuilder::copies() const {
-  std::vector<MemcpyTotals> rows;
-  rows.reserve(copies_.size());
-  for (const auto& [key, totals] : copies_) rows.push_back(totals);
-  std::sort(rows.begin(), rows.end(), [](const MemcpyTotals& a, const MemcpyTotals& b) {
-    if (a.bytes != b.bytes) return a.bytes > b.bytes;
-    if (a.kind != b.kind) return a.kind < b.kind;
-    if (a.source != b.source) return a.source < b.source;
-    return a.destination < b.destination;
-  });
-  return rows;
 }
 
 }  // namespace rangefinder

@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -131,6 +132,12 @@ class TotalsBuilder {
   void add(const MemsetRecord& memset);
   void add(const GraphRecord& graph);
   void add(const ExactRecord& exact);
+  /// The part of a record or range that began before the span of time that is summed: its time counts, the
+  /// record itself does not.
+  void add_rest(const KernelRecord& kernel);
+  void add_rest(const MemcpyRecord& copy);
+  void add_rest(const GraphRecord& graph);
+  void add_rest(const RangeRecord& range);
   /// The trace has exact lines: records of graph launches wait for theirs. Call before the first record.
   void expect_exact_lines() noexcept { expects_exact_ = true; }
   void add(const RangeRecord& range);
@@ -171,8 +178,11 @@ class TotalsBuilder {
     IntervalUnion all;
   };
   void add_busy(const GpuWork& work);
+  /// Adds GPU and busy time, and returns the duration; nullopt: the record has no times.
+  std::optional<std::uint64_t> add_time(const GpuWork& work);
   void put_busy(Busy& busy, const BusyWork& work) const;
   [[nodiscard]] Busy busy() const;
+  MemcpyTotals& totals_of(const MemcpyRecord& copy);
   /// Widens gpu_span(). False: the record has no times.
   bool add_span(const GpuWork& work) noexcept;
   /// The exact line of the record's launch, or what its launch holds until that line comes. Counts the record

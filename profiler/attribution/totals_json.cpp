@@ -35,7 +35,7 @@ void add_bytes(OrderedJson& out, const RowBytes& bytes) {
   out["dram_write_bytes"] = bytes.write;
   out["l2_bytes"] = bytes.l2;
   const bool exact = bytes.source == RowBytes::Source::exact;
-  out["bytes_source"] = exact ? "exact" : "sampled";
+  out["bytes_source"] = exact ? "exact" : bytes.split ? "split" : "sampled";
   if (const auto error = bytes.error_pct()) out["bytes_error_pct"] = to_decimals(*error, 100);
   add_error(out, "dram_read_error_pct", bytes.read_error, bytes.read);
   add_error(out, "dram_write_error_pct", bytes.write_error, bytes.write);
@@ -104,7 +104,7 @@ MetricsByName RowContext::metrics_of(std::uint32_t path) const {
 void add_totals(OrderedJson& out, const PathTotals& row, const RowBytes& bytes, const RowContext& context) {
   out["kernels"] = row.kernels;
   if (row.graphs != 0) out["graphs"] = row.graphs;
-  const bool timed = row.timed_kernels != 0 || row.timed_graphs != 0;
+  const bool timed = row.timed_kernels != 0 || row.timed_graphs != 0 || row.gpu_ns != 0;  // the last: of a rest
   // Kernels without times have an unknown duration, not 0.
   if (row.has_gpu_time()) {
     out["gpu_ns"] = row.gpu_ns;

@@ -17,22 +17,28 @@ import unittest
 class KnownBytes(unittest.TestCase):
     replay = report_program = folder = ""
 
-    def report(self, name):
+    def report(self, name, split_by=None):
         """(what the program printed, its trace's modules and samples in the report, its losses)"""
         recording = os.path.join(self.folder, name)
         with open(os.path.join(recording, "expected.json"), encoding="utf-8") as file:
             expected = json.load(file)
         with tempfile.TemporaryDirectory() as out:
-            trace = os.path.join(out, "trace")
-            played = subprocess.run([self.replay, os.path.join(recording, "recording.zst"), "--out", trace],
-                                    capture_output=True, text=True, timeout=300, check=False)
-            if played.returncode == 3 and "libcupti" in played.stderr:
-                self.skipTest(played.stderr.strip())
-            self.assertEqual(0, played.returncode, played.stderr)
-            done = subprocess.run([self.report_program, "report", "--json", "--section", "modules", trace],
-                                  capture_output=True, text=True, timeout=300, check=True)
+            command = [self.report_program, "report", "--json", "--section", "modules", self.played(name, out)]
+            if split_by:
+                command += ["--split-by", self.played(split_by, out)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
         found = json.loads(done.stdout)["traces"][0]
         return expected, {row["path"]: row for row in found["modules"]}, found
+
+    def played(self, name, out):
+        """The folder of the recording's trace."""
+        trace = os.path.join(out, name)
+        played = subprocess.run([self.replay, os.path.join(self.folder, name, "recording.zst"), "--out", trace],
+                                capture_output=True, text=True, timeout=300, check=False)
+        if played.returncode == 3 and "libcupti" in played.stderr:
+            self.skipTest(played.stderr.strip())
+        self.assertEqual(0, played.returncode, played.stderr)
+        return trace
 
     def near(self, truth, found, share, what):
         self.assertLessEqual(abs(found - truth), share * truth, f"{what}: {found}, expected {truth}")
@@ -80,6 +86,16 @@ class KnownBytes(unittest.TestCase):
             self.assertNotIn("dram_read_bytes", row)
             self.assertEqual("graph", row["bytes_reason"])
         self.assertEqual({}, found.get("loss", {}))
+
+    def test_samples_of_another_run_split_the_exact_bytes_of_a_graph(self):
+        expected, rows, _ = self.report("decoder_exact", split_by="decoder_sampled")
+        for number in range(expected["layers"]):
+            row = rows[f"decode/layer {number}"]
+            self.assertEqual("split", row["bytes_source"])
+            self.near(expected["layer_read_bytes"], row["dram_read_bytes"], 0.05, row["path"])
+        self.assertEqual("exact", rows["decode"]["bytes_source"])
+        parts = sum(row["dram_read_bytes"] for path, row in rows.items() if path.startswith("decode/layer "))
+        self.near(rows["decode"]["dram_read_bytes"], parts, 0.01, "sum of the layers")
 
 
 if __name__ == "__main__":

@@ -30,15 +30,19 @@ IterationRow* IterationRows::add_work(const GpuWork& work) {
   row->gpu_start_ns =
       row->gpu_start_ns == kNoTime ? work.start_ns : std::min(row->gpu_start_ns, work.start_ns);
   row->gpu_end_ns = std::max(row->gpu_end_ns, work.end_ns);
-  busy_.add(static_cast<std::uint32_t>(index), work.start_ns, work.end_ns);
+  return row;
+}
+
+IterationRow* IterationRows::add_time(const GpuWork& work) {
+  IterationRow* const row = add_work(work);
+  if (row == nullptr || !is_timed(work)) return row;
+  row->gpu_ns += duration_ns(work.start_ns, work.end_ns);
+  busy_.add(static_cast<std::uint32_t>(row - rows_.data()), work.start_ns, work.end_ns);
   return row;
 }
 
 void IterationRows::add(const KernelRecord& kernel) {
-  IterationRow* const row = add_work(kernel.work);
-  if (row == nullptr) return;
-  ++row->kernels;
-  if (is_timed(kernel.work)) row->gpu_ns += duration_ns(kernel.work.start_ns, kernel.work.end_ns);
+  if (IterationRow* const row = add_time(kernel.work)) ++row->kernels;
 }
 
 void IterationRows::add(const MemcpyRecord& copy) {

@@ -34,7 +34,7 @@ class IterationRows {
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
   void add(const MemsetRecord& memset) { static_cast<void>(add_work(memset.work)); }
-  void add(const GraphRecord& graph) { static_cast<void>(add_work(graph.work)); }
+  void add(const GraphRecord& graph) { add_time(graph.work); }
   void add(const LaunchRecord& launch);
   void add(const ExactRecord& exact);
   void add(const SyncRecord& sync);
@@ -44,13 +44,15 @@ class IterationRows {
   [[nodiscard]] const std::vector<IterationRow>& rows() const noexcept { return rows_; }
   /// Time in which the profiler held the row's thread; part of `host_ns`. After the last line.
   [[nodiscard]] std::uint64_t held_ns(std::size_t row) const noexcept;
-  /// Time with GPU work, as in `report --section iterations`, for each row.
+  /// Union of the GPU time, as in `report --section iterations`, for each row.
   [[nodiscard]] std::vector<std::uint64_t> busy_ns() const { return busy_.lengths(rows_.size()); }
 
  private:
   [[nodiscard]] IterationRow* at(std::size_t index);
-  /// Adds the work to span and busy time of its row; nullptr: no row.
+  /// Adds the work to the span of its row; nullptr: no row.
   [[nodiscard]] IterationRow* add_work(const GpuWork& work);
+  /// Adds it to GPU and busy time too.
+  IterationRow* add_time(const GpuWork& work);
 
   Iterations iterations_;
   std::vector<IterationRow> rows_;

@@ -34,7 +34,8 @@ struct ReportOptions {
   std::string section = "modules";
   std::string table;  ///< --csv: name of the table; empty: the section's main table
   std::string iterations, window;
-  std::string html;  ///< file to write the page to
+  std::string html;      ///< file to write the page to
+  std::string split_by;  ///< folder of a sampled trace
   SelectionOptions selection;
   SectionView view;
   bool wide = false, raw = false, json = false, csv = false, markdown = false, each = false;
@@ -51,8 +52,21 @@ struct Loaded {
         section(kind.make(options.view)),
         lines(section.get()),
         trace(load_trace(files, &selection, of_several ? &lines : section.get())),
-        values(kind.samples || options.json ? load_row_values(trace, selection.sample_window())
-                                            : RowValues(trace)) {}
+        values(kind.samples || options.json ? load_row_values(trace, &selection) : RowValues(trace)) {
+    if (!options.split_by.empty()) split(options.split_by);
+  }
+
+  void split(const std::string& place) {
+    const TraceTotals other = load_trace(open_trace_folder(place));
+    const RowValues sampled = load_row_values(other);
+    if (sampled.sampled() == nullptr) {
+      throw WrongUse("--split-by " + place +
+                     ": that trace has no hardware samples; record it with --counters sampled");
+    }
+    if (!values.split_by(trace, other, *sampled.sampled())) {
+      throw WrongUse("--split-by " + place + ": no path of a measured graph has samples there");
+    }
+  }
 
   [[nodiscard]] SectionInput input(const ReportOptions& options) const {
     return {trace, values, options.view};
@@ -76,7 +90,7 @@ OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
   out.update(loaded.section->json(loaded.input(options)));
   if (!out.contains("memcpy")) {
     out["memcpy"] = OrderedJson::array();
-    for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
+    for (const MemcpyTotals& row : trace.selected().copies()) out["memcpy"].push_back(copy_row(row));
   }
   if (loaded.values.sampled() != nullptr)
     out["samples"] = samples_object(loaded.trace, *loaded.values.sampled());
@@ -228,6 +242,9 @@ void complete(ReportOptions& options) {
   } catch (const std::invalid_argument& error) {
     throw WrongUse(error.what());
   }
+  if (!options.split_by.empty() && options.section != "modules") {
+    throw WrongUse("--split-by is for --section modules");
+  }
   if (!options.html.empty() && !options.selection.everything()) {
     throw WrongUse("--html shows the whole trace: remove --range, --kernel, --iterations and --window");
   }
@@ -269,6 +286,10 @@ void add_report(CommandLine& line, Action& action) {
               "Sort by this column: a key of --json; modules: gpu, self, dram, …");
   verb.option("--depth", options->view.depth, "Deepest level of modules to show: 1 (the outermost) or more")
       .positive();
+  verb.option(
+      "--split-by", options->split_by,
+      "Sampled trace of the same program: exact bytes of graph launches are split over their nodes in its "
+      "proportions");
   verb.flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
   verb.flag("--each", options->each, "With several traces: show each one before the merged report");
   verb.flag("--wide", options->wide, "Show all columns, whatever the line length");

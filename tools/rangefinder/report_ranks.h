@@ -32,6 +32,12 @@ class RankLines final : public Section {
     if (section_ != nullptr) section_->line(line);
     log_.line(line);
   }
+  void rest(const Line& line) override {
+    if (section_ != nullptr) section_->rest(line);
+  }
+  [[nodiscard]] bool takes_all_ranges() const override {
+    return section_ != nullptr && section_->takes_all_ranges();
+  }
   [[nodiscard]] std::vector<Table> tables(const SectionInput&) override { return {}; }
   /// After the last line.
   [[nodiscard]] const CommunicationLog& log() {

@@ -106,7 +106,7 @@ class SeriesVisitor final : public TraceVisitor {
   };
 
   void take(const KernelRecord& kernel) {
-    const std::size_t batch = batches_.of(iterations_.of(kernel.work));
+    const std::size_t batch = batches_.of(iterations_.last_before(kernel.work));
     if (batch >= batches_.count || kernel.work.start_ns == kNoTime) return;
     const auto ns = static_cast<double>(kernel.work.end_ns - kernel.work.start_ns);
     BatchSums& of_path = sums_[kernel.work.path];
@@ -119,7 +119,7 @@ class SeriesVisitor final : public TraceVisitor {
   }
 
   void take(const ExactRecord& exact) {
-    const std::size_t batch = batches_.of(iterations_.of(exact.launch.host));
+    const std::size_t batch = batches_.of(iterations_.last_before(exact.launch.host.start_ns));
     if (batch >= batches_.count || shares_counter_range(exact)) return;
     if (!exact.measured || !exact.has_bytes) {
       sums_[values_path(exact)].partial_bytes = true;
@@ -150,14 +150,15 @@ class SeriesVisitor final : public TraceVisitor {
 
 void add_sampled(IterationSeries& out, const TraceFolder& files, const Iterations& iterations,
                  const Batches& batches) {
-  const TraceTotals trace = load_trace(files);
-  SampleWindow window;
+  SelectionOptions compared;
   if (!batches.everything) {
-    window.from_ns = iterations.instances[batches.first].start_ns;
+    compared.window.first = iterations.instances[batches.first].start_ns;
     if (batches.last < iterations.instances.size())
-      window.to_ns = iterations.instances[batches.last].start_ns;
+      compared.window.last = iterations.instances[batches.last].start_ns;
   }
-  const RowValues values = load_row_values(trace, window);
+  Selection selection(compared, iterations);
+  const TraceTotals trace = load_trace(files, &selection);
+  const RowValues values = load_row_values(trace, &selection);
   const auto n = static_cast<double>(std::max<std::uint64_t>(out.iterations, 1));
   for (const PathTotals& row : trace.totals.paths()) {
     const RowBytes bytes = values.bytes(row);

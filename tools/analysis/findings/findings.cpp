@@ -64,6 +64,17 @@ std::optional<std::uint64_t> launch_cost_ns(const std::optional<EndRecord>& end)
   return 2 * end->own_cost.launch_callback_median_ns + kCuptiNsOfLaunch;  // the median is that of one half
 }
 
+/// With --range: keeps what is about a selected path or about a kernel that runs in one.
+void keep_selected(const FindingContext& context, std::vector<Finding>& findings) {
+  const TraceTotals& trace = context.input.trace;
+  if (!trace.in_range) return;
+  std::unordered_set<std::string> places;
+  for (const std::uint32_t path : trace.in_range->paths) places.insert(context.path_text(path));
+  for (const KernelTotals& kernel : trace.selected().kernels())
+    places.insert(context.kernel_text(kernel.name));
+  std::erase_if(findings, [&places](const Finding& finding) { return places.count(finding.where) == 0; });
+}
+
 bool heavier(const Finding& a, const Finding& b) {
   if (a.saving_ns.has_value() != b.saving_ns.has_value()) return a.saving_ns.has_value();
   if (a.saving_ns != b.saving_ns) return *a.saving_ns > *b.saving_ns;
@@ -136,6 +147,7 @@ std::vector<Finding> FindingRules::findings(const SectionInput& input) {
   context.launch_cost_ns = launch_cost_ns(input.trace.end);
   std::vector<Finding> out;
   for (const auto& rule : impl_->rules) rule->find(context, out);
+  keep_selected(context, out);
   std::stable_sort(out.begin(), out.end(), heavier);
   return out;
 }

@@ -16,6 +16,7 @@ class FindingsSection final : public Section {
   explicit FindingsSection(const SectionView& view) : rules_(view.name) {}
 
   void line(const Line& line) override { rules_.line(line); }
+  [[nodiscard]] bool takes_all_ranges() const override { return true; }
 
   std::vector<Table> tables(const SectionInput& input) override {
     Table table = empty_table();

@@ -34,7 +34,7 @@ bool communicates(const TraceTotals& trace, std::uint32_t path) {
 std::map<std::string, std::vector<Times>> times_by_path(const std::vector<RankTrace>& ranks) {
   std::map<std::string, std::vector<Times>> out;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    for (const PathTotals& row : ranks[rank].trace->totals.paths()) {
+    for (const PathTotals& row : ranks[rank].trace->rows()) {
       if (row.path == 0 || row.gpu_ns_exclusive == 0 || communicates(*ranks[rank].trace, row.path)) continue;
       out[ranks[rank].trace->path_text(row.path)].push_back({row.gpu_ns_exclusive, rank});
     }

@@ -25,7 +25,7 @@ std::string rank_name(const TraceTotals& trace) {
 void RankMerge::add(const TraceTotals& trace) {
   Rank& rank = ranks_.emplace_back();
   rank.name = rank_name(trace);
-  for (const KernelTotals& kernel : trace.totals.kernels()) {
+  for (const KernelTotals& kernel : trace.selected().kernels()) {
     rank.gpu_ns += kernel.total_ns;
     rank.kernels += kernel.count;
     const auto name = trace.kernel_names.find(kernel.name);

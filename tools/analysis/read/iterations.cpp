@@ -42,6 +42,15 @@ bool is_iteration_name(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), lower) != kNames.end();
 }
 
+/// The call that launched a graph; else nullptr.
+const LaunchRecord* graph_launch(const Line& line) {
+  if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
+    return exact->kind == WorkKind::graph && !exact->is_counter_range ? &exact->launch : nullptr;
+  }
+  const auto* const launch = std::get_if<LaunchRecord>(&line);
+  return launch != nullptr && launch->api.starts_with("cuGraphLaunch") ? launch : nullptr;
+}
+
 }  // namespace
 
 std::string folded_iteration_name(const std::string& name) {
@@ -51,6 +60,9 @@ std::string folded_iteration_name(const std::string& name) {
 void IterationFinder::line(const Line& line) {
   if (const auto* const path = std::get_if<PathRecord>(&line)) paths_.emplace(path->id, *path);
   if (const auto* const range = std::get_if<RangeRecord>(&line)) add(*range);
+  if (const LaunchRecord* const launch = graph_launch(line)) {
+    graph_launches_.emplace(launch->correlation, launch->host.start_ns);
+  }
 }
 
 Iterations IterationFinder::result() {
@@ -62,7 +74,11 @@ Iterations IterationFinder::result() {
     std::sort(out.instances.begin(), out.instances.end(),
               [](const Iteration& a, const Iteration& b) { return a.start_ns < b.start_ns; });
   }
+  for (const Iteration& one : out.instances) {
+    out.ends_.push_back(out.ends_.empty() ? one.end_ns : std::max(out.ends_.back(), one.end_ns));
+  }
   out.range_starts_ = std::move(starts_);
+  out.graph_launches_ = std::move(graph_launches_);
   return out;
 }
 
@@ -121,20 +137,32 @@ std::string IterationFinder::named() const {
       ->first;
 }
 
-std::size_t Iterations::at(TimeNs time) const noexcept {
+std::size_t Iterations::last_before(TimeNs time) const noexcept {
   if (time == kNoTime) return kNone;
   const auto after = std::upper_bound(instances.begin(), instances.end(), time,
                                       [](TimeNs t, const Iteration& i) { return t < i.start_ns; });
   return after == instances.begin() ? kNone : static_cast<std::size_t>(after - instances.begin()) - 1;
 }
 
+std::size_t Iterations::at(TimeNs time) const noexcept {
+  for (std::size_t i = last_before(time); i != kNone && ends_[i] > time; i = i == 0 ? kNone : i - 1) {
+    if (instances[i].end_ns > time) return i;
+  }
+  return kNone;
+}
+
 std::size_t Iterations::of_range(std::uint64_t range) const noexcept {
   return range == 0 || range >= range_starts_.size() ? kNone : at(range_starts_[range]);
 }
 
-std::size_t Iterations::of(const GpuWork& work) const noexcept {
-  const std::size_t by_range = work.captured ? kNone : of_range(work.range);
-  return by_range != kNone ? by_range : at(work.start_ns);
+TimeNs Iterations::launched(const GpuWork& work) const noexcept {
+  if (work.graph != 0) {
+    const auto call = graph_launches_.find(work.correlation);
+    if (call != graph_launches_.end()) return call->second;
+  }
+  const bool by_range = !work.captured && work.range != 0 && work.range < range_starts_.size();
+  const TimeNs range_start = by_range ? range_starts_[work.range] : kNoTime;
+  return range_start != kNoTime ? range_start : work.start_ns;
 }
 
 Iterations find_iterations(const TraceFolder& trace, const std::string& glob) {

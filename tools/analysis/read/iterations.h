@@ -7,8 +7,9 @@
 //                                              otherwise the most frequent outermost range
 //   find_iterations(trace, "model/decoder")    the instances of that path
 //
-// Work belongs to the iteration that launched it: the one of the range open at the launch.
-// Reads the trace once and keeps 8 bytes per range.
+// Work belongs to the iteration that launched it: the one in which the range open at the launch began, for a
+// graph launch the one of the call. Work launched between two iterations belongs to none. Reads the trace
+// once and keeps 8 bytes per range, and some 40 per graph launch.
 #pragma once
 
 #include <cstddef>
@@ -44,16 +45,27 @@ class Iterations {
 
   /// The instance during which the range was opened, on any thread; kNone: none.
   [[nodiscard]] std::size_t of_range(std::uint64_t range) const noexcept;
-  /// The last instance that started at or before `time`; kNone: `time` is before the first.
+  /// The instance that was open at `time`, on any thread, the latest if there are several; kNone: none.
   [[nodiscard]] std::size_t at(TimeNs time) const noexcept;
-  /// GPU work: by its range, otherwise by its start.
-  [[nodiscard]] std::size_t of(const GpuWork& work) const noexcept;
+  /// GPU work: by its launch; by its start on the GPU if the trace does not show when it was launched.
+  [[nodiscard]] std::size_t of(const GpuWork& work) const noexcept { return at(launched(work)); }
   /// Host work: by its start.
   [[nodiscard]] std::size_t of(const HostWork& work) const noexcept { return at(work.start_ns); }
 
+  /// The last instance that started at or before `time`, open or not; kNone: `time` is before the first.
+  [[nodiscard]] std::size_t last_before(TimeNs time) const noexcept;
+  [[nodiscard]] std::size_t last_before(const GpuWork& work) const noexcept {
+    return last_before(launched(work));
+  }
+
  private:
   friend class IterationFinder;
+  /// Start of the range open at the launch or of the call; of the work itself if neither is known.
+  [[nodiscard]] TimeNs launched(const GpuWork& work) const noexcept;
+
   std::vector<TimeNs> range_starts_;  // by range id; kNoTime: unknown
+  std::vector<TimeNs> ends_;          // by instance: the latest end of it and of those before
+  std::unordered_map<std::uint32_t, TimeNs> graph_launches_;  // by correlation: start of the call
 };
 
 /// Finds the iterations in lines that the caller reads for another purpose. Memory: that of Iterations, plus
@@ -89,6 +101,7 @@ class IterationFinder {
   std::unordered_map<std::uint32_t, Group*> by_path_;
   std::map<std::string, Group> groups_;
   std::vector<TimeNs> starts_;
+  std::unordered_map<std::uint32_t, TimeNs> graph_launches_;  // by correlation
 };
 
 /// `glob`: see profiler/base/path_glob.h. It selects the most frequent path that it matches exactly, not the

@@ -46,6 +46,26 @@ void check_order(const HalfOpen<Value>& span, const std::string& text) {
   }
 }
 
+/// Sets the times of the records that a window cuts.
+struct TimesSetter {
+  TimeNs start_ns, end_ns;
+
+  void operator()(KernelRecord& kernel) const { set(kernel.work); }
+  void operator()(MemcpyRecord& copy) const { set(copy.work); }
+  void operator()(MemsetRecord& memset) const { set(memset.work); }
+  void operator()(GraphRecord& graph) const { set(graph.work); }
+  void operator()(RangeRecord& range) const { set(range); }
+  template <typename Other>
+  void operator()(Other&) const {}
+
+ private:
+  template <typename Timed>
+  void set(Timed& record) const {
+    record.start_ns = start_ns;
+    record.end_ns = end_ns;
+  }
+};
+
 std::string span_text(const HalfOpen<std::uint64_t>& span) {
   return (span.first ? std::to_string(*span.first) : "") + ":" +
          (span.last ? std::to_string(*span.last) : "");
@@ -88,9 +108,12 @@ HalfOpen<TimeNs> parse_window(const std::string& text) {
 }
 
 Selection::Selection(const SelectionOptions& options, const TraceFolder& trace)
-    : options_(options), everything_(options.everything()) {
+    : Selection(options,
+                options.iterations.open() ? Iterations() : find_iterations(trace, options.iteration_range)) {}
+
+Selection::Selection(const SelectionOptions& options, Iterations iterations)
+    : options_(options), everything_(options.everything()), iterations_(std::move(iterations)) {
   if (!options_.kernel.empty()) kernel_ = std::regex(options_.kernel);
-  if (!options_.iterations.open()) iterations_ = find_iterations(trace, options_.iteration_range);
 }
 
 void Selection::learn(const PathRecord& path) {
@@ -102,63 +125,92 @@ void Selection::learn(const KernelNameRecord& name) {
   if (!options_.kernel.empty() && std::regex_search(name.demangled, kernel_)) kernels_.insert(name.id);
 }
 
-bool Selection::in_path(std::uint32_t path) const {
+bool Selection::in_range(std::uint32_t path) const {
   return options_.range.empty() || paths_.count(path) != 0;
 }
 
-bool Selection::in_time(TimeNs start, std::size_t iteration) const {
-  if (!options_.window.open() && (start == kNoTime || !options_.window.holds(start))) return false;
+bool Selection::in_iterations(std::size_t iteration) const {
   if (options_.iterations.open()) return true;
   return iteration != Iterations::kNone && options_.iterations.holds(iteration);
 }
 
-bool Selection::takes_work(const GpuWork& work, std::uint32_t kernel_name) const {
+bool Selection::counts(const GpuWork& work, std::uint32_t kernel_name) const {
   if (!options_.kernel.empty() && kernels_.count(kernel_name) == 0) return false;
-  return in_path(work.path) && in_time(work.start_ns, iterations_.of(work));
+  return options_.iterations.open() || in_iterations(iterations_.of(work));
 }
 
-bool Selection::takes_host(const HostWork& host) const {
-  return in_path(host.path) && in_time(host.start_ns, iterations_.of(host));
-}
-
-/// Whether a line of each kind is taken.
+/// Where a line of each kind belongs; nullopt: it is not selected, whatever its time.
 struct Selection::Judge {
   const Selection& of;
   bool kernels_only;
 
-  bool operator()(const KernelRecord& kernel) const { return of.takes_work(kernel.work, kernel.name); }
-  bool operator()(const MemcpyRecord& copy) const { return of.takes_work(copy.work, 0); }
-  bool operator()(const MemsetRecord& memset) const { return of.takes_work(memset.work, 0); }
-  bool operator()(const GraphRecord& graph) const { return of.takes_work(graph.work, 0); }
-  bool operator()(const LaunchRecord& launch) const { return of.takes_host(launch.host); }
-  bool operator()(const ExactRecord& exact) const {
-    return (!kernels_only || of.kernels_.count(exact.name) != 0) && of.takes_host(exact.launch.host);
+  using Placed = std::optional<Place>;
+  Placed operator()(const KernelRecord& kernel) const { return work(kernel.work, kernel.name); }
+  Placed operator()(const MemcpyRecord& copy) const { return work(copy.work, 0); }
+  Placed operator()(const MemsetRecord& memset) const { return work(memset.work, 0); }
+  Placed operator()(const GraphRecord& graph) const { return work(graph.work, 0); }
+  Placed operator()(const LaunchRecord& launch) const { return host(launch.host); }
+  Placed operator()(const ExactRecord& exact) const {
+    if (kernels_only && of.kernels_.count(exact.name) == 0) return std::nullopt;
+    return host(exact.launch.host);
   }
-  bool operator()(const SyncRecord& sync) const { return !kernels_only && of.takes_host(sync.host); }
-  bool operator()(const AllocRecord& alloc) const { return !kernels_only && of.takes_host(alloc.host); }
-  bool operator()(const EventRecord& event) const { return !kernels_only && of.takes_host(event.host); }
-  bool operator()(const CaptureRecord& step) const { return !kernels_only && of.takes_host(step.host); }
-  bool operator()(const RangeRecord& range) const { return in_path_and_time(range.path, range.start_ns); }
-  bool operator()(const MarkRecord& mark) const { return in_path_and_time(mark.path, mark.at_ns); }
-  bool operator()(const OverheadRecord& overhead) const {
-    return of.options_.range.empty() && !kernels_only && in_path_and_time(0, overhead.start_ns);
+  Placed operator()(const SyncRecord& sync) const { return call(sync.host); }
+  Placed operator()(const AllocRecord& alloc) const { return call(alloc.host); }
+  Placed operator()(const EventRecord& event) const { return call(event.host); }
+  Placed operator()(const CaptureRecord& step) const { return call(step.host); }
+  Placed operator()(const RangeRecord& range) const {
+    return Place{range.path, of.iterations_.at(range.start_ns), range.start_ns, range.end_ns};
   }
-  template <typename Naming>
-  bool operator()(const Naming&) const {
-    return true;  // samples too: sample_window() selects those; holds: taken out of what is selected
+  Placed operator()(const MarkRecord& mark) const {
+    return Place{mark.path, of.iterations_.at(mark.at_ns), mark.at_ns};
+  }
+  Placed operator()(const OverheadRecord& overhead) const {
+    if (kernels_only) return std::nullopt;
+    return Place{0, of.iterations_.at(overhead.start_ns), overhead.start_ns};
+  }
+  template <typename Other>
+  Placed operator()(const Other&) const {
+    return Place{.everywhere = true};  // holds too: they are taken out of host times; samples: window()
   }
 
  private:
-  [[nodiscard]] bool in_path_and_time(std::uint32_t path, TimeNs at) const {
-    return of.in_path(path) && of.in_time(at, of.iterations_.at(at));
+  Placed work(const GpuWork& work, std::uint32_t kernel_name) const {
+    if (!of.options_.kernel.empty() && of.kernels_.count(kernel_name) == 0) return std::nullopt;
+    return Place{work.path, of.iterations_.of(work), work.start_ns, work.end_ns};
   }
+  Placed host(const HostWork& host) const { return Place{host.path, of.iterations_.of(host), host.start_ns}; }
+  Placed call(const HostWork& host) const { return kernels_only ? std::nullopt : this->host(host); }
 };
 
-bool Selection::takes(const Line& line) {
-  if (everything_) return true;
+TakenLine Selection::in_window(const Line& line, const Place& place) {
+  if (options_.window.open()) return {&line};
+  const auto [from, to] = window();
+  const TimeNs start = place.start_ns, end = place.end_ns;
+  if (start == kNoTime) return {};
+  const bool begins = start >= from && start < to;
+  const bool reaches_in = end != kNoTime && start < from && end > from;
+  if (!begins && !reaches_in) return {};
+  if (begins && (end == kNoTime || end <= to)) return {&line};
+  cut_ = line;
+  std::visit(TimesSetter{std::max(start, from), std::min(end, to)}, cut_);
+  return {&cut_, !begins};
+}
+
+TakenLine Selection::take(const Line& line) {
+  if (everything_) return {&line};
   if (const auto* const path = std::get_if<PathRecord>(&line)) learn(*path);
   if (const auto* const name = std::get_if<KernelNameRecord>(&line)) learn(*name);
-  return std::visit(Judge{*this, !options_.kernel.empty()}, line);
+  const std::optional<Place> place = std::visit(Judge{*this, !options_.kernel.empty()}, line);
+  if (!place) return {};
+  if (place->everywhere) return {&line};
+  if (!in_iterations(place->iteration)) return {};
+  TakenLine taken = in_window(line, *place);
+  taken.in_range = in_range(place->path);
+  return taken;
+}
+
+SampleWindow Selection::window() const {
+  return {options_.window.first.value_or(INT64_MIN), options_.window.last.value_or(INT64_MAX)};
 }
 
 SampleWindow Selection::sample_window() const {
@@ -171,9 +223,8 @@ SampleWindow Selection::sample_window() const {
     }
     if (wanted.last && *wanted.last < instances.size()) out.to_ns = instances[*wanted.last].start_ns;
   }
-  if (options_.window.first) out.from_ns = std::max(out.from_ns, *options_.window.first);
-  if (options_.window.last) out.to_ns = std::min(out.to_ns, *options_.window.last);
-  return out;
+  const SampleWindow own = window();
+  return {std::max(out.from_ns, own.from_ns), std::min(out.to_ns, own.to_ns)};
 }
 
 std::string Selection::text() const {

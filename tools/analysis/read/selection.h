@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lines of a trace that a report uses: --range, --kernel, --iterations, --window.
+// What of a trace a report uses: --iterations, --window and --kernel select data, --range selects rows.
 //
-//   lines ─▶ Selection::takes ─┬─▶ true: totals and sections receive the line
-//                              └─▶ false: the line is ignored
+//   line ─▶ Selection::take ─┬─▶ line == nullptr: no part of it is selected
+//                            ├─▶ the line, or a copy that ends where the window ends: counts, with its time
+//                            └─▶ is_rest: a copy of what lies in the window; its time counts, the line itself
+//                            counts
+//                                in the window in which it began
 //
-// Lines that define names are always taken. GPU work is selected by the path and range of its launch and by
-// its start on the GPU; host work by its own path and start. --kernel drops all GPU work except kernels with
-// a matching name.
+// So calls, GPU time and bytes of disjoint selections add up to those of the whole. GPU work belongs to the
+// iteration that launched it, host work to the one in which it began. A window cuts ranges and GPU work, and
+// takes all other lines by their start. Lines that define names are always taken. --kernel drops all GPU work
+// except kernels with a matching name.
 #pragma once
 
 #include <cstdint>
@@ -50,29 +54,50 @@ struct SelectionOptions {
 /// "1.5s:2s", "200ms:", ":3e6ns" as times; a bare number is seconds. Throws std::invalid_argument.
 [[nodiscard]] HalfOpen<TimeNs> parse_window(const std::string& text);
 
+/// What is selected of a line.
+struct TakenLine {
+  const Line* line = nullptr;  ///< valid until the next take(); nullptr: nothing
+  bool is_rest = false;        ///< it began before the window
+  bool in_range = true;        ///< --range selects its path
+};
+
 class Selection {
  public:
   /// Takes everything.
   Selection() = default;
   /// Reads `trace` for its iterations if `options` needs them. Throws Missing, std::regex_error.
   Selection(const SelectionOptions& options, const TraceFolder& trace);
+  Selection(const SelectionOptions& options, Iterations iterations);
 
   /// Call it in file order: the selection learns the names from the lines.
-  [[nodiscard]] bool takes(const Line& line);
-  /// The time that the selection covers; samples in it are attributed.
+  [[nodiscard]] TakenLine take(const Line& line);
+  /// Whether work counts by its iteration and kernel name, wherever it is in time.
+  [[nodiscard]] bool counts(const GpuWork& work, std::uint32_t kernel_name) const;
+  /// Whether --range selects the path. Known once its line was taken.
+  [[nodiscard]] bool in_range(std::uint32_t path) const;
+  /// The time of --window.
+  [[nodiscard]] SampleWindow window() const;
+  /// The time that the selection covers; samples without work in it are reported.
   [[nodiscard]] SampleWindow sample_window() const;
   [[nodiscard]] bool everything() const noexcept { return everything_; }
+  /// False: every row is shown.
+  [[nodiscard]] bool selects_rows() const noexcept { return !options_.range.empty(); }
   /// One line for the reader: "Only: range **/decoder, iterations 10:20 of iteration"; empty: everything.
   [[nodiscard]] std::string text() const;
 
  private:
   struct Judge;
+  /// Its path, the iteration it belongs to, and its time.
+  struct Place {
+    std::uint32_t path = 0;
+    std::size_t iteration = Iterations::kNone;
+    TimeNs start_ns = kNoTime, end_ns = kNoTime;  // the end only of what a window cuts
+    bool everywhere = false;                      // defines names, or is about the whole process
+  };
   void learn(const PathRecord& path);
   void learn(const KernelNameRecord& name);
-  [[nodiscard]] bool in_path(std::uint32_t path) const;
-  [[nodiscard]] bool in_time(TimeNs start, std::size_t iteration) const;
-  [[nodiscard]] bool takes_work(const GpuWork& work, std::uint32_t kernel_name) const;
-  [[nodiscard]] bool takes_host(const HostWork& host) const;
+  [[nodiscard]] bool in_iterations(std::size_t iteration) const;
+  [[nodiscard]] TakenLine in_window(const Line& line, const Place& place);
 
   SelectionOptions options_;
   bool everything_ = true;
@@ -80,6 +105,7 @@ class Selection {
   Iterations iterations_;
   std::unordered_map<std::uint32_t, PathRecord> path_records_;
   std::unordered_set<std::uint32_t> paths_, kernels_;  // the selected ids
+  Line cut_;                                           // what take() returned last, if it was cut
 };
 
 }  // namespace rangefinder

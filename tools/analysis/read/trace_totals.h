@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "profiler/attribution/holds.h"
@@ -30,7 +31,13 @@ struct TraceTotals {
   std::unordered_map<std::uint32_t, PathRecord> paths;
   std::unordered_map<std::uint32_t, std::string> domains;  ///< names of NVTX domains
   std::unordered_map<std::uint32_t, KernelNameRecord> kernel_names;
-  TotalsBuilder totals;
+  TotalsBuilder totals;  ///< of all selected data, in every path
+  /// With --range: the selected paths, and totals of their work by kernel and copy.
+  struct Rows {
+    std::unordered_set<std::uint32_t> paths;
+    TotalsBuilder totals;
+  };
+  std::optional<Rows> in_range;
   Holds holds;
 
   std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records
@@ -42,6 +49,14 @@ struct TraceTotals {
   std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< from `end`, otherwise from the last heartbeat
   ReadSummary read;
   std::string first_broken;  ///< "file:line: what is wrong" of the first broken line
+
+  /// TotalsBuilder::paths() of the selected paths. The row of path 0 is last; it is empty if --range is in
+  /// use.
+  [[nodiscard]] std::vector<PathTotals> rows() const;
+  /// Whether the path is selected.
+  [[nodiscard]] bool shows(std::uint32_t path) const;
+  /// Totals by kernel and copy of the selected paths.
+  [[nodiscard]] const TotalsBuilder& selected() const { return in_range ? in_range->totals : totals; }
 
   /// Names joined by '/'; "" for 0.
   [[nodiscard]] std::string path_text(std::uint32_t path) const;

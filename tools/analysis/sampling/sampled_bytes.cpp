@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/attribution/kernel_carry.h"
+#include "tools/analysis/read/selection.h"
 #include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/sampling/sampled_bytes_error.h"
 #include "tools/analysis/sampling/sampled_bytes_held.h"
@@ -18,6 +19,7 @@ namespace {
 struct PathSums {
   std::array<SharedSum, kSharedColumns> sums;
   std::array<std::uint64_t, kSharedColumns> bytes{}, estimated{};  // the second is not part of the first
+  SampleSplit::Bytes whole;                                        // of its own work in the whole trace
   std::uint64_t work_ns = 0, overlap_ns = 0, estimated_ns = 0, pieces = 0;
   std::uint64_t lost_ns = 0;  // of its own work
   std::uint32_t group = 0;    // of its own work: InseparableGroup, from 1
@@ -37,12 +39,12 @@ struct PathSums {
   }
 };
 
-/// Estimates bytes of work while samples were lost, at the path's rate inside samples.
+/// Estimates bytes of work while samples were lost, at the rate inside the samples of the whole trace.
 void estimate_lost(PathSums& sums) {
-  if (sums.overlap_ns == 0 || sums.work_ns <= sums.overlap_ns) return;
+  if (sums.whole.overlap_ns == 0 || sums.work_ns <= sums.overlap_ns) return;
   sums.estimated_ns = std::min(sums.lost_ns, sums.work_ns - sums.overlap_ns);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
-    const double rate = static_cast<double>(sums.bytes[c]) / static_cast<double>(sums.overlap_ns);
+    const double rate = static_cast<double>(sums.whole.bytes[c]) / static_cast<double>(sums.whole.overlap_ns);
     sums.estimated[c] =
         static_cast<std::uint64_t>(std::llround(rate * static_cast<double>(sums.estimated_ns)));
   }
@@ -59,6 +61,7 @@ class PathTable {
     own_.resize(groups.paths().size());
     for (std::size_t i = 0; i < own_.size(); ++i) own_[i] = own_sums(i);
     for (std::size_t o = 0; o < groups.owners().size(); ++o) {
+      if (!groups.owners()[o].selected) continue;
       own_[groups.owners()[o].path].work_ns += work_[o].ns;
       own_[groups.owners()[o].path].pieces += work_[o].count;
       own_[groups.owners()[o].path].lost_ns += work_[o].lost_ns;
@@ -92,6 +95,7 @@ class PathTable {
     own.sums = path.sums;
     own.bytes = path.bytes;
     own.overlap_ns = path.overlap_ns;
+    own.whole = path.whole;
     return own;
   }
 
@@ -185,15 +189,22 @@ class PathTable {
   std::array<double, kSharedColumns> mean_rates_{};
 };
 
+/// Of the paths that `selection` shows.
 std::vector<SampledKernel> kernel_rows(const HeldTrace& held, const SampleSplit& split,
-                                       const std::vector<OwnerWork>& work) {
+                                       const std::vector<OwnerWork>& work, const Selection* selection) {
   std::map<std::uint32_t, PathSums> rows;
-  for (const auto& [name, kernel] : split.kernels()) {
-    rows[name].bytes = kernel.bytes;
-    rows[name].overlap_ns = kernel.overlap_ns;
-  }
   for (std::size_t o = 0; o < work.size(); ++o) {
-    PathSums& row = rows[held.groups().owners()[o].name];
+    const WorkGroups::Owner& owner = held.groups().owners()[o];
+    if (selection != nullptr && !selection->in_range(held.groups().paths()[owner.path])) continue;
+    PathSums& row = rows[owner.name];
+    const SampleSplit::Owner& part = split.owners()[o];
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      row.bytes[c] += part.bytes[c];
+      row.whole.bytes[c] += part.whole.bytes[c];
+    }
+    row.overlap_ns += part.overlap_ns;
+    row.whole.overlap_ns += part.whole.overlap_ns;
+    if (!owner.selected) continue;
     row.work_ns += work[o].ns;
     row.lost_ns += work[o].lost_ns;
   }
@@ -236,6 +247,7 @@ const SampledPath* SampledTotals::find(std::uint32_t path) const noexcept {
 
 struct SampledTrace::Impl {
   HeldTrace held;
+  const Selection* selection;
 };
 
 SampledTrace::SampledTrace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -243,30 +255,36 @@ SampledTrace::SampledTrace(SampledTrace&&) noexcept = default;
 SampledTrace& SampledTrace::operator=(SampledTrace&&) noexcept = default;
 SampledTrace::~SampledTrace() = default;
 
-std::optional<SampledTrace> SampledTrace::load(const TraceFolder& trace) {
-  return load([trace](const RecordVisitor& visit) { visit_records(trace, visit); });
+std::optional<SampledTrace> SampledTrace::load(const TraceFolder& trace, const Selection* selection) {
+  return load([trace](const RecordVisitor& visit) { visit_records(trace, visit); }, selection);
 }
 
-std::optional<SampledTrace> SampledTrace::load(RecordReader reader) {
-  auto impl = std::make_unique<Impl>(HeldTrace(std::move(reader)));
+std::optional<SampledTrace> SampledTrace::load(RecordReader reader, const Selection* selection) {
+  auto impl = std::make_unique<Impl>(HeldTrace(std::move(reader), selection), selection);
   if (!impl->held.any_samples()) return std::nullopt;
   return SampledTrace(std::move(impl));
 }
 
-SampledTotals SampledTrace::totals(const SampleWindow& window) const {
+SampledTotals SampledTrace::totals() const {
+  const Selection* const selection = impl_->selection;
+  return selection == nullptr ? totals(SampleWindow{})
+                              : totals(selection->window(), selection->sample_window());
+}
+
+SampledTotals SampledTrace::totals(const SampleWindow& window, const SampleWindow& rest) const {
   const HeldTrace& held = impl_->held;
-  SampleSplit split(held.rates(), held.groups(), window);
+  SampleSplit split(held.rates(), held.groups(), window, rest);
   held.for_each_block([&](const SampleBlock& block) { split.add(block); });
 
   SampledTotals out;
   out.samples = split.totals();
-  held.add_lines(window, out.samples);
+  held.add_lines(rest, out.samples);
   out.truth = held.truth();
   const std::vector<OwnerWork> work = held.owner_work(window);
   PathTable table(held, split, work);
   out.paths = table.rows();
   out.inseparable = table.take_groups();
-  out.kernels = kernel_rows(held, split, work);
+  out.kernels = kernel_rows(held, split, work, impl_->selection);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     const ColumnRates& column = held.rates().columns[c];
     out.sharing[c] = {column.unmixed ? SharingMethod::unmixed : SharingMethod::time_shared, column.lag_ns,

@@ -31,6 +31,8 @@
 
 namespace rangefinder {
 
+class Selection;
+
 enum class SharingMethod : std::uint8_t { time_shared, unmixed };
 
 /// "time_shared" or "unmixed": the values in JSON.
@@ -111,17 +113,25 @@ using RecordReader = std::function<void(const RecordVisitor&)>;
 /// A trace with fitted rates, ready to attribute its samples. Not thread-safe.
 class SampledTrace {
  public:
-  /// nullopt: the trace holds no samples. The trace must not change while the object is in use.
-  [[nodiscard]] static std::optional<SampledTrace> load(const TraceFolder& trace);
-  [[nodiscard]] static std::optional<SampledTrace> load(RecordReader reader);
+  /// nullopt: the trace holds no samples. The trace must not change while the object is in use. `selection`:
+  /// whose work totals() reports, after it has seen the trace; rates are fitted to the whole trace. nullptr:
+  /// all.
+  [[nodiscard]] static std::optional<SampledTrace> load(const TraceFolder& trace,
+                                                        const Selection* selection = nullptr);
+  [[nodiscard]] static std::optional<SampledTrace> load(RecordReader reader,
+                                                        const Selection* selection = nullptr);
   SampledTrace(SampledTrace&&) noexcept;
   SampledTrace& operator=(SampledTrace&&) noexcept;
   ~SampledTrace();
 
-  [[nodiscard]] SampledTotals totals(const SampleWindow& window = {}) const;
+  /// In the time that the selection covers.
+  [[nodiscard]] SampledTotals totals() const;
+  [[nodiscard]] SampledTotals totals(const SampleWindow& window) const { return totals(window, window); }
 
  private:
   struct Impl;
+  /// Work in `window`, bytes without work in `rest`.
+  [[nodiscard]] SampledTotals totals(const SampleWindow& window, const SampleWindow& rest) const;
   explicit SampledTrace(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "tools/analysis/read/selection.h"
+
 namespace rangefinder {
 namespace {
 
@@ -21,7 +23,7 @@ std::size_t WorkGroups::KeyHash::operator()(const GroupKey& key) const noexcept 
   return static_cast<std::size_t>(hash);
 }
 
-WorkGroups::WorkGroups() : paths_(1), parents_(1) {
+WorkGroups::WorkGroups(const Selection* selection) : paths_(1), parents_(1), selection_(selection) {
   path_positions_.emplace(0, 0);
 }
 
@@ -47,10 +49,10 @@ std::uint32_t WorkGroups::path_at(std::uint32_t path) {
   return position;
 }
 
-std::uint32_t WorkGroups::owner_at(std::uint32_t path, std::uint32_t name) {
-  const auto [it, is_new] = owner_positions_.try_emplace(std::uint64_t{path} << 32 | name,
-                                                         static_cast<std::uint32_t>(owners_.size()));
-  if (is_new) owners_.push_back({path_at(path), name});
+std::uint32_t WorkGroups::owner_at(std::uint32_t path, std::uint32_t name, bool selected) {
+  const auto [it, is_new] = owner_positions_[selected ? 1 : 0].try_emplace(
+      std::uint64_t{path} << 32 | name, static_cast<std::uint32_t>(owners_.size()));
+  if (is_new) owners_.push_back({path_at(path), name, selected});
   return it->second;
 }
 
@@ -78,7 +80,8 @@ std::uint32_t WorkGroups::group_of(Repeated& repeated, std::uint64_t range) {
 }
 
 OrderedWork WorkGroups::number(const GpuWork& work, std::uint32_t name, std::uint32_t what) {
-  const OrderedWork ordered{streams_.begin_of(work), work.end_ns, owner_at(work.path, name),
+  const bool selected = selection_ == nullptr || selection_->counts(work, name);
+  const OrderedWork ordered{streams_.begin_of(work), work.end_ns, owner_at(work.path, name, selected),
                             group_of(repeated_at({work.gpu, work.path, name, what}), work.range)};
   if (ordered.kind >= durations_.size()) durations_.resize(std::size_t{ordered.kind} + 1);
   durations_[ordered.kind].ns += static_cast<double>(ordered.end_ns - ordered.start_ns);

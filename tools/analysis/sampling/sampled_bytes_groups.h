@@ -4,11 +4,11 @@
 //
 //   KernelRecord, MemcpyRecord, MemsetRecord, GraphRecord ─▶ OrderedWork { path: owner, kind: group }
 //
-// An owner receives bytes: a (path, kernel name). A group has one byte rate: a (GPU, path, kernel name,
-// launch configuration); for copies, kind and size replace the configuration. The first, second, … launch
-// within one range are different groups, because one kernel may read other tensors each time. Bounded: the
-// ninth and later launches in a range share a group, and so do the ninth and later configurations; at most
-// kMaxGroups.
+// An owner receives bytes: a (path, kernel name, selected or not). A group has one byte rate: a (GPU, path,
+// kernel name, launch configuration); for copies, kind and size replace the configuration. The first, second,
+// … launch within one range are different groups, because one kernel may read other tensors each time.
+// Bounded: the ninth and later launches in a range share a group, and so do the ninth and later
+// configurations; at most kMaxGroups.
 #pragma once
 
 #include <array>
@@ -26,6 +26,8 @@
 
 namespace rangefinder {
 
+class Selection;
+
 class WorkGroups {
  public:
   static constexpr std::size_t kMaxGroups = 65'536;
@@ -34,9 +36,12 @@ class WorkGroups {
   struct Owner {
     std::uint32_t path = 0;  ///< position in paths()
     std::uint32_t name = 0;  ///< KernelNameRecord; 0: a copy or memset
+    bool selected = true;    ///< its bytes are reported
   };
 
-  WorkGroups();
+  /// `selection`: whose work is reported; it must outlive the groups, and know the trace's names. nullptr:
+  /// all.
+  explicit WorkGroups(const Selection* selection = nullptr);
   /// Call it before a second pass over the trace: its records get the same numbers again.
   void start_again() noexcept;
   /// Call it before the first record of that path.
@@ -70,14 +75,15 @@ class WorkGroups {
   };
   OrderedWork number(const GpuWork& work, std::uint32_t name, std::uint32_t what);
   std::uint32_t path_at(std::uint32_t path);
-  std::uint32_t owner_at(std::uint32_t path, std::uint32_t name);
+  std::uint32_t owner_at(std::uint32_t path, std::uint32_t name, bool selected);
   Repeated& repeated_at(GroupKey key);
   std::uint32_t group_of(Repeated& repeated, std::uint64_t range);
   std::uint32_t new_group();
 
   std::unordered_map<std::uint32_t, std::uint32_t> parent_ids_, path_positions_;
   std::vector<std::uint32_t> paths_, parents_;
-  std::unordered_map<std::uint64_t, std::uint32_t> owner_positions_;
+  const Selection* selection_;
+  std::array<std::unordered_map<std::uint64_t, std::uint32_t>, 2> owner_positions_;  // not selected, selected
   std::vector<Owner> owners_;
   std::unordered_map<GroupKey, Repeated, KeyHash> repeated_;
   std::unordered_map<GroupKey, std::uint32_t, KeyHash> configurations_;  // number per kernel of a path

@@ -55,8 +55,8 @@ void visit_records(const TraceFolder& trace, const RecordVisitor& visit) {
   static_cast<void>(read_trace(trace, reader, visitor));
 }
 
-HeldTrace::HeldTrace(RecordReader reader, std::size_t max_held)
-    : reader_(std::move(reader)), max_held_(max_held), groups_(std::make_unique<WorkGroups>()) {
+HeldTrace::HeldTrace(RecordReader reader, const Selection* selection, std::size_t max_held)
+    : reader_(std::move(reader)), max_held_(max_held), groups_(std::make_unique<WorkGroups>(selection)) {
   SampledSource* reading = nullptr;
   SampledSource source(*groups_, [&](SampleBlock&& block) { hold(std::move(block), *reading); });
   reading = &source;

@@ -24,7 +24,9 @@ class HeldTrace {
  public:
   static constexpr std::size_t kMaxHeld = std::size_t{1} << 21;
 
-  explicit HeldTrace(RecordReader reader, std::size_t max_held = kMaxHeld);
+  /// `selection`: see WorkGroups.
+  explicit HeldTrace(RecordReader reader, const Selection* selection = nullptr,
+                     std::size_t max_held = kMaxHeld);
 
   [[nodiscard]] bool any_samples() const noexcept { return !lines_.empty(); }
   [[nodiscard]] const WorkGroups& groups() const noexcept { return *groups_; }

@@ -14,48 +14,68 @@ constexpr double kClockDeviationNs = 150;
 constexpr TimeNs kReachNs = 1'500;
 constexpr double kUnit = static_cast<double>(kSampleUnitBytes);
 
+double part_inside(TimeNs start, TimeNs end, const SampleWindow& window) noexcept {
+  if (start >= window.from_ns && end <= window.to_ns) return 1;
+  const TimeNs ns = std::min(end, window.to_ns) - std::max(start, window.from_ns);
+  return ns <= 0 || end <= start ? 0 : static_cast<double>(ns) / static_cast<double>(end - start);
+}
+
 }  // namespace
 
-SampleSplit::SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, const SampleWindow& window)
+SampleSplit::SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, const SampleWindow& window,
+                         const SampleWindow& rest)
     : rates_(rates),
       groups_(groups),
       window_(window),
+      rest_window_(rest),
       paths_(groups.paths().size()),
-      last_samples_(groups.paths().size()) {
-  for (const WorkGroups::Owner& owner : groups.owners()) kernel_of_owner_.push_back(&kernels_[owner.name]);
-}
+      last_samples_(groups.paths().size()),
+      owners_(groups.owners().size()) {}
 
 void SampleSplit::add(const SampleBlock& block) {
-  if (block.samples.empty() || block.samples.front().start_ns >= window_.to_ns ||
-      block.samples.back().end_ns() <= window_.from_ns) {
-    return;
-  }
+  if (block.samples.empty()) return;
   count(block);
   for (std::size_t c = 0; c < kSharedColumns; ++c) split(c, block);
 }
 
-double SampleSplit::part_inside(TimeNs start, TimeNs end) const noexcept {
-  if (start >= window_.from_ns && end <= window_.to_ns) return 1;
-  const TimeNs ns = std::min(end, window_.to_ns) - std::max(start, window_.from_ns);
-  return ns <= 0 || end <= start ? 0 : static_cast<double>(ns) / static_cast<double>(end - start);
+void SampleSplit::add_rest(std::size_t column, const OrderedSample& sample, std::uint64_t units) {
+  const double inside = part_inside(sample.start_ns, sample.end_ns(), rest_window_);
+  const auto bytes =
+      static_cast<std::uint64_t>(std::llround(static_cast<double>(units) * inside)) * kSampleUnitBytes;
+  totals_.bytes[column] += bytes;
+  totals_.unattributed[column] += bytes;
 }
 
 void SampleSplit::count(const SampleBlock& block) {
   const SampleBatch batch = block.batch();
   sweep_.run(batch, 0, 0, [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
-    if (part_inside(sample.start_ns, sample.end_ns()) <= 0) return;
-    const std::uint64_t number = ++totals_.samples;
+    if (part_inside(sample.start_ns, sample.end_ns(), window_) > 0) ++totals_.samples;
+    ++seen_;
     for (const SampleOverlap& overlap : overlaps) {
       const OrderedWork& work = batch.work[overlap.work];
+      const WorkGroups::Owner& owner = groups_.owners()[work.path];
       const TimeNs start = std::max(work.start_ns, sample.start_ns);
-      const auto ns =
-          static_cast<std::uint64_t>(std::llround(overlap.ns * part_inside(start, start + overlap.ns)));
-      const std::uint32_t position = groups_.owners()[work.path].path;
-      paths_[position].overlap_ns += ns;
-      kernel_of_owner_[work.path]->overlap_ns += ns;
-      if (std::exchange(last_samples_[position], number) != number) ++paths_[position].samples;
+      const double inside = owner.selected ? part_inside(start, start + overlap.ns, window_) : 0;
+      const auto ns = static_cast<std::uint64_t>(std::llround(overlap.ns * inside));
+      for (Owner* const of : {&owners_[work.path], static_cast<Owner*>(&paths_[owner.path])}) {
+        of->overlap_ns += ns;
+        of->whole.overlap_ns += static_cast<std::uint64_t>(overlap.ns);
+      }
+      if (inside > 0 && std::exchange(last_samples_[owner.path], seen_) != seen_)
+        ++paths_[owner.path].samples;
     }
   });
+}
+
+void SampleSplit::give(std::size_t column, const Piece& piece, std::uint64_t units) {
+  const auto inside =
+      piece.inside >= 1 ? units
+                        : static_cast<std::uint64_t>(std::llround(static_cast<double>(units) * piece.inside));
+  for (Owner* const of : {&owners_[piece.owner], static_cast<Owner*>(&paths_[piece.path])}) {
+    of->bytes[column] += inside * kSampleUnitBytes;
+    of->whole.bytes[column] += units * kSampleUnitBytes;
+  }
+  totals_.bytes[column] += inside * kSampleUnitBytes;
 }
 
 void SampleSplit::split(std::size_t column, const SampleBlock& block) {
@@ -68,7 +88,6 @@ void SampleSplit::split(std::size_t column, const SampleBlock& block) {
                while (known != block.known.end() && known->sample < number) ++known;
                auto end = known;
                while (end != block.known.end() && end->sample == number) ++end;
-               if (part_inside(sample.start_ns, sample.end_ns()) <= 0) return;
                gather(column, batch, sample, overlaps, {known, end});
                split_sample(column, sample, background * sample.length_ns);
              });
@@ -91,7 +110,8 @@ void SampleSplit::gather(std::size_t column, const SampleBatch& batch, const Ord
     piece.pace = pace.of(work.kind, static_cast<double>(work.end_ns - work.start_ns));
     const TimeNs start = std::max(work.start_ns, sample.start_ns + rates.lag_ns);
     piece.weight = weight_of(piece, rates.rates, start, start + overlap.ns);
-    piece.inside = part_inside(start, start + std::max(0, overlap.ns));
+    const bool selected = groups_.owners()[work.path].selected;
+    piece.inside = selected ? part_inside(start, start + std::max(0, overlap.ns), window_) : 0;
     piece.known = column < kKnownColumns && work.is_known();
     if (work.at_most && column < kKnownColumns) {
       const std::uint32_t bound = column == kSharedDramRead ? work.read_units : work.written_units;
@@ -120,12 +140,8 @@ std::uint32_t SampleSplit::take_known(std::size_t column, const OrderedSample& s
     const std::uint32_t units = std::min(piece.units, left);
     left -= units;
     const double bytes = units * kUnit * piece.inside;
-    const auto whole = static_cast<std::uint64_t>(std::llround(units * piece.inside)) * kSampleUnitBytes;
-    Path& path = paths_[piece.path];
-    path.bytes[column] += whole;
-    kernel_of_owner_[piece.owner]->bytes[column] += whole;
-    totals_.bytes[column] += whole;
-    SharedSum& sum = path.sums[column];
+    give(column, piece, units);
+    SharedSum& sum = paths_[piece.path].sums[column];
     sum.bytes += bytes;
     sum.time_shared += bytes;
     for (double& replica : sum.replicas) replica += bytes;
@@ -158,10 +174,7 @@ void SampleSplit::split_sample(std::size_t column, const OrderedSample& sample, 
     all_ns += std::max(0.0, piece.ns);
   }
   if (all_ns <= 0) {
-    const double inside = part_inside(sample.start_ns, sample.end_ns());
-    const auto rest = static_cast<std::uint64_t>(std::llround(units * inside));
-    totals_.bytes[column] += rest * kSampleUnitBytes;
-    totals_.unattributed[column] += rest * kSampleUnitBytes;
+    add_rest(column, sample, units);
     return;
   }
   // All rates are 0: share by time.
@@ -184,19 +197,9 @@ void SampleSplit::add_bytes(std::size_t column, const OrderedSample& sample, std
     reached += piece.weight;
     const bool last = --left == 0 && background <= 0;
     const std::uint64_t share = shares.until(last ? 1.0 : std::min(reached / all, 1.0));
-    const auto bytes =
-        kSampleUnitBytes *
-        (piece.inside >= 1
-             ? share
-             : static_cast<std::uint64_t>(std::llround(static_cast<double>(share) * piece.inside)));
-    paths_[piece.path].bytes[column] += bytes;
-    kernel_of_owner_[piece.owner]->bytes[column] += bytes;
-    totals_.bytes[column] += bytes;
+    give(column, piece, share);
   }
-  const double inside = part_inside(sample.start_ns, sample.end_ns());
-  const auto rest = static_cast<std::uint64_t>(std::llround(static_cast<double>(shares.until(1.0)) * inside));
-  totals_.bytes[column] += rest * kSampleUnitBytes;
-  totals_.unattributed[column] += rest * kSampleUnitBytes;
+  add_rest(column, sample, shares.until(1.0));
 }
 
 bool SampleSplit::one_path() const noexcept {

@@ -2,7 +2,7 @@
 //
 // Splits each sample's bytes over the work that overlaps it, in proportion to overlap times rate.
 //
-//   SampleBlock ─▶ SampleSplit::add ─▶ bytes by path and kernel name; no unit is lost
+//   SampleBlock ─▶ SampleSplit::add ─▶ bytes by path and by owner; no unit of selected work is lost
 //                                  └─▶ the same for each replica: other rates, times and shapes
 //
 // Used by tools/analysis/sampling/sampled_bytes.h. Sums here are exclusive; sampled_bytes.cpp adds up the
@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -25,22 +24,27 @@ namespace rangefinder {
 
 class SampleSplit {
  public:
-  struct Path {
+  struct Bytes {
     std::array<std::uint64_t, kSharedColumns> bytes{};
-    std::array<SharedSum, kSharedColumns> sums;
-    std::uint64_t samples = 0, overlap_ns = 0;
+    std::uint64_t overlap_ns = 0;  ///< of the work with samples
   };
-  struct Kernel {
-    std::array<std::uint64_t, kSharedColumns> bytes{};
-    std::uint64_t overlap_ns = 0;
+  struct Owner : Bytes {
+    Bytes whole;  ///< in the whole trace, whatever is selected
+  };
+  struct Path : Owner {
+    std::array<SharedSum, kSharedColumns> sums;
+    std::uint64_t samples = 0;
   };
 
   /// `rates` and `groups` must outlive the split. `groups` has numbered all work of the blocks.
-  SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, const SampleWindow& window);
+  /// Counts work in `window`, and bytes without work in `rest`.
+  SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, const SampleWindow& window,
+              const SampleWindow& rest);
   void add(const SampleBlock& block);
 
   [[nodiscard]] const std::vector<Path>& paths() const noexcept { return paths_; }
-  [[nodiscard]] const std::map<std::uint32_t, Kernel>& kernels() const noexcept { return kernels_; }
+  /// By position in WorkGroups::owners().
+  [[nodiscard]] const std::vector<Owner>& owners() const noexcept { return owners_; }
   /// Bytes of samples in the window, and the unattributed ones; other fields are not set.
   [[nodiscard]] const SampleTotals& totals() const noexcept { return totals_; }
 
@@ -51,13 +55,15 @@ class SampleSplit {
     double ns = 0;                    // overlap; 0 or less: near the sample, not in it
     double pace = 1;
     double weight = 0;
-    double inside = 1;  // part of the overlap in the window
+    double inside = 1;  // part of the overlap in the window; 0: the work is not selected
     bool known = false;
     std::uint32_t units = 0;  // known ones in this sample
     double most = -1;         // at most that many; negative: no such bound
   };
   void count(const SampleBlock& block);
   void split(std::size_t column, const SampleBlock& block);
+  /// Adds units of a piece to its path, its owner and the totals.
+  void give(std::size_t column, const Piece& piece, std::uint64_t units);
   void split_sample(std::size_t column, const OrderedSample& sample, double background_units);
   void gather(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
               const std::vector<SampleOverlap>& overlaps, std::span<const KnownShare> known);
@@ -72,20 +78,20 @@ class SampleSplit {
   void perturb(const ColumnRates& rates, std::size_t replica, const OrderedSample& sample);
   [[nodiscard]] static double weight_of(const Piece& piece, const std::vector<double>& rates, TimeNs from,
                                         TimeNs to) noexcept;
-  [[nodiscard]] double part_inside(TimeNs start, TimeNs end) const noexcept;
+  void add_rest(std::size_t column, const OrderedSample& sample, std::uint64_t units);
   [[nodiscard]] bool one_path() const noexcept;
 
   const UnmixedRates& rates_;
   const WorkGroups& groups_;
-  SampleWindow window_;
+  SampleWindow window_, rest_window_;
   SampleSweep sweep_;
   std::vector<Piece> pieces_;
   std::vector<double> perturbed_;
   std::vector<Path> paths_;                  // by position in WorkGroups::paths()
   std::vector<std::uint64_t> last_samples_;  // number of the last sample counted for a path
-  std::map<std::uint32_t, Kernel> kernels_;  // by name
-  std::vector<Kernel*> kernel_of_owner_;
+  std::vector<Owner> owners_;
   SampleTotals totals_;
+  std::uint64_t seen_ = 0;  // samples
 };
 
 }  // namespace rangefinder

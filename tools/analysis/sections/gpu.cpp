@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tools/analysis/sections/factories.h"
+#include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/timeline/gpu_timeline.h"
 
@@ -28,6 +29,12 @@ class GpuSection final : public Section {
       add(copy->work, false);
     } else if (const auto* const memset = std::get_if<MemsetRecord>(&line)) {
       add(memset->work, false);
+    }
+  }
+
+  void rest(const Line& line) override {
+    if (const GpuWork* const work = gpu_work(line)) {
+      timeline_.add(*work, std::holds_alternative<KernelRecord>(line));
     }
   }
 

@@ -91,6 +91,12 @@ class IdleSection final : public Section {
     }
   }
 
+  void rest(const Line& line) override {
+    if (gpu_work(line) != nullptr || std::holds_alternative<RangeRecord>(line)) this->line(line);
+  }
+
+  [[nodiscard]] bool takes_all_ranges() const override { return true; }
+
   std::vector<Table> tables(const SectionInput& input) override {
     if (!finished_) {
       timeline_.finish();
@@ -199,6 +205,7 @@ class IdleSection final : public Section {
       for (const auto& [path, part] : parts(input, id, gpu)) {
         const auto& [launch, sync, memory, other] = part.calls;
         const bool held = path == kHeldPath;
+        if (!input.trace.shows(held ? 0 : path)) continue;
         table.add({text_cell(held ? "(held by the profiler)" : path_title(input.trace, path)),
                    number_cell(part.gaps), number_cell(part.ns), ratio_cell(part.ns, idle_ns),
                    ratio_cell(part.ns, gpu.span_ns), number_cell(part.longest_ns), known_cell(!held, sync),

@@ -28,7 +28,7 @@ struct IterationTotals {
   std::uint64_t gpu_ns = 0, sync_ns = 0;
   std::uint64_t measured = 0, unmeasured = 0;  // launches in exact windows, with and without bytes
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
-  std::uint64_t busy_ns = 0;  // kernels and copies; known at the end, as is the next
+  std::uint64_t busy_ns = 0;  // union of the GPU time; known at the end, as is the next
   std::uint64_t held_ns = 0;  // by the profiler; not part of host time
 };
 
@@ -132,12 +132,19 @@ class IterationsSection final : public Section {
     } else if (const GpuWork* const work = gpu_work(line)) {
       const std::size_t at = iterations_.of(*work);
       if (IterationTotals* const of = row(at)) {
-        add(*of, *work, line);
-        if (is_timed(*work)) busy_.add(static_cast<std::uint32_t>(at), work->start_ns, work->end_ns);
+        add_work(*of, line);
+        add_time(*of, at, *work, line);
       }
     } else if (const HostWork* const host = host_call(line)) {
       if (IterationTotals* const of = row(iterations_.of(*host))) add(*of, *host, line);
     }
+  }
+
+  void rest(const Line& line) override {
+    const GpuWork* const work = gpu_work(line);
+    if (work == nullptr) return;
+    const std::size_t at = iterations_.of(*work);
+    if (IterationTotals* const of = row(at)) add_time(*of, at, *work, line);
   }
 
   std::vector<Table> tables(const SectionInput&) override {
@@ -175,13 +182,18 @@ class IterationsSection final : public Section {
     return &rows_[index];
   }
 
-  static void add(IterationTotals& row, const GpuWork& work, const Line& line) {
-    if (std::holds_alternative<KernelRecord>(line)) {
-      ++row.kernels;
-      if (is_timed(work)) row.gpu_ns += duration_ns(work.start_ns, work.end_ns);
-    } else if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) {
-      row.copy_bytes += copy->bytes;
-    }
+  /// GPU time as in the module table: of kernels, and of graphs recorded as a whole.
+  void add_time(IterationTotals& row, std::size_t at, const GpuWork& work, const Line& line) {
+    const bool computes =
+        std::holds_alternative<KernelRecord>(line) || std::holds_alternative<GraphRecord>(line);
+    if (!computes || !is_timed(work)) return;
+    row.gpu_ns += duration_ns(work.start_ns, work.end_ns);
+    busy_.add(static_cast<std::uint32_t>(at), work.start_ns, work.end_ns);
+  }
+
+  static void add_work(IterationTotals& row, const Line& line) {
+    if (std::holds_alternative<KernelRecord>(line)) ++row.kernels;
+    if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) row.copy_bytes += copy->bytes;
   }
 
   void add(IterationTotals& row, const HostWork& host, const Line& line) const {

@@ -151,7 +151,7 @@ Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
                    {"limiter", "limiter", Unit::text, 80},
                    {"library", "library", Unit::text, 20}};
   const GpuPeaks& peaks = input.values.context().peaks;
-  const std::vector<KernelTotals> all = input.trace.totals.kernels();
+  const std::vector<KernelTotals> all = input.trace.selected().kernels();
   bool partial = false;
   for (std::size_t i = 0; i < details.kernels.size(); ++i) {
     const KernelDetail& kernel = details.kernels[i];

@@ -70,8 +70,7 @@ class MemorySection final : public Section {
     out.range = iterations.path;
     for (const MemoryCall& call : use_.calls()) {
       const std::size_t at = iterations.at(call.at_ns);
-      // The last iteration before it may have ended.
-      if (at == Iterations::kNone || call.at_ns >= iterations.instances[at].end_ns) continue;
+      if (at == Iterations::kNone) continue;
       const auto count = [&call](IterationCalls& calls) {
         ++(call.is_free ? calls.frees : calls.allocations);
       };

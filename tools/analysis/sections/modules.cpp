@@ -28,7 +28,7 @@ class ModulesSection final : public Section {
 
   OrderedJson json(const SectionInput& input) override {
     OrderedJson out{{"modules", rows(input)},
-                    {"outside", module_row(input.trace.totals.paths().back(), "", input.values)}};
+                    {"outside", module_row(input.trace.rows().back(), "", input.values)}};
     if (const Table threads = outside_by_thread(input); !threads.rows.empty()) {
       out["outside_by_thread"] = render_rows(threads);
     }

@@ -44,6 +44,12 @@ class StreamsSection final : public Section {
     }
   }
 
+  void rest(const Line& line) override {
+    if (const GpuWork* const work = gpu_work(line)) {
+      timeline_.add(*work, std::holds_alternative<KernelRecord>(line));
+    }
+  }
+
   std::vector<Table> tables(const SectionInput& input) override {
     timeline_.finish();
     return {stream_rows(), wait_rows(input)};

@@ -120,7 +120,7 @@ const std::vector<std::string>& kernel_sort_columns() {
 
 std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValues& values,
                                          const KernelView& view) {
-  std::vector<KernelTotals> rows = trace.totals.kernels();
+  std::vector<KernelTotals> rows = trace.selected().kernels();
   for (KernelTotals& row : rows) {
     const SampledKernel* const sampled = values.sampled_kernel(row.name);
     if (sampled == nullptr || row.counters.with_bytes != 0) continue;
@@ -159,7 +159,7 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
                    {"library", "library", Unit::text, 10}};
   const std::vector<KernelTotals> rows = select_kernels(trace, values, view);
   std::uint64_t all_ns = 0;
-  for (const KernelTotals& row : trace.totals.kernels()) all_ns += row.total_ns;
+  for (const KernelTotals& row : trace.selected().kernels()) all_ns += row.total_ns;
   bool numbered = false;
   const std::vector<std::string> names = distinct_names(trace, rows, numbered);
   const double total = static_cast<double>(std::max<std::uint64_t>(all_ns, 1));

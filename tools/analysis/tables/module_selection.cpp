@@ -111,7 +111,7 @@ const std::vector<std::string>& module_sort_columns() {
 
 std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
                                        const ModuleView& view) {
-  std::vector<PathTotals> rows = trace.totals.paths();
+  std::vector<PathTotals> rows = trace.rows();
   std::vector<PathTotals> outside;
   for (const PathTotals& row : rows) {
     if (row.path == 0 && has_work(row)) outside.push_back(row);

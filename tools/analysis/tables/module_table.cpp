@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "profiler/base/number_text.h"
@@ -46,6 +47,9 @@ BoundedText bounded_dram(const Row& row) {
                       row.bytes.inseparable != 0 ? kInseparable : kTooShort);
 }
 
+/// Marks bytes that are a graph launch's, split over its nodes.
+constexpr const char* kSplitMark = "÷";
+
 /// Adds "+" if some work has no values: the sum is a lower bound.
 Cell bytes_cell(const Row& row, std::uint64_t bytes, const std::optional<double>& bound) {
   if (!measured(row)) return {};
@@ -55,6 +59,7 @@ Cell bytes_cell(const Row& row, std::uint64_t bytes, const std::optional<double>
   } else if (row.bytes.partial() || row.bytes.partly_sampled()) {
     out.sign = "+";
   }
+  if (row.bytes.split) out.sign += kSplitMark;
   return out;
 }
 
@@ -148,16 +153,39 @@ std::vector<RowColumn> byte_columns() {
   };
 }
 
-std::string row_title(const TraceTotals& trace, const PathTotals& row, bool flat) {
+/// Rows of the table that are above a path, as far as they are shown: for its indent, and the part of its
+/// name that they do not say.
+struct Above {
+  std::size_t levels = 0;
+  std::uint32_t nearest = 0;  ///< 0: none
+};
+
+Above shown_above(const TraceTotals& trace, std::uint32_t path,
+                  const std::unordered_set<std::uint32_t>& shown) {
+  Above out;
+  for (std::uint32_t up = trace.parent_of(path); up != 0; up = trace.parent_of(up)) {
+    if (shown.count(up) == 0) continue;
+    if (out.nearest == 0) out.nearest = up;
+    ++out.levels;
+  }
+  return out;
+}
+
+std::string row_title(const TraceTotals& trace, const PathTotals& row, const Above& above, bool flat) {
   std::string signs;
   if (row.unstable) signs += '~';
   if (row.missing_sets != 0) signs += '?';
   if (row.counters.not_exclusive != 0) signs += '*';
   if (!signs.empty()) signs.insert(0, 1, ' ');
   if (row.path == 0) return "(outside of any range)" + signs;
-  if (flat) return printable(trace.path_text(row.path)) + signs;
-  const std::size_t indent = row.depth == 0 ? 0 : 2 * (row.depth - 1);
-  return std::string(indent, ' ') + printable(trace.own_name(row.path)) + signs;
+  std::string name = trace.path_text(row.path);
+  if (flat) return printable(name) + signs;
+  if (trace.parent_of(row.path) == above.nearest) {
+    name = trace.own_name(row.path);
+  } else if (above.nearest != 0) {
+    name.erase(0, trace.path_text(above.nearest).size() + 1);
+  }
+  return std::string(2 * above.levels, ' ') + printable(name) + signs;
 }
 
 /// Adds the row of sampled bytes that no work of this process moved.
@@ -213,6 +241,11 @@ std::string remarks(const std::vector<Row>& rows) {
       })) {
     out += "Metric sets alternate: bytes of all launches are estimated from the measured ones.\n";
   }
+  if (any([](const Row& row) { return row.bytes.split; })) {
+    out +=
+        "÷: exact bytes of graph launches, split over their nodes in the proportions of --split-by's "
+        "samples.\n";
+  }
   if (any([](const Row& row) { return row.bytes.in_graph; })) {
     out += "Bytes of graph launches are at the path that all their nodes share; below it there are none.\n";
   }
@@ -240,17 +273,21 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
   Table table;
   table.name = "modules";
   table.empty = "No NVTX range and no GPU work in this trace.";
-  table.cut = view.flat ? CutSide::front : CutSide::back;
+  table.cut = view.flat || trace.in_range ? CutSide::front : CutSide::back;
   table.arranged = true;
   table.columns.push_back({"path", "module", Unit::text});
   std::vector<RowColumn> columns = time_columns(all_gpu_ns(trace));
   for (RowColumn& column : byte_columns()) columns.push_back(std::move(column));
   for (const RowColumn& column : columns) table.columns.push_back(column.column);
   std::vector<Row> rows;
-  for (const PathTotals& totals : select_modules(trace, values, view)) {
+  const std::vector<PathTotals> selected = select_modules(trace, values, view);
+  std::unordered_set<std::uint32_t> shown;
+  for (const PathTotals& totals : selected) shown.insert(totals.path);
+  for (const PathTotals& totals : selected) {
     const Row& row = rows.emplace_back(Row{totals, values.bytes(totals), values.derived(totals)});
+    const Above above = shown_above(trace, totals.path, shown);
     std::vector<Cell> cells{
-        Cell(CellValue(trace.path_text(totals.path)), row_title(trace, totals, view.flat))};
+        Cell(CellValue(trace.path_text(totals.path)), row_title(trace, totals, above, view.flat))};
     for (const RowColumn& column : columns) cells.push_back(column.cell(row));
     table.add(std::move(cells));
   }

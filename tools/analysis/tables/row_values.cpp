@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analysis/tables/graph_split.h"
+
 namespace rangefinder {
 
 RowValues::RowValues(const TraceTotals& trace, std::optional<SampledTotals> sampled)
@@ -11,7 +13,9 @@ RowValues::RowValues(const TraceTotals& trace, std::optional<SampledTotals> samp
 
 RowBytes RowValues::bytes(const PathTotals& row) const {
   RowBytes out = exact_bytes(row, context_.peaks);
-  if (out.source != RowBytes::Source::none || !sampled_) return out;
+  if (out.source != RowBytes::Source::none) return out;
+  if (const auto part = split_.find(row.path); part != split_.end()) return part->second;
+  if (!sampled_) return out;
   const SampledPath* const path = sampled_->find(row.path);
   if (path == nullptr) return out;
   const auto& [read, write, l2] = path->inclusive;
@@ -23,6 +27,11 @@ RowBytes RowValues::bytes(const PathTotals& row) const {
   out.samples = path->samples;
   out.inseparable = path->inseparable;
   return out;
+}
+
+bool RowValues::split_by(const TraceTotals& trace, const TraceTotals& other, const SampledTotals& samples) {
+  split_ = split_graph_bytes(trace, other, samples);
+  return !split_.empty();
 }
 
 Derived RowValues::derived(const PathTotals& row) const {
@@ -42,11 +51,11 @@ const CopyTruth& RowValues::truth() const noexcept {
   return exact_truth_.copies != 0 || !sampled_ ? exact_truth_ : sampled_->truth;
 }
 
-RowValues load_row_values(const TraceTotals& trace, const SampleWindow& window) {
+RowValues load_row_values(const TraceTotals& trace, const Selection* selection) {
   if (trace.samples_lines == 0) return RowValues(trace);
-  const std::optional<SampledTrace> samples = SampledTrace::load(trace.files);
+  const std::optional<SampledTrace> samples = SampledTrace::load(trace.files, selection);
   if (!samples) return RowValues(trace);
-  return RowValues(trace, samples->totals(window));
+  return RowValues(trace, samples->totals());
 }
 
 }  // namespace rangefinder

@@ -3,13 +3,16 @@
 // Bytes and derived metrics of the rows of a trace, exact or sampled.
 //
 //   TraceTotals ─▶ exact bytes, metrics ─┐
-//   SampledTotals ─▶ sampled bytes ──────┴▶ RowValues: bytes(row), derived(row)
+//   SampledTotals ─▶ sampled bytes ──────┼▶ RowValues: bytes(row), derived(row)
+//   graph_split.h ─▶ parts of graphs ────┘
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/totals_json.h"
+#include "tools/analysis/read/selection.h"
 #include "tools/analysis/read/trace_totals.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 
@@ -20,7 +23,11 @@ class RowValues {
   /// `trace` must outlive this. `sampled`: nullopt if the trace has no samples.
   explicit RowValues(const TraceTotals& trace, std::optional<SampledTotals> sampled = std::nullopt);
 
-  /// Exact bytes if there are any, otherwise sampled ones.
+  /// Gives paths of graph nodes their part of the exact bytes of graph launches. False: no path has one.
+  [[nodiscard]] bool split_by(const TraceTotals& trace, const TraceTotals& other,
+                              const SampledTotals& samples);
+
+  /// Exact bytes if there are any, otherwise parts of graph launches, otherwise sampled ones.
   [[nodiscard]] RowBytes bytes(const PathTotals& row) const;
   [[nodiscard]] Derived derived(const PathTotals& row) const;
   [[nodiscard]] const RowContext& context() const noexcept { return context_; }
@@ -33,10 +40,11 @@ class RowValues {
  private:
   RowContext context_;
   std::optional<SampledTotals> sampled_;
+  std::unordered_map<std::uint32_t, RowBytes> split_;  // by path
   CopyTruth exact_truth_;
 };
 
-/// Attributes the samples in `window`. Reads the trace again if it has samples.
-[[nodiscard]] RowValues load_row_values(const TraceTotals& trace, const SampleWindow& window = {});
+/// Reads the trace again if it has samples. `selection`: the one that `trace` was loaded with; nullptr: all.
+[[nodiscard]] RowValues load_row_values(const TraceTotals& trace, const Selection* selection = nullptr);
 
 }  // namespace rangefinder

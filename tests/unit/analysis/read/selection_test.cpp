@@ -92,12 +92,60 @@ TEST_CASE("only the chosen iterations, paths, kernels or times count") {
 
   CHECK(totals_of(trace, iterations).kernels == 4);
   CHECK(totals_of(trace, iterations).ranges == 6);
-  CHECK(totals_of(trace, path).kernels == 3);
-  CHECK(totals_of(trace, path).ranges == 3);
+  const TraceTotals rows = totals_of(trace, path);
+  CHECK(rows.kernels == 7);  // a range selects rows
+  REQUIRE(rows.rows().size() == 2);
+  CHECK(rows.rows()[0].kernels == 3);
+  CHECK(rows.rows()[1].kernels == 0);  // outside of any range
+  CHECK(rows.selected().kernels()[0].count == 3);
   CHECK(totals_of(trace, kernel).kernels == 3);
   CHECK(totals_of(trace, window).kernels == 2);
   CHECK(totals_of(trace, {}).kernels == 7);
   CHECK(Selection().everything());
+}
+
+TEST_CASE("a window cuts work and ranges, and each counts where it began") {
+  const ThreeIterations trace;
+  SelectionOptions before, after;
+  before.window = {std::nullopt, 2'000};
+  after.window = {2'000, std::nullopt};
+  const TraceTotals whole = totals_of(trace, {}), first = totals_of(trace, before),
+                    rest = totals_of(trace, after);
+
+  const auto row = [](const TraceTotals& totals, std::uint32_t path) {
+    for (const PathTotals& one : totals.rows()) {
+      if (one.path == path) return one;
+    }
+    return PathTotals();
+  };
+  CHECK(row(first, 2).gpu_ns == 50);  // of a kernel from 1,950 to 2,050
+  CHECK(row(first, 2).kernels == 1);
+  CHECK(row(rest, 2).gpu_ns == 50 + 200 + 300);
+  CHECK(row(rest, 2).kernels == 2);
+  for (const PathTotals& one : whole.rows()) {
+    CHECK(row(first, one.path).gpu_busy_ns + row(rest, one.path).gpu_busy_ns == one.gpu_busy_ns);
+    CHECK(row(first, one.path).host_ns + row(rest, one.path).host_ns == one.host_ns);
+    CHECK(row(first, one.path).calls + row(rest, one.path).calls == one.calls);
+  }
+}
+
+TEST_CASE(
+    "work launched between two iterations belongs to none, that of a graph to the iteration of its launch") {
+  ThreeIterations trace;
+  LaunchRecord call;
+  call.api = "cuGraphLaunch";
+  call.correlation = 90;
+  call.host = {2'050, 2'060, 7, 1, 20};
+  trace.lines.push_back(line_of(range(50, 3, 1'500, 1'510)));
+  trace.lines.push_back(line_of(call));
+  trace.write();
+  const Iterations found = find_iterations(open_trace_folder(trace.folder.path()), "");
+  CHECK(found.of(kernel(9, 3, 1'520, 1'530, 50).work) == Iterations::kNone);
+  CHECK(found.last_before(1'520) == 0);
+  KernelRecord node = kernel(90, 3, 3'020, 3'030, 11);  // captured in the first, runs in the third
+  node.work.graph = 1;
+  node.work.captured = true;
+  CHECK(found.of(node.work) == 1);
 }
 
 TEST_CASE("spans are parsed, and invalid ones are rejected") {

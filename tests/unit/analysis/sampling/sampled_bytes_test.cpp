@@ -160,7 +160,7 @@ TEST_CASE("adjacent windows add up to the whole") {
 
 TEST_CASE("a trace too long for memory gives nearly the same rates, and no sample is lost") {
   const MadeTrace trace = light_beside_heavy({}, 2'000);
-  const HeldTrace whole(trace.reader()), thinned(trace.reader(), 2'000);
+  const HeldTrace whole(trace.reader()), thinned(trace.reader(), nullptr, 2'000);
   std::uint64_t whole_samples = 0, thinned_samples = 0;
   whole.for_each_block([&](const SampleBlock& block) { whole_samples += block.samples.size(); });
   thinned.for_each_block([&](const SampleBlock& block) { thinned_samples += block.samples.size(); });

@@ -22,7 +22,7 @@ class Amplification final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     std::map<std::string, Amplified> places;
-    for (const PathTotals& row : context.input.trace.totals.paths()) {
+    for (const PathTotals& row : context.input.trace.rows()) {
       const RowBytes bytes = context.input.values.bytes(row);
       if (row.path == 0 || row.declared_bytes == 0 || row.gpu_ns == 0 || bytes.partial()) continue;
       if (bytes.source == RowBytes::Source::none) continue;

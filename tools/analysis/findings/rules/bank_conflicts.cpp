@@ -18,7 +18,8 @@ class BankConflicts final : public FindingRule {
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     const GpuRecord* const gpu = context.gpu();
     if (gpu == nullptr || gpu->sm_count == 0 || gpu->sm_clock_khz == 0) return;
-    for (const KernelTotals& kernel : context.input.trace.totals.kernels()) find(context, *gpu, kernel, out);
+    for (const KernelTotals& kernel : context.input.trace.selected().kernels())
+      find(context, *gpu, kernel, out);
   }
 
  private:

@@ -110,7 +110,7 @@ class CaptureSafety final : public FindingRule {
     for (const std::uint32_t path : graph_paths_) {
       if (loop.paths.count(path) != 0) return;  // the loop already uses graphs
     }
-    for (const PathTotals& row : context.input.trace.totals.paths()) {
+    for (const PathTotals& row : context.input.trace.rows()) {
       if (loop.paths.count(row.path) != 0 && loop.paths.count(context.input.trace.parent_of(row.path)) == 0)
         kernels += row.kernels;
     }

@@ -26,7 +26,7 @@ Sums sums_of(const FindingContext& context) {
     sums.gaps += gaps.count;
     sums.gap_ns += gaps.ns;
   }
-  for (const PathTotals& row : context.input.trace.totals.paths()) {
+  for (const PathTotals& row : context.input.trace.rows()) {
     const bool is_top = context.loop.found()
                             ? inside(row.path) && !inside(context.input.trace.parent_of(row.path))
                             : row.depth <= 1;

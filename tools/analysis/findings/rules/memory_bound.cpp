@@ -25,7 +25,7 @@ class MemoryBound final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     std::map<std::string, Bound> places;
-    for (const PathTotals& row : context.input.trace.totals.paths()) {
+    for (const PathTotals& row : context.input.trace.rows()) {
       if (row.path != 0 && row.gpu_ns_exclusive * 2 >= row.gpu_ns && row.gpu_ns != 0)
         add(context, row, places);
     }

@@ -39,7 +39,7 @@ class Synchronisation final : public FindingRule {
       ++calls;
       waited_ns += call.host_ns;
       ++apis[context.log.api(call.api)];
-      ++by_iteration[context.iterations.at(call.start_ns)];
+      ++by_iteration[context.iterations.last_before(call.start_ns)];
     }
     const auto of_loop = static_cast<double>(by_iteration.size()) / static_cast<double>(context.loop.count);
     if (of_loop < kOfIterations) return;

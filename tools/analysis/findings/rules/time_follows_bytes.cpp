@@ -69,7 +69,7 @@ class TimeFollowsBytes final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     std::array<std::vector<Point>, 2> points;  // DRAM, L2
-    const std::vector<PathTotals> rows = context.input.trace.totals.paths();
+    const std::vector<PathTotals> rows = context.input.trace.rows();
     std::unordered_set<std::uint32_t> parents;
     for (const PathTotals& row : rows) {
       if (row.kernels != 0) parents.insert(context.input.trace.parent_of(row.path));

@@ -36,7 +36,7 @@ class Uncoalesced final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     if (context.gpu() == nullptr || context.gpu()->compute_major >= kWideAccesses) return;
-    for (const KernelTotals& kernel : context.input.trace.totals.kernels()) {
+    for (const KernelTotals& kernel : context.input.trace.selected().kernels()) {
       find(context, kernel, kLoads, out);
       find(context, kernel, kStores, out);
     }

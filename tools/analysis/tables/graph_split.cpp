@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/tables/graph_split.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace rangefinder {
+namespace {
+
+/// The samples of a trace by path as text.
+class SampledByText {
+ public:
+  SampledByText(const TraceTotals& trace, const SampledTotals& samples) {
+    for (const SampledPath& path : samples.paths) by_text_.emplace(trace.path_text(path.path), &path);
+  }
+  [[nodiscard]] const SampledPath* find(const std::string& text) const {
+    const auto found = by_text_.find(text);
+    return found == by_text_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string, const SampledPath*> by_text_;
+};
+
+/// Bytes of graph launches and of what was measured with them: exact, and by samples.
+struct Pool {
+  std::array<double, kSharedColumns> exact{}, sampled{};
+  std::uint64_t measured = 0, missing = 0;  // launches
+
+  void add(const CounterTotals& counters, std::uint64_t missing_launches, const SampledPath* path) {
+    exact[kSharedDramRead] += static_cast<double>(counters.dram_read_bytes);
+    exact[kSharedDramWrite] += static_cast<double>(counters.dram_write_bytes);
+    exact[kSharedL2] += static_cast<double>(counters.l2_bytes);
+    measured += counters.with_bytes;
+    missing += missing_launches;
+    if (path == nullptr) return;
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      sampled[c] += static_cast<double>(path->inclusive[c].bytes);
+    }
+  }
+
+  /// The part of a path whose bytes are in this pool.
+  [[nodiscard]] RowBytes part_of(const PathTotals& row, const SampledPath& path) const {
+    std::array<double, kSharedColumns> bytes{}, error{};
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      const double scale = sampled[c] > 0 ? exact[c] / sampled[c] : 0;
+      bytes[c] = scale * static_cast<double>(path.inclusive[c].bytes);
+      error[c] = scale * static_cast<double>(path.inclusive[c].error_bytes);
+    }
+    const auto whole = [&bytes](std::size_t c) { return static_cast<std::uint64_t>(bytes[c]); };
+    RowBytes out =
+        sampled_bytes(row, {whole(kSharedDramRead), whole(kSharedDramWrite), whole(kSharedL2)}, 0, 0, 0);
+    out.read_error = error[kSharedDramRead];
+    out.write_error = error[kSharedDramWrite];
+    out.l2_error = error[kSharedL2];
+    out.samples = path.samples;
+    out.measured_launches = measured;
+    out.missing_launches = missing;
+    out.split = true;
+    return out;
+  }
+};
+
+bool is_part_of_graph(const PathTotals& row) noexcept {
+  return row.nodes_without_bytes() != 0;
+}
+
+}  // namespace
+
+std::unordered_map<std::uint32_t, RowBytes> split_graph_bytes(const TraceTotals& trace,
+                                                              const TraceTotals& other,
+                                                              const SampledTotals& samples) {
+  const SampledByText sampled(other, samples);
+  const std::vector<PathTotals> rows = trace.totals.paths();
+  std::unordered_map<std::uint32_t, const PathTotals*> by_path;
+  for (const PathTotals& row : rows) by_path.emplace(row.path, &row);
+
+  // Graphs that were launched at another outermost path than that of their nodes.
+  Pool elsewhere;
+  for (const PathTotals& row : rows) {
+    if (row.depth > 1 || row.nodes_launched_elsewhere == row.nodes_made_elsewhere) continue;
+    elsewhere.add(row.counters, row.launches_without_bytes(), sampled.find(trace.path_text(row.path)));
+  }
+  std::unordered_map<std::uint32_t, RowBytes> out;
+  for (const PathTotals& row : rows) {
+    const SampledPath* const path = sampled.find(trace.path_text(row.path));
+    if (path == nullptr || !is_part_of_graph(row)) continue;
+    const PathTotals* holder = nullptr;  // the nearest path above that has the bytes of all its graphs
+    for (std::uint32_t up = trace.parent_of(row.path); up != 0 && holder == nullptr;
+         up = trace.parent_of(up)) {
+      const auto above = by_path.find(up);
+      if (above != by_path.end() && !is_part_of_graph(*above->second)) holder = above->second;
+    }
+    Pool pool = elsewhere;
+    if (holder != nullptr) {
+      pool = {};
+      pool.add(holder->counters, holder->launches_without_bytes(),
+               sampled.find(trace.path_text(holder->path)));
+    }
+    if (pool.measured != 0) out.emplace(row.path, pool.part_of(row, *path));
+  }
+  return out;
+}
+
+}  // namespace rangefinder
