@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The PyTorch hooks of tools/python against a strict fake: backward passes."""
 import unittest
+import unittest.mock
 
 import fake_torch as torch
 from fake_torch.cases import FakeTest, Layer, make_model
@@ -24,19 +25,81 @@ class Backward(FakeTest):
             self.assertEqual(paths, self.paths(label), label)
         self.assertEqual(set(modules), set(self.paths("AccumulateGrad")))
 
-    def test_a_second_step_does_not_hook_parameters_twice(self):
+    def test_a_second_step_has_the_same_paths(self):
         model = make_model()
         self.train_step(model)
+        first = torch.launches[1:]
         self.train_step(model)
 
-        self.assertEqual(1, len(model.stem.weight._accumulator.prehooks))
-        self.assertEqual(3, len(self.paths("convBackward")))
+        self.assertEqual(first, torch.launches[1:])  # the loss itself is in the first `step`
+
+    def test_one_node_of_a_stretch_is_hooked(self):
+        class Deep(torch.nn.Module):
+            def forward(self, x):
+                for _ in range(5):
+                    x = torch.op("mul", x, self.weight)
+                return {"nested": [x], "same": (x, None)}
+
+        node = Deep()(torch.Tensor())["nested"][0].grad_fn
+
+        hooked = []
+        while node is not None:
+            hooked.append(len(node.prehooks))
+            node = node.next_functions[0][0]
+        self.assertEqual([1, 0, 0, 0, 0], hooked)
+
+    def test_what_a_module_computes_between_two_children_is_its_own(self):
+        class Outer(torch.nn.Module):
+            def forward(self, x):
+                scaled = torch.op("mul", self.first(x), self.weight)
+                return self.second(scaled)
+
+        self.train_step(Outer(first=Layer(), second=Layer()))
+
+        self.assertEqual(["backward"], self.paths("mulBackward"))
+        self.assertEqual(["backward/second", "backward/first"], self.paths("convBackward"))
+
+    def test_a_keyword_argument_is_a_boundary_too(self):
+        class Inner(torch.nn.Module):
+            def forward(self, *, x):
+                return torch.op("inner", x, self.weight)
+
+        class Outer(torch.nn.Module):
+            def forward(self, x):
+                return self.inner(x=torch.op("mul", x, self.weight))
+
+        self.train_step(Outer(inner=Inner()))
+
+        self.assertEqual((["backward/inner"], ["backward"]), (self.paths("innerBackward"), self.paths("mulBackward")))
 
     def test_without_gradients_no_node_is_visited(self):
         torch.set_grad_enabled(False)
-        make_model()(torch.Tensor())
+        with unittest.mock.patch.object(torch.autograd, "_get_sequence_nr", side_effect=AssertionError):
+            make_model()(torch.Tensor())
 
-        self.assertEqual({}, self.hooks.backward._hooks)
+        self.assertTrue(self.hooks.active)
+
+    def test_the_calling_thread_has_backward_open_while_its_pass_runs(self):
+        output = make_model()(torch.Tensor())
+        open_ranges = []
+        stack = torch._stack()
+        output.grad_fn.prehooks.append(lambda gradients: open_ranges.append(list(stack)))
+
+        torch.backward(output)
+
+        self.assertEqual([["backward"]], open_ranges)
+
+    def test_a_pass_that_the_program_names_backward_has_one_level_of_that_name(self):
+        output = make_model()(torch.Tensor())
+        open_ranges = []
+        stack = torch._stack()
+        output.grad_fn.prehooks.append(lambda gradients: open_ranges.append(list(stack)))
+
+        torch.cuda.nvtx.range_push("backward")
+        torch.backward(output)
+        torch.cuda.nvtx.range_pop()
+
+        self.assertEqual([["backward"]], open_ranges)
 
     def test_a_pass_on_the_calling_thread_closes_its_ranges(self):
         self.train_step(on_this_thread=True)
@@ -58,7 +121,7 @@ class Backward(FakeTest):
     def test_ranges_of_a_failed_pass_on_an_engine_thread_are_closed_by_the_next(self):
         backward = self.hooks.backward
         stale = rangefinder_autograd._Task(77)
-        backward._thread.tasks.append(stale)
+        self.hooks.local.thread.tasks.append(stale)
         backward._move(stale, ("backward", "old"))
         original = rangefinder_autograd._called_from_python
         rangefinder_autograd._called_from_python = lambda: False  # as on a thread of the engine

@@ -32,6 +32,7 @@ class RealTorch(unittest.TestCase):
 
     def check_still_active(self):
         self.assertTrue(self.hooks.active)
+        self.hooks.steps.close(self.hooks.local.thread)
         self.assertEqual([], [stack for stack in self.stacks.values() if stack], "ranges left open")
 
     def stack(self):
@@ -79,10 +80,10 @@ class RealTorch(unittest.TestCase):
             optimizer.step()
 
         self.assertGreater(len(self.nodes), 20)
-        self.assertEqual([], [node for node in self.nodes if not node[1].startswith("backward/")])
+        self.assertEqual([], [node for node in self.nodes if not node[1].startswith("step/backward/")])
         paths = {path for _, path in self.nodes}
-        self.assertLessEqual({"backward/0", "backward/1/layers/0", "backward/1", "backward/3",
-                              "backward/CrossEntropyLoss"}, paths)
+        self.assertLessEqual({f"step/backward/{name}" for name in ("0", "1/layers/0", "1", "3", "CrossEntropyLoss")},
+                             paths)
         self.check_still_active()
 
     def test_gradients_are_the_same_with_and_without_the_hooks(self):

@@ -33,24 +33,24 @@ class SiteCustomize(unittest.TestCase):
     def test_hooks_are_in_place_right_after_the_import_of_torch(self):
         self.check_prints("1 SourceFileLoader dict_keys(['name', 'path'])",
                           "import torch; loader = torch.__loader__; "
-                          "print(len(torch._before), type(loader).__name__, vars(loader).keys())")
+                          "print(len(torch._before_step), type(loader).__name__, vars(loader).keys())")
 
     def test_without_the_variable_torch_is_unchanged(self):
-        self.check_prints("0", "import torch; print(len(torch._before))", modules="0")
+        self.check_prints("0", "import torch; print(len(torch._before_step))", modules="0")
 
     def test_a_program_without_torch_loads_no_hooks(self):
         self.check_prints("[]", "import sys; print([name for name in sys.modules if 'torch' in name])")
 
     def test_looking_for_torch_without_importing_it_changes_nothing(self):
         self.check_prints("1", "import importlib.util; importlib.util.find_spec('torch'); "
-                               "import torch; print(len(torch._before))")
+                               "import torch; print(len(torch._before_step))")
 
     def test_the_next_sitecustomize_runs_under_its_name(self):
         self.check_prints("sitecustomize", "import sitecustomize; print(sitecustomize.mark)",
                           next_one="mark = __name__\n")
 
     def test_an_error_of_the_next_sitecustomize_is_reported_and_the_hooks_stay(self):
-        code, out, err = self.python("import torch; print(len(torch._before))",
+        code, out, err = self.python("import torch; print(len(torch._before_step))",
                                      next_one="raise ValueError('mine')\n")
 
         self.assertEqual((0, "1\n"), (code, out))

@@ -2,142 +2,135 @@
 """Ranges around autograd nodes: `backward`, then the path of the module that created the node.
 
     forward    nodes 17 18 19 20 21 22      numbered by PyTorch in the order of creation
-               └conv1┘└─layer1/0──┘         the outermost module call records the first number of each
-                                            module, so one walk at its end can assign paths to nodes
-    backward   on autograd's threads: before a node runs, its range is opened
+               └conv1┘└─layer1/0──┘         nodes between two boundaries belong to one module
+                     ↑           ↑          the newest of each gets a prehook, which opens the range
+    backward   22 21 20 19 18 17            on autograd's threads, newest first
+
+Boundaries are the starts and ends of module calls. The newest nodes are those of the tensors that a
+module gets and returns. One prehook for a stretch of nodes costs a tenth of one for every node. What it
+cannot see: a stretch of which neither is a part. Its kernels count for the module called after it.
 
 A range stays open until a node of another path runs on the thread, or the backward pass
 ends. Gradients that meet at a node are summed between nodes, and those kernels count for
 the module whose gradient came last. Node hooks do not change gradients, unlike module
 backward hooks, which break in-place operations.
 """
-import functools
 import sys
-import threading
-from bisect import bisect_right
 
-_MARK = "rangefinder_path"  # key in Node.metadata, a dict that lives as long as the node
-_ACCUMULATE = (1 << 64) - 1  # sequence number of AccumulateGrad nodes, which exist before any call
-_MAX_NODES = 200_000         # limit of the walk after a forward pass
-_MAX_REST = 2_000            # limit of the walk before a backward pass
-_MAX_OUTPUTS = 10_000
+_MAX_DEPTH = 4       # of nested containers in a module's output
+_MAX_VALUES = 1_000  # in one of them
+_CONTAINERS = (list, tuple)
 
 
 class _Task:
-    """One backward pass on one thread."""
+    """One backward pass on one thread. id: None until its first node runs here."""
 
     __slots__ = ("id", "path")
 
-    def __init__(self, task_id):
+    def __init__(self, task_id, path=()):
         self.id = task_id
-        self.path = ()
-
-
-class _Thread(threading.local):
-    def __init__(self):
-        self.tasks = []
+        self.path = path
 
 
 class BackwardRanges:
-    def __init__(self, torch, push, pop, guarded):
+    def __init__(self, torch, push, pop, local, disable):
         self._tensor = torch.Tensor
+        self._sequence_number = torch.autograd._get_sequence_nr  # number of the next node of this thread
         self._task_id = torch._C._current_graph_task_id
         self._engine = torch.autograd.Variable._execution_engine
         self._push, self._pop = push, pop
-        self._guarded = guarded  # wraps what PyTorch calls: an error in it disables the hooks
-        self._thread = _Thread()
-        self._hooks = {}  # path -> its prehook
+        self._local = local
+        self._disable = disable  # takes an error of ours
+        self.active = True
 
     # Forward pass: mark nodes.
 
-    def mark_graph(self, output, numbers, paths):
-        """Marks each node created since numbers[0] and reachable from `output` with the path of its number."""
+    def mark(self, thread, call, values):
+        """Hooks nodes of the tensors in `values` that were created since the last boundary: they are of `call`."""
+        found = False
+        for value in values:
+            if isinstance(value, self._tensor):
+                node = value.grad_fn
+                if node is not None and self._mark_node(thread, call, node):
+                    found = True
+            elif isinstance(value, _CONTAINERS) and self._mark_within(thread, call, value, 1):
+                found = True
+        if found:
+            thread.boundary = self._sequence_number()
 
-        def path_of(number):
-            return paths[max(0, bisect_right(numbers, number) - 1)]
+    def mark_output(self, thread, call, output):
+        """The same for what a module returns."""
+        if isinstance(output, self._tensor):
+            node = output.grad_fn
+            found = node is not None and self._mark_node(thread, call, node)
+        else:
+            found = self._mark_within(thread, call, output, 0)
+        if found:
+            thread.boundary = self._sequence_number()
 
-        self._walk(self._nodes_of(output), path_of, numbers[0], _MAX_NODES)
+    def _mark_node(self, thread, call, node):
+        try:
+            number = node._sequence_nr()
+            if number < thread.boundary or number == thread.hooked:
+                return False
+            node.register_prehook(call.hook or self._hook_of(call))
+        except (AttributeError, RuntimeError):
+            return False  # a custom function whose node was freed
+        thread.hooked = number
+        return True
 
-    def mark_rest(self, outputs):
-        """Marks nodes that no module created, as those of a loss function: `backward` alone. Stops at marked nodes."""
-        self._walk(self._nodes_of(outputs), lambda number: (), None, _MAX_REST)
-
-    def _walk(self, nodes, path_of, first, limit):
-        """Hooks unmarked nodes. Does not enter nodes numbered below `first`; if `first` is None, marked nodes."""
-        walk = [(node, ()) for node in nodes]
-        seen = {}  # id -> node; the reference keeps the id unique
-        while walk and len(seen) < limit:
-            node, path = walk.pop()
-            if id(node) in seen:
-                continue
-            seen[id(node)] = node
-            try:
-                metadata, number, following = node.metadata, node._sequence_nr(), node.next_functions
-            except (AttributeError, RuntimeError):
-                continue  # a custom function whose node was freed
-            marked = metadata.get(_MARK)
-            if number == _ACCUMULATE:
-                if marked is None:
-                    self._hook(node, metadata, path)  # path of the node that uses the parameter
-                continue
-            if marked is not None if first is None else number < first:
-                continue
-            path = marked
-            if path is None:
-                path = path_of(number)
-                self._hook(node, metadata, path)
-            walk.extend((after, path) for after, _ in following if after is not None)
-
-    def _hook(self, node, metadata, path):
-        hook = self._hooks.get(path)
-        if hook is None:
-            hook = self._hooks[path] = self._guarded(functools.partial(self._enter, ("backward",) + path))
-        node.register_prehook(hook)
-        metadata[_MARK] = path
-
-    def _nodes_of(self, output):
-        """grad_fn of every tensor in nested lists, tuples and dicts."""
-        found, rest = [], [output]
-        for _ in range(_MAX_OUTPUTS):
-            if not rest:
-                break
-            item = rest.pop()
-            if isinstance(item, self._tensor):
-                if item.grad_fn is not None:
-                    found.append(item.grad_fn)
-            elif isinstance(item, dict):
-                rest.extend(item.values())
-            elif isinstance(item, (list, tuple, set)):
-                rest.extend(item)
-            elif hasattr(item, "__dict__") and hasattr(type(item), "__dataclass_fields__"):
-                rest.extend(vars(item).values())
+    def _mark_within(self, thread, call, container, depth):
+        found = False
+        for value in _values_of(container):
+            if isinstance(value, self._tensor):
+                node = value.grad_fn
+                if node is not None and self._mark_node(thread, call, node):
+                    found = True
+            elif value is not None and depth < _MAX_DEPTH and self._mark_within(thread, call, value, depth + 1):
+                found = True
         return found
+
+    def _hook_of(self, call):
+        call.hook = self._prehook(("backward",) + call.path)
+        return call.hook
 
     # Backward pass: open and close ranges.
 
-    def _enter(self, path, _gradients):
-        tasks = self._thread.tasks
-        task_id = self._task_id()
-        if not tasks or tasks[-1].id != task_id:
-            self._begin(tasks, task_id)
-        task = tasks[-1]
-        if task.path is not path:
-            self._move(task, path)
+    def _prehook(self, path):
+        local, task_id, begin, move = self._local, self._task_id, self._begin, self._move
+
+        def enter(_gradients):
+            if not self.active:
+                return
+            try:
+                tasks, current = local.thread.tasks, task_id()
+                task = tasks[-1] if tasks and tasks[-1].id == current else begin(tasks, current)
+                if task.path is not path:
+                    move(task, path)
+            except Exception as error:
+                self._disable(error)
+
+        return enter
 
     def _begin(self, tasks, task_id):
-        while tasks and any(task.id == task_id for task in tasks):
-            if tasks[-1].id == task_id:
-                return
-            self._close(tasks)
+        """The task of this pass, which is the innermost one."""
+        if any(task.id == task_id for task in tasks):
+            while tasks[-1].id != task_id:
+                self._close(tasks)
+            return tasks[-1]
         # No Python frame below this hook means that no other node is running. So open ranges
         # are left from a pass that failed or ended on another thread.
         if tasks and not _called_from_python():
             self.close_thread(0)
-        tasks.append(_Task(task_id))
-        self._engine.queue_callback(self._guarded(functools.partial(self._end, task_id)))
+        if tasks and tasks[-1].id is None:
+            tasks[-1].id = task_id  # the pass that this thread has called runs on it
+        else:
+            tasks.append(_Task(task_id))
+        self._engine.queue_callback(lambda: self._end(task_id))
+        return tasks[-1]
 
     def _end(self, task_id):
-        tasks = self._thread.tasks
+        tasks = self._local.thread.tasks
         while any(task.id == task_id for task in tasks):
             self._close(tasks)
 
@@ -154,16 +147,34 @@ class BackwardRanges:
         task.path = path
 
     def _close(self, tasks):
-        for _ in range(len(tasks.pop().path)):
+        for _ in tasks.pop().path:
             self._pop()
 
-    def open_on_thread(self):
-        return len(self._thread.tasks)
+    def begin_pass(self, thread):
+        """The calling thread has `backward` open while its pass runs, here or on threads of the engine. Threads of
+        the engine inherit it. close_thread() closes it."""
+        if thread.program[-1:] == ["backward"]:
+            return  # the program has named it
+        self._push("backward")
+        thread.tasks.append(_Task(None, ("backward",)))
 
     def close_thread(self, keep):
         """Closes all passes of this thread except the `keep` outermost."""
-        while len(self._thread.tasks) > keep:
-            self._close(self._thread.tasks)
+        tasks = self._local.thread.tasks
+        while len(tasks) > keep:
+            self._close(tasks)
+
+
+def _values_of(container):
+    if isinstance(container, dict):
+        values = container.values()
+    elif isinstance(container, (list, tuple)):
+        values = container
+    elif hasattr(type(container), "__dataclass_fields__") and hasattr(container, "__dict__"):
+        values = vars(container).values()
+    else:
+        return ()
+    return values if len(values) <= _MAX_VALUES else ()
 
 
 def _called_from_python():

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of nn.Modules, and the ranges open on each thread while they are called.
 
-    model(x)                  stack of the thread               NVTX ranges
+    model(x)                  name of the module                NVTX ranges
       backbone(x)             (root, "backbone")                backbone
         layers.0(h)           (root, "backbone", "layers", "0") backbone > layers > 0
 
-A frame pushes the components that its name adds to the name of its caller, one range each. So a
+A call pushes the components that its name adds to the name of its caller, one range each. So a
 ModuleList is a level although it is never called. A module without a known name is a root: the
 names of its submodules are relative to it. A root adds no component, unless it has no submodules.
 A module called inside one it is not registered in adds the name of its class.
+
+Module.__call__ is replaced. Global forward hooks would cost more than the ranges: with one in place,
+PyTorch leaves its short way through a call. What a call pushes is worked out the first time. Then it
+is one look-up in the node of the caller:
+
+    Call()  calls: id(model) -> Call(model)  calls: id(backbone) -> Call(backbone)  …
 """
 import threading
 import weakref
@@ -16,19 +22,38 @@ import weakref
 _roots = 0
 
 
+class Call:
+    """A module, called by a given chain of modules. Any thread."""
+
+    __slots__ = ("module", "name", "names", "path", "calls", "hook", "__weakref__")
+
+    def __init__(self, module, name, names, path):
+        self.module = module  # weak reference
+        self.name = name
+        self.names = names    # ranges that the call pushes
+        self.path = path      # names, outermost module first
+        self.calls = {}       # id of a module called in this call -> Call
+        self.hook = None      # prehook of autograd nodes that this call creates
+
+
 class Names:
     """Name of a module: a tuple of the number of its root and the components. Any thread."""
 
     def __init__(self):
-        self._entries = {}  # id(module) -> (weak reference, name); by id, since modules may be unhashable
+        self._entries = {}  # id(module) -> (weak reference, name, callers); by id, since modules may be unhashable
         self._lock = threading.Lock()
 
     def of(self, module):
         entry = self._entries.get(id(module))
         return entry[1] if entry is not None and entry[0]() is module else None
 
+    def called_by(self, module, parent):
+        """`parent` forgets the module's Call when the module dies, since its id may be reused."""
+        self._entries[id(module)][2].add(parent)
+
     def name_root(self, module):
-        """Names `module` as a root, and all modules below it that have no name from another root."""
+        """Names `module` as a root, and all modules below it that have no name from another root. Returns True if
+        names changed."""
         global _roots
         with self._lock:
             _roots += 1
@@ -40,7 +65,7 @@ class Names:
                 known = self.of(part)
                 if known is None or known[0] in replaced:
                     self._set(part, root + _components(dotted))
-        return root
+        return bool(replaced)
 
     def name_below(self, parent, parent_name):
         """Names modules that were added below `parent` after it was named."""
@@ -51,7 +76,14 @@ class Names:
 
     def _set(self, module, name):
         key = id(module)
-        self._entries[key] = (weakref.ref(module, lambda _: self._entries.pop(key, None)), name)
+        callers = weakref.WeakSet()
+
+        def forget(_):
+            self._entries.pop(key, None)
+            for call in callers:
+                call.calls.pop(key, None)
+
+        self._entries[key] = (weakref.ref(module, forget), name, callers)
 
 
 def _components(dotted):
@@ -59,65 +91,127 @@ def _components(dotted):
     return tuple(part for part in dotted.split(".") if part and part != "_orig_mod")
 
 
-class Frame:
-    """A module call in progress. `path`: display names, outermost first; `pushed`: number of its own ranges."""
+class Thread:
+    """What the hooks have open on one thread."""
 
-    __slots__ = ("module", "name", "path", "pushed")
+    __slots__ = ("stack", "marking", "boundary", "hooked", "tasks", "optimizers", "in_h2d", "program", "step",
+                 "step_is_due", "step_is_forward", "trains")
 
-    def __init__(self, module, name, path, pushed):
-        self.module = module
-        self.name = name
-        self.path = path
-        self.pushed = pushed
-
-
-class Thread(threading.local):
-    """Open calls and ranges of a thread."""
-
-    def __init__(self):
-        self.frames = []
-        self.recording = None  # outermost call's ([sequence numbers], [paths]); None: no gradients
+    def __init__(self, root):
+        self.stack = [root]           # calls in progress
+        self.marking = False          # the outermost call builds an autograd graph
+        self.boundary = 0             # sequence number: older nodes have their path already
+        self.hooked = -1              # sequence number of the node that was hooked last
+        self.tasks = []               # backward passes
         self.optimizers = []
         self.in_h2d = False
+        self.program = []             # names of the ranges that the program itself has open
+        self.step = 0                 # number of the range `step` that is open. 0: none
+        self.step_is_due = 0          # why the next work begins a new one (rangefinder_steps.py)
+        self.step_is_forward = False  # it ends with the outermost module's forward pass
+        self.trains = threading.current_thread() is threading.main_thread()
+
+
+class Local(threading.local):
+    """`thread`: the state of the calling thread."""
+
+    def __init__(self, root):
+        self.thread = Thread(root)
 
 
 class ModuleRanges:
     """Pushes and pops ranges for module calls."""
 
-    def __init__(self, push, pop, opaque, sequence_number, grad_enabled, mark_graph):
+    def __init__(self, push, pop, is_opaque, skipped, disable):
         self._push, self._pop = push, pop
-        self._opaque = opaque                    # module -> a wrapper that hides what runs inside
-        self._sequence_number = sequence_number  # number of the next autograd node of this thread
-        self._grad_enabled = grad_enabled
-        self._mark_graph = mark_graph            # (output, numbers, paths) at the end of an outermost call
+        self._is_opaque = is_opaque  # module -> a wrapper that hides what runs inside
+        self._skipped = skipped      # type of the modules that never launch work: no range
+        self._disable = disable      # takes an error of ours. The program's call continues
         self.names = Names()
-        self.thread = Thread()
+        self.root = Call(None, (), (), ())  # caller of the outermost modules
+        self.local = Local(self.root)
+        self.active = True
 
-    def enter(self, module):
-        frames = self.thread.frames
-        parent = frames[-1] if frames else None
-        name = self.names.of(module)
-        if name is None and parent is not None:
-            self.names.name_below(parent.module, parent.name)
+    def replacement(self, original, is_compiling, begin, end, mark, mark_output):
+        """Module.__call__ with ranges. begin(thread, module), end(thread): around calls of outermost modules.
+        mark(thread, call, values), mark_output(thread, call, value): `call` has computed these up to now."""
+        local, root, push, pop = self.local, self.root, self._push, self._pop
+        new_call, unwind, disable = self._new_call, self._unwind, self._disable
+
+        # is_compiling() first and alone: TorchDynamo traces this function and must find no other call of ours.
+        def call_with_ranges(module, *args, **kwargs):
+            if is_compiling():
+                return original(module, *args, **kwargs)
+            thread = local.thread
+            stack = thread.stack
+            parent = stack[-1]
+            call = parent.calls.get(id(module)) or new_call(parent, module)
+            if call is root:
+                return original(module, *args, **kwargs)
+            try:
+                if parent is root:
+                    begin(thread, module)
+                if thread.marking:
+                    mark(thread, parent, args)
+                    if kwargs:
+                        mark(thread, parent, kwargs.values())
+                for name in call.names:
+                    push(name)
+                stack.append(call)
+            except Exception as error:
+                disable(error)
+            try:
+                output = original(module, *args, **kwargs)
+            except BaseException:
+                unwind(thread, call, end)
+                raise
+            if stack[-1] is not call:
+                unwind(thread, call, end)
+                return output
+            try:
+                if thread.marking:
+                    mark_output(thread, call, output)
+                for name in call.names:
+                    pop()
+                stack.pop()
+                if parent is root:
+                    end(thread)
+            except Exception as error:
+                disable(error)
+            return output
+
+        return call_with_ranges
+
+    def _new_call(self, parent, module):
+        """The Call of `module` in `parent`. The root: it gets no range."""
+        if not self.active:
+            return self.root
+        try:
             name = self.names.of(module)
-        if name is None:
-            name = self.names.name_root(module)
-        added = self._added(module, name, parent)
-        frame = Frame(module, name, (parent.path if parent else ()) + added, 0)
-        if parent is None:
-            self.thread.recording = ([], []) if self._grad_enabled() else None
-        frames.append(frame)
-        for component in added:
-            self._push(component)
-            frame.pushed += 1
-        self._note(frame.path)
+            if name is None and parent is not self.root:
+                self.names.name_below(parent.module(), parent.name)
+                name = self.names.of(module)
+            if name is None:
+                if self.names.name_root(module):
+                    self.root.calls.clear()  # some have new names
+                name = self.names.of(module)
+            added = self._added(module, name, parent)
+            call = Call(weakref.ref(module), name, added, parent.path + added)
+            if type(module) is self._skipped:
+                call = self.root
+            parent.calls[id(module)] = call
+            self.names.called_by(module, parent)
+            return call
+        except Exception as error:
+            self._disable(error)
+            return self.root
 
     def _added(self, module, name, parent):
-        if parent is None:
+        if parent is self.root:
             if len(name) > 1:
                 return name[1:]
             children = getattr(module, "_modules", None)
-            return () if children and not self._opaque(module) else (_class_name(module),)
+            return () if children and not self._is_opaque(module) else (_class_name(module),)
         depth = len(parent.name)
         if name == parent.name:
             return ()  # the module in torch.compile's wrapper, or a module that calls itself
@@ -125,36 +219,28 @@ class ModuleRanges:
             return name[depth:]
         return (_class_name(module),)
 
-    def leave(self, module, output):
-        frames = self.thread.frames
-        if not any(frame.module is module for frame in frames):
-            return  # its call started before the hooks were installed
-        while True:
-            frame = frames.pop()
-            for _ in range(frame.pushed):
-                self._pop()
-            if frame.module is module:
-                break
-        if frames:
-            self._note(frames[-1].path)
+    def _unwind(self, thread, call, end):
+        """Ends `call` and what is open within. Does nothing if it has no range: then the hooks were removed in it."""
+        stack = thread.stack
+        if call not in stack:
             return
-        recording, self.thread.recording = self.thread.recording, None
-        if recording is not None and output is not None:
-            self._mark_graph(output, *recording)
-
-    def close_thread(self):
-        """Closes all ranges of this thread, because removed hooks no longer do."""
-        while self.thread.frames:
-            for _ in range(self.thread.frames.pop().pushed):
+        while True:
+            last = stack.pop()
+            for _ in last.names:
                 self._pop()
-        self.thread.recording = None
+            if last is call:
+                break
+        if len(stack) == 1:
+            end(thread)
 
-    def _note(self, path):
-        """From this sequence number on, autograd nodes belong to `path`."""
-        recording = self.thread.recording
-        if recording is not None:
-            recording[0].append(self._sequence_number())
-            recording[1].append(path)
+    def close(self):
+        """No ranges from now on. Closes those of this thread; other threads close theirs."""
+        self.active = False
+        self.root.calls.clear()
+        stack = self.local.thread.stack
+        while len(stack) > 1:
+            for _ in stack.pop().names:
+                self._pop()
 
 
 def _class_name(module):

@@ -2,8 +2,9 @@
 """NVTX ranges for PyTorch programs, without a change of their code.
 
     install()                       what opens a range
+    ├─ iterations                   step                       rangefinder_steps.py
     ├─ every nn.Module forward      model/encoder/layers/0     rangefinder_modules.py
-    ├─ every backward node          backward/model/encoder/…   rangefinder_autograd.py
+    ├─ every backward pass          backward/model/encoder/…   rangefinder_autograd.py
     ├─ optimizer steps              optimizer/SGD
     ├─ data loading                 dataloader
     └─ host-to-device copies        H2D
@@ -12,12 +13,14 @@
 (sitecustomize.py). By hand: `import rangefinder_torch; rangefinder_torch.install()`.
 An error in a hook removes all hooks, with one warning; the program continues without them.
 """
+import atexit
 import functools
 import importlib
 import warnings
 
 import rangefinder_autograd
 import rangefinder_modules
+import rangefinder_steps
 
 _installed = None
 
@@ -56,14 +59,15 @@ class _Hooks:
         self._undo = []
         compiler = getattr(torch, "compiler", None)
         self.is_compiling = getattr(compiler, "is_compiling", lambda: False)
-        self.backward = rangefinder_autograd.BackwardRanges(torch, self.push, self.pop, self.guarded)
         self.modules = rangefinder_modules.ModuleRanges(
-            self.push, self.pop, self._is_opaque, torch.autograd._get_sequence_nr, torch.is_grad_enabled,
-            self.backward.mark_graph)
-        self.thread = self.modules.thread
+            self.push, self.pop, self._is_opaque, getattr(torch.nn, "Identity", None), self.disable)
+        self.local = self.modules.local
+        self.backward = rangefinder_autograd.BackwardRanges(torch, self.push, self.pop, self.local, self.disable)
+        self.steps = rangefinder_steps.Steps(self.push, self.pop, torch.is_grad_enabled)
 
     def _is_opaque(self, module):
-        return isinstance(module, self.torch.jit.ScriptModule) or "_orig_mod" in getattr(module, "_modules", ())
+        return (isinstance(module, self.torch.jit.ScriptModule) or "_orig_mod" in getattr(module, "_modules", ())
+                or getattr(module, "_compiled_call_impl", None) is not None)
 
     def guarded(self, function):
         """Wraps a hook: it does nothing when disabled, and an error in it disables all hooks."""
@@ -82,8 +86,9 @@ class _Hooks:
             warnings.warn(message, RuntimeWarning)
 
     def uninstall(self):
-        self.active = False
-        self.modules.close_thread()
+        self.active = self.backward.active = False
+        self.modules.close()
+        self.steps.close(self.local.thread)
         while self._undo:
             try:
                 self._undo.pop()()
@@ -96,54 +101,59 @@ class _Hooks:
         self._patch_backward()
         self._patch_dataloader()
         self._patch_copies()
+        self._patch_nvtx()
+        # The last step has no next one that would end it.
+        at_exit = self.guarded(lambda: self.steps.close(self.local.thread))
+        atexit.register(at_exit)
+        self._undo.append(lambda: atexit.unregister(at_exit))
 
     # Hooks that PyTorch offers.
 
-    def _hook_modules(self):
-        register = self.torch.nn.modules.module
-        is_compiling = self.is_compiling
-        enter = self.guarded(self.modules.enter)
-        leave = self.guarded(self.modules.leave)
-
-        # is_compiling() first and alone: TorchDynamo traces these two functions and must find no other call.
-        def before(module, args):
-            if is_compiling():
-                return None
-            enter(module)
-            return None
-
-        def after(module, args, output):
-            if is_compiling():
-                return None
-            leave(module, output)
-            return None
-
-        self._undo.append(register.register_module_forward_pre_hook(before).remove)
-        # always_call: also if forward() raises, or the range would stay open
-        self._undo.append(register.register_module_forward_hook(after, always_call=True).remove)
-
     def _hook_optimizers(self):
-        register = importlib.import_module(f"{self.torch.__name__}.optim.optimizer")  # not an attribute of torch.optim
+        optimizer = importlib.import_module(f"{self.torch.__name__}.optim.optimizer")  # not an attribute of torch.optim
         enter, leave = self.guarded(self._enter_optimizer), self.guarded(self._leave_optimizer)
-        before = register.register_optimizer_step_pre_hook
-        after = register.register_optimizer_step_post_hook
+        before = optimizer.register_optimizer_step_pre_hook
+        after = optimizer.register_optimizer_step_post_hook
         self._undo.append(before(lambda optimizer, args, kwargs: enter(optimizer)).remove)
         self._undo.append(after(lambda optimizer, args, kwargs: leave(optimizer)).remove)
+
+        def make(original):
+            def initialise(self_, *args, **kwargs):
+                self.steps.optimizer_made()
+                return original(self_, *args, **kwargs)
+            return initialise
+
+        self._replace(optimizer.Optimizer, "__init__", make)
 
     def _enter_optimizer(self, optimizer):
         if self.is_compiling():
             return
-        self._leave_optimizer(optimizer)  # if its last step raised, its range is still open
-        self.thread.optimizers.append(optimizer)
+        self._close_optimizer(optimizer)  # if its last step raised, its range is still open
+        thread = self.local.thread
+        thread.trains = True
+        self._begin_work(self.steps.begin_optimizer, optimizer)
+        thread.optimizers.append(optimizer)
         self.push("optimizer")
         self.push(type(optimizer).__name__)
 
     def _leave_optimizer(self, optimizer):
-        opened = self.thread.optimizers
+        if self.is_compiling():
+            return
+        self._close_optimizer(optimizer)
+        self.steps.optimizer_stepped(self.local.thread, optimizer)
+
+    def _close_optimizer(self, optimizer):
+        opened = self.local.thread.optimizers
         while any(each is optimizer for each in opened):
             opened.pop()
             self.pop()
             self.pop()
+
+    def _begin_work(self, begin, *what):
+        """Begins a step if one is due, and no range of ours is open."""
+        thread = self.local.thread
+        if len(thread.stack) == 1 and not thread.optimizers and not thread.tasks:
+            begin(thread, *what)
 
     # Functions without hooks, which are replaced.
 
@@ -153,26 +163,42 @@ class _Hooks:
         if original is None:
             return  # not in this version of PyTorch
         own = name in vars(owner)
+        replacement = functools.wraps(original)(make(original))
 
         def undo():
+            if vars(owner).get(name) is not replacement:
+                return  # replaced again: ours is called by that, and is inactive
             if own:
                 setattr(owner, name, original)
             else:
                 delattr(owner, name)  # it was inherited
 
-        setattr(owner, name, functools.wraps(original)(make(original)))
+        setattr(owner, name, replacement)
         self._undo.append(undo)
 
+    def _hook_modules(self):
+        steps, grad_enabled = self.steps, self.torch.is_grad_enabled
+        # Cheaper than is_compiling(): in each module call. Where the two differ, ranges do no harm.
+        is_compiling = getattr(getattr(self.torch, "compiler", None), "is_dynamo_compiling", self.is_compiling)
+
+        def begin(thread, module):
+            thread.marking = grad_enabled()
+            steps.begin_forward(thread, module)
+
+        def make(original):
+            return self.modules.replacement(original, is_compiling, begin, steps.end_forward, self.backward.mark,
+                                            self.backward.mark_output)
+
+        self._replace(self.torch.nn.Module, "__call__", make)
+
     def _patch_backward(self):
-        rest = self.guarded(self.backward.mark_rest)
         close = self.guarded(self.backward.close_thread)
 
         def make(original):
             def run_backward(outputs, *args, **kwargs):
                 if not self.active or self.is_compiling():
                     return original(outputs, *args, **kwargs)
-                rest(outputs)
-                opened = self.backward.open_on_thread()
+                opened = self._begin_backward(outputs)
                 try:
                     return original(outputs, *args, **kwargs)
                 finally:
@@ -181,30 +207,92 @@ class _Hooks:
 
         self._replace(self.torch.autograd, "_engine_run_backward", make)
 
+    def _begin_backward(self, outputs):
+        thread = self.local.thread
+        opened = len(thread.tasks)
+        try:
+            thread.trains = thread.trains or not thread.tasks
+            self._begin_work(self.steps.begin_backward)
+            # Nodes that no module created, as those of a loss function: `backward` alone.
+            self.backward.mark(thread, self.modules.root, (outputs,))
+            self.backward.begin_pass(thread)
+            self.steps.backward_called(thread)
+        except Exception as error:
+            self.disable(error)
+        return opened
+
     def _patch_dataloader(self):
         dataloader = importlib.import_module(f"{self.torch.__name__}.utils.data.dataloader")
+        begin = self.guarded(self._begin_batch)
+        no_batch = self.guarded(lambda step: self.steps.end_without_work(self.local.thread, step))
 
         def make(original):
             def next_batch(iterator):
-                with self._range("dataloader"):
-                    return original(iterator)
+                step = self.local.thread.step
+                begin(iterator)
+                try:
+                    with self._range("dataloader"):
+                        return original(iterator)
+                except StopIteration:
+                    no_batch(step)
+                    raise
             return next_batch
 
         self._replace(dataloader._BaseDataLoaderIter, "__next__", make)
 
+    def _begin_batch(self, iterator):
+        try:
+            is_last = iterator._num_yielded >= len(iterator)
+        except (AttributeError, TypeError):
+            is_last = False  # the data set has no length
+        self._begin_work(self.steps.end if is_last else self.steps.begin)
+
+    def _patch_nvtx(self):
+        """Notes which ranges the program opens by itself."""
+        nvtx = importlib.import_module(f"{self.torch.__name__}.cuda.nvtx")
+        pushed = self.guarded(lambda name: self.steps.program_pushed(self.local.thread, name))
+        popped = self.guarded(lambda: self.steps.program_popped(self.local.thread))
+
+        def make_push(original):
+            def range_push(msg):
+                if self.is_compiling():
+                    return original(msg)
+                level = original(msg)
+                pushed(msg)
+                return level
+            return range_push
+
+        def make_pop(original):
+            def range_pop():
+                if self.is_compiling():
+                    return original()
+                level = original()
+                popped()
+                return level
+            return range_pop
+
+        self._replace(nvtx, "range_push", make_push)
+        self._replace(nvtx, "range_pop", make_pop)
+
     def _patch_copies(self):
         def make(is_on_host, is_cuda_call):
+            is_tensor = is_on_host is _tensor_on_host
+            begin = self.guarded(lambda: self._begin_work(self.steps.begin))
+
             def of(original):
                 def copy(self_, *args, **kwargs):
-                    if self.active and not self.is_compiling() and self._is_upload(
+                    if not self.active or self.is_compiling() or not self._is_upload(
                             self_, is_on_host, is_cuda_call, args, kwargs):
-                        self.thread.in_h2d = True
-                        try:
-                            with self._range("H2D"):
-                                return original(self_, *args, **kwargs)
-                        finally:
-                            self.thread.in_h2d = False
-                    return original(self_, *args, **kwargs)
+                        return original(self_, *args, **kwargs)
+                    thread = self.local.thread
+                    if is_tensor:  # a module is moved before the first step
+                        begin()
+                    thread.in_h2d = True
+                    try:
+                        with self._range("H2D"):
+                            return original(self_, *args, **kwargs)
+                    finally:
+                        thread.in_h2d = False
                 return copy
             return of
 
@@ -216,7 +304,7 @@ class _Hooks:
 
     def _is_upload(self, source, is_on_host, is_cuda_call, args, kwargs):
         try:
-            if self.thread.in_h2d:
+            if self.local.thread.in_h2d:
                 return False  # a tensor of the module that is being moved
             return (is_cuda_call or self._names_cuda(args, kwargs)) and is_on_host(source)
         except Exception as error:

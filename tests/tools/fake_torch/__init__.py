@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small strict fake of PyTorch: only what tools/python uses, and an error for everything else.
 
-Modules with global hooks as in torch.nn.modules.module, an autograd graph whose nodes have
-metadata, _sequence_nr() and register_prehook(), an engine that runs them on a thread of its
-own and adds up gradients between nodes, NVTX that fails on a pop without a push.
-`launches` lists (path, label) of every kernel.
+Modules, an autograd graph whose nodes have _sequence_nr() and register_prehook(), an engine that
+runs them on a thread of its own and adds up gradients between nodes, NVTX that fails on a pop
+without a push.
+`launches` lists (path, label) of every kernel, `pushes` (name, level) of every range.
 """
 import sys
 import threading
@@ -14,6 +14,7 @@ _PACKAGE = sys.modules[__name__]
 ACCUMULATE = (1 << 64) - 1
 
 launches = []
+pushes = []  # (name, level)
 stacks = {}  # thread id -> open ranges, also of ended threads
 _state = threading.local()
 
@@ -42,6 +43,7 @@ def _push(name):
     if not isinstance(name, str) or not name:
         raise TypeError("rangePushA takes a text")
     _stack().append(name)
+    pushes.append((name, len(_stack()) - 1))
     return len(_stack()) - 1
 
 
@@ -68,10 +70,10 @@ def _next_number():
 
 
 class Node:
-    __slots__ = ("label", "metadata", "next_functions", "_number", "prehooks")
+    __slots__ = ("label", "next_functions", "_number", "prehooks")
 
     def __init__(self, label, following=(), number=None):
-        self.label, self.metadata, self.prehooks = label, {}, []
+        self.label, self.prehooks = label, []
         self.next_functions = tuple(following)
         self._number = _next_number() if number is None else number
 
@@ -232,7 +234,15 @@ _optimizer.register_optimizer_step_pre_hook = lambda hook: Handle(_before_step, 
 _optimizer.register_optimizer_step_post_hook = lambda hook: Handle(_after_step, hook)
 
 
-class SGD:
+class Optimizer:
+    def __init__(self):
+        self.state = {}
+
+
+_optimizer.Optimizer = Optimizer
+
+
+class SGD(Optimizer):
     def step(self, fail=False):
         for hook in _before_step:
             hook(self, (), {})
@@ -244,31 +254,40 @@ class SGD:
 
 
 class _BaseDataLoaderIter:
-    def __init__(self, batches):
-        self._batches = iter(range(batches))
+    def __init__(self, batches, sized=True):
+        self._batches, self._length, self._num_yielded = iter(range(batches)), batches if sized else None, 0
 
     def __iter__(self):
         return self
 
+    def __len__(self):
+        if self._length is None:
+            raise TypeError("the data set has no length")
+        return self._length
+
     def __next__(self):
         batch = next(self._batches)
+        self._num_yielded += 1
         launch("batch")
         return batch
 
 
 _module("utils.data.dataloader")._BaseDataLoaderIter = _BaseDataLoaderIter
-from .modules import Module, ModuleList, _after, _before, _registry  # noqa: E402
+from .modules import Identity, Module, ModuleList  # noqa: E402
 
-_module("nn").Module = Module
-_module("nn.modules").module = _registry
+_module("nn").Module, nn.Identity = Module, Identity
 _module("jit").ScriptModule = type("ScriptModule", (Module,), {})
 _module("compiler").is_compiling = lambda: getattr(_state, "compiling", False)
+compiler.is_dynamo_compiling = compiler.is_compiling
 
 
 def compiling(on):
     _state.compiling = on
 
 
+_nvtx = _module("cuda.nvtx")
+_nvtx.range_push = lambda msg: _push(msg)
+_nvtx.range_pop = lambda: _pop()
 _C = _module("_C")
 _C._nvtx = types.SimpleNamespace(rangePushA=_push, rangePop=_pop)
 _C._current_graph_task_id = _task_id

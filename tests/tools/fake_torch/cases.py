@@ -11,6 +11,9 @@ import fake_torch as torch
 import rangefinder_torch
 
 
+CALL = torch.nn.Module.__call__
+
+
 class Layer(torch.nn.Module):
     """conv, then an in-place activation, as in ResNet."""
 
@@ -47,6 +50,7 @@ def make_model():
 class FakeTest(unittest.TestCase):
     def setUp(self):
         torch.launches.clear()
+        torch.pushes.clear()
         torch.stacks.clear()
         torch.set_grad_enabled(True)
         self.hooks = rangefinder_torch._Hooks(torch, torch._C._nvtx)
@@ -55,7 +59,8 @@ class FakeTest(unittest.TestCase):
     def tearDown(self):
         self.hooks.uninstall()
         self.assertEqual([], [stack for stack in torch.stacks.values() if stack], "ranges left open")
-        self.assertEqual(([], []), (torch._before, torch._after), "hooks left in place")
+        self.assertEqual(([], []), (torch._before_step, torch._after_step), "hooks left in place")
+        self.assertIs(CALL, torch.nn.Module.__call__, "a replacement left in place")
 
     def paths(self, label):
         return [path for path, launched in torch.launches if launched == label]
