@@ -38,6 +38,9 @@ class SiteCustomize(unittest.TestCase):
     def test_without_the_variable_torch_is_unchanged(self):
         self.check_prints("0", "import torch; print(len(torch._before_step))", modules="0")
 
+    def test_pytorch_is_asked_to_release_cupti_before_it_is_imported(self):
+        self.check_prints("1", "import torch, os; print(os.environ['TEARDOWN_CUPTI'])")
+
     def test_a_program_without_torch_loads_no_hooks(self):
         self.check_prints("[]", "import sys; print([name for name in sys.modules if 'torch' in name])")
 

@@ -9,6 +9,8 @@
     ├─ data loading                 dataloader
     └─ host-to-device copies        H2D
 
+While torch.profiler runs, it has CUPTI (rangefinder_profiler.py).
+
 `rangefinder run --torch-modules -- python x.py` calls install() after the import of torch
 (sitecustomize.py). By hand: `import rangefinder_torch; rangefinder_torch.install()`.
 An error in a hook removes all hooks, with one warning; the program continues without them.
@@ -20,13 +22,16 @@ import warnings
 
 import rangefinder_autograd
 import rangefinder_modules
+import rangefinder_profiler
 import rangefinder_steps
 
 _installed = None
 
 
-def install():
-    """Installs the hooks once. Does nothing if PyTorch has no NVTX."""
+def install(teardown_is_ours=False):
+    """Installs the hooks once. Does nothing if PyTorch has no NVTX.
+
+    teardown_is_ours: request_teardown() of rangefinder_profiler has set the variable."""
     global _installed
     if _installed is not None:
         return
@@ -35,7 +40,7 @@ def install():
     nvtx = getattr(getattr(torch, "_C", None), "_nvtx", None)
     if nvtx is None:
         return  # a build without CUDA
-    hooks = _Hooks(torch, nvtx)
+    hooks = _Hooks(torch, nvtx, teardown_is_ours)
     _installed = hooks
     try:
         hooks.install()
@@ -52,7 +57,7 @@ def uninstall():
 
 
 class _Hooks:
-    def __init__(self, torch, nvtx):
+    def __init__(self, torch, nvtx, teardown_is_ours=False):
         self.torch = torch
         self.push, self.pop = nvtx.rangePushA, nvtx.rangePop
         self.active = True
@@ -64,6 +69,7 @@ class _Hooks:
         self.local = self.modules.local
         self.backward = rangefinder_autograd.BackwardRanges(torch, self.push, self.pop, self.local, self.disable)
         self.steps = rangefinder_steps.Steps(self.push, self.pop, torch.is_grad_enabled)
+        self.handover = rangefinder_profiler.ProfilerHandover(torch, teardown_is_ours)
 
     def _is_opaque(self, module):
         return (isinstance(module, self.torch.jit.ScriptModule) or "_orig_mod" in getattr(module, "_modules", ())
@@ -102,6 +108,7 @@ class _Hooks:
         self._patch_dataloader()
         self._patch_copies()
         self._patch_nvtx()
+        self.handover.install(self._replace)
         # The last step has no next one that would end it.
         at_exit = self.guarded(lambda: self.steps.close(self.local.thread))
         atexit.register(at_exit)

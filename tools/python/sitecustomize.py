@@ -6,6 +6,7 @@ Python runs this file at start if its folder is in PYTHONPATH, where
 hides. A program that never imports torch only pays for one more entry in sys.meta_path.
 Without the variable it pays nothing.
 """
+import importlib
 import importlib.machinery
 import importlib.util
 import os
@@ -40,10 +41,11 @@ class _AfterTorch:
         def exec_module(module):
             # Restore the loader, so that torch.__loader__ is unchanged.
             loader.__dict__.pop("exec_module", None)
+            teardown_is_ours = _before_torch()
             run_module(module)  # may raise an error of torch: then this finder tries again at the next import
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
-            _install()
+            _install(teardown_is_ours)
 
         try:
             loader.exec_module = exec_module
@@ -51,14 +53,24 @@ class _AfterTorch:
             pass  # a loader without __dict__: no ranges
 
 
-def _install():
+def _import(name):
+    sys.path.insert(0, _FOLDER)
     try:
-        sys.path.insert(0, _FOLDER)
-        try:
-            import rangefinder_torch
-        finally:
-            sys.path.remove(_FOLDER)
-        rangefinder_torch.install()
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(_FOLDER)
+
+
+def _before_torch():
+    try:
+        return _import("rangefinder_profiler").request_teardown()
+    except Exception:
+        return False  # _install() meets the same error and reports it
+
+
+def _install(teardown_is_ours=False):
+    try:
+        _import("rangefinder_torch").install(teardown_is_ours)
     except Exception as error:  # an error here must not reach the program
         import warnings
 

@@ -104,6 +104,13 @@ def torch_profiler(runner, table):
         check_code(table, name, ran)
         if ran.code == 0:
             check_torch_profiler(table, name, ran, order, start, teardown)
+    # The hooks of --torch-modules hand CUPTI over and set the variable.
+    name = "torch.profiler, --torch-modules"
+    command = [*run_verb(runner, "--torch-modules"), *runner.program("with_torch_profiler.py"), "after"]
+    ran = Ran(runner, "torch_modules", command).end()
+    check_code(table, name, ran)
+    if ran.code == 0:
+        check_torch_profiler(table, name, ran, "yielded", "on", "1")
 
 
 def check_torch_profiler(table, name, ran, order, start, teardown):
