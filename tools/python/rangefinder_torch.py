@@ -9,7 +9,8 @@
     ├─ data loading                 dataloader
     └─ host-to-device copies        H2D
 
-While torch.profiler runs, it has CUPTI (rangefinder_profiler.py).
+While torch.profiler runs, it has CUPTI (rangefinder_profiler.py). With RANGEFINDER_TORCH_MODULES=memory PyTorch's
+allocations are recorded too (rangefinder_memory.py).
 
 `rangefinder run --torch-modules -- python x.py` calls install() after the import of torch
 (sitecustomize.py). By hand: `import rangefinder_torch; rangefinder_torch.install()`.
@@ -18,9 +19,11 @@ An error in a hook removes all hooks, with one warning; the program continues wi
 import atexit
 import functools
 import importlib
+import os
 import warnings
 
 import rangefinder_autograd
+import rangefinder_memory
 import rangefinder_modules
 import rangefinder_profiler
 import rangefinder_steps
@@ -60,6 +63,10 @@ class _Hooks:
     def __init__(self, torch, nvtx, teardown_is_ours=False):
         self.torch = torch
         self.push, self.pop = nvtx.rangePushA, nvtx.rangePop
+        self.memory = None
+        if os.environ.get("RANGEFINDER_TORCH_MODULES") == "memory":
+            self.memory = rangefinder_memory.AllocationLog(torch, self.push, self.pop)
+            self.push, self.pop = self.memory.push, self.memory.pop
         self.active = True
         self._undo = []
         compiler = getattr(torch, "compiler", None)
@@ -95,6 +102,8 @@ class _Hooks:
         self.active = self.backward.active = False
         self.modules.close()
         self.steps.close(self.local.thread)
+        if self.memory is not None:
+            self.memory.stop()
         while self._undo:
             try:
                 self._undo.pop()()
@@ -109,10 +118,17 @@ class _Hooks:
         self._patch_copies()
         self._patch_nvtx()
         self.handover.install(self._replace)
-        # The last step has no next one that would end it.
-        at_exit = self.guarded(lambda: self.steps.close(self.local.thread))
+        if self.memory is not None:
+            self.memory.install(self._replace)
+        at_exit = self.guarded(self._end)
         atexit.register(at_exit)
         self._undo.append(lambda: atexit.unregister(at_exit))
+
+    def _end(self):
+        """At the program's end."""
+        self.steps.close(self.local.thread)  # the last one has no next one that would end it
+        if self.memory is not None:
+            self.memory.finish()
 
     # Hooks that PyTorch offers.
 
@@ -189,6 +205,8 @@ class _Hooks:
         is_compiling = getattr(getattr(self.torch, "compiler", None), "is_dynamo_compiling", self.is_compiling)
 
         def begin(thread, module):
+            if self.memory is not None:
+                self.memory.start()
             thread.marking = grad_enabled()
             steps.begin_forward(thread, module)
 
@@ -257,8 +275,7 @@ class _Hooks:
     def _patch_nvtx(self):
         """Notes which ranges the program opens by itself."""
         nvtx = importlib.import_module(f"{self.torch.__name__}.cuda.nvtx")
-        pushed = self.guarded(lambda name: self.steps.program_pushed(self.local.thread, name))
-        popped = self.guarded(lambda: self.steps.program_popped(self.local.thread))
+        pushed, popped = self.guarded(self._program_pushed), self.guarded(self._program_popped)
 
         def make_push(original):
             def range_push(msg):
@@ -280,6 +297,16 @@ class _Hooks:
 
         self._replace(nvtx, "range_push", make_push)
         self._replace(nvtx, "range_pop", make_pop)
+
+    def _program_pushed(self, name):
+        self.steps.program_pushed(self.local.thread, name)
+        if self.memory is not None:
+            self.memory.opened(name)
+
+    def _program_popped(self):
+        self.steps.program_popped(self.local.thread)
+        if self.memory is not None:
+            self.memory.closed()
 
     def _patch_copies(self):
         def make(is_on_host, is_cuda_call):
