@@ -4,7 +4,7 @@
 
 With PyTorch installed: modules that do nothing, and a chain of small layers, on the CPU. Otherwise the fake of
 tests/tools, whose call and graph nodes are bare Python: then only the difference counts. NVTX is replaced by
-C functions that do nothing. Prints nanoseconds a module call: plain, with the hooks, added.
+C functions that do nothing. Prints nanoseconds of CPU time a module call: plain, with the hooks, added.
 
     tests/bench/torch_hooks_cost.py [--hooks FOLDER]      FOLDER: tools/python of another version
 """
@@ -59,16 +59,16 @@ def models(torch, real):
 
 
 def nanoseconds(torch, model, x, trains):
-    """Of one module call: the fastest round, since other programs only add."""
+    """CPU time of one module call: the fastest round, since other programs only add."""
     times = []
     torch.set_grad_enabled(trains)
     for _ in range(ROUNDS):
-        start = time.perf_counter_ns()
+        start = time.process_time_ns()
         for _ in range(CALLS):
             y = model(x)
             if trains:
                 torch.autograd._engine_run_backward((y,), *backward_arguments(torch))
-        times.append((time.perf_counter_ns() - start) / CALLS / LAYERS)
+        times.append((time.process_time_ns() - start) / CALLS / LAYERS)
         if hasattr(torch, "launches"):
             torch.launches.clear()
     return min(times)

@@ -2,6 +2,7 @@
 """The PyTorch hooks of tools/python against a strict fake: backward passes."""
 import unittest
 import unittest.mock
+import warnings
 
 import fake_torch as torch
 from fake_torch.cases import FakeTest, Layer, make_model
@@ -131,6 +132,29 @@ class Backward(FakeTest):
             rangefinder_autograd._called_from_python = original
 
         self.assertEqual("backward/stem", self.paths("convBackward")[-1])
+
+    def test_an_error_in_a_node_hook_leaves_nothing_open(self):
+        self.hooks.backward._begin = None  # not callable
+        output = Layer()(torch.Tensor())
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            torch.backward(output)
+
+        self.assertEqual((1, False), (len(caught), self.hooks.active))
+        torch.launch("after")
+        self.assertEqual([""], self.paths("after"))
+
+    def test_a_module_that_a_backward_pass_calls_is_below_the_path_of_its_node(self):
+        torch.SGD()  # a program that trains
+        model, output = make_model(), make_model()(torch.Tensor())
+        output.grad_fn.prehooks.append(lambda gradients: model(torch.Tensor()) and None)  # as checkpoint() does
+        torch.launches.clear()
+
+        torch.backward(output)
+
+        self.assertEqual(["backward/head/stem", "backward/head/block/layers/0", "backward/head/block/layers/1",
+                          "backward/head/head"], self.paths("conv"))
 
     def test_a_pass_within_a_pass_returns_to_the_outer_path(self):
         inner = Layer()(torch.Tensor())

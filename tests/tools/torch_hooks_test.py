@@ -107,6 +107,17 @@ class Balance(FakeTest):
 
         self.assertEqual(["step/good"], self.paths("conv"))
 
+    def test_an_interrupt_of_the_user_in_a_forward_closes_its_ranges(self):
+        class Interrupted(torch.nn.Module):
+            def forward(self, x):
+                raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            Model(stem=Layer(), block=Interrupted(), head=Layer())(torch.Tensor())
+
+        torch.launch("after")
+        self.assertEqual([""], self.paths("after"))
+
     def test_nothing_is_pushed_while_a_compiler_traces(self):
         torch.compiling(True)
         make_model()(torch.Tensor())
@@ -142,6 +153,18 @@ class Balance(FakeTest):
                 return torch.op("after", _.stem(x))
 
         Outer(stem=Layer())(torch.Tensor())
+
+        self.assertEqual([""], self.paths("after"))
+
+    def test_hooks_that_are_removed_within_an_optimizer_step_leave_nothing_open(self):
+        class Failing(torch.SGD):
+            def step(failing):
+                for hook in list(torch._before_step):
+                    hook(failing, (), {})
+                self.hooks.uninstall()
+
+        Failing().step()
+        torch.launch("after")
 
         self.assertEqual([""], self.paths("after"))
 

@@ -109,7 +109,7 @@ class Thread:
         self.step = 0                 # number of the range `step` that is open. 0: none
         self.step_is_due = 0          # why the next work begins a new one (rangefinder_steps.py)
         self.step_is_forward = False  # it ends with the outermost module's forward pass
-        self.trains = threading.current_thread() is threading.main_thread()
+        self.trains = threading.get_ident() == threading.main_thread().ident  # steps are those of this thread
 
 
 class Local(threading.local):

@@ -100,8 +100,12 @@ class _Hooks:
 
     def uninstall(self):
         self.active = self.backward.active = False
+        thread = self.local.thread
         self.modules.close()
-        self.steps.close(self.local.thread)
+        self.backward.close_thread(0)
+        while thread.optimizers:
+            self._close_optimizer(thread.optimizers[-1])
+        self.steps.close(thread)
         if self.memory is not None:
             self.memory.stop()
         while self._undo:
@@ -217,8 +221,6 @@ class _Hooks:
         self._replace(self.torch.nn.Module, "__call__", make)
 
     def _patch_backward(self):
-        close = self.guarded(self.backward.close_thread)
-
         def make(original):
             def run_backward(outputs, *args, **kwargs):
                 if not self.active or self.is_compiling():
@@ -227,7 +229,8 @@ class _Hooks:
                 try:
                     return original(outputs, *args, **kwargs)
                 finally:
-                    close(opened)  # ranges left on this thread, if the pass ended on another or with an error
+                    # `backward`, and ranges left on this thread, if the pass ended on another or with an error
+                    self.backward.close_thread(opened)
             return run_backward
 
         self._replace(self.torch.autograd, "_engine_run_backward", make)
