@@ -5,10 +5,7 @@
 With PyTorch installed: modules that do nothing, and a chain of small layers, on the CPU. Otherwise the fake of
 tests/tools, whose call and graph nodes are bare Python: then only the difference counts. NVTX is replaced by
 C functions that do nothing. Prints nanoseconds of CPU time a module call: plain, with the hooks, added.
-
-    tests/bench/torch_hooks_cost.py [--hooks FOLDER]      FOLDER: tools/python of another version
 """
-import argparse
 import collections
 import importlib
 import os
@@ -81,9 +78,7 @@ def backward_arguments(torch):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--hooks", default=os.path.join(ROOT, "tools", "python"))
-    sys.path.insert(0, parser.parse_args().hooks)
+    sys.path.insert(0, os.path.join(ROOT, "tools", "python"))
     rangefinder_torch = importlib.import_module("rangefinder_torch")
     torch, real = the_torch()
     nothing = types.SimpleNamespace(rangePushA=collections.deque(maxlen=1).append, rangePop=int)
