@@ -104,7 +104,7 @@ MetricsByName RowContext::metrics_of(std::uint32_t path) const {
 void add_totals(OrderedJson& out, const PathTotals& row, const RowBytes& bytes, const RowContext& context) {
   out["kernels"] = row.kernels;
   if (row.graphs != 0) out["graphs"] = row.graphs;
-  const bool timed = row.timed_kernels != 0 || row.timed_graphs != 0 || row.gpu_ns != 0;  // the last: of a rest
+  const bool timed = row.timed_kernels != 0 || row.timed_graphs != 0 || row.gpu_ns != 0;
   // Kernels without times have an unknown duration, not 0.
   if (row.has_gpu_time()) {
     out["gpu_ns"] = row.gpu_ns;
