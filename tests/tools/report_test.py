@@ -49,6 +49,25 @@ class Sections(CommandLine):
         for words in (["copy_storm"], ["rtdetr_sampled", "--window", "0s:1ns"]):
             self.assertNotIn("Kernels overlap", self.call("report", recorded(words[0]), *words[1:]).stdout)
 
+    def test_a_series_of_numbered_ranges_is_one_module_and_can_be_selected(self):
+        lines = [cli_case.HEADER, *cli_case.TRACE[3:5]]
+        for i in range(4):
+            lines += [{"t": "path", "id": i + 1, "parent": 0, "name": f"infer_{i}"},
+                      {**cli_case.TRACE[6], "start": 1000 * i + 100, "end": 1000 * i + 200, "corr": i + 1,
+                       "path": i + 1, "range": i + 1},
+                      {"t": "range", "id": i + 1, "start": 1000 * i, "end": 1000 * i + 900, "thread": 5, "path": i + 1}]
+        trace = self.folder / "numbered"
+        trace.mkdir()
+        (trace / "trace-00000.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        plain, given = self.report(trace), self.report(trace, "--iteration-range", "infer_*")
+        self.assertEqual([row["path"] for row in plain["modules"]], [f"infer_{i}" for i in range(4)])
+        self.assertEqual([(row["path"], row["calls"]) for row in given["modules"]], [("infer_*", 4)])
+        iterations = self.report(trace, "--section", "iterations", "--iteration-range", "infer_?")
+        self.assertEqual(iterations["iteration_rule"], "given")
+        self.assertEqual(len(iterations["iterations"]), 4)
+        chosen = self.report(trace, "--iteration-range", "infer_*", "--iterations", "1:3")
+        self.assertEqual(chosen["modules"][0]["calls"], 2)
+
     def test_no_level_of_modules_is_wrong_use(self):
         for option in ("--depth", "--top"):
             done = self.call("report", recorded("copy_storm"), option, "0")

@@ -149,14 +149,14 @@ std::string TraceOutline::domain_name(std::uint32_t domain) const {
 
 TraceOutline read_outline(const TraceFolder& files) {
   TraceOutline out;
-  out.files = files;
+  out.files = with_recorded_paths(files);
   if (files.segments.empty()) {
     throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
                   "  An export needs the trace: copy its trace-*.ndjson files next to the summary.");
   }
   LineReader reader;
   OutlineVisitor visitor(out);
-  out.read = read_trace(files, reader, visitor);
+  out.read = read_trace(out.files, reader, visitor);
   TraceBeginning::end(files, out.read);
   if (out.end) out.loss = out.end->loss;
   return out;

@@ -28,7 +28,7 @@ struct PageData {
 };
 
 PageData page_data(const TraceFolder& files, const PageLimits& limits) {
-  PageCounts counts(find_iterations(files, ""), limits);
+  PageCounts counts(find_iterations(files, files.iteration_range), limits);
   const TraceTotals trace = load_trace(files, nullptr, &counts);
   const RowValues values = load_row_values(trace);
   PageIndices indices(trace);

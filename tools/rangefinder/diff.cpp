@@ -113,7 +113,8 @@ int diff_traces(const DiffVerb& verb) {
   options.least = parse_share("--least", verb.least);
   HalfOpen<std::uint64_t> iterations;
   if (!verb.iterations.empty()) iterations = parse_iterations(verb.iterations);
-  const TraceFolder files_a = one_trace(verb.places[0]), files_b = one_trace(verb.places[1]);
+  TraceFolder files_a = one_trace(verb.places[0]), files_b = one_trace(verb.places[1]);
+  files_a.iteration_range = files_b.iteration_range = verb.iteration_range;
   const auto a = IterationSeries::load(files_a, verb.iteration_range, iterations);
   const auto b = IterationSeries::load(files_b, verb.iteration_range, iterations);
   const TraceDiff diff = compare(a, b, options);
@@ -174,7 +175,7 @@ void add_diff(CommandLine& line, Action& action) {
   command.option("A B", verb->places, "Folders of two traces: before, after").required().expected(1, 2);
   command.option("--kernel", verb->kernels, "Two kernels of one trace, by regular expressions").expected(2);
   command.option("--iteration-range", verb->iteration_range,
-                 "Path of the iteration range [one named iteration, step, batch, …]");
+                 "Path of the iterations, as in infer_* [ranges whose names differ in a number, …]");
   command.option("--iterations", verb->iterations,
                  "Only iterations FIRST:LAST, counted from 0, without LAST [1: if there are three or more]");
   command.option("--least", verb->least, "Ignore changes below this share [2%]");

@@ -193,6 +193,7 @@ int report(const ReportOptions& options) {
   for (const std::string& place : options.places) {
     for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
   }
+  for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
   if (!options.html.empty()) {
     write_html(traces, options.html);
     return kExitOk;
@@ -263,7 +264,7 @@ void add_selection(Verb& verb, ReportOptions& options) {
               "Only kernels whose name matches this regular expression");
   verb.option("--iterations", options.iterations, "Only iterations FIRST:LAST, counted from 0, without LAST");
   verb.option("--iteration-range", options.selection.iteration_range,
-              "Path of the iteration range [one named iteration, step, batch, …]");
+              "Path of the iterations, as in infer_* [ranges whose names differ in a number, …]");
   verb.option("--window", options.window, "Only this part of the trace, as in 1.5s:2s");
 }
 

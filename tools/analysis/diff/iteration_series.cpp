@@ -17,13 +17,6 @@ namespace {
 
 constexpr std::uint64_t kMinToDropFirst = 3;
 
-/// Path text in which iteration names have no number.
-template <typename Paths>
-std::string folded_text(const Paths& paths, std::uint32_t path) {
-  return path_text(paths, path,
-                   [&paths](std::uint32_t id) { return folded_iteration_name(path_name(paths, id)); });
-}
-
 /// The compared iterations, and the batch of each.
 struct Batches {
   std::uint64_t first = 0, last = 0;  // [first, last) of all instances
@@ -82,7 +75,7 @@ class SeriesVisitor final : public TraceVisitor {
       const auto [at, fresh] = out.paths.try_emplace(text(id));
       PathSeries& series = at->second;
       if (fresh) {
-        series.name = folded_iteration_name(paths_.at(id).name);
+        series.name = paths_.at(id).name;
         series.depth = path_depth(paths_, id);
         series.order = out.paths.size();
       }
@@ -134,7 +127,7 @@ class SeriesVisitor final : public TraceVisitor {
   }
 
   std::string text(std::uint32_t path) const {
-    return path == 0 ? "(outside of any range)" : folded_text(paths_, path);
+    return path == 0 ? "(outside of any range)" : path_text(paths_, path);
   }
 
   const Iterations& iterations_;
@@ -163,7 +156,7 @@ void add_sampled(IterationSeries& out, const TraceFolder& files, const Iteration
   for (const PathTotals& row : trace.totals.paths()) {
     const RowBytes bytes = values.bytes(row);
     if (row.path == 0 || bytes.source != RowBytes::Source::sampled) continue;
-    SampledSeries& series = out.sampled[folded_text(trace.paths, row.path)];
+    SampledSeries& series = out.sampled[trace.path_text(row.path)];
     series.dram_bytes += static_cast<double>(bytes.dram()) / n;
     series.dram_error += std::hypot(bytes.read_error.value_or(0), bytes.write_error.value_or(0)) / n;
     series.l2_bytes += static_cast<double>(bytes.l2) / n;

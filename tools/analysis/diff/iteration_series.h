@@ -61,7 +61,7 @@ class IterationSeries {
   [[nodiscard]] static IterationSeries load(const TraceFolder& trace, const std::string& iteration_range,
                                             const HalfOpen<std::uint64_t>& iterations);
 
-  std::map<std::string, PathSeries> paths;       ///< by path; names of iterations without their numbers
+  std::map<std::string, PathSeries> paths;       ///< by path, as shown (shown_paths.h)
   std::map<std::string, KernelSeries> kernels;   ///< by demangled name
   std::map<std::string, SampledSeries> sampled;  ///< by path; empty: no samples, or the trace has exact bytes
   std::string iteration_path;                    ///< empty: no iterations, the whole trace is one batch

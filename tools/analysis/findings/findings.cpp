@@ -12,39 +12,21 @@ namespace {
 /// Fewer iterations are no loop.
 constexpr std::size_t kMinIterations = 3;
 
-/// "ProfilerStep#12" ─▶ "ProfilerStep#*", the form of Iterations::path.
-std::string digits_folded(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit || out.empty() || out.back() != '*') out += digit ? '*' : c;
-  }
-  return out;
-}
-
-bool is_loop_path(const TraceTotals& trace, std::uint32_t path, const std::string& loop) {
-  const std::string text = trace.path_text(path);
-  if (text == loop) return true;
-  const std::string& name = trace.own_name(path);
-  return text.size() >= name.size() &&
-         text.substr(0, text.size() - name.size()) + digits_folded(name) == loop;
-}
-
 /// The paths of the loop's range and all paths below them.
-std::unordered_set<std::uint32_t> paths_of_loop(const TraceTotals& trace, const std::string& loop) {
+std::unordered_set<std::uint32_t> paths_of_loop(const TraceTotals& trace, const Iterations& loop) {
   std::vector<std::uint32_t> ids;
   for (const auto& [id, path] : trace.paths) ids.push_back(id);
   std::sort(ids.begin(), ids.end());  // parents first
   std::unordered_set<std::uint32_t> out;
   for (const std::uint32_t id : ids) {
-    if (out.count(trace.parent_of(id)) != 0 || is_loop_path(trace, id, loop)) out.insert(id);
+    if (out.count(trace.parent_of(id)) != 0 || loop.paths.count(id) != 0) out.insert(id);
   }
   return out;
 }
 
 Loop find_loop(const TraceTotals& trace, const Iterations& iterations) {
   Loop loop;
-  if (iterations.instances.size() < kMinIterations) return loop;
+  if (iterations.instances.size() < kMinIterations || !iterations.by_range()) return loop;
   loop.path = iterations.path;
   loop.count = iterations.instances.size() - 1;
   loop.thread = iterations.instances[1].thread;
@@ -52,7 +34,7 @@ Loop find_loop(const TraceTotals& trace, const Iterations& iterations) {
   loop.end_ns = loop.start_ns;
   for (const Iteration& iteration : iterations.instances)
     loop.end_ns = std::max(loop.end_ns, iteration.end_ns);
-  loop.paths = paths_of_loop(trace, loop.path);
+  loop.paths = paths_of_loop(trace, iterations);
   return loop;
 }
 
@@ -101,7 +83,7 @@ struct FindingRules::Impl {
   explicit Impl(const std::string& range) : iteration_range(range) {}
 
   Iterations find_iterations(const TraceTotals& trace) {
-    const bool saw_all = lines == trace.read.lines;
+    const bool saw_all = lines == trace.read.given;
     return saw_all ? iterations.result() : rangefinder::find_iterations(trace.files, iteration_range);
   }
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <string_view>
+#include <optional>
 #include <tuple>
 #include <utility>
 
-#include "profiler/base/path_glob.h"
+#include "profiler/base/duration.h"
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/iteration_names.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_names.h"
 #include "tools/analysis/read/trace_reader.h"
@@ -18,28 +20,38 @@ namespace {
 
 /// Range ids are dense, so a larger id comes from a damaged trace.
 constexpr std::uint64_t kMaxRanges = 400'000'000;
+constexpr std::size_t kMinRepeated = 2;
+/// A repeating outermost range that covers less of the time of all ranges is no iteration.
+constexpr double kMinCovered = 0.1;
+/// A repeating range in one that does not repeat covers most of that one.
+constexpr double kMinOfParent = 0.5;
 
-/// "ProfilerStep#12" ─▶ "ProfilerStep#*": PyTorch names each step's range differently.
-std::string folded(std::string_view name) {
-  std::string out;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) {
-      out += name[i];
-    } else if (out.empty() || out.back() != '*') {
-      out += '*';
-    }
+struct RuleName {
+  std::string_view key, text;
+};
+/// By IterationRule.
+constexpr std::array<RuleName, 7> kRules{{{"", ""},
+                                          {"given", "given by --iteration-range"},
+                                          {"numbered", "names that differ in a number"},
+                                          {"named", "a range named like an iteration"},
+                                          {"outermost", "the repeating outermost range"},
+                                          {"graph", "launches of one CUDA graph"},
+                                          {"kernels", "a period in the sequence of kernels"}}};
+
+/// Copies and data loading, by the hooks of tools/python and by common names.
+bool names_copies(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  return out;
-}
-
-bool is_iteration_name(std::string_view name) {
-  std::string lower;
-  for (const char c : folded(name)) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  while (!lower.empty() && (lower.back() == '*' || lower.back() == '#' || lower.back() == ' '))
-    lower.pop_back();
-  constexpr std::array<std::string_view, 8> kNames{"iteration",     "step",  "profilerstep", "train_step",
-                                                   "training_step", "batch", "frame",        "epoch"};
-  return std::find(kNames.begin(), kNames.end(), lower) != kNames.end();
+  constexpr std::array<std::string_view, 4> kWhole{"to", "cuda", "upload", "download"};
+  constexpr std::array<std::string_view, 13> kParts{
+      "h2d",      "d2h",      "d2d",      "htod",     "dtoh",      "memcpy",  "copy",
+      "transfer", "dataload", "loaddata", "prefetch", "loadbatch", "todevice"};
+  const auto has = [&plain](std::string_view part) { return plain.find(part) != std::string::npos; };
+  return std::find(kWhole.begin(), kWhole.end(), plain) != kWhole.end() ||
+         std::any_of(kParts.begin(), kParts.end(), has);
 }
 
 /// The call that launched a graph; else nullptr.
@@ -53,27 +65,41 @@ const LaunchRecord* graph_launch(const Line& line) {
 
 }  // namespace
 
-std::string folded_iteration_name(const std::string& name) {
-  return is_iteration_name(name) ? folded(name) : name;
+std::string_view rule_text(IterationRule rule) {
+  return kRules[static_cast<std::size_t>(rule)].text;
+}
+
+std::string_view rule_key(IterationRule rule) {
+  return kRules[static_cast<std::size_t>(rule)].key;
 }
 
 void IterationFinder::line(const Line& line) {
-  if (const auto* const path = std::get_if<PathRecord>(&line)) paths_.emplace(path->id, *path);
-  if (const auto* const range = std::get_if<RangeRecord>(&line)) add(*range);
+  if (const auto* const path = std::get_if<PathRecord>(&line)) {
+    for (const PathRecord& level : shown_.add(*path)) levels_.emplace(level.id, level);
+  }
+  if (const auto* const range = std::get_if<RangeRecord>(&line)) return add(*range);
   if (const LaunchRecord* const launch = graph_launch(line)) {
     graph_launches_.emplace(launch->correlation, launch->host.start_ns);
   }
+  if (glob_.empty()) work_.line(line);
 }
 
 Iterations IterationFinder::result() {
   Iterations out;
-  const std::string chosen = glob_.empty() ? guess() : named();
-  if (const auto at = groups_.find(chosen); at != groups_.end()) {
-    out.path = chosen;
-    out.instances = std::move(at->second.instances);
+  const auto chosen = best();
+  if (chosen != groups_.end()) {
+    Group& group = chosen->second;
+    out.rule = group.rule;
+    out.path = shown_.text(chosen->first);
+    out.paths = std::move(group.paths);
+    out.instances = std::move(group.kept);
     std::sort(out.instances.begin(), out.instances.end(),
               [](const Iteration& a, const Iteration& b) { return a.start_ns < b.start_ns; });
   }
+  const bool weak = out.instances.size() < kMinRepeated || chosen->second.copies ||
+                    (out.rule == IterationRule::outermost && !covers_enough(chosen->second));
+  if (!glob_.empty() && out.path.empty()) throw Missing("no range in the trace matches the path " + glob_);
+  if (glob_.empty() && weak) take_repeated_work(out);
   for (const Iteration& one : out.instances) {
     out.ends_.push_back(out.ends_.empty() ? one.end_ns : std::max(out.ends_.back(), one.end_ns));
   }
@@ -87,54 +113,101 @@ void IterationFinder::add(const RangeRecord& range) {
     if (range.id >= starts_.size()) starts_.resize(range.id + 1, kNoTime);
     starts_[range.id] = range.start_ns;
   }
-  if (range.path == 0 || range.name != 0 || range.end_ns == kNoTime) return;
-  Group* const group = group_of(range.path);
-  if (group != nullptr) group->instances.push_back({range.start_ns, range.end_ns, range.thread, range.id});
+  if (range.path == 0 || range.name != 0 || range.end_ns == kNoTime || shown_.is_omitted(range.path)) return;
+  const std::uint32_t shown = shown_.id_of(range.path);
+  if (levels_.count(shown) == 0) return;
+  Group& group = group_of(shown);
+  ++group.count;
+  if (!is_candidate(group)) {
+    std::vector<Iteration>().swap(group.kept);
+    return;
+  }
+  group.total_ns += duration_ns(range.start_ns, range.end_ns);
+  group.paths.insert(range.path);
+  group.kept.push_back({range.start_ns, range.end_ns, range.thread, range.id});
 }
 
-IterationFinder::Group* IterationFinder::group_of(std::uint32_t path) {
-  const auto [at, fresh] = by_path_.emplace(path, nullptr);
-  if (!fresh) return at->second;
-  const auto record = paths_.find(path);
-  if (record == paths_.end()) return nullptr;
-  const std::string& name = record->second.name;
-  const bool called = is_iteration_name(name);
-  const std::string full = path_text(paths_, path);
-  const std::string text_of_group = called ? full.substr(0, full.size() - name.size()) + folded(name) : full;
-  const bool wanted = glob_.empty() ? called || record->second.parent == 0 : names_exactly(full);
-  if (!wanted) return nullptr;
-  Group& group = groups_[text_of_group];
-  group.called_iteration = called;
-  group.depth = path_depth(paths_, path);
-  return at->second = &group;
+IterationFinder::Group& IterationFinder::group_of(std::uint32_t shown) {
+  const auto [at, fresh] = groups_.try_emplace(shown);
+  Group& group = at->second;
+  if (!fresh) return group;
+  const std::string& name = levels_.at(shown).name;
+  group.depth = path_depth(levels_, shown);
+  group.parent = path_parent(levels_, shown);
+  if (!glob_.empty()) {
+    group.rule = matches_path_itself(glob_, shown_.text(shown)) ? IterationRule::given : IterationRule::none;
+    return group;
+  }
+  const std::optional<IterationName> called = iteration_name(name);
+  if (called) group.rule = called->numbered ? IterationRule::numbered : IterationRule::named;
+  group.epoch = called && called->epoch;
+  group.copies = !called && names_copies(name);
+  return group;
 }
 
-/// A glob also matches everything below a path. Here only the path itself counts.
-bool IterationFinder::names_exactly(const std::string& full) const {
-  if (!matches_glob(glob_, full)) return false;
-  const std::size_t slash = full.rfind('/');
-  return slash == std::string::npos || !matches_glob(glob_, std::string_view(full).substr(0, slash));
+/// A range below one that repeats is a part of an iteration, unless its name says otherwise.
+bool IterationFinder::is_candidate(const Group& group) const {
+  if (group.rule != IterationRule::outermost) return group.rule != IterationRule::none;
+  for (std::uint32_t at = group.parent; at != 0; at = path_parent(levels_, at)) {
+    const auto above = groups_.find(at);
+    if (above != groups_.end() && above->second.count >= kMinRepeated) return false;
+  }
+  return true;
 }
 
-/// Prefers a range named like an iteration, outermost first; otherwise the most frequent range.
-std::string IterationFinder::guess() const {
-  const auto rank = [](const Group& group) {
-    return std::make_tuple(group.called_iteration, group.called_iteration ? -std::int64_t{group.depth} : 0,
-                           group.instances.size());
+/// Whether the range is most of the one around it.
+bool IterationFinder::is_most_of_parent(const Group& group) const {
+  const auto parent = groups_.find(group.parent);
+  return group.rule != IterationRule::outermost || parent == groups_.end() ||
+         static_cast<double>(group.total_ns) >= kMinOfParent * static_cast<double>(parent->second.total_ns);
+}
+
+/// Rules in the order of IterationRule. Among the outermost ranges the one with most time; otherwise the
+/// outermost. One instance counts only if nothing repeats, and copies only if there is nothing else.
+IterationFinder::Groups::iterator IterationFinder::best() {
+  const auto rank = [this](const Group& group) {
+    const bool repeats = group.kept.size() >= kMinRepeated;
+    const bool by_time = repeats && group.rule == IterationRule::outermost;
+    const bool by_depth = !by_time && glob_.empty();
+    return std::make_tuple(!group.copies, repeats, -static_cast<int>(group.rule), !group.epoch,
+                           by_depth ? -std::int64_t{group.depth} : 0,
+                           glob_.empty() ? group.total_ns : group.kept.size());
   };
-  const auto best = std::max_element(groups_.begin(), groups_.end(), [&rank](const auto& a, const auto& b) {
-    return rank(a.second) < rank(b.second);
-  });
-  return best == groups_.end() ? "" : best->first;
+  auto out = groups_.end();
+  for (auto at = groups_.begin(); at != groups_.end(); ++at) {
+    if (at->second.kept.empty() || !is_candidate(at->second) || !is_most_of_parent(at->second)) continue;
+    if (out == groups_.end() || rank(out->second) < rank(at->second)) out = at;
+  }
+  return out;
 }
 
-std::string IterationFinder::named() const {
-  if (groups_.empty()) throw Missing("no range in the trace matches the path " + glob_);
-  return std::max_element(groups_.begin(), groups_.end(),
-                          [](const auto& a, const auto& b) {
-                            return a.second.instances.size() < b.second.instances.size();
-                          })
-      ->first;
+bool IterationFinder::covers_enough(const Group& group) const {
+  TimeNs first = INT64_MAX, last = INT64_MIN;
+  for (const auto& [shown, other] : groups_) {
+    for (const Iteration& instance : other.kept) {
+      first = std::min(first, instance.start_ns);
+      last = std::max(last, instance.end_ns);
+    }
+  }
+  return last <= first ||
+         static_cast<double>(group.total_ns) >= kMinCovered * static_cast<double>(last - first);
+}
+
+void IterationFinder::take_repeated_work(Iterations& out) {
+  Repetition found = work_.graphs();
+  const bool graph = !found.starts.empty();
+  if (!graph) found = work_.kernels();
+  if (found.starts.empty()) return;
+  out.rule = graph ? IterationRule::graph : IterationRule::kernels;
+  out.path = graph ? "graph " + std::to_string(found.graph)
+                   : "every " + counted_text(found.period, "kernel", "kernels");
+  out.paths.clear();
+  out.instances.clear();
+  for (const RepeatedStart& start : found.starts) {
+    if (!out.instances.empty()) out.instances.back().end_ns = start.host_ns;
+    out.instances.push_back({start.host_ns, std::max(start.host_ns, found.host_end_ns), start.thread, 0});
+    out.gpu_starts_.push_back(start.gpu_ns);
+  }
 }
 
 std::size_t Iterations::last_before(TimeNs time) const noexcept {
@@ -163,6 +236,12 @@ TimeNs Iterations::launched(const GpuWork& work) const noexcept {
   const bool by_range = !work.captured && work.range != 0 && work.range < range_starts_.size();
   const TimeNs range_start = by_range ? range_starts_[work.range] : kNoTime;
   return range_start != kNoTime ? range_start : work.start_ns;
+}
+
+std::size_t Iterations::of_gpu_time(TimeNs start) const noexcept {
+  if (start == kNoTime) return kNone;
+  const auto after = std::upper_bound(gpu_starts_.begin(), gpu_starts_.end(), start);
+  return after == gpu_starts_.begin() ? kNone : static_cast<std::size_t>(after - gpu_starts_.begin()) - 1;
 }
 
 Iterations find_iterations(const TraceFolder& trace, const std::string& glob) {

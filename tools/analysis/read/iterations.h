@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The iterations of a program: the instances of one range.
+// The iterations of a program.
 //
-//   find_iterations(trace, "")                 the range named iteration, step, batch or epoch
-//                                              (ProfilerStep#12 counts as ProfilerStep#*);
-//                                              otherwise the most frequent outermost range
 //   find_iterations(trace, "model/decoder")    the instances of that path
+//   find_iterations(trace, "")                 the first of these rules that finds any (IterationRule):
+//     numbered    ranges whose names differ in a number: iterations0, iterations1, … (iteration_names.h)
+//     named       a range named iteration, step, batch, frame or epoch
+//     outermost   the repeating outermost range that covers most of the time, also in a range around
+//                 everything; copies and data loading only if there is nothing else
+//     graph       launches of a CUDA graph           (repeated_work.h)
+//     kernels     a period in the sequence of kernels
 //
 // Work belongs to the iteration that launched it: the one in which the range open at the launch began, for a
-// graph launch the one of the call. Work launched between two iterations belongs to none. Reads the trace
-// once and keeps 8 bytes per range, and some 40 per graph launch.
+// graph launch the one of the call. Work launched between two iterations belongs to none. Without ranges it
+// belongs to the iteration during which it started. Reads the trace once and keeps 8 bytes per range, and some
+// 40 per graph launch.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "schema/read_line.h"
 #include "schema/record.h"
+#include "tools/analysis/read/repeated_work.h"
+#include "tools/analysis/read/shown_paths.h"
 #include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
@@ -29,51 +38,62 @@ namespace rangefinder {
 struct Iteration {
   TimeNs start_ns = 0, end_ns = 0;  ///< on the host
   std::uint32_t thread = 0;
-  std::uint64_t range = 0;
+  std::uint64_t range = 0;  ///< 0: no range marks it
 };
 
-/// Replaces the number in the name of an iteration range: "ProfilerStep#12" becomes "ProfilerStep#*", so
-/// all iterations share one path. Returns every other name unchanged.
-[[nodiscard]] std::string folded_iteration_name(const std::string& name);
+enum class IterationRule : std::uint8_t { none, given, numbered, named, outermost, graph, kernels };
+
+/// For people: "names that differ in a number". "" for none.
+[[nodiscard]] std::string_view rule_text(IterationRule rule);
+/// For JSON: "numbered".
+[[nodiscard]] std::string_view rule_key(IterationRule rule);
 
 class Iterations {
  public:
   static constexpr std::size_t kNone = SIZE_MAX;
 
-  std::string path;                  ///< the path of the instances; empty: the trace has no range
+  IterationRule rule = IterationRule::none;
+  std::string path;                  ///< shown path of the instances, or what repeats; empty: no iterations
   std::vector<Iteration> instances;  ///< sorted by start
+  std::unordered_set<std::uint32_t> paths;  ///< ids of the instances' paths, as in the lines
 
+  /// False: no range marks an iteration, and times of the host are those of the launches.
+  [[nodiscard]] bool by_range() const noexcept { return gpu_starts_.empty(); }
   /// The instance during which the range was opened, on any thread; kNone: none.
   [[nodiscard]] std::size_t of_range(std::uint64_t range) const noexcept;
   /// The instance that was open at `time`, on any thread, the latest if there are several; kNone: none.
   [[nodiscard]] std::size_t at(TimeNs time) const noexcept;
   /// GPU work: by its launch; by its start on the GPU if the trace does not show when it was launched.
-  [[nodiscard]] std::size_t of(const GpuWork& work) const noexcept { return at(launched(work)); }
+  [[nodiscard]] std::size_t of(const GpuWork& work) const noexcept {
+    return by_range() ? at(launched(work)) : of_gpu_time(work.start_ns);
+  }
   /// Host work: by its start.
   [[nodiscard]] std::size_t of(const HostWork& work) const noexcept { return at(work.start_ns); }
 
   /// The last instance that started at or before `time`, open or not; kNone: `time` is before the first.
   [[nodiscard]] std::size_t last_before(TimeNs time) const noexcept;
   [[nodiscard]] std::size_t last_before(const GpuWork& work) const noexcept {
-    return last_before(launched(work));
+    return by_range() ? last_before(launched(work)) : of_gpu_time(work.start_ns);
   }
 
  private:
   friend class IterationFinder;
   /// Start of the range open at the launch or of the call; of the work itself if neither is known.
   [[nodiscard]] TimeNs launched(const GpuWork& work) const noexcept;
+  [[nodiscard]] std::size_t of_gpu_time(TimeNs start) const noexcept;
 
   std::vector<TimeNs> range_starts_;  // by range id; kNoTime: unknown
   std::vector<TimeNs> ends_;          // by instance: the latest end of it and of those before
   std::unordered_map<std::uint32_t, TimeNs> graph_launches_;  // by correlation: start of the call
+  std::vector<TimeNs> gpu_starts_;    // of the instances' first work; only if no range marks them
 };
 
 /// Finds the iterations in lines that the caller reads for another purpose. Memory: that of Iterations, plus
-/// the instances of every candidate range.
+/// the instances of every candidate range, plus that of RepeatedWork.
 class IterationFinder {
  public:
   /// `glob`: as for find_iterations().
-  explicit IterationFinder(std::string glob) : glob_(std::move(glob)) {}
+  explicit IterationFinder(std::string glob) : glob_(std::move(glob)), shown_(glob_) {}
   IterationFinder(const IterationFinder&) = delete;
   IterationFinder& operator=(const IterationFinder&) = delete;
 
@@ -83,23 +103,32 @@ class IterationFinder {
   [[nodiscard]] Iterations result();
 
  private:
-  /// All instances whose paths differ only in the digits of the last name.
+  /// All instances of one shown path.
   struct Group {
+    IterationRule rule = IterationRule::outermost;
+    bool epoch = false;   ///< its parts are iterations, if there are any
+    bool copies = false;  ///< named like a copy or data loading
     std::uint32_t depth = 0;
-    bool called_iteration = false;
-    std::vector<Iteration> instances;
+    std::uint32_t parent = 0;     ///< shown id
+    std::uint64_t count = 0;      ///< instances, also of a group that keeps none
+    std::uint64_t total_ns = 0;   ///< sum of their durations
+    std::vector<Iteration> kept;  ///< empty: no candidate
+    std::unordered_set<std::uint32_t> paths;
   };
+  using Groups = std::map<std::uint32_t, Group>;  ///< by shown id
   void add(const RangeRecord& range);
-  /// nullptr: this path is no candidate.
-  [[nodiscard]] Group* group_of(std::uint32_t path);
-  [[nodiscard]] bool names_exactly(const std::string& full) const;
-  [[nodiscard]] std::string guess() const;
-  [[nodiscard]] std::string named() const;
+  Group& group_of(std::uint32_t shown);
+  [[nodiscard]] bool is_candidate(const Group& group) const;
+  [[nodiscard]] bool is_most_of_parent(const Group& group) const;
+  [[nodiscard]] Groups::iterator best();
+  [[nodiscard]] bool covers_enough(const Group& group) const;
+  void take_repeated_work(Iterations& out);
 
   std::string glob_;
-  std::unordered_map<std::uint32_t, PathRecord> paths_;
-  std::unordered_map<std::uint32_t, Group*> by_path_;
-  std::map<std::string, Group> groups_;
+  ShownPaths shown_;
+  std::unordered_map<std::uint32_t, PathRecord> levels_;  // by shown id
+  Groups groups_;
+  RepeatedWork work_;
   std::vector<TimeNs> starts_;
   std::unordered_map<std::uint32_t, TimeNs> graph_launches_;  // by correlation
 };

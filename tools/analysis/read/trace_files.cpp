@@ -65,6 +65,11 @@ TraceFolder open_trace_folder(const fs::path& folder) {
   return out;
 }
 
+TraceFolder with_recorded_paths(TraceFolder trace) {
+  trace.recorded_paths = true;
+  return trace;
+}
+
 std::vector<TraceFolder> find_traces(const fs::path& place) {
   if (!fs::exists(place)) {
     throw Missing(

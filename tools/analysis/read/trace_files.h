@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace rangefinder {
@@ -24,6 +25,9 @@ struct TraceFolder {
   std::vector<SegmentFile> segments;  ///< sorted by number; empty: there is only a summary.json
   bool has_summary = false;
   bool whole = true;  ///< false: a single file that the user named
+  /// True: readers receive the paths as recorded, not as reports show them (shown_paths.h).
+  bool recorded_paths = false;
+  std::string iteration_range = {};  ///< glob that the user gave; it also decides which paths are one
 };
 
 /// The number of a segment, from its file name; false: the file is no segment.
@@ -34,6 +38,9 @@ struct TraceFolder {
 
 /// The trace in `folder` itself, not below it. Without a trace there, the result has no segments.
 [[nodiscard]] TraceFolder open_trace_folder(const std::filesystem::path& folder);
+
+/// The same trace, with paths as recorded.
+[[nodiscard]] TraceFolder with_recorded_paths(TraceFolder trace);
 
 /// `place`: a trace, a file of one, or a folder with traces below it. Throws Missing if there is no trace.
 [[nodiscard]] std::vector<TraceFolder> find_traces(const std::filesystem::path& place);

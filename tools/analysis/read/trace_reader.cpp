@@ -14,6 +14,7 @@
 #include "tools/analysis/read/read_damage.h"
 #include "tools/analysis/read/read_progress.h"
 #include "tools/analysis/read/segment_lines.h"
+#include "tools/analysis/read/shown_paths.h"
 
 namespace rangefinder {
 namespace {
@@ -128,7 +129,8 @@ class Reading {
         reader_(reader),
         visitor_(visitor),
         judges_(visitor.judges()),
-        watch_(trace, !judges_) {}
+        watch_(trace, !judges_),
+        shown_(trace.iteration_range) {}
 
   ReadSummary read() {
     begin_progress();
@@ -171,10 +173,27 @@ class Reading {
       } else {
         ++summary_.lines;
         watch_.line(line_, place);
-        visitor_.line(line_, place);
+        visit(place);
       }
     }
     if (lines.torn()) note_torn(segment, lines.number());
+  }
+
+  void visit(const LinePlace& place) {
+    const bool as_recorded = judges_ || trace_.recorded_paths;
+    if (const auto* const path = std::get_if<PathRecord>(&line_); path != nullptr && !as_recorded) {
+      const std::uint32_t id = path->id;
+      for (const PathRecord& shown : shown_.add(*path)) visit(shown, place);
+      if (shown_.is_omitted(id)) visit(NameRecord{ShownPaths::kUnnamed, "(no name)"}, place);
+      return;
+    }
+    if (!as_recorded) shown_.apply(line_);
+    visit(line_, place);
+  }
+
+  void visit(const Line& line, const LinePlace& place) {
+    ++summary_.given;
+    visitor_.line(line, place);
   }
 
   void report_broken(const std::string& error, const LinePlace& place) {
@@ -202,6 +221,7 @@ class Reading {
   bool judges_;
   FilesWatch watch_;
   PathDepths depths_;
+  ShownPaths shown_;
   Line line_;
   ReadSummary summary_;
   std::uint64_t broken_ = 0;

@@ -2,8 +2,11 @@
 //
 // All lines of all segments of a trace, in order, as records.
 //
-//   segments ─▶ SegmentLines ─▶ LineReader ─▶ TraceVisitor::line
+//   segments ─▶ SegmentLines ─▶ LineReader ─▶ ShownPaths ─▶ TraceVisitor::line
 //                                    └──────▶ TraceVisitor::broken, for lines that are not in the format
+//
+// Paths are those that reports show: iterations folded, dotted names as levels (shown_paths.h). A visitor
+// that judges, and a TraceFolder with recorded_paths, get them as recorded.
 //
 // A killed program leaves a half-written last line. It goes to neither function; ReadSummary reports it.
 // Other faults of the files are in ReadSummary::damage: a verb shows what is readable, reports the damage and
@@ -39,6 +42,7 @@ class TraceVisitor {
 
 struct ReadSummary {
   std::uint64_t lines = 0;   ///< read as records
+  std::uint64_t given = 0;   ///< to the visitor: a path line may become several lines, or none
   std::uint64_t broken = 0;  ///< not readable as records
   bool torn = false;         ///< a segment ends in the middle of a line
   bool torn_inside = false;  ///< a torn segment is not the last one

@@ -4,12 +4,17 @@
 //
 // The iteration range is detected, or given by a glob (iterations.h, which reads the trace once more). Host
 // time is that of the range without the time in which the profiler held its thread; GPU work counts for the
-// iteration that launched it. An outlier differs from the median by more than three standard deviations. The
-// deviation is estimated as 1.4826 x MAD (median absolute deviation), which outliers do not inflate. With
-// fewer than five iterations there are no outliers. Keeps some 400 bytes per iteration.
+// iteration that launched it.
+//
+// Warm-up is marked, and is in none of the statistics: the first iteration, and those after it that take more
+// than three medians. An outlier differs from the median by more than three standard deviations, and by at
+// least 5 %. The deviation is estimated as 1.4826 x MAD (median absolute deviation), which outliers do not
+// inflate. With fewer than five iterations there are no outliers, and with fewer than three no warm-up. Keeps
+// some 400 bytes per iteration.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "profiler/attribution/busy_times.h"
@@ -78,6 +83,9 @@ std::optional<double> measured(const IterationTotals& row, std::uint64_t bytes) 
 
 /// With fewer values the MAD is unreliable.
 constexpr std::size_t kMinForOutliers = 5;
+constexpr double kMinDifference = 0.05;  // of the median
+constexpr std::size_t kMinForWarmUp = 3;
+constexpr double kWarmUpMedians = 3;
 constexpr std::size_t kHostTime = 0, kGpuTime = 1;
 
 const std::array<Quantity, 11>& quantities() {
@@ -158,8 +166,10 @@ class IterationsSection final : public Section {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (rows_[i].seen) shown.push_back(i);
     }
+    warm_up_ = warm_up(shown);
     std::vector<std::vector<double>> values(quantities().size());
     for (const std::size_t i : shown) {
+      if (i < warm_up_) continue;
       for (std::size_t q = 0; q < values.size(); ++q) {
         if (const auto value = quantities()[q].value(iterations_.instances[i], rows_[i])) {
           values[q].push_back(*value);
@@ -172,6 +182,14 @@ class IterationsSection final : public Section {
                                                : std::optional<Statistics>(statistics_of(of_quantity)));
     }
     return {iteration_rows(shown, statistics), summary_rows(statistics)};
+  }
+
+  nlohmann::ordered_json json(const SectionInput& input) override {
+    nlohmann::ordered_json out = Section::json(input);
+    if (iterations_.path.empty()) return out;
+    out["iteration_path"] = iterations_.path;
+    out["iteration_rule"] = rule_key(iterations_.rule);
+    return out;
   }
 
  private:
@@ -209,11 +227,33 @@ class IterationsSection final : public Section {
     row.l2_bytes += exact->l2_bytes;
   }
 
+  /// Number of iterations at the start of the program that warm up.
+  std::size_t warm_up(const std::vector<std::size_t>& shown) const {
+    if (rows_.size() < kMinForWarmUp || shown.empty()) return 0;
+    std::array<double, 2> medians{};
+    for (const std::size_t q : {kHostTime, kGpuTime}) {
+      std::vector<double> values;
+      for (const std::size_t i : shown)
+        values.push_back(*quantities()[q].value(iterations_.instances[i], rows_[i]));
+      medians[q] = median_of(values);
+    }
+    const auto slow = [&](std::size_t i) {
+      return std::any_of(medians.begin(), medians.end(), [&, q = std::size_t{0}](double median) mutable {
+        return *quantities()[q++].value(iterations_.instances[i], rows_[i]) > kWarmUpMedians * median;
+      });
+    };
+    std::size_t out = 1;
+    while (out < rows_.size() && rows_[out].seen && slow(out)) ++out;
+    // At least one iteration is needed for statistics.
+    return shown.back() < out ? 0 : out;
+  }
+
   static std::string outlier(std::size_t quantity, const std::vector<std::optional<Statistics>>& statistics,
                              double value) {
     const Statistics& of = *statistics[quantity];
     if (of.values < kMinForOutliers) return "";
     if (of.sigma == 0 || std::abs(value - of.median) <= 3 * of.sigma) return "";
+    if (std::abs(value - of.median) < kMinDifference * of.median) return "";
     return (value > of.median ? "slow" : "fast") +
            std::string(quantity == kHostTime ? " on host" : " on GPU");
   }
@@ -222,10 +262,13 @@ class IterationsSection final : public Section {
                        const std::vector<std::optional<Statistics>>& statistics) const {
     Table table;
     table.name = "iterations";
-    table.title = iterations_.path.empty() ? "" : "Iterations: " + printable(iterations_.path);
-    table.empty = "No range in this trace, so no iterations.";
+    table.title = iterations_.path.empty() ? ""
+                                           : "Iterations: " + printable(iterations_.path) + " (" +
+                                                 std::string(rule_text(iterations_.rule)) + ")";
+    table.empty = "No iterations: no range, graph launch or sequence of kernels repeats.";
     table.columns = {{"iteration", "iteration", Unit::count}, {"start_ns", "start", Unit::ns, 70}};
     for (const Quantity& quantity : quantities()) table.columns.push_back(quantity.column);
+    table.columns.push_back({"warm_up", "warm-up", Unit::text, 91});
     table.columns.push_back({"outlier", "outlier", Unit::text, 90});
     for (const std::size_t i : shown) {
       const Iteration& instance = iterations_.instances[i];
@@ -234,10 +277,11 @@ class IterationsSection final : public Section {
       for (std::size_t q = 0; q < quantities().size(); ++q) {
         const std::optional<double> value = quantities()[q].value(instance, rows_[i]);
         row.push_back(quantity_cell(quantities()[q], value, true));
-        if (q > kGpuTime || !value) continue;
+        if (q > kGpuTime || !value || i < warm_up_) continue;
         const std::string how = outlier(q, statistics, *value);
         if (!how.empty()) unlike += (unlike.empty() ? "" : ", ") + how;
       }
+      row.push_back(i >= warm_up_ ? Cell() : text_cell(i == 0 ? "first" : "slow"));
       row.push_back(unlike.empty() ? Cell() : text_cell(unlike));
       table.add(std::move(row));
     }
@@ -248,7 +292,7 @@ class IterationsSection final : public Section {
   Table summary_rows(const std::vector<std::optional<Statistics>>& statistics) const {
     Table table;
     table.name = "iterations_summary";
-    table.title = "All iterations";
+    table.title = warm_up_ == 0 ? "All iterations" : "Iterations after the warm-up";
     table.sortable = false;
     table.columns = {{"statistic", "per iteration"}};
     for (const Quantity& quantity : quantities()) table.columns.push_back(quantity.column);
@@ -270,8 +314,13 @@ class IterationsSection final : public Section {
     add("min", &Statistics::least);
     add("max", &Statistics::most);
     drop_empty_columns(table);
-    table.remarks =
-        "outlier: more than 3 standard deviations (1.4826 x MAD) from the median; needs five or more "
+    if (warm_up_ != 0) {
+      table.remarks =
+          "warm-up: the first iteration, and those after it that take more than 3 medians; not in "
+          "this table.\n";
+    }
+    table.remarks +=
+        "outlier: more than 3 standard deviations (1.4826 x MAD) and 5 % from the median; needs five or more "
         "iterations.\n";
     return table;
   }
@@ -281,6 +330,7 @@ class IterationsSection final : public Section {
   std::vector<IterationTotals> rows_;
   BusyTimes busy_;
   Holds holds_;
+  std::size_t warm_up_ = 0;  // iterations; known at the end
 };
 
 }  // namespace

@@ -133,7 +133,7 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes) {
            "; `rangefinder report` computes them";
   }
   FindingsReader rules;
-  const TraceTotals trace = load_trace(traces.front(), nullptr, &rules);
+  const TraceTotals trace = load_trace(with_recorded_paths(traces.front()), nullptr, &rules);
   const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
   if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0) {
     if (!was_sampled(summary)) return {};

@@ -101,7 +101,7 @@ void report_ending(const ReadSummary& read, const TraceFacts& facts, bool strict
 
 void compare_summary(const TraceFolder& trace, Validation& out) {
   try {
-    std::string note = check_summary(load_trace(trace), out.problems);
+    std::string note = check_summary(load_trace(with_recorded_paths(trace)), out.problems);
     if (!note.empty()) out.notes.push_back(std::move(note));
   } catch (const Missing&) {
     // The trace has no totals to compare. The problems found before report the reason.

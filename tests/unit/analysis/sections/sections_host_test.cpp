@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sections about host threads: launches, sync, idle, iterations.
+#include <nlohmann/json.hpp>
+
 #include "tests/catch.h"
 #include "tests/unit/analysis/sections/section_run.h"
 #include "tools/analysis/read/missing.h"
@@ -45,6 +47,17 @@ void write_steps(TraceOnDisk& trace, int slow, bool held = false) {
     lines.push_back(line_of(kernel));
     lines.push_back(range_line(id, 1, at, end));
     at = end + 5'000;
+  }
+  write_trace(trace, lines);
+}
+
+/// Iterations of "step" that take these times.
+void write_spans(TraceOnDisk& trace, const std::vector<TimeNs>& spans) {
+  std::vector<std::string> lines{line_of(test::path(1, 0, "step"))};
+  TimeNs at = 0;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    lines.push_back(range_line(i + 1, 1, at, at + spans[i]));
+    at += spans[i] + 5'000;
   }
   write_trace(trace, lines);
 }
@@ -187,11 +200,57 @@ TEST_CASE("iterations: only an iteration that took twice as long is an outlier, 
   run.check("iterations", 5U, {{"outlier", ""}});
   run.check("iterations", 6U, {{"outlier", "slow on host"}, {"host_ns", 200'000}});
   run.check("iterations", 6U, {{"kernels", 1}, {"gpu_ns", 10'000}, {"launches", 1}});
-  // 100, 101, 102, 100, 101, 102, 200, 101, 102, 100 us
-  const std::pair<const char*, double> statistics[] = {
-      {"mean", 110'900}, {"median", 101'000}, {"stddev", 31'317.37}, {"min", 100'000}, {"max", 200'000}};
+  // 101, 102, 100, 101, 102, 200, 101, 102, 100 us: without the first, which warms up
+  const std::pair<const char*, double> statistics[] = {{"mean", 1'009'000 / 9.0},
+                                                       {"median", 101'000},
+                                                       {"stddev", 32'967.58},
+                                                       {"min", 100'000},
+                                                       {"max", 200'000}};
   for (const auto& [name, ns] : statistics)
     run.check("iterations_summary", {{"statistic", name}}, {{"host_ns", Approx(ns)}});
+}
+
+TEST_CASE("iterations: the first one and slow ones after it warm up, and are in no statistics") {
+  TraceOnDisk trace;
+  write_spans(trace,
+              {900'000, 400'000, 350'000, 100'000, 101'000, 99'000, 98'000, 320'000, 102'000, 103'000});
+
+  const SectionRun run("iterations", trace.folder.path());
+
+  run.check("iterations", 0U, {{"warm_up", "first"}, {"outlier", ""}});
+  run.check("iterations", 1U, {{"warm_up", "slow"}, {"outlier", ""}});
+  run.check("iterations", 2U, {{"warm_up", "slow"}});
+  run.check("iterations", 3U, {{"warm_up", ""}});
+  run.check("iterations", 7U, {{"warm_up", ""}, {"outlier", "slow on host"}});  // not at the start
+  run.check("iterations_summary", {{"statistic", "max"}}, {{"host_ns", 320'000}});
+}
+
+TEST_CASE("iterations: a difference of 2 % is no outlier, however alike the others are") {
+  TraceOnDisk trace;
+  write_spans(trace, {100'000, 100'000, 100'010, 99'990, 102'000, 100'020, 100'010, 99'990, 106'000});
+
+  const SectionRun run("iterations", trace.folder.path());
+
+  run.check("iterations", 4U, {{"outlier", ""}});
+  run.check("iterations", 8U, {{"outlier", "slow on host"}});
+}
+
+TEST_CASE("iterations: two of them have no warm-up") {
+  TraceOnDisk trace;
+  write_spans(trace, {900'000, 100'000});
+  const SectionRun run("iterations", trace.folder.path());
+  run.check("iterations", 0U, {{"warm_up", ""}});
+  run.check("iterations_summary", {{"statistic", "max"}}, {{"host_ns", 900'000}});
+}
+
+TEST_CASE("iterations: JSON has the path and the rule that found it") {
+  TraceOnDisk trace;
+  write_spans(trace, {100'000, 100'000, 100'000});
+  const SectionRun run("iterations", trace.folder.path());
+  const nlohmann::ordered_json json = run.made->json({*run.trace, *run.values, run.view});
+  CHECK(json.at("iteration_path") == "step");
+  CHECK(json.at("iteration_rule") == "named");
+  CHECK(json.at("iterations").size() == 3);
 }
 
 TEST_CASE("iterations: selected iterations keep their numbers") {
@@ -211,7 +270,7 @@ TEST_CASE("iterations: bytes and times of a recorded run match its lines") {
   const SectionRun run("iterations", recorded("rtdetr_exact"));
 
   REQUIRE(run.table("iterations").rows.size() == 10);
-  CHECK(run.table("iterations").title == "Iterations: iteration");
+  CHECK(run.table("iterations").title == "Iterations: iteration (a range named like an iteration)");
   run.check("iterations", 0U, {{"host_ns", 53'987'820}, {"dram_read_bytes", 100'822'528}});
   run.check("iterations", 1U, {{"host_ns", 13'484'664}});
   run.check("iterations", 2U, {{"dram_read_bytes", 100'700'160}});
@@ -225,7 +284,7 @@ TEST_CASE("iterations: a range can be named, and an unknown range throws Missing
 
   const SectionRun run("iterations", recorded("hf_rtdetr_trace"), view);
 
-  CHECK(run.table("iterations").title == "Iterations: model/backbone");
+  CHECK(run.table("iterations").title == "Iterations: model/backbone (given by --iteration-range)");
   CHECK(run.table("iterations").rows.size() == 3);
   CHECK_THROWS_AS(SectionRun("iterations", recorded("hf_rtdetr_trace"), wrong), Missing);
 }
