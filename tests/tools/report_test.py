@@ -49,6 +49,19 @@ class Sections(CommandLine):
         for words in (["copy_storm"], ["rtdetr_sampled", "--window", "0s:1ns"]):
             self.assertNotIn("Kernels overlap", self.call("report", recorded(words[0]), *words[1:]).stdout)
 
+    def test_kernels_without_any_range_give_one_hint_on_nvtx(self):
+        hint = "No NVTX range was recorded."
+        without = [{k: v for k, v in line.items() if k not in ("path", "range")}
+                   for line in cli_case.TRACE if line["t"] not in ("path", "range")]
+        trace = self.folder / "without"
+        trace.mkdir()
+        (trace / "trace-00000.ndjson").write_text("".join(json.dumps(line) + "\n" for line in without))
+        text = self.call("report", trace).stdout
+        self.assertEqual(text.count(hint), 1)
+        self.assertIn("NVTX_INJECTION64_PATH", text)
+        self.assertNotIn(hint, self.call("report", recorded("hf_rtdetr_trace"), "--range", "nothing").stdout)
+        self.assertNotIn(hint, self.call("report", recorded("copy_storm")).stdout)
+
     def test_a_series_of_numbered_ranges_is_one_module_and_can_be_selected(self):
         lines = [cli_case.HEADER, *cli_case.TRACE[3:5]]
         for i in range(4):

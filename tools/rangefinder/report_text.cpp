@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rangefinder/report_text.h"
 
+#include <algorithm>
+
 #include "profiler/attribution/layer_report.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/tables/module_table.h"
@@ -49,6 +51,19 @@ std::string overlap_line(const TraceTotals& trace) {
          " of kernels. A kernel that waits for the previous one counts too.\n";
 }
 
+/// NVTX looks for a tool once, at its first call. A program without any range is as likely.
+std::string no_ranges_line(const TraceTotals& trace) {
+  const auto is_range = [](const auto& count) { return count.first == "range" && count.second != 0; };
+  const bool written =
+      trace.end && std::any_of(trace.end->records.begin(), trace.end->records.end(), is_range);
+  // --range and other selections leave out ranges, but no paths.
+  if (trace.kernels == 0 || trace.ranges != 0 || !trace.paths.empty() || written) return {};
+  return "No NVTX range was recorded. If the program has ranges, it may have called NVTX before CUDA loaded "
+         "Rangefinder: set NVTX_INJECTION64_PATH to the same library as CUDA_INJECTION64_PATH, as "
+         "`rangefinder run` "
+         "does.\n";
+}
+
 }  // namespace
 
 std::string report_title(const TraceTotals& trace) {
@@ -80,7 +95,8 @@ std::string report_footer(const TraceTotals& trace) {
   if (!trace.header.counters_reason.empty()) {
     out += "DRAM and L2 bytes were not measured: " + printable(trace.header.counters_reason) + "\n";
   }
-  return out + overlap_line(trace) + "Times are sums of kernel durations; 1 kB is 1000 B.\n";
+  return out + overlap_line(trace) + no_ranges_line(trace) +
+         "Times are sums of kernel durations; 1 kB is 1000 B.\n";
 }
 
 /// The sums of paths that samples cannot tell apart; the heaviest ones.
