@@ -54,20 +54,6 @@ void add_execution(KernelTotals& totals, std::uint64_t ns) noexcept {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 
-// Adds a child's row to its parent's.
-void add_inclusive(PathTotals& parent, const PathTotals& child) noexcept {
-  parent.kernels += child.kernels;
-  parent.timed_kernels += child.timed_kernels;
-  parent.graphs += child.graphs;
-  parent.timed_graphs += child.timed_graphs;
-  parent.gpu_ns += child.gpu_ns;
-  parent.counters += child.counters;
-  parent.records_without_exact += child.records_without_exact;
-  parent.nodes_launched_elsewhere += child.nodes_launched_elsewhere;
-  parent.nodes_made_elsewhere += child.nodes_made_elsewhere;
-  for (std::size_t i = 0; i < kCopyKinds; ++i) parent.memcpy_bytes[i] += child.memcpy_bytes[i];
-}
-
 // Whether GPU times differ between sets, over the sets that measured all groups of the path.
 bool differs(const double* ns, std::size_t sets, std::uint64_t missing, const std::vector<bool>& used) {
   double lowest = 0, highest = 0;
@@ -366,7 +352,7 @@ std::vector<PathTotals> TotalsBuilder::paths() const {
     const std::uint32_t parent = nodes_[*it].parent;
     if (nodes_[*it].used) used[*it] = true;
     if (parent == 0) continue;
-    add_inclusive(rows[parent], rows[*it]);
+    rows[parent].add_child(rows[*it]);
     if (used[*it]) used[parent] = true;
   }
   rows[0] = nodes_[0].own;
@@ -424,6 +410,31 @@ std::unordered_map<std::uint32_t, std::vector<MetricValue>> TotalsBuilder::path_
   }
   if (!metrics[0].empty()) out.emplace(0, std::move(metrics[0]));
   return out;
+}
+
+std::vector<KernelTotals> TotalsBuilder::kernels() const {
+  std::vector<KernelTotals> rows;
+  rows.reserve(kernels_.size());
+  for (const auto& [name, totals] : kernels_) rows.emplace_back(totals).name = name;
+  std::sort(rows.begin(), rows.end(), [](const KernelTotals& a, const KernelTotals& b) {
+    if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+    if (a.count != b.count) return a.count > b.count;
+    return a.name < b.name;
+  });
+  return rows;
+}
+
+std::vector<MemcpyTotals> TotalsBuilder::copies() const {
+  std::vector<MemcpyTotals> rows;
+  rows.reserve(copies_.size());
+  for (const auto& [key, totals] : copies_) rows.push_back(totals);
+  std::sort(rows.begin(), rows.end(), [](const MemcpyTotals& a, const MemcpyTotals& b) {
+    if (a.bytes != b.bytes) return a.bytes > b.bytes;
+    if (a.kind != b.kind) return a.kind < b.kind;
+    if (a.source != b.source) return a.source < b.source;
+    return a.destination < b.destination;
+  });
+  return rows;
 }
 
 }  // namespace rangefinder

@@ -83,6 +83,8 @@ struct PathTotals {
   bool unstable = false;           ///< GPU time differs by more than kUnstable between sets
   std::uint64_t missing_sets = 0;  ///< bits by position in MetricGroups::sets(): sets that lack a group
 
+  /// Adds what a parent's row includes of its child's.
+  void add_child(const PathTotals& child) noexcept;
   /// Launches missing from the sums of bytes: those without values, those of other metric sets, and work
   /// outside exact windows, where each record counts.
   [[nodiscard]] std::uint64_t launches_without_bytes() const noexcept;

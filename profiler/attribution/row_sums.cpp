@@ -43,29 +43,17 @@ bool PathTotals::has_gpu_time() const noexcept {
   return kernels == 0 && (counters.kernels == 0 || nodes_made_elsewhere != 0);
 }
 
-std::vector<KernelTotals> TotalsBuilder::kernels() const {
-  std::vector<KernelTotals> rows;
-  rows.reserve(kernels_.size());
-  for (const auto& [name, totals] : kernels_) rows.emplace_back(totals).name = name;
-  std::sort(rows.begin(), rows.end(), [](const KernelTotals& a, const KernelTotals& b) {
-    if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-    if (a.count != b.count) return a.count > b.count;
-    return a.name < b.name;
-  });
-  return rows;
-}
-
-std::vector<MemcpyTotals> TotalsBuilder::copies() const {
-  std::vector<MemcpyTotals> rows;
-  rows.reserve(copies_.size());
-  for (const auto& [key, totals] : copies_) rows.push_back(totals);
-  std::sort(rows.begin(), rows.end(), [](const MemcpyTotals& a, const MemcpyTotals& b) {
-    if (a.bytes != b.bytes) return a.bytes > b.bytes;
-    if (a.kind != b.kind) return a.kind < b.kind;
-    if (a.source != b.source) return a.source < b.source;
-    return a.destination < b.destination;
-  });
-  return rows;
+void PathTotals::add_child(const PathTotals& child) noexcept {
+  kernels += child.kernels;
+  timed_kernels += child.timed_kernels;
+  graphs += child.graphs;
+  timed_graphs += child.timed_graphs;
+  gpu_ns += child.gpu_ns;
+  counters += child.counters;
+  records_without_exact += child.records_without_exact;
+  nodes_launched_elsewhere += child.nodes_launched_elsewhere;
+  nodes_made_elsewhere += child.nodes_made_elsewhere;
+  for (std::size_t i = 0; i < kCopyKinds; ++i) memcpy_bytes[i] += child.memcpy_bytes[i];
 }
 
 }  // namespace rangefinder

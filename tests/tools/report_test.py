@@ -81,6 +81,10 @@ class Sections(CommandLine):
         chosen = self.report(trace, "--iteration-range", "infer_*", "--iterations", "1:3")
         self.assertEqual(chosen["modules"][0]["calls"], 2)
 
+    def test_the_fit_needs_the_modules(self):
+        self.assertIn("byte_fit", self.report(recorded("rtdetr_exact"), "--section", "modules", "--fit"))
+        self.check_code(self.call("report", recorded("rtdetr_exact"), "--section", "kernels", "--fit"), 2)
+
     def test_no_level_of_modules_is_wrong_use(self):
         for option in ("--depth", "--top"):
             done = self.call("report", recorded("copy_storm"), option, "0")

@@ -249,6 +249,7 @@ void complete(ReportOptions& options) {
   if (!options.html.empty() && !options.selection.everything()) {
     throw WrongUse("--html shows the whole trace: remove --range, --kernel, --iterations and --window");
   }
+  if (options.view.fit && options.section != "modules") throw WrongUse("--fit needs --section modules");
   options.view.kernels_only = !options.selection.kernel.empty();
   options.view.name =
       options.section == "kernel" ? options.selection.kernel : options.selection.iteration_range;
@@ -292,6 +293,8 @@ void add_report(CommandLine& line, Action& action) {
       "Sampled trace of the same program: exact bytes of graph launches are split over their nodes in its "
       "proportions");
   verb.flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
+  verb.flag("--fit", options->view.fit,
+            "modules: also the lines of GPU time over DRAM and L2 bytes at each depth");
   verb.flag("--each", options->each, "With several traces: show each one before the merged report");
   verb.flag("--wide", options->wide, "Show all columns, whatever the line length");
   verb.flag("--raw", options->raw, "Plain numbers (ns, bytes) instead of scaled units");

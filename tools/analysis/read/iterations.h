@@ -13,8 +13,8 @@
 //
 // Work belongs to the iteration that launched it: the one in which the range open at the launch began, for a
 // graph launch the one of the call. Work launched between two iterations belongs to none. Without ranges it
-// belongs to the iteration during which it started. Reads the trace once and keeps 8 bytes per range, and some
-// 40 per graph launch.
+// belongs to the iteration during which it started. Reads the trace once and keeps 8 bytes per range, and
+// some 40 per graph launch.
 #pragma once
 
 #include <cstddef>
@@ -85,7 +85,7 @@ class Iterations {
   std::vector<TimeNs> range_starts_;  // by range id; kNoTime: unknown
   std::vector<TimeNs> ends_;          // by instance: the latest end of it and of those before
   std::unordered_map<std::uint32_t, TimeNs> graph_launches_;  // by correlation: start of the call
-  std::vector<TimeNs> gpu_starts_;    // of the instances' first work; only if no range marks them
+  std::vector<TimeNs> gpu_starts_;  // of the instances' first work; only if no range marks them
 };
 
 /// Finds the iterations in lines that the caller reads for another purpose. Memory: that of Iterations, plus

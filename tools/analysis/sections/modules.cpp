@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/analysis/sections/table_sections.h"
+#include "tools/analysis/tables/byte_fit.h"
 #include "tools/analysis/tables/module_table.h"
 #include "tools/analysis/tables/rows_json.h"
 
@@ -12,6 +13,9 @@ namespace rangefinder {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
+
+/// In the text. JSON and CSV have all.
+constexpr std::size_t kOutliersOfDepth = 5;
 
 ModuleView module_view(const SectionView& view) {
   return {view.top, view.depth, view.sort, view.flat};
@@ -23,6 +27,7 @@ class ModulesSection final : public Section {
     std::vector<Table> out{module_rows(input.trace, input.values, module_view(input.view))};
     Table threads = outside_by_thread(input);
     if (threads.rows.size() > 1) out.push_back(std::move(threads));
+    for (Table& table : fit_tables(input, kOutliersOfDepth)) out.push_back(std::move(table));
     return out;
   }
 
@@ -34,6 +39,7 @@ class ModulesSection final : public Section {
     }
     if (OrderedJson sets = metric_sets_array(input.trace.totals.groups()); !sets.empty())
       out["metric_sets"] = sets;
+    for (const Table& table : fit_tables(input)) out[table.name] = render_rows(table);
     return out;
   }
 
@@ -42,7 +48,9 @@ class ModulesSection final : public Section {
     Table modules = table_of_rows("modules", rows(input));
     static_cast<void>(sort_rows(modules, input.view.sort));  // by a column: all rows, not level by level
     modules.arranged = true;
-    return {std::move(modules), outside_by_thread(input)};
+    std::vector<Table> out{std::move(modules), outside_by_thread(input)};
+    for (Table& table : fit_tables(input)) out.push_back(std::move(table));
+    return out;
   }
 
   [[nodiscard]] std::vector<std::string> sort_keys() const override { return module_sort_columns(); }
@@ -67,6 +75,14 @@ class ModulesSection final : public Section {
       if (row.path != 0) out.push_back(module_row(row, input.trace.path_text(row.path), input.values));
     }
     return out;
+  }
+
+  [[nodiscard]] static std::vector<Table> fit_tables(const SectionInput& input,
+                                                     std::size_t outliers_of_depth = 0) {
+    if (!input.view.fit) return {};
+    const std::vector<DepthFit> fits = byte_fits(input.trace, input.values);
+    return {byte_fit_table(fits, input.view.depth),
+            byte_fit_outliers(input.trace, fits, input.view.depth, outliers_of_depth)};
   }
 
   /// Launches outside any range, by thread: shows where a range is missing.

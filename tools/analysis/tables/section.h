@@ -30,6 +30,7 @@ struct SectionView {
   std::uint32_t depth = 0;    ///< deepest level of paths; 0: all
   std::string sort;           ///< key of a column; empty: the section's own order
   bool flat = false;          ///< full paths instead of a tree
+  bool fit = false;           ///< `modules`: also the lines of time over bytes
   std::string name;           ///< `kernel`: the kernel; `iterations`: glob of the range, or empty
   bool kernels_only = false;  ///< --kernel is in use: launches without a selected kernel do not count
 };

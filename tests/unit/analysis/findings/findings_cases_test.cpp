@@ -135,7 +135,7 @@ TEST_CASE("unfused attention moves many times its declared bytes, the fused vers
 TEST_CASE("RT-DETR with unfused attention writes scores in its decoder and its encoder") {
   const auto found = recorded("rtdetr_unfused");
 
-  REQUIRE(ids(found) == Ids{"attention_scores", "grid_under_one_wave"});
+  REQUIRE(ids(found) == Ids{"attention_scores", "grid_under_one_wave", "time_follows_bytes"});
   REQUIRE(count(found, "attention_scores") == 3);
   CHECK(found[0].where == "iteration/model/decoder/layers/*/self_attn");
   check_evidence(found[0], {{"times", 12}, {"between_ns", 85'985}});  // 4 iterations of 3 layers
@@ -147,7 +147,7 @@ TEST_CASE("RT-DETR with unfused attention writes scores in its decoder and its e
 }
 
 TEST_CASE("RT-DETR with fused attention, measured with two alternating metric sets, writes no scores") {
-  CHECK(ids(recorded("rtdetr_rotated")) == Ids{"grid_under_one_wave"});
+  CHECK(ids(recorded("rtdetr_rotated")) == Ids{"grid_under_one_wave", "time_follows_bytes"});
 }
 
 }  // namespace
