@@ -68,7 +68,7 @@ Repetition RepeatedWork::graphs() const {
   Repetition out;
   const Graph* best = nullptr;
   for (const auto& [id, graph] : graphs_) {
-    if (graph.launches.size() < kMinRepetitions) continue;
+    if (graph.launches.size() < kMinLaunches) continue;
     const bool more = best == nullptr || graph.gpu_ns > best->gpu_ns;
     if (!more && (graph.gpu_ns != best->gpu_ns || id > out.graph)) continue;
     best = &graph;
@@ -95,7 +95,7 @@ RepeatedWork::Stretch RepeatedWork::stretch_of(const std::vector<Work>& order,
     if (i - 1 - begin > last - first) first = begin, last = i - 1;
     begin = i;
   }
-  if (period < 2 || last - first + 1 < kMinRepetitions) return {};
+  if (period < 2 || last - first + 1 < kMinPeriods) return {};
   const Stretch out{at[first], std::min(at[last] + period, order.size()), period};
   std::size_t equal = 0;
   for (std::size_t i = out.from; i + period < out.to; ++i)
@@ -114,7 +114,7 @@ Repetition RepeatedWork::kernels() const {
   for (std::size_t i = 0; i < order.size(); ++i) places[order[i].name].push_back(i);
   std::vector<const std::vector<std::size_t>*> rarest;
   for (const auto& [name, at] : places) {
-    if (at.size() >= kMinRepetitions) rarest.push_back(&at);
+    if (at.size() >= kMinPeriods) rarest.push_back(&at);
   }
   std::sort(rarest.begin(), rarest.end(), [](const auto* a, const auto* b) {
     return a->size() != b->size() ? a->size() < b->size() : *a < *b;

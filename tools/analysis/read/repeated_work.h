@@ -38,8 +38,8 @@ class RepeatedWork {
  public:
   static constexpr std::size_t kMaxKernels = 200'000;
   static constexpr std::size_t kMaxLaunches = 2 * kMaxKernels;
-  /// Fewer repetitions are no iterations.
-  static constexpr std::size_t kMinRepetitions = 3;
+  /// Fewer launches of a graph are no iterations, and fewer periods of kernels, which chance may bring.
+  static constexpr std::size_t kMinLaunches = 3, kMinPeriods = 5;
 
   /// Call it for every line.
   void line(const Line& line);

@@ -63,7 +63,7 @@ class MemorySection final : public Section {
   PerIteration per_iteration(const TraceTotals& trace) const {
     PerIteration out;
     if (use_.calls().empty()) return out;
-    const Iterations iterations = find_iterations(trace.files, "");
+    const Iterations iterations = find_iterations(trace.files, trace.files.iteration_range);
     for (const Iteration& iteration : iterations.instances) {
       if (iteration.end_ns >= first_ns_ && iteration.start_ns <= last_ns_) ++out.iterations;
     }

@@ -276,6 +276,16 @@ TEST_CASE("iterations: bytes and times of a recorded run match its lines") {
   run.check("iterations", 2U, {{"dram_read_bytes", 100'700'160}});
 }
 
+TEST_CASE(
+    "iterations: a recorded decoder that replays a graph outside of any range iterates over the graph") {
+  const SectionRun run("iterations", recorded("decoder_exact"));
+
+  CHECK(run.table("iterations").title == "Iterations: graph 2 (launches of one CUDA graph)");
+  run.check("iterations", 0U, {{"kernels", 336}, {"launches", 1}, {"warm_up", "first"}});
+  run.check("iterations", 2U,
+            {{"kernels", 336}, {"launches", 1}, {"dram_read_bytes", Approx(4.03e9).epsilon(0.01)}});
+}
+
 TEST_CASE("iterations: a range can be named, and an unknown range throws Missing") {
   SectionView view;
   view.name = "model/backbone";
