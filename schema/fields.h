@@ -66,6 +66,7 @@ void fields(Archive& a, Ref<Archive, HostWork> r) {
   a.required("thread"_key, r.thread);
   a.optional("path"_key, r.path);
   a.optional("range"_key, r.range);
+  a.optional("inherited"_key, r.inherited);
 }
 
 // ---- Events

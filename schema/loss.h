@@ -41,7 +41,9 @@ namespace rangefinder {
   X(record_sink_errors, "batches lost to an error inside the profiler (memory, a caught exception)")    \
   X(graph_nodes_unseen,                                                                                 \
     "graph nodes whose creation was not seen (child graphs, earlier ones): they get the launch's path") \
-  X(records_restarted, "restarts of CUPTI's activity records after graph nodes without times")
+  X(records_restarted, "restarts of CUPTI's activity records after graph nodes without times")          \
+  X(inherit_ambiguous,                                                                                  \
+    "look-ups of an inherited path (--inherit) while several threads had ranges open: none was taken")
 
 enum class Loss : std::size_t {
 #define X(name, text) name,

@@ -114,6 +114,7 @@ struct HostWork {
   std::uint32_t thread = 0;  ///< gettid()
   std::uint32_t path = 0;
   std::uint64_t range = 0;
+  bool inherited = false;  ///< path and range are those of the one other thread with ranges open (--inherit)
 };
 
 /// A host call that put work on the GPU. Source: driver API callback.

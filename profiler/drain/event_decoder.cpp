@@ -29,7 +29,8 @@ const DriverApi& EventDecoder::api_of(const Event& event) noexcept {
 }
 
 HostWork EventDecoder::host_of(std::uint32_t thread, const Event& event) const noexcept {
-  return {relative(event.start_ns), relative(event.end_ns), thread, event.path, event.range};
+  return {relative(event.start_ns),       relative(event.end_ns), thread, event.path, event.range,
+          (event.flags & kInherited) != 0};
 }
 
 LaunchRecord EventDecoder::launch(std::uint32_t thread, const Event& event) const {
@@ -84,7 +85,7 @@ AllocRecord EventDecoder::alloc(std::uint32_t thread, const Event& event,
   record.host = host_of(thread, event);
   record.api = api_of(event).name;
   record.is_free = event.kind == EventKind::free;
-  record.kind = static_cast<AllocKind>(event.flags);
+  record.kind = static_cast<AllocKind>(event.flags & ~kInherited);
   record.address = event.memory.address;
   record.context = event.memory.context;
   record.stream = event.memory.stream;
@@ -101,7 +102,7 @@ EventRecord EventDecoder::cuda_event(std::uint32_t thread, const Event& event) c
 CaptureRecord EventDecoder::capture(std::uint32_t thread, const Event& event) const {
   CaptureRecord record;
   record.host = host_of(thread, event);
-  record.step = static_cast<CaptureStep>(event.flags);
+  record.step = static_cast<CaptureStep>(event.flags & ~kInherited);
   record.stream = event.capture.stream;
   record.context = event.capture.context;
   record.graph = event.capture.graph;

@@ -39,6 +39,8 @@ enum class EventKind : std::uint8_t {
 inline constexpr std::uint8_t kLaunchWhileCapturing = 1;  ///< some stream of the process was capturing
 /// A graph launch whose exact line follows: lets its many records be joined before its batch is decoded.
 inline constexpr std::uint8_t kLaunchExact = 2;
+/// `flags` of an event of a driver call: path and range are those of another thread (ThreadState::place()).
+inline constexpr std::uint8_t kInherited = 0x80;
 /// `flags` of a range.
 inline constexpr std::uint8_t kRangeUnclosed = 1;  ///< still open when recording stopped; end_ns is kNoTime
 
@@ -54,7 +56,7 @@ struct Event {
     std::uint32_t correlation = 0;  ///< of the API call
     std::uint32_t color;            ///< ARGB; range, range_start_end, mark
   };
-  std::uint32_t path = 0;     ///< open on the thread; range events: their own path
+  std::uint32_t path = 0;     ///< open on the thread, or inherited; range events: their own path
   std::uint64_t range = 0;    ///< innermost open range; range events: their own id
   std::int64_t start_ns = 0;  ///< CLOCK_REALTIME, absolute
   std::int64_t end_ns = 0;

@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "schema/record.h"
 
@@ -67,12 +68,27 @@ class RangeStack {
   [[nodiscard]] int depth(std::uint32_t domain) const noexcept;
 
  private:
+  friend class ThreadRegistry;
   friend class ThreadState;
   static constexpr std::size_t kNone = kMaxDepth;
   struct TooDeep {
     std::uint32_t domain = 0;
     std::uint32_t count = 0;
   };
+  /// Any thread: path and id of the innermost range; {0, 0}: none is open, or it changes too often to be
+  /// read.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint64_t> innermost_of_other() const noexcept {
+    constexpr int kAttempts = 8;
+    for (int i = 0; i < kAttempts; ++i) {
+      const std::size_t depth = depth_.load(std::memory_order_acquire);
+      if (depth == 0 || depth > kMaxDepth) return {0, 0};
+      const OpenRange& range = open_[depth - 1];
+      const std::uint64_t id = range.id.load(std::memory_order_acquire);
+      const std::uint32_t path = range.path.load(std::memory_order_acquire);
+      if (id != 0 && range.id.load(std::memory_order_acquire) == id) return {path, id};
+    }
+    return {0, 0};
+  }
   /// Level of the innermost named range of `domain`, or kNone.
   [[nodiscard]] std::size_t innermost(std::uint32_t domain) const noexcept {
     for (std::size_t level = depth_.load(std::memory_order_relaxed); level-- > 0;) {
@@ -87,6 +103,8 @@ class RangeStack {
   std::atomic<std::uint32_t> depth_{0};
   std::uint32_t path_ = 0;
   std::uint64_t range_ = 0;
+  std::uint32_t base_ = 0,
+                base_depth_ = 0;  // path below which the outermost range hangs, and its levels; 0: none
   std::uint32_t too_deep_total_ = 0;
   std::array<TooDeep, 8> too_deep_{};  // by domain; the last entry is shared by all further domains
 };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fnmatch.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
+#include <utility>
 
 #include "profiler/events/recorder.h"
 #include "profiler/events/thread_state.h"
@@ -82,15 +85,52 @@ ThreadState* ThreadRegistry::acquire() noexcept {
     if (state->status_ != ThreadState::Status::free && !unread) continue;
     if (unread) state->ring_.clear();
     state->reset(thread);
+    state->inherits_ = inherits(state->first_comm());
     return state;
   }
   if (count == kMaxThreads) return nullptr;
   auto* const state = new (std::nothrow) ThreadState(recorder_);
   if (state == nullptr) return nullptr;
   state->reset(thread);
+  state->inherits_ = inherits(state->first_comm());
   states_[count].store(state, std::memory_order_release);
   count_.store(count + 1, std::memory_order_release);
   return state;
+}
+
+void ThreadRegistry::set_inheriting(std::string globs) noexcept {
+  const HostLock lock(mutex_);
+  if (!lock) return;
+  inheriting_.swap(globs);
+  for_each([this](ThreadState& state) { state.inherits_ = inherits(state.first_comm()); });
+}
+
+bool ThreadRegistry::inherits(const char* comm) const noexcept {
+  char glob[64];
+  for (std::size_t at = 0; at < inheriting_.size();) {
+    const std::size_t end = std::min(inheriting_.find(',', at), inheriting_.size());
+    const std::size_t bytes = std::min(end - at, sizeof glob - 1);
+    inheriting_.copy(glob, bytes, at);
+    glob[bytes] = '\0';
+    if (bytes != 0 && fnmatch(glob, comm, 0) == 0) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+ThreadState::Place ThreadRegistry::only_place() noexcept {
+  ThreadState::Place out;
+  bool several = false;
+  for_each([&](const ThreadState& state) {
+    if (state.inherits_ || several) return;
+    const auto [path, range] = state.stack_.innermost_of_other();
+    if (range == 0) return;
+    several = out.range != 0;
+    out = {path, range, true};
+  });
+  if (!several) return out;
+  recorder_.loss.add(Loss::inherit_ambiguous);
+  return {};
 }
 
 void ThreadRegistry::release(ThreadState& state) noexcept {

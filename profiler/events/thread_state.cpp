@@ -139,7 +139,10 @@ int ThreadState::push_name(std::uint32_t domain, std::uint32_t name,
 int ThreadState::push_at(std::int64_t now_ns, std::uint32_t domain, std::uint32_t name,
                          const NvtxAttributes& attributes) noexcept {
   const std::uint32_t depth = stack_.depth_.load(kRelaxed);
-  if (depth == RangeStack::kMaxDepth || stack_.too_deep(domain, false) != nullptr) [[unlikely]] {
+  if (inherits_ && depth == 0) [[unlikely]]
+    set_base(name, domain);
+  if (depth + stack_.base_depth_ >= RangeStack::kMaxDepth || stack_.too_deep(domain, false) != nullptr)
+      [[unlikely]] {
     return push_too_deep(domain);
   }
   OpenRange& range = stack_.open_[depth];
@@ -207,13 +210,14 @@ int ThreadState::pop(std::uint32_t domain, const NvtxPayload* extended) noexcept
 void ThreadState::remove(std::size_t level) noexcept {
   const std::size_t depth = stack_.depth_.load(kRelaxed) - 1;
   const bool had_payload = stack_.open_[level].extended_bytes != 0;
-  std::uint32_t parent = level == 0 ? 0 : stack_.open_[level - 1].path.load(kRelaxed);
+  std::uint32_t parent = level == 0 ? stack_.base_ : stack_.open_[level - 1].path.load(kRelaxed);
   for (std::size_t i = level; i < depth; ++i) {
     const OpenRange& above = stack_.open_[i + 1];
     parent = path_of(parent, above.name, above.domain.load(kRelaxed));
     move_range(above, stack_.open_[i], parent);
   }
   stack_.depth_.store(static_cast<std::uint32_t>(depth), kRelease);
+  if (depth == 0) stack_.base_ = stack_.base_depth_ = parent = 0;
   stack_.path_ = parent;
   stack_.range_ = depth == 0 ? 0 : stack_.open_[depth - 1].id.load(kRelaxed);
   if (had_payload) [[unlikely]]
@@ -290,6 +294,22 @@ std::size_t ThreadState::close_all(std::int64_t now_ns) noexcept {
   return closed;
 }
 
+ThreadState::Place ThreadState::inherited_place() const noexcept {
+  if (stack_.depth_.load(kRelaxed) != 0) return {stack_.path(), stack_.range(), stack_.base_ != 0};
+  return recorder_.threads.only_place();
+}
+
+// The outermost range of a thread that inherits hangs below the inherited path. If that ends with the same
+// name, they are one level: `backward` of the caller, `backward` of autograd's own thread.
+void ThreadState::set_base(std::uint32_t name, std::uint32_t domain) noexcept {
+  std::uint32_t base = recorder_.threads.only_place().path;
+  const PathNode node = base != 0 ? recorder_.paths.node(base) : PathNode();
+  if (base != 0 && node.name == name && node.domain == domain) base = node.parent;
+  stack_.base_ = stack_.path_ = base;
+  stack_.base_depth_ = 0;
+  for (; base != 0; base = recorder_.paths.node(base).parent) ++stack_.base_depth_;
+}
+
 void ThreadState::abandon_open() noexcept {
   const std::size_t depth = stack_.depth_.load(kRelaxed);
   for (std::size_t level = 0; level < depth; ++level) {
@@ -361,6 +381,7 @@ void ThreadState::reset(std::uint32_t thread) noexcept {
   stack_.depth_.store(0, std::memory_order_release);
   stack_.path_ = 0;
   stack_.range_ = 0;
+  stack_.base_ = stack_.base_depth_ = 0;
   stack_.too_deep_total_ = 0;
   stack_.too_deep_ = {};
   payloads_used_ = 0;

@@ -18,6 +18,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <pthread.h>
@@ -93,6 +94,17 @@ class ThreadState {
   [[nodiscard]] std::uint32_t captured_kernel() const noexcept { return captured_kernel_; }
 
   [[nodiscard]] const RangeStack& stack() const noexcept { return stack_; }
+  /// Path and innermost range instance of what the thread does now.
+  struct Place {
+    std::uint32_t path = 0;
+    std::uint64_t range = 0;
+    bool inherited = false;  ///< of another thread, or below its path
+  };
+  [[nodiscard]] Place place() const noexcept {
+    if (!inherits_) [[likely]]
+      return {stack_.path(), stack_.range(), false};
+    return inherited_place();
+  }
   /// gettid() of the owner; any thread.
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
   /// Drain thread, after it has read an event of the thread: the thread's kernel name (comm) when this state
@@ -134,6 +146,8 @@ class ThreadState {
   void remove_payload(std::size_t depth) noexcept;
   void count_refused() noexcept;
   void emit_lock_wait() noexcept;
+  [[nodiscard]] Place inherited_place() const noexcept;
+  void set_base(std::uint32_t name, std::uint32_t domain) noexcept;
   void abandon_open() noexcept;               // owner, when its thread ends
   void reset(std::uint32_t thread) noexcept;  // for the next owner
 
@@ -148,6 +162,7 @@ class ThreadState {
   std::uint32_t captured_kernel_ = 0;
   std::atomic<std::uint32_t> thread_{0};
   std::array<char, 16> first_comm_{};  // size required by prctl(PR_GET_NAME)
+  bool inherits_ = false;  // its name is one of those that inherit; set with the registry's mutex held
   RangeStack stack_;
   std::array<CachedName, 1024> names_{};
   std::array<CachedPath, 1024> paths_{};
@@ -239,6 +254,14 @@ class ThreadRegistry {
   /// The thread ended: called by the destructor of its thread-specific key.
   void release(ThreadState& state) noexcept;
 
+  /// Threads with a name that matches one of `globs` (fnmatch, separated by commas) inherit the path of the
+  /// one other thread that has ranges open. Before the first window.
+  void set_inheriting(std::string globs) noexcept;
+
+  /// Where the one thread with open ranges is that does not inherit; {} if there is none. Several are
+  /// counted.
+  [[nodiscard]] ThreadState::Place only_place() noexcept;
+
   /// In the child of fork(), with mutex() unlocked: all states become free, without open ranges or events.
   void forget_after_fork() noexcept;
 
@@ -254,6 +277,9 @@ class ThreadRegistry {
   pthread_key_t key_{};
   bool key_made_ = false;
   HostMutex mutex_;
+  [[nodiscard]] bool inherits(const char* comm) const noexcept;
+
+  std::string inheriting_;         // guarded by mutex_
   std::uint32_t large_rings_ = 0;  // drain thread
   std::atomic<std::uint32_t> count_{0};
   std::array<std::atomic<ThreadState*>, kMaxThreads> states_{};

@@ -122,8 +122,10 @@ Event LaunchCallbacks::event_of(const ThreadState* state, const CUpti_CallbackDa
   event.correlation = call.correlationId;
   event.start_ns = base_ns_ + static_cast<std::int64_t>(*call.correlationData >> kEnteredBits);
   if (state != nullptr) {
-    event.path = state->stack().path();
-    event.range = state->stack().range();
+    const ThreadState::Place place = state->place();
+    event.path = place.path;
+    event.range = place.range;
+    if (place.inherited) event.flags = kInherited;
   }
   return event;
 }
@@ -220,14 +222,14 @@ void LaunchCallbacks::emit_capture(ThreadState& state, const DriverApi& api, Eve
     step = event.capture.result == 0 ? CaptureStep::end : CaptureStep::invalidate;
     event.capture.graph = arguments.graph;
   }
-  event.flags = static_cast<std::uint8_t>(step);
+  event.flags |= static_cast<std::uint8_t>(step);
   state.emit(event);
 }
 
 void LaunchCallbacks::emit_memory(ThreadState& state, const DriverApi& api, Event& event,
                                   const ApiArguments& arguments) noexcept {
   if (api.kind == ApiClass::free && arguments.address == 0) return;  // cudaFree(0) frees nothing
-  event.flags = static_cast<std::uint8_t>(arguments.alloc_kind);
+  event.flags |= static_cast<std::uint8_t>(arguments.alloc_kind);
   event.memory.address = arguments.address;
   if (api.kind == ApiClass::alloc) event.memory.bytes = arguments.bytes;
   if (arguments.pool == 0) {
@@ -248,8 +250,9 @@ void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) n
   if (cupti_.GetGraphNodeId(graph.node, &event.graph.node) != CUPTI_SUCCESS) return;
   if (cloned && cupti_.GetGraphNodeId(graph.originalNode, &event.graph.original) != CUPTI_SUCCESS) return;
   if (!cloned) event.graph.kernel = state->captured_kernel();
-  event.path = state->stack().path();
-  event.range = state->stack().range();
+  const ThreadState::Place place = state->place();
+  event.path = place.path;
+  event.range = place.range;
   event.start_ns = event.end_ns = recorder_.clock.now_ns();
   state->emit(event);
 }
@@ -321,8 +324,9 @@ ExactEntry LaunchCallbacks::exact_entry(const CUpti_CallbackData& call, const Dr
     entry.name = recorder_.names.intern(call.symbolName);
   }
   if (ThreadState* const state = recorder_.threads.current(); state != nullptr) {
-    entry.path = state->stack().path();
-    entry.range = state->stack().range();
+    const ThreadState::Place place = state->place();
+    entry.path = place.path;
+    entry.range = place.range;
     entry.thread = state->thread();
   } else {
     entry.thread = static_cast<std::uint32_t>(gettid());

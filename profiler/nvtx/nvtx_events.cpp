@@ -19,8 +19,9 @@ void mark(ThreadState& state, std::uint32_t domain, const EventText& text,
   event.start_ns = event.end_ns = recorder().clock.now_ns();
   event.payload_type = static_cast<std::uint8_t>(attributes.payload_type);
   event.color = attributes.color;
-  event.path = state.stack().path();
-  event.range = state.stack().range();
+  const ThreadState::Place place = state.place();
+  event.path = place.path;
+  event.range = place.range;
   event.nvtx.payload = attributes.payload;
   event.nvtx.name = intern_text(state, text);
   event.nvtx.domain = domain;
@@ -37,7 +38,7 @@ std::uint64_t start_range(const ThreadUse& state, std::uint32_t domain, const Ev
   range.key = chained_id != 0 ? chained_id : range.id;
   range.payload = attributes.payload;
   range.payload_type = attributes.payload_type;
-  range.path = state->stack().path();
+  range.path = state->place().path;
   range.name = intern_text(*state, text);
   range.domain = domain;
   range.category = attributes.category;

@@ -150,6 +150,10 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "Omit the program's arguments from the trace, its summary and the answers of the control socket", "on"},
     {"RANGEFINDER_FOLD_DIGITS", "--fold-digits", "off", kOnOrOff<&Options::fold_digits>,
      "Count `step 12345` and `step 12346` as one module, `step #`", "on"},
+    {"RANGEFINDER_INHERIT", "--inherit", "pt_autograd_*", TextValue{&Options::inherit},
+     "Threads of these names (globs, separated by commas) take the range of the one thread that has ranges "
+     "open: "
+     "PyTorch's backward pass runs on threads of its own"},
     {"RANGEFINDER_SEGMENT_MB", "--segment-mb", "256",
      NumberValue{store<&Options::segment_bytes>, 1, 4096, kMiB},
      "Start a new trace file after this many MiB ({values})"},

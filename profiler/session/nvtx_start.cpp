@@ -48,6 +48,7 @@ void prepare_nvtx() noexcept {
       const Options options = read_options(environ);
       nvtx_set_chain(options.nvtx_chain.c_str());
       recorder().fold_digits.store(options.fold_digits, std::memory_order_relaxed);
+      recorder().threads.set_inheriting(options.inherit);
       // Events before CUDA's start belong to the first window only if it begins by itself.
       if (!options.starts_recording())
         recorder().record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);

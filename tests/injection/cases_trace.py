@@ -39,6 +39,23 @@ class TraceCases(InjectionCase):
                     self.assertEqual(line["path_text"], "worker/even" if line["grid"][0] % 2 == 1 else "worker/odd")
                 self.assertEqual({line["name_text"] for line in plain}, {"scale(float*, int)"})
 
+    def test_a_thread_that_inherits_has_the_path_of_the_thread_that_waits_for_it(self):
+        for options, paths in (({}, {"step/backward": 5, "step/backward/layer": 3}),
+                               ({"RANGEFINDER_INHERIT": "off"}, {"": 5, "layer": 3})):
+            with self.subTest(options=options):
+                run = self.run_both("autograd", nvtx=True, **options)
+
+                self.assert_silent(run)
+                trace = run.trace()
+                self.assert_balanced(trace)
+                kernels = trace.of("kernel")
+                self.assertEqual(Counter(line.get("path_text", "") for line in kernels), paths)
+                inherited = {line["thread"] for line in trace.of("launch") if line.get("inherited")}
+                self.assertEqual(len(inherited), 1 if options == {} else 0)
+                rows = {row["path"]: row["kernels"] for row in trace.summary["modules"]}
+                self.assertEqual({path: rows[path] for path in rows if "layer" in path},
+                                 {path: 3 for path in paths if "layer" in path})
+
     def test_copies_graphs_and_memory_are_there_too(self):
         run = self.run_both("launches", "1", "3")
 

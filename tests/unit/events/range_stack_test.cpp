@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
+
 #include "profiler/events/fold_digits.h"
 #include "profiler/events/recorder.h"
 #include "tests/catch.h"
@@ -160,6 +162,68 @@ TEST_CASE_METHOD(Fixture, "beyond the last level each domain is counted separate
   CHECK(state.pop(1) == 0);
   CHECK(push(1, "named again") == 0);
   CHECK(path().ends_with("x/named again"));
+}
+
+/// Runs `body` on a thread of that name, with its state.
+template <typename Body>
+void on_thread(Recorder& recorder, const char* name, const Body& body) {
+  std::thread([&] {
+    pthread_setname_np(pthread_self(), name);
+    body(*recorder.threads.current());
+  }).join();
+}
+
+TEST_CASE_METHOD(Fixture, "a thread that inherits is where the one thread with ranges is") {
+  recorder->threads.set_inheriting("other,pt_autograd_*");
+  on_thread(*recorder, "pt_autograd_0", [](ThreadState& autograd) { CHECK(autograd.place().range == 0); });
+  (void)push(0, "step");
+  (void)push(0, "backward");
+
+  on_thread(*recorder, "pt_autograd_0", [this](ThreadState& autograd) {
+    CHECK(autograd.place().path == state.stack().path());
+    CHECK(autograd.place().range == state.stack().range());
+    CHECK(autograd.place().inherited);
+    (void)autograd.push(0, "backward", {});  // the same level
+    CHECK(autograd.place().path == state.stack().path());
+    CHECK(autograd.place().range != state.stack().range());
+    (void)autograd.push(0, "layer", {});
+    CHECK(shown(autograd.place().path) == "step/backward/layer");
+    CHECK(autograd.place().inherited);
+    (void)autograd.pop(0);
+    (void)autograd.pop(0);
+    CHECK(autograd.place().range == state.stack().range());
+    (void)autograd.push(0, "layer", {});
+    CHECK(shown(autograd.place().path) == "step/backward/layer");
+    (void)autograd.pop(0);
+  });
+  on_thread(*recorder, "worker", [](ThreadState& worker) { CHECK(worker.place().path == 0); });
+  CHECK(lost(Loss::inherit_ambiguous) == 0);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "with several candidates a thread inherits no path, and threads that inherit are none") {
+  recorder->threads.set_inheriting("pt_autograd_*");
+  (void)push(0, "step");
+  on_thread(*recorder, "pt_autograd_0", [this](ThreadState& first) {
+    (void)first.push(0, "layer", {});
+    on_thread(*recorder, "pt_autograd_1",
+              [this](ThreadState& second) { CHECK(second.place().path == state.stack().path()); });
+  });
+  CHECK(lost(Loss::inherit_ambiguous) == 0);
+  on_thread(*recorder, "loader", [this](ThreadState& loader) {
+    (void)loader.push(0, "loading", {});
+    on_thread(*recorder, "pt_autograd_0", [](ThreadState& autograd) { CHECK(autograd.place().path == 0); });
+  });
+  CHECK(lost(Loss::inherit_ambiguous) == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "levels below an inherited path count as those of a thread") {
+  recorder->threads.set_inheriting("pt_autograd_*");
+  for (int i = 0; i < 100; ++i) (void)push(0, "level");
+  on_thread(*recorder, "pt_autograd_0", [](ThreadState& autograd) {
+    for (int i = 0; i < 100; ++i) (void)autograd.push(0, "deeper", {});
+  });
+  CHECK(lost(Loss::nvtx_too_deep) == 72);
 }
 
 TEST_CASE_METHOD(Fixture, "digits are folded only if requested") {
