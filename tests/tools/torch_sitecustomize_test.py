@@ -52,6 +52,11 @@ class SiteCustomize(unittest.TestCase):
         self.check_prints("sitecustomize", "import sitecustomize; print(sitecustomize.mark)",
                           next_one="mark = __name__\n")
 
+    def test_another_copy_of_this_file_adds_nothing(self):
+        with open(os.path.join(HOOKS, "sitecustomize.py"), encoding="utf-8") as file:
+            copy = file.read()
+        self.check_prints("1", "import torch; print(len(torch._before_step))", next_one=copy)
+
     def test_an_error_of_the_next_sitecustomize_is_reported_and_the_hooks_stay(self):
         code, out, err = self.python("import torch; print(len(torch._before_step))",
                                      next_one="raise ValueError('mine')\n")

@@ -24,7 +24,7 @@ class _AfterTorch:
         spec = None
         for finder in sys.meta_path:
             find = getattr(finder, "find_spec", None)
-            if finder is self or find is None:
+            if find is None or _is_ours(finder):
                 continue
             spec = find(name, path, target)
             if spec is not None:
@@ -53,6 +53,11 @@ class _AfterTorch:
             pass  # a loader without __dict__: no ranges
 
 
+def _is_ours(finder):
+    """Also that of another copy of this file: both asking each other would never end."""
+    return type(finder).__name__ == _AfterTorch.__name__
+
+
 def _import(name):
     sys.path.insert(0, _FOLDER)
     try:
@@ -78,8 +83,11 @@ def _install(teardown_is_ours=False):
 
 
 def _run_next_sitecustomize():
-    """Runs the sitecustomize that this one hides, under its name. Its errors are not caught."""
-    others = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != _FOLDER]
+    """Runs the sitecustomize that this one hides, under its name. Its errors are not caught. That may be another copy
+    of this file, which runs none that ran before."""
+    folders = sys.__dict__.setdefault("_rangefinder_sitecustomize", [])
+    folders.append(_FOLDER)
+    others = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) not in folders]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec is None or spec.loader is None:
         return
@@ -91,6 +99,6 @@ def _run_next_sitecustomize():
 if os.environ.get("RANGEFINDER_TORCH_MODULES", "off") not in ("", "0", "off"):
     if "torch" in sys.modules:
         _install()
-    else:
+    elif not any(map(_is_ours, sys.meta_path)):
         sys.meta_path.insert(0, _AfterTorch())
 _run_next_sitecustomize()
