@@ -103,7 +103,8 @@ class PlacementCheck final : public TraceCheck {
   }
 
   void check_host(const HostWork& host) {
-    if (host.range == 0) return;
+    // An inherited range is that of another thread.
+    if (host.range == 0 || host.inherited) return;
     const Closed& closed = slot(closed_, host.range);
     if (closed.id == host.range) {
       compare({host.start_ns, host.end_ns, host.thread, host.path, false, false}, closed);

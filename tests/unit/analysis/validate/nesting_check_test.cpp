@@ -76,3 +76,13 @@ TEST_CASE("ranges of different domains and start/end ranges need not nest") {
 
   CHECK(only_kind(check(trace)).empty());
 }
+
+TEST_CASE("a thread that inherits names a range of another thread") {
+  TraceOnDisk trace;
+  LaunchRecord inherited = test::launch(2, 2, 2);
+  inherited.host.thread = 4712;
+  inherited.host.inherited = true;
+  trace.lines[TraceOnDisk::kLaunch2] = line_of(inherited);
+
+  CHECK(only_kind(check(trace)).empty());
+}
