@@ -105,6 +105,13 @@ class ThreadState {
       return {stack_.path(), stack_.range(), false};
     return inherited_place();
   }
+  /// Gives an event of the thread its place.
+  void locate(Event& event) const noexcept {
+    const Place now = place();
+    event.path = now.path;
+    event.range = now.range;
+    if (now.inherited) event.flags |= kInherited;
+  }
   /// gettid() of the owner; any thread.
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
   /// Drain thread, after it has read an event of the thread: the thread's kernel name (comm) when this state

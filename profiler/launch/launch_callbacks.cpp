@@ -121,12 +121,7 @@ Event LaunchCallbacks::event_of(const ThreadState* state, const CUpti_CallbackDa
   event.api = static_cast<std::uint16_t>(index);
   event.correlation = call.correlationId;
   event.start_ns = base_ns_ + static_cast<std::int64_t>(*call.correlationData >> kEnteredBits);
-  if (state != nullptr) {
-    const ThreadState::Place place = state->place();
-    event.path = place.path;
-    event.range = place.range;
-    if (place.inherited) event.flags = kInherited;
-  }
+  if (state != nullptr) state->locate(event);
   return event;
 }
 
@@ -250,9 +245,7 @@ void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) n
   if (cupti_.GetGraphNodeId(graph.node, &event.graph.node) != CUPTI_SUCCESS) return;
   if (cloned && cupti_.GetGraphNodeId(graph.originalNode, &event.graph.original) != CUPTI_SUCCESS) return;
   if (!cloned) event.graph.kernel = state->captured_kernel();
-  const ThreadState::Place place = state->place();
-  event.path = place.path;
-  event.range = place.range;
+  state->locate(event);
   event.start_ns = event.end_ns = recorder_.clock.now_ns();
   state->emit(event);
 }

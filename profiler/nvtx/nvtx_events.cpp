@@ -19,9 +19,7 @@ void mark(ThreadState& state, std::uint32_t domain, const EventText& text,
   event.start_ns = event.end_ns = recorder().clock.now_ns();
   event.payload_type = static_cast<std::uint8_t>(attributes.payload_type);
   event.color = attributes.color;
-  const ThreadState::Place place = state.place();
-  event.path = place.path;
-  event.range = place.range;
+  state.locate(event);
   event.nvtx.payload = attributes.payload;
   event.nvtx.name = intern_text(state, text);
   event.nvtx.domain = domain;

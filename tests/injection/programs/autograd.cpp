@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// autograd: a backward pass as in PyTorch. The main thread has step/backward open and waits; the thread pt_autograd_0
-// launches 5 kernels, and 3 more in a range of its own.
+// autograd: a backward pass as in PyTorch. The main thread has step/backward open and waits; the thread
+// pt_autograd_0 launches 5 kernels, and 3 more in a range of its own.
 #include <thread>
 
 #include <pthread.h>
