@@ -152,8 +152,7 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "Count `step 12345` and `step 12346` as one module, `step #`", "on"},
     {"RANGEFINDER_INHERIT", "--inherit", "pt_autograd_*", TextValue{&Options::inherit},
      "Threads of these names (globs, separated by commas) take the range of the one thread that has ranges "
-     "open: "
-     "PyTorch's backward pass runs on threads of its own"},
+     "open, as PyTorch's backward pass does; off: none"},
     {"RANGEFINDER_SEGMENT_MB", "--segment-mb", "256",
      NumberValue{store<&Options::segment_bytes>, 1, 4096, kMiB},
      "Start a new trace file after this many MiB ({values})"},
