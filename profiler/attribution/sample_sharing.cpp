@@ -22,10 +22,6 @@ bool at_one_time(double ns, const OrderedSample& sample) noexcept {
   return ns > 1.1 * sample.length_ns;
 }
 
-bool is_timed(const GpuWork& work) noexcept {
-  return work.start_ns != kNoTime && work.end_ns != kNoTime;
-}
-
 template <typename Row>
 std::uint32_t known_id(std::vector<Row>& rows, std::uint32_t id) {
   if (id >= kMaxIds) id = 0;

@@ -24,4 +24,10 @@ inline constexpr std::int64_t kNsPerMs = 1'000'000;
   return static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start);
 }
 
+/// Whether a record, or a part of one, has a start and a later end.
+template <typename Timed>
+[[nodiscard]] constexpr bool is_timed(const Timed& timed) noexcept {
+  return timed.start_ns != kNoTime && timed.end_ns != kNoTime && timed.end_ns >= timed.start_ns;
+}
+
 }  // namespace rangefinder

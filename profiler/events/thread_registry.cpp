@@ -85,14 +85,14 @@ ThreadState* ThreadRegistry::acquire() noexcept {
     if (state->status_ != ThreadState::Status::free && !unread) continue;
     if (unread) state->ring_.clear();
     state->reset(thread);
-    state->inherits_ = inherits(state->first_comm());
+    state->inherits_.store(inherits(state->first_comm()), std::memory_order_relaxed);
     return state;
   }
   if (count == kMaxThreads) return nullptr;
   auto* const state = new (std::nothrow) ThreadState(recorder_);
   if (state == nullptr) return nullptr;
   state->reset(thread);
-  state->inherits_ = inherits(state->first_comm());
+  state->inherits_.store(inherits(state->first_comm()), std::memory_order_relaxed);
   states_[count].store(state, std::memory_order_release);
   count_.store(count + 1, std::memory_order_release);
   return state;
@@ -102,7 +102,9 @@ void ThreadRegistry::set_inheriting(std::string globs) noexcept {
   const HostLock lock(mutex_);
   if (!lock) return;
   inheriting_.swap(globs);
-  for_each([this](ThreadState& state) { state.inherits_ = inherits(state.first_comm()); });
+  for_each([this](ThreadState& state) {
+    state.inherits_.store(inherits(state.first_comm()), std::memory_order_relaxed);
+  });
 }
 
 bool ThreadRegistry::inherits(const char* comm) const noexcept {
@@ -122,7 +124,7 @@ ThreadState::Place ThreadRegistry::only_place() noexcept {
   ThreadState::Place out;
   bool several = false;
   for_each([&](const ThreadState& state) {
-    if (state.inherits_ || several) return;
+    if (several || state.inherits_.load(std::memory_order_relaxed)) return;
     const auto [path, range] = state.stack_.innermost_of_other();
     if (range == 0) return;
     several = out.range != 0;

@@ -139,7 +139,7 @@ int ThreadState::push_name(std::uint32_t domain, std::uint32_t name,
 int ThreadState::push_at(std::int64_t now_ns, std::uint32_t domain, std::uint32_t name,
                          const NvtxAttributes& attributes) noexcept {
   const std::uint32_t depth = stack_.depth_.load(kRelaxed);
-  if (inherits_ && depth == 0) [[unlikely]]
+  if (depth == 0 && inherits_.load(kRelaxed)) [[unlikely]]
     set_base(name, domain);
   if (depth + stack_.base_depth_ >= RangeStack::kMaxDepth || stack_.too_deep(domain, false) != nullptr)
       [[unlikely]] {

@@ -101,7 +101,7 @@ class ThreadState {
     bool inherited = false;  ///< of another thread, or below its path
   };
   [[nodiscard]] Place place() const noexcept {
-    if (!inherits_) [[likely]]
+    if (!inherits_.load(std::memory_order_relaxed)) [[likely]]
       return {stack_.path(), stack_.range(), false};
     return inherited_place();
   }
@@ -169,7 +169,7 @@ class ThreadState {
   std::uint32_t captured_kernel_ = 0;
   std::atomic<std::uint32_t> thread_{0};
   std::array<char, 16> first_comm_{};  // size required by prctl(PR_GET_NAME)
-  bool inherits_ = false;  // its name is one of those that inherit; set with the registry's mutex held
+  std::atomic<bool> inherits_{false};  // its name is one of those that inherit; ThreadRegistry sets it
   RangeStack stack_;
   std::array<CachedName, 1024> names_{};
   std::array<CachedPath, 1024> paths_{};
@@ -275,6 +275,8 @@ class ThreadRegistry {
   [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:
+  /// With the mutex held.
+  [[nodiscard]] bool inherits(const char* comm) const noexcept;
   [[nodiscard]] ThreadState* find_or_acquire() noexcept;
   [[nodiscard]] ThreadState* acquire() noexcept;
 
@@ -284,8 +286,6 @@ class ThreadRegistry {
   pthread_key_t key_{};
   bool key_made_ = false;
   HostMutex mutex_;
-  [[nodiscard]] bool inherits(const char* comm) const noexcept;
-
   std::string inheriting_;         // guarded by mutex_
   std::uint32_t large_rings_ = 0;  // drain thread
   std::atomic<std::uint32_t> count_{0};

@@ -110,8 +110,8 @@ void add_sampled_paths(std::map<std::string, ExactPath>& out, const TraceTotals&
 void add_truth(std::map<std::string, ExactPath>& out, const char* folder, std::uint64_t skip) {
   const Warm warm = load_warm(folder, skip);
   if (warm.totals.samples_lines == 0) return add_exact_paths(out, warm.totals);
-  const auto trace = SampledTrace::load(warm.totals.files);
-  if (trace) add_sampled_paths(out, warm.totals, trace->totals(warm.selection.sample_window()));
+  const auto trace = SampledTrace::load(warm.totals.files, &warm.selection);
+  if (trace) add_sampled_paths(out, warm.totals, trace->totals());
 }
 
 std::vector<Comparison> compare(const TraceTotals& trace, const SampledTotals& sampled,
@@ -188,7 +188,7 @@ int run(const Arguments& arguments) {
   const char* const sampled_folder = arguments.folders.front();
   const Warm warm = load_warm(sampled_folder, arguments.skip);
   const TraceTotals& sampled_trace = warm.totals;
-  const auto trace = SampledTrace::load(sampled_trace.files);
+  const auto trace = SampledTrace::load(sampled_trace.files, &warm.selection);
   std::map<std::string, ExactPath> exact;
   for (std::size_t i = 1; i < arguments.folders.size(); ++i)
     add_truth(exact, arguments.folders[i], arguments.skip);
@@ -197,7 +197,7 @@ int run(const Arguments& arguments) {
                  trace ? "exact values" : "samples");
     return 3;
   }
-  const SampledTotals sampled = trace->totals(warm.selection.sample_window());
+  const SampledTotals sampled = trace->totals();
   const std::vector<Comparison> rows = compare(sampled_trace, sampled, exact, arguments.folders.size() - 1);
   print_rows(rows, arguments.all);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {

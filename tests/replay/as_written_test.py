@@ -54,10 +54,12 @@ class AsWritten(unittest.TestCase):
         parts = [row["gpu_ns"] for path, row in rows.items() if path.startswith("iterations*/model/") and row["depth"] == 3]
         self.assertLessEqual(sum(parts), rows["iterations*/model"]["gpu_ns"])
 
-    def test_the_first_block_of_each_stage_is_shown(self):
-        text = self.report("--depth", "8")
-        for line in ("backbone", "stages", "fpn_blocks"):
-            self.assertIn(line, text)
+    def test_a_depth_shows_the_first_block_of_each_stage(self):
+        rows = self.data("--depth", "9")["modules"]
+        self.assertEqual(9, max(row["depth"] for row in rows))
+        self.assertLessEqual({*STAGES, "iterations*/model/encoder/fpn_blocks/1"}, {row["path"] for row in rows})
+        names = [line.split()[0] for line in self.report("--depth", "9").splitlines() if line.split()]
+        self.assertIn("fpn_blocks", names)  # below those around it, not as a whole path
 
     def test_time_over_bytes_is_fitted_at_each_depth(self):
         fits = {row["depth"]: row for row in self.data("--fit")["byte_fit"]}

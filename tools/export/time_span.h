@@ -9,12 +9,6 @@
 
 namespace rangefinder {
 
-/// Whether a record, or a part of one, has both times.
-template <typename Timed>
-[[nodiscard]] constexpr bool is_timed(const Timed& timed) noexcept {
-  return timed.start_ns != kNoTime && timed.end_ns != kNoTime;
-}
-
 /// The time from `start_ns` to `end_ns`; 0 if `end_ns` is not later.
 [[nodiscard]] constexpr std::uint64_t span_ns(TimeNs start_ns, TimeNs end_ns) noexcept {
   return end_ns <= start_ns ? 0 : static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(start_ns);

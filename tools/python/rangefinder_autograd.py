@@ -7,8 +7,8 @@
     backward   22 21 20 19 18 17            on autograd's threads, newest first
 
 Boundaries are the starts and ends of module calls. The newest nodes are those of the tensors that a
-module gets and returns. One prehook for a stretch of nodes costs a tenth of one for every node. What it
-cannot see: a stretch of which neither is a part. Its kernels count for the module called after it.
+module gets and returns. One prehook stands for a stretch of nodes. What it cannot see: a stretch of
+which neither is a part. Its kernels count for the module called after it.
 
 A range stays open until a node of another path runs on the thread, or the backward pass
 ends. Gradients that meet at a node are summed between nodes, and those kernels count for

@@ -11,6 +11,7 @@
 #include "profiler/base/duration.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/read/iteration_names.h"
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_names.h"
 #include "tools/analysis/read/trace_reader.h"
@@ -54,15 +55,6 @@ bool names_copies(std::string_view name) {
          std::any_of(kParts.begin(), kParts.end(), has);
 }
 
-/// The call that launched a graph; else nullptr.
-const LaunchRecord* graph_launch(const Line& line) {
-  if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
-    return exact->kind == WorkKind::graph && !exact->is_counter_range ? &exact->launch : nullptr;
-  }
-  const auto* const launch = std::get_if<LaunchRecord>(&line);
-  return launch != nullptr && launch->api.starts_with("cuGraphLaunch") ? launch : nullptr;
-}
-
 }  // namespace
 
 std::string_view rule_text(IterationRule rule) {
@@ -78,7 +70,8 @@ void IterationFinder::line(const Line& line) {
     for (const PathRecord& level : shown_.add(*path)) levels_.emplace(level.id, level);
   }
   if (const auto* const range = std::get_if<RangeRecord>(&line)) return add(*range);
-  if (const LaunchRecord* const launch = graph_launch(line)) {
+  const LaunchRecord* const launch = launch_of(line);
+  if (launch != nullptr && launch->api.starts_with("cuGraphLaunch")) {
     graph_launches_.emplace(launch->correlation, launch->host.start_ns);
   }
   if (glob_.empty()) work_.line(line);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "profiler/base/duration.h"
+#include "tools/analysis/read/line_parts.h"
 
 namespace rangefinder {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 constexpr double kMinEqual = 0.9;
 /// Rarest kernels are tried first: those once an iteration.
 constexpr std::size_t kMaxTried = 32;
-
-bool has_times(const GpuWork& work) {
-  return work.start_ns != kNoTime && work.end_ns >= work.start_ns;
-}
 
 /// The most common distance of neighbouring places.
 std::size_t usual_distance(const std::vector<std::size_t>& places) {
@@ -29,22 +26,17 @@ std::size_t usual_distance(const std::vector<std::size_t>& places) {
 }  // namespace
 
 void RepeatedWork::line(const Line& line) {
-  const auto add_launch = [this](const LaunchRecord& launch) {
-    if (launches_.size() < kMaxLaunches)
-      launches_.emplace(launch.correlation, Launch{launch.host.start_ns, launch.host.thread});
-  };
   if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
-    if (!has_times(kernel->work)) return;
+    if (!is_timed(kernel->work)) return;
     if (kernel->work.graph != 0) return add(kernel->work);
     if (kernels_.size() < kMaxKernels)
       kernels_.push_back(
           {kernel->work.start_ns, kernel->work.end_ns, kernel->name, kernel->work.correlation});
   } else if (const auto* const graph = std::get_if<GraphRecord>(&line)) {
-    if (has_times(graph->work)) add(graph->work);
-  } else if (const auto* const launch = std::get_if<LaunchRecord>(&line)) {
-    add_launch(*launch);
-  } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
-    if (!exact->is_counter_range) add_launch(exact->launch);
+    if (is_timed(graph->work)) add(graph->work);
+  } else if (const LaunchRecord* const launch = launch_of(line)) {
+    if (launches_.size() < kMaxLaunches)
+      launches_.emplace(launch->correlation, Launch{launch->host.start_ns, launch->host.thread});
   }
 }
 

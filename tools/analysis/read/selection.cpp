@@ -134,15 +134,19 @@ bool Selection::in_iterations(std::size_t iteration) const {
   return iteration != Iterations::kNone && options_.iterations.holds(iteration);
 }
 
+bool Selection::in_kernels(std::uint32_t kernel_name) const {
+  return options_.kernel.empty() || kernels_.count(kernel_name) != 0;
+}
+
 bool Selection::counts(const GpuWork& work, std::uint32_t kernel_name) const {
-  if (!options_.kernel.empty() && kernels_.count(kernel_name) == 0) return false;
+  if (!in_kernels(kernel_name)) return false;
   return options_.iterations.open() || in_iterations(iterations_.of(work));
 }
 
 /// Where a line of each kind belongs; nullopt: it is not selected, whatever its time.
 struct Selection::Judge {
   const Selection& of;
-  bool kernels_only;
+  bool kernels_only = !of.options_.kernel.empty();
 
   using Placed = std::optional<Place>;
   Placed operator()(const KernelRecord& kernel) const { return work(kernel.work, kernel.name); }
@@ -151,7 +155,7 @@ struct Selection::Judge {
   Placed operator()(const GraphRecord& graph) const { return work(graph.work, 0); }
   Placed operator()(const LaunchRecord& launch) const { return host(launch.host); }
   Placed operator()(const ExactRecord& exact) const {
-    if (kernels_only && of.kernels_.count(exact.name) == 0) return std::nullopt;
+    if (!of.in_kernels(exact.name)) return std::nullopt;
     return host(exact.launch.host);
   }
   Placed operator()(const SyncRecord& sync) const { return call(sync.host); }
@@ -175,7 +179,7 @@ struct Selection::Judge {
 
  private:
   Placed work(const GpuWork& work, std::uint32_t kernel_name) const {
-    if (!of.options_.kernel.empty() && of.kernels_.count(kernel_name) == 0) return std::nullopt;
+    if (!of.in_kernels(kernel_name)) return std::nullopt;
     return Place{work.path, of.iterations_.of(work), work.start_ns, work.end_ns};
   }
   Placed host(const HostWork& host) const { return Place{host.path, of.iterations_.of(host), host.start_ns}; }
@@ -200,7 +204,7 @@ TakenLine Selection::take(const Line& line) {
   if (everything_) return {&line};
   if (const auto* const path = std::get_if<PathRecord>(&line)) learn(*path);
   if (const auto* const name = std::get_if<KernelNameRecord>(&line)) learn(*name);
-  const std::optional<Place> place = std::visit(Judge{*this, !options_.kernel.empty()}, line);
+  const std::optional<Place> place = std::visit(Judge{*this}, line);
   if (!place) return {};
   if (place->everywhere) return {&line};
   if (!in_iterations(place->iteration)) return {};

@@ -4,9 +4,8 @@
 //
 //   line ─▶ Selection::take ─┬─▶ line == nullptr: no part of it is selected
 //                            ├─▶ the line, or a copy that ends where the window ends: counts, with its time
-//                            └─▶ is_rest: a copy of what lies in the window; its time counts, the line itself
-//                            counts
-//                                in the window in which it began
+//                            └─▶ is_rest: a copy of what lies in the window, of a line that began before it:
+//                                its time counts, the line itself does not
 //
 // So calls, GPU time and bytes of disjoint selections add up to those of the whole. GPU work belongs to the
 // iteration that launched it, host work to the one in which it began. A window cuts ranges and GPU work, and
@@ -97,6 +96,7 @@ class Selection {
   void learn(const PathRecord& path);
   void learn(const KernelNameRecord& name);
   [[nodiscard]] bool in_iterations(std::size_t iteration) const;
+  [[nodiscard]] bool in_kernels(std::uint32_t kernel_name) const;
   [[nodiscard]] TakenLine in_window(const Line& line, const Place& place);
 
   SelectionOptions options_;

@@ -6,10 +6,6 @@
 namespace rangefinder {
 namespace {
 
-bool is_timed(const GpuWork& work) noexcept {
-  return work.start_ns != kNoTime && work.end_ns != kNoTime;
-}
-
 /// Rates of one GPU's samples in one column: all of them, and those without work.
 struct RateLists {
   std::vector<double> all, without_work;

@@ -4,8 +4,8 @@
 // or was idle. Overlapping kernels count once, and so do overlapping copies. A memset counts as a copy.
 #include <map>
 
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/sections/factories.h"
-#include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/timeline/gpu_timeline.h"
 

@@ -15,8 +15,8 @@
 #include <unordered_set>
 
 #include "profiler/attribution/busy_times.h"
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/sections/factories.h"
-#include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {

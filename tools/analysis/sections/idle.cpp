@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/sections/factories.h"
-#include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/timeline/gpu_timeline.h"
 #include "tools/analysis/timeline/host_timeline.h"

@@ -20,9 +20,10 @@
 #include "profiler/attribution/busy_times.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/read/iterations.h"
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/sections/factories.h"
-#include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/median.h"
 
 namespace rangefinder {
 namespace {
@@ -36,13 +37,6 @@ struct IterationTotals {
   std::uint64_t busy_ns = 0;  // union of the GPU time; known at the end, as is the next
   std::uint64_t held_ns = 0;  // by the profiler; not part of host time
 };
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 != 0) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 struct Statistics {
   double mean = 0, median = 0, deviation = 0, least = 0, most = 0;
@@ -62,7 +56,6 @@ Statistics statistics_of(const std::vector<double>& values) {
   out.most = *std::max_element(values.begin(), values.end());
   std::vector<double> distances;
   for (const double value : values) distances.push_back(std::abs(value - out.median));
-  constexpr double kSigmaOfMad = 1.4826;  // for a normal distribution
   out.sigma = kSigmaOfMad * median_of(distances);
   return out;
 }

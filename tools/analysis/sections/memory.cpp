@@ -11,9 +11,9 @@
 #include "profiler/base/number_text.h"
 #include "schema/key_names.h"
 #include "tools/analysis/read/iterations.h"
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/read/path_names.h"
 #include "tools/analysis/sections/factories.h"
-#include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/timeline/memory_use.h"
 

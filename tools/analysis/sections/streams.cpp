@@ -7,8 +7,8 @@
 #include <map>
 #include <tuple>
 
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/sections/factories.h"
-#include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/timeline/gpu_timeline.h"
 #include "tools/analysis/timeline/stream_waits.h"

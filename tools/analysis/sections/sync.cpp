@@ -10,8 +10,8 @@
 #include <map>
 #include <tuple>
 
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/sections/factories.h"
-#include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {

@@ -8,23 +8,18 @@
 #include <unordered_map>
 
 #include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/median.h"
 
 namespace rangefinder {
 namespace {
 
-/// Standard deviations, estimated as 1.4826 x MAD: outliers do not inflate it.
-constexpr double kFarAway = 3, kMadToSigma = 1.4826;
+/// Standard deviations, estimated from the MAD.
+constexpr double kFarAway = 3;
 /// Of the module's own time. Without it, points that lie on a line have outliers.
 constexpr double kMinFar = 0.2;
 
 /// Relative variance of equal values, by rounding.
 constexpr double kEqual = 1e-24;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 FittedLine least_squares(const std::vector<FitModule>& modules, DepthFit::Level level) {
   const auto n = static_cast<double>(modules.size());
@@ -48,7 +43,7 @@ void find_outliers(const std::vector<FitModule>& modules, DepthFit::Level level,
   std::vector<double> distances;
   for (const FitModule& module : modules)
     distances.push_back(std::abs(module.ns - line.at(module.bytes[level])));
-  const double far = kFarAway * kMadToSigma * median(distances);
+  const double far = kFarAway * kSigmaOfMad * median_of(distances);
   for (std::size_t i = 0; i < modules.size(); ++i) {
     if (distances[i] > far && distances[i] > kMinFar * modules[i].ns) line.outliers.push_back(i);
   }

@@ -43,9 +43,4 @@ namespace rangefinder {
 /// `path`, or its ancestor at level `depth` if it is deeper; depth 0: no limit.
 [[nodiscard]] std::uint32_t path_at_depth(const TraceTotals& trace, std::uint32_t path, std::uint32_t depth);
 
-/// True if CUPTI gave a start and an end that are plausible.
-[[nodiscard]] inline bool is_timed(const GpuWork& work) noexcept {
-  return work.start_ns != kNoTime && work.end_ns != kNoTime && work.end_ns >= work.start_ns;
-}
-
 }  // namespace rangefinder

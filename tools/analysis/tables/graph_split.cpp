@@ -8,21 +8,6 @@
 namespace rangefinder {
 namespace {
 
-/// The samples of a trace by path as text.
-class SampledByText {
- public:
-  SampledByText(const TraceTotals& trace, const SampledTotals& samples) {
-    for (const SampledPath& path : samples.paths) by_text_.emplace(trace.path_text(path.path), &path);
-  }
-  [[nodiscard]] const SampledPath* find(const std::string& text) const {
-    const auto found = by_text_.find(text);
-    return found == by_text_.end() ? nullptr : found->second;
-  }
-
- private:
-  std::unordered_map<std::string, const SampledPath*> by_text_;
-};
-
 /// Bytes of graph launches and of what was measured with them: exact, and by samples.
 struct Pool {
   std::array<double, kSharedColumns> exact{}, sampled{};
@@ -71,7 +56,12 @@ bool is_part_of_graph(const PathTotals& row) noexcept {
 std::unordered_map<std::uint32_t, RowBytes> split_graph_bytes(const TraceTotals& trace,
                                                               const TraceTotals& other,
                                                               const SampledTotals& samples) {
-  const SampledByText sampled(other, samples);
+  std::unordered_map<std::string, const SampledPath*> by_text;
+  for (const SampledPath& path : samples.paths) by_text.emplace(other.path_text(path.path), &path);
+  const auto sampled = [&](std::uint32_t path) -> const SampledPath* {
+    const auto found = by_text.find(trace.path_text(path));
+    return found == by_text.end() ? nullptr : found->second;
+  };
   const std::vector<PathTotals> rows = trace.totals.paths();
   std::unordered_map<std::uint32_t, const PathTotals*> by_path;
   for (const PathTotals& row : rows) by_path.emplace(row.path, &row);
@@ -80,11 +70,11 @@ std::unordered_map<std::uint32_t, RowBytes> split_graph_bytes(const TraceTotals&
   Pool elsewhere;
   for (const PathTotals& row : rows) {
     if (row.depth > 1 || row.nodes_launched_elsewhere == row.nodes_made_elsewhere) continue;
-    elsewhere.add(row.counters, row.launches_without_bytes(), sampled.find(trace.path_text(row.path)));
+    elsewhere.add(row.counters, row.launches_without_bytes(), sampled(row.path));
   }
   std::unordered_map<std::uint32_t, RowBytes> out;
   for (const PathTotals& row : rows) {
-    const SampledPath* const path = sampled.find(trace.path_text(row.path));
+    const SampledPath* const path = sampled(row.path);
     if (path == nullptr || !is_part_of_graph(row)) continue;
     const PathTotals* holder = nullptr;  // the nearest path above that has the bytes of all its graphs
     for (std::uint32_t up = trace.parent_of(row.path); up != 0 && holder == nullptr;
@@ -95,8 +85,7 @@ std::unordered_map<std::uint32_t, RowBytes> split_graph_bytes(const TraceTotals&
     Pool pool = elsewhere;
     if (holder != nullptr) {
       pool = {};
-      pool.add(holder->counters, holder->launches_without_bytes(),
-               sampled.find(trace.path_text(holder->path)));
+      pool.add(holder->counters, holder->launches_without_bytes(), sampled(holder->path));
     }
     if (pool.measured != 0) out.emplace(row.path, pool.part_of(row, *path));
   }

@@ -4,8 +4,8 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/sections/section_run.h"
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/read/trace_reader.h"
-#include "tools/analysis/sections/line_parts.h"
 #include "tools/analysis/timeline/stream_waits.h"
 
 using namespace rangefinder;
