@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/launch/launch_callbacks.h"
 
-#include <cupti_driver_cbid.h>
 #include <unistd.h>
 
 #include <iterator>
@@ -10,6 +9,7 @@
 #include "profiler/counters/sampling/pm_sampler.h"
 #include "profiler/events/hold_scope.h"
 #include "profiler/guest/slow_path.h"
+#include "profiler/launch/untraced_calls.h"
 
 namespace rangefinder {
 namespace {
@@ -24,15 +24,6 @@ constexpr EventKind kEventKinds[] = {
     EventKind::event_wait, EventKind::capture, EventKind::capture,
 };
 static_assert(std::size(kEventKinds) == static_cast<std::size_t>(ApiClass::value_wait));
-
-constexpr CUpti_CallbackId kResourceCallbacks[] = {
-    CUPTI_CBID_RESOURCE_CONTEXT_CREATED,        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
-    CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-    CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
-};
-
-constexpr CUpti_CallbackId kProfilerCalls[] = {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart,
-                                               CUPTI_DRIVER_TRACE_CBID_cuProfilerStop};
 
 }  // namespace
 
@@ -56,7 +47,7 @@ void LaunchCallbacks::on_callback(void* self, CUpti_CallbackDomain domain, CUpti
 
 void LaunchCallbacks::on_driver_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept {
   const int index = find_driver_api(cbid);
-  if (index < 0) return slow_path([&] { on_profiler_call(call, cbid); });
+  if (index < 0) return slow_path([&] { on_untraced_call(call, cbid); });
   const DriverApi& api = driver_apis()[static_cast<std::size_t>(index)];
   if (call.callbackSite == CUPTI_API_ENTER) return on_enter(call, api, index);
   on_exit(call, api, index);
@@ -388,17 +379,12 @@ void LaunchCallbacks::set_counters(ExactProfiler* exact, PmSampler* sampler, boo
 bool LaunchCallbacks::enable_resources(CUpti_SubscriberHandle subscriber) noexcept {
   if (enabled_before_) handles_reused_.store(true);  // modules may have been unloaded in between
   enabled_before_ = true;
-  for (const CUpti_CallbackId cbid : kResourceCallbacks) {
-    if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, cbid) != CUPTI_SUCCESS) return false;
-  }
-  return true;
+  return enable_callbacks(cupti_, subscriber, CUPTI_CB_DOMAIN_RESOURCE, kResourceCallbacks) &&
+         enable_callbacks(cupti_, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, kContextCalls);
 }
 
 bool LaunchCallbacks::enable_profiler_calls(CUpti_SubscriberHandle subscriber) noexcept {
-  for (const CUpti_CallbackId cbid : kProfilerCalls) {
-    if (cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, cbid) != CUPTI_SUCCESS) return false;
-  }
-  return true;
+  return enable_callbacks(cupti_, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, kProfilerCalls);
 }
 
 bool LaunchCallbacks::enable_calls(CUpti_SubscriberHandle subscriber, const Options& options,
@@ -426,6 +412,17 @@ bool LaunchCallbacks::disable_calls(CUpti_SubscriberHandle subscriber) noexcept 
       });
   if (switched_off) capturing_.store(0, std::memory_order_relaxed);  // we no longer see captures end
   return !switched_off && enabled_calls_.none();
+}
+
+void LaunchCallbacks::on_untraced_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept {
+  PmSampler* const sampler = sampler_.load(std::memory_order_acquire);
+  if (!creates_context(cbid)) {
+    on_profiler_call(call, cbid);
+  } else if (sampler != nullptr && call.callbackSite == CUPTI_API_ENTER) {
+    sampler->begin_loading();
+  } else if (sampler != nullptr) {
+    sampler->wait_until_loaded();
+  }
 }
 
 void LaunchCallbacks::on_profiler_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept {

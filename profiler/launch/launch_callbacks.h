@@ -81,6 +81,7 @@ class LaunchCallbacks {
   /// in progress, and the counters of a context that is destroyed.
   void wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) noexcept;
   void on_driver_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept;
+  void on_untraced_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept;
   void on_profiler_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept;
   void on_enter(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
   /// The call's callback must not be disabled until on_exit(). Enables it if it was.

@@ -95,8 +95,9 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
     {"RANGEFINDER_COUNTERS", "--counters", "off",
      WordValue{store_counters, {"off", "sampled", "exact"}, "auto"},
      "How to count DRAM and L2 bytes: off, sampled (every few microseconds; launches still overlap), "
-     "exact (counter ranges around launches) or auto (sampled if the GPU permits it, else off without "
-     "a message). `rangefinder run` uses auto by default; the library without `run` uses {default}"},
+     "exact (counter ranges around launches) or auto (sampled from 0.6 s after the first GPU work, for "
+     "which nothing waits, if the GPU permits it, else off without a message). `rangefinder run` uses auto "
+     "by default; the library without `run` uses {default}"},
     {"RANGEFINDER_SAMPLE_INTERVAL", "--sample-interval", "20",
      NumberValue{store<&Options::sample_interval_us>, 5, 10'000},
      "Microseconds between two samples ({values}). With --monitor the default is {monitor}", "", "10000"},

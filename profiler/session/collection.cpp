@@ -124,12 +124,13 @@ bool Collection::enable(bool late, std::string& error) {
   return false;
 }
 
-void Collection::use_counters(CounterMode counters, bool late) {
+void Collection::use_counters(CounterMode counters, bool requested, bool late) {
   exact_on_ = sampler_on_ = false;  // stays so if make_exact() or make_sampler() throws
   if (counters == CounterMode::exact) make_exact();
   if (counters == CounterMode::sampled) make_sampler();
   exact_on_ = counters == CounterMode::exact;
   sampler_on_ = counters == CounterMode::sampled;
+  if (sampler_on_) sampler_->set_waits(requested);
   if (late && exact_on_) {
     std::vector<ExactLaunch> of_earlier_window;
     exact_->take(of_earlier_window);
@@ -147,11 +148,11 @@ void Collection::discard_buffers() {
     buffers_->give_back(buffer);
 }
 
-bool Collection::begin(CounterMode counters, bool late, std::string& error) {
+bool Collection::begin(CounterMode counters, bool requested, bool late, std::string& error) {
   const bool was_held = held();
   if (!hold(profiler_calls_, error)) return false;
   discard_buffers();
-  use_counters(counters, late);
+  use_counters(counters, requested, late);
   if (enable(late, error)) return true;
   quiesce();
   if (was_held) {

@@ -45,7 +45,8 @@ class Collection {
   [[nodiscard]] bool hold(bool profiler_calls, std::string& error);
   /// Switches records and callbacks of calls on. `late`: contexts may exist, and work may be on the GPU.
   /// False: `error`, and no more is switched on than before.
-  [[nodiscard]] bool begin(CounterMode counters, bool late, std::string& error);
+  /// `requested`: by name, not by `auto`; then work waits for sampling to start.
+  [[nodiscard]] bool begin(CounterMode counters, bool requested, bool late, std::string& error);
   /// Stops new records, and releases the counters. Callbacks stay on, so that calls in progress end orderly.
   void quiesce();
   /// Switches callbacks of calls off, except for threads that are in a call. False: there are or were such
@@ -83,7 +84,7 @@ class Collection {
   [[nodiscard]] bool enable(bool late, std::string& error);
   void make_exact();
   void make_sampler();
-  void use_counters(CounterMode counters, bool late);
+  void use_counters(CounterMode counters, bool requested, bool late);
   void discard_buffers();
 
   /// Maximum number of changes: each leaks an ExactProfiler, which cannot be destroyed.

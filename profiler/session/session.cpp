@@ -103,7 +103,9 @@ Session* Session::start_from_environment() {
 void Session::start_recording() {
   recorder().record_until_ns.store(Recorder::kAlways, std::memory_order_relaxed);
   std::string error;
-  if (collection_.load(error) && collection_.begin(counters_.load(), false, error)) return;
+  if (collection_.load(error) &&
+      collection_.begin(counters_.load(), options_.counters_requested, false, error))
+    return;
   say_once(error + ". Kernels and copies are not recorded; NVTX ranges are.");
   // Without CUPTI no callback reports a context, and no exit handler of the driver matters: begin now.
   std::atexit(stop_at_exit);
@@ -289,7 +291,8 @@ std::string Session::open_window(const WindowRequest& request) {
   reset_loss(recorder().loss);
   const CounterMode counters = request.counters.value_or(counters_.load());
   register_exit();
-  if (!collection_.begin(counters, true, error)) return error;
+  const bool requested = request.counters.has_value() || options_.counters_requested;
+  if (!collection_.begin(counters, requested, true, error)) return error;
   const auto begin = request.when_ready ? DrainLoop::Begin::when_ready : DrainLoop::Begin::on_call;
   if (!start_window(request, begin, counters)) {
     (void)end_collection();

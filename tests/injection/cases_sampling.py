@@ -7,6 +7,9 @@ UNIT = 32
 COLUMNS = ["dram_read", "dram_write", "l2", "pcie_read", "engine_active"]
 # Without a wait a short program may end before sampling starts.
 SAMPLED = {"RANGEFINDER_COUNTERS": "sampled"}
+AUTO = {"RANGEFINDER_COUNTERS": "auto"}
+# Longer than PmSampler::kStartDelay.
+DELAY_MS, LATER_MS, LONG_MS = 100, "150", "800"
 
 
 def sums(trace):
@@ -132,8 +135,7 @@ class SamplingCases(InjectionCase):
                 self.assertIn(cure, trace.headers[-1]["counters_reason"])
 
     def test_a_refusal_of_what_nobody_asked_for_is_silent(self):
-        run = self.run_both("plain", "20", FAKE_CUPTI_FAIL="PmSamplingEnable:26",
-                            **SAMPLED | {"RANGEFINDER_COUNTERS": "auto"})
+        run = self.run_both("exits", "return", LONG_MS, FAKE_CUPTI_FAIL="PmSamplingEnable:26", **AUTO)
 
         self.assert_silent(run)
         trace = run.trace()
@@ -148,8 +150,49 @@ class SamplingCases(InjectionCase):
         self.assertEqual(sums(trace)[0], 3)
         self.assertGreaterEqual(trace.end["loss"]["samples_lost"], 1)
 
+    def test_auto_samples_without_a_wait(self):
+        run = self.run_both("exits", "return", LONG_MS, fake={"FAKE_CUPTI_PM_START_MS": "100"}, **AUTO)
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        start = trace.of("sampling")[0]
+        self.assertEqual(start["reason"], "start")
+        self.assertGreater(start["at"] - trace.of("kernel")[-1]["end"], DELAY_MS // 2 * 1_000_000)
+        self.assertGreater(sums(trace)[0], 0)
+        self.assertNotIn("samples_lost", trace.end["loss"])
+
+    def test_a_program_that_ends_before_the_first_sample_says_so(self):
+        for alive_ms, start_ms in (("0", "0"), (LATER_MS, "300")):
+            with self.subTest(alive_ms=alive_ms):
+                run = self.run_both("exits", "return", alive_ms, fake={"FAKE_CUPTI_PM_START_MS": start_ms}, **AUTO)
+
+                self.assert_silent(run)
+                trace = run.trace()
+                self.assert_balanced(trace)
+                reason = trace.headers[-1].get("counters_reason", "")
+                if trace.of("samples"):  # it ended in the last step of the start, which cannot be left
+                    self.assertEqual((alive_ms, reason), (LATER_MS, ""))
+                else:
+                    self.assertIn("before the first sample", reason)
+                    self.assertIn("--counters sampled", reason)
+
+    def test_a_longer_interval_is_a_labelled_gap(self):
+        run = self.run_both("exits", "return", "1500", fake={"FAKE_CUPTI_PM_BEHIND": "20001"}, **SAMPLED)
+
+        trace = run.trace()
+        self.assert_balanced(trace)
+        told = [(line["interval"] > 20000, line["interval"] == 0, line["reason"]) for line in trace.of("sampling")]
+        self.assertEqual(told, [(False, False, "start"), (False, True, "behind"), (True, False, "behind"),
+                                (False, True, "stop")])
+        gap = trace.of("sampling")[1:3]
+        before = [run for line in trace.of("samples") for run in line["runs"] if run[1] <= gap[0]["at"]]
+        sampled = sum(run[2] for run in before)
+        # Every second sample is missing, and none of the gap.
+        self.assertAlmostEqual(trace.end["loss"]["samples_lost"] / sampled, 1, delta=0.1)
+
     def test_an_exit_at_any_time_leaves_the_counters_free(self):
-        for variables in (SAMPLED, {"RANGEFINDER_COUNTERS": "sampled"}):
+        for variables in (SAMPLED, AUTO):
             for how in ("exit", "return"):
                 with self.subTest(how=how, variables=variables):
                     run = self.run_both("exits", how, **variables)  # the fake reports counters that are still held

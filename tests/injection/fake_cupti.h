@@ -16,6 +16,8 @@
 
 #include <cupti.h>
 
+#include <atomic>
+
 #include "tests/injection/fake_tool.h"
 
 namespace fake {
@@ -59,6 +61,7 @@ void pm_context_created();
 void pm_context_destroyed();
 void sampling_begun_or_failed();
 [[nodiscard]] bool sampler_enabled();
+extern std::atomic<bool> counters_ended;  ///< CUPTI's exit handler ran
 
 /// Stack that the real library needed to begin counting. A measured lower bound: more than 128 KiB.
 [[gnu::noinline]] inline void use_stack() {

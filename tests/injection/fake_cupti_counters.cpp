@@ -137,8 +137,9 @@ FAKE_EXPORT CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params
   // As the real library: registered at the first use of counters, so it runs before earlier handlers.
   static const pid_t owner = getpid();
   static const int registered = std::atexit([] {
-    if (getpid() == owner && fake::sampler_enabled())
-      fake::violation("CUPTI's exit handler ran while a GPU is sampled");
+    if (getpid() != owner) return;
+    if (fake::sampler_enabled()) fake::violation("CUPTI's exit handler ran while a GPU is sampled");
+    fake::counters_ended = true;
   });
   (void)registered;
   ++fake::initialized;

@@ -9,10 +9,12 @@
 //
 //   FAKE_CUPTI_PM_OVERFLOW  N: the hardware buffer overflows once, at the N-th decoding (from 1)
 //   FAKE_CUPTI_PM_HOLE      N: before the sixth sample, N samples are missing and not reported
+//   FAKE_CUPTI_PM_BEHIND    N: at intervals below N ns, every second sample is missing and not reported
 //   FAKE_CUPTI_PM_LATE      N: the first decoding is late and finds N samples
 #include <cupti_pmsampling.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -49,6 +51,12 @@ std::uint64_t next_sample = 0;
 std::int64_t contexts = 0, decodings = 0;
 bool begun = false;
 
+}  // namespace
+
+std::atomic<bool> counters_ended{false};
+
+namespace {
+
 CUpti_PmSampling_Object* usable(CUpti_PmSampling_Object* object, const char* function) {
   if (object == nullptr) return nullptr;
   if (object->enabled) return object;
@@ -64,6 +72,7 @@ CounterImage* image_of(std::uint8_t* data, std::size_t bytes) {
 void decode_sample(CUpti_PmSampling_Object& object, CounterImage& image) {
   const auto interval_ns = static_cast<std::int64_t>(object.interval_ns);
   if (next_sample == 5) object.next_ns += number_from("FAKE_CUPTI_PM_HOLE", 0) * interval_ns;
+  if (interval_ns < number_from("FAKE_CUPTI_PM_BEHIND", 0)) object.next_ns += interval_ns;
   const std::int64_t times[2] = {object.next_ns, object.next_ns + interval_ns};
   CounterRange& slot = reinterpret_cast<CounterRange*>(&image + 1)[image.ranges++];
   std::memcpy(slot.name, times, sizeof(times));
@@ -109,10 +118,11 @@ void pm_context_destroyed() {
 
 using fake::usable;
 
-#define BEGIN(name)                                                               \
-  FAKE_BEGIN(name, counters);                                                     \
-  if (params == nullptr || params->structSize == 0 || params->pPriv != nullptr) { \
-    return CUPTI_ERROR_INVALID_PARAMETER;                                         \
+#define BEGIN(name)                                                                          \
+  FAKE_BEGIN(name, counters);                                                                \
+  if (fake::counters_ended) fake::violation(#name " called after CUPTI's exit handler ran"); \
+  if (params == nullptr || params->structSize == 0 || params->pPriv != nullptr) {            \
+    return CUPTI_ERROR_INVALID_PARAMETER;                                                    \
   }
 #define BEGIN_OBJECT(name)                                                          \
   BEGIN(name)                                                                       \

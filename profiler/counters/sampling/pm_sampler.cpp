@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "profiler/guest/own_thread.h"
+
 namespace rangefinder {
 
 PmSampler::PmSampler(const CuptiLibrary& library, LossLedger& loss, const PmThread::Wanted& wanted,
@@ -69,7 +71,39 @@ bool PmSampler::is_new(CUcontext context) const noexcept {
   return false;
 }
 
+void PmSampler::begin_loading() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waits_.load() || finished_.load() || std::exchange(loading_, true)) return;
+  }
+  const bool started = start_own_thread(
+      "rangefinder-pm", [](void* self) { static_cast<PmSampler*>(self)->load(); }, this);
+  if (!started) load();
+}
+
+void PmSampler::load() noexcept {
+  try {
+    PmSession(library_, 0, [] { return true; }).load(wanted_.interval_ns);
+  } catch (...) {
+    loss_.add(Loss::record_sink_errors);
+  }
+  notify_prepared();
+  const std::lock_guard lock(mutex_);
+  loaded_ = true;
+  loaded_changed_.notify_all();
+}
+
+void PmSampler::wait_until_loaded() noexcept {
+  std::unique_lock lock(mutex_);
+  if (!loading_ || loaded_ || begin_timed_out_.load()) return;
+  if (!loaded_changed_.wait_for(lock, kBeginPatience, [this] { return loaded_; }))
+    begin_timed_out_.store(true);
+}
+
 void PmSampler::begin(CUcontext context) noexcept {
+  const bool waits = waits_.load();
+  begin_loading();
+  wait_until_loaded();
   PmThread* thread = nullptr;
   try {
     const std::lock_guard lock(mutex_);
@@ -77,12 +111,13 @@ void PmSampler::begin(CUcontext context) noexcept {
     const auto known = find(context);
     if (known == contexts_.end() || known->begun) return;
     thread = thread_of(known->gpu);
-    if (!std::exchange(known->sampled, true)) thread->context_added();
+    if (!std::exchange(known->sampled, true))
+      thread->context_added(waits ? std::chrono::milliseconds(0) : kStartDelay);
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
   }
   if (thread == nullptr) return;
-  if (!begin_timed_out_.load() &&
+  if (waits && !begin_timed_out_.load() &&
       !thread->wait_until_begun(std::chrono::steady_clock::now() + kBeginPatience))
     begin_timed_out_.store(true);
   const std::lock_guard lock(mutex_);
@@ -122,12 +157,17 @@ void PmSampler::pause(std::chrono::steady_clock::time_point deadline) noexcept {
       thread->context_removed(
           std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()));
   }
+  report_too_short();
 }
 
 void PmSampler::resume() noexcept {
   const std::lock_guard lock(mutex_);
   paused_.store(false);
   begin_timed_out_.store(false);
+  for (auto& thread : threads_) {
+    if (PmThread* const found = thread.load(std::memory_order_acquire); found != nullptr)
+      found->begin_window();
+  }
   list_new();
 }
 
@@ -140,6 +180,7 @@ void PmSampler::finish(std::chrono::steady_clock::time_point deadline) noexcept 
     if (PmThread* const found = thread.load(std::memory_order_acquire); found != nullptr)
       found->wait_until_free(deadline);
   }
+  if (!paused_.load()) report_too_short();
 }
 
 void PmSampler::add(const SamplesRecord& record) {
@@ -153,8 +194,24 @@ void PmSampler::refuse(const std::string& reason) {
   if (!refused_.exchange(true)) on_refused_(user_, reason);
 }
 
+void PmSampler::report_too_short() noexcept {
+  const bool late = std::any_of(threads_.begin(), threads_.end(), [](const auto& thread) {
+    const PmThread* const found = thread.load(std::memory_order_acquire);
+    return found != nullptr && found->is_late();
+  });
+  if (!late || refused_.load()) return;
+  try {
+    on_refused_(
+        user_,
+        "it ended before the first sample, which comes about 0.6 s after the first GPU work. --counters "
+        "sampled makes the first work wait for it");
+  } catch (...) {
+    loss_.add(Loss::record_sink_errors);
+  }
+}
+
 void PmSampler::notify_prepared() noexcept {
-  if (!prepared_.exchange(true)) on_prepared_(user_);
+  if (prepared_.fetch_add(1) < 2) on_prepared_(user_);
 }
 
 std::uint64_t PmSampler::cpu_ns() const noexcept {

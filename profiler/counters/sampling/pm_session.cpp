@@ -28,8 +28,8 @@ std::string ms_since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-PmSession::PmSession(const CuptiLibrary& library, std::uint32_t gpu)
-    : library_(library), cupti_(library.functions), gpu_(gpu) {}
+PmSession::PmSession(const CuptiLibrary& library, std::uint32_t gpu, std::function<bool()> wanted)
+    : library_(library), cupti_(library.functions), gpu_(gpu), wanted_(std::move(wanted)) {}
 
 PmSession::~PmSession() {
   close();
@@ -38,6 +38,19 @@ PmSession::~PmSession() {
 bool PmSession::fail(const char* step, CUptiResult result) {
   error_ = counter_error_text(cupti_, step, result);
   return false;
+}
+
+bool PmSession::is_wanted() {
+  if (wanted_()) return true;
+  error_ = "the program ended while sampling started";
+  return false;
+}
+
+void PmSession::load(std::uint32_t interval_ns) {
+  const std::lock_guard lock(set_up_mutex);
+  // The choice without the device's availability takes 30 ms instead of 0.2 s. It is a rehearsal: it may
+  // differ from that of prepare().
+  if (initialize()) (void)choose_pm_metrics(cupti_, chip_, {}, interval_ns);
 }
 
 bool PmSession::prepare(std::uint32_t interval_ns) {
@@ -51,7 +64,9 @@ bool PmSession::prepare(std::uint32_t interval_ns) {
 bool PmSession::open(std::uint32_t interval_ns) {
   const std::lock_guard lock(set_up_mutex);
   const auto begin = std::chrono::steady_clock::now();
-  if (!enable() || !set_config(interval_ns) || !make_images() || !start()) {
+  const bool started = is_wanted() && enable() && set_config(interval_ns) && is_wanted() && make_images() &&
+                       is_wanted() && start();
+  if (!started) {
     close();
     return false;
   }
@@ -60,7 +75,7 @@ bool PmSession::open(std::uint32_t interval_ns) {
   return true;
 }
 
-bool PmSession::read_device(std::uint32_t interval_ns) {
+bool PmSession::initialize() {
   if (!library_.no_counters.empty()) {
     error_ = library_.no_counters;
     return false;
@@ -75,7 +90,11 @@ bool PmSession::read_device(std::uint32_t interval_ns) {
   if (const CUptiResult r = cupti_.DeviceGetChipName(&chip); r != CUPTI_SUCCESS)
     return fail("cuptiDeviceGetChipName", r);
   chip_ = chip.pChipName;
+  return true;
+}
 
+bool PmSession::read_device(std::uint32_t interval_ns) {
+  if (!initialize() || !is_wanted()) return false;
   auto available = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterAvailability);
   available.deviceIndex = gpu_;
   if (const CUptiResult r = cupti_.PmSamplingGetCounterAvailability(&available); r != CUPTI_SUCCESS)
@@ -85,6 +104,7 @@ bool PmSession::read_device(std::uint32_t interval_ns) {
   if (const CUptiResult r = cupti_.PmSamplingGetCounterAvailability(&available); r != CUPTI_SUCCESS)
     return fail("cuptiPmSamplingGetCounterAvailability", r);
 
+  if (!is_wanted()) return false;
   metrics_ = choose_pm_metrics(cupti_, chip_, availability, interval_ns);
   if (metrics_.config == nullptr) return fail("choosing counters", metrics_.error);
   values_.resize(metrics_.names.size());

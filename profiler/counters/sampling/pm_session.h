@@ -2,8 +2,12 @@
 //
 // A session of CUPTI's PM sampling for one GPU, from enable to disable.
 //
-//   prepare() ─▶ open() ─▶ { decode(image) } before the hardware buffer is full ─▶ stop() ─▶ decode(image)
+//   [load() ─▶] prepare() ─▶ open() ─▶ { decode(image) } before the hardware buffer is full ─▶ stop() ─▶
+//   decode(image)
 //                                  └─▶ evaluate(image), which empties it                     ─▶ close()
+//
+// Each step takes up to 0.2 s (docs/measured.md). prepare() and open() fail after the step in which `wanted`
+// becomes false, so that an exiting program waits for one step only.
 //
 // The call order is CUPTI's. The configuration and the images live until disable, because CUPTI keeps
 // pointers to them. A buffer that has overflowed yields nothing and cannot be restarted: the caller
@@ -48,12 +52,17 @@ class PmSession {
     failed,    ///< see error()
   };
 
-  PmSession(const CuptiLibrary& library, std::uint32_t gpu);
+  /// `wanted()`: whether starting should go on. Called between its steps.
+  PmSession(const CuptiLibrary& library, std::uint32_t gpu, std::function<bool()> wanted);
   ~PmSession();
   PmSession(const PmSession&) = delete;
   PmSession& operator=(const PmSession&) = delete;
 
-  /// Loads CUPTI's counter library and chooses the counters. Does not reserve them yet. False: see error().
+  /// Loads CUPTI's counter library, and uses all of it that registers exit handlers. A program that exits
+  /// while another thread does that crashes (docs/decisions.md); from then on an exit handler of ours that is
+  /// registered now runs before CUPTI's. Reserves no counters.
+  void load(std::uint32_t interval_ns);
+  /// Chooses the counters; loads the library if needed. Does not reserve them yet. False: see error().
   [[nodiscard]] bool prepare(std::uint32_t interval_ns);
   /// After prepare(). Starts sampling. False: see error(); nothing is held.
   [[nodiscard]] bool open(std::uint32_t interval_ns);
@@ -76,6 +85,8 @@ class PmSession {
 
  private:
   [[nodiscard]] bool fail(const char* step, CUptiResult result);
+  [[nodiscard]] bool is_wanted();
+  [[nodiscard]] bool initialize();
   [[nodiscard]] bool read_device(std::uint32_t interval_ns);
   [[nodiscard]] bool enable();
   [[nodiscard]] bool set_config(std::uint32_t interval_ns);
@@ -90,6 +101,7 @@ class PmSession {
   const CuptiLibrary& library_;
   const CuptiFunctions& cupti_;
   const std::uint32_t gpu_;
+  const std::function<bool()> wanted_;
   std::string error_;
   std::string chip_;
   PmMetrics metrics_;

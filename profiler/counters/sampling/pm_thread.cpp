@@ -81,13 +81,16 @@ PmThread::PmThread(const CuptiLibrary& library, LossLedger& loss, std::uint32_t 
     : loss_(loss),
       gpu_(gpu),
       hooks_(hooks),
-      session_(library, gpu),
+      session_(library, gpu, [this] { return is_wanted(); }),
       interval_ns_(wanted.interval_ns),
       pace_(wanted.max_cpu_percent) {}
 
-void PmThread::context_added() noexcept {
+void PmThread::context_added(std::chrono::milliseconds delay) noexcept {
   const std::lock_guard lock(mutex_);
   ++contexts_;
+  delay_ = delay;
+  Start none = Start::none;
+  (void)start_.compare_exchange_strong(none, Start::due);
   if (!std::exchange(started_, true)) {
     ended_ = !start_own_thread(
         "rangefinder-pm", [](void* self) { static_cast<PmThread*>(self)->run(); }, this);
@@ -127,6 +130,9 @@ void PmThread::run() noexcept {
   for (;;) {
     changed_.wait(lock, [this] { return contexts_ != 0 || stopping_; });
     if (stopping_) break;
+    if (delay_.count() != 0 &&
+        changed_.wait_for(lock, delay_, [this] { return contexts_ == 0 || stopping_; }))
+      continue;
     sampling_ = true;
     lock.unlock();
     bool again = false;
@@ -146,6 +152,11 @@ void PmThread::run() noexcept {
   changed_.notify_all();
 }
 
+bool PmThread::is_wanted() {
+  const std::lock_guard lock(mutex_);
+  return contexts_ != 0 && !stopping_;
+}
+
 bool PmThread::wait_period() {
   std::unique_lock lock(mutex_);
   return !changed_.wait_for(lock, kPeriod, [this] { return contexts_ == 0 || stopping_; });
@@ -157,12 +168,13 @@ bool PmThread::open() {
     hooks_.prepared(hooks_.user);
     held = session_.open(interval_ns_);
   }
-  if (!held) refuse(session_.error());
+  if (!held && is_wanted()) refuse(session_.error());
   return held;
 }
 
 bool PmThread::sample() {
-  if (!open()) return false;
+  if (!open()) return !is_wanted();
+  start_.store(Start::done, std::memory_order_relaxed);
   report_change(interval_ns_, "start");
   last_end_ns_ = 0;  // the time between two sessions is no gap
   {
@@ -189,10 +201,17 @@ bool PmThread::sample() {
     reading.evaluate_all();
     if (decoded == PmSession::Decoded::overflow) {
       // A buffer that overflowed yields nothing more, not even the samples in it.
+      gap_ = true;
       healthy = again = reopen(2 * interval_ns_, "overflow");
     } else if (healthy) {
       gap_ = !(session_.stop() && reading.finish()) || gap_;
-      if (change) healthy = again = reopen(change->interval_ns, change->reason);
+      if (change) {
+        // Nothing is lost: the trace says from when to when there are no samples, and why.
+        if (gap_) count_gap(clock_now_ns());
+        last_end_ns_ = 0;
+        report_change(0, change->reason);
+        healthy = again = reopen(change->interval_ns, change->reason);
+      }
     }
     evaluation_ns_ += reading.cpu_ns();
   }
@@ -210,7 +229,6 @@ bool PmThread::sample() {
 
 bool PmThread::reopen(std::uint32_t interval_ns, const char* reason) {
   session_.close();
-  gap_ = true;
   interval_ns_ = std::min(interval_ns, kMaxIntervalNs);
   if (!session_.open(interval_ns_)) return false;
   report_change(interval_ns_, reason);

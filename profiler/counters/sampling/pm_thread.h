@@ -50,8 +50,8 @@ class PmThread {
   PmThread(const CuptiLibrary& library, LossLedger& loss, std::uint32_t gpu, const Wanted& wanted,
            const Hooks& hooks);
 
-  /// Any thread. A context on the GPU exists: starts sampling if not started yet.
-  void context_added() noexcept;
+  /// Any thread. A context on the GPU exists: starts sampling after `delay` if not started yet.
+  void context_added(std::chrono::milliseconds delay) noexcept;
   /// Any thread. If this was the last context, waits until the counters are released, up to `patience`.
   void context_removed(std::chrono::milliseconds patience) noexcept;
   /// Any thread: ends sampling. Use wait_until_free() to wait for that.
@@ -59,6 +59,11 @@ class PmThread {
   void wait_until_free(std::chrono::steady_clock::time_point deadline) noexcept;
   /// Any thread: waits until sampling has started or has failed. False: `deadline` has passed.
   [[nodiscard]] bool wait_until_begun(std::chrono::steady_clock::time_point deadline) noexcept;
+
+  /// A window begins. Any thread.
+  void begin_window() noexcept { start_.store(Start::none, std::memory_order_relaxed); }
+  /// Whether sampling should have started in this window and has not. Any thread.
+  [[nodiscard]] bool is_late() const noexcept { return start_.load(std::memory_order_relaxed) == Start::due; }
 
   /// CPU time of sampling and evaluation so far.
   [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return cpu_ns_.load(std::memory_order_relaxed); }
@@ -70,6 +75,7 @@ class PmThread {
   [[nodiscard]] bool sample();  // from open to close; false: never again
   [[nodiscard]] bool open();
   [[nodiscard]] bool reopen(std::uint32_t interval_ns, const char* reason);
+  [[nodiscard]] bool is_wanted();    // a context exists, and stop() was not called
   [[nodiscard]] bool wait_period();  // false: sampling must end
   void take(PmEncoder& encoder, const PmSample& sample);
   void count_gap(std::int64_t until_ns);
@@ -81,6 +87,8 @@ class PmThread {
   const std::uint32_t gpu_;
   const Hooks hooks_;
   std::atomic<std::uint64_t> cpu_ns_{0}, samples_{0}, lost_{0};
+  enum class Start : std::uint8_t { none, due, done };
+  std::atomic<Start> start_{Start::none};  // of this window
 
   // Sampling thread only.
   PmSession session_;
@@ -95,6 +103,7 @@ class PmThread {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::uint32_t contexts_ = 0;
+  std::chrono::milliseconds delay_{0};
   bool started_ = false, sampling_ = false, begun_ = false, stopping_ = false, ended_ = false;
 };
 
