@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
 
 #include "tools/analysis/tables/module_table.h"
 
@@ -34,70 +31,6 @@ const std::map<std::string, ModuleKey>& module_keys() {
   return kKeys;
 }
 
-ModuleKey sort_key(const std::string& name) {
-  return module_keys().at(name.empty() ? "gpu" : name);
-}
-
-void sort_rows(std::vector<PathTotals>& rows, ModuleKey key, const RowValues& values) {
-  std::vector<std::pair<std::uint64_t, std::size_t>> order;
-  for (std::size_t i = 0; i < rows.size(); ++i) order.emplace_back(key({rows[i], values.bytes(rows[i])}), i);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<PathTotals> sorted;
-  for (const auto& [value, i] : order) sorted.push_back(rows[i]);
-  rows = std::move(sorted);
-}
-
-/// Keeps the `top` heaviest rows and, in a tree, their ancestors.
-std::vector<PathTotals> keep_heaviest(const TraceTotals& trace, const RowValues& values,
-                                      const std::vector<PathTotals>& rows, const ModuleView& view) {
-  std::vector<PathTotals> sorted = rows;
-  sort_rows(sorted, sort_key(view.sort), values);
-  if (sorted.size() > view.top) sorted.resize(view.top);
-  std::unordered_set<std::uint32_t> kept;
-  for (const PathTotals& row : sorted) {
-    kept.insert(row.path);
-    for (std::uint32_t up = trace.parent_of(row.path); up != 0 && !view.flat; up = trace.parent_of(up)) {
-      kept.insert(up);
-    }
-  }
-  std::vector<PathTotals> out;
-  for (const PathTotals& row : rows) {
-    if (kept.count(row.path) != 0) out.push_back(row);
-  }
-  return out;
-}
-
-/// Parents before their children; siblings sorted by `key`, or in their original order if it is nullptr.
-std::vector<PathTotals> in_tree_order(const TraceTotals& trace, const RowValues& values,
-                                      std::vector<PathTotals> rows, ModuleKey key) {
-  if (key != nullptr) sort_rows(rows, key, values);
-  std::unordered_set<std::uint32_t> present;
-  for (const PathTotals& row : rows) present.insert(row.path);
-  std::unordered_map<std::uint32_t, std::vector<const PathTotals*>> children;
-  for (const PathTotals& row : rows) {
-    std::uint32_t parent = trace.parent_of(row.path);
-    while (parent != 0 && present.count(parent) == 0) parent = trace.parent_of(parent);
-    children[parent].push_back(&row);
-  }
-  std::vector<PathTotals> out;
-  std::vector<const PathTotals*> open(children[0].rbegin(), children[0].rend());
-  while (!open.empty()) {
-    const PathTotals* const row = open.back();
-    open.pop_back();
-    out.push_back(*row);
-    const auto& below = children[row->path];
-    open.insert(open.end(), below.rbegin(), below.rend());
-  }
-  return out;
-}
-
-bool has_work(const PathTotals& row) {
-  const auto copied = [](std::uint64_t bytes) { return bytes > 0; };
-  return row.kernels > 0 || row.counters.measured + row.counters.unmeasured > 0 ||
-         std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(), copied);
-}
-
 }  // namespace
 
 const std::vector<std::string>& module_sort_columns() {
@@ -109,24 +42,27 @@ const std::vector<std::string>& module_sort_columns() {
   return kNames;
 }
 
+bool has_work(const PathTotals& row) {
+  const auto copied = [](std::uint64_t bytes) { return bytes > 0; };
+  return row.kernels > 0 || row.counters.measured + row.counters.unmeasured > 0 ||
+         std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(), copied);
+}
+
+std::uint64_t module_weight(const PathTotals& row, const RowValues& values, const std::string& sort) {
+  return module_keys().at(sort.empty() ? "gpu" : sort)({row, values.bytes(row)});
+}
+
 std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
                                        const ModuleView& view) {
-  std::vector<PathTotals> rows = trace.rows();
-  std::vector<PathTotals> outside;
-  for (const PathTotals& row : rows) {
-    if (row.path == 0 && has_work(row)) outside.push_back(row);
+  const std::vector<PathTotals> all = trace.rows();
+  std::vector<WeightedRow> rows;  // path 0 is last, so that positions are those of `all`
+  for (const PathTotals& row : all) {
+    if (row.path != 0) rows.push_back({row.path, row.depth, module_weight(row, values, view.sort)});
   }
-  std::erase_if(rows, [&](const PathTotals& row) {
-    return row.path == 0 || (view.depth != 0 && row.depth > view.depth);
-  });
-  if (view.top != 0) rows = keep_heaviest(trace, values, rows, view);
-  if (view.flat) {
-    sort_rows(rows, sort_key(view.sort), values);
-  } else {
-    rows = in_tree_order(trace, values, std::move(rows), view.sort.empty() ? nullptr : sort_key(view.sort));
-  }
-  rows.insert(rows.end(), outside.begin(), outside.end());
-  return rows;
+  std::vector<PathTotals> out;
+  for (const std::size_t i : select_rows(trace, rows, view)) out.push_back(all[i]);
+  if (all.back().path == 0 && has_work(all.back())) out.push_back(all.back());
+  return out;
 }
 
 }  // namespace rangefinder

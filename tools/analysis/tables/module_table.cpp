@@ -153,39 +153,13 @@ std::vector<RowColumn> byte_columns() {
   };
 }
 
-/// Rows of the table that are above a path, as far as they are shown: for its indent, and the part of its
-/// name that they do not say.
-struct Above {
-  std::size_t levels = 0;
-  std::uint32_t nearest = 0;  ///< 0: none
-};
-
-Above shown_above(const TraceTotals& trace, std::uint32_t path,
-                  const std::unordered_set<std::uint32_t>& shown) {
-  Above out;
-  for (std::uint32_t up = trace.parent_of(path); up != 0; up = trace.parent_of(up)) {
-    if (shown.count(up) == 0) continue;
-    if (out.nearest == 0) out.nearest = up;
-    ++out.levels;
-  }
-  return out;
-}
-
-std::string row_title(const TraceTotals& trace, const PathTotals& row, const Above& above, bool flat) {
+std::string row_title(const ModuleNames& names, const PathTotals& row) {
   std::string signs;
   if (row.unstable) signs += '~';
   if (row.missing_sets != 0) signs += '?';
   if (row.counters.not_exclusive != 0) signs += '*';
   if (!signs.empty()) signs.insert(0, 1, ' ');
-  if (row.path == 0) return "(outside of any range)" + signs;
-  std::string name = trace.path_text(row.path);
-  if (flat) return printable(name) + signs;
-  if (trace.parent_of(row.path) == above.nearest) {
-    name = trace.own_name(row.path);
-  } else if (above.nearest != 0) {
-    name.erase(0, trace.path_text(above.nearest).size() + 1);
-  }
-  return std::string(2 * above.levels, ' ') + printable(name) + signs;
+  return (row.path == 0 ? "(outside of any range)" : names.name(row.path)) + signs;
 }
 
 /// Adds the row of sampled bytes that no work of this process moved.
@@ -283,11 +257,10 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
   const std::vector<PathTotals> selected = select_modules(trace, values, view);
   std::unordered_set<std::uint32_t> shown;
   for (const PathTotals& totals : selected) shown.insert(totals.path);
+  const ModuleNames names(trace, std::move(shown), view.flat);
   for (const PathTotals& totals : selected) {
     const Row& row = rows.emplace_back(Row{totals, values.bytes(totals), values.derived(totals)});
-    const Above above = shown_above(trace, totals.path, shown);
-    std::vector<Cell> cells{
-        Cell(CellValue(trace.path_text(totals.path)), row_title(trace, totals, above, view.flat))};
+    std::vector<Cell> cells{Cell(CellValue(trace.path_text(totals.path)), row_title(names, totals))};
     for (const RowColumn& column : columns) cells.push_back(column.cell(row));
     table.add(std::move(cells));
   }

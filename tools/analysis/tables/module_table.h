@@ -17,23 +17,24 @@
 #include <vector>
 
 #include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/tables/module_rows.h"
 #include "tools/analysis/tables/row_values.h"
 #include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
 
-struct ModuleView {
-  std::uint64_t top = 0;    ///< number of heaviest paths to show, with their ancestors; 0: all
-  std::uint32_t depth = 0;  ///< deepest level shown; 0: all
-  std::string sort;         ///< one of module_sort_columns(); empty: order of first appearance
-  bool flat = false;        ///< full paths in one list, sorted by `sort`, by default by GPU time
-};
-
-/// Valid values of ModuleView::sort.
+/// Valid values of ModuleView::sort for this table.
 [[nodiscard]] const std::vector<std::string>& module_sort_columns();
 
 /// GPU time of all work, inside and outside of ranges. Overlapping kernels count twice.
 [[nodiscard]] std::uint64_t all_gpu_ns(const TraceTotals& trace);
+
+/// A row's value of that column, by default its GPU time.
+[[nodiscard]] std::uint64_t module_weight(const PathTotals& row, const RowValues& values,
+                                          const std::string& sort);
+
+/// Some work was launched in the path or below it.
+[[nodiscard]] bool has_work(const PathTotals& row);
 
 /// The rows of a view in display order; row 0 (outside of any range) is last, if it has work.
 [[nodiscard]] std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
