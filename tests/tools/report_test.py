@@ -15,7 +15,7 @@ import export_case
 from cli_case import CommandLine
 from export_case import lines_of, recorded
 
-SECTIONS = ["modules", "kernels", "memcpy", "memory", "launches", "sync", "streams", "gpu", "idle", "iterations",
+SECTIONS = ["modules", "layers", "kernels", "memcpy", "memory", "launches", "sync", "streams", "gpu", "idle", "iterations",
             "graphs", "monitor", "overhead", "loss", "findings"]
 
 
@@ -34,6 +34,32 @@ class Sections(CommandLine):
                 table = self.call("report", trace, "--section", section, "--csv").stdout
                 rows = list(csv.reader(io.StringIO(table)))
                 self.assertTrue(all(len(row) == len(rows[0]) for row in rows if row), rows[:3])
+
+    def test_the_default_report_has_the_layers_after_the_modules_if_there_are_any(self):
+        """A recorded inference, with the paths of a training: `warmup` is its backward pass, `iteration` its steps."""
+        lines = lines_of(recorded("rtdetr_exact"))
+        iteration = next(line["id"] for line in lines if line["t"] == "path" and line["name"] == "iteration")
+        for line in lines:
+            if line["t"] == "path" and line["name"] == "warmup":
+                line["name"] = "backward"
+            if line["t"] == "path" and line["name"] == "model" and line["parent"] == iteration:
+                line["parent"] = 0
+        trace = self.make_trace(lines)
+        titles = ("\nmodule ", "\nForward and backward pass of each layer\nlayer ")
+        text, modules = self.call("report", trace).stdout, self.call("report", trace, "--section", "modules").stdout
+        self.assertEqual([text.count(title) for title in titles], [1, 1])
+        self.assertLess(text.index(titles[0]), text.index(titles[1]))
+        self.assertNotIn(titles[1], modules)
+        self.assertNotIn(titles[1], self.call("report", recorded("rtdetr_exact")).stdout)
+        layers = self.report(trace, "--section", "layers")["layers"]
+        self.assertEqual(layers, self.report(trace)["layers"])
+        for words in (["--csv", "--table", "layers"], ["--section", "layers", "--csv"]):
+            table = self.call("report", trace, *words).stdout
+            self.assertEqual([row["path"] for row in csv.DictReader(io.StringIO(table))],
+                             [layer["path"] for layer in layers])
+        self.assertIn("| layer |", self.call("report", trace, "--md").stdout)
+        self.check_code(self.call("report", trace, "--section", "layers", "--sort", "backward", "--top", "3"), 0)
+        self.check_code(self.call("report", trace, "--sort", "self", "--flat"), 0)
 
     def test_the_report_says_that_kernels_overlap(self):
         """Sums of durations count overlapping time twice. An exact run of the same program has no overlap."""

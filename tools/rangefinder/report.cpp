@@ -31,8 +31,8 @@ using OrderedJson = nlohmann::ordered_json;
 
 struct ReportOptions {
   std::vector<std::string> places;
-  std::string section = "modules";
-  std::string table;  ///< --csv: name of the table; empty: the section's main table
+  std::string section;  ///< empty: modules, with the layers if there are any
+  std::string table;    ///< --csv: name of the table; empty: the section's main table
   std::string iterations, window;
   std::string html;      ///< file to write the page to
   std::string split_by;  ///< folder of a sampled trace
@@ -103,7 +103,8 @@ OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
 }
 
 bool shows_bytes(const ReportOptions& options) {
-  return options.section == "modules" || options.section == "kernels" || options.section == "kernel";
+  return options.section == "modules" || options.section == "layers" || options.section == "kernels" ||
+         options.section == "kernel";
 }
 
 std::string trace_text(const Loaded& loaded, const ReportOptions& options) {
@@ -225,6 +226,8 @@ int report(const ReportOptions& options) {
 
 /// Checks that CLI11 cannot do.
 void complete(ReportOptions& options) {
+  options.view.layers = options.section.empty();
+  if (options.section.empty()) options.section = "modules";
   if (find_section(options.section) == nullptr) {
     std::string known;
     for (const SectionKind& kind : section_kinds()) known += " " + std::string(kind.name);
@@ -243,8 +246,8 @@ void complete(ReportOptions& options) {
   } catch (const std::invalid_argument& error) {
     throw WrongUse(error.what());
   }
-  if (!options.split_by.empty() && options.section != "modules") {
-    throw WrongUse("--split-by is for --section modules");
+  if (!options.split_by.empty() && options.section != "modules" && options.section != "layers") {
+    throw WrongUse("--split-by is for --section modules and layers");
   }
   if (!options.html.empty() && !options.selection.everything()) {
     throw WrongUse("--html shows the whole trace: remove --range, --kernel, --iterations and --window");
@@ -274,7 +277,7 @@ void add_selection(Verb& verb, ReportOptions& options) {
 void add_report(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
   Verb verb = line.verb("report", "Show modules, kernels, findings and more of a trace");
-  std::string sections = "One of:";
+  std::string sections = "By default modules, and layers if the trace has any. One of:";
   for (const SectionKind& kind : section_kinds()) {
     sections += "\n  " + std::string(kind.name) + ": " + std::string(kind.about);
   }

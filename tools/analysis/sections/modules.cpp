@@ -6,6 +6,7 @@
 
 #include "tools/analysis/sections/table_sections.h"
 #include "tools/analysis/tables/byte_fit.h"
+#include "tools/analysis/tables/layer_table.h"
 #include "tools/analysis/tables/module_table.h"
 #include "tools/analysis/tables/rows_json.h"
 
@@ -25,6 +26,7 @@ class ModulesSection final : public Section {
  public:
   std::vector<Table> tables(const SectionInput& input) override {
     std::vector<Table> out{module_rows(input.trace, input.values, module_view(input.view))};
+    add_layers(out, input, false);
     Table threads = outside_by_thread(input);
     if (threads.rows.size() > 1) out.push_back(std::move(threads));
     for (Table& table : fit_tables(input, kOutliersOfDepth)) out.push_back(std::move(table));
@@ -37,6 +39,9 @@ class ModulesSection final : public Section {
     if (const Table threads = outside_by_thread(input); !threads.rows.empty()) {
       out["outside_by_thread"] = render_rows(threads);
     }
+    std::vector<Table> layers;
+    add_layers(layers, input, true);
+    for (const Table& table : layers) out[table.name] = render_rows(table);
     if (OrderedJson sets = metric_sets_array(input.trace.totals.groups()); !sets.empty())
       out["metric_sets"] = sets;
     for (const Table& table : fit_tables(input)) out[table.name] = render_rows(table);
@@ -48,7 +53,9 @@ class ModulesSection final : public Section {
     Table modules = table_of_rows("modules", rows(input));
     static_cast<void>(sort_rows(modules, input.view.sort));  // by a column: all rows, not level by level
     modules.arranged = true;
-    std::vector<Table> out{std::move(modules), outside_by_thread(input)};
+    std::vector<Table> out{std::move(modules)};
+    add_layers(out, input, true);
+    out.push_back(outside_by_thread(input));
     for (Table& table : fit_tables(input)) out.push_back(std::move(table));
     return out;
   }
@@ -75,6 +82,14 @@ class ModulesSection final : public Section {
       if (row.path != 0) out.push_back(module_row(row, input.trace.path_text(row.path), input.values));
     }
     return out;
+  }
+
+  static void add_layers(std::vector<Table>& out, const SectionInput& input, bool plain) {
+    if (!input.view.layers) return;
+    Table layers = layer_table(input.trace, input.values, module_view(input.view), plain);
+    if (layers.rows.empty()) return;
+    layers.title = "\nForward and backward pass of each layer";
+    out.push_back(std::move(layers));
   }
 
   [[nodiscard]] static std::vector<Table> fit_tables(const SectionInput& input,
@@ -105,7 +120,28 @@ class ModulesSection final : public Section {
   std::map<std::uint32_t, ThreadWork> by_thread_;
 };
 
+class LayersSection final : public Section {
+ public:
+  std::vector<Table> tables(const SectionInput& input) override {
+    return {layer_table(input.trace, input.values, module_view(input.view))};
+  }
+
+  OrderedJson json(const SectionInput& input) override {
+    return {{"layers", render_rows(plain_tables(input).front())}};
+  }
+
+  std::vector<Table> plain_tables(const SectionInput& input) override {
+    return {layer_table(input.trace, input.values, module_view(input.view), true)};
+  }
+
+  [[nodiscard]] std::vector<std::string> sort_keys() const override { return layer_sort_columns(); }
+};
+
 }  // namespace
+
+std::unique_ptr<Section> make_layers_section(const SectionView&) {
+  return std::make_unique<LayersSection>();
+}
 
 std::unique_ptr<Section> make_modules_section(const SectionView&) {
   return std::make_unique<ModulesSection>();

@@ -12,6 +12,7 @@ namespace rangefinder {
 const std::vector<SectionKind>& section_kinds() {
   static const std::vector<SectionKind> kKinds{
       {"modules", "time and bytes of every NVTX range, as a tree", make_modules_section, true},
+      {"layers", "forward and backward pass of every module in one row", make_layers_section, true},
       {"kernels", "time and bytes by kernel name", make_kernels_section, true},
       {"kernel", "all data of one kernel, named by --kernel", make_kernel_section, true},
       {"findings", "what is slow and why, with the evidence and the next step", make_findings_section, true},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two sections that use the totals of the trace: the tree of modules, and the kernels by name.
+// The sections that use the totals of the trace: the tree of modules, their forward and backward passes, and
+// the kernels by name.
 #pragma once
 
 #include <memory>
@@ -10,6 +11,7 @@
 namespace rangefinder {
 
 [[nodiscard]] std::unique_ptr<Section> make_modules_section(const SectionView& view);
+[[nodiscard]] std::unique_ptr<Section> make_layers_section(const SectionView& view);
 /// Reads the kernel lines too, for median and 95th percentile.
 [[nodiscard]] std::unique_ptr<Section> make_kernels_section(const SectionView& view);
 

@@ -31,6 +31,7 @@ struct SectionView {
   std::string sort;           ///< key of a column; empty: the section's own order
   bool flat = false;          ///< full paths instead of a tree
   bool fit = false;           ///< `modules`: also the lines of time over bytes
+  bool layers = false;        ///< `modules`: also forward and backward pass of each layer, if there are any
   std::string name;           ///< `kernel`: the kernel; `iterations`: glob of the range, or empty
   bool kernels_only = false;  ///< --kernel is in use: launches without a selected kernel do not count
 };

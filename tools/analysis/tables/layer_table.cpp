@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/tables/layer_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/module_table.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::string_view kBackward = "backward";
+
+/// Names a path with its parent.
+using ChildKey = std::pair<std::uint32_t, std::string>;
+
+bool in_backward(const TraceTotals& trace, std::uint32_t path) {
+  for (; path != 0; path = trace.parent_of(path)) {
+    if (trace.own_name(path) == kBackward) return true;
+  }
+  return false;
+}
+
+/// The same path without its level `backward`; 0: there is none.
+std::uint32_t forward_of(const TraceTotals& trace, const std::map<ChildKey, std::uint32_t>& children,
+                         std::uint32_t path) {
+  std::vector<std::uint32_t> below;  // the innermost first
+  while (path != 0 && trace.own_name(path) != kBackward) {
+    below.push_back(path);
+    path = trace.parent_of(path);
+  }
+  // `step/backward` is no module, and `step` no forward pass of it.
+  if (path == 0 || below.empty() || in_backward(trace, trace.parent_of(path))) return 0;
+  std::uint32_t forward = trace.parent_of(path);
+  for (auto at = below.rbegin(); at != below.rend(); ++at) {
+    const auto child = children.find({forward, trace.own_name(*at)});
+    if (child == children.end()) return 0;
+    forward = child->second;
+  }
+  return forward;
+}
+
+/// Bytes of the forward and the backward pass together.
+struct LayerBytes {
+  LayerBytes(const Layer& layer, const RowValues& values) {
+    add(layer.forward, values);
+    if (layer.backward) add(*layer.backward, values);
+  }
+
+  void add(const PathTotals& row, const RowValues& values) {
+    const RowBytes bytes = values.bytes(row);
+    if (bytes.source == RowBytes::Source::none) {
+      partial |= has_work(row);
+      return;
+    }
+    measured = true;
+    dram += bytes.dram();
+    partial |= bytes.partial() || bytes.partly_sampled();
+    split |= bytes.split;
+    estimated |= bytes.estimated;
+    if (bytes.inseparable != 0) reason = kInseparable;
+    if (bytes.carry_over) carry_over = carry_over.value_or(0) + *bytes.carry_over;
+    if (bytes.source != RowBytes::Source::sampled) return;
+    sampled = true;
+    bound_known &= bytes.read_error && bytes.write_error;
+    if (bound_known) bound += *bytes.read_error + *bytes.write_error;
+  }
+
+  /// Of sampled bytes, which alone have a bound that decides whether they are shown.
+  [[nodiscard]] BoundedText text() const {
+    return bounded_text(dram, sampled && bound_known ? std::optional(bound) : std::nullopt, reason);
+  }
+  [[nodiscard]] bool lacks_number() const { return measured && text().value == kNoNumber; }
+  [[nodiscard]] bool marked() const { return marks_carry_over(carry_over, dram); }
+
+  bool measured = false, partial = false, split = false, estimated = false, sampled = false;
+  bool bound_known = true;
+  std::uint64_t dram = 0;
+  std::optional<std::uint64_t> carry_over;
+  double bound = 0;
+  const char* reason = kTooShort;
+};
+
+/// A layer with its sums.
+struct Row {
+  const Layer& layer;
+  LayerBytes bytes;
+
+  [[nodiscard]] std::uint64_t sum(std::uint64_t PathTotals::*value) const {
+    return layer.forward.*value + (layer.backward ? (*layer.backward).*value : 0);
+  }
+  [[nodiscard]] bool timed() const {
+    return layer.forward.has_gpu_time() && (!layer.backward || layer.backward->has_gpu_time());
+  }
+};
+
+std::uint64_t weight(const Row& row, const RowValues& values, const std::string& sort) {
+  const auto& [forward, backward] = row.layer;
+  if (sort == "forward") return forward.gpu_ns;
+  if (sort == "backward") return backward ? backward->gpu_ns : 0;
+  const std::uint64_t own = module_weight(forward, values, sort);
+  return backward && sort != "calls" ? own + module_weight(*backward, values, sort) : own;
+}
+
+Cell time_cell(const PathTotals& row) {
+  return known_cell(row.has_gpu_time(), row.gpu_ns);
+}
+
+Cell dram_cell(const LayerBytes& bytes) {
+  if (!bytes.measured) return {};
+  Cell out = number_cell(bytes.dram);
+  if (bytes.lacks_number()) {
+    out.shown = kNoNumber;
+  } else if (bytes.partial) {
+    out.sign = "+";
+  }
+  if (bytes.split) out.sign += "÷";
+  if (bytes.marked()) out.sign += kCarryOverMark;
+  return out;
+}
+
+Cell error_cell(const LayerBytes& bytes) {
+  if (!bytes.sampled || !bytes.bound_known || bytes.dram == 0) return {};
+  return Cell(CellValue(100 * bytes.bound / static_cast<double>(bytes.dram)), bytes.text().error);
+}
+
+struct RowColumn {
+  TableColumn column;
+  std::function<Cell(const Row&)> cell;
+  bool plain = false;  ///< for JSON and CSV only
+};
+
+std::vector<RowColumn> columns_of(const TraceTotals& trace) {
+  const std::uint64_t all_ns = all_gpu_ns(trace);
+  const auto flag = [](bool set) { return set ? Cell(CellValue(true)) : Cell(); };
+  const auto gpu_cell = [](const Row& row) { return known_cell(row.timed(), row.sum(&PathTotals::gpu_ns)); };
+  return {
+      {{"depth", "depth", Unit::count},
+       [](const Row& row) { return number_cell(std::uint64_t{row.layer.forward.depth}); },
+       true},
+      {{"calls", "calls", Unit::count, 60},
+       [](const Row& row) { return number_cell(row.layer.forward.calls); }},
+      {{"kernels", "kernels", Unit::count, 50},
+       [](const Row& row) { return number_cell(row.sum(&PathTotals::kernels)); }},
+      {{"forward_gpu_ns", "forward", Unit::ns}, [](const Row& row) { return time_cell(row.layer.forward); }},
+      {{"backward_gpu_ns", "backward", Unit::ns},
+       [](const Row& row) { return row.layer.backward ? time_cell(*row.layer.backward) : Cell(); }},
+      {{"gpu_ns", "GPU time", Unit::ns}, gpu_cell},
+      {{"share", "share", Unit::share},
+       [=](const Row& row) {
+         return row.timed() ? ratio_cell(row.sum(&PathTotals::gpu_ns), all_ns) : Cell();
+       }},
+      {{"dram_bytes", "DRAM", Unit::bytes}, [](const Row& row) { return dram_cell(row.bytes); }},
+      {{"bytes_error_pct", "DRAM ±", Unit::number, 85}, [](const Row& row) { return error_cell(row.bytes); }},
+      {{"bytes_source", "bytes from", Unit::text},
+       [](const Row& row) {
+         if (!row.bytes.measured) return Cell();
+         return Cell(row.bytes.split ? "split" : row.bytes.sampled ? "sampled" : "exact");
+       },
+       true},
+      {{"bytes_partial", "lower bound", Unit::text},
+       [=](const Row& row) { return flag(row.bytes.measured && row.bytes.partial); },
+       true},
+      {{"bytes_estimated", "estimated", Unit::text},
+       [=](const Row& row) { return flag(row.bytes.measured && row.bytes.estimated); },
+       true},
+  };
+}
+
+std::string remarks(const std::vector<Row>& rows) {
+  const auto any = [&rows](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
+  std::string out =
+      "Forward and backward pass of a module, as in --section modules. DRAM: read and written in both.\n";
+  if (any([](const Row& row) { return row.bytes.measured && row.bytes.partial; })) {
+    out += "+: lower bound; part of that module's work was not measured.\n";
+  }
+  if (any([](const Row& row) { return row.bytes.marked(); })) out += kCarryOverRemark;
+  if (any([](const Row& row) { return row.bytes.lacks_number(); })) out += kNoNumberRemark;
+  return out;
+}
+
+}  // namespace
+
+std::vector<Layer> joined_layers(const TraceTotals& trace) {
+  const std::vector<PathTotals> rows = trace.totals.paths();
+  std::map<ChildKey, std::uint32_t> children;
+  for (const PathTotals& row : rows) {
+    if (row.path != 0)
+      children.emplace(ChildKey(trace.parent_of(row.path), trace.own_name(row.path)), row.path);
+  }
+  std::unordered_map<std::uint32_t, const PathTotals*> backward_of;
+  for (const PathTotals& row : rows) {
+    if (const std::uint32_t forward = forward_of(trace, children, row.path); forward != 0)
+      backward_of.emplace(forward, &row);
+  }
+  std::vector<Layer> out;
+  std::unordered_set<std::uint32_t> layers;  // parents come first
+  for (const PathTotals& row : rows) {
+    if (row.path == 0 || in_backward(trace, row.path)) continue;
+    const auto backward = backward_of.find(row.path);
+    if (backward == backward_of.end() && layers.count(trace.parent_of(row.path)) == 0) continue;
+    layers.insert(row.path);
+    if (!trace.shows(row.path)) continue;
+    out.push_back({row, backward == backward_of.end() ? std::nullopt : std::optional(*backward->second)});
+  }
+  return out;
+}
+
+const std::vector<std::string>& layer_sort_columns() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = module_sort_columns();
+    names.insert(names.end(), {"forward", "backward"});
+    return names;
+  }();
+  return kNames;
+}
+
+Table layer_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view, bool plain) {
+  Table table;
+  table.name = "layers";
+  table.empty =
+      "No layers: no module has a forward and a backward pass. For PyTorch record with --torch-modules.";
+  table.cut = view.flat || trace.in_range ? CutSide::front : CutSide::back;
+  table.arranged = true;
+  table.columns.push_back({"path", "layer", Unit::text});
+  std::vector<RowColumn> columns = columns_of(trace);
+  if (!plain) std::erase_if(columns, [](const RowColumn& column) { return column.plain; });
+  for (const RowColumn& column : columns) table.columns.push_back(column.column);
+
+  const std::vector<Layer> layers = joined_layers(trace);
+  std::vector<Row> all;
+  std::vector<WeightedRow> weighted;
+  for (const Layer& layer : layers) {
+    const Row& row = all.emplace_back(Row{layer, {layer, values}});
+    weighted.push_back({layer.forward.path, layer.forward.depth, weight(row, values, view.sort)});
+  }
+  const std::vector<std::size_t> selected = select_rows(trace, weighted, view);
+  std::unordered_set<std::uint32_t> shown;
+  for (const std::size_t i : selected) shown.insert(weighted[i].path);
+  const ModuleNames names(trace, std::move(shown), view.flat);
+  std::vector<Row> rows;
+  for (const std::size_t i : selected) {
+    const Row& row = rows.emplace_back(all[i]);
+    const std::uint32_t path = weighted[i].path;
+    std::vector<Cell> cells{Cell(CellValue(trace.path_text(path)), names.name(path))};
+    for (const RowColumn& column : columns) cells.push_back(column.cell(row));
+    table.add(std::move(cells));
+  }
+  if (rows.empty()) return table;
+  drop_empty_columns(table);
+  table.remarks = remarks(rows);
+  return table;
+}
+
+}  // namespace rangefinder
