@@ -15,7 +15,7 @@ if (repository === undefined) throw new Error(`${process.argv[1]} RANGEFINDER RE
 const missing = requirements(repository);
 if (missing !== undefined) skip(missing);
 
-export const kViews = ["modules", "scatter", "timeline", "kernels", "copies", "iterations", "findings", "about"];
+export const kViews = ["modules", "scatter", "fit", "timeline", "kernels", "copies", "iterations", "findings", "about"];
 export const kModule = "iteration/model/decoder";
 export const at = (view, more = {}) => "#" + new URLSearchParams({ view, ...more });
 

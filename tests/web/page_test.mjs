@@ -138,6 +138,18 @@ test("tabs, tables, icicle and timeline can be reached and used with the keyboar
   await until(page, () => location.hash.includes("view=scatter"));
 });
 
+test("the lines of time over bytes are those of report --fit, DRAM beside L2, and a depth can be chosen", async () => {
+  const report = traces.report(made.trace, "--section", "modules", "--fit").byte_fit;
+  const page = await browser.open(made.page, at("fit"));
+  for (const row of report) {
+    await page.getByRole("radio", { name: String(row.depth), exact: true }).click();
+    const [dram, l2] = await page.locator(".fit-line").allTextContents();
+    assert.match(dram, new RegExp(`^DRAM: r .* ${row.dram_outliers} outlier`));
+    assert.match(l2, new RegExp(`^L2: r .* ${row.l2_outliers} outlier`));
+    assert.equal(await page.locator(".byte-fit .plot canvas").count(), 2);
+  }
+});
+
 test("the scatter has a point for every module of a level that moved bytes, and a click selects one", async () => {
   const page = await browser.open(made.page, at("scatter", { level: "3" }));
   const report = traces

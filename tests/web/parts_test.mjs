@@ -32,6 +32,7 @@ const { marksCarryOver, sampledError, limitShare } = await load("data/trace.ts")
 const { Spans } = await load("data/spans.ts");
 const { RateSeries, StepSeries } = await load("data/series.ts");
 const { fitOf, rateOf } = await load("views/scatter_points.ts");
+const { fitAt, fitPoints, lineAt, lineText } = await load("views/byte_fit_points.ts");
 const { clamped, zoomed } = await load("views/timeline_zoom.ts");
 const { csvField } = await load("ui/csv.ts");
 const { stateOf, hashOf } = await load("state.ts");
@@ -135,6 +136,40 @@ test("points on a power law give its exponent, and their rate is bytes over time
   assert.ok(Math.abs(fit.r2 - 1) < 1e-9);
   assert.equal(rateOf([{ x: 2e9, bytes: 10 }]), 5);
   assert.equal(fitOf(points.slice(0, 2)), undefined);
+});
+
+test("the line of time over bytes is drawn from the report's numbers, and printed as there", () => {
+  const fit = {
+    depth: 3,
+    modules: 24,
+    dram_r: 0.9712,
+    dram_us_per_mb: 1.2345,
+    dram_intercept_ns: 5000,
+    dram_outliers: 1,
+    points: {
+      module: [7, 9],
+      ns: [5e3, 5e5],
+      dram_bytes: [0, 4e3],
+      l2_bytes: [8, 9],
+      dram_far: [false, true],
+      l2_far: [],
+    },
+  };
+
+  assert.equal(lineText(fit, "dram"), "r 0.97, 1.23 us per MB, 1 outlier");
+  assert.equal(lineText({ ...fit, dram_r: -0.5, dram_outliers: 0 }, "dram"), "r -0.50, 1.23 us per MB, 0 outliers");
+  assert.equal(lineText(fit, "l2"), "no line: all times or all bytes are equal");
+  assert.equal(lineAt(fit, "dram")(1e6), 5000 + 1234.5);
+  assert.equal(lineAt(fit, "l2"), undefined);
+  assert.deepEqual(fitPoints(fit, "dram")[1], { module: 9, bytes: 4e3, ns: 5e5, far: true });
+});
+
+test("the depth of the fit is the chosen one, else that of most modules", () => {
+  const fits = [2, 3, 4].map((depth) => ({ depth, modules: [5, 9, 9][depth - 2] }));
+
+  assert.equal(fitAt(fits, 4).depth, 4);
+  assert.equal(fitAt(fits, 0).depth, 3);
+  assert.equal(fitAt([], 0), undefined);
 });
 
 test("zooming keeps the time at the pointer and never leaves the trace", () => {

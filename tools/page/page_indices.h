@@ -24,6 +24,7 @@ class PageIndices {
     }
     return -1;
   }
+  [[nodiscard]] bool has_module(std::uint32_t path) const { return modules_.count(path) != 0; }
   /// -1: the page omits the kernel.
   [[nodiscard]] std::int64_t kernel(std::uint32_t name) const {
     const auto at = kernels_.find(name);

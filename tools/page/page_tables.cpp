@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/page/page_tables.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "schema/key_names.h"
+#include "tools/analysis/tables/byte_fit.h"
 #include "tools/analysis/tables/kernel_table.h"
 #include "tools/analysis/tables/kernel_text.h"
 #include "tools/analysis/tables/module_table.h"
@@ -52,6 +54,40 @@ OrderedJson kernel_rows_json(const SectionInput& input, PageCounts& counts, cons
     out.push_back(std::move(rows[i]));
   }
   omitted["kernels"] = rows.size() - out.size();
+  return out;
+}
+
+/// Rows of byte_fit as in `report --json`, each with its points: the modules, and which are far from a line.
+OrderedJson byte_fit_json(const TraceTotals& trace, const RowValues& values, const PageIndices& indices,
+                          OrderedJson& omitted) {
+  const std::vector<DepthFit> fits = byte_fits(trace, values);
+  OrderedJson out = render_rows(byte_fit_table(fits, 0));
+  std::size_t without = 0;
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    const DepthFit& fit = fits[i];
+    OrderedJson points = OrderedJson::object();
+    for (const char* const key : {"module", "ns", "dram_bytes", "l2_bytes", "dram_far", "l2_far"})
+      points[key] = OrderedJson::array();
+    for (std::size_t k = 0; k < fit.modules.size(); ++k) {
+      const FitModule& module = fit.modules[k];
+      if (!indices.has_module(module.path)) {
+        ++without;
+        continue;
+      }
+      const auto far = [&](DepthFit::Level level) {
+        const std::vector<std::size_t>& outliers = fit.lines[level].outliers;
+        return std::find(outliers.begin(), outliers.end(), k) != outliers.end();
+      };
+      points["module"].push_back(indices.module(module.path));
+      points["ns"].push_back(module.ns);
+      points["dram_bytes"].push_back(module.bytes[DepthFit::dram]);
+      points["l2_bytes"].push_back(module.bytes[DepthFit::l2]);
+      points["dram_far"].push_back(far(DepthFit::dram));
+      points["l2_far"].push_back(far(DepthFit::l2));
+    }
+    out[i]["points"] = std::move(points);
+  }
+  if (without != 0) omitted["byte_fit_points"] = without;
   return out;
 }
 
@@ -110,6 +146,7 @@ OrderedJson page_tables(const TraceTotals& trace, const RowValues& values, PageC
   OrderedJson omitted = OrderedJson::object();
   OrderedJson out = head(trace, values);
   out["modules"] = module_rows_json(trace, values, limits, indices, omitted);
+  out["byte_fit"] = byte_fit_json(trace, values, indices, omitted);
   out["outside"] = module_row(trace.totals.paths().back(), "", values);
   if (OrderedJson sets = metric_sets_array(trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
   out["kernels"] = kernel_rows_json(input, counts, limits, indices, omitted);

@@ -15,6 +15,7 @@ import { startTheme } from "./theme";
 import { Header } from "./ui/header";
 import { SelectionBar } from "./ui/selection_bar";
 import { AboutView } from "./views/about";
+import { ByteFitView } from "./views/byte_fit";
 import { CopiesView } from "./views/copies";
 import { DiffView } from "./views/diff";
 import { FindingsView } from "./views/findings";
@@ -35,6 +36,8 @@ function Body(props: {
   switch (useStore().view) {
     case "scatter":
       return <ScatterView trace={trace} />;
+    case "fit":
+      return <ByteFitView trace={trace} />;
     case "timeline":
       return <TimelineView trace={trace} timeline={props.timelines?.[trace.index]} />;
     case "kernels":

@@ -11,6 +11,7 @@ import { kMetrics, type Metric } from "./data/trace";
 export const kViews = [
   "modules",
   "scatter",
+  "fit",
   "timeline",
   "kernels",
   "copies",
@@ -37,7 +38,7 @@ export interface State {
   /** Table of kernels: only kernels of the selected module; one row per module. */
   within: boolean;
   grouped: boolean;
-  /** Scatter: deepest level shown. */
+  /** Scatter: level shown, 0 for the leaves. Fit: depth, 0 for the default. */
   level: number;
 }
 

@@ -110,6 +110,29 @@ export interface Finding {
   [more: string]: unknown;
 }
 
+/** A row of `byte_fit` of `report --fit`: the lines of GPU time over bytes at one depth. No keys of a line: there is none. */
+export interface ByteFit {
+  depth: number;
+  modules: number;
+  dram_r?: number;
+  dram_us_per_mb?: number;
+  dram_intercept_ns?: number;
+  dram_outliers?: number;
+  l2_r?: number;
+  l2_us_per_mb?: number;
+  l2_intercept_ns?: number;
+  l2_outliers?: number;
+  /** Modules that the page has: time and bytes a call, and whether they are far from the line. */
+  points: {
+    module: number[];
+    ns: number[];
+    dram_bytes: number[];
+    l2_bytes: number[];
+    dram_far: boolean[];
+    l2_far: boolean[];
+  };
+}
+
 export interface TraceTables {
   folder: string;
   process: Record<string, unknown> & {
@@ -140,6 +163,7 @@ export interface TraceTables {
   broken_lines: number;
   first_broken?: string;
   modules: ModuleRow[];
+  byte_fit: ByteFit[];
   outside: Values;
   kernels: KernelRow[];
   memcpy: CopyRow[];

@@ -10,6 +10,7 @@ import { ThemeSelect } from "./theme_select";
 export const viewTitle: Record<View, string> = {
   modules: "Modules",
   scatter: "Bytes × time",
+  fit: "Time over bytes",
   timeline: "Timeline",
   kernels: "Kernels",
   copies: "Copies",

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Latency against transfer: GPU time over bytes, a call, of the modules of one depth, with the fitted lines of
+// `report --section modules --fit`. DRAM beside L2. Linear axes from 0, because the line's offset is time that moves
+// no bytes.
+import type { JSX } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import type uPlot from "uplot";
+import { bytesText, durationText } from "../data/numbers";
+import type { ByteFit } from "../data/rows";
+import type { Trace } from "../data/trace";
+import { update, useStore } from "../state";
+import { nameColor, useTheme, type Theme } from "../theme";
+import { fitted, kFont } from "../ui/canvas";
+import { Plot, type PlotOptions } from "../ui/plot";
+import { Switch } from "../ui/switch";
+import { Tip } from "../ui/tip";
+import { fitAt, fitPoints, kLevels, levelTitle, lineAt, lineText, type FitPoint, type Level } from "./byte_fit_points";
+
+/** More would cover each other. The tip names every point. */
+const kMaxLabels = 6;
+
+interface Drawn {
+  points: FitPoint[];
+  line: ((bytes: number) => number) | undefined;
+  selected: number;
+}
+
+function drawLine(plot: uPlot, theme: Theme, nsAt: (bytes: number) => number): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio || 1;
+  const to = plot.scales["x"]!.max!;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.strokeStyle = theme.dim;
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.setLineDash([6 * ratio, 4 * ratio]);
+  ctx.beginPath();
+  for (const [move, bytes] of [
+    ["moveTo", 0],
+    ["lineTo", to],
+  ] as const)
+    ctx[move](plot.valToPos(bytes, "x", true), plot.valToPos(nsAt(bytes), "y", true));
+  ctx.stroke();
+  ctx.restore();
+}
+
+function drawPoints(plot: uPlot, trace: Trace, theme: Theme, drawn: Drawn): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio || 1;
+  const at = (point: FitPoint): [number, number] => [
+    plot.valToPos(point.bytes, "x", true),
+    plot.valToPos(point.ns, "y", true),
+  ];
+  ctx.save();
+  for (const point of drawn.points) {
+    const selected = point.module === drawn.selected;
+    ctx.fillStyle = nameColor(theme, trace.modules[point.module]!.name.replace(/\d+/g, "*"));
+    ctx.strokeStyle = selected || point.far ? theme.warn : theme.dim;
+    ctx.lineWidth = (selected || point.far ? 2 : 1) * ratio;
+    ctx.beginPath();
+    ctx.arc(...at(point), (selected ? 7 : 4.5) * ratio, 0, 2 * Math.PI);
+    ctx.fill();
+    ctx.stroke();
+  }
+  const { line } = drawn;
+  if (line !== undefined) {
+    const distance = (point: FitPoint): number => Math.abs(point.ns - line(point.bytes));
+    const far = drawn.points.filter((point) => point.far).sort((a, b) => distance(b) - distance(a));
+    ctx.textBaseline = "middle";
+    ctx.lineWidth = 4 * ratio;
+    ctx.strokeStyle = theme.page;
+    ctx.fillStyle = theme.text;
+    for (const point of far.slice(0, kMaxLabels)) {
+      const [x, y] = at(point);
+      const onRight = x < bbox.left + bbox.width / 2;
+      const room = (onRight ? bbox.left + bbox.width - x : x - bbox.left) - 10 * ratio;
+      // fitted() remembers widths at the font's size, not at the screen's.
+      ctx.font = kFont;
+      const label = fitted(ctx, trace.modules[point.module]!.path.split("/").slice(-3).join("/"), room / ratio);
+      ctx.font = kFont.replace("12px", `${12 * ratio}px`);
+      ctx.textAlign = onRight ? "left" : "right";
+      const place = x + (onRight ? 8 : -8) * ratio;
+      ctx.strokeText(label, place, y);
+      ctx.fillText(label, place, y);
+    }
+  }
+  ctx.restore();
+}
+
+function optionsOf(trace: Trace, theme: Theme, level: Level, latest: { current: Drawn }): PlotOptions {
+  const axis = { stroke: theme.dim, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1 } };
+  const range = (_: uPlot, _min: number, max: number): [number, number] => [0, Math.max(max, 1) * 1.05];
+  const texts =
+    (text: (value: number) => string) =>
+    (_: uPlot, ticks: number[]): string[] =>
+      ticks.map(text);
+  return {
+    legend: { show: false },
+    scales: { x: { time: false, range }, y: { range } },
+    axes: [
+      { ...axis, label: `${levelTitle[level]} bytes a call`, labelSize: 18, size: 36, values: texts(bytesText) },
+      { ...axis, label: "GPU time a call", labelSize: 18, size: 70, values: texts(durationText) },
+    ],
+    series: [{}, { show: true, paths: () => null, points: { show: false } }],
+    cursor: { drag: { x: false, y: false }, points: { show: false }, x: false, y: false },
+    hooks: {
+      draw: [
+        (plot) => {
+          const { line } = latest.current;
+          if (line !== undefined) drawLine(plot, theme, line);
+          drawPoints(plot, trace, theme, latest.current);
+        },
+      ],
+    },
+  };
+}
+
+function nearest(plot: uPlot, points: readonly FitPoint[], event: MouseEvent): FitPoint | undefined {
+  const bounds = plot.over.getBoundingClientRect();
+  let best: FitPoint | undefined;
+  let closest = 14 ** 2;
+  for (const point of points) {
+    const distance =
+      (plot.valToPos(point.bytes, "x") - (event.clientX - bounds.left)) ** 2 +
+      (plot.valToPos(point.ns, "y") - (event.clientY - bounds.top)) ** 2;
+    if (distance < closest) [closest, best] = [distance, point];
+  }
+  return best;
+}
+
+function FitPlot({ trace, fit, level }: { trace: Trace; fit: ByteFit; level: Level }): JSX.Element {
+  const theme = useTheme();
+  const plot = useRef<uPlot | undefined>(undefined);
+  const [over, setOver] = useState<{ point: FitPoint; x: number; y: number }>();
+  const points = useMemo(() => fitPoints(fit, level), [fit, level]);
+  const drawn: Drawn = { points, line: lineAt(fit, level), selected: trace.placeOf(useStore().module) ?? -2 };
+  const latest = useRef(drawn);
+  latest.current = drawn;
+  const options = useMemo(() => optionsOf(trace, theme, level, latest), [trace, theme, level]);
+  const data = useMemo(() => {
+    const sorted = [...points].sort((a, b) => a.bytes - b.bytes);
+    return [sorted.map((point) => point.bytes), sorted.map((point) => point.ns)] as uPlot.AlignedData;
+  }, [points]);
+  plot.current?.redraw(false);
+  const text = `${levelTitle[level]}: ${lineText(fit, level)}`;
+  return (
+    <div class="fit">
+      <p class="fit-line">{text}</p>
+      <div
+        class="plot-box"
+        onPointerMove={(event) => {
+          const point = plot.current && nearest(plot.current, points, event);
+          setOver(point && { point, x: event.clientX, y: event.clientY });
+        }}
+        onPointerLeave={() => setOver(undefined)}
+        onClick={() => over !== undefined && update({ module: trace.modules[over.point.module]!.path })}
+      >
+        <Plot
+          options={options}
+          data={data}
+          label={`GPU time of ${points.length} modules over their bytes. ${text}`}
+          onPlot={(made) => (plot.current = made)}
+        />
+      </div>
+      {over !== undefined && (
+        <Tip x={over.x} y={over.y}>
+          <b>
+            <bdi>{trace.modules[over.point.module]!.path.slice(-200)}</bdi>
+          </b>
+          <div>
+            {durationText(over.point.ns)} and {bytesText(over.point.bytes)} a call
+            {over.point.far && drawn.line !== undefined
+              ? `, ${durationText(Math.max(0, drawn.line(over.point.bytes)))} on the line`
+              : ""}
+          </div>
+        </Tip>
+      )}
+    </div>
+  );
+}
+
+export function ByteFitView({ trace }: { trace: Trace }): JSX.Element {
+  const state = useStore();
+  const fits = trace.tables.byte_fit;
+  const fit = fitAt(fits, state.level);
+  if (fit === undefined)
+    return (
+      <div class="view">
+        <p class="empty">No fit: it needs three modules of one depth with measured bytes.</p>
+      </div>
+    );
+  return (
+    <div class="view byte-fit">
+      <div class="tools">
+        <Switch
+          label="Depth"
+          options={fits.map((one) => [one.depth, String(one.depth)] as const)}
+          value={fit.depth}
+          choose={(level) => update({ level })}
+        />
+        <span class="fill" />
+        <span class="dim">{fit.modules} modules; least squares of the values a call</span>
+      </div>
+      <div class="beside">
+        {kLevels.map((level) => (
+          <FitPlot key={level} trace={trace} fit={fit} level={level} />
+        ))}
+      </div>
+    </div>
+  );
+}
