@@ -236,6 +236,12 @@ void fields(Archive& a, Ref<Archive, HoldRecord> r) {
 }
 
 template <typename Archive>
+void fields(Archive& a, Ref<Archive, GapRecord> r) {
+  time_span(a, r.start_ns, r.end_ns);
+  a.text("cause"_key, r.cause);
+}
+
+template <typename Archive>
 void fields(Archive& a, Ref<Archive, RangeRecord> r) {
   a.time("start"_key, r.start_ns);
   a.time_or_null("end"_key, r.end_ns);

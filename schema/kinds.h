@@ -26,6 +26,7 @@ namespace rangefinder {
   X(EventRecord, "event_record", "stream_wait", &EventRecord::wait) \
   X(OverheadRecord, "overhead")                                     \
   X(HoldRecord, "hold")                                             \
+  X(GapRecord, "gap")                                               \
   X(MarkRecord, "mark")                                             \
   X(PathRecord, "path")                                             \
   X(NameRecord, "name")                                             \
@@ -75,9 +76,10 @@ template <typename Record>
 /// True for lines of events, which heartbeats and the end line count. Other lines define names or describe
 /// the trace.
 [[nodiscard]] constexpr bool is_event(std::string_view kind) noexcept {
-  constexpr std::string_view kEvents[]{
-      "kernel",       "memcpy",      "memset",  "launch",   "exact", "samples", "sync",  "alloc",   "free",
-      "event_record", "stream_wait", "capture", "overhead", "range", "mark",    "graph", "monitor", "hold"};
+  constexpr std::string_view kEvents[]{"kernel",      "memcpy",  "memset",   "launch", "exact",
+                                       "samples",     "sync",    "alloc",    "free",   "event_record",
+                                       "stream_wait", "capture", "overhead", "range",  "mark",
+                                       "graph",       "monitor", "hold",     "gap"};
   for (const std::string_view event : kEvents) {
     if (event == kind) return true;
   }

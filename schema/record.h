@@ -247,6 +247,12 @@ struct HoldRecord {
   HoldCause cause = HoldCause::session_start;
 };
 
+/// Another tool had CUPTI: work launched in this time is not in the trace.
+struct GapRecord {
+  TimeNs start_ns = 0, end_ns = 0;
+  std::string_view cause;  ///< as requested: "torch.profiler"
+};
+
 enum class PayloadType : std::uint8_t { none, u64, i64, f64, u32, i32, f32 };
 
 /// Optional attributes of an NVTX call besides its text.

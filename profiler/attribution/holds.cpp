@@ -12,10 +12,10 @@ constexpr auto kEndsBefore = [](const Holds::Span& span, TimeNs time) { return s
 
 }  // namespace
 
-void Holds::add(const HoldRecord& hold) {
-  if (hold.start_ns == kNoTime || hold.end_ns <= hold.start_ns) return;
-  std::deque<Span>& spans = threads_[hold.thread];
-  Span added{hold.start_ns, hold.end_ns};
+void Holds::add(std::uint32_t thread, TimeNs start_ns, TimeNs end_ns) {
+  if (start_ns == kNoTime || end_ns <= start_ns) return;
+  std::deque<Span>& spans = threads_[thread];
+  Span added{start_ns, end_ns};
   const auto first = std::lower_bound(spans.begin(), spans.end(), added.start_ns, kEndsBefore);
   auto last = first;
   for (; last != spans.end() && last->start_ns <= added.end_ns; ++last) {

@@ -17,7 +17,10 @@ using Json = nlohmann::json;
 /// A command that is not done within this time is answered with an error.
 constexpr std::int64_t kOpenPatienceNs = 10'000 * kNsPerMs;
 constexpr std::int64_t kWritePatienceNs = 10'000 * kNsPerMs;
+/// Counters take 3 s to stop at most, and the last records 5 s.
+constexpr std::int64_t kHandOverPatienceNs = 20'000 * kNsPerMs;
 constexpr std::size_t kMaxPending = 64;
+constexpr std::size_t kMaxCauseBytes = 64;
 
 /// A larger summary is not part of the answer; the client reads its file.
 constexpr std::size_t kMaxSummaryBytes = std::size_t{4} << 20;
@@ -67,7 +70,7 @@ void ControlCommands::serve(ControlServer::ClientId client, const Json& request)
   if (command == "yield") return yield(client, request);
   if (command == "resume") {
     const std::string error = target_.reclaim_cupti();
-    return error.empty() ? succeed(client, id, status_json(target_.status())) : fail(client, id, error);
+    return error.empty() ? wait_for_cupti(client, id, Until::resumed) : fail(client, id, error);
   }
   throw BadRequest("unknown command \"" + command +
                    "\": use status, start, stop, window, counters, metrics, snapshot, flush, subscribe, "
@@ -149,9 +152,25 @@ void ControlCommands::subscribe(ControlServer::ClientId client, const Json& requ
 }
 
 void ControlCommands::yield(ControlServer::ClientId client, const Json& request) {
-  const std::string error = target_.give_up_cupti();
-  if (!error.empty()) return fail(client, request.value("id", Json()), error + ": send stop first");
-  succeed(client, request.value("id", Json()), status_json(target_.status()));
+  const Json id = request.value("id", Json());
+  const Json keep = request.value("keep_window", Json(false));
+  if (!keep.is_boolean()) throw BadRequest("keep_window must be true or false");
+  std::string cause = read_text(request, "cause");
+  if (cause.size() > kMaxCauseBytes)
+    throw BadRequest("cause must have at most " + std::to_string(kMaxCauseBytes) + " bytes");
+  if (cause.empty()) cause = "yield";
+  const std::string error = target_.give_up_cupti(keep.get<bool>() ? cause : std::string());
+  if (!error.empty()) return fail(client, id, error + ": send stop first");
+  wait_for_cupti(client, id, Until::yielded);
+}
+
+void ControlCommands::wait_for_cupti(ControlServer::ClientId client, const Json& id, Until until) {
+  const SessionStatus status = target_.status();
+  if (status.yielded == (until == Until::yielded)) return succeed(client, id, status_json(status));
+  Pending pending{client, id, until};
+  pending.window = status.window.number;
+  pending.give_up_ns = clock_now_ns() + kHandOverPatienceNs;
+  wait_for(std::move(pending));
 }
 
 bool ControlCommands::waits(ControlServer::ClientId client) const {
@@ -228,6 +247,11 @@ bool ControlCommands::answer_if_done(const Pending& pending, const SessionStatus
     case Until::written:
       done = !same || window.written >= pending.written || idle;
       break;
+    case Until::yielded:
+    case Until::resumed:
+      done = status.yielded == (pending.until == Until::yielded);
+      if (done) succeed(pending.client, pending.id, status_json(status));
+      return done || give_up(pending, now_ns);
   }
   if (done) {
     Json answer = {{"window", window_json(window, idle)}};
@@ -239,6 +263,10 @@ bool ControlCommands::answer_if_done(const Pending& pending, const SessionStatus
     succeed(pending.client, pending.id, std::move(answer));
     return true;
   }
+  return give_up(pending, now_ns);
+}
+
+bool ControlCommands::give_up(const Pending& pending, std::int64_t now_ns) {
   if (pending.give_up_ns == 0 || now_ns < pending.give_up_ns) return false;
   fail(pending.client, pending.id, "the request timed out: send status to see the window's state");
   return true;

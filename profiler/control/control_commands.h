@@ -44,7 +44,7 @@ class ControlCommands final : public ControlServer::Handler {
 
  private:
   using Json = nlohmann::json;
-  enum class Until : std::uint8_t { opened, complete, written };
+  enum class Until : std::uint8_t { opened, complete, written, yielded, resumed };
   /// A request that waits for its answer.
   struct Pending {
     ControlServer::ClientId client = 0;
@@ -79,6 +79,9 @@ class ControlCommands final : public ControlServer::Handler {
   void fail(ControlServer::ClientId client, const Json& id, const std::string& error);
   /// True: `pending` was answered.
   [[nodiscard]] bool answer_if_done(const Pending& pending, const SessionStatus& status, std::int64_t now_ns);
+  /// True: it waited too long, and was told so.
+  bool give_up(const Pending& pending, std::int64_t now_ns);
+  void wait_for_cupti(ControlServer::ClientId client, const nlohmann::json& id, Until until);
   void serve_subscription(Subscription& subscription, const SessionStatus& status, std::int64_t now_ns);
   void wait_for(Pending pending) { pending_.push_back(std::move(pending)); }
 

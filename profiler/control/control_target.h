@@ -5,8 +5,8 @@
 //
 //   idle ── begin_window ──▶ recording ── close_window ──▶ closing ── finish_window ──▶ idle
 //                                                                                └────▶ settling ──▶ idle
-//    │ ▲
-//    └─┴── give_up_cupti, reclaim_cupti
+//    │ ▲                              │ ▲
+//    └─┴── give_up_cupti, reclaim_cupti ┴─┘
 //
 // closing: the last records are missing. settling: the trace is complete, and a new window may begin, but a
 // thread is in a long call, and its callbacks are still on.
@@ -82,7 +82,10 @@ class ControlTarget {
   /// Advances a closing window. True: not complete yet, call again soon.
   [[nodiscard]] virtual bool finish_window() = 0;
 
-  [[nodiscard]] virtual std::string give_up_cupti() = 0;
+  /// With a `gap_cause` an open window goes on without CUPTI, and its trace has a gap line with that cause.
+  /// Without one it is refused while a window is open. Empty: begun; done once status().yielded.
+  [[nodiscard]] virtual std::string give_up_cupti(const std::string& gap_cause) = 0;
+  /// Empty: begun; done once !status().yielded. Else why not.
   [[nodiscard]] virtual std::string reclaim_cupti() = 0;
 
   [[nodiscard]] virtual SessionStatus status() = 0;

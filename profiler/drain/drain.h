@@ -44,6 +44,10 @@ class Drain {
   /// For a window that begins or ends while the application runs: see TraceBuilder.
   void begin_late();
   void end_window(std::int64_t end_ns) noexcept { builder_->end_window(end_ns); }
+  void begin_gap(std::int64_t start_ns) noexcept { builder_->begin_gap(start_ns); }
+  void end_gap(std::int64_t start_ns, std::int64_t end_ns, std::string_view cause) {
+    builder_->end_gap(start_ns, end_ns, cause);
+  }
   [[nodiscard]] bool all_joined() const { return builder_->all_joined(); }
 
   /// Monitor mode. Call before the first event: see TraceBuilder.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/drain_loop.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include "profiler/base/duration.h"
 #include "profiler/base/monotonic_clock.h"
 #include "profiler/base/out_template.h"
-#include "profiler/guest/above_standard_streams.h"
 #include "profiler/guest/log.h"
 #include "profiler/guest/own_thread.h"
 #include "profiler/guest/thread_cpu.h"
@@ -27,16 +25,9 @@ namespace rangefinder {
 namespace {
 
 constexpr std::chrono::milliseconds kLateRecordSleep{5};
+/// As at a window's end.
+constexpr std::uint32_t kGapPatienceMs = 5000;
 constexpr unsigned kMaxTracesPerPid = 99;  // traces of successive processes with the same process id
-
-bool append_line(const std::string& path, const std::string& line) {
-  const int file = above_standard_streams(
-      open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file < 0) return false;
-  const bool whole = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  close(file);
-  return whole;
-}
 
 /// Runs a step of the loop. False: it threw, which is counted.
 template <typename Step>
@@ -75,6 +66,7 @@ void DrainLoop::run() noexcept {
       rings_.sleep(
           schedule_.time_to_sleep(clock_now_ns(), cycle_ ? std::optional(cycle_->next_ns()) : std::nullopt));
       (void)guarded(loss, [this] { turn(clock_now_ns()); });
+      (void)guarded(loss, [this] { follow_gap(); });
     }
     if (progress_.end().window_end_ns != 0) (void)guarded(loss, [this] { wait_for_late_records(); });
     // Before the last turn: threads that launch while the process exits are no longer recorded.
@@ -192,13 +184,14 @@ void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
   if (const auto reason = progress_.take_refusal()) drain_.on_counters_refused(*reason);
   report_chain_problem();
   from_.recorder.clock.calibrate();
-  if (from_.cupti != nullptr && schedule_.begin_request(now_ns, all_records || request != 0))
-    request_records();
+  if (uses_cupti() && schedule_.begin_request(now_ns, all_records || request != 0)) request_records();
   if (rings_.read() != 0) schedule_.note_input(now_ns);
-  read_exact();
-  read_samples();
-  read_buffers();
-  if (from_.cupti != nullptr && (!cycle_ || cycle_->open()))
+  if (!away_) {
+    read_exact();
+    read_samples();
+    read_buffers();
+  }
+  if (uses_cupti() && (!cycle_ || cycle_->open()))
     node_records_.look(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
   if (cycle_ && !progress_.ending()) follow_cycle(false);
   from_.recorder.threads.recycle();
@@ -309,7 +302,11 @@ void DrainLoop::wait_for_late_records() {
   const DrainProgress::End& end = progress_.end();
   drain_.end_window(end.window_end_ns);
   rings_.end(end.window_end_ns);
-  const std::int64_t deadline_ns = monotonic_now_ns() + end.patience_ms * kNsPerMs;
+  wait_for_records(away_ ? 0 : end.patience_ms);
+}
+
+void DrainLoop::wait_for_records(std::uint32_t patience_ms) {
+  const std::int64_t deadline_ns = monotonic_now_ns() + patience_ms * kNsPerMs;
   // At least twice: calls that were in progress at the end emit their events a little later.
   for (int turns = 0; turns < 2 || (!drain_.all_joined() && monotonic_now_ns() < deadline_ns); ++turns) {
     if (progress_.exiting()) return;
@@ -318,12 +315,45 @@ void DrainLoop::wait_for_late_records() {
   }
 }
 
+void DrainLoop::follow_gap() {
+  switch (progress_.gap()) {
+    case Gap::requested: {
+      // Read the clock only now: no launch that began later has been read.
+      const std::int64_t start_ns = from_.recorder.clock.now_ns();
+      drain_.begin_gap(start_ns);
+      return progress_.begin_gap(start_ns);
+    }
+    case Gap::quiet:
+      return leave_cupti();
+    case Gap::over:
+      return end_gap(from_.recorder.clock.now_ns());
+    default:
+      return;
+  }
+}
+
+void DrainLoop::leave_cupti() {
+  wait_for_records(kGapPatienceMs);
+  if (progress_.exiting()) return;
+  flush_last_records();
+  turn(clock_now_ns());
+  away_ = true;
+  progress_.move_gap(Gap::away);
+}
+
+void DrainLoop::end_gap(std::int64_t end_ns) {
+  drain_.end_gap(progress_.gap_start_ns(), end_ns, progress_.gap_cause());
+  away_ = false;
+  progress_.move_gap(Gap::none);
+}
+
 void DrainLoop::finish() {
   const std::int64_t now_ns = end_ns();
   from_.recorder.threads.for_each([&](ThreadState& state) { state.close_all(now_ns); });
   nvtx_close_all(now_ns);
-  if (from_.cupti != nullptr) flush_last_records();
+  if (uses_cupti()) flush_last_records();
   turn(clock_now_ns(), true);
+  if (const Gap gap = progress_.gap(); gap != Gap::none && gap != Gap::requested) end_gap(now_ns);
   if (cycle_) follow_cycle(true);
   EndFacts end;
   end.now_ns = clock_now_ns();

@@ -53,6 +53,7 @@ class DrainLoop {
     bool more_windows = false;  ///< the process may open other windows after this one
   };
   using Progress = DrainProgress::Snapshot;
+  using Gap = DrainProgress::Gap;
 
   explicit DrainLoop(Sources sources);
 
@@ -66,6 +67,18 @@ class DrainLoop {
   void end_window(const char* reason, std::int64_t end_ns, std::uint32_t patience_ms) noexcept;
   /// Begins a window that begins on call: work that begins from now on is recorded. Any thread, once.
   void begin_recording() noexcept;
+
+  /// Hands CUPTI to another tool while the window goes on: see DrainProgress::Gap. One thread.
+  void request_gap(const std::string& cause) {
+    progress_.request_gap(cause);
+    from_.recorder.wake_drain();
+  }
+  void move_gap(Gap gap) noexcept {
+    progress_.move_gap(gap);
+    from_.recorder.wake_drain();
+  }
+  [[nodiscard]] Gap gap() const noexcept { return progress_.gap(); }
+  [[nodiscard]] std::int64_t gap_start_ns() const noexcept { return progress_.gap_start_ns(); }
 
   // Any thread.
   /// The thread has ended and no longer uses this object.
@@ -107,6 +120,12 @@ class DrainLoop {
   /// Once the window ends: its end, or now if the process exits.
   [[nodiscard]] std::int64_t end_ns() const noexcept;
   void wait_for_late_records();
+  /// Turns until all work has its record, `patience_ms` at most.
+  void wait_for_records(std::uint32_t patience_ms);
+  void follow_gap();
+  void leave_cupti();
+  void end_gap(std::int64_t end_ns);
+  [[nodiscard]] bool uses_cupti() const noexcept { return from_.cupti != nullptr && !away_; }
   void finish();
   /// `fulfilled`: a request_write() that was; 0: none.
   void notify_progress(std::uint64_t fulfilled);
@@ -126,6 +145,7 @@ class DrainLoop {
   std::vector<std::uint32_t> gpus_with_sets_;
   std::int64_t longest_flush_ns_ = 0;
   bool chain_problem_reported_ = false, write_error_reported_ = false;
+  bool away_ = false;  // another tool has CUPTI
 };
 
 }  // namespace rangefinder

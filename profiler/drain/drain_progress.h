@@ -29,6 +29,13 @@ class DrainProgress {
     std::uint64_t written = 0;  ///< the last fulfilled request of request_write()
     std::string summary;        ///< the last written text
   };
+  /// CUPTI is handed to another tool and taken back. The drain thread makes the second, fourth and last step.
+  ///
+  ///   none ─▶ requested ─▶ begun ─▶ quiet ─▶ away ─▶ over ─▶ none
+  ///
+  /// begun: launches from gap_start_ns() on do not count. quiet: no new records. away: the drain thread does
+  /// not use CUPTI. over: it may again.
+  enum class Gap : std::uint8_t { none, requested, begun, quiet, away, over };
   /// How the trace ends.
   struct End {
     const char* reason = "exit";
@@ -44,6 +51,14 @@ class DrainProgress {
   void request_end(const End& end) noexcept;
   [[nodiscard]] std::uint64_t request_write() noexcept { return write_requested_.fetch_add(1) + 1; }
   void report_refusal(const std::string& reason) noexcept;
+  /// In state none.
+  void request_gap(const std::string& cause) {
+    gap_cause_ = cause;
+    move_gap(Gap::requested);
+  }
+  void move_gap(Gap gap) noexcept { gap_.store(gap, std::memory_order_release); }
+  [[nodiscard]] Gap gap() const noexcept { return gap_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::int64_t gap_start_ns() const noexcept { return gap_start_ns_; }
   /// Calls change(Snapshot&) under the mutex.
   template <typename Change>
   void update(Change change) {
@@ -58,6 +73,12 @@ class DrainProgress {
   [[nodiscard]] const End& end() const noexcept { return end_; }
   /// The last request of request_write() that is not fulfilled; 0: none.
   [[nodiscard]] std::uint64_t open_request() const noexcept;
+  /// From requested on.
+  [[nodiscard]] const std::string& gap_cause() const noexcept { return gap_cause_; }
+  void begin_gap(std::int64_t start_ns) noexcept {
+    gap_start_ns_ = start_ns;
+    move_gap(Gap::begun);
+  }
   /// Why counters were refused, once for each report_refusal().
   [[nodiscard]] std::optional<std::string> take_refusal();
   /// The last call: the other threads may destroy what the drain thread used.
@@ -68,6 +89,9 @@ class DrainProgress {
   std::atomic<bool> exiting_{false};
   std::atomic<std::uint64_t> write_requested_{0};
   std::atomic<bool> has_refusal_{false};
+  std::atomic<Gap> gap_{Gap::none};  // the next two are written before
+  std::string gap_cause_;
+  std::int64_t gap_start_ns_ = 0;
   End end_;
   mutable std::mutex mutex_;
   Snapshot now_;         // guarded by mutex_; only the drain thread changes `written`

@@ -122,7 +122,7 @@ void TraceBuilder::expire(Pending& pending) {
   std::visit(
       [this](auto& record) {
         if (!join(record)) {
-          if (!is_of_window(record.work)) return;
+          if (!edges_.contains(record.work)) return;
           recorder_.loss.add(Loss::record_without_launch);
         }
         write(record);
@@ -130,26 +130,10 @@ void TraceBuilder::expire(Pending& pending) {
       pending.record);
 }
 
-void TraceBuilder::note_launch(std::uint32_t correlation) noexcept {
-  // Correlation ids rise and wrap around. Events of several threads arrive out of order.
-  if (!first_correlation_ || static_cast<std::int32_t>(correlation - *first_correlation_) < 0)
-    first_correlation_ = correlation;
-}
-
-bool TraceBuilder::is_of_window(const GpuWork& work) const noexcept {
-  const bool before =
-      late_ && (!first_correlation_ || static_cast<std::int32_t>(work.correlation - *first_correlation_) < 0);
-  // CUPTI maps the GPU's clock to the host's, which is not exact.
-  constexpr TimeNs kClockErrorNs = 200'000;
-  const bool after =
-      window_end_ns_ && work.start_ns != kNoTime && work.start_ns >= *window_end_ns_ - kClockErrorNs;
-  return !before && !after;
-}
-
 bool TraceBuilder::all_joined() const {
   if (launches_.waiting() != 0) return false;
   return std::none_of(pending_.begin(), pending_.end(), [this](const Pending& pending) {
-    return std::visit([this](const auto& record) { return is_of_window(record.work); }, pending.record);
+    return std::visit([this](const auto& record) { return edges_.contains(record.work); }, pending.record);
   });
 }
 
@@ -185,10 +169,20 @@ void TraceBuilder::write_pending_exact(std::int64_t pending_ns) {
   }
 }
 
-void TraceBuilder::finish() {
+void TraceBuilder::expire_all() {
   for (Pending& pending : pending_) expire(pending);
   pending_.clear();
   write_pending_exact(-1);
+}
+
+void TraceBuilder::end_gap(std::int64_t start_ns, std::int64_t end_ns, std::string_view cause) {
+  expire_all();
+  edges_.end_gap(relative(end_ns));
+  writer_.write(GapRecord{relative(start_ns), relative(end_ns), cause});
+}
+
+void TraceBuilder::finish() {
+  expire_all();
   if (sharing_ != nullptr) sharing_->finish();
   launches_.close();
   std::uint64_t lost = launches_.exact_without_record();
@@ -260,6 +254,7 @@ void TraceBuilder::on_stream(const StreamRecord& stream) {
 }
 
 void TraceBuilder::on_launch(std::uint32_t thread, const Event& event) {
+  if (edges_.in_gap(relative(event.start_ns))) return;
   const MonitorCycle::Place place = this->place(event);
   const bool launched = event.launch.result == 0;
   if (cycle_ != nullptr && launched) period_.add_launch(event.path, place == MonitorCycle::Place::inside);
@@ -276,7 +271,7 @@ void TraceBuilder::expect_work_of(const Event& event, bool at_edge) {
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
   const bool expect_record =
       (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.launch.bytes == 0);
-  note_launch(event.correlation);
+  edges_.note_launch(event.correlation);
   const LaunchOrigin origin{event.path, event.range, event.launch.kernel};
   if (at_edge) return launches_.put_at_edge(event.correlation, static_cast<WorkKind>(kind), origin);
   launches_.put(event.correlation, static_cast<WorkKind>(kind), origin, expect_record);
@@ -380,6 +375,7 @@ void TraceBuilder::read_values(const ExactLaunch& launch, ExactRecord& record) c
 }
 
 void TraceBuilder::on_exact(const ExactLaunch& launch) {
+  if (edges_.in_gap(relative(launch.event.start_ns))) return;
   if (launch.event.launch.result != 0) {  // the call failed: no launch, no measurement
     writer_.write(decoder_.launch(launch.thread, launch.event));
     return;
@@ -401,7 +397,7 @@ bool TraceBuilder::is_graph_known(const ExactLaunch& launch) const {
 void TraceBuilder::put_exact(const Event& event, WorkKind kind, std::uint64_t bytes) {
   const bool is_copy = kind == WorkKind::memcpy || kind == WorkKind::memset;
   const bool expect_record = !(is_copy && bytes == 0);  // a copy of 0 bytes has no record
-  note_launch(event.correlation);
+  edges_.note_launch(event.correlation);
   launches_.put_exact(event.correlation, kind, {event.path, event.range, event.launch.kernel}, expect_record);
 }
 

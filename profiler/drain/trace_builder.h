@@ -33,6 +33,7 @@
 #include "profiler/drain/launch_table.h"
 #include "profiler/drain/monitor_counts.h"
 #include "profiler/drain/monitor_cycle.h"
+#include "profiler/drain/window_edges.h"
 #include "profiler/events/recorder.h"
 #include "profiler/output/kernel_names.h"
 #include "profiler/output/trace_writer.h"
@@ -74,9 +75,13 @@ class TraceBuilder final : public RecordSink {
   /// are.
   void retry_pending(std::int64_t now_ns);
   /// The window begins while the application runs: work launched earlier is not part of it.
-  void begin_late() noexcept { late_ = true; }
+  void begin_late() noexcept { edges_.begin_late(); }
   /// Work launched from `end_ns` (absolute) on is not part of the window.
-  void end_window(std::int64_t end_ns) noexcept { window_end_ns_ = relative(end_ns); }
+  void end_window(std::int64_t end_ns) noexcept { edges_.end_window(relative(end_ns)); }
+  /// Another tool gets CUPTI: work launched from `start_ns` (absolute) on is not part of the window.
+  void begin_gap(std::int64_t start_ns) noexcept { edges_.begin_gap(relative(start_ns)); }
+  /// Writes the records that still wait, and the gap's line. Times are absolute.
+  void end_gap(std::int64_t start_ns, std::int64_t end_ns, std::string_view cause);
   /// Call before the first sample of that GPU.
   void add_gpu(const GpuRecord& gpu) { l2_sizes_.set(gpu.id, gpu.l2_bytes); }
   /// Monitor mode: calls outside of `cycle`'s windows are counted, not written.
@@ -125,10 +130,9 @@ class TraceBuilder final : public RecordSink {
   void write(const Record& record);
   void add_path(std::uint32_t path);
   void expire(Pending& pending);
+  void expire_all();
   void begin_sharing();
-  void note_launch(std::uint32_t correlation) noexcept;
   [[nodiscard]] MonitorCycle::Place place(const Event& event) const noexcept;
-  [[nodiscard]] bool is_of_window(const GpuWork& work) const noexcept;
 
   void on_launch(std::uint32_t thread, const Event& event);
   void expect_work_of(const Event& event, bool at_edge);
@@ -164,10 +168,7 @@ class TraceBuilder final : public RecordSink {
   };
   std::deque<PendingExact> pending_exact_;  // oldest first
   std::int64_t now_ns_;  // of the last turn; the waiting time of new records is counted from it
-  // These decide whether a record without a launch belongs to the window, and counts as loss.
-  bool late_ = false;
-  std::optional<std::uint32_t> first_correlation_;
-  std::optional<TimeNs> window_end_ns_;
+  WindowEdges edges_;
 };
 
 }  // namespace rangefinder

@@ -67,4 +67,14 @@ bool write_atomically(const std::string& path, std::string_view text) noexcept {
   return false;
 }
 
+bool append_line(const std::string& path, std::string_view line) noexcept {
+  const int file = above_standard_streams(
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file < 0) return false;
+  // One write: lines of several processes must not mix.
+  const bool whole = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  ::close(file);
+  return whole;
+}
+
 }  // namespace rangefinder

@@ -55,6 +55,7 @@ class TraceWriter {
   void write(const CaptureRecord& record);
   void write(const OverheadRecord& record);
   void write(const HoldRecord& record);
+  void write(const GapRecord& record);
   void write(const RangeRecord& record);
   void write(const MarkRecord& record);
   void write(const ClockRecord& record);
@@ -90,6 +91,7 @@ class TraceWriter {
     kCapture,
     kOverhead,
     kHold,
+    kGap,
     kRange,
     kMark,
     kKinds

@@ -149,6 +149,7 @@ void Collection::discard_buffers() {
 }
 
 bool Collection::begin(CounterMode counters, bool requested, bool late, std::string& error) {
+  requested_ = requested;
   const bool was_held = held();
   if (!hold(profiler_calls_, error)) return false;
   discard_buffers();

@@ -47,6 +47,8 @@ class Collection {
   /// False: `error`, and no more is switched on than before.
   /// `requested`: by name, not by `auto`; then work waits for sampling to start.
   [[nodiscard]] bool begin(CounterMode counters, bool requested, bool late, std::string& error);
+  /// Of the last begin().
+  [[nodiscard]] bool requested() const noexcept { return requested_; }
   /// Stops new records, and releases the counters. Callbacks stay on, so that calls in progress end orderly.
   void quiesce();
   /// Switches callbacks of calls off, except for threads that are in a call. False: there are or were such
@@ -99,7 +101,7 @@ class Collection {
   std::unique_ptr<LaunchCallbacks> callbacks_;
   std::unique_ptr<ExactProfiler> exact_;
   std::unique_ptr<PmSampler> sampler_;
-  bool exact_on_ = false, sampler_on_ = false, profiler_calls_ = false;
+  bool exact_on_ = false, sampler_on_ = false, profiler_calls_ = false, requested_ = false;
   int metric_changes_ = 0;
   std::atomic<bool> loaded_{false}, held_{false};
 };

@@ -186,7 +186,7 @@ void Session::stop(const char* reason) noexcept {
   const auto last = window();
   if (is_complete(before) && inside && !last) return;
   // Even if nothing is recorded any more: counters must not run while the driver shuts down.
-  collection_.finish(deadline - kDrainPatience);
+  if (!hand_over_.yielded()) collection_.finish(deadline - kDrainPatience);
   if (recorder().silent.load(std::memory_order_relaxed) || !last) return;
   // The window was closed already, but it is not complete yet.
   if (before == SessionState::closing) last->request_end(0);
@@ -303,7 +303,7 @@ std::string Session::open_window(const WindowRequest& request) {
 }
 
 std::string Session::begin_window(const WindowRequest& request) noexcept {
-  if (yielded_.load()) return "CUPTI was given up with yield: send resume first";
+  if (hand_over_.yielded()) return "CUPTI was given up with yield: send resume first";
   const auto changing = try_changing();
   const SessionState before = state_.load();
   if (before == SessionState::recording) return "a window is open already";
@@ -330,6 +330,10 @@ bool Session::finish_window() {
   settle();
   const auto last = window();
   if (!last) return false;
+  if (hand_over_.in_progress()) {
+    if (const auto changing = try_changing()) hand_over_.advance(*last);
+    if (hand_over_.in_progress()) return true;
+  }
   // A drain thread that could not open its folder has ended by itself.
   if (state_.load() == SessionState::recording && last->ended()) (void)close_window("failed");
   if (state_.load() != SessionState::closing) return false;
@@ -368,7 +372,7 @@ void Session::complete_window(const Window& window) {
 SessionStatus Session::status() {
   SessionStatus status;
   status.state = state_.load();
-  status.yielded = yielded_.load();
+  status.yielded = hand_over_.yielded();
   status.holds_cupti = collection_.held();
   status.metrics = collection_.metrics();
   if (collection_.loaded()) status.launches = collection_.callback_cost().calls();
@@ -381,10 +385,6 @@ SessionStatus Session::status() {
     status.window = last_window_;
   }
   return status;
-}
-
-void Session::set_counters(CounterMode counters) {
-  counters_.store(counters);
 }
 
 std::string Session::set_metrics(const std::string& metrics) {
@@ -404,10 +404,6 @@ std::string Session::summary() {
   return last_summary_;
 }
 
-bool Session::holds_between_windows() const noexcept {
-  return options_.start != StartMode::off || options_.capture.by == CaptureBy::profiler_calls;
-}
-
 bool Session::hold(std::string& error) {
   return collection_.load(error) && collection_.hold(options_.capture.by == CaptureBy::profiler_calls, error);
 }
@@ -416,7 +412,7 @@ bool Session::hold(std::string& error) {
 bool Session::end_collection() {
   if (!collection_.held()) return true;
   if (!collection_.end()) return false;
-  if (yielded_.load() || !holds_between_windows()) collection_.release();
+  if (hand_over_.yielded() || !holds_between_windows()) collection_.release();
   return true;
 }
 
@@ -428,10 +424,12 @@ void Session::settle() {
     (void)move(SessionState::settling, SessionState::idle);
 }
 
-std::string Session::give_up_cupti() {
+std::string Session::give_up_cupti(const std::string& gap_cause) {
   const auto changing = try_changing();
+  if (const auto open = window(); changing && !gap_cause.empty() && state_.load() == SessionState::recording)
+    return options_.monitor.on() ? "monitor mode needs CUPTI" : hand_over_.begin(*open, gap_cause);
   if (!changing || !between_windows()) return "a window is open";
-  yielded_.store(true);
+  hand_over_.set_yielded(true);
   collection_.give_up();
   (void)move(SessionState::settling, SessionState::idle);
   return {};
@@ -440,11 +438,13 @@ std::string Session::give_up_cupti() {
 std::string Session::reclaim_cupti() {
   const auto changing = try_changing();
   if (state_.load() == SessionState::ended) return "the process is exiting";
-  if (!changing || !yielded_.exchange(false)) return "CUPTI was not given up";
+  if (!changing || !hand_over_.yielded()) return "CUPTI was not given up";
+  if (const auto open = window(); open && state_.load() == SessionState::recording)
+    return hand_over_.take_back(*open);
   std::string error;
-  if (!holds_between_windows() || hold(error)) return {};
-  yielded_.store(true);
-  return error;
+  if (holds_between_windows() && !hold(error)) return error;
+  hand_over_.set_yielded(false);
+  return {};
 }
 
 }  // namespace rangefinder

@@ -30,6 +30,7 @@
 #include "profiler/control/control_thread.h"
 #include "profiler/options/options.h"
 #include "profiler/session/collection.h"
+#include "profiler/session/hand_over.h"
 #include "profiler/session/window.h"
 
 namespace rangefinder {
@@ -47,10 +48,10 @@ class Session final : public ControlTarget {
   [[nodiscard]] std::string begin_window(const WindowRequest& request) noexcept override;
   [[nodiscard]] std::string close_window(const char* reason) noexcept override;
   [[nodiscard]] bool finish_window() override;
-  [[nodiscard]] std::string give_up_cupti() override;
+  [[nodiscard]] std::string give_up_cupti(const std::string& gap_cause) override;
   [[nodiscard]] std::string reclaim_cupti() override;
   [[nodiscard]] SessionStatus status() override;
-  void set_counters(CounterMode counters) override;
+  void set_counters(CounterMode counters) override { counters_.store(counters); }
   [[nodiscard]] std::string set_metrics(const std::string& metrics) override;
   [[nodiscard]] std::uint64_t request_write() override;
   [[nodiscard]] std::string summary() override;
@@ -81,7 +82,9 @@ class Session final : public ControlTarget {
   void wait_for_driver() const;
 
   // The subscription to CUPTI between windows.
-  [[nodiscard]] bool holds_between_windows() const noexcept;
+  [[nodiscard]] bool holds_between_windows() const noexcept {
+    return options_.start != StartMode::off || options_.capture.by == CaptureBy::profiler_calls;
+  }
   [[nodiscard]] bool hold(std::string& error);
   [[nodiscard]] bool end_collection();
   void settle();
@@ -100,7 +103,7 @@ class Session final : public ControlTarget {
   Collection collection_;
   std::timed_mutex changing_;
   std::atomic<SessionState> state_{SessionState::idle};
-  std::atomic<bool> yielded_{false};
+  HandOver hand_over_{collection_};
   std::atomic<CounterMode> counters_;  // of the next window
   std::uint64_t windows_ = 0;          // begun so far; guarded by changing_
   std::atomic<int> exit_registrations_{0};

@@ -26,9 +26,9 @@ void Window::close(const char* reason) noexcept {
   recorder().record_until_ns.store(end_ns_.load(), std::memory_order_seq_cst);
 }
 
-bool Window::calls_in_progress() const {
-  const std::int64_t end_ns = end_ns_.load();
-  return recorder().clock.now_ns() - end_ns < kCallPatienceNs && recorder().threads.any_work_before(end_ns);
+bool Window::calls_in_progress(std::int64_t until_ns) const {
+  return recorder().clock.now_ns() - until_ns < kCallPatienceNs &&
+         recorder().threads.any_work_before(until_ns);
 }
 
 void Window::request_end(std::uint32_t patience_ms) noexcept {

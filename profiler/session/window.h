@@ -30,7 +30,9 @@ class Window {
   void close(const char* reason) noexcept;
   /// After close(): calls that began in the window still run. They belong to it, so the end waits for them,
   /// up to 200 ms.
-  [[nodiscard]] bool calls_in_progress() const;
+  [[nodiscard]] bool calls_in_progress() const { return calls_in_progress(end_ns_.load()); }
+  /// Calls that began before `until_ns` still run, and it is less than 200 ms ago.
+  [[nodiscard]] bool calls_in_progress(std::int64_t until_ns) const;
   /// After close(), once: the drain loop finishes the trace when all work has its record, in `patience_ms` at
   /// most.
   void request_end(std::uint32_t patience_ms) noexcept;
@@ -46,6 +48,8 @@ class Window {
   /// The last written summary.json; empty: none yet.
   [[nodiscard]] std::string summary() const { return drain_.progress(true).summary; }
   [[nodiscard]] std::uint64_t request_write() noexcept { return drain_.request_write(); }
+  /// To hand CUPTI over (hand_over.h).
+  [[nodiscard]] DrainLoop& drain() noexcept { return drain_; }
   void report_refusal(const std::string& reason) noexcept { drain_.report_refusal(reason); }
 
  private:

@@ -26,6 +26,7 @@ from cases_exit import *  # noqa: F401,F403
 from cases_faults import *  # noqa: F401,F403
 from cases_fork import *  # noqa: F401,F403
 from cases_graphs import *  # noqa: F401,F403
+from cases_hand_over import *  # noqa: F401,F403
 from cases_kill import *  # noqa: F401,F403
 from cases_lives import *  # noqa: F401,F403
 from cases_messages import *  # noqa: F401,F403

@@ -43,6 +43,11 @@ class Csv(Export):
         rows = [(row["duration_ns"], row["thread"], row["cause"]) for row in self.table(folder, "holds")]
         self.assertEqual(rows, [("36000", "4712", "counter_batch")])
 
+    def test_a_gap_has_its_cause(self):
+        folder = self.export(cli_case.REPOSITORY / "schema" / "examples", "csv")
+        rows = [(row["start_ns"], row["end_ns"], row["cause"]) for row in self.table(folder, "gaps")]
+        self.assertEqual(rows, [("92000", "93000", "torch.profiler")])
+
     def test_rows_have_the_values_of_the_lines(self):
         lines = lines_of(recorded("hf_rtdetr_trace"))
         paths, names = path_texts(lines), {line["id"]: line["demangled"] for line in of_kind(lines, "kernel_name")}
@@ -99,6 +104,11 @@ class Sqlite(Export):
         with self.database(cli_case.REPOSITORY / "schema" / "examples") as database:
             rows = database.execute("SELECT end - start, globalTid % 0x1000000, cause FROM holds").fetchall()
         self.assertEqual(rows, [(36000, 4712, "counter_batch")])
+
+    def test_a_gap_has_its_cause(self):
+        with self.database(cli_case.REPOSITORY / "schema" / "examples") as database:
+            rows = database.execute("SELECT start, end, cause FROM gaps").fetchall()
+        self.assertEqual(rows, [(92000, 93000, "torch.profiler")])
 
     def test_common_queries_for_nsight_systems_work(self):
         with self.database(recorded("hf_rtdetr_trace")) as database:

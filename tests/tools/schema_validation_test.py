@@ -52,6 +52,7 @@ BROKEN_LINES = {
     "capture": {"step": ["start"], "graph": ["0x00000000000000001"]},
     "overhead": {"thread": [0]},
     "hold": {"thread": [DELETE, 0], "cause": [DELETE, "lunch"]},
+    "gap": {"start": [DELETE], "end": [None], "cause": [DELETE, 7]},
     "range": {"id": [0], "end": ["null"], "path": [DELETE, 0], "color": ["#76b900"],
               "payload": [DELETE, -1, "many", 1.5], "payload_type": [DELETE, "u128"]},
     "mark": {"name": [0], "payload_data": ["abc"], "payload_schema": [DELETE]},

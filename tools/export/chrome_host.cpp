@@ -131,6 +131,18 @@ void ChromeHost::add(const OverheadRecord& overhead) {
   context_.events.close();
 }
 
+void ChromeHost::add(const GapRecord& gap) {
+  if (!is_timed(gap)) return;
+  const RowKey key{context_.process.host_pid, RowKind::overhead, 0, 0, 0};
+  const ChromeRow row = context_.rows.lane(key, 0, gap.start_ns, gap.end_ns,
+                                           [] { return std::string("overhead of CUDA and CUPTI"); });
+  context_.events.slice(row, "overhead", "\"another tool had CUPTI\"", gap.start_ns, gap.end_ns);
+  JsonObject args(context_.events.args());
+  args.text("cause", gap.cause);
+  args.close();
+  context_.events.close();
+}
+
 void ChromeHost::add(const HoldRecord& hold) {
   if (!is_timed(hold)) return;
   context_.events.slice(context_.host_row(hold.thread), "overhead", "\"held by the profiler\"", hold.start_ns,

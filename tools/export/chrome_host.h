@@ -25,6 +25,7 @@ class ChromeHost {
   void add(const CaptureRecord& capture);
   void add(const OverheadRecord& overhead);
   void add(const HoldRecord& hold);
+  void add(const GapRecord& gap);
 
  private:
   /// False: the call has no times.

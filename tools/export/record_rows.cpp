@@ -109,6 +109,7 @@ class RecordRows final : public TraceVisitor {
   void add(const CaptureRecord& capture);
   void add(const OverheadRecord& overhead);
   void add(const HoldRecord& hold);
+  void add(const GapRecord& gap);
   void add(const RangeRecord& range);
   void add(const MarkRecord& mark);
   void add(const SamplingRecord& sampling);
@@ -335,6 +336,10 @@ void RecordRows::add(const OverheadRecord& overhead) {
 
 void RecordRows::add(const HoldRecord& hold) {
   write(RowTable::holds, TimeSpan{hold.start_ns, hold.end_ns}, ThreadCell{hold.thread}, to_text(hold.cause));
+}
+
+void RecordRows::add(const GapRecord& gap) {
+  write(RowTable::gaps, TimeSpan{gap.start_ns, gap.end_ns}, gap.cause);
 }
 
 void RecordRows::add(const RangeRecord& range) {

@@ -68,6 +68,7 @@ const std::vector<RowTableShape> kTables{
     {Id::overhead, "overhead", "PROFILER_OVERHEAD", columns(kSpan +
      "thread=globalTid what=nameId correlation=correlationId")},
     {Id::holds, "holds", "holds", columns(kSpan + "thread=globalTid cause")},
+    {Id::gaps, "gaps", "gaps", columns(kSpan + "cause")},
     {Id::ranges, "ranges", "NVTX_EVENTS", columns("range=rangeId " + kSpan +
      "kind= =eventType thread=globalTid end_thread=endGlobalTid domain= =domainId name=text =textId module= =pathId " +
      kExtras)},

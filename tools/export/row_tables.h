@@ -42,6 +42,7 @@ enum class RowTable : std::uint8_t {
   captures,
   overhead,
   holds,
+  gaps,
   ranges,
   marks,
   samples,

@@ -79,6 +79,7 @@ class OutlineVisitor final : public TraceVisitor {
   void take(const CaptureRecord& record) { see(record.host.start_ns, record.host.end_ns); }
   void take(const OverheadRecord& record) { see(record.start_ns, record.end_ns); }
   void take(const HoldRecord& record) { see(record.start_ns, record.end_ns); }
+  void take(const GapRecord& record) { see(record.start_ns, record.end_ns); }
   void take(const RangeRecord& record) { see(record.start_ns, record.end_ns); }
   void take(const MarkRecord& record) { see(record.at_ns, record.at_ns); }
   void take(const SamplesRecord& samples) {

@@ -96,6 +96,8 @@ OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
     out["samples"] = samples_object(loaded.trace, *loaded.values.sampled());
   if (OrderedJson truth = truth_object(loaded.values.truth()); !truth.is_null()) out["truth"] = truth;
   out["loss"] = loss_object(trace.loss);
+  for (const auto& [start_ns, end_ns, cause] : trace.gaps)
+    out["gaps"].push_back({{"start_ns", start_ns}, {"end_ns", end_ns}, {"cause", printable(cause)}});
   out["ended"] = trace.end.has_value();
   out["torn"] = trace.read.torn;
   out["broken_lines"] = trace.read.broken;

@@ -64,6 +64,24 @@ std::string no_ranges_line(const TraceTotals& trace) {
          "does.\n";
 }
 
+/// Times in which another tool had CUPTI.
+std::string gap_lines(const TraceTotals& trace) {
+  constexpr std::size_t kMaxLines = 3;
+  const auto text = [](TimeNs ns) {
+    return duration_text(static_cast<std::uint64_t>(std::max<TimeNs>(ns, 0)));
+  };
+  std::string out;
+  for (std::size_t i = 0; i < std::min(trace.gaps.size(), kMaxLines); ++i) {
+    const auto& [start_ns, end_ns, cause] = trace.gaps[i];
+    out += (cause == "yield" ? "Another tool" : printable(cause)) + " had CUPTI from " + text(start_ns) +
+           " to " + text(end_ns) + " (" + text(end_ns - start_ns) +
+           "): kernels of that time are not in the trace.\n";
+  }
+  if (trace.gaps.size() > kMaxLines)
+    out += "So it was " + counted_text(trace.gaps.size() - kMaxLines, "more time", "more times") + ".\n";
+  return out;
+}
+
 }  // namespace
 
 std::string report_title(const TraceTotals& trace) {
@@ -95,7 +113,7 @@ std::string report_footer(const TraceTotals& trace) {
   if (!trace.header.counters_reason.empty()) {
     out += "DRAM and L2 bytes were not measured: " + printable(trace.header.counters_reason) + "\n";
   }
-  return out + overlap_line(trace) + no_ranges_line(trace) +
+  return out + gap_lines(trace) + overlap_line(trace) + no_ranges_line(trace) +
          "Times are sums of kernel durations; 1 kB is 1000 B.\n";
 }
 

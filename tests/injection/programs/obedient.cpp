@@ -8,6 +8,7 @@
 //   storm on|off|waits     another thread launches continuously; waits: and synchronises most of the time
 //   storm fast             with four ranges a launch           storm modules   in each of 300 modules in turn
 //   hold                   another thread enters a launch, which does not return until `release`
+//   owner NAME, disown     another tool takes CUPTI, and releases it
 //   load NAME              a kernel that is launched twice             unload  its module goes
 //   sync, status (threads, open files, resident KiB), fork, quit
 #include <cudaProfiler.h>
@@ -157,6 +158,9 @@ int main() {
     if (verb == "storm") worker.storm(what);
     if (verb == "hold") worker.hold();
     if (verb == "release") worker.release();
+    // Another tool has CUPTI (fake_cupti.h), or no longer.
+    if (verb == "owner") setenv("FAKE_CUPTI_OWNER", what.c_str(), 1);
+    if (verb == "disown") unsetenv("FAKE_CUPTI_OWNER");
     if (verb == "sync") must(cuCtxSynchronize(), "cuCtxSynchronize");
     if (verb == "profiler") must(what == "start" ? cuProfilerStart() : cuProfilerStop(), "cuProfiler");
     if (verb == "status") {

@@ -26,6 +26,16 @@ TEST_CASE("a hold counts for its thread, and only its part inside of the span") 
   CHECK(holds.net_ns(1, 0, 1'000) == 850);
 }
 
+TEST_CASE("a gap is no hold of a thread, and only its part inside of the span counts") {
+  Holds holds;
+  holds.add(held(100, 200));
+  holds.add(GapRecord{150, 400, "torch.profiler"});
+
+  CHECK(holds.within(1, 0, 1'000) == 100);
+  CHECK(holds.gap_ns(0, 1'000) == 250);
+  CHECK(holds.gap_ns(300, 1'000) == 100);
+}
+
 TEST_CASE("holds may come in any order, and overlap counts once") {
   Holds holds;
   holds.add(held(300, 400));

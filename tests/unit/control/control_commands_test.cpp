@@ -169,6 +169,38 @@ TEST_CASE("stop is answered when the trace is complete; other requests are serve
   CHECK((answer["id"] == 1 && answer["window"]["complete"] == true));
 }
 
+TEST_CASE("yield and resume of an open window are answered when CUPTI has changed hands") {
+  Control control;
+  control.exchange(R"({"command":"start"})");
+  control.target.yields_at_once = false;
+
+  CHECK(control.exchange(R"({"command":"yield"})")["error"] == "a window is open: send stop first");
+  CHECK(control.exchange(R"({"command":"yield","keep_window":true,"cause":"torch.profiler"})") == nullptr);
+  CHECK(control.target.gap_cause == "torch.profiler");
+  control.target.now.yielded = true;
+  control.turn();
+  CHECK(control.answer()["yielded"] == true);
+
+  CHECK(control.exchange(R"({"command":"resume"})") == nullptr);
+  control.target.now.yielded = false;
+  control.turn();
+  const Json resumed = control.answer();
+  CHECK(resumed["state"] == "recording");
+  CHECK(resumed["yielded"] == false);
+}
+
+TEST_CASE("the cause of yield is a short text, by default yield") {
+  Control control;
+  control.exchange(R"({"command":"start"})");
+
+  CHECK(control.exchange(R"({"command":"yield","keep_window":1})")["ok"] == false);
+  const std::string long_cause(65, 'a');
+  CHECK(control.exchange(R"({"command":"yield","keep_window":true,"cause":")" + long_cause + "\"}")["ok"] ==
+        false);
+  CHECK(control.exchange(R"({"command":"yield","keep_window":true})")["yielded"] == true);
+  CHECK(control.target.gap_cause == "yield");
+}
+
 TEST_CASE("a window of seconds is opened at its time and closed at its end") {
   Control control;
   control.send(R"({"command":"window","seconds":2,"at_unix_ns":"5000000000"})");

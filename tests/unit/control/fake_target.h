@@ -29,12 +29,14 @@ class FakeTarget final : public ControlTarget {
     return {};
   }
   bool finish_window() override { return now.state == SessionState::closing; }
-  std::string give_up_cupti() override {
-    now.yielded = now.state == SessionState::idle;
-    return now.yielded ? "" : "a window is open";
+  std::string give_up_cupti(const std::string& cause) override {
+    if (now.state != SessionState::idle && cause.empty()) return "a window is open";
+    gap_cause = cause;
+    now.yielded = yields_at_once;
+    return {};
   }
   std::string reclaim_cupti() override {
-    now.yielded = false;
+    now.yielded = !yields_at_once;
     return {};
   }
   SessionStatus status() override { return now; }
@@ -48,9 +50,9 @@ class FakeTarget final : public ControlTarget {
 
   SessionStatus now;
   WindowRequest last;
-  std::string closed_by, text = R"({"duration_ns":5,"modules":[]})";
+  std::string closed_by, gap_cause, text = R"({"duration_ns":5,"modules":[]})";
   std::uint64_t requested = 0;
-  bool opens_at_once = true, completes_at_once = true;
+  bool opens_at_once = true, completes_at_once = true, yields_at_once = true;
 };
 
 }  // namespace rangefinder

@@ -26,7 +26,7 @@ class CountingTarget final : public ControlTarget {
     return {};
   }
   bool finish_window() override { return false; }
-  std::string give_up_cupti() override { return {}; }
+  std::string give_up_cupti(const std::string&) override { return {}; }
   std::string reclaim_cupti() override { return {}; }
   SessionStatus status() override { return {}; }
   void set_counters(CounterMode) override {}

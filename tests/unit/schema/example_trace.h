@@ -215,6 +215,7 @@ inline void add_host_work(std::vector<Line>& lines) {
                                  0x7f0000000000, 0, 1, 7, 0x55cc});
   lines.emplace_back(OverheadRecord{50, 90, "lazy_function_loading", kThread, 0});
   lines.emplace_back(HoldRecord{30100, 66100, kThread, HoldCause::counter_batch});
+  lines.emplace_back(GapRecord{92000, 93000, "torch.profiler"});
 }
 
 inline void add_nvtx(std::vector<Line>& lines) {

@@ -110,6 +110,7 @@ void FindingRules::line(const Line& line) {
   ++impl_->lines;
   impl_->iterations.line(line);
   impl_->kernels.line(line);
+  if (const auto* const gap = std::get_if<GapRecord>(&line)) impl_->gaps.unrecorded(*gap);
   impl_->joined.line(line);
   impl_->log.line(line, impl_->joined.holds());
   for (const auto& rule : impl_->rules) rule->line(line);
@@ -123,9 +124,13 @@ std::vector<Finding> FindingRules::findings(const SectionInput& input) {
       0};
   context.host_times_hold = !impl_->kernels.any_exact();
   const auto [first, last] = input.trace.totals.gpu_span();
-  context.span_ns = elapsed_ns(first, last);
-  if (const Loop& loop = context.loop; loop.found())
-    context.span_ns = impl_->joined.holds().net_ns(loop.thread, loop.start_ns, loop.end_ns);
+  const Holds& holds = input.trace.holds;
+  context.span_ns = elapsed_ns(first, last) - holds.gap_ns(first, last);
+  if (const Loop& loop = context.loop; loop.found()) {
+    const std::uint64_t gap_ns = holds.gap_ns(loop.start_ns, loop.end_ns);
+    const std::uint64_t net_ns = impl_->joined.holds().net_ns(loop.thread, loop.start_ns, loop.end_ns);
+    context.span_ns = net_ns - std::min(net_ns, gap_ns);
+  }
   context.launch_cost_ns = launch_cost_ns(input.trace.end);
   std::vector<Finding> out;
   for (const auto& rule : impl_->rules) rule->find(context, out);

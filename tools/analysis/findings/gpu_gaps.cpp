@@ -8,7 +8,10 @@ namespace rangefinder {
 void GpuGaps::work(const WorkEvent& event, const Holds& holds) {
   const auto [at, first] = busy_until_.emplace(event.work.gpu, event.work.end_ns);
   if (first) return;
-  const TimeNs gap_start = at->second;
+  TimeNs gap_start = at->second;
+  for (const Holds::Span& span : unrecorded_) {
+    if (span.start_ns < event.work.start_ns) gap_start = std::max(gap_start, span.end_ns);
+  }
   const std::uint64_t gap_ns = elapsed_ns(gap_start, event.work.start_ns);
   at->second = std::max(at->second, event.work.end_ns);
   const bool host_was_late = event.launched() && event.first_of_launch &&

@@ -7,9 +7,10 @@
 //
 // A gap counts if that launch was called after the gap began, or at most kLaunchLeadNs before. After an
 // earlier launch the GPU waited for something else: another stream, an event, its own scheduler.
-// Time in which the profiler held that launch's thread is not part of its length.
-// Gaps below kShortestNs are due to the hardware. Gaps below kLongNs are summed by the path of the launch:
-// the host launched as fast as it could. Longer gaps are kept singly: the host did something else.
+// Time in which the profiler held that launch's thread is not part of its length. After time in which another
+// tool had CUPTI (a `gap` line), a gap begins at the end of that time. Gaps below kShortestNs are due to the
+// hardware. Gaps below kLongNs are summed by the path of the launch: the host launched as fast as it could.
+// Longer gaps are kept singly: the host did something else.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,8 @@ class GpuGaps {
   static constexpr std::uint64_t kLongNs = 100'000;
   static constexpr std::uint64_t kLaunchLeadNs = 10'000;
 
+  /// Call it before the work after it.
+  void unrecorded(const GapRecord& gap) { unrecorded_.push_back({gap.start_ns, gap.end_ns}); }
   /// Takes work in order of start.
   void work(const WorkEvent& event, const Holds& holds);
 
@@ -51,6 +54,7 @@ class GpuGaps {
   }
 
  private:
+  std::vector<Holds::Span> unrecorded_;                   // in order of time
   std::unordered_map<std::uint32_t, TimeNs> busy_until_;  // by GPU
   std::vector<LongGap> long_;
   std::unordered_map<std::uint32_t, ShortGaps> short_;

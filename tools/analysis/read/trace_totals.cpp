@@ -127,6 +127,10 @@ class TotalsVisitor final : public TraceVisitor {
     add(hold);
     out_.holds.add(hold);
   }
+  void take(const GapRecord& gap) {
+    out_.holds.add(gap);
+    out_.gaps.push_back({gap.start_ns, gap.end_ns, std::string(gap.cause)});
+  }
   void take(const FlushRecord& flush) {
     see(flush.at_ns);
     out_.loss = flush.loss;

@@ -39,6 +39,11 @@ struct TraceTotals {
   };
   std::optional<Rows> in_range;
   Holds holds;
+  struct Gap {
+    TimeNs start_ns = 0, end_ns = 0;
+    std::string cause;
+  };
+  std::vector<Gap> gaps;  ///< another tool had CUPTI; in order of time
 
   std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records
   std::uint64_t ranges = 0;

@@ -23,6 +23,7 @@ struct Times {
 class GpuSection final : public Section {
  public:
   void line(const Line& line) override {
+    if (const auto* const gap = std::get_if<GapRecord>(&line)) return timeline_.add(*gap);
     if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
       add(kernel->work, true);
     } else if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) {

@@ -6,9 +6,9 @@
 //   GPU    [ k ]···········[ k ]        a gap over two ranges counts for both, each with its part
 //   host   ─[ loader    ][ model ]──
 //
-// The part of a gap in which the profiler held the thread is no range's: it has a row of its own.
-// Work must be sorted first. So this keeps sixteen bytes per gap and the data of host_timeline.h, but only
-// the calls during a gap.
+// The part of a gap in which the profiler held the thread is no range's: it has a row of its own. Time in
+// which another tool had CUPTI (a `gap` line) is not idle. Work must be sorted first. So this keeps sixteen
+// bytes per gap and the data of host_timeline.h, but only the calls during a gap.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -77,6 +77,7 @@ class IdleSection final : public Section {
  public:
   void line(const Line& line) override {
     if (const auto* const hold = std::get_if<HoldRecord>(&line)) return hosts_[hold->thread].add_hold(*hold);
+    if (const auto* const gap = std::get_if<GapRecord>(&line)) return timeline_.add(*gap);
     if (const GpuWork* const work = gpu_work(line)) {
       timeline_.add(*work, std::holds_alternative<KernelRecord>(line));
     } else if (const auto* const range = std::get_if<RangeRecord>(&line)) {

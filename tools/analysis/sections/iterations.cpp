@@ -9,8 +9,9 @@
 // Warm-up is marked, and is in none of the statistics: the first iteration, and those after it that take more
 // than three medians. An outlier differs from the median by more than three standard deviations, and by at
 // least 5 %. The deviation is estimated as 1.4826 x MAD (median absolute deviation), which outliers do not
-// inflate. With fewer than five iterations there are no outliers, and with fewer than three no warm-up. Keeps
-// some 400 bytes per iteration.
+// inflate. An iteration in which another tool had CUPTI (a `gap` line) is not in the statistics either. With
+// fewer than five iterations there are no outliers, and with fewer than three no warm-up. Keeps some 400
+// bytes per iteration.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,6 +37,7 @@ struct IterationTotals {
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
   std::uint64_t busy_ns = 0;  // union of the GPU time; known at the end, as is the next
   std::uint64_t held_ns = 0;  // by the profiler; not part of host time
+  std::uint64_t gap_ns = 0;   // another tool had CUPTI: its work is not known
 };
 
 struct Statistics {
@@ -81,8 +83,8 @@ constexpr std::size_t kMinForWarmUp = 3;
 constexpr double kWarmUpMedians = 3;
 constexpr std::size_t kHostTime = 0, kGpuTime = 1;
 
-const std::array<Quantity, 11>& quantities() {
-  static const std::array<Quantity, 11> kQuantities{
+const std::array<Quantity, 12>& quantities() {
+  static const std::array<Quantity, 12> kQuantities{
       {{{"host_ns", "host time", Unit::ns},
         [](const Iteration& i, const IterationTotals& r) {
           return number(duration_ns(i.start_ns, i.end_ns) - r.held_ns);
@@ -105,8 +107,12 @@ const std::array<Quantity, 11>& quantities() {
         [](const Iteration&, const IterationTotals& r) { return measured(r, r.dram_write_bytes); }},
        {{"l2_bytes", "L2", Unit::bytes, 53},
         [](const Iteration&, const IterationTotals& r) { return measured(r, r.l2_bytes); }},
-       {{"held_ns", "held", Unit::ns, 45}, [](const Iteration&, const IterationTotals& r) {
+       {{"held_ns", "held", Unit::ns, 45},
+        [](const Iteration&, const IterationTotals& r) {
           return r.held_ns == 0 ? std::nullopt : number(r.held_ns);
+        }},
+       {{"gap_ns", "no CUPTI", Unit::ns, 92}, [](const Iteration&, const IterationTotals& r) {
+          return r.gap_ns == 0 ? std::nullopt : number(r.gap_ns);
         }}}};
   return kQuantities;
 }
@@ -128,6 +134,7 @@ class IterationsSection final : public Section {
 
   void line(const Line& line) override {
     if (const auto* const hold = std::get_if<HoldRecord>(&line)) return holds_.add(*hold);
+    if (const auto* const gap = std::get_if<GapRecord>(&line)) return holds_.add(*gap);
     if (const auto* const range = std::get_if<RangeRecord>(&line)) {
       static_cast<void>(row(iterations_.of_range(range->id)));
     } else if (const GpuWork* const work = gpu_work(line)) {
@@ -154,6 +161,7 @@ class IterationsSection final : public Section {
       const Iteration& of = iterations_.instances[i];
       rows_[i].busy_ns = busy_ns[i];
       rows_[i].held_ns = holds_.within(of.thread, of.start_ns, of.end_ns);
+      rows_[i].gap_ns = holds_.gap_ns(of.start_ns, of.end_ns);
     }
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -162,7 +170,7 @@ class IterationsSection final : public Section {
     warm_up_ = warm_up(shown);
     std::vector<std::vector<double>> values(quantities().size());
     for (const std::size_t i : shown) {
-      if (i < warm_up_) continue;
+      if (i < warm_up_ || rows_[i].gap_ns != 0) continue;
       for (std::size_t q = 0; q < values.size(); ++q) {
         if (const auto value = quantities()[q].value(iterations_.instances[i], rows_[i])) {
           values[q].push_back(*value);
@@ -270,7 +278,7 @@ class IterationsSection final : public Section {
       for (std::size_t q = 0; q < quantities().size(); ++q) {
         const std::optional<double> value = quantities()[q].value(instance, rows_[i]);
         row.push_back(quantity_cell(quantities()[q], value, true));
-        if (q > kGpuTime || !value || i < warm_up_) continue;
+        if (q > kGpuTime || !value || i < warm_up_ || rows_[i].gap_ns != 0 || !statistics[q]) continue;
         const std::string how = outlier(q, statistics, *value);
         if (!how.empty()) unlike += (unlike.empty() ? "" : ", ") + how;
       }
@@ -312,6 +320,9 @@ class IterationsSection final : public Section {
           "warm-up: the first iteration, and those after it that take more than 3 medians; not in "
           "this table.\n";
     }
+    if (std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.seen && row.gap_ns != 0; }))
+      table.remarks +=
+          "no CUPTI: another tool had it for this time; such iterations are not in this table.\n";
     table.remarks +=
         "outlier: more than 3 standard deviations (1.4826 x MAD) and 5 % from the median; needs five or more "
         "iterations.\n";

@@ -30,6 +30,7 @@ struct WaitTotals {
 class StreamsSection final : public Section {
  public:
   void line(const Line& line) override {
+    if (const auto* const gap = std::get_if<GapRecord>(&line)) return timeline_.add(*gap);
     if (const auto* const context = std::get_if<ContextRecord>(&line)) {
       default_streams_[context->id] = context->null_stream;
       waits_.add(*context);

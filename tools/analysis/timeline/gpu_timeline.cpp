@@ -11,6 +11,10 @@ void GpuTimeline::add(const GpuWork& work, bool is_kernel) {
              [this](const Work& next) { start(next); });
 }
 
+void GpuTimeline::add(const GapRecord& gap) {
+  if (gap.start_ns != kNoTime && gap.end_ns > gap.start_ns) gaps_.push_back({gap.start_ns, gap.end_ns});
+}
+
 void GpuTimeline::finish() {
   order_.finish([this](const Work& next) { start(next); });
   for (auto& [id, gpu] : gpus_) {
@@ -51,6 +55,17 @@ void GpuTimeline::advance(Gpu& gpu, std::uint32_t id, TimeNs until) {
 }
 
 void GpuTimeline::show(Gpu& gpu, std::uint32_t id, TimeNs until) {
+  if (gpu.running.empty()) {
+    for (const Unknown& gap : gaps_) {
+      if (gap.end_ns <= gpu.now_ns || gap.start_ns >= until) continue;
+      show_part(gpu, id, gap.start_ns);
+      gpu.now_ns = std::min(gap.end_ns, until);
+    }
+  }
+  show_part(gpu, id, until);
+}
+
+void GpuTimeline::show_part(Gpu& gpu, std::uint32_t id, TimeNs until) {
   if (until <= gpu.now_ns) return;
   visit_({gpu.now_ns, until, id, gpu.kernels, gpu.copies, &gpu.streams});
   gpu.now_ns = until;

@@ -6,9 +6,10 @@
 //   stream 13  ───────[ copy ]─────────────────
 //   spans      ──|  k |kc| c |  -  |   k   |       ─▶ GpuSpan, in time order per GPU
 //
-// From the first start to the last end on a GPU there are no gaps between spans: idle spans are included.
-// Work may arrive out of order as far as time_order.h allows. For later work, the part inside spans already
-// visited is omitted and counted in late_ns(). Memory does not grow with the number of records.
+// From the first start to the last end on a GPU, spans follow each other: idle spans are included. Only the
+// idle part of a gap line is in no span, because what the GPU did there is unknown. Work may arrive out of
+// order as far as time_order.h allows. For later work, the part inside spans already visited is omitted and
+// counted in late_ns(). Memory does not grow with the number of records.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,8 @@ class GpuTimeline {
 
   /// Work without times has no effect.
   void add(const GpuWork& work, bool is_kernel);
+  /// Call it before the work after the gap.
+  void add(const GapRecord& gap);
   /// Call it after the last work: visits the spans held back for sorting. More work may follow.
   void finish();
   /// Time of work that arrived too late and is missing in the spans.
@@ -68,12 +71,17 @@ class GpuTimeline {
   };
   void start(const Work& work);
   void show(Gpu& gpu, std::uint32_t id, TimeNs until);
+  void show_part(Gpu& gpu, std::uint32_t id, TimeNs until);
   void advance(Gpu& gpu, std::uint32_t id, TimeNs until);
   static void stop(Gpu& gpu, std::size_t index);
 
   Visit visit_;
   TimeOrder<Work> order_;
   std::map<std::uint32_t, Gpu> gpus_;
+  struct Unknown {
+    TimeNs start_ns, end_ns;
+  };
+  std::vector<Unknown> gaps_;  // in order of time
   std::uint64_t late_ns_ = 0;
 };
 

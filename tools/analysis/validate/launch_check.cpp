@@ -21,26 +21,35 @@ class LaunchCheck final : public TraceCheck {
   void finish(const TraceFacts& facts, ProblemLog& problems) override {
     // In the trace of a killed program, missing lines may just not have been written yet.
     if (!facts.whole || !facts.is_final || facts.lines_lost()) return;
-    std::uint64_t orphans = 0;
-    std::uint32_t example = 0;
-    for (const auto& [correlation, records] : waiting_) {
-      if (launched_.contains(correlation)) continue;
-      orphans += records;
-      example = correlation;
-    }
-    if (const std::uint64_t known = facts.lost(Loss::record_without_launch); orphans > known) {
+    end_ids();
+    if (const std::uint64_t known = facts.lost(Loss::record_without_launch); orphans_ > known) {
       problems.add_at(facts.folder, "correlation",
-                      std::to_string(orphans) + " GPU records have no launch (one has correlation " +
-                          std::to_string(example) + "), the ledger counts " + std::to_string(known));
+                      std::to_string(orphans_) + " GPU records have no launch (one has correlation " +
+                          std::to_string(orphan_) + "), the ledger counts " + std::to_string(known));
     }
     check_exact_kernels(facts, problems);
-    if (orphans == 0) check_recorded(facts, problems);
+    if (orphans_ == 0) check_recorded(facts, problems);
     check_ranges(facts, problems);
   }
 
  private:
   template <typename Other>
   void check(const Other&) {}
+
+  // The other tool may have ended CUPTI, which then counts ids from 1 again. No work after a gap was launched
+  // before it.
+  void check(const GapRecord&) { end_ids(); }
+  /// Adds up what is known of the ids so far, and forgets them.
+  void end_ids() {
+    for (const auto& [correlation, records] : waiting_) {
+      if (launched_.contains(correlation)) continue;
+      orphans_ += records;
+      orphan_ = correlation;
+    }
+    waiting_.clear();
+    found_ += recorded_.count_shared(plain_);
+    for (IdBitmap* const ids : {&launched_, &plain_, &recorded_}) *ids = IdBitmap();
+  }
 
   void check(const LaunchRecord& launch) {
     plain_.insert(launch.correlation);
@@ -101,10 +110,9 @@ class LaunchCheck final : public TraceCheck {
   void check_recorded(const TraceFacts& facts, ProblemLog& problems) const {
     std::uint64_t promised = 0;
     for (const LaunchBalance& balance : facts.end.balance) promised += balance.recorded;
-    const std::uint64_t found = recorded_.count_shared(plain_);
-    if (found == promised || work_lines_ != promised_lines(facts.end)) return;
+    if (found_ == promised || work_lines_ != promised_lines(facts.end)) return;
     problems.add_at(facts.folder, "ledger",
-                    std::to_string(found) + " launches have a record of GPU work, the ledger counts " +
+                    std::to_string(found_) + " launches have a record of GPU work, the ledger counts " +
                         std::to_string(promised));
   }
 
@@ -128,6 +136,8 @@ class LaunchCheck final : public TraceCheck {
   IdBitmap plain_;     // launches without an exact line
   IdBitmap recorded_;  // correlations of GPU work
   std::uint64_t work_lines_ = 0;
+  std::uint64_t found_ = 0, orphans_ = 0;  // launches with a record, records without a launch
+  std::uint32_t orphan_ = 0;
   std::unordered_map<std::uint32_t, std::uint64_t> waiting_;  // records without a launch, by correlation
   std::unordered_set<std::uint32_t> unrecorded_;              // exact kernels, without a kernel line so far
   IdBitmap ranges_;

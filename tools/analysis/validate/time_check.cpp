@@ -53,6 +53,7 @@ class TimeCheck final : public TraceCheck {
   void check(const CaptureRecord& record) { check_host(record.host); }
   void check(const OverheadRecord& record) { order(record.start_ns, record.end_ns); }
   void check(const HoldRecord& record) { order(record.start_ns, record.end_ns); }
+  void check(const GapRecord& record) { order(record.start_ns, record.end_ns); }
   void check(const RangeRecord& record) {
     if (record.end_ns != kNoTime) order(record.start_ns, record.end_ns);
   }

@@ -108,6 +108,20 @@ TEST_CASE("time in which the profiler held the thread is no gap of the program")
   CHECK_FALSE(idle(true));
 }
 
+TEST_CASE("time in which another tool had CUPTI is not idle time of a range") {
+  const auto idle = [](bool away) {
+    MadeLoop trace;
+    trace.repeat(6, [&](TimeNs at) {
+      if (away) trace.put(GapRecord{at + 5 * kUs, at + 1'995 * kUs, "torch.profiler"});
+      return trace.add(trace.iteration, trace.name, trace.config, at + 2 * kMs, 3 * kMs);
+    });
+    return find(trace.found(), "idle_in_range") != nullptr;
+  };
+
+  CHECK(idle(false));
+  CHECK_FALSE(idle(true));
+}
+
 /// Each iteration has `calls` copies of 4 KiB and a kernel of 1 ms.
 struct SmallCopies : MadeLoop {
   explicit SmallCopies(int calls) {

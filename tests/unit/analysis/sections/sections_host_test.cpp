@@ -33,7 +33,7 @@ std::string range_line(std::uint64_t id, std::uint32_t path, TimeNs start, TimeN
 
 /// Ten iterations of "step" with a kernel of 10 us each. They take about 100 us, iteration `slow` 200 us.
 /// `held`: of these, 100 us in which the profiler held the thread.
-void write_steps(TraceOnDisk& trace, int slow, bool held = false) {
+void write_steps(TraceOnDisk& trace, int slow, bool held = false, bool away = false) {
   std::vector<std::string> lines{line_of(test::path(1, 0, "step"))};
   TimeNs at = 0;
   for (int i = 0; i < 10; ++i) {
@@ -45,6 +45,7 @@ void write_steps(TraceOnDisk& trace, int slow, bool held = false) {
     if (held && i == slow) lines.push_back(hold_line(at + 10'500, at + 110'500));
     lines.push_back(line_of(call("cuLaunchKernel", id, at + 10'000, at + 12'000, 1)));
     lines.push_back(line_of(kernel));
+    if (away && i == slow) lines.push_back(line_of(GapRecord{at + 40'000, at + 100'000, "torch.profiler"}));
     lines.push_back(range_line(id, 1, at, end));
     at = end + 5'000;
   }
@@ -331,4 +332,30 @@ TEST_CASE("iterations: time in which the profiler held the thread makes no itera
 
   run.check("iterations", 6U, {{"outlier", ""}, {"host_ns", 100'000}, {"held_ns", 100'000}});
   run.check("iterations", 5U, {{"held_ns", ""}});
+}
+
+TEST_CASE("idle: time in which another tool had CUPTI is not idle") {
+  const SectionRun run =
+      run_over("idle", {line_of(call("cuLaunchKernel", 1, 0, 10)), line_of(kernel_on(7, 1, 100, 200)),
+                        line_of(GapRecord{300, 800, "torch.profiler"}),
+                        line_of(call("cuLaunchKernel", 2, 820, 830)), line_of(kernel_on(7, 2, 900, 1'000))});
+
+  CHECK(run.table("idle").rows.size() == 1);
+  run.check("idle", 0U, {{"idle_ns", 200}, {"gaps", 2}, {"longest_ns", 100}});
+}
+
+TEST_CASE("iterations: one in which another tool had CUPTI is in no statistics") {
+  const auto steps = [](bool away) {
+    TraceOnDisk trace;
+    write_steps(trace, 6, false, away);
+    return SectionRun("iterations", trace.folder.path());
+  };
+
+  const SectionRun whole = steps(false), away = steps(true);
+
+  whole.check("iterations", 6U, {{"outlier", "slow on host"}, {"gap_ns", ""}});
+  whole.check("iterations_summary", {{"statistic", "max"}}, {{"host_ns", 200'000}});
+  away.check("iterations", 6U, {{"outlier", ""}, {"gap_ns", 60'000}});
+  away.check("iterations", 5U, {{"gap_ns", ""}});
+  away.check("iterations_summary", {{"statistic", "max"}}, {{"host_ns", 102'000}});
 }

@@ -36,6 +36,21 @@ std::vector<Span> spans_of(const std::vector<GpuWork>& kernels) {
 
 }  // namespace
 
+TEST_CASE("the idle part of a gap line is in no span, work that runs into it is") {
+  Seen seen;
+  seen.timeline.add(work(0, 100), true);
+  seen.timeline.add(work(150, 220), true);
+  seen.timeline.add(GapRecord{200, 500, "torch.profiler"});
+  seen.timeline.add(work(600, 700), true);
+  seen.timeline.finish();
+
+  CHECK(seen.spans == std::vector<Span>{{0, 100, 1, 0, 1},
+                                        {100, 150, 0, 0, 0},
+                                        {150, 220, 1, 0, 1},
+                                        {500, 600, 0, 0, 0},
+                                        {600, 700, 1, 0, 1}});
+}
+
 TEST_CASE("spans change where work starts or ends, and have no gaps") {
   Seen seen;
   seen.timeline.add(work(100, 200), true);

@@ -38,6 +38,25 @@ TEST_CASE("loss that the ledger counts is no problem") {
   CHECK(result.valid());
 }
 
+TEST_CASE("after a gap CUPTI may count correlation ids from the start again") {
+  const auto again = [](const std::string& between) {
+    TraceOnDisk trace;
+    trace.lines[TraceOnDisk::kEnd] = between + line_of(test::launch(1, 1)) +
+                                     line_of(test::kernel(1, 1, 6'000, 7'000)) +
+                                     trace.lines[TraceOnDisk::kEnd];
+    EndRecord end = test::end_record();
+    end.records = {{"kernel", 3}, {"launch", 3}, {"range", 2}};
+    if (!between.empty()) end.records.emplace_back("gap", 1);
+    end.balance[0] = {3, 3, 0, 0};
+    const std::string& all = trace.lines[TraceOnDisk::kEnd];
+    trace.lines[TraceOnDisk::kEnd] = all.substr(0, all.rfind("\n", all.size() - 2) + 1) + line_of(end);
+    return shown(check(trace));
+  };
+
+  CHECK(again(line_of(GapRecord{5'000, 5'500, "torch.profiler"})).empty());
+  CHECK(again("").find("a second launch with correlation 1") != std::string::npos);
+}
+
 TEST_CASE("a torn last line is a note, and a problem when strict") {
   TraceOnDisk trace;
   trace.lines[TraceOnDisk::kEnd].resize(30);
