@@ -18,7 +18,7 @@ class Listener:
     """Gives prepared answers and stores the requests."""
 
     def __init__(self, path, answers):
-        self.asked, self.answers = [], answers
+        self.asked, self.requests, self.answers = [], [], answers
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.bind(str(path))
         self.socket.listen()
@@ -34,6 +34,7 @@ class Listener:
                 for line in lines:
                     request = json.loads(line)
                     self.asked.append(request["command"])
+                    self.requests.append(request)
                     answer = self.answers.get(request["command"], {"ok": True})
                     if isinstance(answer, list):  # in order; the last one repeats
                         answer = answer.pop(0) if len(answer) > 1 else answer[0]
@@ -73,14 +74,25 @@ class ControlModule(unittest.TestCase):
         self.assertEqual(listener.asked, ["start", "stop"])
         self.assertEqual(done["folder"], "/data/w")
 
-    def test_giving_way_closes_the_window_that_is_open_and_opens_one_afterwards(self):
+    def test_giving_way_keeps_the_window_that_is_open(self):
         listener = self.listen(status={"ok": True, "state": "recording"})
 
-        with self.assertRaises(ZeroDivisionError), rangefinder_control.yielded():
-            self.assertEqual(listener.asked, ["status", "stop", "yield"])
+        with self.assertRaises(ZeroDivisionError), rangefinder_control.yielded("another tool"):
+            self.assertEqual(listener.asked, ["status", "yield"])
+            self.assertEqual(listener.requests[1], {"v": 1, "command": "yield", "keep_window": True,
+                                                    "cause": "another tool"})
             raise ZeroDivisionError
 
-        self.assertEqual(listener.asked[3:], ["resume", "start"])
+        self.assertEqual(listener.asked[2:], ["resume"])
+
+    def test_giving_way_closes_a_window_that_needs_cupti_and_opens_one_afterwards(self):
+        refusal = {"ok": False, "error": "monitor mode needs CUPTI: send stop first"}
+        listener = self.listen(status={"ok": True, "state": "recording"}, **{"yield": [refusal, {"ok": True}]})
+
+        with rangefinder_control.yielded():
+            self.assertEqual(listener.asked, ["status", "yield", "status", "stop", "yield"])
+
+        self.assertEqual(listener.asked[5:], ["resume", "start"])
 
     def test_giving_way_while_idle_opens_no_window(self):
         listener = self.listen(status={"ok": True, "state": "idle"})
@@ -98,7 +110,7 @@ class ControlModule(unittest.TestCase):
             with rangefinder_control.yielded():
                 pass
 
-        self.assertEqual(listener.asked, ["status", "stop", "yield", "resume"])
+        self.assertEqual(listener.asked, ["status", "yield", "resume"])
 
     def test_a_tool_that_gives_cupti_back_later_is_waited_for(self):
         refusal = {"ok": False, "error": "another tool uses CUPTI in this process"}
@@ -108,7 +120,7 @@ class ControlModule(unittest.TestCase):
         with rangefinder_control.yielded():
             pass
 
-        self.assertEqual(listener.asked[3:], ["resume"] * 3 + ["start"])
+        self.assertEqual(listener.asked[2:], ["resume"] * 3)
 
     def test_a_refusal_is_an_error(self):
         self.listen(start={"ok": False, "error": "a window is open already"})

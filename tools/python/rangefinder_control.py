@@ -81,7 +81,7 @@ def _resume():
             return True
         except RuntimeError as error:
             if time.monotonic() >= deadline:
-                warnings.warn(f"{error}. This process is no longer recorded", RuntimeWarning, stacklevel=4)
+                warnings.warn(f"{error}. Kernels of this process are no longer recorded", RuntimeWarning, stacklevel=4)
                 return False
         torch = sys.modules.get("torch")
         if torch is not None:
@@ -89,18 +89,27 @@ def _resume():
         time.sleep(0.02)
 
 
+def _give_up(cause):
+    """Releases CUPTI. True: that closed the open window, because it needs CUPTI (monitor mode)."""
+    try:
+        ask("yield", keep_window=True, cause=cause)
+        return False
+    except RuntimeError:
+        if ask("status")["state"] != "recording":
+            raise
+    ask("stop")
+    ask("yield")
+    return True
+
+
 @contextlib.contextmanager
-def yielded():
-    """Releases CUPTI for the block. Closes an open window before it. Opens a new one after it, if the other tool
-    has released CUPTI."""
-    status = ask("status")
-    recording = status is not None and status["state"] == "recording"
-    if recording:
-        ask("stop")
-    if status is not None:
-        ask("yield")
+def yielded(cause="yield"):
+    """Releases CUPTI for the block, for the tool `cause`. An open window goes on, with NVTX ranges only, and its
+    trace has a gap for the block. After the block kernels are recorded again, if the other tool has released CUPTI."""
+    there = ask("status") is not None
+    reopens = there and _give_up(cause)
     try:
         yield
     finally:
-        if status is not None and _resume() and recording:
+        if there and _resume() and reopens:
             ask("start")

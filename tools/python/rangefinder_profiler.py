@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hands CUPTI to torch.profiler while it runs, since CUPTI serves one tool in a process.
 
-    our window │ profile._prepare_trace … profile.__exit__ │ our next window
-               stop, yield              resume (up to 5 s), start
+    our window │ profile._prepare_trace … profile.__exit__ │ the same window
+               yield, a gap in our trace       resume (up to 5 s)
 
 Both torch.profiler and torch.autograd.profiler go through these two functions. PyTorch gives CUPTI back only
 with TEARDOWN_CUPTI=1, which is set here if the variable is unset. That crashes programs with CUDA graphs, says
@@ -77,7 +77,7 @@ class ProfilerHandover:
             if self._has_graphs:
                 self._report_graphs()
                 return
-            yielded = rangefinder_control.yielded()
+            yielded = rangefinder_control.yielded("torch.profiler")
             yielded.__enter__()
             self._yielded = yielded
         except Exception as error:
