@@ -71,26 +71,6 @@ class Sections(CommandLine):
         self.assertRegex(line, f"with {summed_ms:.3g} ms of kernels")
         self.assertNotIn("Kernels overlap", exact)
 
-    def test_the_report_says_when_another_tool_had_cupti(self):
-        def lines_of(*gaps):
-            made = [{"t": "gap", "start": start, "end": end, "cause": cause} for start, end, cause in gaps]
-            return [*cli_case.TRACE, *made]
-
-        def said(name, *gaps):
-            trace = self.make_trace(lines_of(*gaps), name)
-            self.check_code(self.call("validate", trace), 0)
-            return [line for line in self.call("report", trace).stdout.splitlines() if "CUPTI" in line or "So it was" in line]
-
-        json_of_one = self.report(self.make_trace(lines_of((5, 9, "torch.profiler")), "json"))
-        self.assertEqual(json_of_one["gaps"], [{"start_ns": 5, "end_ns": 9, "cause": "torch.profiler"}])
-        after = "kernels of that time are not in the trace."
-        self.assertEqual(said("none"), [])
-        self.assertEqual(said("one", (1_200_000_000, 3_400_000_000, "torch.profiler")),
-                         [f"torch.profiler had CUPTI from 1.20 s to 3.40 s (2.20 s): {after}"])
-        self.assertEqual(said("many", *[(10**9 * i, 10**9 * i + 1000, "yield") for i in range(1, 6)]),
-                         [f"Another tool had CUPTI from {i}.00 s to {i}.00 s (1.00 us): {after}" for i in (1, 2, 3)] +
-                         ["So it was 2 more times."])
-
     def test_work_without_kernels_does_not_overlap(self):
         for words in (["copy_storm"], ["rtdetr_sampled", "--window", "0s:1ns"]):
             self.assertNotIn("Kernels overlap", self.call("report", recorded(words[0]), *words[1:]).stdout)

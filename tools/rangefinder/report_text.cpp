@@ -51,6 +51,23 @@ std::string overlap_line(const TraceTotals& trace) {
          " of kernels. A kernel that waits for the previous one counts too.\n";
 }
 
+/// Kernels end although the program goes on: PyTorch's profiler, which is in its libtorch, may have taken
+/// CUPTI.
+std::string kineto_line(const TraceTotals& trace) {
+  const auto is_pytorch = [](const auto& name) { return name.second.from_library == "PyTorch"; };
+  const AfterLastWork& after = trace.after_last_work;
+  if (!trace.end || after.end_ns() == kNoTime ||
+      std::none_of(trace.kernel_names.begin(), trace.kernel_names.end(), is_pytorch))
+    return {};
+  std::size_t calls = after.launches();
+  for (const PathTotals& row : trace.totals.paths()) calls += row.kernels != 0 ? after.ranges(row.path) : 0;
+  if (calls < AfterLastWork::kKept) return {};
+  return "No kernels after " +
+         duration_text(static_cast<std::uint64_t>(std::max<TimeNs>(after.end_ns(), 0))) +
+         " although the program went on, and PyTorch's profiler (Kineto) is in the process: CUPTI serves one "
+         "tool. Use --torch-modules, which hands CUPTI over, or run torch.profiler without rangefinder.\n";
+}
+
 /// NVTX looks for a tool once, at its first call. A program without any range is as likely.
 std::string no_ranges_line(const TraceTotals& trace) {
   const auto is_range = [](const auto& count) { return count.first == "range" && count.second != 0; };
@@ -113,7 +130,7 @@ std::string report_footer(const TraceTotals& trace) {
   if (!trace.header.counters_reason.empty()) {
     out += "DRAM and L2 bytes were not measured: " + printable(trace.header.counters_reason) + "\n";
   }
-  return out + gap_lines(trace) + overlap_line(trace) + no_ranges_line(trace) +
+  return out + gap_lines(trace) + kineto_line(trace) + overlap_line(trace) + no_ranges_line(trace) +
          "Times are sums of kernel durations; 1 kB is 1000 B.\n";
 }
 

@@ -20,6 +20,7 @@ class TotalsVisitor final : public TraceVisitor {
 
   void line(const Line& line, const LinePlace& place) override {
     beginning_.line(line, place);
+    out_.after_last_work.line(line);
     const TakenLine taken = selection_ != nullptr ? selection_->take(line) : TakenLine{&line};
     if (taken.line == nullptr) return;
     builders_ = {&out_.totals, out_.in_range && taken.in_range ? &out_.in_range->totals : nullptr};

@@ -16,6 +16,7 @@
 #include "profiler/attribution/holds.h"
 #include "profiler/attribution/path_totals.h"
 #include "schema/record.h"
+#include "tools/analysis/read/after_last_work.h"
 #include "tools/analysis/read/trace_files.h"
 #include "tools/analysis/read/trace_reader.h"
 
@@ -43,7 +44,8 @@ struct TraceTotals {
     TimeNs start_ns = 0, end_ns = 0;
     std::string cause;
   };
-  std::vector<Gap> gaps;  ///< another tool had CUPTI; in order of time
+  AfterLastWork after_last_work;  ///< of the whole trace, whatever is selected
+  std::vector<Gap> gaps;          ///< another tool had CUPTI; in order of time
 
   std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records
   std::uint64_t ranges = 0;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the program did after the end of all GPU work, to notice that another tool took CUPTI. Every launch
+// has work after it, so only a few launches begin later than all work, unless records ended early.
+//
+// Feed it every line of the trace, in file order. Keeps 168 bytes per path.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "tools/analysis/read/line_parts.h"
+
+namespace rangefinder {
+
+class AfterLastWork {
+ public:
+  static constexpr std::size_t kKept = 20;
+
+  void line(const Line& line) {
+    if (const GpuWork* const work = gpu_work(line)) {
+      if (work->end_ns != kNoTime && (end_ns_ == kNoTime || work->end_ns > end_ns_)) end_ns_ = work->end_ns;
+    } else if (const auto* const launch = std::get_if<LaunchRecord>(&line)) {
+      if (launch->result == 0) launches_.add(launch->host.start_ns);
+    } else if (const auto* const range = std::get_if<RangeRecord>(&line)) {
+      if (range->name == 0) ranges_[range->path].add(range->start_ns);
+    } else if (std::holds_alternative<GapRecord>(line)) {
+      launches_ = {};
+      ranges_.clear();
+    }
+  }
+
+  /// kNoTime: no work.
+  [[nodiscard]] TimeNs end_ns() const noexcept { return end_ns_; }
+  /// Of the last kKept launches, or ranges of the path, those that began after all work.
+  [[nodiscard]] std::size_t launches() const noexcept { return launches_.after(end_ns_); }
+  [[nodiscard]] std::size_t ranges(std::uint32_t path) const noexcept {
+    const auto known = ranges_.find(path);
+    return known == ranges_.end() ? 0 : known->second.after(end_ns_);
+  }
+
+ private:
+  struct Latest {
+    std::array<TimeNs, kKept> starts_ns{};
+    std::size_t count = 0;
+    void add(TimeNs start_ns) noexcept { starts_ns[count++ % kKept] = start_ns; }
+    [[nodiscard]] std::size_t after(TimeNs time) const noexcept {
+      const auto* const first = starts_ns.data();
+      return static_cast<std::size_t>(std::count_if(first, first + std::min(count, kKept),
+                                                    [time](TimeNs start_ns) { return start_ns > time; }));
+    }
+  };
+
+  TimeNs end_ns_ = kNoTime;
+  Latest launches_;
+  std::unordered_map<std::uint32_t, Latest> ranges_;
+};
+
+}  // namespace rangefinder
