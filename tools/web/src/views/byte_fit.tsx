@@ -101,7 +101,14 @@ function optionsOf(trace: Trace, theme: Theme, level: Level, latest: { current: 
     legend: { show: false },
     scales: { x: { time: false, range }, y: { range } },
     axes: [
-      { ...axis, label: `${levelTitle[level]} bytes a call`, labelSize: 18, size: 36, values: texts(bytesText) },
+      {
+        ...axis,
+        label: `${levelTitle[level]} bytes a call`,
+        labelSize: 18,
+        size: 36,
+        space: 80,
+        values: texts(bytesText),
+      },
       { ...axis, label: "GPU time a call", labelSize: 18, size: 70, values: texts(durationText) },
     ],
     series: [{}, { show: true, paths: () => null, points: { show: false } }],
