@@ -201,10 +201,9 @@ void PmSampler::report_too_short() noexcept {
   });
   if (!late || refused_.load()) return;
   try {
-    on_refused_(
-        user_,
-        "it ended before the first sample, which comes about 0.6 s after the first GPU work. --counters "
-        "sampled makes the first work wait for it");
+    on_refused_(user_, waits_.load() ? "sampling had not started when it ended"
+                                     : "it ended before the first sample, which comes about 0.6 s after the "
+                                       "first GPU work. --counters sampled makes the first work wait for it");
   } catch (...) {
     loss_.add(Loss::record_sink_errors);
   }
