@@ -25,8 +25,9 @@ namespace {
 
 std::mutex mutex;  // guards everything below
 std::int64_t gpu_busy_until_ns = 0;
-std::map<std::uint32_t, std::int64_t> busy_until_ns;  // by stream id
-std::map<std::pair<CUcontext, std::uint32_t>, std::vector<Work>> held;
+// Never destroyed: other threads launch while the process exits.
+auto& busy_until_ns = *new std::map<std::uint32_t, std::int64_t>;  // by stream id
+auto& held = *new std::map<std::pair<CUcontext, std::uint32_t>, std::vector<Work>>;
 
 bool waits_for_later(const Work& work) {
   return work.kind == WorkClass::kernel && std::strstr(work.symbol, "wait_for_later") != nullptr;

@@ -36,8 +36,9 @@ struct Buffer {
 std::mutex lock;
 CUpti_BuffersCallbackRequestFunc request = nullptr;  // guarded by lock, as is everything below
 CUpti_BuffersCallbackCompleteFunc completed = nullptr;
-std::map<pid_t, Buffer> filling;  // one buffer per thread, as in CUPTI 13
-std::vector<Buffer> full;
+// Never destroyed: other threads launch while the process exits.
+auto& filling = *new std::map<pid_t, Buffer>;  // one buffer per thread, as in CUPTI 13
+auto& full = *new std::vector<Buffer>;
 std::size_t dropped = 0;
 std::int64_t records_seen = 0;
 bool zeroed = false;
