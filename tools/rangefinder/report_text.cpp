@@ -64,8 +64,9 @@ std::string kineto_line(const TraceTotals& trace) {
   if (calls < AfterLastWork::kKept) return {};
   return "No kernels after " +
          duration_text(static_cast<std::uint64_t>(std::max<TimeNs>(after.end_ns(), 0))) +
-         " although the program went on, and PyTorch's profiler (Kineto) is in the process: CUPTI serves one "
-         "tool. Use --torch-modules, which hands CUPTI over, or run torch.profiler without rangefinder.\n";
+         " although the program went on: PyTorch's profiler (Kineto) is in the process and may have taken "
+         "CUPTI, which serves one tool. Use --torch-modules, which hands CUPTI over, or run torch.profiler "
+         "without rangefinder.\n";
 }
 
 /// NVTX looks for a tool once, at its first call. A program without any range is as likely.
