@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rangefinder report` and `diff` from outside: every section in every format, with a real recording.
+"""`rangefinder report` from outside: every section in every format, with a real recording.
 Usage: report_test.py RANGEFINDER REPOSITORY REPLAY"""
 import csv
 import io
 import json
 import os
 import pty
-import random
 import shutil
 import subprocess
 
@@ -276,58 +275,6 @@ class Progress(CommandLine):
         os.close(terminal)
         self.assertRegex(shown, rb"reading  \d+ %  .* of ")
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
-
-
-class Diff(CommandLine):
-    def make_run(self, name, kernel_ns, seed):
-        """30 iterations with one kernel each, whose duration is kernel_ns with a deviation of 3 %."""
-        noise = random.Random(seed)
-        lines = [dict(line) for line in cli_case.TRACE[:5]]
-        now = 1000
-        for i in range(30):
-            end = now + round(kernel_ns * noise.gauss(1, 0.03))
-            lines += [{**cli_case.TRACE[6], "start": now, "end": end, "corr": i + 1, "range": i + 1},
-                      {**cli_case.TRACE[7], "id": i + 1, "start": now, "end": end}]
-            now = end + 100
-        return self.make_trace(lines, name)
-
-    def test_a_slow_down_fails_a_pipeline_and_noise_does_not(self):
-        before, same = self.make_run("before", 10_000, 1), self.make_run("same", 10_000, 2)
-        slower = self.make_run("slower", 12_000, 3)
-        self.check_code(self.call("diff", before, same, "--fail-over", "5%"), 0)
-        done = self.call("diff", before, slower, "--fail-over", "5%")
-        self.check_code(done, 1)
-        self.assertIn("worse", done.stdout)
-        self.check_code(self.call("diff", before, slower, "--fail-over", "50%"), 0)
-        self.check_code(self.call("diff", slower, before, "--fail-over", "5%"), 0)
-
-    def test_json_has_the_interval_and_the_verdict(self):
-        before, slower = self.make_run("before", 10_000, 1), self.make_run("slower", 12_000, 3)
-        whole = json.loads(self.call("diff", before, slower, "--json", "--fail-over", "5%").stdout)
-        (row,) = whole["modules"]
-        self.assertEqual((row["path"], row["quantity"], row["verdict"]), ("model", "gpu_ns", "worse"))
-        self.assertAlmostEqual(row["relative"], 0.2, delta=0.04)
-        self.assertLess(row["relative_interval"], 0.05)
-        self.assertTrue(whole["failed"])
-
-    def test_a_real_run_against_itself_shows_no_change(self):
-        trace = recorded("rtdetr_sampled")
-        done = self.call("diff", trace, trace, "--json")
-        self.assertEqual(json.loads(done.stdout)["modules"], [])
-
-    def test_a_comparison_of_exact_with_other_times_gives_a_warning(self):
-        done = self.call("diff", recorded("rtdetr_sampled"), recorded("rtdetr_exact"))
-        self.check_code(done, 0)
-        self.assertIn("exact counters, which serialise launches", done.stdout)
-        self.assertNotIn("serialise launches", self.call("diff", *[recorded("rtdetr_exact")] * 2).stdout)
-
-    def test_kernels_of_one_trace_are_compared(self):
-        done = self.call("diff", recorded("rtdetr_exact"), "--kernel", "attention_mma", "layer_norm_kernel")
-        self.check_code(done, 0)
-        self.assertRegex(done.stdout, r"mean time +4\.\d\d us +1\.\d\d us")
-        done = self.call("diff", recorded("rtdetr_exact"), "--kernel", "attention_mma", "sigmoid_nothing")
-        self.check_code(done, 3)
-        self.assertIn("no kernel of the trace has a name that matches sigmoid_nothing", done.stderr)
 
 
 class CutTraces(CommandLine):

@@ -82,7 +82,9 @@ std::string mode_warning(const IterationSeries& a, const IterationSeries& b) {
 }
 
 std::string explanation(const DiffOptions& options) {
-  return "Values are per iteration. ±: half the 95 % confidence interval of the change (sampled bytes: their "
+  return "Values are per iteration. Wall time: until its GPU work is done; GPU idle: its part without a "
+         "kernel.\n"
+         "±: half the 95 % confidence interval of the change (sampled bytes: their "
          "stated error).\n"
          "better, worse: a change of at least " +
          percent_text(options.least) +
@@ -120,6 +122,7 @@ int diff_traces(const DiffVerb& verb) {
   const TraceDiff diff = compare(a, b, options);
   std::vector<Table> tables{module_changes(diff, verb.all), kernel_changes(diff, verb.all)};
   for (Table& table : tables) keep_first(table, verb.top);
+  if (!verb.csv) tables.insert(tables.begin(), iteration_changes(diff));
   const std::vector<const Change*> worse = diff.worse_than(over);
   if (verb.json) {
     OrderedJson out{
@@ -177,7 +180,7 @@ void add_diff(CommandLine& line, Action& action) {
   command.option("--iteration-range", verb->iteration_range,
                  "Path of the iterations, as in infer_* [ranges whose names differ in a number, …]");
   command.option("--iterations", verb->iterations,
-                 "Only iterations FIRST:LAST, counted from 0, without LAST [1: if there are three or more]");
+                 "Only iterations FIRST:LAST, counted from 0, without LAST [those after the warm-up]");
   command.option("--least", verb->least, "Ignore changes below this share [2%]");
   command.option("--fail-over", verb->fail_over,
                  "Exit with code 1 if a module got worse by more than this share, as in 5%");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tools/analysis/diff/trace_diff.h"
+#include "tools/analysis/tables/cells.h"
 #include "tools/analysis/tables/kernel_text.h"
 #include "tools/analysis/tables/table_render.h"
 
@@ -14,18 +15,34 @@ struct QuantityName {
   const char* key;
   const char* title;
   Unit unit;
+  const char *worse = "worse", *better = "better";
 };
 /// By Quantity.
 constexpr QuantityName kQuantityNames[] = {
-    {"gpu_ns", "GPU time", Unit::ns}, {"dram_bytes", "DRAM", Unit::bytes}, {"l2_bytes", "L2", Unit::bytes}};
+    {"gpu_ns", "GPU time", Unit::ns},
+    {"dram_bytes", "DRAM", Unit::bytes},
+    {"l2_bytes", "L2", Unit::bytes},
+    {"wall_ns", "wall time", Unit::ns, "slower", "faster"},
+    {"wall_p95_ns", "wall time, 95 %", Unit::ns, "slower", "faster"},
+    {"wall_longest_ns", "wall time, longest", Unit::ns, "slower", "faster"},
+    {"gpu_busy_ns", "GPU busy", Unit::ns, "slower", "faster"},
+    {"gpu_idle_ns", "GPU idle", Unit::ns, "more", "less"},
+    {"host_ns", "host time", Unit::ns, "slower", "faster"},
+    {"launches", "launches", Unit::count, "more", "fewer"},
+    {"kernels", "kernels", Unit::count, "more", "fewer"}};
+
+const QuantityName& name_of(Quantity quantity) {
+  return kQuantityNames[static_cast<std::size_t>(quantity)];
+}
+
+bool is_tested(Quantity quantity) {
+  return quantity != Quantity::wall_p95_ns && quantity != Quantity::wall_longest_ns;
+}
 
 /// A value in the unit of its quantity: one column holds times and bytes.
 Cell value_cell(const std::optional<double>& value, Quantity quantity, bool with_sign = false) {
   if (!value) return {};
-  const Unit unit = kQuantityNames[static_cast<std::size_t>(quantity)].unit;
-  std::string text = cell_text(Cell(CellValue(*value)), unit, false);
-  if (with_sign && *value > 0) text.insert(0, 1, '+');
-  return Cell(CellValue(*value), std::move(text));
+  return Cell(CellValue(*value), value_text(*value, quantity, with_sign));
 }
 
 Cell percent_cell(const std::optional<double>& part) {
@@ -45,6 +62,27 @@ Cell interval_cell(const Change& change) {
   return Cell(CellValue(part), cell_text(Cell(CellValue(part)), Unit::share, false));
 }
 
+std::vector<TableColumn> value_columns() {
+  return {{"quantity", "what", Unit::text},    {"a", "A", Unit::number, 90},
+          {"b", "B", Unit::number, 90},        {"difference", "B - A", Unit::number, 60},
+          {"relative", "change", Unit::share}, {"relative_interval", "±", Unit::share, 80},
+          {"p", "p", Unit::number, 20},        {"n_a", "n A", Unit::count, 10},
+          {"n_b", "n B", Unit::count, 10},     {"verdict", "verdict", Unit::text}};
+}
+
+/// The cells of value_columns().
+void add_values(std::vector<Cell>& cells, const Change& change, const char* verdict) {
+  const QuantityName& quantity = name_of(change.quantity);
+  const bool tested = is_tested(change.quantity);
+  std::optional<double> difference;
+  if (change.a && change.b) difference = *change.b - *change.a;
+  cells.insert(cells.end(), {Cell(CellValue(std::string(quantity.key)), quantity.title),
+                             value_cell(change.a, change.quantity), value_cell(change.b, change.quantity),
+                             value_cell(difference, change.quantity, true), percent_cell(change.relative()),
+                             interval_cell(change), change.test ? Cell(CellValue(change.test->p)) : Cell(),
+                             known_cell(tested, change.n_a), known_cell(tested, change.n_b), Cell(verdict)});
+}
+
 Table changes_table(const std::vector<Change>& changes, bool all, bool kernels) {
   Table out;
   out.name = kernels ? "kernels" : "modules";
@@ -52,35 +90,15 @@ Table changes_table(const std::vector<Change>& changes, bool all, bool kernels) 
   out.empty = all ? "Nothing to compare." : "No change (--all shows every row).";
   out.cut = kernels || !all ? CutSide::front : CutSide::back;
   out.sortable = kernels;
-  out.columns = {{kernels ? "name" : "path", kernels ? "kernel" : "module", Unit::text},
-                 {"quantity", "what", Unit::text},
-                 {"a", "A", Unit::number, 90},
-                 {"b", "B", Unit::number, 90},
-                 {"difference", "B - A", Unit::number, 60},
-                 {"relative", "change", Unit::share},
-                 {"relative_interval", "±", Unit::share, 80},
-                 {"p", "p", Unit::number, 20},
-                 {"n_a", "n A", Unit::count, 10},
-                 {"n_b", "n B", Unit::count, 10},
-                 {"verdict", "verdict", Unit::text}};
+  out.columns = value_columns();
+  out.columns.insert(out.columns.begin(),
+                     {kernels ? "name" : "path", kernels ? "kernel" : "module", Unit::text});
   if (kernels) out.columns.push_back({"where", "mostly in", Unit::text, 30});
   for (const Change& change : changes) {
     if (!all && (change.verdict == Verdict::same || change.verdict == Verdict::untested)) continue;
-    const QuantityName& quantity = kQuantityNames[static_cast<std::size_t>(change.quantity)];
-    std::optional<double> difference;
-    if (change.a && change.b) difference = *change.b - *change.a;
     const std::string shown = kernels ? short_kernel_name(change.key) : change.shown;
-    std::vector<Cell> cells{Cell(CellValue(change.key), all || kernels ? shown : change.key),
-                            Cell(CellValue(std::string(quantity.key)), quantity.title),
-                            value_cell(change.a, change.quantity),
-                            value_cell(change.b, change.quantity),
-                            value_cell(difference, change.quantity, true),
-                            percent_cell(change.relative()),
-                            interval_cell(change),
-                            change.test ? Cell(CellValue(change.test->p)) : Cell(),
-                            Cell(CellValue(std::uint64_t{change.n_a})),
-                            Cell(CellValue(std::uint64_t{change.n_b})),
-                            Cell(verdict_name(change.verdict))};
+    std::vector<Cell> cells{Cell(CellValue(change.key), all || kernels ? shown : change.key)};
+    add_values(cells, change, verdict_name(change.verdict));
     if (kernels) cells.push_back(Cell(CellValue(change.where)));
     out.add(std::move(cells));
   }
@@ -88,6 +106,35 @@ Table changes_table(const std::vector<Change>& changes, bool all, bool kernels) 
 }
 
 }  // namespace
+
+std::string value_text(double value, Quantity quantity, bool with_sign) {
+  const Unit unit = name_of(quantity).unit;
+  const std::string text = cell_text(Cell(CellValue(value)), unit, false);
+  return with_sign && value > 0 ? "+" + text : text;
+}
+
+const char* iteration_verdict_name(const Change& change) noexcept {
+  const QuantityName& quantity = name_of(change.quantity);
+  if (change.verdict == Verdict::worse) return quantity.worse;
+  if (change.verdict == Verdict::better) return quantity.better;
+  return change.verdict == Verdict::untested && is_tested(change.quantity) ? "too few"
+                                                                           : verdict_name(change.verdict);
+}
+
+Table iteration_changes(const TraceDiff& diff) {
+  Table out;
+  out.name = "iteration";
+  out.title = "Iteration: medians";
+  out.empty = "No iterations in one of the traces.";
+  out.sortable = false;
+  out.columns = value_columns();
+  for (const Change& change : diff.iterations) {
+    std::vector<Cell> cells;
+    add_values(cells, change, iteration_verdict_name(change));
+    out.add(std::move(cells));
+  }
+  return out;
+}
 
 Table module_changes(const TraceDiff& diff, bool all) {
   if (all) return changes_table(diff.modules, all, false);

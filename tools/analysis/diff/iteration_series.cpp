@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "profiler/base/number_text.h"
@@ -10,12 +11,12 @@
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_names.h"
 #include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/tables/iteration_log.h"
+#include "tools/analysis/tables/median.h"
 #include "tools/analysis/tables/row_values.h"
 
 namespace rangefinder {
 namespace {
-
-constexpr std::uint64_t kMinToDropFirst = 3;
 
 /// The compared iterations, and the batch of each.
 struct Batches {
@@ -23,13 +24,14 @@ struct Batches {
   std::size_t count = 1;
   bool everything = true;  // no iterations: the whole trace is one batch
 
-  Batches(const Iterations& iterations, const HalfOpen<std::uint64_t>& wanted) {
-    const std::uint64_t all = iterations.instances.size();
+  Batches(const IterationLog& log, const HalfOpen<std::uint64_t>& wanted) {
+    const std::uint64_t all = log.rows().size();
     if (all == 0) return;
     everything = false;
-    first = std::min(all, wanted.first.value_or(all >= kMinToDropFirst ? 1 : 0));
+    first = std::min(all, wanted.first.value_or(log.warm_up()));
     last = std::min(all, wanted.last.value_or(all));
-    if (first >= last) throw Missing("no iteration selected: " + iterations.path + " has " + count_text(all));
+    if (first >= last)
+      throw Missing("no iteration selected: " + log.iterations().path + " has " + count_text(all));
     count = static_cast<std::size_t>(std::min<std::uint64_t>(last - first, IterationSeries::kBatches));
   }
 
@@ -141,6 +143,50 @@ class SeriesVisitor final : public TraceVisitor {
   bool sampled_ = false;
 };
 
+IterationLog read_iterations(const TraceFolder& trace, const std::string& glob) {
+  struct Visitor final : TraceVisitor {
+    void line(const Line& line, const LinePlace&) override { log.line(line); }
+    void broken(std::string_view, const LinePlace&) override {}
+    IterationLog log;
+  };
+  Visitor visitor;
+  visitor.log.begin(find_iterations(trace, glob));
+  LineReader reader;
+  if (!visitor.log.rows().empty()) static_cast<void>(read_trace(trace, reader, visitor));
+  visitor.log.finish();
+  return std::move(visitor.log);
+}
+
+std::optional<double> value_of(const IterationTotals& row, Quantity quantity) {
+  std::optional<std::uint64_t> out;
+  if (quantity == Quantity::wall_ns) out = row.wall_ns;
+  if (quantity == Quantity::busy_ns) out = row.busy_ns;
+  if (quantity == Quantity::idle_ns) out = row.idle_ns();
+  if (quantity == Quantity::host_ns) out = row.host_ns;
+  if (quantity == Quantity::launches) out = row.launches;
+  if (quantity == Quantity::kernels) out = row.kernels;
+  return out ? std::optional(static_cast<double>(*out)) : std::nullopt;
+}
+
+void add_iterations(IterationSeries& out, const IterationLog& log, const Batches& batches) {
+  for (const Quantity quantity : {Quantity::wall_ns, Quantity::busy_ns, Quantity::idle_ns, Quantity::host_ns,
+                                  Quantity::launches, Quantity::kernels}) {
+    IterationValues values;
+    std::vector<std::vector<double>> by_batch(batches.count);
+    for (std::uint64_t i = batches.first; i < batches.last; ++i) {
+      const IterationTotals& row = log.rows()[i];
+      const std::optional<double> value = value_of(row, quantity);
+      if (!row.seen || row.gap_ns != 0 || !value) continue;
+      values.values.push_back(*value);
+      by_batch[batches.of(i)].push_back(*value);
+    }
+    for (const std::vector<double>& batch : by_batch) {
+      if (!batch.empty()) values.batches.add(median_of(batch));
+    }
+    if (!values.values.empty()) out.of_iterations.emplace(quantity, std::move(values));
+  }
+}
+
 void add_sampled(IterationSeries& out, const TraceFolder& files, const Iterations& iterations,
                  const Batches& batches) {
   SelectionOptions compared;
@@ -197,8 +243,9 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
                   "  A comparison needs the trace: copy its files next to the summary.");
   }
   IterationSeries out;
-  const Iterations iterations = find_iterations(trace, iteration_range);
-  const Batches batches(iterations, wanted);
+  const IterationLog log = read_iterations(trace, iteration_range);
+  const Iterations& iterations = log.iterations();
+  const Batches batches(log, wanted);
   out.iteration_path = iterations.path;
   out.iterations = batches.everything ? 1 : batches.last - batches.first;
   out.batch_sizes.resize(batches.count);
@@ -208,6 +255,7 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
   SeriesVisitor visitor(iterations, batches);
   TraceBeginning::end(trace, read_trace(trace, reader, visitor));
   visitor.finish(out);
+  add_iterations(out, log, batches);
   out.title = trace.folder.string() + "   " + printable(visitor.header().executable);
   out.counters = visitor.header().counters;
   const bool exact = std::any_of(out.paths.begin(), out.paths.end(), [](const auto& entry) {

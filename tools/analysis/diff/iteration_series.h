@@ -3,13 +3,13 @@
 // Time and bytes of each module and each kernel of a trace, by batches of iterations. A comparison of two
 // traces needs them to distinguish a change from noise.
 //
-//   trace ─▶ iterations (iterations.h) ─▶ at most kBatches batches of neighbouring iterations
+//   trace ─▶ IterationLog ─▶ at most kBatches batches of neighbouring iterations
+//     │           └─▶ wall time, GPU busy, … of each iteration ─▶ IterationValues
 //     └─▶ kernels, exact bytes of each batch ─▶ BatchSums per path and per kernel name
 //
 // Why batches and not single iterations: neighbours are correlated, so a test would claim too much
-// certainty. And memory stays at a few hundred bytes per path for any run length. With three or more
-// iterations the first one is excluded: it loads code and warms caches. Reads the trace twice, and once more
-// if bytes are sampled.
+// certainty. And memory stays at a few hundred bytes per path for any run length. Warm-up is excluded, as
+// iteration_log.h finds it. Reads the trace three times, and once more if bytes are sampled.
 #pragma once
 
 #include <array>
@@ -24,7 +24,21 @@
 
 namespace rangefinder {
 
-enum class Quantity : std::uint8_t { gpu_ns, dram_bytes, l2_bytes };
+enum class Quantity : std::uint8_t {
+  gpu_ns,
+  dram_bytes,
+  l2_bytes,
+  // Of an iteration as a whole:
+  wall_ns,
+  wall_p95_ns,
+  wall_longest_ns,
+  busy_ns,
+  idle_ns,
+  host_ns,
+  launches,
+  kernels
+};
+/// Those of paths and kernels, the first ones.
 inline constexpr std::size_t kQuantities = 3;
 
 /// Sums by batch of one path or kernel.
@@ -53,6 +67,12 @@ struct KernelSeries {
   std::map<std::string, double> ns_by_path;
 };
 
+/// One quantity of the compared iterations.
+struct IterationValues {
+  std::vector<double> values;  ///< one for each iteration in which it is known
+  Moments batches;             ///< of the medians of the batches
+};
+
 class IterationSeries {
  public:
   static constexpr std::size_t kBatches = 32;
@@ -64,11 +84,12 @@ class IterationSeries {
   std::map<std::string, PathSeries> paths;       ///< by path, as shown (shown_paths.h)
   std::map<std::string, KernelSeries> kernels;   ///< by demangled name
   std::map<std::string, SampledSeries> sampled;  ///< by path; empty: no samples, or the trace has exact bytes
-  std::string iteration_path;                    ///< empty: no iterations, the whole trace is one batch
-  std::string title;                             ///< folder and program
-  std::string counters;                          ///< mode, as in Header::counters
-  std::uint64_t iterations = 0;                  ///< number of compared iterations
-  std::vector<std::uint64_t> batch_sizes;        ///< iterations in each batch
+  std::map<Quantity, IterationValues> of_iterations;  ///< wall_ns, busy_ns, …; empty: no iterations
+  std::string iteration_path;                         ///< empty: no iterations, the whole trace is one batch
+  std::string title;                                  ///< folder and program
+  std::string counters;                               ///< mode, as in Header::counters
+  std::uint64_t iterations = 0;                       ///< number of compared iterations
+  std::vector<std::uint64_t> batch_sizes;             ///< iterations in each batch
 
   /// Mean and spread over the batches, per iteration. n() is 0 if nothing was measured.
   [[nodiscard]] Moments moments(const BatchSums& sums, Quantity quantity) const;

@@ -5,15 +5,27 @@
 #include <cmath>
 #include <set>
 
+#include "tools/analysis/tables/median.h"
+
 namespace rangefinder {
 namespace {
 
 /// Smaller changes per iteration do not count: GPU clocks have a resolution of 32 ns.
 constexpr double kMinNs = 200;
 constexpr double kMinBytes = 4096;
+constexpr std::size_t kMinForP95 = 20;
 
 double min_of(Quantity quantity) {
-  return quantity == Quantity::gpu_ns ? kMinNs : kMinBytes;
+  switch (quantity) {
+    case Quantity::dram_bytes:
+    case Quantity::l2_bytes:
+      return kMinBytes;
+    case Quantity::launches:
+    case Quantity::kernels:
+      return 1;
+    default:
+      return kMinNs;
+  }
 }
 
 std::optional<double> mean(const Moments& moments) {
@@ -63,12 +75,12 @@ bool large_enough(const Change& change, double least) {
   return difference >= least * *change.a && difference >= min_of(change.quantity);
 }
 
-/// Sets the verdicts of all rows of one kind and quantity, which are tested together.
-void judge(std::vector<Change>& changes, Quantity quantity, const DiffOptions& options) {
+/// Sets the verdicts of rows that are tested together: those of the iteration, or of one kind and quantity.
+void judge(std::vector<Change>& changes, std::optional<Quantity> quantity, const DiffOptions& options) {
   std::vector<double> p;
   std::vector<Change*> tested;
   for (Change& change : changes) {
-    if (change.quantity != quantity || !change.a || !change.b) continue;
+    if ((quantity && change.quantity != *quantity) || !change.a || !change.b) continue;
     const auto direction = *change.b > *change.a ? Verdict::worse : Verdict::better;
     if (change.bound) {
       const bool beyond = std::abs(*change.b - *change.a) > *change.bound;
@@ -159,6 +171,44 @@ void add_kernel(std::vector<Change>& out, const std::string& name, const Iterati
   }
 }
 
+double p95(std::vector<double> values) {
+  const std::size_t rank = (values.size() * 19 + 19) / 20 - 1;  // nearest rank
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+  return values[rank];
+}
+
+Change of_iteration(Quantity quantity, double a, double b) {
+  Change out;
+  out.quantity = quantity;
+  out.a = a;
+  out.b = b;
+  return out;
+}
+
+/// Empty if a side has no iterations.
+std::vector<Change> iteration_rows(const IterationSeries& a, const IterationSeries& b) {
+  std::vector<Change> out;
+  for (const auto& [quantity, in_a] : a.of_iterations) {
+    const auto in_b = b.of_iterations.find(quantity);
+    if (in_b == b.of_iterations.end()) continue;
+    const std::vector<double>&values_a = in_a.values, &values_b = in_b->second.values;
+    Change row = of_iteration(quantity, median_of(values_a), median_of(values_b));
+    row.n_a = in_a.batches.n();
+    row.n_b = in_b->second.batches.n();
+    row.test = welch(in_a.batches, in_b->second.batches);
+    out.push_back(std::move(row));
+    if (quantity != Quantity::wall_ns) continue;
+    if (std::min(values_a.size(), values_b.size()) >= kMinForP95) {
+      out.push_back(of_iteration(Quantity::wall_p95_ns, p95(values_a), p95(values_b)));
+    } else {
+      out.push_back(of_iteration(Quantity::wall_longest_ns,
+                                 *std::max_element(values_a.begin(), values_a.end()),
+                                 *std::max_element(values_b.begin(), values_b.end())));
+    }
+  }
+  return out;
+}
+
 double weight(const Change& change) {
   return std::abs(change.b.value_or(0) - change.a.value_or(0)) *
          (change.quantity == Quantity::gpu_ns ? 1 : 1e-12);  // time first
@@ -205,6 +255,8 @@ void heaviest_first(std::vector<Change>& changes) {
 
 TraceDiff compare(const IterationSeries& a, const IterationSeries& b, const DiffOptions& options) {
   TraceDiff out;
+  out.iterations = iteration_rows(a, b);
+  judge(out.iterations, {}, options);
   for (const std::string& path : path_order(a, b)) add_path(out.modules, path, a, b);
   std::set<std::string> names;
   for (const auto* series : {&a, &b}) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares two traces of a program: time and bytes, by module and by kernel.
+// Compares two traces of a program: iterations, and time and bytes by module and by kernel.
 //
-//   IterationSeries A, B ─▶ compare() ─▶ one Change per path or kernel and quantity ─▶ tables, verdict for CI
+//   IterationSeries A, B ─▶ compare() ─▶ one Change per iteration, path or kernel, and quantity ─▶ tables
+//                                                                       └─▶ diff_verdict.h, fail_limits.h
 //
 // Modules are matched by path, so a module whose kernels were fused or renamed is still one row. Kernels are
 // matched by name; a new or vanished kernel has its path. A change counts if it passes two checks:
@@ -13,7 +14,9 @@
 // placement,
 //   which no number of iterations averages out.
 //
-// Sampled bytes have no batches: their change must exceed the combined stated errors of both sides.
+// Values of iterations are medians, tested by the medians of the batches. The 95th percentile and the
+// longest iteration are not tested. Sampled bytes have no batches: their change must exceed the combined
+// stated errors of both sides.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +34,7 @@ enum class Verdict : std::uint8_t { same, better, worse, appeared, gone, unteste
 [[nodiscard]] const char* verdict_name(Verdict verdict) noexcept;
 
 struct Change {
-  std::string key;    ///< path, or demangled kernel name
+  std::string key;    ///< path, or demangled kernel name; empty: the iteration
   std::string shown;  ///< indented or shortened
   Quantity quantity = Quantity::gpu_ns;
   std::optional<double> a, b;  ///< per iteration; absent: not in that trace, or not measured
@@ -51,8 +54,9 @@ struct DiffOptions {
 };
 
 struct TraceDiff {
-  std::vector<Change> modules;  ///< gpu_ns, then dram_bytes, then l2_bytes of each path, in order of A
-  std::vector<Change> kernels;  ///< largest change of time first
+  std::vector<Change> iterations;  ///< wall_ns first; empty: a side has no iterations
+  std::vector<Change> modules;     ///< gpu_ns, then dram_bytes, then l2_bytes of each path, in order of A
+  std::vector<Change> kernels;     ///< largest change of time first
   /// Modules that are worse by more than `over`.
   [[nodiscard]] std::vector<const Change*> worse_than(double over) const;
 };
@@ -62,6 +66,13 @@ struct TraceDiff {
 
 /// Sorts by the absolute change per iteration: times before bytes.
 void heaviest_first(std::vector<Change>& changes);
+
+/// Every row, changed or not.
+[[nodiscard]] Table iteration_changes(const TraceDiff& diff);
+/// Of an iteration: "slower", "fewer", "too few", "untested".
+[[nodiscard]] const char* iteration_verdict_name(const Change& change) noexcept;
+/// A value in the unit of its quantity; `with_sign`: "+" before a positive one.
+[[nodiscard]] std::string value_text(double value, Quantity quantity, bool with_sign = false);
 
 /// `all`: includes rows without a change, modules in tree order. Else largest change first.
 [[nodiscard]] Table module_changes(const TraceDiff& diff, bool all);

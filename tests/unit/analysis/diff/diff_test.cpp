@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
@@ -119,6 +121,9 @@ TEST_CASE("runs of the same program show no change, whatever the seed") {
     for (const auto* changes : {&diff.modules, &diff.kernels}) {
       for (const Change& change : *changes) CHECK(change.verdict == Verdict::same);
     }
+    for (const Change& change : diff.iterations) {
+      CHECK((change.verdict == Verdict::same || change.quantity == Quantity::wall_p95_ns));
+    }
   }
 }
 
@@ -162,12 +167,56 @@ TEST_CASE("a single iteration is reported as untested") {
   const TraceDiff diff =
       diff_of({.seed = 1, .iterations = 1}, {.seed = 2, .iterations = 1, .attention_ns = 90'000});
   CHECK(row(diff.modules, "iteration/model/attention").verdict == Verdict::untested);
+  CHECK(std::string(iteration_verdict_name(row(diff.iterations, "", Quantity::wall_ns))) == "too few");
   CHECK(diff.worse_than(0.05).empty());
 }
 
 TEST_CASE("runs with different numbers of iterations are compared by their means") {
   const TraceDiff diff = diff_of({.seed = 1, .iterations = 64}, {.seed = 2, .iterations = 200});
   for (const Change& change : diff.modules) CHECK(change.verdict == Verdict::same);
+}
+
+/// A loop that launches and never waits: the host takes 10 us an iteration, the GPU `kernel_ns`.
+struct UnsynchronisedLoop : TraceOnDisk {
+  explicit UnsynchronisedLoop(TimeNs kernel_ns) {
+    lines = {line_of(header()), line_of(gpu()), line_of(path(1, 0, "iteration")),
+             line_of(kernel_name(1, "k")), line_of(config(1))};
+    for (std::uint32_t i = 0; i < 40; ++i) {
+      KernelRecord record = kernel(i + 1, 1, 20'000 + i * kernel_ns, 20'000 + (i + 1) * kernel_ns);
+      record.work.range = i + 1;
+      lines.push_back(line_of(record));
+      lines.push_back(line_of(range(i + 1, 1, 10'000 * (i + 1), 10'000 * (i + 1) + 10'000)));
+    }
+    write();
+  }
+  [[nodiscard]] IterationSeries series() const {
+    return IterationSeries::load(open_trace_folder(folder.path()), "", {});
+  }
+};
+
+TEST_CASE("wall time of a loop that never waits is that of its GPU work") {
+  const UnsynchronisedLoop before(50'000), after(60'000);
+  const TraceDiff diff = compare(before.series(), after.series(), {});
+  const Change& wall = row(diff.iterations, "", Quantity::wall_ns);
+  CHECK(*wall.a == Approx(50'000));
+  CHECK(*wall.b == Approx(60'000));
+  CHECK(wall.verdict == Verdict::worse);
+  CHECK(row(diff.iterations, "", Quantity::host_ns).verdict == Verdict::same);
+  CHECK(*row(diff.iterations, "", Quantity::idle_ns).b == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("an iteration has its 95th percentile from 20 iterations on, else the longest") {
+  const auto has = [](const TraceDiff& diff, Quantity quantity) {
+    return std::any_of(diff.iterations.begin(), diff.iterations.end(),
+                       [quantity](const Change& change) { return change.quantity == quantity; });
+  };
+  // The first iteration warms up.
+  const TraceDiff many = diff_of({.seed = 1, .iterations = 21}, {.seed = 2, .iterations = 21});
+  CHECK(has(many, Quantity::wall_p95_ns));
+  CHECK_FALSE(has(many, Quantity::wall_longest_ns));
+  const TraceDiff few = diff_of({.seed = 1, .iterations = 20}, {.seed = 2, .iterations = 21});
+  CHECK(has(few, Quantity::wall_longest_ns));
+  CHECK_FALSE(has(few, Quantity::wall_p95_ns));
 }
 
 TEST_CASE("two kernels of one trace are compared") {

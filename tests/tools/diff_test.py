@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rangefinder diff` from outside, with pairs of real recordings.
+Usage: diff_test.py RANGEFINDER REPOSITORY REPLAY"""
+import json
+import random
+
+import cli_case
+import export_case
+from cli_case import CommandLine
+from export_case import recorded
+
+RECORDINGS = ("case_starved_one", "case_starved_pinned", "case_transpose", "graph_replay", "hf_rtdetr_trace",
+              "rtdetr_sampled", "rtdetr_unfused")
+
+
+def verdicts(whole):
+    """Of the iteration's rows, by quantity."""
+    return {row["quantity"]: row["verdict"] for row in whole["iteration"]}
+
+
+class Diff(CommandLine):
+    def make_run(self, name, kernel_ns, seed):
+        """30 iterations with one kernel each, whose duration is kernel_ns with a deviation of 3 %."""
+        noise = random.Random(seed)
+        lines = [dict(line) for line in cli_case.TRACE[:5]]
+        now = 1000
+        for i in range(30):
+            end = now + round(kernel_ns * noise.gauss(1, 0.03))
+            lines += [{**cli_case.TRACE[6], "start": now, "end": end, "corr": i + 1, "range": i + 1},
+                      {**cli_case.TRACE[7], "id": i + 1, "start": now, "end": end}]
+            now = end + 100
+        return self.make_trace(lines, name)
+
+    def diff(self, before, after, *options):
+        """Of two recordings, as JSON."""
+        done = self.call("diff", recorded(before), recorded(after), "--json", *options)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return json.loads(done.stdout)
+
+    def test_a_slow_down_fails_a_pipeline_and_noise_does_not(self):
+        before, same = self.make_run("before", 10_000, 1), self.make_run("same", 10_000, 2)
+        slower = self.make_run("slower", 12_000, 3)
+        self.check_code(self.call("diff", before, same, "--fail-over", "5%"), 0)
+        done = self.call("diff", before, slower, "--fail-over", "5%")
+        self.check_code(done, 1)
+        self.assertIn("worse", done.stdout)
+        self.check_code(self.call("diff", before, slower, "--fail-over", "50%"), 0)
+        self.check_code(self.call("diff", slower, before, "--fail-over", "5%"), 0)
+
+    def test_json_has_the_interval_and_the_verdict(self):
+        before, slower = self.make_run("before", 10_000, 1), self.make_run("slower", 12_000, 3)
+        whole = json.loads(self.call("diff", before, slower, "--json", "--fail-over", "5%").stdout)
+        (row,) = whole["modules"]
+        self.assertEqual((row["path"], row["quantity"], row["verdict"]), ("model", "gpu_ns", "worse"))
+        self.assertAlmostEqual(row["relative"], 0.2, delta=0.04)
+        self.assertLess(row["relative_interval"], 0.05)
+        self.assertTrue(whole["failed"])
+
+    def test_a_recording_against_itself_shows_no_change(self):
+        for name in RECORDINGS:
+            with self.subTest(name=name):
+                whole = self.diff(name, name)
+                self.assertEqual(whole["modules"] + whole["kernels"], [])
+                self.assertLessEqual(set(verdicts(whole).values()), {"same", "untested", "too few"})
+
+    def test_iterations_are_those_of_the_section(self):
+        for name in RECORDINGS:
+            with self.subTest(name=name):
+                section = self.report(recorded(name), "--section", "iterations")
+                median = {row["statistic"]: row for row in section["iterations_summary"]}["median"]
+                of_diff = {row["quantity"]: row["a"] for row in self.diff(name, name)["iteration"]}
+                for quantity in ("wall_ns", "host_ns", "gpu_busy_ns", "launches", "kernels"):
+                    self.assertEqual(of_diff[quantity], median[quantity], quantity)
+
+    def test_an_iteration_that_starves_is_slower_and_its_kernels_are_the_same(self):
+        slower = self.diff("case_starved_pinned", "case_starved_one")
+        faster = self.diff("case_starved_one", "case_starved_pinned")
+        changed = {"wall_ns": "slower", "gpu_idle_ns": "more", "host_ns": "slower"}
+        same = {"gpu_busy_ns": "same", "launches": "same", "kernels": "same", "wall_p95_ns": "untested"}
+        self.assertEqual(verdicts(slower), {**changed, **same})
+        changed = {"wall_ns": "faster", "gpu_idle_ns": "less", "host_ns": "faster"}
+        self.assertEqual(verdicts(faster), {**changed, **same})
+        self.assertAlmostEqual(slower["iteration"][0]["relative"], 7.0, delta=0.1)
+
+    def test_a_comparison_of_exact_with_other_times_gives_a_warning(self):
+        done = self.call("diff", recorded("rtdetr_sampled"), recorded("rtdetr_exact"))
+        self.check_code(done, 0)
+        self.assertIn("exact counters, which serialise launches", done.stdout)
+        self.assertNotIn("serialise launches", self.call("diff", *[recorded("rtdetr_exact")] * 2).stdout)
+
+    def test_kernels_of_one_trace_are_compared(self):
+        done = self.call("diff", recorded("rtdetr_exact"), "--kernel", "attention_mma", "layer_norm_kernel")
+        self.check_code(done, 0)
+        self.assertRegex(done.stdout, r"mean time +4\.\d\d us +1\.\d\d us")
+        done = self.call("diff", recorded("rtdetr_exact"), "--kernel", "attention_mma", "sigmoid_nothing")
+        self.check_code(done, 3)
+        self.assertIn("no kernel of the trace has a name that matches sigmoid_nothing", done.stderr)
+
+
+if __name__ == "__main__":
+    export_case.main(__doc__)
