@@ -88,6 +88,46 @@ class Diff(CommandLine):
         self.assertIn("exact counters, which serialise launches", done.stdout)
         self.assertNotIn("serialise launches", self.call("diff", *[recorded("rtdetr_exact")] * 2).stdout)
 
+    def first_line(self, before, after):
+        done = self.call("diff", recorded(before), recorded(after))
+        self.check_code(done, 0)
+        return done.stdout.splitlines()[0]
+
+    def test_the_first_line_is_the_verdict(self):
+        for before, after, line in (
+                ("case_starved_pinned", "case_starved_one",
+                 r"Slower: an iteration takes 48\.0 ms instead of 6\.00 ms \(\+700\.4 %\)\. "
+                 r"Largest change: GPU idle \+42\.0 ms\."),
+                ("case_starved_one", "case_starved_pinned",
+                 r"Faster: an iteration takes 6\.00 ms instead of 48\.0 ms \(-87\.5 %\)\. "
+                 r"Largest change: GPU idle -42\.0 ms\."),
+                ("rtdetr_sampled", "rtdetr_sampled", r"No change: an iteration takes 2\.05 ms and 2\.05 ms \(0\.0 %\)\."),
+                ("rtdetr_unfused", "rtdetr_sampled",
+                 r"No significant change: an iteration takes 10\.3 ms and 2\.05 ms \(-80\.1 %, ± .*3 and 59 iterations\)\. "
+                 r"Largest change: GPU time of iteration/model/.* \+.* us\."),
+                ("case_transpose", "case_transpose", r"Too few iterations to test: .*1 and 1 iterations\)\.")):
+            with self.subTest(before=before, after=after):
+                self.assertRegex(self.first_line(before, after), "^" + line + "$")
+
+    def test_json_has_the_verdict(self):
+        for before, after, result in (("case_starved_pinned", "case_starved_one", "slower"),
+                                      ("case_starved_one", "case_starved_pinned", "faster"),
+                                      ("graph_replay", "graph_replay", "same"),
+                                      ("case_transpose", "case_transpose", "too_few")):
+            verdict = self.diff(before, after)["verdict"]
+            self.assertEqual((verdict["result"], verdict["text"]), (result, self.first_line(before, after)))
+
+    def test_without_iterations_the_verdict_is_about_modules(self):
+        one = self.make_trace(name="one")
+        renamed = [{**line, "name": "other"} if line["t"] == "path" else line for line in cli_case.TRACE]
+        other = self.make_trace(renamed, name="other")
+        self.assertIn("Too few iterations to test", self.call("diff", one, one).stdout)
+        without = [line for line in cli_case.TRACE if line["t"] != "range"]
+        whole = json.loads(self.call("diff", self.make_trace(without, "without"), other, "--json").stdout)
+        self.assertEqual(whole["verdict"]["result"], "no_iterations")
+        self.assertIn("2 modules are new or gone.", whole["verdict"]["text"])
+        self.assertEqual(whole["iteration"], [])
+
     def test_kernels_of_one_trace_are_compared(self):
         done = self.call("diff", recorded("rtdetr_exact"), "--kernel", "attention_mma", "layer_norm_kernel")
         self.check_code(done, 0)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/diff/diff_verdict.h"
 #include "tools/analysis/diff/kernel_comparison.h"
 #include "tools/analysis/diff/trace_diff.h"
 #include "tools/analysis/read/missing.h"
@@ -123,15 +124,18 @@ int diff_traces(const DiffVerb& verb) {
   std::vector<Table> tables{module_changes(diff, verb.all), kernel_changes(diff, verb.all)};
   for (Table& table : tables) keep_first(table, verb.top);
   if (!verb.csv) tables.insert(tables.begin(), iteration_changes(diff));
+  const DiffVerdict verdict = verdict_of(diff, a, b, options.least);
   const std::vector<const Change*> worse = diff.worse_than(over);
   if (verb.json) {
     OrderedJson out{
         {"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
+    out["verdict"] = {{"result", verdict.result}, {"text", verdict.text}};
     for (const Table& table : tables) out[table.name] = render_rows(table);
     if (!verb.fail_over.empty()) out["failed"] = !worse.empty();
     std::cout << dump_json(out) << "\n";
   } else {
-    if (!verb.csv) std::cout << side_text("A", a) << side_text("B", b) << mode_warning(a, b);
+    if (!verb.csv)
+      std::cout << verdict.text << "\n\n" << side_text("A", a) << side_text("B", b) << mode_warning(a, b);
     print_tables(tables, verb);
     if (!verb.csv && !verb.markdown) std::cout << "\n" << explanation(options);
     if (!verb.fail_over.empty() && !verb.csv) std::cout << failures(worse, over);

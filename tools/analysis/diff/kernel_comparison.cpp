@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kMaxP = 0.01;
 
-struct KernelFacts {
+struct ComparedKernel {
   std::string name;
   DurationHistogram durations;
   Moments ns, dram_read, dram_write, l2;
@@ -33,7 +33,7 @@ class KernelVisitor final : public TraceVisitor {
     } else if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) {
       configs.emplace(config->id, *config);
     } else if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
-      KernelFacts& facts = kernels[kernel->name];
+      ComparedKernel& facts = kernels[kernel->name];
       ++facts.configs[kernel->config];
       if (kernel->work.start_ns == kNoTime || kernel->work.end_ns < kernel->work.start_ns) return;
       const auto ns = static_cast<std::uint64_t>(kernel->work.end_ns - kernel->work.start_ns);
@@ -42,7 +42,7 @@ class KernelVisitor final : public TraceVisitor {
     } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
       if (!exact->measured || !exact->has_bytes || exact->is_counter_range || shares_counter_range(*exact))
         return;
-      KernelFacts& facts = kernels[exact->name];
+      ComparedKernel& facts = kernels[exact->name];
       facts.dram_read.add(static_cast<double>(exact->dram_read_bytes));
       facts.dram_write.add(static_cast<double>(exact->dram_write_bytes));
       facts.l2.add(static_cast<double>(exact->l2_bytes));
@@ -50,13 +50,13 @@ class KernelVisitor final : public TraceVisitor {
   }
   void broken(std::string_view, const LinePlace&) override {}
 
-  std::unordered_map<std::uint32_t, KernelFacts> kernels;
+  std::unordered_map<std::uint32_t, ComparedKernel> kernels;
   std::unordered_map<std::uint32_t, LaunchConfigRecord> configs;
 };
 
-const KernelFacts& named(const KernelVisitor& trace, const std::string& pattern) {
+const ComparedKernel& named(const KernelVisitor& trace, const std::string& pattern) {
   const std::regex regex(pattern);
-  const KernelFacts* found = nullptr;
+  const ComparedKernel* found = nullptr;
   std::string several;
   for (const auto& [id, facts] : trace.kernels) {
     if (facts.name.empty() || facts.configs.empty()) continue;
@@ -78,7 +78,7 @@ std::string dim_text(const Dim3& dim) {
 }
 
 /// The configuration with most launches.
-const LaunchConfigRecord* usual_config(const KernelVisitor& trace, const KernelFacts& facts) {
+const LaunchConfigRecord* usual_config(const KernelVisitor& trace, const ComparedKernel& facts) {
   std::uint32_t best = 0;
   std::uint64_t launches = 0;
   for (const auto& [id, n] : facts.configs) {
@@ -101,7 +101,7 @@ void add_number(Table& table, const char* key, const char* title, Unit unit, std
       {Cell(CellValue(std::string(key)), title), cell(x), cell(y), std::move(change), std::move(verdict)});
 }
 
-std::optional<double> mean(const Moments& moments) {
+std::optional<double> mean_of(const Moments& moments) {
   return moments.n() == 0 ? std::nullopt : std::optional(moments.mean());
 }
 
@@ -129,8 +129,8 @@ Table compare_kernels(const TraceFolder& trace, const std::string& x_name, const
   LineReader reader;
   KernelVisitor visitor;
   static_cast<void>(read_trace(trace, reader, visitor));
-  const KernelFacts& x = named(visitor, x_name);
-  const KernelFacts& y = named(visitor, y_name);
+  const ComparedKernel& x = named(visitor, x_name);
+  const ComparedKernel& y = named(visitor, y_name);
   Table out;
   out.name = "kernel_comparison";
   out.title = "X: " + printable(short_kernel_name(x.name)) + "\nY: " + printable(short_kernel_name(y.name));
@@ -140,24 +140,24 @@ Table compare_kernels(const TraceFolder& trace, const std::string& x_name, const
                  {"y", "Y", Unit::number},
                  {"relative", "change", Unit::share},
                  {"verdict", "verdict", Unit::text}};
-  const auto count = [](const KernelFacts& facts) {
+  const auto count = [](const ComparedKernel& facts) {
     double launches = 0;
     for (const auto& [config, n] : facts.configs) launches += static_cast<double>(n);
     return launches;
   };
-  const auto quantile = [](const KernelFacts& facts, double part) -> std::optional<double> {
+  const auto quantile = [](const ComparedKernel& facts, double part) -> std::optional<double> {
     if (facts.durations.count() == 0) return {};
     return static_cast<double>(facts.durations.quantile_ns(part));
   };
   add_number(out, "launches", "number of launches", Unit::count, count(x), count(y));
-  add_number(out, "mean_ns", "mean time", Unit::ns, mean(x.ns), mean(y.ns), welch(x.ns, y.ns));
+  add_number(out, "mean_ns", "mean time", Unit::ns, mean_of(x.ns), mean_of(y.ns), welch(x.ns, y.ns));
   add_number(out, "median_ns", "median time", Unit::ns, quantile(x, 0.5), quantile(y, 0.5));
   add_number(out, "p95_ns", "95th percentile", Unit::ns, quantile(x, 0.95), quantile(y, 0.95));
-  add_number(out, "dram_read_bytes", "DRAM read", Unit::bytes, mean(x.dram_read), mean(y.dram_read),
+  add_number(out, "dram_read_bytes", "DRAM read", Unit::bytes, mean_of(x.dram_read), mean_of(y.dram_read),
              welch(x.dram_read, y.dram_read));
-  add_number(out, "dram_write_bytes", "DRAM write", Unit::bytes, mean(x.dram_write), mean(y.dram_write),
+  add_number(out, "dram_write_bytes", "DRAM write", Unit::bytes, mean_of(x.dram_write), mean_of(y.dram_write),
              welch(x.dram_write, y.dram_write));
-  add_number(out, "l2_bytes", "L2", Unit::bytes, mean(x.l2), mean(y.l2), welch(x.l2, y.l2));
+  add_number(out, "l2_bytes", "L2", Unit::bytes, mean_of(x.l2), mean_of(y.l2), welch(x.l2, y.l2));
   add_configs(out, usual_config(visitor, x), usual_config(visitor, y));
   return out;
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/diff/diff_verdict.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "profiler/base/number_text.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kMinOfParent = 0.5;
+
+bool is_changed(const Change& change) {
+  return change.verdict != Verdict::same && change.verdict != Verdict::untested;
+}
+
+double difference(const Change& change) {
+  return change.b.value_or(0) - change.a.value_or(0);
+}
+
+/// Whether the change is one of time, and in the direction of `verdict` if that has one.
+bool explains(const Change& change, Verdict verdict) {
+  if (!is_changed(change)) return false;
+  if (verdict == Verdict::worse) return difference(change) > 0;
+  return verdict != Verdict::better || difference(change) < 0;
+}
+
+bool is_below(const std::string& path, const std::string& parent) {
+  return path.size() > parent.size() && path.compare(0, parent.size(), parent) == 0 &&
+         path[parent.size()] == '/';
+}
+
+/// The deepest module that has most of the change; nullptr: none.
+const Change* largest_module(const TraceDiff& diff, Verdict verdict) {
+  const Change* out = nullptr;
+  for (bool deeper = true; deeper;) {
+    const Change* next = nullptr;
+    for (const Change& change : diff.modules) {
+      if (change.quantity != Quantity::gpu_ns || !explains(change, verdict)) continue;
+      if (out != nullptr && !is_below(change.key, out->key)) continue;
+      if (next == nullptr || std::abs(difference(change)) > std::abs(difference(*next))) next = &change;
+    }
+    deeper = next != nullptr &&
+             (out == nullptr || std::abs(difference(*next)) >= kMinOfParent * std::abs(difference(*out)));
+    if (deeper) out = next;
+  }
+  return out;
+}
+
+/// "", or " Largest change: …" as a sentence.
+std::string largest_text(const TraceDiff& diff, Verdict verdict) {
+  const Change* largest = largest_module(diff, verdict);
+  std::string name = largest == nullptr ? "" : "GPU time of " + printable(largest->key);
+  for (const Change& change : diff.iterations) {
+    const bool of_gpu =
+        change.quantity == Quantity::idle_ns || (change.quantity == Quantity::busy_ns && largest == nullptr);
+    if (!of_gpu || !explains(change, verdict)) continue;
+    if (largest != nullptr && std::abs(difference(change)) <= std::abs(difference(*largest))) continue;
+    largest = &change;
+    name = change.quantity == Quantity::idle_ns ? "GPU idle" : "GPU busy";
+  }
+  if (largest == nullptr) return "";
+  return " Largest change: " + name + " " + value_text(difference(*largest), largest->quantity, true) + ".";
+}
+
+std::string signed_percent(double part) {
+  return (part > 0 ? "+" : "") + percent_text(part);
+}
+
+DiffVerdict of_iterations(const TraceDiff& diff, const Change& wall, const IterationSeries& a,
+                          const IterationSeries& b, double least) {
+  const std::string before = value_text(*wall.a, wall.quantity), after = value_text(*wall.b, wall.quantity);
+  const double relative = wall.relative().value_or(0);
+  const std::string change = signed_percent(relative);
+  if (wall.verdict == Verdict::worse || wall.verdict == Verdict::better) {
+    const bool slower = wall.verdict == Verdict::worse;
+    return {slower ? "slower" : "faster",
+            (slower ? "Slower: an iteration takes " : "Faster: an iteration takes ") + after +
+                " instead of " + before + " (" + change + ")." + largest_text(diff, wall.verdict)};
+  }
+  const std::string both = "an iteration takes " + before + " and " + after + " (" + change;
+  const std::string counts = count_text(a.iterations) + " and " + count_text(b.iterations) + " iterations";
+  if (wall.verdict == Verdict::untested) {
+    return {"too_few", "Too few iterations to test: " + both + "; " + counts + ")."};
+  }
+  const std::string more = largest_text(diff, wall.verdict);
+  if (std::abs(relative) < least || !wall.test) return {"same", "No change: " + both + ")." + more};
+  return {"same", "No significant change: " + both + ", ± " +
+                      percent_text(wall.test->half_interval / *wall.a) + "; " + counts + ")." + more};
+}
+
+DiffVerdict of_modules(const TraceDiff& diff) {
+  std::uint64_t changed = 0;
+  for (const Change& change : diff.modules) {
+    if (change.quantity == Quantity::gpu_ns && is_changed(change)) ++changed;
+  }
+  std::string text = "No iterations to test: ";
+  text += changed == 0 ? "no module is new or gone."
+                       : counted_text(changed, "module is", "modules are") + " new or gone.";
+  return {"no_iterations", text + largest_text(diff, Verdict::same)};
+}
+
+}  // namespace
+
+DiffVerdict verdict_of(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b,
+                       double least) {
+  if (diff.iterations.empty()) return of_modules(diff);
+  return of_iterations(diff, diff.iterations.front(), a, b, least);
+}
+
+}  // namespace rangefinder
