@@ -16,7 +16,8 @@ WRONG_USE = {
     "validate": [""],
     "run": ["", "--", "./app", "--fly -- true", "--counters most -- true", "--buffers many -- true",
             "--out %z -- true", "--out %q{NOT_SET_HERE} -- true"],
-    "diff trace": ["", "trace --fail-over x", "trace --json --csv", "trace --kernel a b", "--kernel ( b"],
+    "diff trace": ["", "trace --fail-over x", "trace --fail-over layer=5%", "trace --fail-over module=5%,",
+                   "trace --fail-over module=x", "trace --fail-over module", "trace --json --csv", "trace --kernel a b", "--kernel ( b"],
     "export": ["", "--to csv"],
     "export trace": ["", "--to pdf", "--to prometheus --modules 0"],
 }

@@ -109,6 +109,25 @@ class Diff(CommandLine):
             with self.subTest(before=before, after=after):
                 self.assertRegex(self.first_line(before, after), "^" + line + "$")
 
+    def test_a_slower_iteration_fails_though_no_module_is_slower(self):
+        pair = recorded("case_starved_pinned"), recorded("case_starved_one")
+        for limits, code in (("5%", 1), ("0.05", 1), ("800%", 0), ("iteration=5%", 1), ("iteration=800%", 0),
+                             ("module=5%", 0), ("dram=1%", 0), ("module=5%,iteration=3%", 1)):
+            with self.subTest(limits=limits):
+                self.check_code(self.call("diff", *pair, "--fail-over", limits), code)
+                self.check_code(self.call("diff", *reversed(pair), "--fail-over", limits), 0)
+                self.check_code(self.call("diff", pair[0], pair[0], "--fail-over", limits), 0)
+        done = self.call("diff", *pair, "--fail-over", "5%").stdout
+        self.assertIn("1 row is worse by more than 5%; the first: the iteration", done)
+
+    def test_dram_bytes_have_their_own_limit(self):
+        pair = recorded("rtdetr_unfused"), recorded("rtdetr_exact")
+        worse = [row for row in self.diff("rtdetr_unfused", "rtdetr_exact")["modules"]
+                 if row["verdict"] == "worse" and row["quantity"] == "dram_bytes" and "relative" in row]
+        most = max(row["relative"] for row in worse)
+        self.check_code(self.call("diff", *pair, "--fail-over", f"dram={most * 0.99}"), 1)
+        self.check_code(self.call("diff", *pair, "--fail-over", f"dram={most * 1.01}"), 0)
+
     def test_json_has_the_verdict(self):
         for before, after, result in (("case_starved_pinned", "case_starved_one", "slower"),
                                       ("case_starved_one", "case_starved_pinned", "faster"),

@@ -3,7 +3,6 @@
 // rangefinder diff A B [--fail-over 5%] | diff TRACE --kernel X Y
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/analysis/tables/table_render.h"
 #include "tools/command_line/command_line.h"
+#include "tools/rangefinder/fail_limits.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
 
@@ -36,17 +36,6 @@ struct DiffVerb {
   std::uint64_t top = 0;
   bool all = false, wide = false, json = false, csv = false, markdown = false;
 };
-
-/// "5%" or "0.05".
-double parse_share(const std::string& option, const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (error != std::errc() || (rest != "%" && !rest.empty()) || !(value >= 0 && value < 1e6)) {
-    throw WrongUse(option + " " + text + ": give a share such as 5% or 0.05");
-  }
-  return rest == "%" ? value / 100 : value;
-}
 
 TraceFolder one_trace(const std::string& place) {
   std::vector<TraceFolder> traces = find_traces(place);
@@ -93,10 +82,16 @@ std::string explanation(const DiffOptions& options) {
          percent_text(options.alpha) + ").\n";
 }
 
-std::string failures(const std::vector<const Change*>& worse, double over) {
-  if (worse.empty()) return "No module is worse by more than " + percent_text(over) + ".\n";
-  return counted_text(worse.size(), "row is", "rows are") + " worse by more than " + percent_text(over) +
-         "; the first: " + printable(worse.front()->key) + "\n";
+std::string failures(const std::vector<const Change*>& failed, const TraceDiff& diff,
+                     const std::string& limits) {
+  std::string out;
+  if (diff.iterations.empty() || diff.iterations.front().verdict == Verdict::untested) {
+    out = "Too few iterations to test: --fail-over could not check them.\n";
+  }
+  if (failed.empty()) return out + "Nothing is worse by more than " + limits + ".\n";
+  const std::string& path = failed.front()->key;
+  return out + counted_text(failed.size(), "row is", "rows are") + " worse by more than " + limits +
+         "; the first: " + (path.empty() ? "the iteration" : printable(path)) + "\n";
 }
 
 void print_tables(const std::vector<Table>& tables, const DiffVerb& verb) {
@@ -111,7 +106,7 @@ void print_tables(const std::vector<Table>& tables, const DiffVerb& verb) {
 }
 
 int diff_traces(const DiffVerb& verb) {
-  const double over = verb.fail_over.empty() ? 0 : parse_share("--fail-over", verb.fail_over);
+  const FailLimits limits = FailLimits::parse(verb.fail_over);
   DiffOptions options;
   options.least = parse_share("--least", verb.least);
   HalfOpen<std::uint64_t> iterations;
@@ -125,22 +120,22 @@ int diff_traces(const DiffVerb& verb) {
   for (Table& table : tables) keep_first(table, verb.top);
   if (!verb.csv) tables.insert(tables.begin(), iteration_changes(diff));
   const DiffVerdict verdict = verdict_of(diff, a, b, options.least);
-  const std::vector<const Change*> worse = diff.worse_than(over);
+  const std::vector<const Change*> failed = limits.failed(diff);
   if (verb.json) {
     OrderedJson out{
         {"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
     out["verdict"] = {{"result", verdict.result}, {"text", verdict.text}};
     for (const Table& table : tables) out[table.name] = render_rows(table);
-    if (!verb.fail_over.empty()) out["failed"] = !worse.empty();
+    if (!verb.fail_over.empty()) out["failed"] = !failed.empty();
     std::cout << dump_json(out) << "\n";
   } else {
     if (!verb.csv)
       std::cout << verdict.text << "\n\n" << side_text("A", a) << side_text("B", b) << mode_warning(a, b);
     print_tables(tables, verb);
     if (!verb.csv && !verb.markdown) std::cout << "\n" << explanation(options);
-    if (!verb.fail_over.empty() && !verb.csv) std::cout << failures(worse, over);
+    if (!verb.fail_over.empty() && !verb.csv) std::cout << failures(failed, diff, verb.fail_over);
   }
-  return verb.fail_over.empty() || worse.empty() ? kExitOk : kExitCheckFailed;
+  return failed.empty() ? kExitOk : kExitCheckFailed;
 }
 
 int diff_kernels(const DiffVerb& verb) {
@@ -186,8 +181,10 @@ void add_diff(CommandLine& line, Action& action) {
   command.option("--iterations", verb->iterations,
                  "Only iterations FIRST:LAST, counted from 0, without LAST [those after the warm-up]");
   command.option("--least", verb->least, "Ignore changes below this share [2%]");
-  command.option("--fail-over", verb->fail_over,
-                 "Exit with code 1 if a module got worse by more than this share, as in 5%");
+  command.option(
+      "--fail-over", verb->fail_over,
+      "Exit with code 1 if an iteration or a module got worse by more than this share, as in 5%, or "
+      "iteration=3%,module=10%,dram=5%");
   command.option("--top", verb->top, "Show the first N rows of each table").positive();
   command.flag("--all", verb->all, "Also show rows without a change");
   command.flag("--wide", verb->wide, "Show all columns, whatever the line length");
