@@ -128,6 +128,17 @@ class Diff(CommandLine):
         self.check_code(self.call("diff", *pair, "--fail-over", f"dram={most * 0.99}"), 1)
         self.check_code(self.call("diff", *pair, "--fail-over", f"dram={most * 1.01}"), 0)
 
+    def test_what_differs_between_the_runs_is_below_the_verdict(self):
+        done = self.call("diff", recorded("case_starved_pinned"), recorded("case_starved_one")).stdout.splitlines()
+        self.assertEqual(done[1:3], ["Different arguments: --workers 8 --copy pinned and --workers 1 --copy pageable", ""])
+        self.assertEqual(self.call("diff", *[recorded("case_starved_one")] * 2).stdout.splitlines()[1], "")
+        differ = self.diff("hf_rtdetr_trace", "rtdetr_sampled")["differences"]
+        self.assertIn("Different programs: python3.12 and rtdetr", differ)
+        self.assertIn("Different counters: off and sampled", differ)
+        gpu = [{**line, "name": "Other GPU"} if line["t"] == "gpu" else line for line in cli_case.TRACE]
+        done = self.call("diff", self.make_trace(name="one"), self.make_trace(gpu, name="other"), "--json")
+        self.assertEqual(json.loads(done.stdout)["differences"], ["Different GPUs: Test GPU and Other GPU"])
+
     def test_json_has_the_verdict(self):
         for before, after, result in (("case_starved_pinned", "case_starved_one", "slower"),
                                       ("case_starved_one", "case_starved_pinned", "faster"),

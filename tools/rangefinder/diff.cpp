@@ -55,6 +55,12 @@ std::string side_text(const char* name, const IterationSeries& series) {
          counted_text(series.batch_sizes.size(), "batch", "batches") + "\n";
 }
 
+std::string lines_of(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += text + "\n";
+  return out;
+}
+
 OrderedJson side_json(const IterationSeries& series) {
   return {{"trace", series.title},
           {"iteration_path", series.iteration_path},
@@ -124,13 +130,16 @@ int diff_traces(const DiffVerb& verb) {
   if (verb.json) {
     OrderedJson out{
         {"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
+    out["differences"] = differences_of(a, b);
     out["verdict"] = {{"result", verdict.result}, {"text", verdict.text}};
     for (const Table& table : tables) out[table.name] = render_rows(table);
     if (!verb.fail_over.empty()) out["failed"] = !failed.empty();
     std::cout << dump_json(out) << "\n";
   } else {
     if (!verb.csv)
-      std::cout << verdict.text << "\n\n" << side_text("A", a) << side_text("B", b) << mode_warning(a, b);
+      std::cout << verdict.text << "\n"
+                << lines_of(differences_of(a, b)) << "\n"
+                << side_text("A", a) << side_text("B", b) << mode_warning(a, b);
     print_tables(tables, verb);
     if (!verb.csv && !verb.markdown) std::cout << "\n" << explanation(options);
     if (!verb.fail_over.empty() && !verb.csv) std::cout << failures(failed, diff, verb.fail_over);

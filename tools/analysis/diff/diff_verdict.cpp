@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <set>
 #include <string>
 
 #include "profiler/base/number_text.h"
@@ -102,7 +104,51 @@ DiffVerdict of_modules(const TraceDiff& diff) {
   return {"no_iterations", text + largest_text(diff, Verdict::same)};
 }
 
+std::string joined(const std::vector<std::string>& texts, const char* separator) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : separator) + text;
+  return out.empty() ? "none" : out;
+}
+
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+/// Without the program: the same one in another folder is no difference.
+std::string arguments(const Header& header) {
+  const std::vector<std::string>& all = header.command;
+  return joined(all.empty() ? all : std::vector<std::string>(all.begin() + 1, all.end()), " ");
+}
+
+std::string gpu_names(const IterationSeries& series) {
+  return joined({series.gpus.begin(), series.gpus.end()}, ", ");
+}
+
+std::string monitor_mode(const Header& header) {
+  if (header.monitor_period_ns == 0) return "off";
+  return duration_text(header.monitor_window_ns) + " in " + duration_text(header.monitor_period_ns);
+}
+
 }  // namespace
+
+std::vector<std::string> differences_of(const IterationSeries& a, const IterationSeries& b) {
+  std::vector<std::string> out;
+  const auto compare = [&out](const char* what, const std::string& of_a, const std::string& of_b) {
+    if (of_a == of_b) return;
+    out.push_back(std::string("Different ") + what + ": " + printable(of_a) + " and " + printable(of_b));
+  };
+  const auto iterations = [](const IterationSeries& series) {
+    return series.iteration_path.empty() ? std::string("none") : series.iteration_path;
+  };
+  compare("programs", file_name(a.header.executable), file_name(b.header.executable));
+  compare("arguments", arguments(a.header), arguments(b.header));
+  compare("GPUs", gpu_names(a), gpu_names(b));
+  compare("drivers", a.header.driver_release, b.header.driver_release);
+  compare("counters", a.counters, b.counters);
+  compare("monitor modes", monitor_mode(a.header), monitor_mode(b.header));
+  compare("iterations", iterations(a), iterations(b));
+  return out;
+}
 
 DiffVerdict verdict_of(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b,
                        double least) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answer of a comparison in one line.
+// The answer of a comparison in one line, and what makes two traces hard to compare.
 //
 //   TraceDiff ─▶ "Slower: an iteration takes 48.0 ms instead of 6.00 ms (+700.4 %). Largest change: …"
 //
@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/analysis/diff/trace_diff.h"
 
@@ -22,5 +23,9 @@ struct DiffVerdict {
 /// `least`: DiffOptions::least.
 [[nodiscard]] DiffVerdict verdict_of(const TraceDiff& diff, const IterationSeries& a,
                                      const IterationSeries& b, double least);
+
+/// A line for each: program, arguments, GPU, driver, counters, monitor mode, iterations, if they differ:
+/// "Different GPUs: NVIDIA H100 and NVIDIA H200".
+[[nodiscard]] std::vector<std::string> differences_of(const IterationSeries& a, const IterationSeries& b);
 
 }  // namespace rangefinder

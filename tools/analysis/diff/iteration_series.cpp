@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "profiler/base/number_text.h"
@@ -58,6 +59,7 @@ class SeriesVisitor final : public TraceVisitor {
       names_.emplace(name->id, name->demangled);
     }
     if (const auto* const header = std::get_if<Header>(&line)) header_ = *header;
+    if (const auto* const gpu = std::get_if<GpuRecord>(&line)) gpus_.insert(gpu->name);
   }
   void broken(std::string_view error, const LinePlace& place) override { beginning_.broken(error, place); }
 
@@ -92,6 +94,7 @@ class SeriesVisitor final : public TraceVisitor {
   }
 
   [[nodiscard]] const Header& header() const noexcept { return header_; }
+  [[nodiscard]] const std::set<std::string>& gpus() const noexcept { return gpus_; }
   [[nodiscard]] bool sampled() const noexcept { return sampled_; }
 
  private:
@@ -139,6 +142,7 @@ class SeriesVisitor final : public TraceVisitor {
   std::unordered_map<std::uint32_t, BatchSums> sums_;
   std::unordered_map<std::uint32_t, OwnKernel> kernels_;
   Header header_;
+  std::set<std::string> gpus_;
   TraceBeginning beginning_;
   bool sampled_ = false;
 };
@@ -257,6 +261,8 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
   visitor.finish(out);
   add_iterations(out, log, batches);
   out.title = trace.folder.string() + "   " + printable(visitor.header().executable);
+  out.header = visitor.header();
+  out.gpus = visitor.gpus();
   out.counters = visitor.header().counters;
   const bool exact = std::any_of(out.paths.begin(), out.paths.end(), [](const auto& entry) {
     return !entry.second.sums.sums[static_cast<std::size_t>(Quantity::dram_bytes)].empty();

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,8 @@ class IterationSeries {
   std::map<Quantity, IterationValues> of_iterations;  ///< wall_ns, busy_ns, …; empty: no iterations
   std::string iteration_path;                         ///< empty: no iterations, the whole trace is one batch
   std::string title;                                  ///< folder and program
+  Header header;                                      ///< of the first segment
+  std::set<std::string> gpus;                         ///< names
   std::string counters;                               ///< mode, as in Header::counters
   std::uint64_t iterations = 0;                       ///< number of compared iterations
   std::vector<std::uint64_t> batch_sizes;             ///< iterations in each batch
