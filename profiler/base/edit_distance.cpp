@@ -21,4 +21,24 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+std::vector<std::string> nearest_names(const std::vector<std::string>& known, std::string_view name) {
+  constexpr std::size_t kMaxNamed = 3;
+  std::vector<std::pair<std::size_t, const std::string*>> ranked;
+  for (const std::string& candidate : known) ranked.emplace_back(edit_distance(name, candidate), &candidate);
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(kMaxNamed, ranked.size()); ++i) names.push_back(*ranked[i].second);
+  return names;
+}
+
+std::string alternatives_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i != 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
 }  // namespace rangefinder

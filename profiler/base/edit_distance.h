@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Distance between a mistyped name and a known one, for "did you mean".
+// Distance between a mistyped name and known ones, for "did you mean".
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace rangefinder {
 
 /// Characters to insert, remove or replace to turn `a` into `b` (Levenshtein distance).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// Up to three of `known`, nearest first; ties keep their order.
+[[nodiscard]] std::vector<std::string> nearest_names(const std::vector<std::string>& known,
+                                                     std::string_view name);
+
+/// "a, b or c"
+[[nodiscard]] std::string alternatives_text(const std::vector<std::string>& names);
 
 }  // namespace rangefinder

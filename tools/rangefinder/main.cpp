@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/no_match.h"
 #include "tools/analysis/read/read_damage.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/progress_bar.h"
@@ -26,7 +26,7 @@ constexpr const char* kFooter =
     "  rangefinder doctor                          can this machine trace?\n"
     "  rangefinder run -- ./app --its options      trace a program\n"
     "  rangefinder report rangefinder-4711         show the trace\n"
-    "\nExit codes: 0 ok, 1 a check failed, 2 wrong use, 3 something is missing.\n"
+    "\nExit codes: 0 ok, 1 a check failed, 2 wrong use or nothing selected, 3 something is missing.\n"
     "`run` returns the program's exit code.\n";
 
 /// Escapes each line: a name from a trace may contain terminal control sequences.
@@ -104,6 +104,8 @@ int main(int argc, char** argv) {
     if (!std::cout) return print_once("cannot write to standard output", rangefinder::kExitMissing);
     return code;
   } catch (const rangefinder::WrongUse& error) {
+    return print_once(error.what(), rangefinder::kExitWrongUse);
+  } catch (const rangefinder::NoMatch& error) {
     return print_once(error.what(), rangefinder::kExitWrongUse);
   } catch (const rangefinder::Missing& error) {
     return print_once(error.what(), rangefinder::kExitMissing);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/read/no_match.h"
 #include "tools/analysis/read/selection.h"
 #include "tools/analysis/sections/section_kinds.h"
 #include "tools/analysis/tables/rows_json.h"
@@ -20,6 +21,7 @@
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/report_html.h"
 #include "tools/rangefinder/report_ranks.h"
+#include "tools/rangefinder/report_selection.h"
 #include "tools/rangefinder/report_text.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
@@ -189,6 +191,30 @@ int print_json(const AllLoaded& all, const ReportOptions& options) {
   return kExitOk;
 }
 
+/// The traces in which the selection matches something. Throws WrongUse if there are none.
+AllLoaded load_all(const std::vector<TraceFolder>& traces, const ReportOptions& options,
+                   const SectionKind& kind) {
+  AllLoaded all;
+  std::string unmatched;  // of the first trace without a match
+  for (const TraceFolder& files : traces) {
+    std::string text;
+    try {
+      auto loaded = std::make_unique<Loaded>(files, options, kind, traces.size() > 1);
+      text = unmatched_text(loaded->selection, loaded->trace);
+      if (text.empty()) all.push_back(std::move(loaded));
+    } catch (const NoMatch& error) {
+      text = error.what();
+    }
+    if (unmatched.empty()) unmatched = text;
+  }
+  if (all.empty() && !unmatched.empty()) throw WrongUse(unmatched);
+  if (all.size() < traces.size()) {
+    std::cerr << "rangefinder: nothing of " << counted_text(traces.size() - all.size(), "trace", "traces")
+              << " is selected: " << unmatched << "\n";
+  }
+  return all;
+}
+
 int report(const ReportOptions& options) {
   const SectionKind& kind = *find_section(options.section);
   check_sort(options, *kind.make(options.view));
@@ -202,10 +228,9 @@ int report(const ReportOptions& options) {
     return kExitOk;
   }
   if (options.csv && traces.size() > 1) throw WrongUse("--csv writes one table: name one trace");
-  AllLoaded all;
-  for (const TraceFolder& files : traces) {
-    all.push_back(std::make_unique<Loaded>(files, options, kind, traces.size() > 1));
-    const Loaded& loaded = *all.back();
+  const AllLoaded all = load_all(traces, options, kind);
+  for (const auto& one : all) {
+    const Loaded& loaded = *one;
     if (!options.view.sort.empty() && loaded.section->sort_keys().empty()) {
       check_sort(options, loaded.section->tables(loaded.input(options)));
     }

@@ -2,7 +2,6 @@
 #include "profiler/counters/metrics/metric_names.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "profiler/base/edit_distance.h"
@@ -10,30 +9,6 @@
 
 namespace rangefinder {
 namespace {
-
-constexpr std::size_t kMaxNamed = 3;
-
-/// Nearest first; ties keep their order.
-std::vector<std::string> nearest(const std::vector<std::string>& known, std::string_view name) {
-  std::vector<std::pair<std::size_t, const std::string*>> ranked;
-  for (const std::string& candidate : known) ranked.emplace_back(edit_distance(name, candidate), &candidate);
-  const std::size_t count = std::min(kMaxNamed, ranked.size());
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < count; ++i) names.push_back(*ranked[i].second);
-  return names;
-}
-
-/// "a, b or c"
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i != 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
-  }
-  return text;
-}
 
 /// `base` with the typed suffix if it has that one, else with its most common suffix.
 std::string completed(const MetricCatalog& catalog, const std::string& base, std::string_view typed_suffix) {
@@ -63,20 +38,20 @@ std::string unknown_metric_text(const MetricCatalog& catalog, std::string_view n
       return "the metric " + std::string(base) + " needs a suffix, as in " +
              completed(catalog, std::string(base), "");
     return "the metric " + std::string(base) + " has no " + std::string(suffix) + "; did you mean " +
-           joined(nearest(suffixes, suffix)) + "?";
+           alternatives_text(nearest_names(suffixes, suffix)) + "?";
   }
   std::vector<std::string> sets;
   for (const MetricSet& set : metric_sets()) sets.emplace_back(set.name);
   const std::string unknown = "there is no set or metric " + std::string(name) + "; did you mean ";
-  const std::vector<std::string> near_metrics = nearest(catalog.base_metrics(""), base);
-  const std::string near_set = nearest(sets, name).front();
+  const std::vector<std::string> near_metrics = nearest_names(catalog.base_metrics(""), base);
+  const std::string near_set = nearest_names(sets, name).front();
   const bool looks_like_set = name.find("__") == std::string_view::npos;
   if (looks_like_set && (near_metrics.empty() || edit_distance(name, near_set) <= name.size() / 2))
     return unknown + "the set " + near_set + "?";
   std::vector<std::string> metrics;
   for (const std::string& metric : near_metrics) metrics.push_back(completed(catalog, metric, suffix));
   if (metrics.empty() || looks_like_set) metrics.push_back("one of the sets (" + metric_set_names() + ")");
-  return unknown + joined(metrics) + "?";
+  return unknown + alternatives_text(metrics) + "?";
 }
 
 }  // namespace rangefinder

@@ -12,7 +12,7 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/read/iteration_names.h"
 #include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/no_match.h"
 #include "tools/analysis/read/path_names.h"
 #include "tools/analysis/read/trace_reader.h"
 
@@ -91,7 +91,7 @@ Iterations IterationFinder::result() {
   }
   const bool weak = out.instances.size() < kMinRepeated || chosen->second.copies ||
                     (out.rule == IterationRule::outermost && !covers_enough(chosen->second));
-  if (!glob_.empty() && out.path.empty()) throw Missing("no range in the trace matches the path " + glob_);
+  if (!glob_.empty() && out.path.empty()) throw NoMatch(no_path_text("--iteration-range", glob_, levels_));
   if (glob_.empty() && weak) take_repeated_work(out);
   for (const Iteration& one : out.instances) {
     out.ends_.push_back(out.ends_.empty() ? one.end_ns : std::max(out.ends_.back(), one.end_ns));

@@ -99,7 +99,7 @@ class IterationFinder {
 
   /// Call it for every line of the trace, in file order.
   void line(const Line& line);
-  /// Call it once, after the last line. Throws Missing if the glob matches no range.
+  /// Call it once, after the last line. Throws NoMatch if the glob matches no range.
   [[nodiscard]] Iterations result();
 
  private:
@@ -134,7 +134,8 @@ class IterationFinder {
 };
 
 /// `glob`: see profiler/base/path_glob.h. It selects the most frequent path that it matches exactly, not the
-/// paths below it; empty: guess. Throws Missing if the trace is unreadable or the glob matches no range.
+/// paths below it; empty: guess. Throws Missing if the trace is unreadable, NoMatch if the glob matches no
+/// range.
 [[nodiscard]] Iterations find_iterations(const TraceFolder& trace, const std::string& glob);
 
 }  // namespace rangefinder

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Thrown when a tool needs something that does not exist or cannot be read. main prints it once and ends
-// with exit code 3.
+// with exit code 3 (2 for NoMatch).
 #pragma once
 
 #include <stdexcept>

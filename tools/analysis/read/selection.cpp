@@ -66,6 +66,8 @@ struct TimesSetter {
   }
 };
 
+}  // namespace
+
 std::string span_text(const HalfOpen<std::uint64_t>& span) {
   return (span.first ? std::to_string(*span.first) : "") + ":" +
          (span.last ? std::to_string(*span.last) : "");
@@ -77,10 +79,10 @@ std::string span_text(const HalfOpen<TimeNs>& span) {
     const auto size = static_cast<std::uint64_t>(*time < 0 ? -*time : *time);
     return (*time < 0 ? "-" : "") + duration_text(size);
   };
+  if (!span.first || !span.last)
+    return (span.first ? "from " : "up to ") + text(span.first) + text(span.last);
   return text(span.first) + " to " + text(span.last);
 }
-
-}  // namespace
 
 HalfOpen<std::uint64_t> parse_iterations(const std::string& text) {
   const std::string form = "use FIRST:LAST, counted from 0, LAST exclusive, as in 10:20, 10: or :20";
@@ -207,6 +209,10 @@ TakenLine Selection::take(const Line& line) {
   const std::optional<Place> place = std::visit(Judge{*this}, line);
   if (!place) return {};
   if (place->everywhere) return {&line};
+  if (place->start_ns != kNoTime) {
+    first_ns_ = std::min(first_ns_, place->start_ns);
+    last_ns_ = std::max({last_ns_, place->start_ns, place->end_ns == kNoTime ? INT64_MIN : place->end_ns});
+  }
   if (!in_iterations(place->iteration)) return {};
   TakenLine taken = in_window(line, *place);
   taken.in_range = in_range(place->path);
@@ -229,6 +235,11 @@ SampleWindow Selection::sample_window() const {
   }
   const SampleWindow own = window();
   return {std::max(out.from_ns, own.from_ns), std::min(out.to_ns, own.to_ns)};
+}
+
+std::optional<SampleWindow> Selection::seen() const {
+  if (first_ns_ > last_ns_) return std::nullopt;
+  return SampleWindow{first_ns_, last_ns_};
 }
 
 std::string Selection::text() const {

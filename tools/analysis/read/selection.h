@@ -53,6 +53,10 @@ struct SelectionOptions {
 /// "1.5s:2s", "200ms:", ":3e6ns" as times; a bare number is seconds. Throws std::invalid_argument.
 [[nodiscard]] HalfOpen<TimeNs> parse_window(const std::string& text);
 
+/// "10:20"; "1.5 s to 2.0 s".
+[[nodiscard]] std::string span_text(const HalfOpen<std::uint64_t>& span);
+[[nodiscard]] std::string span_text(const HalfOpen<TimeNs>& span);
+
 /// What is selected of a line.
 struct TakenLine {
   const Line* line = nullptr;  ///< valid until the next take(); nullptr: nothing
@@ -81,6 +85,11 @@ class Selection {
   [[nodiscard]] bool everything() const noexcept { return everything_; }
   /// False: every row is shown.
   [[nodiscard]] bool selects_rows() const noexcept { return !options_.range.empty(); }
+  [[nodiscard]] const SelectionOptions& options() const noexcept { return options_; }
+  /// Empty if --iterations is not in use.
+  [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
+  /// From the first to the last time of any line, selected or not; nullopt: no line has a time.
+  [[nodiscard]] std::optional<SampleWindow> seen() const;
   /// One line for the reader: "Only: range **/decoder, iterations 10:20 of iteration"; empty: everything.
   [[nodiscard]] std::string text() const;
 
@@ -105,6 +114,7 @@ class Selection {
   Iterations iterations_;
   std::unordered_map<std::uint32_t, PathRecord> path_records_;
   std::unordered_set<std::uint32_t> paths_, kernels_;  // the selected ids
+  TimeNs first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;  // of all lines
   Line cut_;                                           // what take() returned last, if it was cut
 };
 

@@ -88,7 +88,7 @@ struct LayerBytes {
 };
 
 /// A layer with its sums.
-struct ShownLayer {
+struct BothPasses {
   const Layer& layer;
   LayerBytes bytes;
 
@@ -100,7 +100,7 @@ struct ShownLayer {
   }
 };
 
-std::uint64_t weight(const ShownLayer& row, const RowValues& values, const std::string& sort) {
+std::uint64_t weight(const BothPasses& row, const RowValues& values, const std::string& sort) {
   const auto& [forward, backward] = row.layer;
   if (sort == "forward") return forward.gpu_ns;
   if (sort == "backward") return backward ? backward->gpu_ns : 0;
@@ -125,67 +125,67 @@ Cell dram_cell(const LayerBytes& bytes) {
   return out;
 }
 
-Cell layer_error_cell(const LayerBytes& bytes) {
+Cell bound_cell(const LayerBytes& bytes) {
   if (!bytes.sampled || !bytes.bound_known || bytes.dram == 0) return {};
   return Cell(CellValue(100 * bytes.bound / static_cast<double>(bytes.dram)), bytes.text().error);
 }
 
 struct LayerColumn {
   TableColumn column;
-  std::function<Cell(const ShownLayer&)> cell;
+  std::function<Cell(const BothPasses&)> cell;
   bool plain = false;  ///< for JSON and CSV only
 };
 
 std::vector<LayerColumn> columns_of(const TraceTotals& trace) {
   const std::uint64_t all_ns = all_gpu_ns(trace);
   const auto flag = [](bool set) { return set ? Cell(CellValue(true)) : Cell(); };
-  const auto gpu_cell = [](const ShownLayer& row) {
+  const auto gpu_cell = [](const BothPasses& row) {
     return known_cell(row.timed(), row.sum(&PathTotals::gpu_ns));
   };
   return {
       {{"depth", "depth", Unit::count},
-       [](const ShownLayer& row) { return number_cell(std::uint64_t{row.layer.forward.depth}); },
+       [](const BothPasses& row) { return number_cell(std::uint64_t{row.layer.forward.depth}); },
        true},
       {{"calls", "calls", Unit::count, 60},
-       [](const ShownLayer& row) { return number_cell(row.layer.forward.calls); }},
+       [](const BothPasses& row) { return number_cell(row.layer.forward.calls); }},
       {{"kernels", "kernels", Unit::count, 50},
-       [](const ShownLayer& row) { return number_cell(row.sum(&PathTotals::kernels)); }},
+       [](const BothPasses& row) { return number_cell(row.sum(&PathTotals::kernels)); }},
       {{"forward_gpu_ns", "forward", Unit::ns},
-       [](const ShownLayer& row) { return time_cell(row.layer.forward); }},
+       [](const BothPasses& row) { return time_cell(row.layer.forward); }},
       {{"backward_gpu_ns", "backward", Unit::ns},
-       [](const ShownLayer& row) { return row.layer.backward ? time_cell(*row.layer.backward) : Cell(); }},
+       [](const BothPasses& row) { return row.layer.backward ? time_cell(*row.layer.backward) : Cell(); }},
       {{"gpu_ns", "GPU time", Unit::ns}, gpu_cell},
       {{"share", "share", Unit::share},
-       [=](const ShownLayer& row) {
+       [=](const BothPasses& row) {
          return row.timed() ? ratio_cell(row.sum(&PathTotals::gpu_ns), all_ns) : Cell();
        }},
-      {{"dram_bytes", "DRAM", Unit::bytes}, [](const ShownLayer& row) { return dram_cell(row.bytes); }},
+      {{"dram_bytes", "DRAM", Unit::bytes}, [](const BothPasses& row) { return dram_cell(row.bytes); }},
       {{"bytes_error_pct", "DRAM ±", Unit::number, 85},
-       [](const ShownLayer& row) { return layer_error_cell(row.bytes); }},
+       [](const BothPasses& row) { return bound_cell(row.bytes); }},
       {{"bytes_source", "bytes from", Unit::text},
-       [](const ShownLayer& row) {
+       [](const BothPasses& row) {
          if (!row.bytes.measured) return Cell();
          return Cell(row.bytes.split ? "split" : row.bytes.sampled ? "sampled" : "exact");
        },
        true},
       {{"bytes_partial", "lower bound", Unit::text},
-       [=](const ShownLayer& row) { return flag(row.bytes.measured && row.bytes.partial); },
+       [=](const BothPasses& row) { return flag(row.bytes.measured && row.bytes.partial); },
        true},
       {{"bytes_estimated", "estimated", Unit::text},
-       [=](const ShownLayer& row) { return flag(row.bytes.measured && row.bytes.estimated); },
+       [=](const BothPasses& row) { return flag(row.bytes.measured && row.bytes.estimated); },
        true},
   };
 }
 
-std::string remarks(const std::vector<ShownLayer>& rows) {
+std::string remarks(const std::vector<BothPasses>& rows) {
   const auto any = [&rows](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
   std::string out =
       "Forward and backward pass of a module, as in --section modules. DRAM: read and written in both.\n";
-  if (any([](const ShownLayer& row) { return row.bytes.measured && row.bytes.partial; })) {
+  if (any([](const BothPasses& row) { return row.bytes.measured && row.bytes.partial; })) {
     out += "+: lower bound; part of that module's work was not measured.\n";
   }
-  if (any([](const ShownLayer& row) { return row.bytes.marked(); })) out += kCarryOverRemark;
-  if (any([](const ShownLayer& row) { return row.bytes.lacks_number(); })) out += kNoNumberRemark;
+  if (any([](const BothPasses& row) { return row.bytes.marked(); })) out += kCarryOverRemark;
+  if (any([](const BothPasses& row) { return row.bytes.lacks_number(); })) out += kNoNumberRemark;
   return out;
 }
 
@@ -238,19 +238,19 @@ Table layer_table(const TraceTotals& trace, const RowValues& values, const Modul
   for (const LayerColumn& column : columns) table.columns.push_back(column.column);
 
   const std::vector<Layer> layers = joined_layers(trace);
-  std::vector<ShownLayer> all;
+  std::vector<BothPasses> all;
   std::vector<WeightedRow> weighted;
   for (const Layer& layer : layers) {
-    const ShownLayer& row = all.emplace_back(ShownLayer{layer, {layer, values}});
+    const BothPasses& row = all.emplace_back(BothPasses{layer, {layer, values}});
     weighted.push_back({layer.forward.path, layer.forward.depth, weight(row, values, view.sort)});
   }
   const std::vector<std::size_t> selected = select_rows(trace, weighted, view);
   std::unordered_set<std::uint32_t> shown;
   for (const std::size_t i : selected) shown.insert(weighted[i].path);
   const ModuleNames names(trace, std::move(shown), view.flat);
-  std::vector<ShownLayer> rows;
+  std::vector<BothPasses> rows;
   for (const std::size_t i : selected) {
-    const ShownLayer& row = rows.emplace_back(all[i]);
+    const BothPasses& row = rows.emplace_back(all[i]);
     const std::uint32_t path = weighted[i].path;
     std::vector<Cell> cells{Cell(CellValue(trace.path_text(path)), names.name(path))};
     for (const LayerColumn& column : columns) cells.push_back(column.cell(row));

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/rangefinder/report_selection.h"
+
+#include <algorithm>
+#include <regex>
+#include <utility>
+#include <vector>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/read/no_match.h"
+#include "tools/analysis/read/shown_paths.h"
+#include "tools/analysis/tables/kernel_text.h"
+
+namespace rangefinder {
+namespace {
+
+bool matches_kernel(const TraceTotals& trace, const std::string& pattern) {
+  const std::regex regex(pattern);
+  return std::any_of(trace.kernel_names.begin(), trace.kernel_names.end(),
+                     [&regex](const auto& name) { return std::regex_search(name.second.demangled, regex); });
+}
+
+/// The name that a user would type: without namespaces, template arguments and parameters.
+std::string plain_name(const std::string& demangled) {
+  std::string name = short_kernel_name(demangled);
+  name.erase(std::min(name.find('<'), name.size()));
+  const std::size_t colons = name.rfind("::");
+  return colons == std::string::npos ? name : name.substr(colons + 2);
+}
+
+std::string no_kernel_text(const TraceTotals& trace, const std::string& pattern) {
+  const std::string what = "--kernel " + printable(pattern);
+  if (trace.kernel_names.empty()) return what + ": the trace has no kernel";
+  std::vector<std::string> known;
+  for (const auto& [id, name] : trace.kernel_names) known.push_back(plain_name(name.demangled));
+  return what + ": no kernel of the trace matches" + nearest_text(std::move(known), pattern);
+}
+
+bool has_path(const TraceTotals& trace, const std::string& pattern) {
+  return std::any_of(trace.paths.begin(), trace.paths.end(), [&](const auto& path) {
+    return matches_path_itself(pattern, trace.path_text(path.first));
+  });
+}
+
+std::string no_iterations_text(const Iterations& iterations, const HalfOpen<std::uint64_t>& wanted) {
+  const std::string what = "--iterations " + span_text(wanted);
+  const std::size_t count = iterations.instances.size();
+  if (count == 0) return what + ": the trace has no iterations; name their range with --iteration-range";
+  return what + ": the trace has " + counted_text(count, "iteration", "iterations") +
+         (iterations.path.empty() ? "" : " of " + printable(iterations.path)) +
+         ", 0:" + std::to_string(count);
+}
+
+}  // namespace
+
+std::string unmatched_text(const Selection& selection, const TraceTotals& trace) {
+  const SelectionOptions& wanted = selection.options();
+  if (trace.in_range && trace.in_range->paths.empty())
+    return no_path_text("--range", wanted.range, trace.paths);
+  if (!wanted.kernel.empty() && !matches_kernel(trace, wanted.kernel))
+    return no_kernel_text(trace, wanted.kernel);
+  if (!wanted.iteration_range.empty() && !has_path(trace, wanted.iteration_range))
+    return no_path_text("--iteration-range", wanted.iteration_range, trace.paths);
+  if (!wanted.iterations.open() &&
+      wanted.iterations.first.value_or(0) >= selection.iterations().instances.size())
+    return no_iterations_text(selection.iterations(), wanted.iterations);
+  if (wanted.window.open()) return {};
+  const std::string what = "--window " + span_text(wanted.window);
+  const std::optional<SampleWindow> seen = selection.seen();
+  if (!seen) return what + ": the trace has no GPU work and no range";
+  const SampleWindow window = selection.window();
+  if (window.from_ns <= seen->to_ns && window.to_ns > seen->from_ns) return {};
+  return what + ": the trace is from " + span_text(HalfOpen<TimeNs>{seen->from_ns, seen->to_ns});
+}
+
+}  // namespace rangefinder
