@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Patterns over paths, the same in every option and command that selects paths:
+// Patterns over paths, the same in every option and command that selects paths (docs/getting-started.md,
+// Patterns):
 //
-//   *   any text within one level     model/*/self_attn
-//   **  any levels                   model/**, **/fpn_blocks/1; `**/` at the start of a level also matches
-//   none ?   one character
+//   decoder            without a slash: a range of this name at any level
+//   model/decoder      with one: from the outermost level; /model is the outermost range alone
+//   model/*/self_attn  * is any text within one level
+//   **/fpn_blocks/1    ** is any levels; `**/` at the start of a level also matches none
+//   layers/?           ? is one character
 //
 // A pattern matches a path and all below it: `model/decoder` matches model/decoder/layers/0.
 #pragma once
@@ -31,6 +34,12 @@ namespace rangefinder {
 
   std::size_t p = 0;
   std::size_t s = 0;
+  if (pattern.starts_with('/')) {
+    pattern.remove_prefix(1);
+  } else if (!pattern.empty() && pattern.find('/') == std::string_view::npos) {
+    whole_levels = true;
+    two = {0, 0};
+  }
   while (true) {
     const std::string_view rest = pattern.substr(p);
     if (rest.empty()) {

@@ -16,11 +16,7 @@ bool RangeWindows::arm(const RangeCount& ranges, const std::vector<WindowRequest
     disarm();
     auto wanted = std::make_unique<Wanted>();
     wanted->ranges = ranges;
-    if (wanted->ranges.glob.empty()) {
-      wanted->ranges.glob = "*";
-    } else if (wanted->ranges.glob.find('/') == std::string::npos) {
-      wanted->ranges.glob.insert(0, "**/");
-    }
+    if (wanted->ranges.glob.empty()) wanted->ranges.glob = "*";
     wanted->requests = requests;
     if (requests.empty()) wanted->requests.emplace_back();
     old_ = std::move(current_);

@@ -28,7 +28,7 @@ namespace rangefinder {
 
 /// Selects ranges, and how many of them.
 struct RangeCount {
-  /// profiler/base/path_glob.h. Without a '/': at any level. Empty: every outermost range.
+  /// profiler/base/path_glob.h. Empty: every outermost range.
   std::string glob{};
   std::string domain{};     ///< empty: any
   std::uint64_t after = 0;  ///< matching ranges to skip before the window

@@ -112,8 +112,8 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      WordValue{store<&Options::exact_at>, {"launch", "range"}},
      "Unit of exact counting: launch, or range (each NVTX range together with all its launches)"},
     {"RANGEFINDER_EXACT_RANGE", "--exact-range", "", TextValue{&Options::exact_range},
-     "Exact counters only in NVTX paths that match: * is any text within a level, ** any levels, ? one "
-     "character"},
+     "Exact counters only in NVTX ranges that match, and below them: decoder at any level, model/decoder "
+     "from the outermost one; * ** ? as in docs/getting-started.md, Patterns"},
     {"RANGEFINDER_EXACT_KERNEL", "--exact-kernel", "", PatternValue{&Options::exact_kernel},
      "Exact counters only for kernels whose demangled name contains a match of this regular expression "
      "(ECMAScript)"},
@@ -128,7 +128,8 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "off, but also track which NVTX ranges create the nodes of CUDA graphs"},
     {"RANGEFINDER_CAPTURE", "--capture", "", CaptureValue{},
      "Record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), in NVTX ranges "
-     "(nvtx:GLOB[@domain]), in 20 ranges after skipping 10 (after:10,for:20, also after nvtx:…), or "
+     "(nvtx:GLOB[@domain], GLOB as in --exact-range), in 20 ranges after skipping 10 (after:10,for:20, also "
+     "after nvtx:…), or "
      "for a time (after:10s,for:20s)"},
     {"RANGEFINDER_CAPTURE_END", "--capture-end", "", CaptureEndValue{},
      "How many windows --capture opens: stop (one), repeat:N or repeat (no limit). The default is stop, "

@@ -37,7 +37,7 @@ struct Options {
   std::uint32_t sample_cpu_percent{};  ///< of one core, for each GPU; 0: no limit
   std::string metrics;
   ExactAt exact_at{};
-  std::string exact_range;               ///< glob over paths; empty: everywhere
+  std::string exact_range;               ///< profiler/base/path_glob.h; empty: everywhere
   std::string exact_kernel, exact_skip;  ///< valid regular expressions, or empty
   std::uint32_t exact_batch{};           ///< 0: chosen by the metrics
   StartMode start{};

@@ -131,7 +131,8 @@ void add_attach(CommandLine& line, Action& action) {
   verb.flag("--stop", options->stop, "End the window and wait until its trace is complete");
   verb.option("--window", options->window, "Record for DURATION, as in 5s or 200ms").type_name("DURATION");
   verb.option("--launches", options->launches, "Record N launches").type_name("N");
-  verb.option("--range", options->range, "Record ranges whose path matches GLOB (* ** ?), at any level")
+  verb.option("--range", options->range,
+              "Record ranges that match: decoder at any level, model/decoder from the outermost one; * ** ?")
       .type_name("GLOB");
   verb.option("--occurrences", options->occurrences, "Record N occurrences of such a range [1]")
       .type_name("N");

@@ -289,8 +289,9 @@ void complete(ReportOptions& options) {
 }
 
 void add_selection(Verb& verb, ReportOptions& options) {
-  verb.option("--range", options.selection.range,
-              "Only work in these paths: * matches within a level, ** any number of levels");
+  verb.option(
+      "--range", options.selection.range,
+      "Only work in these ranges: decoder at any level, model/decoder from the outermost one; * ** ?");
   verb.option("--kernel", options.selection.kernel,
               "Only kernels whose name matches this regular expression");
   verb.option("--iterations", options.iterations, "Only iterations FIRST:LAST, counted from 0, without LAST");

@@ -30,6 +30,17 @@ bool matches_by_definition(std::string_view pattern, std::size_t p, std::string_
   return matches_by_definition(pattern, p + 1, path.substr(1));
 }
 
+/// The same for a whole pattern: without a slash it may begin at each level, with one in front at the first.
+bool matches_by_definition(std::string_view pattern, std::string_view path) {
+  if (pattern.starts_with('/')) return matches_by_definition(pattern.substr(1), 0, path);
+  if (pattern.empty() || pattern.find('/') != std::string_view::npos)
+    return matches_by_definition(pattern, 0, path);
+  for (std::size_t i = 0; i <= path.size(); ++i) {
+    if ((i == 0 || path[i - 1] == '/') && matches_by_definition(pattern, 0, path.substr(i))) return true;
+  }
+  return false;
+}
+
 std::string random_text(std::mt19937& random, std::string_view characters, std::size_t longest) {
   std::string text;
   for (std::size_t left = random() % (longest + 1); left > 0; --left)
@@ -49,7 +60,16 @@ TEST_CASE("a pattern matches a path and all below it, with stars and question ma
       {"model/decoder", "model/decoder/layers/0", true},
       {"model/decoder", "model", false},
       {"model/decoder", "model/decoder_head", false},
-      {"decoder", "model/decoder", false},
+      // Without a slash: a level of that name, wherever it is.
+      {"decoder", "model/decoder", true},
+      {"decoder", "model/decoder/layers/0", true},
+      {"decoder", "model/decoder_head", false},
+      {"decoder", "model/pre_decoder", false},
+      {"dec*er", "model/pre_decoder/decoder", true},
+      {"0**1", "model/0/a/1", true},
+      // A slash in front: the outermost level alone.
+      {"/model", "model/decoder", true},
+      {"/decoder", "model/decoder", false},
       // A star is any text within one level.
       {"model/*/self_attn", "model/0/self_attn", true},
       {"model/layer*", "model/layer", true},
@@ -91,7 +111,7 @@ TEST_CASE("random patterns match like the reference implementation") {
     if (random() % 3 == 0) pattern.insert(random() % (pattern.size() + 1), "/**/");
     if (random() % 9 == 0) pattern.insert(0, "**/");
     const std::string path = random_text(random, "ab/", 11);
-    const bool expected = matches_by_definition(pattern, 0, path);
+    const bool expected = matches_by_definition(pattern, path);
     if (matches_glob(pattern, path) != expected) FAIL(pattern << " over " << path << ": " << expected);
     matched += expected ? 1 : 0;
   }
