@@ -32,6 +32,12 @@ std::vector<std::string> nearest_names(const std::vector<std::string>& known, st
   return names;
 }
 
+std::string suggestion_text(const std::vector<std::string>& known, std::string_view name) {
+  const std::vector<std::string> nearest = nearest_names(known, name);
+  if (nearest.empty() || edit_distance(name, nearest.front()) > name.size() / 2) return {};
+  return ": did you mean " + nearest.front() + "?";
+}
+
 std::string alternatives_text(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {

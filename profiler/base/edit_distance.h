@@ -17,6 +17,9 @@ namespace rangefinder {
 [[nodiscard]] std::vector<std::string> nearest_names(const std::vector<std::string>& known,
                                                      std::string_view name);
 
+/// ": did you mean report?" if one of `known` is near enough to be meant; otherwise empty.
+[[nodiscard]] std::string suggestion_text(const std::vector<std::string>& known, std::string_view name);
+
 /// "a, b or c"
 [[nodiscard]] std::string alternatives_text(const std::vector<std::string>& names);
 

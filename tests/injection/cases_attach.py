@@ -106,6 +106,13 @@ class AttachCases(ObedientCase):
         program.do("storm off")
         self.end_program(program)
 
+    def test_top_says_how_to_open_a_window(self):
+        program = self.start_program(RANGEFINDER_START="off")
+        said = self.call("top", program.process.pid, "--every", "200", "-n", "2").stdout
+        self.assertIn(f"no window is open: `rangefinder attach {program.process.pid} --start` opens one", said)
+        self.assertNotIn("nothing ran", said)
+        self.end_program(program)
+
     def test_a_stopped_process_is_unresponsive_and_delays_no_other(self):
         stopped, running = self.start_program(RANGEFINDER_START="off"), self.start_program(RANGEFINDER_START="off")
         pid, connections = stopped.process.pid, []

@@ -44,7 +44,7 @@ ALLOWED = {
                         "profiler/launch profiler/control profiler/drain",
     "injection": "profiler/guest profiler/events profiler/nvtx profiler/session",
     "injection/mpi": "",
-    "tools/command_line": "",
+    "tools/command_line": "profiler/base",
     "tools/analysis/read": "profiler/base schema profiler/attribution",
     "tools/analysis/sampling": "schema profiler/attribution tools/analysis/read",
     "tools/analysis/timeline": "schema profiler/attribution",

@@ -44,6 +44,32 @@ class Use(CommandLine):
                     self.assertTrue(done.stderr.startswith("rangefinder: "), done.stderr)
 
 
+    def test_a_mistyped_word_gets_a_suggestion(self):
+        trace = self.make_trace()
+        for words, message in ((["reprot", trace], "there is no verb reprot: did you mean report?"),
+                               (["report", trace, "--sectoin", "x"],
+                                "report has no option --sectoin: did you mean --section?"),
+                               (["export", trace, "--too=csv"], "export has no option --too: did you mean --to?"),
+                               (["run", "--conters", "off", "--", "true"],
+                                "run has no option --conters: did you mean --counters?"),
+                               (["report", trace, "--section", "modul"],
+                                "there is no section modul: did you mean modules?"),
+                               (["export", trace, "--to", "perfeto"], "there is no format perfeto: did you mean perfetto?")):
+            done = self.call(*words)
+            self.check_code(done, 2)
+            self.assertEqual(done.stderr.splitlines()[0], "rangefinder: " + message)
+        for words in (["fly"], ["report", trace, "--qqqqqqqqqqqqqqqqqqqq"], ["report", trace, "--section", "qqqqqqqqqqqq"]):
+            self.assertNotIn("did you mean", self.call(*words).stderr)
+
+    def test_help_of_a_verb_is_its_own_help(self):
+        for verb in ([], ["report"], ["run"]):
+            help_verb, own = self.call("help", *verb), self.call(*verb, "--help")
+            self.check_code(help_verb, 0)
+            self.assertEqual(help_verb.stdout, own.stdout)
+        self.assertIn("did you mean report?", self.call("help", "reprot").stderr)
+        self.check_code(self.call("help", "reprot"), 2)
+
+
 class Read(CommandLine):
     def test_modules_as_json_carry_time_and_loss(self):
         trace = self.report(self.make_trace())

@@ -7,7 +7,37 @@
 #include <cstdint>
 #include <utility>
 
+#include "profiler/base/edit_distance.h"
+
 namespace rangefinder {
+namespace {
+
+std::vector<std::string> long_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+/// What is wrong with the first unknown verb or option. Empty: CLI11's own message is as good.
+std::string unknown_text(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::vector<CLI::App*> verbs = app.get_subcommands();
+  if (verbs.empty()) {
+    if (words.empty() || words.front().starts_with("-")) return {};
+    std::vector<std::string> known;
+    for (const CLI::App* const verb : app.get_subcommands({})) known.push_back(verb->get_name());
+    return "there is no verb " + words.front() + suggestion_text(known, words.front());
+  }
+  for (const std::string& word : verbs.front()->remaining()) {
+    if (!word.starts_with("--")) continue;
+    const std::string name = word.substr(0, word.find('='));
+    return verbs.front()->get_name() + " has no option " + name +
+           suggestion_text(long_options(*verbs.front()), name);
+  }
+  return {};
+}
+
+}  // namespace
 
 CommandLineOption& CommandLineOption::required() {
   option_->required();
@@ -95,6 +125,10 @@ std::size_t Verb::count(const std::string& name) const {
   return app_->count(name);
 }
 
+std::string Verb::suggestion(const std::string& option) const {
+  return suggestion_text(long_options(*app_), option);
+}
+
 std::vector<std::string> Verb::remaining() const {
   return app_->remaining();
 }
@@ -120,12 +154,24 @@ void CommandLine::version(const std::string& text) {
 }
 
 std::optional<int> CommandLine::parse(std::vector<std::string> words) {
-  std::reverse(words.begin(), words.end());  // CLI11 expects the words in reverse
+  // `help VERB` is `VERB --help`, and `help` is `--help`.
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.resize(!words.empty() && !words.front().starts_with("-") ? 1 : 0);
+    const auto named = [&words](const CLI::App* verb) { return verb->get_name() == words.front(); };
+    const std::vector<CLI::App*> verbs = app_->get_subcommands({});
+    if (!words.empty() && std::none_of(verbs.begin(), verbs.end(), named))
+      throw NotUnderstood(unknown_text(*app_, words));
+    words.emplace_back("--help");
+  }
   try {
-    app_->parse(words);
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));  // in reverse, as CLI11 expects
   } catch (const CLI::ParseError& error) {
     // exit() prints help and version. CLI11's exit codes for errors differ from ours.
-    if (error.get_exit_code() != 0) throw NotUnderstood(error.what());
+    if (error.get_exit_code() != 0) {
+      const std::string unknown = unknown_text(*app_, words);
+      throw NotUnderstood(unknown.empty() ? error.what() : unknown);
+    }
     return app_->exit(error);
   }
   return std::nullopt;

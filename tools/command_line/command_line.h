@@ -76,6 +76,8 @@ class Verb {
   /// Number of times the option of this name was given.
   [[nodiscard]] std::size_t count(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> remaining() const;
+  /// ": did you mean --counters?", or empty if no option is near.
+  [[nodiscard]] std::string suggestion(const std::string& option) const;
 
  private:
   CLI::App* app_;
@@ -101,7 +103,8 @@ class CommandLine {
   /// Adds --version, which prints `text`.
   void version(const std::string& text);
 
-  /// `words`: without the program's name. Prints --help or --version and returns exit code 0; otherwise
+  /// `words`: without the program's name. Prints --help or --version and returns exit code 0 (`help VERB` is
+  /// `VERB --help`); otherwise
   /// returns nullopt. Throws NotUnderstood.
   [[nodiscard]] std::optional<int> parse(std::vector<std::string> words);
   [[nodiscard]] bool got(const std::string& verb) const;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/base/edit_distance.h"
 #include "profiler/base/number_text.h"
 #include "tools/command_line/command_line.h"
 #include "tools/export/export_format.h"
@@ -66,7 +67,13 @@ fs::path target_of(const ExportOptions& options, const ExportFormat& format) {
 
 int export_traces(const ExportOptions& options) {
   const ExportFormat* const format = find_export_format(options.to);
-  if (format == nullptr) throw WrongUse("--to " + options.to + ": the formats are " + format_names());
+  if (format == nullptr) {
+    std::vector<std::string> known;
+    for (const ExportFormat& one : export_formats()) known.emplace_back(one.name);
+    const std::string meant = suggestion_text(known, options.to);
+    throw WrongUse("there is no format " + options.to +
+                   (meant.empty() ? "; use " + alternatives_text(known) : meant));
+  }
   ExportRequest request;
   request.overwrite = options.force ? Overwrite::yes : Overwrite::no;
   request.step_range = options.step_range;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/base/edit_distance.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/read/no_match.h"
 #include "tools/analysis/read/selection.h"
@@ -256,9 +257,11 @@ void complete(ReportOptions& options) {
   options.view.layers = options.section.empty();
   if (options.section.empty()) options.section = "modules";
   if (find_section(options.section) == nullptr) {
-    std::string known;
-    for (const SectionKind& kind : section_kinds()) known += " " + std::string(kind.name);
-    throw WrongUse("--section " + options.section + ": the sections are" + known);
+    std::vector<std::string> known;
+    for (const SectionKind& kind : section_kinds()) known.emplace_back(kind.name);
+    const std::string meant = suggestion_text(known, options.section);
+    throw WrongUse("there is no section " + options.section +
+                   (meant.empty() ? "; use " + alternatives_text(known) : meant));
   }
   if (int{options.json} + int{options.csv} + int{options.markdown} > 1) {
     throw WrongUse("--json, --csv and --md exclude each other");

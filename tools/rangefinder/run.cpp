@@ -133,7 +133,8 @@ int run(const Verb& verb, const RunOptions& options) {
   if (!verb.remaining().empty()) {
     const std::string first = verb.remaining().front();
     if (first.starts_with("-"))
-      throw WrongUse("run has no option " + first + "\n  See `rangefinder run --help`.");
+      throw WrongUse("run has no option " + first + verb.suggestion(first) +
+                     "\n  See `rangefinder run --help`.");
     throw WrongUse("put the program after `--`, as in: rangefinder run -- " + first);
   }
   if (options.program.empty()) {

@@ -231,9 +231,21 @@ class Top {
                      optional_text(row.dram_gb_per_s, 1, 1), optional_text(row.l2_gb_per_s, 1, 1),
                      optional_text(row.peak_share, 100, 1)});
     }
-    text += table.empty() ? "  nothing ran in the last interval\n" : table.render(line_width(STDOUT_FILENO));
+    text += table.empty() ? "  " + why_empty(recording != 0, height != 0) + "\n"
+                          : table.render(line_width(STDOUT_FILENO));
     if (height != 0) text += "\ns sort  enter/left descend  p pause  r record/stop  e exact bytes  q quit\n";
     return text + (message_.empty() ? "" : printable(message_) + "\n");
+  }
+
+  [[nodiscard]] std::string why_empty(bool recording, bool keys) const {
+    const auto is_idle = [](const Watched& each) {
+      return !each.gone && !each.unresponsive && each.state == "idle";
+    };
+    const auto idle = std::find_if(watched_.begin(), watched_.end(), is_idle);
+    if (recording || idle == watched_.end()) return "nothing ran in the last interval";
+    if (keys) return "no window is open: press r to open one";
+    return "no window is open: `rangefinder attach " + std::to_string(idle->process.pid) +
+           " --start` opens one";
   }
 
   const TopOptions options_;
