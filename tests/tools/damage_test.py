@@ -24,18 +24,23 @@ CRASHES = ("terminate called", "what():", "Traceback", "core dumped", "AddressSa
 WRITER = ""
 
 
+def listed(refused):
+    """The names in "there is no section ?; use a, b or c"."""
+    return refused.stderr.split("; use ")[1].replace(",", "").replace(" or ", " ").split()
+
+
 class DamageCase(CommandLine):
     """Writes the corpus, and checks the messages of a verb."""
 
     @functools.cached_property
     def sections(self):
-        names = self.call("report", "x", "--section", "?").stderr.split("the sections are")[1].split()
+        names = listed(self.call("report", "x", "--section", "?"))
         return [name for name in names if name != "kernel"]  # which needs the name of one
 
     @functools.cached_property
     def formats(self):
         self.make_trace(name="formats")
-        return self.call("export", "formats", "--to", "?").stderr.split("the formats are ")[1].replace(",", "").split()
+        return listed(self.call("export", "formats", "--to", "?"))
 
     def corpus(self):
         done = subprocess.run([WRITER, self.folder], check=True, capture_output=True, text=True)
