@@ -248,6 +248,12 @@ bool ControlCommands::answer_if_done(const Pending& pending, const SessionStatus
       done = !same || window.written >= pending.written || idle;
       break;
     case Until::yielded:
+      if (status.yield_refused) {
+        fail(pending.client, pending.id,
+             "threads of the program call CUDA without a pause of 0.1 s, in which CUPTI could be given up");
+        return true;
+      }
+      [[fallthrough]];
     case Until::resumed:
       done = status.yielded == (pending.until == Until::yielded);
       if (done) succeed(pending.client, pending.id, status_json(status));

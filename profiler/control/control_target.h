@@ -60,7 +60,8 @@ struct WindowProgress {
 
 struct SessionStatus {
   SessionState state = SessionState::idle;
-  bool yielded = false;  ///< CUPTI was given up until reclaim_cupti()
+  bool yielded = false;        ///< CUPTI was given up until reclaim_cupti()
+  bool yield_refused = false;  ///< the last give_up_cupti() in a window failed: threads call without a pause
   bool holds_cupti = false;
   CounterMode counters = CounterMode::off;  ///< of the open window, else of the next
   std::string metrics;

@@ -4,9 +4,8 @@
 // has CUPTI.
 //
 //   launches      [ window ][ gap ][ window ]     those of the gap are not recorded
-//   GPU records   one without a launch counts as lost, unless its launch was before the window, in the gap,
-//   or
-//                 after the window's end
+//   GPU records   one without a launch counts as lost, unless its launch was before the window, in the
+//                 gap, or after the window's end
 //
 // Times are relative to the trace. Drain thread only.
 #pragma once

@@ -372,7 +372,7 @@ void Session::complete_window(const Window& window) {
 SessionStatus Session::status() {
   SessionStatus status;
   status.state = state_.load();
-  status.yielded = hand_over_.yielded();
+  hand_over_.add_to(status);
   status.holds_cupti = collection_.held();
   status.metrics = collection_.metrics();
   if (collection_.loaded()) status.launches = collection_.callback_cost().calls();

@@ -90,7 +90,8 @@ def _resume():
 
 
 def _give_up(cause):
-    """Releases CUPTI. True: that closed the open window, because it needs CUPTI (monitor mode)."""
+    """Releases CUPTI. True: that closed the open window, because it cannot go on (monitor mode; threads that call CUDA
+    without a pause)."""
     try:
         ask("yield", keep_window=True, cause=cause)
         return False

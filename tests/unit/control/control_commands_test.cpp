@@ -189,6 +189,19 @@ TEST_CASE("yield and resume of an open window are answered when CUPTI has change
   CHECK(resumed["yielded"] == false);
 }
 
+TEST_CASE("yield is refused where threads call without a pause") {
+  Control control;
+  control.exchange(R"({"command":"start"})");
+  control.target.yields_at_once = false;
+
+  CHECK(control.exchange(R"({"command":"yield","keep_window":true})") == nullptr);
+  control.target.now.yield_refused = true;
+  control.turn();
+  const Json refused = control.answer();
+  CHECK(refused["ok"] == false);
+  CHECK(refused["error"].get<std::string>().find("without a pause") != std::string::npos);
+}
+
 TEST_CASE("the cause of yield is a short text, by default yield") {
   Control control;
   control.exchange(R"({"command":"start"})");
