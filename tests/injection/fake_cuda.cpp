@@ -64,14 +64,7 @@ unsigned long long loaded_libraries() {
   return count;
 }
 
-/// CUPTI may be loaded at any time; tool() searches until it is. A search reads the disk, so it runs only
-/// after another library was loaded.
-void find_cupti() {
-  static std::atomic<unsigned long long> searched{0};
-  const unsigned long long loaded = loaded_libraries();
-  if (searched.load() == loaded) return;
-  // A library that is loaded during the search raises the count, so the next call searches again.
-  searched.store(loaded);
+void search_cupti() {
   void* const cupti = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY);
   if (cupti == nullptr) return;
   auto* const table = reinterpret_cast<const Hooks* (*)()>(dlsym(cupti, kHooksFunction));
@@ -82,6 +75,18 @@ void find_cupti() {
     if (context->alive) table()->known_context(context);
   }
   hooks.store(table());
+}
+
+/// CUPTI may be loaded at any time; tool() searches until it is. A search reads the disk, so it runs only
+/// after another library was loaded.
+void find_cupti() {
+  static std::atomic<unsigned long long> searched{0};
+  const unsigned long long loaded = loaded_libraries();
+  if (searched.load() == loaded) return;
+  search_cupti();
+  // Only now: a thread that came during the search must search too. A library that is loaded during the
+  // search raises the count, so the next call searches again.
+  searched.store(loaded);
 }
 
 /// Driver threads block no signals. A signal sent to the process may be delivered to them.
