@@ -7,7 +7,7 @@
 that nothing is lost while threads launch at full speed.
 
 With --real the same programs run on this machine's GPU, driver and CUPTI. Tests that need the fakes are skipped.
-For ExitCases, LifeCases, ProcessLifeCases, ForkCases, FaultCases and KillCases.
+For ExitCases, LifeCases, ProcessLifeCases, ForkCases, FaultCases, KillCases and HandOverCases.
 """
 
 import argparse
