@@ -164,6 +164,38 @@ bool RowBytes::comparable_with(std::uint64_t declared) const noexcept {
   return !carry_over || *carry_over <= declared;
 }
 
+RowBytes& RowBytes::operator+=(const RowBytes& other) noexcept {
+  if (other.source == Source::none) return *this;
+  if (source == Source::none) return *this = other;
+  const auto add = [](auto& sum, const auto& part) {
+    if (sum && part)
+      *sum += *part;
+    else
+      sum.reset();
+  };
+  const auto weight = static_cast<double>(dram()), added = static_cast<double>(other.dram());
+  if (weight + added > 0)
+    sampled_share = (sampled_share * weight + other.sampled_share * added) / (weight + added);
+  read += other.read;
+  write += other.write;
+  l2 += other.l2;
+  add(read_error, other.read_error);
+  add(write_error, other.write_error);
+  add(l2_error, other.l2_error);
+  add(carry_over, other.carry_over);
+  measured_launches += other.measured_launches;
+  missing_launches += other.missing_launches;
+  estimated = estimated || other.estimated;
+  rate_bytes += other.rate_bytes;
+  rate_l2 += other.rate_l2;
+  rate_ns += other.rate_ns;
+  counter_ns += other.counter_ns;
+  samples += other.samples;
+  in_graph = in_graph || other.in_graph;
+  split = split || other.split;
+  return *this;
+}
+
 bool marks_carry_over(std::optional<std::uint64_t> carry_over, std::uint64_t dram) noexcept {
   return carry_over && static_cast<double>(*carry_over) > kMarkedCarryOver * static_cast<double>(dram);
 }

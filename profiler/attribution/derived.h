@@ -54,6 +54,8 @@ struct RowBytes {
   [[nodiscard]] std::optional<double> error_pct() const noexcept;
   /// False: carry-over alone may be more than `declared` bytes, so that measured / declared says nothing.
   [[nodiscard]] bool comparable_with(std::uint64_t declared) const noexcept;
+  /// Adds a row whose work is disjoint from this one's. Error bounds add up, as in the worst case.
+  RowBytes& operator+=(const RowBytes& other) noexcept;
 };
 
 /// Carry-over is more than 10 % of `dram` (read plus written): tables mark the value.
@@ -75,7 +77,7 @@ inline constexpr const char* kInseparable = "inseparable";
 inline constexpr const char* kNoNumber = "–";
 inline constexpr const char* kNoNumberRemark =
     "–: the error bound is above 100 % of the value. too short: too few samples overlap that work. "
-    "inseparable: it\n"
+    "inseparable: it "
     "always runs beside the same other work.\n";
 /// Decides for every table whether a value is shown. `bound`: of `bytes`, in bytes. An estimate of 0 is
 /// shown.

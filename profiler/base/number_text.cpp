@@ -99,6 +99,40 @@ std::size_t text_width(std::string_view text) {
   return width;
 }
 
+std::string wrapped_text(std::string_view text, std::size_t width, const std::string& indent) {
+  std::string out, line;
+  const auto close = [&] {
+    if (!line.empty()) out += indent + line + "\n";
+    line.clear();
+  };
+  while (!text.empty()) {
+    const std::size_t space = text.find_first_of(" \n");
+    const std::string_view word = text.substr(0, space);
+    text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
+    if (word.empty()) continue;
+    if (width != 0 && indent.size() + text_width(line) + 1 + text_width(word) > width) close();
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  close();
+  return out;
+}
+
+std::string wrapped_lines(std::string_view text, std::size_t width) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    const std::string_view line = text.substr(0, end + 1);
+    text.remove_prefix(end + 1);
+    if (width == 0 || text_width(line) <= width + 1) {
+      out += line;
+    } else {
+      out += wrapped_text(line, width, std::string(std::min(line.find_first_not_of(' '), line.size()), ' '));
+    }
+  }
+  return out;
+}
+
 std::string cut_front(std::string_view text, std::size_t width) {
   std::size_t columns = text_width(text);
   if (columns <= width) return std::string(text);

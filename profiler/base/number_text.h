@@ -35,6 +35,12 @@ namespace rangefinder {
 [[nodiscard]] std::string printable(std::string_view text);
 /// Width of `text` in columns, counted as code points.
 [[nodiscard]] std::size_t text_width(std::string_view text);
+/// `text` in lines of at most `width` columns (0: one line), broken at spaces; each begins with `indent` and
+/// ends with a newline. "" for a text without words.
+[[nodiscard]] std::string wrapped_text(std::string_view text, std::size_t width,
+                                       const std::string& indent = {});
+/// Each line of `text` wrapped, if it is longer than `width` columns (0: none is). Others stay as they are.
+[[nodiscard]] std::string wrapped_lines(std::string_view text, std::size_t width);
 /// At most `width` columns, the front replaced by "…". For paths, whose end matters most.
 [[nodiscard]] std::string cut_front(std::string_view text, std::size_t width);
 /// At most `width` columns, the end replaced by "…".

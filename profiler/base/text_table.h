@@ -11,6 +11,7 @@
 // Standard library only.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -43,6 +44,10 @@ class TextTable {
   /// `emphasis`: texts before and after the title line, as in "\033[1m", "\033[0m".
   [[nodiscard]] std::string render(std::size_t width, const std::string& emphasis_begin = "",
                                    const std::string& emphasis_end = "");
+  /// Whether the last render() omitted the column of that title.
+  [[nodiscard]] bool omits(const std::string& title) const {
+    return std::find(omitted_.begin(), omitted_.end(), title) != omitted_.end();
+  }
   /// A line with the titles of the columns that the last render() omitted; "" if none.
   [[nodiscard]] std::string omitted_line() const;
 

@@ -53,9 +53,11 @@ ALLOWED = {
     "tools/analysis/communication": "profiler/base schema tools/analysis/timeline tools/analysis/tables",
     "tools/analysis/findings": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/timeline "
                                "tools/analysis/tables",
+    "tools/analysis/overview": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/timeline "
+                               "tools/analysis/tables tools/analysis/findings",
     "tools/analysis/sections": "profiler/base schema profiler/attribution tools/analysis/read "
                                "tools/analysis/timeline tools/analysis/tables tools/analysis/communication "
-                               "tools/analysis/findings",
+                               "tools/analysis/findings tools/analysis/overview",
     "tools/analysis/ranks": "tools/analysis/read tools/analysis/tables",
     "tools/analysis/diff": "profiler/base tools/analysis/read tools/analysis/timeline tools/analysis/tables",
     "tools/analysis/validate": "schema tools/analysis/read tools/analysis/timeline tools/analysis/tables "
@@ -71,7 +73,7 @@ ALLOWED = {
     "tools/rangefinder": "profiler/base profiler/options profiler/cupti profiler/attribution profiler/output "
                          "profiler/counters/metrics profiler/control tools/command_line tools/analysis/read "
                          "tools/analysis/tables tools/analysis/communication tools/analysis/findings "
-                         "tools/analysis/sections tools/analysis/ranks tools/analysis/diff "
+                         "tools/analysis/overview tools/analysis/sections tools/analysis/ranks tools/analysis/diff "
                          "tools/analysis/validate tools/attach tools/export tools/page tools/serve",
     "kernels": "",
     "workloads": "",

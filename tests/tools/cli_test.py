@@ -88,7 +88,8 @@ class Read(CommandLine):
     def test_the_driver_and_the_runtime_are_named_if_the_trace_has_them(self):
         known = dict(cli_case.HEADER, driver_version=13000, driver_release="580.159.04", runtime_version=12080)
         named = self.make_trace([known, *cli_case.TRACE[1:]], "named")
-        self.assertIn("\nDriver 580.159.04, CUDA runtime 12.8\n", self.call("report", named).stdout)
+        for words in (["--section", "modules"], []):
+            self.assertIn("driver 580.159.04, cuda runtime 12.8\n", self.call("report", named, *words).stdout.lower())
         self.assertNotIn("Driver", self.call("report", self.make_trace()).stdout)
         process = self.report(named)["process"]
         self.assertEqual({key: process[key] for key in known if "driver" in key or "runtime" in key},

@@ -30,7 +30,7 @@ class OtherTools(CommandLine):
 
     def test_pytorch_kernels_that_end_while_the_program_goes_on_give_one_line(self):
         def said(trace):
-            return [line for line in self.call("report", trace).stdout.splitlines() if "Kineto" in line]
+            return [line for line in self.call("report", trace, "--wide").stdout.splitlines() if "Kineto" in line]
 
         def without_work_after(name, middle):
             """The recording without GPU work from the middle on, with or without launches there."""

@@ -14,7 +14,7 @@ import export_case
 from cli_case import CommandLine
 from export_case import lines_of, recorded
 
-SECTIONS = ["modules", "layers", "kernels", "memcpy", "memory", "launches", "sync", "streams", "gpu", "idle", "iterations",
+SECTIONS = ["overview", "modules", "layers", "kernels", "memcpy", "memory", "launches", "sync", "streams", "gpu", "idle", "iterations",
             "graphs", "monitor", "overhead", "loss", "findings"]
 
 
@@ -184,13 +184,13 @@ class CarryOver(CommandLine):
 
     def test_text_marks_carry_over_and_explains_it_once(self):
         trace = recorded("rtdetr_exact")
-        text = self.call("report", trace).stdout
+        text = self.call("report", trace, "--section", "modules").stdout
         marked = [line for line in text.splitlines() if "†" in line]
         self.assertEqual(sum(line.startswith("†: ") for line in marked), 1)
         self.assertRegex(text, r"(?m)^iteration .* \d+ MB† ")
         self.assertNotIn("±", text)
         self.assertNotIn("carry-over ", text.splitlines()[4])
-        self.assertIn("carry-over", self.call("report", trace, "--wide").stdout.splitlines()[4])
+        self.assertIn("carry-over", self.call("report", trace, "--section", "modules", "--wide").stdout.splitlines()[4])
         copies = self.call("report", recorded("known_bytes_exact"), "--range", "known_bytes/copy_kernel/**").stdout
         self.assertNotRegex(copies, r"1GiB .*†")  # carry-over is 3 %
 
@@ -206,7 +206,7 @@ class CarryOver(CommandLine):
 
     def test_sampled_modules_have_an_error_of_at_most_100_percent_or_no_number(self):
         trace = recorded("rtdetr_sampled")
-        lines = self.call("report", trace, "--wide").stdout.splitlines()
+        lines = self.call("report", trace, "--section", "modules", "--wide").stdout.splitlines()
         (title,) = [line for line in lines if line.startswith("module ")]
         modules = self.report(trace)["modules"]
         self.assertFalse([row for row in modules if "carry_over_bytes" in row])
@@ -256,7 +256,7 @@ class Progress(CommandLine):
         trace = self.make_trace()
         os.mkfifo(trace / "trace-00001.ndjson")
         terminal, stderr = pty.openpty()
-        process = subprocess.Popen([cli_case.RANGEFINDER, "report", trace], stdout=subprocess.PIPE, stderr=stderr,
+        process = subprocess.Popen([cli_case.RANGEFINDER, "report", "--section", "modules", trace], stdout=subprocess.PIPE, stderr=stderr,
                                    env=cli_case.clean_environment(TERM="xterm"))
         os.close(stderr)
         with open(trace / "trace-00001.ndjson", "w") as pipe:

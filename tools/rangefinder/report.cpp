@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -34,7 +35,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 struct ReportOptions {
   std::vector<std::string> places;
-  std::string section;  ///< empty: modules, with the layers if there are any
+  std::string section;  ///< empty: overview; modules and layers of a selection or of several traces
   std::string table;    ///< --csv: name of the table; empty: the section's main table
   std::string iterations, window;
   std::string html;      ///< file to write the page to
@@ -108,19 +109,21 @@ OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
 }
 
 bool shows_bytes(const ReportOptions& options) {
-  return options.section == "modules" || options.section == "layers" || options.section == "kernels" ||
-         options.section == "kernel";
+  constexpr std::array<std::string_view, 5> kSections{"overview", "modules", "layers", "kernels", "kernel"};
+  return std::find(kSections.begin(), kSections.end(), options.section) != kSections.end();
 }
 
 std::string trace_text(const Loaded& loaded, const ReportOptions& options) {
-  std::string out = report_title(loaded.trace);
+  std::string out = options.section == "overview" ? "" : report_title(loaded.trace);
   if (!loaded.selection.everything()) out += loaded.selection.text() + "\n";
   if (loaded.trace.header.monitor_period_ns != 0 && options.section != "monitor") {
     out += "Monitor mode: GPU work of windows only. --section monitor has rates of the whole run\n";
   }
-  out += "\n" + loaded.section->text(loaded.input(options), options.style()) + "\n";
-  if (shows_bytes(options)) out += bytes_footer(loaded.trace, loaded.values);
-  return out + report_footer(loaded.trace);
+  if (!out.empty()) out += "\n";
+  out += loaded.section->text(loaded.input(options), options.style()) + "\n";
+  std::string footer = shows_bytes(options) ? bytes_footer(loaded.trace, loaded.values) : "";
+  footer += report_footer(loaded.trace);
+  return out + wrapped_lines(footer, options.style().width);
 }
 
 std::string trace_markdown(const Loaded& loaded, const ReportOptions& options) {
@@ -144,11 +147,11 @@ std::string trace_csv(const Loaded& loaded, const ReportOptions& options) {
   throw WrongUse("--table " + options.table + ": the section " + options.section + " has" + known);
 }
 
-void check_sort(const ReportOptions& options, const Section& section) {
+void check_sort(const ReportOptions& options, const std::string& called, const Section& section) {
   if (options.view.sort.empty()) return;
   const std::vector<std::string> known = section.sort_keys();
   if (known.empty() || std::find(known.begin(), known.end(), options.view.sort) != known.end()) return;
-  std::string text = "--sort " + options.view.sort + ": the section " + options.section + " can be sorted by";
+  std::string text = "--sort " + options.view.sort + ": the section " + called + " can be sorted by";
   for (const std::string& name : known) text += " " + name;
   throw WrongUse(text);
 }
@@ -216,13 +219,23 @@ AllLoaded load_all(const std::vector<TraceFolder>& traces, const ReportOptions& 
   return all;
 }
 
-int report(const ReportOptions& options) {
-  const SectionKind& kind = *find_section(options.section);
-  check_sort(options, *kind.make(options.view));
+/// Without --section. The opening is about a whole run of one process.
+std::string default_section(const ReportOptions& options, std::size_t traces) {
+  const bool whole = options.selection.everything() && options.split_by.empty() && !options.view.fit;
+  return whole && traces == 1 && !options.csv ? "overview" : "modules";
+}
+
+int report(const ReportOptions& given) {
+  ReportOptions options = given;
+  // Before the files are read. The overview has the keys of its modules.
+  const std::string known = options.section.empty() ? "modules" : options.section;
+  check_sort(options, known, *find_section(known)->make(options.view));
   std::vector<TraceFolder> traces;
   for (const std::string& place : options.places) {
     for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
   }
+  if (options.section.empty()) options.section = default_section(options, traces.size());
+  const SectionKind& kind = *find_section(options.section);
   for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
   if (!options.html.empty()) {
     write_html(traces, options.html);
@@ -255,8 +268,7 @@ int report(const ReportOptions& options) {
 /// Checks that CLI11 cannot do.
 void complete(ReportOptions& options) {
   options.view.layers = options.section.empty();
-  if (options.section.empty()) options.section = "modules";
-  if (find_section(options.section) == nullptr) {
+  if (!options.section.empty() && find_section(options.section) == nullptr) {
     std::vector<std::string> known;
     for (const SectionKind& kind : section_kinds()) known.emplace_back(kind.name);
     const std::string meant = suggestion_text(known, options.section);
@@ -276,13 +288,14 @@ void complete(ReportOptions& options) {
   } catch (const std::invalid_argument& error) {
     throw WrongUse(error.what());
   }
-  if (!options.split_by.empty() && options.section != "modules" && options.section != "layers") {
+  const bool modules = options.section.empty() || options.section == "modules";
+  if (!options.split_by.empty() && !modules && options.section != "layers") {
     throw WrongUse("--split-by is for --section modules and layers");
   }
   if (!options.html.empty() && !options.selection.everything()) {
     throw WrongUse("--html shows the whole trace: remove --range, --kernel, --iterations and --window");
   }
-  if (options.view.fit && options.section != "modules") throw WrongUse("--fit needs --section modules");
+  if (options.view.fit && !modules) throw WrongUse("--fit needs --section modules");
   options.view.kernels_only = !options.selection.kernel.empty();
   options.view.name =
       options.section == "kernel" ? options.selection.kernel : options.selection.iteration_range;
@@ -308,7 +321,8 @@ void add_selection(Verb& verb, ReportOptions& options) {
 void add_report(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
   Verb verb = line.verb("report", "Show modules, kernels, findings and more of a trace");
-  std::string sections = "By default modules, and layers if the trace has any. One of:";
+  std::string sections =
+      "By default overview; of a selection and of several traces modules and layers. One of:";
   for (const SectionKind& kind : section_kinds()) {
     sections += "\n  " + std::string(kind.name) + ": " + std::string(kind.about);
   }

@@ -178,8 +178,7 @@ std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
            ", DRAM write " + shared(write) + ", L2 " + shared(l2) + ".\n";
     out +=
         "DRAM ±: bound of the error of read + write, which holds for 95 % of paths. (unattributed): moved "
-        "while\n"
-        "nothing of this process ran on the GPU.\n";
+        "while nothing of this process ran on the GPU.\n";
     out += inseparable_lines(trace, *values.sampled());
   }
   return out + truth_line(values.truth());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/overview/opening.h"
 #include "tools/analysis/validate/summary_rewrite.h"
 #include "tools/rangefinder/layer_summary_reader.h"
 
@@ -75,6 +76,22 @@ std::string process_title(const nlohmann::json& summary) {
   return text;
 }
 
+/// What `report` begins with; empty: the trace cannot be read, or is so large that the user would wait for
+/// it.
+std::string opening(const Traced& traced, const LayerReportStyle& style) {
+  constexpr std::uintmax_t kMaxBytes = 300'000'000;
+  try {
+    const std::vector<TraceFolder> traces = find_traces(traced.folder);
+    if (traces.size() != 1) return {};
+    std::uintmax_t bytes = 0;
+    for (const SegmentFile& segment : traces.front().segments) bytes += fs::file_size(segment.path);
+    if (bytes > kMaxBytes) return {};
+    return opening_of(traces.front(), {style.width, style.colour}) + "\n";
+  } catch (const std::exception&) {
+    return {};  // `rangefinder report` says why
+  }
+}
+
 /// The number of findings, and the first one, which has the largest potential saving.
 std::string findings_line(const Traced& traced) {
   const auto findings = traced.summary.find("findings");
@@ -106,8 +123,10 @@ std::string run_report(const std::vector<fs::path>& folders, const std::string& 
     LayerReportStyle own = style;
     own.folder = traced[i].folder;
     out += "\n";
-    if (folders.size() > 1) out += process_title(traced[i].summary) + "\n";
-    out += layer_report(traced[i].layers, own) + findings_line(traced[i]);
+    const std::string opened = opening(traced[i], style);
+    if (folders.size() > 1 && opened.empty()) out += process_title(traced[i].summary) + "\n";
+    out += opened + layer_report(traced[i].layers, own);
+    if (opened.empty()) out += findings_line(traced[i]);
   }
   if (traced.size() > kMaxReports) {
     out += "\n" + counted_text(traced.size() - kMaxReports, "more process was", "more processes were") +

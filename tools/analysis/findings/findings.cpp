@@ -106,6 +106,10 @@ FindingRules::FindingRules(const std::string& iteration_range)
     : impl_(std::make_unique<Impl>(iteration_range)) {}
 FindingRules::~FindingRules() = default;
 
+void FindingRules::add(std::unique_ptr<FindingRule> rule) {
+  impl_->rules.push_back(std::move(rule));
+}
+
 void FindingRules::line(const Line& line) {
   ++impl_->lines;
   impl_->iterations.line(line);

@@ -22,6 +22,8 @@
 
 namespace rangefinder {
 
+class FindingRule;
+
 class FindingRules {
  public:
   /// `iteration_range`: glob of the range that marks iterations; empty: guess (iterations.h).
@@ -30,6 +32,8 @@ class FindingRules {
   FindingRules(const FindingRules&) = delete;
   FindingRules& operator=(const FindingRules&) = delete;
 
+  /// Gives the lines and the joined work to another rule too. Call it before the first line.
+  void add(std::unique_ptr<FindingRule> rule);
   /// Takes every selected line of the trace, in file order.
   void line(const Line& line);
   /// Call once, after the last line. Largest saving first; findings without a saving come last. If only some

@@ -11,6 +11,8 @@
 
 namespace rangefinder {
 
+/// What ran, one iteration, where its time went, findings, and the upper modules.
+[[nodiscard]] std::unique_ptr<Section> make_overview_section(const SectionView& view);
 /// All data of one kernel, or of all kernels whose name matches SectionView::name.
 [[nodiscard]] std::unique_ptr<Section> make_kernel_section(const SectionView& view);
 /// Copies by direction and memory; memsets.

@@ -11,6 +11,8 @@ namespace rangefinder {
 
 const std::vector<SectionKind>& section_kinds() {
   static const std::vector<SectionKind> kKinds{
+      {"overview", "one iteration, where its time went, findings, the upper modules", make_overview_section,
+       true},
       {"modules", "time and bytes of every NVTX range, as a tree", make_modules_section, true},
       {"layers", "forward and backward pass of every module in one row", make_layers_section, true},
       {"kernels", "time and bytes by kernel name", make_kernels_section, true},

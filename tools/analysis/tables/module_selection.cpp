@@ -54,7 +54,19 @@ std::uint64_t module_weight(const PathTotals& row, const RowValues& values, cons
 
 std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
                                        const ModuleView& view) {
-  const std::vector<PathTotals> all = trace.rows();
+  std::vector<PathTotals> all = trace.rows();
+  const auto within = [&trace](const std::unordered_set<std::uint32_t>& paths, std::uint32_t path) {
+    for (; path != 0; path = trace.parent_of(path)) {
+      if (paths.count(path) != 0) return true;
+    }
+    return false;
+  };
+  if (!view.folded.empty())
+    std::erase_if(all, [&](const PathTotals& row) { return within(view.folded, row.path); });
+  if (!view.first.empty()) {
+    std::stable_partition(all.begin(), all.end(),
+                          [&](const PathTotals& row) { return within(view.first, row.path); });
+  }
   std::vector<WeightedRow> rows;  // path 0 is last, so that positions are those of `all`
   for (const PathTotals& row : all) {
     if (row.path != 0) rows.push_back({row.path, row.depth, module_weight(row, values, view.sort)});

@@ -100,14 +100,17 @@ std::vector<RowColumn> time_columns(std::uint64_t total_ns) {
   };
   const double all = static_cast<double>(std::max<std::uint64_t>(total_ns, 1));
   return {
-      {{"calls", "calls", Unit::count, 60}, [=](const Row& row) { return of_path(row, row.totals.calls); }},
-      {{"kernels", "kernels", Unit::count, 50}, [](const Row& row) { return Cell(row.totals.kernels); }},
-      {{"gpu_ns", "GPU time", Unit::ns}, [=](const Row& row) { return timed(row, row.totals.gpu_ns); }},
-      {{"gpu_ns_exclusive", "self", Unit::ns, 40},
+      {{"calls", "calls", Unit::count, 60, "ranges"},
+       [=](const Row& row) { return of_path(row, row.totals.calls); }},
+      {{"kernels", "kernels", Unit::count, 50, "kernels launched in it and below"},
+       [](const Row& row) { return Cell(row.totals.kernels); }},
+      {{"gpu_ns", "GPU time", Unit::ns, kAlwaysShown, "summed kernel durations"},
+       [=](const Row& row) { return timed(row, row.totals.gpu_ns); }},
+      {{"gpu_ns_exclusive", "self", Unit::ns, 40, "of its own launches"},
        [=](const Row& row) { return timed(row, row.totals.gpu_ns_exclusive); }},
-      {{"share", "share", Unit::share},
+      {{"share", "share", Unit::share, kAlwaysShown, "of all GPU time"},
        [=](const Row& row) { return timed(row, static_cast<double>(row.totals.gpu_ns) / all); }},
-      {{"host_ns", "host time", Unit::ns, 20},
+      {{"host_ns", "host time", Unit::ns, 20, "time in its ranges"},
        [=](const Row& row) { return of_path(row, row.totals.host_ns); }},
   };
 }
@@ -124,33 +127,52 @@ Cell limiter_cell(const Row& row) {
 
 std::vector<RowColumn> byte_columns() {
   return {
-      {{"dram_read_bytes", "DRAM read", Unit::bytes, 90},
+      {{"dram_read_bytes", "DRAM read", Unit::bytes, 90, "bytes read while it ran"},
        [](const Row& row) { return bytes_cell(row, row.bytes.read, row.bytes.read_error); }},
-      {{"dram_write_bytes", "DRAM write", Unit::bytes, 90}, written_cell},
-      {{"bytes_error_pct", "DRAM ±", Unit::number, 85}, error_cell},
-      {{"l2_bytes", "L2", Unit::bytes, 70},
+      {{"dram_write_bytes", "DRAM write", Unit::bytes, 90, "bytes written while it ran"}, written_cell},
+      {{"bytes_error_pct", "DRAM ±", Unit::number, 85, "95 % bound of the error"}, error_cell},
+      {{"l2_bytes", "L2", Unit::bytes, 70, "bytes through the L2 cache"},
        [](const Row& row) { return bytes_cell(row, row.bytes.l2, row.bytes.l2_error); }},
-      {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65},
+      {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65, "bytes over GPU time"},
        [](const Row& row) { return of_dram(row, row.derived.dram_bytes_per_s); }},
-      {{"dram_peak_share", "of peak", Unit::share, 64},
+      {{"dram_peak_share", "of peak", Unit::share, 64, "that rate over the peak of the GPU"},
        [](const Row& row) { return of_dram(row, row.derived.dram_peak_share); }},
-      {{"flop_per_dram_byte", "FLOP/B", Unit::number, 63},
+      {{"flop_per_dram_byte", "FLOP/B", Unit::number, 63, "operations per DRAM byte"},
        [](const Row& row) { return known(row.derived.flop_per_dram_byte); }},
-      {{"limiter", "limiter", Unit::text, 66}, limiter_cell},
-      {{"declared_bytes", "declared", Unit::bytes, 30},
+      {{"limiter", "limiter", Unit::text, 66, "the roof that it reaches 60 % of"}, limiter_cell},
+      {{"declared_bytes", "declared", Unit::bytes, 30, "bytes that the program says it must move"},
        [](const Row& row) { return when(row.totals.declared_bytes > 0, row.totals.declared_bytes); }},
-      {{"dram_amplification", "DRAM / declared", Unit::factor, 62},
+      {{"dram_amplification", "DRAM / declared", Unit::factor, 62, "1 is ideal, less is served by L2"},
        [](const Row& row) {
          return of_dram(row, row.derived.dram_amplification,
                         row.bytes.comparable_with(row.totals.declared_bytes));
        }},
-      {{"l2_amplification", "L2 / declared", Unit::factor, 61},
+      {{"l2_amplification", "L2 / declared", Unit::factor, 61, "L2 bytes over declared ones"},
        [](const Row& row) { return of_l2(row, row.derived.l2_amplification); }},
-      {{"carry_over_bytes", "carry-over", Unit::bytes, 5},
+      {{"carry_over_bytes", "carry-over", Unit::bytes, 5, "bytes that may be of earlier or later work"},
        [](const Row& row) { return known(row.bytes.carry_over); }},
-      {{"copied_bytes", "copies", Unit::bytes, 10},
+      {{"copied_bytes", "copies", Unit::bytes, 10, "bytes of its memory copies"},
        [](const Row& row) { return when(copied_bytes(row) > 0, copied_bytes(row)); }},
   };
+}
+
+/// The row of what happened before the iterations.
+constexpr std::uint32_t kFoldedPath = UINT32_MAX;
+constexpr const char* kFoldedTitle = "(set-up and warm-up)";
+
+/// The sum of the outermost paths of ModuleView::folded; nullopt: they have no work.
+std::optional<Row> folded_row(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
+  Row out{};
+  for (const PathTotals& row : trace.rows()) {
+    if (view.folded.count(row.path) == 0 || !has_work(row)) continue;
+    out.totals.add_child(row);
+    out.totals.host_ns += row.host_ns;
+    out.bytes += values.bytes(row);
+  }
+  if (!has_work(out.totals)) return std::nullopt;
+  out.totals.path = kFoldedPath;
+  out.totals.depth = 1;
+  return out;
 }
 
 std::string row_title(const ModuleNames& names, const PathTotals& row) {
@@ -263,6 +285,13 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
     std::vector<Cell> cells{Cell(CellValue(trace.path_text(totals.path)), row_title(names, totals))};
     for (const RowColumn& column : columns) cells.push_back(column.cell(row));
     table.add(std::move(cells));
+  }
+  if (const std::optional<Row> folded = folded_row(trace, values, view)) {
+    std::vector<Cell> cells{Cell(kFoldedTitle)};
+    for (const RowColumn& column : columns) cells.push_back(column.cell(*folded));
+    const bool has_outside = !selected.empty() && selected.back().path == 0;
+    table.rows.insert(table.rows.end() - (has_outside ? 1 : 0), std::move(cells));
+    rows.push_back(*folded);
   }
   if (rows.empty()) return table;
   drop_empty_columns(table);

@@ -37,6 +37,7 @@ struct TableColumn {
   std::string title;  ///< for people: "GPU time"
   Unit unit = Unit::text;
   int importance = kAlwaysShown;  ///< a narrow terminal drops the lowest first
+  std::string about = {};         ///< what it means, in a few words; for TextStyle::explain
 };
 
 /// std::monostate: unknown or not measured, which is never 0.

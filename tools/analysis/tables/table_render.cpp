@@ -75,6 +75,16 @@ std::string human_text(const CellValue& value, Unit unit) {
   return number < 0 ? "-" + positive_text(-number, unit) : positive_text(number, unit);
 }
 
+/// "calls: ranges; kernels: launched kernels" of the columns that `text` shows.
+std::string explanation(const Table& table, const TextTable& text, std::size_t width) {
+  std::string out;
+  for (const TableColumn& column : table.columns) {
+    if (column.about.empty() || text.omits(column.title)) continue;
+    out += (out.empty() ? "" : "; ") + column.title + ": " + column.about;
+  }
+  return wrapped_text(out, width);
+}
+
 std::string markdown_cell(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -141,7 +151,9 @@ std::string render_text(const Table& table, const TextStyle& style) {
     text.add_row(cell_text(row.front(), table.columns.front().unit, style.raw), std::move(cells));
   }
   out += text.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
-  return out + table.remarks + text.omitted_line();
+  out += wrapped_lines(table.remarks, style.width);
+  if (style.explain) out += explanation(table, text, style.width);
+  return out + wrapped_text(text.omitted_line(), style.width);
 }
 
 std::string render_markdown(const Table& table, bool raw) {

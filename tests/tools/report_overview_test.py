@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `rangefinder report DIR` begins with: one iteration, where its time went, findings, the upper modules.
+Usage: report_overview_test.py RANGEFINDER REPOSITORY REPLAY"""
+import re
+
+import cli_case
+import export_case
+from cli_case import CommandLine
+from export_case import recorded
+
+RECORDINGS = ("case_attention", "case_gemm_tensor", "case_starved_one", "case_starved_pinned", "case_transpose",
+              "copy_storm", "decoder_exact", "decoder_sampled", "eval_rtdetr_exact", "graph_replay", "hazards_exact",
+              "hf_rtdetr_sampled", "hf_rtdetr_trace", "known_bytes_exact", "managed_memory", "multi_stream",
+              "nvtx_shapes", "rtdetr_exact", "rtdetr_rotated", "rtdetr_sampled", "rtdetr_unfused")
+
+
+def iterations(count, us=1000):
+    """Iterations of 0.1 ms: 10 us launching, 10 us own code, a kernel of 60 us, a copy of 20 us behind it."""
+    lines = [*cli_case.TRACE[:2], {"t": "path", "id": 1, "parent": 0, "name": "iteration"}, *cli_case.TRACE[3:5]]
+    for i in range(count):
+        begin, place = 1_000_000 * (i + 1), {"path": 1, "range": i + 1}
+        work = {"gpu": 0, "ctx": 1, "stream": 7, **place}
+        for corr, start, api in ((2 * i + 1, 0, "cuLaunchKernel"), (2 * i + 2, 12, "cuMemcpyDtoHAsync")):
+            lines.append({"t": "launch", "start": begin + start * us, "end": begin + (start + 2) * us, "thread": 5,
+                          **place, "api": api, "corr": corr})
+        lines[-2]["end"] = begin + 10 * us
+        lines.append({"t": "kernel", "start": begin + 20 * us, "end": begin + 80 * us, "corr": 2 * i + 1, **work,
+                      "name": 1, "config": 1})
+        lines.append({"t": "memcpy", "start": begin + 80 * us, "end": begin + 100 * us, "corr": 2 * i + 2, **work,
+                      "kind": "DtoH", "src": "device", "dst": "pinned", "bytes": 1000, "async": True})
+        lines.append({"t": "range", "id": i + 1, "start": begin, "end": begin + 100 * us, "thread": 5, "path": 1})
+    return lines
+
+
+class Overview(CommandLine):
+    def test_the_time_of_an_iteration_is_shared_over_what_happened(self):
+        trace = self.make_trace(iterations(8))
+
+        opening = self.report(trace)["opening"]
+
+        self.assertEqual(opening["wall_ns"], 100_000)
+        self.assertEqual(opening["iteration"], {"path": "iteration", "rule": "named", "count": 7, "warm_up": 1,
+                                                "longest_ns": 100_000})
+        self.assertAlmostEqual(opening["gpu_busy_share"], 0.6)
+        # 2 us of the second launch lie in the 20 us before the kernel.
+        for cause, share in (("copies", 0.2), ("launching", 0.12), ("host_code", 0.08)):
+            self.assertAlmostEqual(opening["idle_shares"][cause], share, 3, cause)
+        text = self.call("report", trace).stdout
+        self.assertRegex(text, r"one iteration +100 us   median of 7 of iteration, longest 100 us, without 1 of warm-up\n")
+        self.assertRegex(text, r"GPU idle +40.0 %   only copies ran 20.0 %, host launching 12.0 %, host code 8.0 %\n")
+
+    def test_shares_of_every_recording_add_up(self):
+        for name in RECORDINGS:
+            with self.subTest(name):
+                opening = self.report(recorded(name))["opening"]
+                if name.endswith("exact") or "gpu_busy_share" not in opening:
+                    self.assertFalse({"gpu_busy_share", "idle_shares"} & set(opening))
+                    continue
+                idle = opening["gpu_idle_share"]
+                self.assertAlmostEqual(opening["gpu_busy_share"] + idle, 1)
+                causes = opening.get("idle_shares", {})
+                self.assertLessEqual(sum(causes.values()), idle + 1e-9)
+                if causes:  # a cause below 0.1 % is not listed
+                    self.assertGreater(sum(causes.values()), idle - 0.006)
+
+    def test_the_text_of_every_recording_fits_100_columns(self):
+        for name in RECORDINGS:
+            trace = recorded(name)
+            for line in self.call("report", trace, COLUMNS="100").stdout.splitlines():
+                self.assertTrue(len(line) <= 100 or str(trace) in line, f"{name}: {line}")
+
+    def test_columns_have_different_names_and_a_meaning(self):
+        for name in ("rtdetr_exact", "rtdetr_sampled", "hf_rtdetr_trace"):
+            text = self.call("report", recorded(name), "--wide").stdout
+            (title,) = re.findall(r"(?m)^module .*$", text)
+            columns = re.split(r" {2,}", title.strip())[1:]
+            self.assertEqual(len(columns), len(set(columns)))
+            (meanings,) = re.findall(r"(?m)^calls: .*$", text)
+            self.assertEqual([meaning.split(":")[0] for meaning in meanings.split("; ")], columns)
+
+    def test_iterations_come_first_and_what_was_before_them_is_one_row(self):
+        trace = recorded("rtdetr_exact")
+        text = self.call("report", trace, "--wide").stdout
+        rows = text[text.index("\nmodule"):text.index("\n†")].splitlines()[2:]
+        outermost = [row.split("  ")[0] for row in rows if not row.startswith(" ")]
+        self.assertEqual(outermost[0], "iteration")
+        self.assertEqual(outermost[-2:], ["(set-up and warm-up)", "(outside of any range)"])
+        self.assertNotIn("warmup", outermost)
+        shares = [float(re.search(r"([\d.]+) %", row)[1]) for row in rows if not row.startswith(" ")]
+        self.assertAlmostEqual(sum(shares), 100, delta=0.2)
+        self.assertLessEqual(len(rows), 25 + 3)
+        self.assertRegex(text, r"\nNot all of \d+ modules are shown. All:  rangefinder report \S+ --section modules\n")
+
+    def test_layers_captured_before_the_replays_are_no_set_up(self):
+        text = self.call("report", recorded("decoder_sampled")).stdout
+        self.assertRegex(text, r"\ndecode .*\n  layer 0 ")
+        self.assertRegex(text, r"one iteration +2.31 ms   median of 19 of graph 2,")
+        self.assertRegex(text, r"GPU busy +98.5 %")
+
+    def test_one_range_around_everything_is_no_iteration(self):
+        text = self.call("report", recorded("case_gemm_tensor")).stdout
+        self.assertIn("  whole run ", text)
+        self.assertNotIn("one iteration", text)
+
+    def test_the_cause_of_a_starved_program_is_in_the_first_lines(self):
+        opening = self.report(recorded("case_starved_one"))["opening"]
+        self.assertEqual(max(opening["idle_shares"], key=opening["idle_shares"].get), "host_code")
+        lines = self.call("report", recorded("case_starved_one")).stdout.splitlines()
+        self.assertIn("iteration/load", next(line for line in lines if line.startswith("  1. ")))
+
+    def test_a_selection_and_the_options_of_modules_have_no_opening(self):
+        for words in (["--range", "decoder"], ["--iterations", "2:"], ["--section", "modules"], ["--fit"]):
+            self.assertNotIn("one iteration", self.call("report", recorded("rtdetr_exact"), *words).stdout)
+        few = self.call("report", recorded("rtdetr_exact"), "--top", "3", "--depth", "9").stdout
+        self.assertIn("one iteration", few)
+        self.assertLess(len(few.splitlines()), 40)
+
+
+if __name__ == "__main__":
+    export_case.main(__doc__)

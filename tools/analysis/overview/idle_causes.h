@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why no kernel ran, by iteration.
+//
+//   WorkEvents in order of start ─▶ gap before a kernel ─┬─ copies ran in it
+//                                                        ├─ its launch came before the gap: queued
+//   launches, waits, allocations of each host thread ────┴─ else: the call that the launching thread was in
+//
+// A gap is time without a kernel on any GPU. It belongs to the iteration of the kernel that ends it, from the
+// start of that iteration on. What is before belongs to the iteration in which the host still was, and to
+// none between two iterations. Time in which the profiler held the thread does not count, nor does a gap
+// before a kernel whose launch is not in the trace.
+//
+// A rule only in that it takes the events of FindingRules, whose join and order it shares: it has no
+// findings. Memory: 48 bytes per iteration, and the calls of the host since the last kernel.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/analysis/findings/rule.h"
+#include "tools/analysis/timeline/host_timeline.h"
+
+namespace rangefinder {
+
+enum class IdleCause : std::uint8_t { copies, queued, launching, waiting, allocating, host_code };
+inline constexpr std::size_t kIdleCauses = 6;
+/// For people: "host launching".
+[[nodiscard]] std::string_view idle_cause_text(IdleCause cause) noexcept;
+/// For JSON: "launching".
+[[nodiscard]] std::string_view idle_cause_key(IdleCause cause) noexcept;
+
+/// Nanoseconds by IdleCause.
+using IdleTime = std::array<std::uint64_t, kIdleCauses>;
+
+class IdleCauses final : public FindingRule {
+ public:
+  /// `iterations` must outlive this; it may have none.
+  explicit IdleCauses(const Iterations& iterations)
+      : iterations_(iterations), by_iteration_(iterations.instances.size()) {}
+
+  void line(const Line& line) override;
+  void work(const WorkEvent& event) override;
+  void find(const FindingContext&, std::vector<Finding>&) override {}
+
+  /// By iteration, in their order.
+  [[nodiscard]] const std::vector<IdleTime>& by_iteration() const noexcept { return by_iteration_; }
+  /// Between the first and the last kernel, in iterations or not.
+  [[nodiscard]] const IdleTime& total() const noexcept { return total_; }
+  /// False: graphs were recorded as a whole, so that gaps inside of them are unknown.
+  [[nodiscard]] bool known() const noexcept { return !whole_graphs_; }
+
+ private:
+  struct Call {
+    TimeNs start_ns, end_ns;
+    HostCall kind;
+  };
+  struct Span {
+    TimeNs start_ns, end_ns;
+  };
+  void add_call(const HostWork& host, HostCall kind);
+  void drop_past(std::deque<Call>& calls) const;
+  void add_copy(const WorkEvent& event);
+  void add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by);
+  [[nodiscard]] IdleTime causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
+  void add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
+
+  const Iterations& iterations_;
+  std::vector<IdleTime> by_iteration_;
+  IdleTime total_{};
+  Holds holds_;
+  std::unordered_map<std::uint32_t, std::deque<Call>> calls_;  // by thread; those after busy_until_
+  std::vector<Span> copies_;  // merged, in order; those that end after busy_until_
+  TimeNs busy_until_ = kNoTime;
+  bool whole_graphs_ = false;
+};
+
+}  // namespace rangefinder

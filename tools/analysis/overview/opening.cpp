@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/overview/opening.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <unordered_map>
+
+#include "tools/analysis/read/line_parts.h"
+#include "tools/analysis/read/path_names.h"
+#include "tools/analysis/tables/median.h"
+
+namespace rangefinder {
+namespace {
+
+/// A trace has at most 65,536 recorded paths; dotted names become several levels each.
+constexpr std::uint32_t kMaxPaths = 1U << 22U;
+
+/// One range around everything is no iteration.
+constexpr std::size_t kMinIterations = 2;
+
+/// The outermost path around `path`.
+std::uint32_t outermost(const TraceTotals& trace, std::uint32_t path) {
+  for (std::uint32_t up = trace.parent_of(path); up != 0; up = trace.parent_of(up)) path = up;
+  return path;
+}
+
+void add(IdleTime& sum, const IdleTime& part) {
+  std::transform(sum.begin(), sum.end(), part.begin(), sum.begin(), std::plus<>());
+}
+
+std::uint64_t whole(double ns) {
+  return static_cast<std::uint64_t>(std::llround(ns));
+}
+
+}  // namespace
+
+void OpeningReader::begin(const TraceFolder& trace) {
+  log_.begin(find_iterations(trace, iteration_range_));
+  rules_ = std::make_unique<FindingRules>(iteration_range_);
+  auto idle = std::make_unique<IdleCauses>(log_.iterations());
+  idle_ = idle.get();
+  rules_->add(std::move(idle));
+}
+
+void OpeningReader::line(const Line& line) {
+  log_.line(line);
+  rules_->line(line);
+  exact_ = exact_ || std::holds_alternative<ExactRecord>(line);
+  if (const auto* const range = std::get_if<RangeRecord>(&line)) {
+    add_end(range->path, range->end_ns == kNoTime ? INT64_MAX : range->end_ns);
+  } else if (const GpuWork* const work = gpu_work(line); work != nullptr && is_timed(*work)) {
+    add_end(work->path, work->start_ns);
+  }
+}
+
+void OpeningReader::add_end(std::uint32_t path, TimeNs ns) {
+  if (path >= kMaxPaths) return;
+  if (path >= last_.size()) last_.resize(path + 1, INT64_MIN);
+  last_[path] = std::max(last_[path], ns);
+}
+
+Opening OpeningReader::result(const SectionInput& input) {
+  Opening out;
+  out.findings = rules_->findings(input);
+  log_.finish();
+  // In monitor mode only some windows have GPU work.
+  if (input.trace.header.monitor_period_ns == 0) add_times(input.trace, out);
+  add_bytes(input, out);
+  add_paths(input.trace, out);
+  return out;
+}
+
+void OpeningReader::add_times(const TraceTotals& trace, Opening& out) const {
+  const Iterations& iterations = log_.iterations();
+  std::vector<std::pair<std::uint64_t, std::size_t>> by_wall;  // time, iteration
+  std::vector<double> walls;
+  for (const std::size_t i : log_.seen()) {
+    const std::optional<std::uint64_t> wall_ns = log_.rows()[i].wall_ns;
+    if (!log_.counts(i) || !wall_ns || *wall_ns == 0) continue;
+    by_wall.emplace_back(*wall_ns, i);
+    walls.push_back(static_cast<double>(*wall_ns));
+  }
+  out.exact = exact_;
+  if (walls.empty() || iterations.instances.size() < kMinIterations) return add_run(trace, out);
+  out.path = iterations.path;
+  out.rule = iterations.rule;
+  out.count = walls.size();
+  out.warm_up = log_.warm_up();
+  out.wall_ns = whole(median_of(walls));
+  if (walls.size() >= kMinForP95) {
+    out.p95_ns = whole(p95_of(walls));
+  } else {
+    out.longest_ns = whole(*std::max_element(walls.begin(), walls.end()));
+  }
+  if (exact_) return;
+  std::sort(by_wall.begin(), by_wall.end());
+  const std::size_t quarter = by_wall.size() / 4;
+  std::uint64_t wall_ns = 0, busy_ns = 0;
+  for (std::size_t i = quarter; i < by_wall.size() - quarter; ++i) {
+    const auto& [ns, at] = by_wall[i];
+    wall_ns += ns;
+    busy_ns += std::min(log_.rows()[at].busy_ns, ns);
+    if (idle_->known()) add(out.idle, idle_->by_iteration()[at]);
+  }
+  out.busy_share = static_cast<double>(busy_ns) / static_cast<double>(wall_ns);
+}
+
+void OpeningReader::add_run(const TraceTotals& trace, Opening& out) const {
+  const auto [first, last] = trace.totals.gpu_span();
+  const std::uint64_t span_ns = elapsed_ns(first, last);
+  out.wall_ns = span_ns - std::min(span_ns, trace.holds.gap_ns(first, last));
+  if (exact_ || out.wall_ns == 0) return;
+  const std::uint64_t busy_ns = trace.totals.gpu_busy_ns();
+  out.busy_share = std::min(1.0, static_cast<double>(busy_ns) / static_cast<double>(out.wall_ns));
+  if (idle_->known()) out.idle = idle_->total();
+}
+
+void OpeningReader::add_bytes(const SectionInput& input, Opening& out) const {
+  const Iterations& iterations = log_.iterations();
+  const bool of_path = !out.path.empty() && iterations.by_range();
+  RowBytes sum;
+  for (const PathTotals& row : input.trace.totals.paths()) {
+    if (of_path ? iterations.paths.count(row.path) == 0 : row.depth > 1) continue;
+    sum += input.values.bytes(row);
+    out.calls += row.calls;
+    if (of_path) out.derived = input.values.derived(row);
+  }
+  out.bytes_of_iteration = of_path;
+  if (!of_path) out.calls = 1;
+  if (sum.source != RowBytes::Source::none) out.bytes = sum;
+}
+
+void OpeningReader::add_paths(const TraceTotals& trace, Opening& out) const {
+  const Iterations& iterations = log_.iterations();
+  if (out.path.empty()) return;
+  for (const std::uint32_t path : iterations.paths) {
+    out.depth = std::max(out.depth, path_depth(trace.paths, path));
+    out.iteration_paths.push_back(outermost(trace, path));
+  }
+  const TimeNs start = iterations.instances[out.warm_up].start_ns;
+  std::unordered_map<std::uint32_t, TimeNs> last;  // by outermost path
+  for (std::uint32_t path = 1; path < last_.size(); ++path) {
+    TimeNs& of = last.try_emplace(outermost(trace, path), INT64_MIN).first->second;
+    of = std::max(of, last_[path]);
+  }
+  for (const auto& [path, end] : last) {
+    if (end != INT64_MIN && end <= start) out.before.push_back(path);
+  }
+}
+
+std::string opening_of(const TraceFolder& files, const TextStyle& style) {
+  OpeningReader reader(files.iteration_range);
+  const TraceTotals trace = load_trace(files, nullptr, &reader);
+  const RowValues values = load_row_values(trace);
+  return opening_text(trace, reader.result({trace, values, SectionView{}}), style);
+}
+
+}  // namespace rangefinder
