@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Every third-party package, in one place. CUPTI and NVTX are used by header
-# only: libcupti is loaded at run time, never linked (docs/architecture.md).
+# only: libcupti is loaded at run time, never linked (docs/internals/architecture.md).
 
 find_package(CUDAToolkit 13 REQUIRED)
 find_package(Threads REQUIRED)

@@ -36,8 +36,8 @@ void restart_node_records(const CuptiFunctions& cupti) noexcept;
 /// Call only while no kind is enabled and all records have been delivered: pending work would lose its
 /// times. CUPTI compares the GPU's and the host's clocks every 4 s for the life of the process. To convert a
 /// record it searches all these points from the first one, three times per record: 0.35 us per record after
-/// 9 minutes, 2.3 us after an hour (docs/decisions.md). Registering a clock clears the points. It also
-/// replaces a clock that another tool may have left.
+/// 9 minutes, 2.3 us after an hour (docs/internals/decisions.md). Registering a clock clears the points. It
+/// also replaces a clock that another tool may have left.
 void renew_clock(const CuptiFunctions& cupti) noexcept;
 
 /// Restores the attributes for the next user of CUPTI.

@@ -16,8 +16,8 @@ namespace rangefinder {
 /// another loses.
 [[nodiscard]] inline double squared_carry(SharedColumn column, double l2_bytes,
                                           std::uint64_t pieces_of_work) noexcept {
-  // By SharedColumn, fitted to Hugging Face's RT-DETR on an H200 (docs/measured.md): part of a path's L2
-  // bytes, and bytes per kernel.
+  // By SharedColumn, fitted to Hugging Face's RT-DETR on an H200 (docs/internals/measured.md): part of a
+  // path's L2 bytes, and bytes per kernel.
   constexpr std::array<double, kSharedColumns> kCarriedPart{0.0005, 0.015, 0.02};
   constexpr std::array<double, kSharedColumns> kCarriedBytes{5e3, 60e3, 70e3};
   const double carried =

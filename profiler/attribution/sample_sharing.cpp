@@ -14,7 +14,7 @@ constexpr std::uint32_t kMaxIds = std::uint32_t{1} << 19;
 // How far one sample moves rates towards what explains it alone. Larger: faster, and noisier.
 constexpr double kStep = 0.1;
 // Relative error of a learned rate, as far as it moves bytes between paths, and of one that cannot be
-// learned. Measured on programs of known bytes: docs/measured.md, "Bytes while the program runs".
+// learned. Measured on programs of known bytes: docs/internals/measured.md, "Bytes while the program runs".
 constexpr double kRateError = 0.3, kUnknownRateError = 2;
 
 /// Work of these durations overlaps in the sample; times are inexact.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Executes the requests of control clients: docs/control.md, version 1.
+// Executes the requests of control clients: docs/internals/control.md, version 1.
 //
 //   {"v":1,"id":7,"command":"stop"} ─▶ on_line ─▶ ControlTarget ─▶ {"v":1,"id":7,"ok":true,…}
 //

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A FIFO queue in one block of memory. std::deque allocates and frees a small block for every few items, and
-// a peak of waiting items leaves that many small blocks in the thread's heap for good (docs/measured.md,
-// "Nine minutes of windows"). Here the block is large: it is mapped from the kernel, only used pages are
-// resident, and it is returned to the kernel (large_blocks.h).
+// a peak of waiting items leaves that many small blocks in the thread's heap for good
+// (docs/internals/measured.md, "Nine minutes of windows"). Here the block is large: it is mapped from the
+// kernel, only used pages are resident, and it is returned to the kernel (large_blocks.h).
 //
 // Not thread-safe. Amortised constant time per item.
 #pragma once

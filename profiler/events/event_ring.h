@@ -8,8 +8,8 @@
 // One writer, one reader, no lock, no wait. The writer publishes with a release
 // store that the reader acquires; the reader frees slots the same way.
 //
-// 8192 slots hold about 22 ms of RT-DETR with its ranges (docs/measured.md). For a busy thread the reader
-// adds a larger lane, and the writer continues there; the reader empties the smaller one first.
+// 8192 slots hold about 22 ms of RT-DETR with its ranges (docs/internals/measured.md). For a busy thread the
+// reader adds a larger lane, and the writer continues there; the reader empties the smaller one first.
 //
 // The reader adds events of its own (ranges still open when recording stops) to a
 // separate list, because the writer may still be active.

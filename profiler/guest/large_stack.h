@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A separate stack for the few CUPTI calls that need more stack than an application's thread may have.
-// Starting counters takes more than 128 KiB (H200, CUPTI 13.0; docs/decisions.md).
+// Starting counters takes more than 128 KiB (H200, CUPTI 13.0; docs/internals/decisions.md).
 #pragma once
 
 #include <cstdint>

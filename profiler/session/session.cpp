@@ -270,8 +270,8 @@ void Session::open_first_window() noexcept {
 }
 
 // If CUPTI is switched on while another thread initialises the driver, windows after the first may have no
-// kernel records (docs/decisions.md). So an early window waits for cuInit, and for the primary context that
-// the CUDA runtime creates after it.
+// kernel records (docs/internals/decisions.md). So an early window waits for cuInit, and for the primary
+// context that the CUDA runtime creates after it.
 void Session::wait_for_driver() const {
   if (driver_is_ready()) return;
   const auto wait_for = [this](bool (*what)(), std::chrono::milliseconds patience) {

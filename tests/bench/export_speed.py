@@ -6,7 +6,7 @@
 
 Needs about 3 GB of disk in the system's folder for temporary files. With --check the exit code is 1 if
 a goal is missed: kineto in 5 s, and no format in more than 64 MiB. The goal applies to CPU time, user and system,
-which other work on the machine changes less. It is for the machine of docs/measured.md. It is stretched by the factor
+which other work on the machine changes less. It is for the machine of docs/internals/measured.md. It is stretched by the factor
 by which MACHINE_SPEED (build/tests/machine_speed) finds this machine slower, before or after.
 """
 import argparse

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much slower this machine is than that of docs/measured.md. Time goals are stated for that machine and
-// stretched by this factor elsewhere, and under load.
+// How much slower this machine is than that of docs/internals/measured.md. Time goals are stated for that
+// machine and stretched by this factor elsewhere, and under load.
 #pragma once
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 //   reading_speed DIR --report RANGEFINDER   also `rangefinder report DIR` and two sections: CPU time and
 //   memory reading_speed DIR … --check              exit code 1 if a goal is missed
 //
-// Goals are stated for the machine of docs/measured.md. On another machine, and under load, they are
-// stretched by the time of a fixed loop, which runs before and after in this process.
+// Goals are stated for the machine of docs/internals/measured.md. On another machine, and under load, they
+// are stretched by the time of a fixed loop, which runs before and after in this process.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -212,7 +212,7 @@ FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   FAKE_BEGIN(ActivityEnable, driver);
   if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
     return CUPTI_ERROR_INVALID_KIND;
-  // After this, the real CUPTI may have no kernel records in any later window (docs/decisions.md).
+  // After this, the real CUPTI may have no kernel records in any later window (docs/internals/decisions.md).
   static const auto init_runs_elsewhere =
       reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "fakeCudaInitRunsElsewhere"));
   if (init_runs_elsewhere != nullptr && init_runs_elsewhere() != 0)

@@ -11,6 +11,7 @@ import headers
 import includes
 import layout
 import library
+import links
 import repository
 import tables
 import words
@@ -177,6 +178,21 @@ class Judgement(unittest.TestCase):
         self.assertEqual(repository.judge([("a.h", "bad")], {"a.h": "reason"}), [])
         self.assertEqual(len(repository.judge([], {"a.h": "reason"})), 1)
         self.assertEqual(repository.judge([("b.h", "bad")], {}), ["b.h: bad"])
+
+
+class Links(InAFolder):
+    def test_links_lead_to_a_file_and_a_heading(self):
+        self.write("docs/a.md", "# A title, `with` code\n[b](b.md) [own](#a-title-with-code) [far](https://x.y/z.md)\n")
+        self.write("docs/b.md", "[a](a.md#a-title-with-code)\n")
+        self.assertEqual(self.found(links.links), [])
+        self.write("docs/b.md", "[a](a.md#another)\n")
+        self.assertEqual(self.found(links.links), ["docs/b.md"])
+        self.write("docs/b.md", "[a](internals/a.md)\n")
+        self.assertEqual(self.found(links.links), ["docs/b.md"])
+
+    def test_a_document_that_code_names_exists(self):
+        self.write("tools/a.h", "// See docs/b.md.\n")
+        self.assertEqual(self.found(links.links), ["tools/a.h"])
 
 
 class Texts(unittest.TestCase):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Client of the control sockets of traced processes (docs/control.md): finds processes, sends requests,
-// waits for answers.
+// Client of the control sockets of traced processes (docs/internals/control.md): finds processes, sends
+// requests, waits for answers.
 //
 //   folders of sockets ─▶ find_processes() ─▶ ControlClient, one each ─▶ send() … receive()
 //                              └─ ask_all(): one deadline for all processes

@@ -6,7 +6,7 @@
     with rangefinder_control.yielded():                      # torch.profiler can use CUPTI in this block
         profile_with_torch()
 
-Uses the control socket of the process (docs/control.md). If Rangefinder is not loaded, or its socket is switched
+Uses the control socket of the process (docs/internals/control.md). If Rangefinder is not loaded, or its socket is switched
 off, both do nothing, so a program can keep these lines. Standard library only.
 """
 import contextlib

@@ -148,7 +148,7 @@ void add_attach(CommandLine& line, Action& action) {
   verb.flag("--snapshot", options->snapshot, "Write the records so far and the summary now");
   verb.flag("--yield", options->yield, "Release CUPTI for another tool");
   verb.flag("--resume", options->resume, "Take CUPTI back after --yield");
-  verb.flag("--json", options->json, "Print answers as JSON lines (docs/control.md)");
+  verb.flag("--json", options->json, "Print answers as JSON lines (docs/internals/control.md)");
   verb.footer(
       "\nWithout an action, attach shows the processes and their state. It reaches processes that\n"
       "`rangefinder run` started; with `run --start off` they are idle until a window starts.\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running programs, queried through their control sockets (docs/control.md).
+// Running programs, queried through their control sockets (docs/internals/control.md).
 //
 //   find_processes() ─▶ rows(): one row per program      snapshot ─▶ summary(pid), feed(ledger)
 //                    └▶ live(pid): `subscribe` ─▶ LiveRates ─▶ events for a browser

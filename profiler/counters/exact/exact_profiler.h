@@ -68,7 +68,7 @@ class ExactProfiler {
   void mark_all_disturbed() noexcept;
 
   /// A stream is about to be captured. Until capturing(false) the GPU and its counters are not touched,
-  /// because querying a stream can invalidate a capture (docs/decisions.md).
+  /// because querying a stream can invalidate a capture (docs/internals/decisions.md).
   void capture_begins(const ExactEntry& entry) noexcept;
   /// After a capture began or ended, or failed to. `any`: a stream is in capture.
   void capturing(bool any) noexcept { capturing_.store(any); }

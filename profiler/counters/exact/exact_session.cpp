@@ -33,15 +33,15 @@ bool ExactSession::start(const CounterConfig& config, std::size_t group, std::ui
   const MetricConfig& wanted = config.config(group);
   batch_size_ = batch;
   while (range_names_.size() < batch) range_names_.push_back(std::to_string(range_names_.size()));
-  // A session keeps counting the metrics of its first configuration (docs/decisions.md). Other metrics need
-  // another session.
+  // A session keeps counting the metrics of its first configuration (docs/internals/decisions.md). Other
+  // metrics need another session.
   if (configured_ != nullptr && configured_ != &wanted) disable();
   const Clock::time_point begun = Clock::now();
   if (profiler_ == nullptr && !enable()) return false;
   const Clock::time_point enabled = Clock::now();
   if (configured_ == &wanted) {
-    // The configuration survives a stop (docs/decisions.md). Setting it again takes as long as starting, so
-    // we do it only if CUPTI requires it.
+    // The configuration survives a stop (docs/internals/decisions.md). Setting it again takes as long as
+    // starting, so we do it only if CUPTI requires it.
     if (reset_image() && run() == CUPTI_SUCCESS) return true;
   } else if (!size_image(wanted)) {
     return false;

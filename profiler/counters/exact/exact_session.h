@@ -33,7 +33,7 @@ class ExactSession {
   [[nodiscard]] bool busy() const noexcept { return busy_; }
 
   /// Ranges may follow. The first start, and one with a different group, reserves the hardware: up to 1 s.
-  /// After a batch of the same group it takes 18 ms (docs/measured.md).
+  /// After a batch of the same group it takes 18 ms (docs/internals/measured.md).
   /// `batch`: maximum number of ranges until the next start.
   [[nodiscard]] bool start(const CounterConfig& config, std::size_t group, std::uint32_t batch);
   /// Opens range number `index` of the batch.

@@ -3,7 +3,7 @@
 // Streams of one context that may have unfinished work.
 //
 // Before a drain we must know that no work on the GPU waits for a later launch. Otherwise the
-// drain would never end, and it cannot be cancelled (docs/decisions.md). So streams are
+// drain would never end, and it cannot be cancelled (docs/internals/decisions.md). So streams are
 // polled with cuStreamQuery. Besides switching the current context, it is the only CUDA call
 // that we make inside callbacks. Not thread-safe: under ExactContext's lock.
 #pragma once

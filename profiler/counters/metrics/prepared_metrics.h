@@ -5,8 +5,8 @@
 //   names ─▶ requests, once;   counter image, sample ─▶ NVPW_MetricsEvaluator_EvaluateToGpuValues ─▶ values
 //
 // cuptiProfilerHostEvaluateToGpuValues makes the same call, but first looks up the names each time: 3.4 us
-// per sample instead of 2.0 (six metrics, docs/measured.md). For PM sampling CUPTI creates its evaluator with
-// a function that libnvperf_host exports, but only the Nsight Perf SDK's header declares
+// per sample instead of 2.0 (six metrics, docs/internals/measured.md). For PM sampling CUPTI creates its
+// evaluator with a function that libnvperf_host exports, but only the Nsight Perf SDK's header declares
 // (nvperf_device_host.h). If the library lacks it, there is no PreparedMetrics. Results are compared with
 // CUPTI's values before they are used (pm_values.h).
 #pragma once

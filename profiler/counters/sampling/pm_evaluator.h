@@ -7,8 +7,9 @@
 //   this thread:                    work(image): evaluate, encode, deliver, empty it
 //
 // Decoding and evaluating a sample on one thread takes 13 to 20 us on an H200's host, too much for samples
-// every 20 us (docs/measured.md). Each side has one image, so there is no queue: if evaluation falls behind,
-// the sampling thread continues with its image. If no thread can be created, exchange() evaluates itself.
+// every 20 us (docs/internals/measured.md). Each side has one image, so there is no queue: if evaluation
+// falls behind, the sampling thread continues with its image. If no thread can be created, exchange()
+// evaluates itself.
 #pragma once
 
 #include <atomic>

@@ -26,8 +26,8 @@ struct PmImage {
 /// An image as initialised by CUPTI. Initialising it again costs as much as copying all of it (28 MB for
 /// 4,096 samples), and would call into the session from another thread. So only the written part is copied.
 /// According to the image sizes that CUPTI reports, an image is a head followed by its samples
-/// (docs/decisions.md). The first images are checked beyond the written part. If one differs there, images
-/// are copied whole from then on.
+/// (docs/internals/decisions.md). The first images are checked beyond the written part. If one differs there,
+/// images are copied whole from then on.
 class EmptyPmImage {
  public:
   static constexpr int kCheckedImages = 3;

@@ -60,8 +60,8 @@ class PmSampler {
   /// thread.
   [[nodiscard]] bool is_new(CUcontext context) const noexcept;
   /// From the enter callback of that work: starts sampling its GPU. If the sampler waits, so does this call,
-  /// 0.5 s (docs/measured.md), and no work runs unsampled. Otherwise the start begins kStartDelay later on
-  /// our thread, and work before the first sample has no bytes; this call only waits for load().
+  /// 0.5 s (docs/internals/measured.md), and no work runs unsampled. Otherwise the start begins kStartDelay
+  /// later on our thread, and work before the first sample has no bytes; this call only waits for load().
   void begin(CUcontext context) noexcept;
   /// From the enter callback of a call that creates a context: loads CUPTI's counter library on our thread
   /// meanwhile, 0.1 s. Does nothing if the sampler waits, or after the first call.

@@ -6,8 +6,8 @@
 //   decode(image)
 //                                  └─▶ evaluate(image), which empties it                     ─▶ close()
 //
-// Each step takes up to 0.2 s (docs/measured.md). prepare() and open() fail after the step in which `wanted`
-// becomes false, so that an exiting program waits for one step only.
+// Each step takes up to 0.2 s (docs/internals/measured.md). prepare() and open() fail after the step in which
+// `wanted` becomes false, so that an exiting program waits for one step only.
 //
 // The call order is CUPTI's. The configuration and the images live until disable, because CUPTI keeps
 // pointers to them. A buffer that has overflowed yields nothing and cannot be restarted: the caller
@@ -36,11 +36,11 @@ namespace rangefinder {
 
 class PmSession {
  public:
-  /// Samples per image. CUPTI silently drops samples that do not fit (docs/decisions.md). So an image must
-  /// hold all samples that arrive while our threads wait for a CPU: at 20 us, half of it is 41 ms.
+  /// Samples per image. CUPTI silently drops samples that do not fit (docs/internals/decisions.md). So an
+  /// image must hold all samples that arrive while our threads wait for a CPU: at 20 us, half of it is 41 ms.
   static constexpr std::uint32_t kImageSamples = 4096;
   /// The hardware buffer holds one second of records, within these limits. An H200 writes 5.5 KB per sample,
-  /// and twice that with counters of every multiprocessor (docs/measured.md).
+  /// and twice that with counters of every multiprocessor (docs/internals/measured.md).
   static constexpr std::size_t kRecordBytes = 5632;
   static constexpr std::size_t kMinHardwareBytes = std::size_t{16} << 20;
   static constexpr std::size_t kMaxHardwareBytes = std::size_t{256} << 20;
@@ -59,8 +59,8 @@ class PmSession {
   PmSession& operator=(const PmSession&) = delete;
 
   /// Loads CUPTI's counter library, and uses all of it that registers exit handlers. A program that exits
-  /// while another thread does that crashes (docs/decisions.md); from then on an exit handler of ours that is
-  /// registered now runs before CUPTI's. Reserves no counters.
+  /// while another thread does that crashes (docs/internals/decisions.md); from then on an exit handler of
+  /// ours that is registered now runs before CUPTI's. Reserves no counters.
   void load(std::uint32_t interval_ns);
   /// Chooses the counters; loads the library if needed. Does not reserve them yet. False: see error().
   [[nodiscard]] bool prepare(std::uint32_t interval_ns);

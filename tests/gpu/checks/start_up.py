@@ -2,7 +2,7 @@
 """Windows requested while a program still initialises its GPU.
 
 Of 85 such starts of RT-DETR on H200s, 15 had windows without a kernel record: all windows but the process's first
-(docs/decisions.md, "A window waits for the driver"). RANGEFINDER_STARTS: number of starts.
+(docs/internals/decisions.md, "A window waits for the driver"). RANGEFINDER_STARTS: number of starts.
 """
 import os
 import shutil

@@ -38,7 +38,7 @@ Loop find_loop(const TraceTotals& trace, const Iterations& iterations) {
   return loop;
 }
 
-/// CUPTI's own part: its callbacks and its record, measured on one thread (docs/measured.md).
+/// CUPTI's own part: its callbacks and its record, measured on one thread (docs/internals/measured.md).
 constexpr std::uint64_t kCuptiNsOfLaunch = 1'200;
 
 std::optional<std::uint64_t> launch_cost_ns(const std::optional<EndRecord>& end) {
