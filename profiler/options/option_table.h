@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options a user can set, one row each. The members of Options, the flags of `rangefinder run`, their
-// help and completion, the table in README.md and the warning about unknown variables are made from it.
+// help and completion, docs/reference/options.md and the warning about unknown variables are made from it.
 //
 //   environment ─▶ read_options() ─▶ value of the row: checks the text, stores it in a member of Options
 #pragma once
@@ -76,11 +76,13 @@ using OptionValue = std::variant<std::monostate, TextValue, PatternValue, WordVa
 struct OptionRow {
   const char* variable;  ///< environment variable
   const char* flag;      ///< of `rangefinder run`; "": no flag
+  const char* group;     ///< heading in --help and in docs/reference/options.md
   const char* fallback;  ///< value when the variable is not set
   OptionValue value;
   const char* help;                   ///< see help_text()
   const char* switch_value = "";      ///< what the flag sets the variable to; "": the flag takes a value
   const char* monitor_fallback = "";  ///< takes the place of `fallback` in monitor mode; "": no other
+  const char* run_fallback = "";      ///< takes the place of `fallback` under `rangefinder run`; "": no other
 };
 
 /// The help of `row`. {values} stands for its limits or words, {default} and {monitor} for its defaults.
@@ -88,111 +90,123 @@ struct OptionRow {
 
 inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
+inline constexpr const char* kOutput = "Output";
+inline constexpr const char* kCounters = "Counters";
+inline constexpr const char* kStartAndStop = "Start and stop";
+inline constexpr const char* kRecorded = "What is recorded";
+inline constexpr const char* kProcesses = "Ranks and child processes";
+inline constexpr const char* kLibrary = "The library";
+
+/// Rows of one group stand together.
 inline constexpr auto kOptions = std::to_array<OptionRow>({
-    {"RANGEFINDER_OUT", "--out", "rangefinder-%p", TextValue{&Options::out},
+    {"RANGEFINDER_OUT", "--out", kOutput, "rangefinder-%p", TextValue{&Options::out},
      "Trace folder. %p is the process id, %h the host, %q{ENV} an environment variable, %r the rank, "
      "%% a percent sign"},
-    {"RANGEFINDER_COUNTERS", "--counters", "off",
+    {"RANGEFINDER_REDACT", "--redact", kOutput, "off", kOnOrOff<&Options::redact>,
+     "Omit the program's arguments from the trace, its summary and the answers of the control socket", "on"},
+    {"RANGEFINDER_SEGMENT_MB", "--segment-mb", kOutput, "256",
+     NumberValue{store<&Options::segment_bytes>, 1, 4096, kMiB},
+     "Start a new trace file after this many MiB ({values})"},
+    {"RANGEFINDER_MAX_SIZE_MB", "--max-size-mb", kOutput, "0",
+     NumberValue{store<&Options::max_bytes>, 0, std::uint64_t{1} << 30, kMiB},
+     "Maximum size on disk in MiB, for each process; 0: no limit"},
+    {"RANGEFINDER_KEEP", "--keep", kOutput, "first", WordValue{store<&Options::keep_last>, {"last", "first"}},
+     "Part of the trace to keep when --max-size-mb is reached: {values}"},
+    {"RANGEFINDER_REPORT", "", kOutput, "", TextValue{&Options::report},
+     "Where to print a table of the modules with the most GPU time when the program ends: stderr or a "
+     "file. By default nowhere"},
+    {"RANGEFINDER_FORCE", "", kOutput, "off", kOnOrOff<&Options::force>,
+     "on: replace a trace that is already in the folder. `run --force` does this itself, before the "
+     "program starts"},
+    {"RANGEFINDER_COUNTERS", "--counters", kCounters, "off",
      WordValue{store_counters, {"off", "sampled", "exact"}, "auto"},
      "How to count DRAM and L2 bytes: off, sampled (every few microseconds; launches still overlap), "
-     "exact (counter ranges around launches) or auto (sampled from 0.6 s after the first GPU work, for "
-     "which nothing waits, if the GPU permits it, else off without a message). `rangefinder run` uses auto "
-     "by default; the library without `run` uses {default}"},
-    {"RANGEFINDER_SAMPLE_INTERVAL", "--sample-interval", "20",
+     "exact (counter ranges around launches) or auto (sampled where the GPU permits it, else off; starts "
+     "0.6 s after the first GPU work, which does not wait)",
+     "", "", "auto"},
+    {"RANGEFINDER_SAMPLE_INTERVAL", "--sample-interval", kCounters, "20",
      NumberValue{store<&Options::sample_interval_us>, 5, 10'000},
      "Microseconds between two samples ({values}). With --monitor the default is {monitor}", "", "10000"},
-    {"RANGEFINDER_SAMPLE_CPU", "--sample-cpu", "100",
+    {"RANGEFINDER_SAMPLE_CPU", "--sample-cpu", kCounters, "100",
      NumberValue{store<&Options::sample_cpu_percent>, 0, 400},
      "CPU limit for sampling one GPU, in percent of a core ({values}; 0: no limit). Above the limit, "
      "samples become less frequent and the trace records the new interval"},
-    {"RANGEFINDER_METRICS", "--metrics", "bytes", TextValue{&Options::metrics},
+    {"RANGEFINDER_METRICS", "--metrics", kCounters, "bytes", TextValue{&Options::metrics},
      "What exact counters measure: sets (bytes, memory, compute, roofline, stalls, coalescing) or "
      "metrics, separated by commas. `rangefinder metrics` lists them"},
-    {"RANGEFINDER_EXACT_AT", "--exact-at", "launch",
+    {"RANGEFINDER_EXACT_AT", "--exact-at", kCounters, "launch",
      WordValue{store<&Options::exact_at>, {"launch", "range"}},
      "Unit of exact counting: launch, or range (each NVTX range together with all its launches)"},
-    {"RANGEFINDER_EXACT_RANGE", "--exact-range", "", TextValue{&Options::exact_range},
+    {"RANGEFINDER_EXACT_RANGE", "--exact-range", kCounters, "", TextValue{&Options::exact_range},
      "Exact counters only in NVTX ranges that match, and below them: decoder at any level, model/decoder "
      "from the outermost one; * ** ? as in docs/getting-started.md, Patterns"},
-    {"RANGEFINDER_EXACT_KERNEL", "--exact-kernel", "", PatternValue{&Options::exact_kernel},
+    {"RANGEFINDER_EXACT_KERNEL", "--exact-kernel", kCounters, "", PatternValue{&Options::exact_kernel},
      "Exact counters only for kernels whose demangled name contains a match of this regular expression "
      "(ECMAScript)"},
-    {"RANGEFINDER_EXACT_SKIP", "--exact-skip", "", PatternValue{&Options::exact_skip},
+    {"RANGEFINDER_EXACT_SKIP", "--exact-skip", kCounters, "", PatternValue{&Options::exact_skip},
      "No exact counters for kernels whose demangled name contains a match of this regular "
      "expression. Needed for kernels that wait for work launched later"},
-    {"RANGEFINDER_EXACT_BATCH", "--exact-batch", "", NumberValue{store<&Options::exact_batch>, 1, 1024},
+    {"RANGEFINDER_EXACT_BATCH", "--exact-batch", kCounters, "",
+     NumberValue{store<&Options::exact_batch>, 1, 1024},
      "Counter ranges collected before CUPTI decodes them ({values}). The default is 896, or 128 if "
      "the metrics need several passes"},
-    {"RANGEFINDER_START", "--start", "on", WordValue{store<&Options::start>, {"on", "off", "ready"}},
+    {"RANGEFINDER_START", "--start", kStartAndStop, "on",
+     WordValue{store<&Options::start>, {"on", "off", "ready"}},
      "on: record from the first CUDA context; off: use CUPTI only while a window is open; ready: like "
      "off, but also track which NVTX ranges create the nodes of CUDA graphs"},
-    {"RANGEFINDER_CAPTURE", "--capture", "", CaptureValue{},
+    {"RANGEFINDER_CAPTURE", "--capture", kStartAndStop, "", CaptureValue{},
      "Record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), in NVTX ranges "
      "(nvtx:GLOB[@domain], GLOB as in --exact-range), in 20 ranges after skipping 10 (after:10,for:20, also "
      "after nvtx:…), or "
      "for a time (after:10s,for:20s)"},
-    {"RANGEFINDER_CAPTURE_END", "--capture-end", "", CaptureEndValue{},
+    {"RANGEFINDER_CAPTURE_END", "--capture-end", kStartAndStop, "", CaptureEndValue{},
      "How many windows --capture opens: stop (one), repeat:N or repeat (no limit). The default is stop, "
      "and repeat for cudaProfilerApi"},
-    {"RANGEFINDER_MONITOR", "--monitor", "off", MonitorValue{},
+    {"RANGEFINDER_MONITOR", "--monitor", kStartAndStop, "off", MonitorValue{},
      "For programs that run for days: record GPU work in short windows, and count launches and NVTX "
      "ranges all the time. WINDOW/PERIOD, on (100ms/10s) or off"},
-    {"RANGEFINDER_CHILDREN", "--children", "on", kOnOrOff<&Options::children>,
-     "Also record the processes that the program starts, each in its own folder: {values}"},
-    {"RANGEFINDER_CONTROL", "--no-control", "on", kOnOrOff<&Options::control>,
+    {"RANGEFINDER_CONTROL", "--no-control", kStartAndStop, "on", kOnOrOff<&Options::control>,
      "Open no control socket: the recording cannot be queried or changed while the program runs", "off"},
-    {"RANGEFINDER_GRAPHS", "--graphs", "nodes", WordValue{store<&Options::graphs>, {"nodes", "whole"}},
+    {"RANGEFINDER_GRAPHS", "--graphs", kRecorded, "nodes",
+     WordValue{store<&Options::graphs>, {"nodes", "whole"}},
      "CUDA graph launches: nodes (one record a node, in the range that created the node) or whole "
      "(one record a launch, at almost no cost)"},
-    {"RANGEFINDER_MEMORY", "--no-memory", "on", kOnOrOff<&Options::memory>,
+    {"RANGEFINDER_MEMORY", "--no-memory", kRecorded, "on", kOnOrOff<&Options::memory>,
      "Do not record allocations and frees", "off", "off"},
-    {"RANGEFINDER_EVENTS", "--no-events", "on", kOnOrOff<&Options::events>,
+    {"RANGEFINDER_EVENTS", "--no-events", kRecorded, "on", kOnOrOff<&Options::events>,
      "Do not record event records, stream waits and synchronisation", "off", "off"},
-    {"RANGEFINDER_REDACT", "--redact", "off", kOnOrOff<&Options::redact>,
-     "Omit the program's arguments from the trace, its summary and the answers of the control socket", "on"},
-    {"RANGEFINDER_FOLD_DIGITS", "--fold-digits", "off", kOnOrOff<&Options::fold_digits>,
+    {"RANGEFINDER_FOLD_DIGITS", "--fold-digits", kRecorded, "off", kOnOrOff<&Options::fold_digits>,
      "Count `step 12345` and `step 12346` as one module, `step #`", "on"},
-    {"RANGEFINDER_INHERIT", "--inherit", "pt_autograd_*", TextValue{&Options::inherit},
+    {"RANGEFINDER_INHERIT", "--inherit", kRecorded, "pt_autograd_*", TextValue{&Options::inherit},
      "Threads of these names (globs, separated by commas) take the range of the one thread that has ranges "
      "open, as PyTorch's backward pass does; off: none"},
-    {"RANGEFINDER_SEGMENT_MB", "--segment-mb", "256",
-     NumberValue{store<&Options::segment_bytes>, 1, 4096, kMiB},
-     "Start a new trace file after this many MiB ({values})"},
-    {"RANGEFINDER_MAX_SIZE_MB", "--max-size-mb", "0",
-     NumberValue{store<&Options::max_bytes>, 0, std::uint64_t{1} << 30, kMiB},
-     "Maximum size on disk in MiB, for each process; 0: no limit"},
-    {"RANGEFINDER_KEEP", "--keep", "first", WordValue{store<&Options::keep_last>, {"last", "first"}},
-     "Part of the trace to keep when --max-size-mb is reached: {values}"},
-    {"RANGEFINDER_BUFFERS", "--buffers", "32", NumberValue{store<&Options::buffers>, 4, 512},
+    {"RANGEFINDER_TORCH_MODULES", "", kRecorded, "off", std::monostate{},
+     "on: NVTX ranges for PyTorch modules. Set by `run --torch-modules`"},
+    {"RANGEFINDER_CHILDREN", "--children", kProcesses, "on", kOnOrOff<&Options::children>,
+     "Also record the processes that the program starts, each in its own folder: {values}"},
+    {"RANGEFINDER_BUFFERS", "--buffers", kLibrary, "32", NumberValue{store<&Options::buffers>, 4, 512},
      "CUPTI activity buffers, in units of 2 MiB ({values}). While all are in use, records are dropped and "
      "counted"},
-    {"RANGEFINDER_FLUSH_MS", "--flush-ms", "500", NumberValue{store<&Options::flush_ms>, 50, 60'000},
+    {"RANGEFINDER_FLUSH_MS", "--flush-ms", kLibrary, "500",
+     NumberValue{store<&Options::flush_ms>, 50, 60'000},
      "Milliseconds between two writes of complete data to disk ({values})"},
-    {"RANGEFINDER_SUMMARY_MS", "--summary-ms", "2000",
+    {"RANGEFINDER_SUMMARY_MS", "--summary-ms", kLibrary, "2000",
      NumberValue{store<&Options::summary_ms>, 200, 3'600'000, 1, true},
      "Milliseconds between two updates of summary.json ({values}); 0: only at the end"},
-    {"RANGEFINDER_REPORT", "", "", TextValue{&Options::report},
-     "Where to print a table of the modules with the most GPU time when the program ends: stderr or a "
-     "file. By default nowhere"},
-    {"RANGEFINDER_LOG", "--log", "",
+    {"RANGEFINDER_LOG", "--log", kLibrary, "",
      WordValue{store<&Options::log>, {"trace", "debug", "info", "warn", "error"}},
      "Log level of the library on stderr: {values}. By default there is no log"},
-    {"RANGEFINDER_CUPTI", "--cupti", "", TextValue{&Options::cupti},
+    {"RANGEFINDER_CUPTI", "--cupti", kLibrary, "", TextValue{&Options::cupti},
      "Path of the libcupti.so to use. By default the library searches for one"},
-    {"RANGEFINDER_RECORD", "--record", "", TextValue{&Options::record},
+    {"RANGEFINDER_RECORD", "--record", kLibrary, "", TextValue{&Options::record},
      "Also write a recording to this file. `rangefinder-replay` turns it into a trace again"},
-    {"RANGEFINDER_FORCE", "", "off", kOnOrOff<&Options::force>,
-     "on: replace a trace that is already in the folder. `run --force` does this itself, before the "
-     "program starts"},
-    {"RANGEFINDER_NVTX_CHAIN", "", "", TextValue{&Options::nvtx_chain},
+    {"RANGEFINDER_NVTX_CHAIN", "", kLibrary, "", TextValue{&Options::nvtx_chain},
      "Another NVTX injection library that also receives the calls. `run` sets it if "
      "NVTX_INJECTION64_PATH was set"},
-    {"RANGEFINDER_MANIFEST", "", "", TextValue{&Options::manifest},
+    {"RANGEFINDER_MANIFEST", "", kLibrary, "", TextValue{&Options::manifest},
      "File to which the library appends the trace folder. Set by `run`"},
-    {"RANGEFINDER_RUN_PID", "", "", NumberValue{store<&Options::run_pid>, 1, 0x7fff'ffff},
+    {"RANGEFINDER_RUN_PID", "", kLibrary, "", NumberValue{store<&Options::run_pid>, 1, 0x7fff'ffff},
      "Process id of `rangefinder run`. A process with another parent counts as a child. Set by `run`"},
-    {"RANGEFINDER_TORCH_MODULES", "", "off", std::monostate{},
-     "on: NVTX ranges for PyTorch modules. Set by `run --torch-modules`"},
 });
 
 }  // namespace rangefinder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// profiler/options/option_table.h as the Markdown table of README.md (tables.py compares).
+// profiler/options/option_table.h as the Markdown tables of docs/reference/options.md (tables.py compares).
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -23,12 +23,18 @@ std::string cell(std::string_view text) {
 }  // namespace
 
 int main() {
-  std::puts("| `run` option | variable | default | what it does |\n|---|---|---|---|");
+  std::string_view group;
   for (const rangefinder::OptionRow& row : rangefinder::kOptions) {
+    if (group != row.group) {
+      std::printf("%s## %s\n\n| `run` option | variable | default | what it does |\n|---|---|---|---|\n",
+                  group.empty() ? "" : "\n", row.group);
+      group = row.group;
+    }
     const bool takes_value = *row.flag != '\0' && *row.switch_value == '\0';
     const std::string flag = std::string(row.flag) + (takes_value ? " VALUE" : "");
-    std::printf("| %s | `%s` | %s | %s |\n", code(flag).c_str(), row.variable, code(row.fallback).c_str(),
-                cell(help_text(row)).c_str());
+    const std::string with_run = *row.run_fallback == '\0' ? "" : "; with `run` " + code(row.run_fallback);
+    std::printf("| %s | `%s` | %s%s | %s |\n", code(flag).c_str(), row.variable, code(row.fallback).c_str(),
+                with_run.c_str(), cell(help_text(row)).c_str());
   }
   return 0;
 }

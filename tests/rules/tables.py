@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables in READMEs that are generated from the code. They must match the code.
+"""Tables in documents that are generated from the code. They must match the code.
 
-    README.md         <!-- options --> … <!-- /options -->    print_options ◀ profiler/options/option_table.h
-    schema/README.md  <!-- loss --> … <!-- /loss -->          print_loss_causes ◀ schema/loss.h
+    docs/reference/options.md  <!-- options --> … <!-- /options -->  print_options ◀ profiler/options/option_table.h
+    schema/README.md           <!-- loss --> … <!-- /loss -->        print_loss_causes ◀ schema/loss.h
 
 tests/rules/update_readme_tables writes them.
 """
@@ -12,7 +12,7 @@ import subprocess
 
 import repository
 
-TABLES = {"option_table": ("README.md", "options", "print_options"),
+TABLES = {"option_table": ("docs/reference/options.md", "options", "print_options"),
           "loss_table": ("schema/README.md", "loss", "print_loss_causes")}
 
 

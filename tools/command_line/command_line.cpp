@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "profiler/base/edit_distance.h"
+#include "tools/command_line/command_notes.h"
+#include "tools/command_line/verb_help.h"
 
 namespace rangefinder {
 namespace {
@@ -37,6 +39,59 @@ std::string unknown_text(const CLI::App& app, const std::vector<std::string>& wo
   return {};
 }
 
+std::vector<Choice> option_choices(const CLI::App& app) {
+  std::vector<Choice> out;
+  for (const CLI::Option* const option : app.get_options({})) {
+    if (option->get_group().empty()) continue;  // hidden
+    const std::string about = option->get_description();
+    for (const std::string& name : option->get_lnames())
+      out.push_back({"--" + name, about.substr(0, about.find_first_of(".:;\n"))});
+  }
+  return out;
+}
+
+/// The choices of the option that `word` names; nullptr: it is no option, or has none.
+const std::vector<Choice>* choices_of(const CLI::App& app, const CommandNotes& notes,
+                                      const std::string& word) {
+  for (const CLI::Option* const option : app.get_options({})) {
+    const auto at = notes.choices.find(option);
+    if (at != notes.choices.end() && option->check_name(word)) return &at->second;
+  }
+  return nullptr;
+}
+
+std::vector<Choice> starting_with(const std::string& text, std::vector<Choice> choices) {
+  std::erase_if(choices, [&text](const Choice& choice) { return !choice.name.starts_with(text); });
+  return choices;
+}
+
+std::vector<Choice> completions_of(const CLI::App& app, const CommandNotes& notes,
+                                   const std::vector<std::string>& words) {
+  const std::string& last = words.back();
+  std::vector<Choice> verbs;
+  for (const CLI::App* const verb : app.get_subcommands({})) {
+    verbs.push_back({verb->get_name(), verb->get_description()});
+    if (words.size() > 1 && verb->get_name() == words.front())
+      return completions_of(*verb, notes, {words.begin() + 1, words.end()});
+  }
+  if (last.starts_with("-")) {
+    const std::size_t equals = last.find('=');
+    if (equals == std::string::npos) return starting_with(last, option_choices(app));
+    const std::vector<Choice>* const values = choices_of(app, notes, last.substr(0, equals));
+    std::vector<Choice> out = values == nullptr ? std::vector<Choice>() : *values;
+    for (Choice& value : out) value.name.insert(0, last.substr(0, equals + 1));
+    return starting_with(last, out);
+  }
+  if (words.size() == 1 && !verbs.empty()) {
+    verbs.push_back({"help", "Show the help of a verb"});
+    return starting_with(last, verbs);
+  }
+  if (!verbs.empty()) return words.front() == "help" ? starting_with(last, verbs) : std::vector<Choice>();
+  const std::vector<Choice>* const values =
+      words.size() > 1 ? choices_of(app, notes, words[words.size() - 2]) : nullptr;
+  return values == nullptr ? std::vector<Choice>() : starting_with(last, *values);
+}
+
 }  // namespace
 
 CommandLineOption& CommandLineOption::required() {
@@ -46,6 +101,11 @@ CommandLineOption& CommandLineOption::required() {
 
 CommandLineOption& CommandLineOption::type_name(const std::string& name) {
   option_->type_name(name);
+  return *this;
+}
+
+CommandLineOption& CommandLineOption::choices(std::vector<Choice> values) {
+  notes_->choices[option_] = std::move(values);
   return *this;
 }
 
@@ -67,17 +127,17 @@ CommandLineOption& CommandLineOption::positive() {
         const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
         return read.ec == std::errc{} && number < 1 ? "must be at least 1" : std::string();
       },
-      "POSITIVE"));
+      ""));
   return *this;
 }
 
 CommandLineOption& CommandLineOption::in_range(int min, int max) {
-  option_->check(CLI::Range(min, max));
+  option_->check(CLI::Range(min, max).description(""));
   return *this;
 }
 
 CommandLineOption& CommandLineOption::existing_directory() {
-  option_->check(CLI::ExistingDirectory);
+  option_->check(CLI::ExistingDirectory.description(""));
   return *this;
 }
 
@@ -102,11 +162,20 @@ std::size_t CommandLineOption::count() const {
 
 template <typename Value>
 CommandLineOption Verb::option(const std::string& name, Value& value, const std::string& description) {
-  return CommandLineOption(app_->add_option(name, value, description));
+  return added(app_->add_option(name, value, description));
 }
 
 CommandLineOption Verb::flag(const std::string& name, bool& value, const std::string& description) {
-  return CommandLineOption(app_->add_flag(name, value, description));
+  return added(app_->add_flag(name, value, description));
+}
+
+CommandLineOption Verb::added(CLI::Option* option) const {
+  option->group(group_);
+  return {option, notes_};
+}
+
+void Verb::usage(const std::string& text) {
+  notes_->usages[app_].push_back(text);
 }
 
 void Verb::footer(const std::string& text) {
@@ -134,19 +203,21 @@ std::vector<std::string> Verb::remaining() const {
 }
 
 CommandLine::CommandLine(const std::string& program, const std::string& about)
-    : app_(std::make_unique<CLI::App>(about, program)) {
+    : app_(std::make_unique<CLI::App>(about, program)), notes_(std::make_unique<CommandNotes>()) {
   app_->require_subcommand(0, 1);
+  app_->formatter_fn([notes = notes_.get()](const CLI::App* app, const std::string& name,
+                                            CLI::AppFormatMode) { return verb_help(*app, name, *notes); });
   app_->fallthrough(false);
 }
 
 CommandLine::~CommandLine() = default;
 
 Verb CommandLine::verb(const std::string& name, const std::string& about) {
-  return Verb(app_->add_subcommand(name, about));
+  return {app_->add_subcommand(name, about), notes_.get()};
 }
 
 Verb CommandLine::without_verb() {
-  return Verb(app_.get());
+  return {app_.get(), notes_.get()};
 }
 
 void CommandLine::version(const std::string& text) {
@@ -183,6 +254,12 @@ bool CommandLine::got(const std::string& verb) const {
 
 std::string CommandLine::help() const {
   return app_->help();
+}
+
+std::vector<Choice> CommandLine::completions(std::vector<std::string> words) const {
+  if (words.empty()) words.emplace_back();
+  const bool program_follows = std::find(words.begin(), words.end() - 1, "--") != words.end() - 1;
+  return program_follows ? std::vector<Choice>() : completions_of(*app_, *notes_, words);
 }
 
 template CommandLineOption Verb::option(const std::string&, std::string&, const std::string&);

@@ -28,15 +28,24 @@ class Option;
 
 namespace rangefinder {
 
+/// A value that an option takes.
+struct Choice {
+  std::string name;
+  std::string about = {};  ///< shown in --help; empty: the option's description names the choice
+};
+struct CommandNotes;
+
 /// One option or flag of a verb. Borrowed from its CommandLine, cheap to copy.
 /// Everything in this file: main thread only, before other threads start.
 class CommandLineOption {
  public:
-  explicit CommandLineOption(CLI::Option* option) : option_(option) {}
+  CommandLineOption(CLI::Option* option, CommandNotes* notes) : option_(option), notes_(notes) {}
 
   CommandLineOption& required();
   /// Placeholder of the value in --help.
   CommandLineOption& type_name(const std::string& name);
+  /// For --help and completion. The verb checks the value itself, and suggests the nearest.
+  CommandLineOption& choices(std::vector<Choice> values);
   /// Number of values.
   CommandLineOption& expected(int count);
   CommandLineOption& expected(int min, int max);
@@ -54,12 +63,19 @@ class CommandLineOption {
 
  private:
   CLI::Option* option_;
+  CommandNotes* notes_;
 };
 
 /// One verb: its options and what it does. Borrowed from its CommandLine, cheap to copy.
 class Verb {
  public:
-  explicit Verb(CLI::App* app) : app_(app) {}
+  Verb(CLI::App* app, CommandNotes* notes) : app_(app), notes_(notes) {}
+
+  /// Heading in --help of the options that follow.
+  void group(const std::string& title) { group_ = title; }
+  /// What follows the verb in the usage, as in "[OPTIONS] -- PROGRAM"; one line a call. By default it is made
+  /// from the required options and the arguments.
+  void usage(const std::string& text);
 
   /// A `name` without dashes is a positional argument. `Value` must be one of the types instantiated at the
   /// end of command_line.cpp; add others there.
@@ -80,7 +96,11 @@ class Verb {
   [[nodiscard]] std::string suggestion(const std::string& option) const;
 
  private:
+  [[nodiscard]] CommandLineOption added(CLI::Option* option) const;
+
   CLI::App* app_;
+  CommandNotes* notes_;
+  std::string group_ = "Options";
 };
 
 /// Wrong use. The message names the words and the reason; words are unescaped, as typed.
@@ -104,15 +124,18 @@ class CommandLine {
   void version(const std::string& text);
 
   /// `words`: without the program's name. Prints --help or --version and returns exit code 0 (`help VERB` is
-  /// `VERB --help`); otherwise
-  /// returns nullopt. Throws NotUnderstood.
+  /// `VERB --help`); otherwise returns nullopt. Throws NotUnderstood.
   [[nodiscard]] std::optional<int> parse(std::vector<std::string> words);
   [[nodiscard]] bool got(const std::string& verb) const;
   /// Text of --help; of the given verb, if there is one.
   [[nodiscard]] std::string help() const;
+  /// What the last of `words` may become, for a shell's completion: verbs, options, or values of an option.
+  /// Empty: nothing is known, as for files.
+  [[nodiscard]] std::vector<Choice> completions(std::vector<std::string> words) const;
 
  private:
   std::unique_ptr<CLI::App> app_;
+  std::unique_ptr<CommandNotes> notes_;
 };
 
 }  // namespace rangefinder

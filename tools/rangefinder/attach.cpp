@@ -125,8 +125,10 @@ int attach(const AttachOptions& options) {
 void add_attach(CommandLine& line, Action& action) {
   const auto options = std::make_shared<AttachOptions>();
   Verb verb = line.verb("attach", "Control processes that run with Rangefinder: show state, record windows");
-  verb.option("process", options->which, "Process id, or name of the executable [show all processes]");
+  verb.option("PROCESS", options->which, "Process id, or name of the executable [show all processes]");
+  verb.group("Processes");
   verb.flag("--all", options->all, "Every process of this user that runs with Rangefinder");
+  verb.group("Windows");
   verb.flag("--start", options->start, "Start a window");
   verb.flag("--stop", options->stop, "End the window and wait until its trace is complete");
   verb.option("--window", options->window, "Record for DURATION, as in 5s or 200ms").type_name("DURATION");
@@ -139,18 +141,22 @@ void add_attach(CommandLine& line, Action& action) {
   verb.option("--after", options->after, "Skip N occurrences before the window [0]").type_name("N");
   verb.option("--at", options->at, "Start at TIME: seconds since 1970, or a delay such as +5s")
       .type_name("TIME");
+  verb.group("What is recorded");
   verb.option("--counters", options->counters,
               "DRAM and L2 bytes of this window: off, sampled or exact. A list, as in off,exact, records one "
               "window per mode, one after the other")
-      .type_name("MODE");
-  verb.option("-o,--out", options->out, "Folder for the trace; %p process id, %r rank, %h host")
-      .type_name("DIR");
+      .type_name("MODE")
+      .choices({{"off"}, {"sampled"}, {"exact"}});
+  verb.group("Other actions");
   verb.flag("--snapshot", options->snapshot, "Write the records so far and the summary now");
   verb.flag("--yield", options->yield, "Release CUPTI for another tool");
   verb.flag("--resume", options->resume, "Take CUPTI back after --yield");
+  verb.group("Output");
+  verb.option("-o,--out", options->out, "Folder for the trace; %p process id, %r rank, %h host")
+      .type_name("DIR");
   verb.flag("--json", options->json, "Print answers as JSON lines (docs/internals/control.md)");
   verb.footer(
-      "\nWithout an action, attach shows the processes and their state. It reaches processes that\n"
+      "Without an action, attach shows the processes and their state. It reaches processes that\n"
       "`rangefinder run` started; with `run --start off` they are idle until a window starts.\n");
   verb.callback([options, &action] { action = [options] { return attach(*options); }; });
 }

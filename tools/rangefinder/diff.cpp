@@ -183,18 +183,32 @@ int diff(const DiffVerb& verb) {
 void add_diff(CommandLine& line, Action& action) {
   const auto verb = std::make_shared<DiffVerb>();
   Verb command = line.verb("diff", "Compare two traces, or two kernels of one trace");
-  command.option("A B", verb->places, "Folders of two traces: before, after").required().expected(1, 2);
-  command.option("--kernel", verb->kernels, "Two kernels of one trace, by regular expressions").expected(2);
-  command.option("--iteration-range", verb->iteration_range,
-                 "Path of the iterations, as in infer_* [ranges whose names differ in a number, …]");
-  command.option("--iterations", verb->iterations,
-                 "Only iterations FIRST:LAST, counted from 0, without LAST [those after the warm-up]");
-  command.option("--least", verb->least, "Ignore changes below this share [2%]");
-  command.option(
-      "--fail-over", verb->fail_over,
-      "Exit with code 1 if an iteration or a module got worse by more than this share, as in 5%, or "
-      "iteration=3%,module=10%,dram=5%");
-  command.option("--top", verb->top, "Show the first N rows of each table").positive();
+  command.usage("[OPTIONS] BEFORE AFTER");
+  command.usage("[OPTIONS] --kernel REGEX REGEX TRACE");
+  command.option("TRACE", verb->places, "Folders of two traces, before and after; of one with --kernel")
+      .required()
+      .expected(1, 2);
+  command.group("What is compared");
+  command.option("--kernel", verb->kernels, "Two kernels of one trace, by regular expressions")
+      .type_name("REGEX")
+      .expected(2);
+  command
+      .option("--iteration-range", verb->iteration_range,
+              "Path of the iterations, as in infer_* [ranges whose names differ in a number, …]")
+      .type_name("GLOB");
+  command
+      .option("--iterations", verb->iterations,
+              "Only iterations FIRST:LAST, counted from 0, without LAST [those after the warm-up]")
+      .type_name("FIRST:LAST");
+  command.group("Limits");
+  command.option("--least", verb->least, "Ignore changes below this share [2%]").type_name("SHARE");
+  command
+      .option("--fail-over", verb->fail_over,
+              "Exit with code 1 if an iteration or a module got worse by more than this share, as in 5%, or "
+              "iteration=3%,module=10%,dram=5%")
+      .type_name("LIMITS");
+  command.group("Output");
+  command.option("--top", verb->top, "Show the first N rows of each table").type_name("N").positive();
   command.flag("--all", verb->all, "Also show rows without a change");
   command.flag("--wide", verb->wide, "Show all columns, whatever the line length");
   command.flag("--json", verb->json, "As JSON");

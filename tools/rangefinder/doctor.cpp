@@ -120,11 +120,13 @@ void add_doctor(CommandLine& line, Action& action) {
   const char* const from_environment = std::getenv("RANGEFINDER_OUT");
   options->out = from_environment == nullptr ? Options{}.out : from_environment;
   Verb verb = line.verb("doctor", "Check whether this machine can trace, and how to fix it");
-  verb.option("--out", options->out, "Folder of the trace to write: check access and free space");
+  verb.option("--out", options->out, "Folder of the trace to write: check access and free space")
+      .type_name("DIR");
   verb.flag("--probe", options->probe,
             "Also trace a small program with every feature, and report what works here");
   verb.option("--root", options->root,
               "Read /proc, /sys and /etc below this folder, such as a copy from another machine")
+      .type_name("DIR")
       .existing_directory();
   verb.option(kProbeFlag, options->probe_answer, "").hidden();
   verb.flag("--json", options->json, "As JSON");

@@ -27,23 +27,6 @@ struct ExportOptions {
   bool force = false;
 };
 
-std::string format_names() {
-  std::string out;
-  for (const ExportFormat& format : export_formats())
-    out += (out.empty() ? "" : ", ") + std::string(format.name);
-  return out;
-}
-
-std::string format_help() {
-  std::string out = "Formats:\n";
-  for (const ExportFormat& format : export_formats()) {
-    std::string name(format.name);
-    name.resize(12, ' ');
-    out += "  " + name + std::string(format.about) + "\n";
-  }
-  return out;
-}
-
 /// Beside the trace, as in rangefinder-4711.perfetto.json.
 fs::path default_target(const std::string& place, const ExportFormat& format) {
   fs::path base = fs::absolute(place).lexically_normal();
@@ -104,17 +87,22 @@ void add_export(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ExportOptions>();
   Verb verb = line.verb("export", "Convert traces to the format of another tool");
   verb.option("DIR", options->places, "Folder of a trace, or one with traces below it").required();
-  verb.option("--to", options->to, "Format: " + format_names()).required();
+  std::vector<Choice> formats;
+  for (const ExportFormat& format : export_formats())
+    formats.push_back({std::string(format.name), std::string(format.about)});
+  verb.option("--to", options->to, "Format, one of:").type_name("FORMAT").required().choices(formats);
   verb.option("-o,--out", options->out,
-              "File or folder to write, - for standard output [beside the trace, named after it]");
+              "File or folder to write, - for standard output [beside the trace, named after it]")
+      .type_name("OUT");
   verb.flag("--force", options->force, "Overwrite existing files");
   verb.option("--step-range", options->step_range,
-              "kineto, perfetto: rename ranges of this name or path to ProfilerStep#0, #1, …");
+              "kineto, perfetto: rename ranges of this name or path to ProfilerStep#0, #1, …")
+      .type_name("RANGE");
   verb.option(
           "--modules", options->max_modules,
           "prometheus: maximum number of modules with their own rows; the rest is summed as (other) [200]")
+      .type_name("N")
       .positive();
-  verb.footer(format_help());
   verb.callback([options, &action] { action = [options] { return export_traces(*options); }; });
 }
 

@@ -19,15 +19,22 @@ namespace {
 
 constexpr const char* kAbout =
     "Measures how long each part of a CUDA program runs on the GPU, and how many bytes it moves\n"
-    "through DRAM and L2. A part is an NVTX range. The program needs no change.\n";
+    "through DRAM and L2. A part is an NVTX range. The program needs no change.";
 
 constexpr const char* kFooter =
-    "\nStart with:\n"
+    "Start with:\n"
     "  rangefinder doctor                          can this machine trace?\n"
     "  rangefinder run -- ./app --its options      trace a program\n"
     "  rangefinder report rangefinder-4711         show the trace\n"
     "\nExit codes: 0 ok, 1 a check failed, 2 wrong use or nothing selected, 3 something is missing.\n"
     "`run` returns the program's exit code.\n";
+
+/// tools/completion: `rangefinder __complete WORDS…` prints what the last word may become.
+constexpr const char* kComplete = "__complete";
+
+void print_completions(const std::vector<rangefinder::Choice>& choices) {
+  for (const rangefinder::Choice& choice : choices) std::cout << choice.name << "\t" << choice.about << "\n";
+}
 
 /// Escapes each line: a name from a trace may contain terminal control sequences.
 int print_once(const std::string& message, int code) {
@@ -62,7 +69,8 @@ int run_command_line(int argc, char** argv) {
 
   rangefinder::CommandLine line("rangefinder", kAbout);
   line.version(std::string("rangefinder ") + RANGEFINDER_VERSION);
-  line.without_verb().footer(kFooter);
+  rangefinder::Verb without_verb = line.without_verb();
+  without_verb.usage("VERB [OPTIONS]");
   rangefinder::Action action;
   rangefinder::add_run(line, action, program);
   rangefinder::add_attach(line, action);
@@ -75,6 +83,12 @@ int run_command_line(int argc, char** argv) {
   rangefinder::add_serve(line, action);
   rangefinder::add_metrics(line, action);
   rangefinder::add_doctor(line, action);
+  without_verb.footer(kFooter);  // behind the verbs, which would inherit it
+  if (!all.empty() && all.front() == kComplete) {
+    all.erase(all.begin());
+    print_completions(line.completions(all));
+    return rangefinder::kExitOk;
+  }
   try {
     if (const std::optional<int> exit_code = line.parse(own)) return *exit_code;
   } catch (const rangefinder::NotUnderstood& error) {

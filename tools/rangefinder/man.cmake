@@ -35,6 +35,7 @@ rangefinder_man_page(rangefinder-report "show the modules, kernels and findings 
 rangefinder_man_page(rangefinder-diff "compare two traces" diff)
 rangefinder_man_page(rangefinder-top "show the modules of running programs, live" top)
 rangefinder_man_page(rangefinder-validate "check that a trace is complete and follows its format" validate)
+rangefinder_man_page(rangefinder-finalize "complete the summaries of ended programs" finalize)
 rangefinder_man_page(rangefinder-export "convert traces to the format of another tool" export)
 rangefinder_man_page(rangefinder-serve "serve traces and running programs to browsers, Grafana and Prometheus" serve)
 rangefinder_man_page(rangefinder-metrics "list what the hardware counters of a chip can measure" metrics)

@@ -217,9 +217,12 @@ int metrics(const MetricsOptions& options) {
 void add_metrics(CommandLine& line, Action& action) {
   const auto options = std::make_shared<MetricsOptions>();
   Verb verb = line.verb("metrics", "List what the hardware counters of a chip can measure; needs no GPU");
-  verb.option("--chip", options->chip, "Chip, as in GH100 [chip of the GPU, else GH100]");
-  CommandLineOption set =
-      verb.option("--set", options->set, "Show this set only: " + metric_set_names()).type_name("NAME");
+  verb.option("--chip", options->chip, "Chip, as in GH100 [chip of the GPU, else GH100]").type_name("CHIP");
+  std::vector<Choice> sets;
+  for (const MetricSet& set : metric_sets()) sets.push_back({set.name});
+  CommandLineOption set = verb.option("--set", options->set, "Show this set only: " + metric_set_names())
+                              .type_name("NAME")
+                              .choices(sets);
   CommandLineOption named = verb.option("--metrics", options->metrics,
                                         "Show how these sets and metrics, separated by commas, share passes")
                                 .type_name("A,B,…")

@@ -305,15 +305,22 @@ void complete(ReportOptions& options) {
 }
 
 void add_selection(Verb& verb, ReportOptions& options) {
-  verb.option(
-      "--range", options.selection.range,
-      "Only work in these ranges: decoder at any level, model/decoder from the outermost one; * ** ?");
-  verb.option("--kernel", options.selection.kernel,
-              "Only kernels whose name matches this regular expression");
-  verb.option("--iterations", options.iterations, "Only iterations FIRST:LAST, counted from 0, without LAST");
+  verb.option("--range", options.selection.range,
+              "Only work in these ranges: decoder at any level, model/decoder from the outermost one; * ** ?")
+      .type_name("GLOB");
+  verb.option("--kernel", options.selection.kernel, "Only kernels whose name matches this regular expression")
+      .type_name("REGEX");
+  verb.option("--iterations", options.iterations, "Only iterations FIRST:LAST, counted from 0, without LAST")
+      .type_name("FIRST:LAST");
   verb.option("--iteration-range", options.selection.iteration_range,
-              "Path of the iterations, as in infer_* [ranges whose names differ in a number, …]");
-  verb.option("--window", options.window, "Only this part of the trace, as in 1.5s:2s");
+              "Path of the iterations, as in infer_* [ranges whose names differ in a number, …]")
+      .type_name("GLOB");
+  verb.option("--window", options.window, "Only this part of the trace, as in 1.5s:2s").type_name("FROM:TO");
+  verb.option(
+          "--split-by", options.split_by,
+          "Sampled trace of the same program: exact bytes of graph launches are split over their nodes in "
+          "its proportions")
+      .type_name("TRACE");
 }
 
 }  // namespace
@@ -321,37 +328,41 @@ void add_selection(Verb& verb, ReportOptions& options) {
 void add_report(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
   Verb verb = line.verb("report", "Show modules, kernels, findings and more of a trace");
-  std::string sections =
-      "By default overview; of a selection and of several traces modules and layers. One of:";
-  for (const SectionKind& kind : section_kinds()) {
-    sections += "\n  " + std::string(kind.name) + ": " + std::string(kind.about);
-  }
+  std::vector<Choice> sections;
+  for (const SectionKind& kind : section_kinds())
+    sections.push_back({std::string(kind.name), std::string(kind.about)});
   verb.option("DIR", options->places,
               "Folder of a trace, or one with traces below it; several traces are merged")
       .required();
-  verb.option("--section", options->section, sections);
+  verb.group("Section");
+  verb.option("--section", options->section,
+              "By default overview; of a selection and of several traces, modules and layers. One of:")
+      .type_name("NAME")
+      .choices(sections);
+  verb.group("What is read");
   add_selection(verb, *options);
-  verb.option("--top", options->view.top, "Show the N heaviest rows").positive();
+  verb.group("Rows");
+  verb.option("--top", options->view.top, "Show the N heaviest rows").type_name("N").positive();
   verb.option("--sort", options->view.sort,
-              "Sort by this column: a key of --json; modules: gpu, self, dram, …");
+              "Sort by this column: a key of --json; modules: gpu, self, dram, …")
+      .type_name("COLUMN");
   verb.option("--depth", options->view.depth, "Deepest level of modules to show: 1 (the outermost) or more")
+      .type_name("N")
       .positive();
-  verb.option(
-      "--split-by", options->split_by,
-      "Sampled trace of the same program: exact bytes of graph launches are split over their nodes in its "
-      "proportions");
   verb.flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
   verb.flag("--fit", options->view.fit,
             "modules: also the lines of GPU time over DRAM and L2 bytes at each depth");
   verb.flag("--each", options->each, "With several traces: show each one before the merged report");
+  verb.group("Output");
   verb.flag("--wide", options->wide, "Show all columns, whatever the line length");
   verb.flag("--raw", options->raw, "Plain numbers (ns, bytes) instead of scaled units");
   verb.flag("--json", options->json, "As JSON, with full names and plain numbers");
   verb.flag("--csv", options->csv, "As CSV: the main table of the section, or --table");
-  verb.option("--table", options->table, "With --csv: table of the section");
+  verb.option("--table", options->table, "With --csv: table of the section").type_name("NAME");
   verb.flag("--md", options->markdown, "As Markdown tables");
   verb.option("--html", options->html,
-              "Write one HTML file that needs no network; for two traces it also shows their difference");
+              "Write one HTML file that needs no network; for two traces it also shows their difference")
+      .type_name("FILE");
   verb.callback([options, &action] {
     action = [options] {
       complete(*options);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
+#include "profiler/counters/metrics/metric_sets.h"
 #include "profiler/options/option_table.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/command_line/command_line.h"
@@ -43,17 +44,42 @@ struct RunOptions {
   std::vector<std::string> program;
 };
 
+/// The values of `row` that a shell can complete.
+std::vector<Choice> choices_of(const OptionRow& row) {
+  std::vector<Choice> out;
+  if (const auto* const words = std::get_if<WordValue>(&row.value); words != nullptr) {
+    for (const std::string_view word : words->words) out.push_back({std::string(word)});
+    out.push_back({std::string(words->unlisted)});
+  } else if (std::holds_alternative<CaptureValue>(row.value)) {
+    out = {{"cudaProfilerApi"}, {"nvtx:"}, {"after:"}};
+  } else if (std::holds_alternative<CaptureEndValue>(row.value)) {
+    out = {{"stop"}, {"repeat"}, {"repeat:"}};
+  } else if (std::holds_alternative<MonitorValue>(row.value)) {
+    out = {{"on"}, {"off"}};
+  } else if (std::string_view(row.flag) == "--metrics") {
+    for (const MetricSet& set : metric_sets()) out.push_back({set.name});
+  }
+  std::erase_if(out, [](const Choice& choice) { return choice.name.empty(); });
+  return out;
+}
+
 /// Adds one flag for each row of kOptions.
 void add_table_flags(Verb& verb, RunOptions& options) {
   for (const OptionRow& row : kOptions) {
     if (*row.flag == '\0') continue;
+    verb.group(row.group);
     std::string help = help_text(row);
     if (*row.switch_value != '\0') {
       verb.flag(row.flag, options.switches[row.variable], help);
       continue;
     }
-    if (*row.fallback != '\0') help += " [" + std::string(row.fallback) + "]";
-    verb.option(row.flag, options.variables[row.variable], help).type_name("VALUE");
+    const std::string fallback = *row.run_fallback != '\0' ? row.run_fallback : row.fallback;
+    if (!fallback.empty()) help += " [" + fallback + "]";
+    verb.option(row.flag, options.variables[row.variable], help)
+        .type_name(std::holds_alternative<NumberValue>(row.value)    ? "N"
+                   : std::holds_alternative<PatternValue>(row.value) ? "REGEX"
+                                                                     : "VALUE")
+        .choices(choices_of(row));
   }
 }
 
@@ -93,9 +119,12 @@ std::string absolute_path(const std::string& path) {
 Environment child_environment(const Verb& verb, const RunOptions& options, const RunManifest& manifest) {
   Environment environment(environ);
   for (const auto& [variable, value] : given_variables(verb, options)) environment.set(variable, value);
-  // `run` ends with a table, so sample bytes by default: it costs next to nothing (docs/measured.md).
-  // Without `run` the default is off, because a fleet loads the library into every process.
-  if (environment.get("RANGEFINDER_COUNTERS").empty()) environment.set("RANGEFINDER_COUNTERS", "auto");
+  // `run` ends with a table, so it samples bytes by default. Without `run` the default is off, because a
+  // fleet loads the library into every process.
+  for (const OptionRow& row : kOptions) {
+    if (*row.run_fallback != '\0' && environment.get(row.variable).empty())
+      environment.set(row.variable, row.run_fallback);
+  }
   if (const std::string metrics = environment.get("RANGEFINDER_METRICS");
       !metrics.empty() && metrics != Options{}.metrics)
     check_metric_request(metrics, environment.get("RANGEFINDER_CUPTI"));
@@ -178,20 +207,24 @@ int run(const Verb& verb, const RunOptions& options) {
 void add_run(CommandLine& line, Action& action, const std::vector<std::string>& program) {
   const auto options = std::make_shared<RunOptions>();
   options->program = program;
-  Verb verb = line.verb("run", "Trace a program: rangefinder run [options] -- program args");
+  Verb verb = line.verb("run", "Trace a program");
+  verb.usage("[OPTIONS] -- PROGRAM [ARGS...]");
   verb.allow_extras();
   add_table_flags(verb, *options);
+  verb.group(kOutput);
   verb.flag("--force", options->force, "Replace the trace in the folder of --out");
+  verb.flag("-q,--quiet", options->quiet, "Print no report at the end");
+  verb.group(kRecorded);
   verb.flag("--torch-modules", options->torch_modules,
             "Put a range around every PyTorch module, forward and backward, without a change of code");
+  verb.flag("--mpi", options->mpi, "Record MPI calls as ranges of the domain MPI, with their bytes");
+  verb.group(kProcesses);
   verb.flag(
       "--ranks", options->ranks,
       "The program starts the ranks of a job (torchrun, mpirun, srun): print one report over all ranks");
-  verb.flag("--mpi", options->mpi, "Record MPI calls as ranges of the domain MPI, with their bytes");
-  verb.flag("-q,--quiet", options->quiet, "Print no report at the end");
   verb.footer(
-      "\nWrites a trace to the folder of --out and prints the heaviest modules at the end. Each option\n"
-      "can also be set as a variable RANGEFINDER_…. Returns the program's exit code.\n");
+      "Writes a trace to the folder of --out and prints the modules with the most GPU time at the end.\n"
+      "Each option can also be set as a variable RANGEFINDER_…. Returns the program's exit code.\n");
   verb.callback([verb, options, &action] { action = [verb, options] { return run(verb, *options); }; });
 }
 

@@ -110,7 +110,7 @@ void add_serve(CommandLine& line, Action& action) {
       .type_name("N")
       .positive();
   verb.footer(
-      "\nPrints its address. Every user of this machine can reach it, other machines cannot. It only reads.\n"
+      "Prints its address. Every user of this machine can reach it, other machines cannot. It only reads.\n"
       "docs/serve.md lists the answers, for Grafana (Infinity) and Prometheus. tools/dashboards has a\n"
       "dashboard and rules.\n");
   verb.callback([options, &action] { action = [options] { return serve(*options); }; });

@@ -265,13 +265,13 @@ class Top {
 void add_top(CommandLine& line, Action& action) {
   const auto options = std::make_shared<TopOptions>();
   Verb verb = line.verb("top", "Show the modules of running programs, live");
-  verb.option("process", options->which, "Process id or name of the executable [all processes]");
+  verb.option("PROCESS", options->which, "Process id or name of the executable [all processes]");
   verb.option("--every", options->every_ms, "Milliseconds between two tables [1000]")
       .type_name("MS")
       .in_range(100, 3'600'000);
   verb.option("-n,--count", options->count, "End after N tables").type_name("N");
   verb.option("--under", options->under, "Show modules below this path").type_name("PATH");
-  verb.footer("\nIn a terminal it takes keys and shows which. Otherwise it prints one table per interval.\n");
+  verb.footer("In a terminal it takes keys and shows which. Otherwise it prints one table per interval.\n");
   verb.callback([options, &action] {
     action = [options] {
       std::signal(SIGINT, [](int) { interrupted = 1; });

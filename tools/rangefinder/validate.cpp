@@ -183,7 +183,8 @@ void add_validate(CommandLine& line, Action& action) {
       verb.flag("--fix", options->fix,
                 "Repair a cut or damaged trace: write the intact lines, and an end that counts the rest");
   CommandLineOption out =
-      verb.option("--out", options->out, "With --fix: folder to write [name of the trace + -salvaged]");
+      verb.option("--out", options->out, "With --fix: folder to write [name of the trace + -salvaged]")
+          .type_name("DIR");
   CommandLineOption force = verb.flag("--force", options->force, "With --fix: replace the trace");
   out.needs(fix_flag).excludes(force);
   force.needs(fix_flag);

@@ -69,10 +69,10 @@ int main(int argc, char** argv) {
   rangefinder::Verb verb = line.without_verb();
   std::string recording, folder;
   rangefinder::Options options;
-  verb.option("recording", recording, "File made with RANGEFINDER_RECORD, plain or .zst").required();
-  verb.option("--out", folder, "Folder of the trace").required();
+  verb.option("RECORDING", recording, "File made with RANGEFINDER_RECORD, plain or .zst").required();
+  verb.option("--out", folder, "Folder of the trace").type_name("DIR").required();
   verb.flag("--force", options.force, "Replace an existing trace");
-  verb.option("--cupti", options.cupti, "The libcupti.so whose record iterator to use");
+  verb.option("--cupti", options.cupti, "The libcupti.so whose record iterator to use").type_name("FILE");
   try {
     if (const std::optional<int> exit_code = line.parse({argv + 1, argv + argc})) return *exit_code;
   } catch (const rangefinder::NotUnderstood& error) {

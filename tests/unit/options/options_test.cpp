@@ -183,9 +183,9 @@ TEST_CASE("an unknown word for a choice is refused and the default is used") {
   CHECK(options.counters == CounterMode::off);
   CHECK_FALSE(options.keep_last);
   REQUIRE(options.problems.size() == 2);
-  CHECK(options.problems[0] ==
+  CHECK(options.problems[1] ==
         "RANGEFINDER_COUNTERS=Exact is not understood: expected off, sampled or exact. The default is used.");
-  CHECK(options.problems[1].find("last or first") != std::string::npos);
+  CHECK(options.problems[0].find("last or first") != std::string::npos);
 }
 
 TEST_CASE("an unknown log level is reported") {
