@@ -43,6 +43,7 @@ struct ReportOptions {
   SelectionOptions selection;
   SectionView view;
   bool wide = false, raw = false, json = false, csv = false, markdown = false, each = false;
+  bool as_ranks = false;  ///< compare the traces as the ranks of a job; found out if it is not given
 
   [[nodiscard]] TextStyle style() const {
     return {wide ? 0 : line_width(STDOUT_FILENO), use_colour(STDOUT_FILENO), raw};
@@ -190,7 +191,7 @@ int print_json(const AllLoaded& all, const ReportOptions& options) {
                   {"section", options.section},
                   {"traces", OrderedJson::array()}};
   for (const auto& loaded : all) out["traces"].push_back(trace_json(*loaded, options));
-  if (all.size() > 1) rank_report(all).put(out, options.view.depth);
+  if (options.as_ranks) rank_report(all).put(out, options.view.depth);
   std::cout << dump_json(out) << "\n";
   return kExitOk;
 }
@@ -203,7 +204,7 @@ AllLoaded load_all(const std::vector<TraceFolder>& traces, const ReportOptions& 
   for (const TraceFolder& files : traces) {
     std::string text;
     try {
-      auto loaded = std::make_unique<Loaded>(files, options, kind, traces.size() > 1);
+      auto loaded = std::make_unique<Loaded>(files, options, kind, options.as_ranks);
       text = unmatched_text(loaded->selection, loaded->trace);
       if (text.empty()) all.push_back(std::move(loaded));
     } catch (const NoMatch& error) {
@@ -219,14 +220,13 @@ AllLoaded load_all(const std::vector<TraceFolder>& traces, const ReportOptions& 
   return all;
 }
 
-/// Without --section. The opening is about a whole run of one process.
-std::string default_section(const ReportOptions& options, std::size_t traces) {
+/// Without --section. The overview is about a whole run of one process.
+const char* default_section(const ReportOptions& options) {
   const bool whole = options.selection.everything() && options.split_by.empty() && !options.view.fit;
-  return whole && traces == 1 && !options.csv ? "overview" : "modules";
+  return whole && !options.as_ranks && !options.csv ? "overview" : "modules";
 }
 
-int report(const ReportOptions& given) {
-  ReportOptions options = given;
+int report(ReportOptions& options) {
   // Before the files are read. The overview has the keys of its modules.
   const std::string known = options.section.empty() ? "modules" : options.section;
   check_sort(options, known, *find_section(known)->make(options.view));
@@ -234,7 +234,8 @@ int report(const ReportOptions& given) {
   for (const std::string& place : options.places) {
     for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
   }
-  if (options.section.empty()) options.section = default_section(options, traces.size());
+  options.as_ranks = traces.size() > 1 && (options.as_ranks || ranks_of_one_job(traces));
+  if (options.section.empty()) options.section = default_section(options);
   const SectionKind& kind = *find_section(options.section);
   for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
   if (!options.html.empty()) {
@@ -243,6 +244,7 @@ int report(const ReportOptions& given) {
   }
   if (options.csv && traces.size() > 1) throw WrongUse("--csv writes one table: name one trace");
   const AllLoaded all = load_all(traces, options, kind);
+  options.as_ranks = options.as_ranks && all.size() > 1;
   for (const auto& one : all) {
     const Loaded& loaded = *one;
     if (!options.view.sort.empty() && loaded.section->sort_keys().empty()) {
@@ -251,15 +253,18 @@ int report(const ReportOptions& given) {
   }
   if (options.json) return print_json(all, options);
   // For many ranks one merged module tree is more useful than one tree each.
-  const bool merged = all.size() > 1 && options.section == "modules" && !options.markdown;
+  const bool merged = options.as_ranks && options.section == "modules" && !options.markdown;
   const char* separator = "";
   for (const auto& loaded : all) {
     if (merged && !options.each) break;
     std::cout << separator << one_report(*loaded, options);
     separator = "\n";
   }
-  if (all.size() > 1 && !options.markdown) {
+  if (options.as_ranks && !options.markdown) {
     std::cout << separator << rank_report(all).text(options.style(), options.view.depth);
+  } else if (all.size() > 1 && !options.markdown) {
+    std::cout << "\nEach trace by itself: these are not the ranks of one job. To compare them as ranks: "
+                 "--as-ranks\n";
   }
   if (merged && !options.each) std::cout << "\nFor each trace on its own: --each, or name its folder.\n";
   return kExitOk;
@@ -332,7 +337,7 @@ void add_report(CommandLine& line, Action& action) {
   for (const SectionKind& kind : section_kinds())
     sections.push_back({std::string(kind.name), std::string(kind.about)});
   verb.option("DIR", options->places,
-              "Folder of a trace, or one with traces below it; several traces are merged")
+              "Folder of a trace, or one with traces below it; ranks of one job are merged")
       .required();
   verb.group("Section");
   verb.option("--section", options->section,
@@ -341,6 +346,8 @@ void add_report(CommandLine& line, Action& action) {
       .choices(sections);
   verb.group("What is read");
   add_selection(verb, *options);
+  verb.flag("--as-ranks", options->as_ranks,
+            "Merge several traces as the ranks of a job [if they are host=…/rank=…/pid=… below one folder]");
   verb.group("Rows");
   verb.option("--top", options->view.top, "Show the N heaviest rows").type_name("N").positive();
   verb.option("--sort", options->view.sort,
@@ -352,7 +359,7 @@ void add_report(CommandLine& line, Action& action) {
   verb.flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
   verb.flag("--fit", options->view.fit,
             "modules: also the lines of GPU time over DRAM and L2 bytes at each depth");
-  verb.flag("--each", options->each, "With several traces: show each one before the merged report");
+  verb.flag("--each", options->each, "With ranks: show each one before the merged report");
   verb.group("Output");
   verb.flag("--wide", options->wide, "Show all columns, whatever the line length");
   verb.flag("--raw", options->raw, "Plain numbers (ns, bytes) instead of scaled units");

@@ -28,6 +28,17 @@ void collect(const fs::path& folder, std::vector<TraceFolder>& out) {
   for (const fs::path& path : below) collect(path, out);
 }
 
+/// The folder above host=…/rank=…/pid=…; empty: `trace` is not named like that.
+fs::path job_folder(const TraceFolder& trace) {
+  fs::path folder = fs::absolute(trace.folder).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();  // "dir/"
+  for (const std::string_view level : {"pid=", "rank=", "host="}) {
+    if (!folder.filename().native().starts_with(level)) return {};
+    folder = folder.parent_path();
+  }
+  return folder;
+}
+
 }  // namespace
 
 bool segment_number(const fs::path& file, std::uint32_t& number) {
@@ -94,6 +105,13 @@ std::vector<TraceFolder> find_traces(const fs::path& place) {
                   "  Name the folder that `rangefinder run` wrote.");
   }
   return out;
+}
+
+bool ranks_of_one_job(const std::vector<TraceFolder>& traces) {
+  if (traces.size() < 2) return false;
+  const fs::path job = job_folder(traces.front());
+  return !job.empty() && std::all_of(traces.begin(), traces.end(),
+                                     [&job](const TraceFolder& trace) { return job_folder(trace) == job; });
 }
 
 }  // namespace rangefinder

@@ -45,4 +45,8 @@ struct TraceFolder {
 /// `place`: a trace, a file of one, or a folder with traces below it. Throws Missing if there is no trace.
 [[nodiscard]] std::vector<TraceFolder> find_traces(const std::filesystem::path& place);
 
+/// True: the traces are the ranks of one job, so that comparing them makes sense. Their folders are
+/// host=…/rank=…/pid=… below one folder, as the profiler writes them where a process has a rank.
+[[nodiscard]] bool ranks_of_one_job(const std::vector<TraceFolder>& traces);
+
 }  // namespace rangefinder
