@@ -9,8 +9,6 @@ namespace rangefinder {
 namespace {
 
 constexpr std::size_t kGap = 2;
-/// A shorter first column would be unreadable: other columns are omitted first.
-constexpr std::size_t kMinFirstWidth = 32;
 
 std::size_t total_width(const std::vector<std::size_t>& widths, const std::vector<bool>& shown) {
   std::size_t sum = 0;
@@ -35,7 +33,7 @@ std::vector<bool> TextTable::choose_columns(const std::vector<std::size_t>& widt
                                             std::size_t width) {
   std::vector<bool> shown(columns_.size(), true);
   omitted_.clear();
-  const std::size_t first_needed = std::min(first_width, kMinFirstWidth);
+  const std::size_t first_needed = std::min(first_width, kept_);
   while (width != 0 && first_needed + total_width(widths, shown) > width) {
     std::size_t least = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); ++i) {

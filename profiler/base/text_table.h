@@ -26,10 +26,15 @@ inline constexpr int kAlwaysShown = 1'000;
 
 enum class CutSide { front, back };
 
+/// A shorter first column would be unreadable: other columns are omitted first.
+inline constexpr std::size_t kMinFirstWidth = 32;
+
 class TextTable {
  public:
-  /// `first`: title of the left-aligned column; `side`: the side on which its long texts are cut.
-  TextTable(std::string first, CutSide side) : first_(std::move(first)), side_(side) {}
+  /// `first`: title of the left-aligned column; `side`: the side on which its long texts are cut; `kept`: the
+  /// width below which other columns are omitted instead.
+  TextTable(std::string first, CutSide side, std::size_t kept = kMinFirstWidth)
+      : first_(std::move(first)), side_(side), kept_(kept) {}
 
   void add_column(std::string title, int importance = kAlwaysShown) {
     columns_.push_back({std::move(title), importance});
@@ -64,6 +69,7 @@ class TextTable {
 
   std::string first_;
   CutSide side_;
+  std::size_t kept_;
   std::vector<TextColumn> columns_;
   std::vector<Row> rows_;
   std::vector<std::string> omitted_;

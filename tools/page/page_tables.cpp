@@ -7,8 +7,8 @@
 
 #include "schema/key_names.h"
 #include "tools/analysis/tables/byte_fit.h"
+#include "tools/analysis/tables/kernel_labels.h"
 #include "tools/analysis/tables/kernel_table.h"
-#include "tools/analysis/tables/kernel_text.h"
 #include "tools/analysis/tables/module_table.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/page/breakdown_tables.h"
@@ -41,15 +41,20 @@ OrderedJson kernel_rows_json(const SectionInput& input, PageCounts& counts, cons
                              PageIndices& indices, OrderedJson& omitted) {
   OrderedJson rows = counts.kernel_rows(input);
   const std::vector<KernelTotals> order = select_kernels(input.trace, input.values, {});
-  OrderedJson out = OrderedJson::array();
+  std::vector<std::string_view> names;
   for (std::size_t i = 0; i < rows.size() && i < order.size() && i < limits.kernels; ++i) {
+    const auto name = input.trace.kernel_names.find(order[i].name);
+    names.push_back(name == input.trace.kernel_names.end() ? std::string_view() : name->second.demangled);
+  }
+  const std::vector<std::string> labels = kernel_labels(names);
+  OrderedJson out = OrderedJson::array();
+  for (std::size_t i = 0; i < names.size(); ++i) {
     indices.add_kernel(order[i].name);
     OrderedJson buckets = OrderedJson::array();
     for (const auto& [bucket, count] : counts.breakdown.durations[order[i].name]) {
       buckets.push_back({bucket, count});
     }
-    const auto name = input.trace.kernel_names.find(order[i].name);
-    if (name != input.trace.kernel_names.end()) rows[i]["short"] = short_kernel_name(name->second.demangled);
+    if (!names[i].empty()) rows[i]["short"] = labels[i];
     rows[i]["durations"] = std::move(buckets);
     out.push_back(std::move(rows[i]));
   }

@@ -15,6 +15,7 @@
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/kernel_details.h"
 #include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/kernel_labels.h"
 
 namespace rangefinder {
 namespace {
@@ -57,6 +58,10 @@ class KernelSection final : public Section {
   }
 
   std::vector<Table> tables(const SectionInput& input) override {
+    std::vector<std::string_view> names;
+    for (const KernelDetail& kernel : details_.kernels) names.push_back(kernel.name.demangled);
+    const std::vector<std::string> labels = kernel_labels(names);
+    for (std::size_t i = 0; i < labels.size(); ++i) details_.kernels[i].label = labels[i];
     details_.metrics.clear();
     for (const auto& values : details_.groups.metrics(details_.kernels.size())) {
       details_.metrics.emplace_back(values, details_.groups);

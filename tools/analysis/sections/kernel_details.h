@@ -33,6 +33,7 @@ struct KernelLaunches {
 
 struct KernelDetail {
   KernelNameRecord name;
+  std::string label = {};  ///< short; set after the last line
   KernelLaunches all;
   std::map<std::pair<std::uint32_t, std::uint32_t>, KernelLaunches>
       configurations;  ///< by configuration, GPU

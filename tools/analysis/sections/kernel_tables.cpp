@@ -7,7 +7,7 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/sections/kernel_details.h"
 #include "tools/analysis/tables/cells.h"
-#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/tables/kernel_labels.h"
 #include "tools/analysis/timeline/occupancy.h"
 
 namespace rangefinder {
@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kStalled = "smsp__warps_issue_stalled_";
 
 Cell name_cell(const KernelDetail& kernel) {
-  return Cell(CellValue(kernel.name.demangled), short_kernel_name(kernel.name.demangled));
+  return Cell(CellValue(kernel.name.demangled), kernel.label);
 }
 
 /// The kernel of a row; empty if there is only one.
@@ -134,6 +134,8 @@ std::vector<MetricRow> metrics_of(const KernelDetail& kernel, const MetricsByNam
 Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
   Table table;
   table.name = "kernel";
+  table.cut = CutSide::back;
+  table.kept = kKernelLabelWidth;
   table.empty = "No kernel of this trace has a name that matches " + printable(details.pattern) + ".";
   table.columns = {{"name", "kernel"},
                    {"count", "count", Unit::count},

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
-#include "profiler/base/number_text.h"
-#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/tables/kernel_labels.h"
 
 namespace rangefinder {
 namespace {
@@ -36,27 +36,13 @@ const KernelNameRecord* name_of(const TraceTotals& trace, std::uint32_t id) {
   return it == trace.kernel_names.end() ? nullptr : &it->second;
 }
 
-std::string short_name(const TraceTotals& trace, std::uint32_t id) {
-  const KernelNameRecord* const name = name_of(trace, id);
-  return name != nullptr ? printable(short_kernel_name(name->demangled)) : "(unknown)";
-}
-
-/// Numbers the instances of one template, in row order, so that their rows can be distinguished.
-std::vector<std::string> distinct_names(const TraceTotals& trace, const std::vector<KernelTotals>& rows,
-                                        bool& numbered) {
-  std::map<std::string, std::size_t> uses;
-  for (const KernelTotals& row : rows) ++uses[short_name(trace, row.name)];
-  std::map<std::string, std::size_t> next;
-  std::vector<std::string> out;
+std::vector<std::string> labels_of(const TraceTotals& trace, const std::vector<KernelTotals>& rows) {
+  std::vector<std::string_view> names;
   for (const KernelTotals& row : rows) {
-    std::string name = short_name(trace, row.name);
-    if (uses[name] > 1) {
-      numbered = true;
-      name += " #" + std::to_string(++next[name]);
-    }
-    out.push_back(std::move(name));
+    const KernelNameRecord* const name = name_of(trace, row.name);
+    names.push_back(name == nullptr ? "(unknown)" : std::string_view(name->demangled));
   }
-  return out;
+  return kernel_labels(names);
 }
 
 /// True for exact bytes, and for sampled bytes, which are known only by not being 0.
@@ -141,6 +127,8 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
   table.name = "kernels";
   table.empty = "No kernel in this trace.";
   table.arranged = true;
+  table.cut = CutSide::back;
+  table.kept = kKernelLabelWidth;
   table.columns = {{"name", "kernel", Unit::text},
                    {"count", "count", Unit::count},
                    {"total_ns", "total", Unit::ns},
@@ -150,8 +138,8 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
                    {"p95_ns", "p95", Unit::ns, 47},
                    {"min_ns", "min", Unit::ns, 20},
                    {"max_ns", "max", Unit::ns, 30},
-                   {"dram_read_bytes", "DRAM read", Unit::bytes, 45},
-                   {"dram_write_bytes", "DRAM write", Unit::bytes, 44},
+                   {"dram_read_bytes", "DRAM read", Unit::bytes, 55},
+                   {"dram_write_bytes", "DRAM write", Unit::bytes, 54},
                    {"l2_bytes", "L2", Unit::bytes, 40},
                    {"occupancy", "occupancy", Unit::share, 25},
                    {"occupancy_limiter", "limited by", Unit::text, 5},
@@ -160,12 +148,11 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
   const std::vector<KernelTotals> rows = select_kernels(trace, values, view);
   std::uint64_t all_ns = 0;
   for (const KernelTotals& row : trace.selected().kernels()) all_ns += row.total_ns;
-  bool numbered = false;
-  const std::vector<std::string> names = distinct_names(trace, rows, numbered);
+  const std::vector<std::string> labels = labels_of(trace, rows);
   const double total = static_cast<double>(std::max<std::uint64_t>(all_ns, 1));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const KernelNameRecord* const name = name_of(trace, rows[i].name);
-    Cell title(CellValue(name == nullptr ? std::string("(unknown)") : name->demangled), names[i]);
+    Cell title(CellValue(name == nullptr ? std::string("(unknown)") : name->demangled), labels[i]);
     std::vector<Cell> row = cells(rows[i], std::move(title), total, spreads);
     add_occupancy(row, spreads, rows[i].name);
     row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->from_library)));
@@ -176,7 +163,7 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
   if (std::any_of(rows.begin(), rows.end(), partly_measured)) {
     table.remarks = "+: lower bound; some launches of that kernel have no byte counts.\n";
   }
-  if (numbered) table.remarks += "#n: instances of one template; --json has their full names.\n";
+  table.remarks += "Names without namespaces and what they share; --json has them in full.\n";
   return table;
 }
 

@@ -68,6 +68,7 @@ struct Table {
   std::string empty;                    ///< text shown if there are no rows
   std::string remarks;                  ///< complete lines below it, for people
   CutSide cut = CutSide::front;         ///< how to shorten texts in the first column
+  std::size_t kept = kMinFirstWidth;    ///< its width below which other columns are omitted instead
   /// False: the order of rows has a meaning, such as a tree or a time line. --top keeps the first rows.
   bool sortable = true;
   /// True: already sorted and cut by the user's options.

@@ -128,18 +128,29 @@ void flatten(const std::string& prefix, const OrderedJson& value,
   }
 }
 
+/// An integer, or six significant digits: more are noise.
+std::string raw_text(const CellValue& value) {
+  const double* const number = std::get_if<double>(&value);
+  if (number == nullptr || !std::isfinite(*number)) return plain_text(value);
+  char text[352];
+  const bool large = std::abs(*number) >= 99'999.95 || *number == std::trunc(*number);
+  const auto end = large ? std::to_chars(text, text + sizeof text, *number, std::chars_format::fixed, 0)
+                         : std::to_chars(text, text + sizeof text, *number, std::chars_format::general, 6);
+  return {text, end.ptr};
+}
+
 }  // namespace
 
 std::string cell_text(const Cell& cell, Unit unit, bool raw) {
   if (!cell.shown.empty()) return printable(cell.shown);
   if (cell.empty()) return "";
-  return printable(raw ? plain_text(cell.value) : human_text(cell.value, unit) + cell.sign);
+  return printable(raw ? raw_text(cell.value) : human_text(cell.value, unit) + cell.sign);
 }
 
 std::string render_text(const Table& table, const TextStyle& style) {
   std::string out = table.title.empty() ? "" : table.title + "\n";
   if (table.rows.empty() || table.columns.empty()) return table.empty.empty() ? "" : out + table.empty + "\n";
-  TextTable text(table.columns.front().title, table.cut);
+  TextTable text(table.columns.front().title, table.cut, table.kept);
   for (std::size_t i = 1; i < table.columns.size(); ++i) {
     text.add_column(table.columns[i].title, table.columns[i].importance);
   }

@@ -238,5 +238,5 @@ TEST_CASE("measured bytes show their rate against the GPU's peak, declared ones 
 TEST_CASE("the kernel table has short names") {
   const TraceTotals totals = written_totals(TraceOnDisk());
 
-  test::check_has(kernel_table(totals, RowValues(totals), {}, {}), {"\ngemm<…> ", "1.50 us", "own"});
+  test::check_has(kernel_table(totals, RowValues(totals), {}, {}), {"\ngemm ", "1.50 us", "own"});
 }

@@ -28,6 +28,20 @@ TEST_CASE("text has units, or plain numbers if raw") {
   CHECK(render_text(table, {0, false, true}).find("ms") == std::string::npos);
 }
 
+TEST_CASE("raw numbers are integers or have six significant digits") {
+  Table table;
+  table.columns = {{"name", "name", Unit::text}, {"value", "value", Unit::number}};
+  for (const double value : {0.23077302591529625, 1234.56789, 1'780'220'301'234.4, 3.0, -0.5, 1e-9})
+    table.add({Cell("x"), Cell(value)});
+  const std::string text = render_text(table, {0, false, true});
+
+  for (const char* const shown :
+       {"0.230773\n", "1234.57\n", "1780220301234\n", " 3\n", "-0.5\n", "1e-09\n"}) {
+    INFO(shown);
+    CHECK(text.find(shown) != std::string::npos);
+  }
+}
+
 TEST_CASE("CSV has keys, plain numbers, empty fields and necessary quotes") {
   CHECK(render_csv(sample()) == "name,gpu_ns,bytes\r\n\"a,b\",1500000,2000\r\n\"=1+1|x\",3000,\r\n");
   CHECK(csv_field("say \"hi\"\n") == "\"say \"\"hi\"\"\n\"");
