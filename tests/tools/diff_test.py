@@ -103,7 +103,7 @@ class Diff(CommandLine):
                  r"Largest change: GPU idle -42\.0 ms\."),
                 ("rtdetr_sampled", "rtdetr_sampled", r"No change: an iteration takes 2\.05 ms and 2\.05 ms \(0\.0 %\)\."),
                 ("rtdetr_unfused", "rtdetr_sampled",
-                 r"No significant change: an iteration takes 10\.3 ms and 2\.05 ms \(-80\.1 %, ± .*3 and 59 iterations\)\. "
+                 r"Too few iterations to test: an iteration takes 10\.3 ms and 2\.05 ms \(-80\.1 %, ± .*3 and 59 iterations\)\. "
                  r"Largest change: GPU time of iteration/model/.* \+.* us\."),
                 ("case_transpose", "case_transpose", r"Too few iterations to test: .*1 and 1 iterations\)\.")):
             with self.subTest(before=before, after=after):
@@ -146,6 +146,22 @@ class Diff(CommandLine):
                                       ("case_transpose", "case_transpose", "too_few")):
             verdict = self.diff(before, after)["verdict"]
             self.assertEqual((verdict["result"], verdict["text"]), (result, self.first_line(before, after)))
+
+    def test_markdown_fits_a_comment(self):
+        def lines_of(before, after, *options):
+            done = self.call("diff", recorded(before), recorded(after), "--md", *options)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertLess(len(done.stdout), 10_000)
+            return done.stdout.splitlines()
+        lines = lines_of("case_starved_pinned", "case_starved_one", "--fail-over", "5%")
+        self.assertEqual(lines[0], f"**{self.first_line('case_starved_pinned', 'case_starved_one')}**")
+        self.assertEqual(lines[2:5], ["| what | A | B | change | ± | verdict |", "|---|---:|---:|---:|---:|---|",
+                                      "| wall time | 6.00 ms | 48.0 ms | +700.4 % | 1.3 % | slower |"])
+        self.assertIn("| Different arguments: --workers 8 --copy pinned and --workers 1 --copy pageable |", lines)
+        self.assertEqual(lines[-1], "1 row is worse by more than 5%; the first: the iteration")
+        lines = lines_of("rtdetr_unfused", "rtdetr_sampled")
+        self.assertRegex("\n".join(lines), r"\*\*Modules: the first 20 of \d+ rows\*\*")
+        self.assertEqual(len([line for line in lines if line.startswith("| iteration")]), 20)
 
     def test_without_iterations_the_verdict_is_about_modules(self):
         one = self.make_trace(name="one")

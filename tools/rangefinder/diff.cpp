@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rangefinder diff A B [--fail-over 5%] | diff TRACE --kernel X Y
+// rangefinder diff A B [--fail-over 5%] | diff --save FILE TRACE | diff TRACE --kernel X Y
 #include <unistd.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/diff/diff_verdict.h"
+#include "tools/analysis/diff/baseline.h"
+#include "tools/analysis/diff/diff_answer.h"
 #include "tools/analysis/diff/kernel_comparison.h"
-#include "tools/analysis/diff/trace_diff.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/analysis/tables/table_render.h"
 #include "tools/command_line/command_line.h"
+#include "tools/export/output_file.h"
 #include "tools/rangefinder/fail_limits.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
@@ -32,7 +35,7 @@ using OrderedJson = nlohmann::ordered_json;
 struct DiffVerb {
   std::vector<std::string> places;
   std::vector<std::string> kernels;
-  std::string iteration_range, iterations, fail_over, least = "2%";
+  std::string iteration_range, iterations, fail_over, save, least = "2%";
   std::uint64_t top = 0;
   bool all = false, wide = false, json = false, csv = false, markdown = false;
 };
@@ -45,28 +48,50 @@ TraceFolder one_trace(const std::string& place) {
   throw Missing(text);
 }
 
+bool is_baseline(const std::string& place) {
+  return std::filesystem::path(place).extension() == ".json" && std::filesystem::is_regular_file(place);
+}
+
+HalfOpen<std::uint64_t> selected(const DiffVerb& verb) {
+  return verb.iterations.empty() ? HalfOpen<std::uint64_t>() : parse_iterations(verb.iterations);
+}
+
+/// A side of the comparison: a trace, or a file of --save, which has its iterations chosen.
+IterationSeries side(const std::string& place, const DiffVerb& verb) {
+  if (is_baseline(place)) return read_baseline(place);
+  TraceFolder trace = one_trace(place);
+  trace.iteration_range = verb.iteration_range;
+  return IterationSeries::load(trace, verb.iteration_range, selected(verb));
+}
+
+int save(const DiffVerb& verb) {
+  if (std::filesystem::path(verb.save).extension() != ".json") {
+    throw WrongUse("--save " + verb.save + ": the name of a baseline ends in .json");
+  }
+  const IterationSeries series = side(verb.places[0], verb);
+  OutputFile file(verb.save, Overwrite::yes);
+  file.text() = baseline_text(series);
+  const std::size_t bytes = file.text().size();
+  file.commit();
+  std::cerr << verb.save << ": " << bytes_text(bytes) << ", "
+            << counted_text(series.iterations, "iteration", "iterations") << ".  Next:  rangefinder diff "
+            << verb.save << " TRACE\n";
+  return kExitOk;
+}
+
 std::string side_text(const char* name, const IterationSeries& series) {
   std::string out = std::string(name) + "  " + series.title + "\n";
   if (series.iteration_path.empty()) {
     return out + "   no iterations found: totals are compared, without a significance test\n";
   }
   return out + "   " + counted_text(series.iterations, "iteration", "iterations") + " of " +
-         printable(series.iteration_path) + ", in " +
-         counted_text(series.batch_sizes.size(), "batch", "batches") + "\n";
+         printable(series.iteration_path) + ", in " + counted_text(series.batches, "batch", "batches") + "\n";
 }
 
 std::string lines_of(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) out += text + "\n";
   return out;
-}
-
-OrderedJson side_json(const IterationSeries& series) {
-  return {{"trace", series.title},
-          {"iteration_path", series.iteration_path},
-          {"iterations", series.iterations},
-          {"counters", series.counters},
-          {"batches", series.batch_sizes.size()}};
 }
 
 /// Exact counters serialise launches, which changes their durations.
@@ -84,7 +109,7 @@ std::string explanation(const DiffOptions& options) {
          "stated error).\n"
          "better, worse: a change of at least " +
          percent_text(options.least) +
-         " that is significant (Welch's t-test over batches, Holm's correction, " +
+         " that is significant (Yuen's t-test over batches, Holm's correction, " +
          percent_text(options.alpha) + ").\n";
 }
 
@@ -111,38 +136,34 @@ void print_tables(const std::vector<Table>& tables, const DiffVerb& verb) {
   }
 }
 
+void print_text(const DiffAnswer& answer, const std::vector<Table>& tables, const DiffVerb& verb) {
+  std::cout << answer.verdict.text << "\n"
+            << lines_of(answer.differences) << "\n"
+            << side_text("A", answer.a) << side_text("B", answer.b) << mode_warning(answer.a, answer.b);
+  print_tables(tables, verb);
+  std::cout << "\n" << explanation(answer.options);
+}
+
 int diff_traces(const DiffVerb& verb) {
   const FailLimits limits = FailLimits::parse(verb.fail_over);
   DiffOptions options;
   options.least = parse_share("--least", verb.least);
-  HalfOpen<std::uint64_t> iterations;
-  if (!verb.iterations.empty()) iterations = parse_iterations(verb.iterations);
-  TraceFolder files_a = one_trace(verb.places[0]), files_b = one_trace(verb.places[1]);
-  files_a.iteration_range = files_b.iteration_range = verb.iteration_range;
-  const auto a = IterationSeries::load(files_a, verb.iteration_range, iterations);
-  const auto b = IterationSeries::load(files_b, verb.iteration_range, iterations);
-  const TraceDiff diff = compare(a, b, options);
-  std::vector<Table> tables{module_changes(diff, verb.all), kernel_changes(diff, verb.all)};
-  for (Table& table : tables) keep_first(table, verb.top);
-  if (!verb.csv) tables.insert(tables.begin(), iteration_changes(diff));
-  const DiffVerdict verdict = verdict_of(diff, a, b, options.least);
-  const std::vector<const Change*> failed = limits.failed(diff);
+  const DiffAnswer answer(side(verb.places[0], verb), side(verb.places[1], verb), options);
+  std::vector<Table> tables = answer.tables(verb.all);
+  for (std::size_t i = 1; i < tables.size(); ++i) keep_first(tables[i], verb.top);
+  const std::vector<const Change*> failed = limits.failed(answer.diff);
+  const std::string outcome = verb.fail_over.empty() ? "" : failures(failed, answer.diff, verb.fail_over);
   if (verb.json) {
-    OrderedJson out{
-        {"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
-    out["differences"] = differences_of(a, b);
-    out["verdict"] = {{"result", verdict.result}, {"text", verdict.text}};
-    for (const Table& table : tables) out[table.name] = render_rows(table);
+    OrderedJson out = answer.json(tables);
     if (!verb.fail_over.empty()) out["failed"] = !failed.empty();
     std::cout << dump_json(out) << "\n";
+  } else if (verb.csv) {
+    std::cout << render_csv(tables[1]);
+  } else if (verb.markdown) {
+    std::cout << answer.markdown(std::move(tables)) << (outcome.empty() ? "" : "\n" + outcome);
   } else {
-    if (!verb.csv)
-      std::cout << verdict.text << "\n"
-                << lines_of(differences_of(a, b)) << "\n"
-                << side_text("A", a) << side_text("B", b) << mode_warning(a, b);
-    print_tables(tables, verb);
-    if (!verb.csv && !verb.markdown) std::cout << "\n" << explanation(options);
-    if (!verb.fail_over.empty() && !verb.csv) std::cout << failures(failed, diff, verb.fail_over);
+    print_text(answer, tables, verb);
+    std::cout << outcome;
   }
   return failed.empty() ? kExitOk : kExitCheckFailed;
 }
@@ -161,15 +182,17 @@ int diff_kernels(const DiffVerb& verb) {
 }
 
 int diff(const DiffVerb& verb) {
-  const std::size_t wanted = verb.kernels.empty() ? 2 : 1;
-  if (verb.places.size() != wanted) {
-    throw WrongUse(wanted == 2 ? "diff compares two traces: rangefinder diff BEFORE AFTER"
-                               : "diff --kernel X Y compares two kernels within one trace");
+  const bool one = !verb.kernels.empty() || !verb.save.empty();
+  if (verb.places.size() != (one ? 1 : 2)) {
+    throw WrongUse(!verb.save.empty() ? "diff --save FILE keeps the numbers of one trace"
+                   : one              ? "diff --kernel X Y compares two kernels within one trace"
+                                      : "diff compares two traces: rangefinder diff BEFORE AFTER");
   }
   if (int{verb.json} + int{verb.csv} + int{verb.markdown} > 1) {
     throw WrongUse("--json, --csv and --md exclude each other");
   }
   try {
+    if (!verb.save.empty()) return save(verb);
     return verb.kernels.empty() ? diff_traces(verb) : diff_kernels(verb);
   } catch (const std::regex_error& error) {
     throw WrongUse(std::string("--kernel is not a valid regular expression: ") + error.what());
@@ -185,7 +208,10 @@ void add_diff(CommandLine& line, Action& action) {
   Verb command = line.verb("diff", "Compare two traces, or two kernels of one trace");
   command.usage("[OPTIONS] BEFORE AFTER");
   command.usage("[OPTIONS] --kernel REGEX REGEX TRACE");
-  command.option("TRACE", verb->places, "Folders of two traces, before and after; of one with --kernel")
+  command.usage("--save FILE TRACE");
+  command
+      .option("TRACE", verb->places,
+              "Two traces, before and after: folders, or files of --save; one with --kernel")
       .required()
       .expected(1, 2);
   command.group("What is compared");
@@ -208,12 +234,17 @@ void add_diff(CommandLine& line, Action& action) {
               "iteration=3%,module=10%,dram=5%")
       .type_name("LIMITS");
   command.group("Output");
+  command
+      .option(
+          "--save", verb->save,
+          "Keep what a comparison needs of one trace in this .json file, which stands for the trace later")
+      .type_name("FILE");
   command.option("--top", verb->top, "Show the first N rows of each table").type_name("N").positive();
   command.flag("--all", verb->all, "Also show rows without a change");
   command.flag("--wide", verb->wide, "Show all columns, whatever the line length");
   command.flag("--json", verb->json, "As JSON");
   command.flag("--csv", verb->csv, "As CSV: the modules, or the two kernels");
-  command.flag("--md", verb->markdown, "As Markdown tables");
+  command.flag("--md", verb->markdown, "As Markdown for a comment: verdict, iteration, modules that changed");
   command.callback([verb, &action] { action = [verb] { return diff(*verb); }; });
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "tools/analysis/diff/trace_diff.h"
@@ -106,6 +109,17 @@ Table changes_table(const std::vector<Change>& changes, bool all, bool kernels) 
 }
 
 }  // namespace
+
+const char* quantity_key(Quantity quantity) noexcept {
+  return name_of(quantity).key;
+}
+
+std::optional<Quantity> quantity_of(std::string_view key) noexcept {
+  for (std::size_t i = 0; i < std::size(kQuantityNames); ++i) {
+    if (key == kQuantityNames[i].key) return static_cast<Quantity>(i);
+  }
+  return {};
+}
 
 std::string value_text(double value, Quantity quantity, bool with_sign) {
   const Unit unit = name_of(quantity).unit;

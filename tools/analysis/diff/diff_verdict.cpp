@@ -82,15 +82,16 @@ DiffVerdict of_iterations(const TraceDiff& diff, const Change& wall, const Itera
             (slower ? "Slower: an iteration takes " : "Faster: an iteration takes ") + after +
                 " instead of " + before + " (" + change + ")." + largest_text(diff, wall.verdict)};
   }
-  const std::string both = "an iteration takes " + before + " and " + after + " (" + change;
-  const std::string counts = count_text(a.iterations) + " and " + count_text(b.iterations) + " iterations";
-  if (wall.verdict == Verdict::untested) {
-    return {"too_few", "Too few iterations to test: " + both + "; " + counts + ")."};
-  }
-  const std::string more = largest_text(diff, wall.verdict);
-  if (std::abs(relative) < least || !wall.test) return {"same", "No change: " + both + ")." + more};
-  return {"same", "No significant change: " + both + ", ± " +
-                      percent_text(wall.test->half_interval / *wall.a) + "; " + counts + ")." + more};
+  std::string both = "an iteration takes " + before + " and " + after + " (" + change;
+  const std::string counts =
+      "; " + count_text(a.iterations) + " and " + count_text(b.iterations) + " iterations)";
+  const std::string largest = largest_text(diff, wall.verdict);
+  if (wall.verdict == Verdict::same && std::abs(relative) < least)
+    return {"same", "No change: " + both + ")." + largest};
+  if (wall.test) both += ", ± " + percent_text(wall.test->half_interval / *wall.a);
+  if (wall.verdict == Verdict::same)
+    return {"same", "No significant change: " + both + counts + "." + largest};
+  return {"too_few", "Too few iterations to test: " + both + counts + "." + largest};
 }
 
 DiffVerdict of_modules(const TraceDiff& diff) {

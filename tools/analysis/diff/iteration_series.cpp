@@ -42,6 +42,47 @@ struct Batches {
     if (iteration == Iterations::kNone || iteration < first || iteration >= last) return count;
     return static_cast<std::size_t>((iteration - first) * count / (last - first));
   }
+
+  /// Iterations in each batch.
+  [[nodiscard]] std::vector<std::uint64_t> sizes() const {
+    std::vector<std::uint64_t> out(count, everything ? 1 : 0);
+    for (std::uint64_t i = first; i < last; ++i) ++out[of(i)];
+    return out;
+  }
+};
+
+/// Sums by batch of one path or kernel.
+struct BatchSums {
+  std::array<std::vector<double>, kQuantities> sums;  // by Quantity, then batch; empty: never measured
+  bool partial_bytes = false;                         // some launches have no bytes
+
+  void add(Quantity quantity, std::size_t batch, std::size_t batches, double value) {
+    auto& own = sums[static_cast<std::size_t>(quantity)];
+    if (own.empty()) own.resize(batches);
+    own[batch] += value;
+  }
+
+  BatchSums& operator+=(const BatchSums& other) {
+    for (std::size_t q = 0; q < kQuantities; ++q) {
+      if (sums[q].size() < other.sums[q].size()) sums[q].resize(other.sums[q].size());
+      for (std::size_t i = 0; i < other.sums[q].size(); ++i) sums[q][i] += other.sums[q][i];
+    }
+    partial_bytes = partial_bytes || other.partial_bytes;
+    return *this;
+  }
+
+  [[nodiscard]] Spreads spreads(const std::vector<std::uint64_t>& batch_sizes) const {
+    Spreads out;
+    for (std::size_t q = 0; q < kQuantities; ++q) {
+      if (partial_bytes && static_cast<Quantity>(q) != Quantity::gpu_ns) continue;
+      std::vector<double> per_iteration;
+      for (std::size_t i = 0; i < sums[q].size(); ++i) {
+        per_iteration.push_back(sums[q][i] / static_cast<double>(batch_sizes[i]));
+      }
+      out[q] = trimmed_moments(std::move(per_iteration));
+    }
+    return out;
+  }
 };
 
 class SeriesVisitor final : public TraceVisitor {
@@ -73,24 +114,17 @@ class SeriesVisitor final : public TraceVisitor {
       if (own == sums_.end()) continue;
       if (const std::uint32_t up = path_parent(paths_, *id); up != 0) sums_[up] += BatchSums(own->second);
     }
+    const std::vector<std::uint64_t> sizes = batches_.sizes();
+    std::map<std::string, BatchSums> paths;
     for (const std::uint32_t id : ids) {
       const auto own = sums_.find(id);
       if (own == sums_.end()) continue;
       const auto [at, fresh] = out.paths.try_emplace(text(id));
-      PathSeries& series = at->second;
-      if (fresh) {
-        series.name = paths_.at(id).name;
-        series.depth = path_depth(paths_, id);
-        series.order = out.paths.size();
-      }
-      series.sums += own->second;
+      if (fresh) at->second = {paths_.at(id).name, path_depth(paths_, id), out.paths.size(), {}};
+      paths[at->first] += own->second;
     }
-    for (auto& [id, kernel] : kernels_) {
-      const auto name = names_.find(id);
-      KernelSeries& series = out.kernels[name == names_.end() ? "(unknown)" : name->second];
-      series.sums += kernel.sums;
-      for (const auto& [path, ns] : kernel.ns_by_path) series.ns_by_path[text(path)] += ns;
-    }
+    for (const auto& [path, sums] : paths) out.paths[path].spreads = sums.spreads(sizes);
+    finish_kernels(out, sizes);
   }
 
   [[nodiscard]] const Header& header() const noexcept { return header_; }
@@ -103,16 +137,31 @@ class SeriesVisitor final : public TraceVisitor {
     std::unordered_map<std::uint32_t, double> ns_by_path;
   };
 
+  /// Merges kernels of the same name.
+  void finish_kernels(IterationSeries& out, const std::vector<std::uint64_t>& sizes) const {
+    std::map<std::string, OwnKernel> kernels;
+    for (const auto& [id, own] : kernels_) {
+      const auto name = names_.find(id);
+      OwnKernel& kernel = kernels[name == names_.end() ? "(unknown)" : name->second];
+      kernel.sums += own.sums;
+      for (const auto& [path, ns] : own.ns_by_path) kernel.ns_by_path[path] += ns;
+    }
+    for (const auto& [name, kernel] : kernels) {
+      std::map<std::string, double> by_text;
+      for (const auto& [path, ns] : kernel.ns_by_path) by_text[text(path)] += ns;
+      const auto most = std::max_element(by_text.begin(), by_text.end(),
+                                         [](const auto& x, const auto& y) { return x.second < y.second; });
+      out.kernels[name] = {kernel.sums.spreads(sizes), most == by_text.end() ? "" : most->first};
+    }
+  }
+
   void take(const KernelRecord& kernel) {
     const std::size_t batch = batches_.of(iterations_.last_before(kernel.work));
     if (batch >= batches_.count || kernel.work.start_ns == kNoTime) return;
     const auto ns = static_cast<double>(kernel.work.end_ns - kernel.work.start_ns);
-    BatchSums& of_path = sums_[kernel.work.path];
-    of_path.add(Quantity::gpu_ns, batch, batches_.count, ns);
-    ++of_path.kernels;
+    sums_[kernel.work.path].add(Quantity::gpu_ns, batch, batches_.count, ns);
     OwnKernel& of_name = kernels_[kernel.name];
     of_name.sums.add(Quantity::gpu_ns, batch, batches_.count, ns);
-    ++of_name.sums.kernels;
     of_name.ns_by_path[kernel.work.path] += ns;
   }
 
@@ -172,22 +221,31 @@ std::optional<double> value_of(const IterationTotals& row, Quantity quantity) {
   return out ? std::optional(static_cast<double>(*out)) : std::nullopt;
 }
 
+double p95(std::vector<double> values) {
+  const std::size_t rank = (values.size() * 19 + 19) / 20 - 1;  // nearest rank
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+  return values[rank];
+}
+
 void add_iterations(IterationSeries& out, const IterationLog& log, const Batches& batches) {
   for (const Quantity quantity : {Quantity::wall_ns, Quantity::busy_ns, Quantity::idle_ns, Quantity::host_ns,
                                   Quantity::launches, Quantity::kernels}) {
-    IterationValues values;
+    std::vector<double> values;
     std::vector<std::vector<double>> by_batch(batches.count);
     for (std::uint64_t i = batches.first; i < batches.last; ++i) {
       const IterationTotals& row = log.rows()[i];
       const std::optional<double> value = value_of(row, quantity);
       if (!row.seen || row.gap_ns != 0 || !value) continue;
-      values.values.push_back(*value);
+      values.push_back(*value);
       by_batch[batches.of(i)].push_back(*value);
     }
+    if (values.empty()) continue;
+    std::vector<double> medians;
     for (const std::vector<double>& batch : by_batch) {
-      if (!batch.empty()) values.batches.add(median_of(batch));
+      if (!batch.empty()) medians.push_back(median_of(batch));
     }
-    if (!values.values.empty()) out.of_iterations.emplace(quantity, std::move(values));
+    out.of_iterations[quantity] = {values.size(), median_of(values), p95(values),
+                                   *std::max_element(values.begin(), values.end()), trimmed_moments(medians)};
   }
 }
 
@@ -216,30 +274,6 @@ void add_sampled(IterationSeries& out, const TraceFolder& files, const Iteration
 
 }  // namespace
 
-void BatchSums::add(Quantity quantity, std::size_t batch, std::size_t batches, double value) {
-  auto& own = sums[static_cast<std::size_t>(quantity)];
-  if (own.empty()) own.resize(batches);
-  own[batch] += value;
-}
-
-BatchSums& BatchSums::operator+=(const BatchSums& other) {
-  for (std::size_t q = 0; q < kQuantities; ++q) {
-    if (sums[q].size() < other.sums[q].size()) sums[q].resize(other.sums[q].size());
-    for (std::size_t i = 0; i < other.sums[q].size(); ++i) sums[q][i] += other.sums[q][i];
-  }
-  kernels += other.kernels;
-  partial_bytes = partial_bytes || other.partial_bytes;
-  return *this;
-}
-
-Moments IterationSeries::moments(const BatchSums& sums, Quantity quantity) const {
-  Moments out;
-  if (quantity != Quantity::gpu_ns && sums.partial_bytes) return out;
-  const auto& own = sums.sums[static_cast<std::size_t>(quantity)];
-  for (std::size_t i = 0; i < own.size(); ++i) out.add(own[i] / static_cast<double>(batch_sizes[i]));
-  return out;
-}
-
 IterationSeries IterationSeries::load(const TraceFolder& trace, const std::string& iteration_range,
                                       const HalfOpen<std::uint64_t>& wanted) {
   if (trace.segments.empty()) {
@@ -252,9 +286,7 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
   const Batches batches(log, wanted);
   out.iteration_path = iterations.path;
   out.iterations = batches.everything ? 1 : batches.last - batches.first;
-  out.batch_sizes.resize(batches.count);
-  if (batches.everything) out.batch_sizes[0] = 1;
-  for (std::uint64_t i = batches.first; i < batches.last; ++i) ++out.batch_sizes[batches.of(i)];
+  out.batches = batches.count;
   LineReader reader;
   SeriesVisitor visitor(iterations, batches);
   TraceBeginning::end(trace, read_trace(trace, reader, visitor));
@@ -265,7 +297,7 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
   out.gpus = visitor.gpus();
   out.counters = visitor.header().counters;
   const bool exact = std::any_of(out.paths.begin(), out.paths.end(), [](const auto& entry) {
-    return !entry.second.sums.sums[static_cast<std::size_t>(Quantity::dram_bytes)].empty();
+    return entry.second.spreads[static_cast<std::size_t>(Quantity::dram_bytes)].n() != 0;
   });
   if (!exact && visitor.sampled()) add_sampled(out, trace, iterations, batches);
   return out;

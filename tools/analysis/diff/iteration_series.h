@@ -42,20 +42,15 @@ enum class Quantity : std::uint8_t {
 /// Those of paths and kernels, the first ones.
 inline constexpr std::size_t kQuantities = 3;
 
-/// Sums by batch of one path or kernel.
-struct BatchSums {
-  std::array<std::vector<double>, kQuantities> sums;  ///< by Quantity, then batch; empty: never measured
-  std::uint64_t kernels = 0;
-  bool partial_bytes = false;  ///< some launches have no bytes, so the sums are not usable
-  void add(Quantity quantity, std::size_t batch, std::size_t batches, double value);
-  BatchSums& operator+=(const BatchSums& other);
-};
+/// Values per iteration of one path or kernel, by Quantity: trimmed mean and spread over the batches. n() is
+/// 0 if nothing was measured, or not for all launches.
+using Spreads = std::array<Moments, kQuantities>;
 
 struct PathSeries {
   std::string name;  ///< last component of the path
   std::uint32_t depth = 0;
   std::size_t order = 0;  ///< of first appearance
-  BatchSums sums;         ///< inclusive
+  Spreads spreads;        ///< inclusive
 };
 
 /// Sampled bytes of a path per iteration, and the error bound that holds for 95 % of paths.
@@ -64,14 +59,15 @@ struct SampledSeries {
 };
 
 struct KernelSeries {
-  BatchSums sums;
-  std::map<std::string, double> ns_by_path;
+  Spreads spreads;
+  std::string where;  ///< the path with most of its time
 };
 
 /// One quantity of the compared iterations.
 struct IterationValues {
-  std::vector<double> values;  ///< one for each iteration in which it is known
-  Moments batches;             ///< of the medians of the batches
+  std::size_t n = 0;  ///< iterations in which it is known
+  double median = 0, p95 = 0, longest = 0;
+  Moments batches;  ///< trimmed, of the medians of the batches
 };
 
 class IterationSeries {
@@ -92,10 +88,7 @@ class IterationSeries {
   std::set<std::string> gpus;                         ///< names
   std::string counters;                               ///< mode, as in Header::counters
   std::uint64_t iterations = 0;                       ///< number of compared iterations
-  std::vector<std::uint64_t> batch_sizes;             ///< iterations in each batch
-
-  /// Mean and spread over the batches, per iteration. n() is 0 if nothing was measured.
-  [[nodiscard]] Moments moments(const BatchSums& sums, Quantity quantity) const;
+  std::size_t batches = 0;
 };
 
 }  // namespace rangefinder

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <set>
 
-#include "tools/analysis/tables/median.h"
-
 namespace rangefinder {
 namespace {
 
@@ -14,6 +12,9 @@ namespace {
 constexpr double kMinNs = 200;
 constexpr double kMinBytes = 4096;
 constexpr std::size_t kMinForP95 = 20;
+/// With fewer batches a test without a result proves nothing: three of 10, 10 and 45 ms are compatible with
+/// any mean.
+constexpr std::size_t kMinForSame = 4;
 
 double min_of(Quantity quantity) {
   switch (quantity) {
@@ -32,28 +33,21 @@ std::optional<double> mean(const Moments& moments) {
   return moments.n() == 0 ? std::nullopt : std::optional(moments.mean());
 }
 
-/// One side of a row; `sums` is nullptr if the trace lacks it.
-struct Side {
-  const IterationSeries& series;
-  const BatchSums* sums;
-  [[nodiscard]] Moments moments(Quantity quantity) const {
-    return sums == nullptr ? Moments() : series.moments(*sums, quantity);
-  }
-};
-
-Change measured(std::string key, std::string shown, Quantity quantity, const Side& a, const Side& b) {
-  const Moments of_a = a.moments(quantity), of_b = b.moments(quantity);
+/// `a`, `b`: nullptr if the trace lacks it.
+Change measured(std::string key, std::string shown, Quantity quantity, const Spreads* a, const Spreads* b) {
+  const auto at = static_cast<std::size_t>(quantity);
+  const Moments of_a = a == nullptr ? Moments() : (*a)[at], of_b = b == nullptr ? Moments() : (*b)[at];
   Change out;
   out.key = std::move(key);
   out.shown = std::move(shown);
   out.quantity = quantity;
   out.a = mean(of_a);
   out.b = mean(of_b);
-  out.n_a = of_a.n();
-  out.n_b = of_b.n();
+  out.n_a = of_a.n() + of_a.trimmed();
+  out.n_b = of_b.n() + of_b.trimmed();
   out.test = welch(of_a, of_b);
-  if (a.sums == nullptr) out.verdict = Verdict::appeared;
-  if (b.sums == nullptr) out.verdict = Verdict::gone;
+  if (a == nullptr) out.verdict = Verdict::appeared;
+  if (b == nullptr) out.verdict = Verdict::gone;
   return out;
 }
 
@@ -93,6 +87,7 @@ void judge(std::vector<Change>& changes, std::optional<Quantity> quantity, const
   const std::vector<bool> significant = holm(p, options.alpha);
   for (std::size_t i = 0; i < tested.size(); ++i) {
     Change& change = *tested[i];
+    if (!significant[i] && std::min(change.n_a, change.n_b) < kMinForSame) continue;
     const bool changed = significant[i] && large_enough(change, options.least);
     change.verdict = !changed ? Verdict::same : *change.b > *change.a ? Verdict::worse : Verdict::better;
   }
@@ -137,8 +132,8 @@ void add_path(std::vector<Change>& out, const std::string& path, const Iteration
   const PathSeries* const in_b = find(b.paths, path);
   const PathSeries& known = in_a != nullptr ? *in_a : *in_b;
   const std::string shown = std::string(known.depth == 0 ? 0 : 2 * (known.depth - 1), ' ') + known.name;
-  const Side side_a{a, in_a == nullptr ? nullptr : &in_a->sums};
-  const Side side_b{b, in_b == nullptr ? nullptr : &in_b->sums};
+  const Spreads* const side_a = in_a == nullptr ? nullptr : &in_a->spreads;
+  const Spreads* const side_b = in_b == nullptr ? nullptr : &in_b->spreads;
   out.push_back(measured(path, shown, Quantity::gpu_ns, side_a, side_b));
   const SampledSeries* const samples_a = find(a.sampled, path);
   const SampledSeries* const samples_b = find(b.sampled, path);
@@ -151,30 +146,18 @@ void add_path(std::vector<Change>& out, const std::string& path, const Iteration
   }
 }
 
-std::string heaviest_path(const KernelSeries& kernel) {
-  const auto at = std::max_element(kernel.ns_by_path.begin(), kernel.ns_by_path.end(),
-                                   [](const auto& x, const auto& y) { return x.second < y.second; });
-  return at == kernel.ns_by_path.end() ? "" : at->first;
-}
-
 void add_kernel(std::vector<Change>& out, const std::string& name, const IterationSeries& a,
                 const IterationSeries& b) {
   const KernelSeries* const in_a = find(a.kernels, name);
   const KernelSeries* const in_b = find(b.kernels, name);
-  const Side side_a{a, in_a == nullptr ? nullptr : &in_a->sums};
-  const Side side_b{b, in_b == nullptr ? nullptr : &in_b->sums};
+  const Spreads* const side_a = in_a == nullptr ? nullptr : &in_a->spreads;
+  const Spreads* const side_b = in_b == nullptr ? nullptr : &in_b->spreads;
   for (const Quantity quantity : {Quantity::gpu_ns, Quantity::dram_bytes, Quantity::l2_bytes}) {
     Change change = measured(name, "", quantity, side_a, side_b);
     if (!change.a && !change.b) continue;
-    change.where = heaviest_path(in_b != nullptr ? *in_b : *in_a);
+    change.where = (in_b != nullptr ? in_b : in_a)->where;
     out.push_back(std::move(change));
   }
-}
-
-double p95(std::vector<double> values) {
-  const std::size_t rank = (values.size() * 19 + 19) / 20 - 1;  // nearest rank
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
-  return values[rank];
 }
 
 Change of_iteration(Quantity quantity, double a, double b) {
@@ -188,22 +171,20 @@ Change of_iteration(Quantity quantity, double a, double b) {
 /// Empty if a side has no iterations.
 std::vector<Change> iteration_rows(const IterationSeries& a, const IterationSeries& b) {
   std::vector<Change> out;
-  for (const auto& [quantity, in_a] : a.of_iterations) {
+  for (const auto& [quantity, of_a] : a.of_iterations) {
     const auto in_b = b.of_iterations.find(quantity);
     if (in_b == b.of_iterations.end()) continue;
-    const std::vector<double>&values_a = in_a.values, &values_b = in_b->second.values;
-    Change row = of_iteration(quantity, median_of(values_a), median_of(values_b));
-    row.n_a = in_a.batches.n();
-    row.n_b = in_b->second.batches.n();
-    row.test = welch(in_a.batches, in_b->second.batches);
+    const IterationValues& of_b = in_b->second;
+    Change row = of_iteration(quantity, of_a.median, of_b.median);
+    row.n_a = of_a.batches.n() + of_a.batches.trimmed();
+    row.n_b = of_b.batches.n() + of_b.batches.trimmed();
+    row.test = welch(of_a.batches, of_b.batches);
     out.push_back(std::move(row));
     if (quantity != Quantity::wall_ns) continue;
-    if (std::min(values_a.size(), values_b.size()) >= kMinForP95) {
-      out.push_back(of_iteration(Quantity::wall_p95_ns, p95(values_a), p95(values_b)));
+    if (std::min(of_a.n, of_b.n) >= kMinForP95) {
+      out.push_back(of_iteration(Quantity::wall_p95_ns, of_a.p95, of_b.p95));
     } else {
-      out.push_back(of_iteration(Quantity::wall_longest_ns,
-                                 *std::max_element(values_a.begin(), values_a.end()),
-                                 *std::max_element(values_b.begin(), values_b.end())));
+      out.push_back(of_iteration(Quantity::wall_longest_ns, of_a.longest, of_b.longest));
     }
   }
   return out;

@@ -8,20 +8,20 @@
 // Modules are matched by path, so a module whose kernels were fused or renamed is still one row. Kernels are
 // matched by name; a new or vanished kernel has its path. A change counts if it passes two checks:
 //
-// * Welch's t-test over the batches of iterations, with Holm's correction over all rows of its kind. At most
-//   one of 100 comparisons without any change shows one.
-// * It is at least `least` of the row. Two runs of one program differ slightly in clocks and memory
-// placement,
-//   which no number of iterations averages out.
+// * Yuen's test over the batches of iterations: Welch's t-test without the extreme eighth on each side. With
+//   Holm's correction over all rows of its kind: at most one of 100 comparisons without any change shows one.
+// * It is at least `least` of the row. Two runs of one program differ slightly in clocks and placement in
+//   memory, which no number of iterations averages out.
 //
 // Values of iterations are medians, tested by the medians of the batches. The 95th percentile and the
-// longest iteration are not tested. Sampled bytes have no batches: their change must exceed the combined
-// stated errors of both sides.
+// longest iteration are not tested. Nor is a row without a significant change if a side has fewer than four
+// batches. Sampled bytes have no batches: their change must exceed the combined stated errors of both sides.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/analysis/diff/iteration_series.h"
@@ -71,6 +71,10 @@ void heaviest_first(std::vector<Change>& changes);
 [[nodiscard]] Table iteration_changes(const TraceDiff& diff);
 /// Of an iteration: "slower", "fewer", "too few", "untested".
 [[nodiscard]] const char* iteration_verdict_name(const Change& change) noexcept;
+/// "gpu_ns", "wall_ns": as in JSON.
+[[nodiscard]] const char* quantity_key(Quantity quantity) noexcept;
+/// The inverse; empty: there is no such quantity.
+[[nodiscard]] std::optional<Quantity> quantity_of(std::string_view key) noexcept;
 /// A value in the unit of its quantity; `with_sign`: "+" before a positive one.
 [[nodiscard]] std::string value_text(double value, Quantity quantity, bool with_sign = false);
 

@@ -53,6 +53,18 @@ double Moments::variance() const noexcept {
   return n_ < 2 ? 0 : squares_ / static_cast<double>(n_ - 1);
 }
 
+Moments trimmed_moments(std::vector<double> values) {
+  constexpr std::size_t kTrimmedPart = 8;
+  std::sort(values.begin(), values.end());
+  const std::size_t cut = values.size() / kTrimmedPart, kept = values.size() - 2 * cut;
+  Moments inner, winsorised;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i >= cut && i < cut + kept) inner.add(values[i]);
+    winsorised.add(values[std::clamp(i, cut, cut + kept - 1)]);
+  }
+  return {kept, inner.mean(), winsorised.squares(), 2 * cut};
+}
+
 double student_p(double t, double degrees) {
   if (!std::isfinite(t)) return 0;
   return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));

@@ -17,16 +17,28 @@ namespace rangefinder {
 /// Running mean and variance (Welford).
 class Moments {
  public:
+  Moments() = default;
+  /// As they were: `squares` is the sum of the squared differences from the mean.
+  Moments(std::size_t n, double mean, double squares, std::size_t trimmed) noexcept
+      : n_(n), trimmed_(trimmed), mean_(mean), squares_(squares) {}
   void add(double value) noexcept;
   [[nodiscard]] std::size_t n() const noexcept { return n_; }
+  /// Values beyond n() that trimmed() took out of the mean.
+  [[nodiscard]] std::size_t trimmed() const noexcept { return trimmed_; }
   [[nodiscard]] double mean() const noexcept { return mean_; }
+  [[nodiscard]] double squares() const noexcept { return squares_; }
   /// Sample variance, divided by n - 1; 0 for fewer than two values.
   [[nodiscard]] double variance() const noexcept;
 
  private:
-  std::size_t n_ = 0;
+  std::size_t n_ = 0, trimmed_ = 0;
   double mean_ = 0, squares_ = 0;
 };
+
+/// Without the highest and the lowest eighth, so that a single outlier in eight values does not hide a
+/// change. The variance is such that welch() is Yuen's test, and its limits hold (K. K. Yuen, "The two-sample
+/// trimmed t for unequal population variances", Biometrika 61, 1974).
+[[nodiscard]] Moments trimmed_moments(std::vector<double> values);
 
 struct WelchResult {
   double difference = 0;     ///< mean of b minus mean of a

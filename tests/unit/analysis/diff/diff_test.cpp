@@ -110,6 +110,26 @@ TEST_CASE("Welch's test gives the published example's result") {
   CHECK(result->p == Approx(0.021).margin(0.0005));
 }
 
+TEST_CASE("a trimmed mean is without the extreme eighth, and its spread is that of Yuen's test") {
+  const Moments trimmed = trimmed_moments({7, 900, 5, 6, 4, 3, 2, -500});
+  CHECK(trimmed.n() == 6);
+  CHECK(trimmed.trimmed() == 2);
+  CHECK(trimmed.mean() == Approx(4.5));
+  // Winsorised: 2 2 3 4 5 6 7 7. Yuen's standard error: sqrt(sum of squares / (6 * 5)).
+  CHECK(trimmed.squares() == Approx(30));
+  CHECK(trimmed.variance() == Approx(30 / 5.0));
+  CHECK(trimmed_moments({1, 2, 3}).mean() == Approx(2));
+}
+
+TEST_CASE("one iteration that takes a hundred times as long does not hide a change of 10 %") {
+  const std::vector<double> before{100, 101, 99, 100, 102, 98, 100, 101},
+      after{110, 111, 109, 110, 112, 108, 110, 10'000};
+  const auto result = welch(trimmed_moments(before), trimmed_moments(after));
+  REQUIRE(result);
+  CHECK(result->difference == Approx(10).margin(0.5));
+  CHECK(result->p < 0.001);
+}
+
 TEST_CASE("Holm's correction divides alpha by the number of remaining tests") {
   CHECK(holm({0.001, 0.02, 0.03}, 0.05) == std::vector<bool>{true, true, true});
   CHECK(holm({0.001, 0.03, 0.04}, 0.05) == std::vector<bool>{true, false, false});
@@ -169,6 +189,14 @@ TEST_CASE("a single iteration is reported as untested") {
   CHECK(row(diff.modules, "iteration/model/attention").verdict == Verdict::untested);
   CHECK(std::string(iteration_verdict_name(row(diff.iterations, "", Quantity::wall_ns))) == "too few");
   CHECK(diff.worse_than(0.05).empty());
+}
+
+TEST_CASE("fewer than four iterations without a significant change are untested") {
+  const TraceDiff three = diff_of({.seed = 1, .iterations = 4}, {.seed = 2, .iterations = 40});
+  CHECK(row(three.iterations, "", Quantity::wall_ns).verdict == Verdict::untested);
+  CHECK(row(three.modules, "iteration/model/attention").verdict == Verdict::untested);
+  const TraceDiff four = diff_of({.seed = 1, .iterations = 5}, {.seed = 2, .iterations = 40});
+  CHECK(row(four.iterations, "", Quantity::wall_ns).verdict == Verdict::same);
 }
 
 TEST_CASE("runs with different numbers of iterations are compared by their means") {

@@ -166,8 +166,8 @@ TEST_CASE("a comparison has one row a module of a program with numbered iteratio
   CHECK(series.iterations == 9);
   CHECK(series.iteration_path == "iterations*");
   REQUIRE(series.paths.count("iterations*/model/backbone/res_layers/1") == 1);
-  const BatchSums& sums = series.paths.at("iterations*/model/backbone/res_layers/1").sums;
-  CHECK(series.moments(sums, Quantity::gpu_ns).mean() == Approx(2'000));
+  const Spreads& spreads = series.paths.at("iterations*/model/backbone/res_layers/1").spreads;
+  CHECK(spreads[static_cast<std::size_t>(Quantity::gpu_ns)].mean() == Approx(2'000));
 }
 
 }  // namespace
