@@ -100,6 +100,16 @@ class Read(CommandLine):
         self.assertIn("\033[1m", self.call("report", trace, NO_COLOR="", CLICOLOR_FORCE="1").stdout)
         self.assertNotIn("\033", self.call("report", trace, CLICOLOR_FORCE="1").stdout)
 
+    def test_color_takes_precedence_over_the_environment(self):
+        trace = self.make_trace()
+        self.assertIn("\033[1m", self.call("report", trace, "--color", "always").stdout)
+        self.assertNotIn("\033", self.call("report", trace, "--color=never", NO_COLOR="", CLICOLOR_FORCE="1").stdout)
+        self.assertNotIn("\033", self.call("report", trace, "--color", "auto").stdout)
+        self.assertIn("\033[1m", self.call("diff", trace, trace, "--color", "always").stdout)
+        done = self.call("report", trace, "--color", "allways")
+        self.check_code(done, 2)
+        self.assertIn("allways is not auto, always or never: did you mean always?", done.stderr)
+
     def test_lines_fit_the_width(self):
         deep = [dict(line) for line in cli_case.TRACE]
         deep[2]["name"] = "x" * 500

@@ -109,6 +109,18 @@ CommandLineOption& CommandLineOption::choices(std::vector<Choice> values) {
   return *this;
 }
 
+CommandLineOption& CommandLineOption::only_choices() {
+  std::vector<std::string> known;
+  for (const Choice& choice : notes_->choices[option_]) known.push_back(choice.name);
+  option_->check(CLI::Validator(
+      [known](const std::string& text) {
+        if (std::find(known.begin(), known.end(), text) != known.end()) return std::string();
+        return text + " is not " + alternatives_text(known) + suggestion_text(known, text);
+      },
+      ""));
+  return *this;
+}
+
 CommandLineOption& CommandLineOption::expected(int count) {
   option_->expected(count);
   return *this;

@@ -46,6 +46,8 @@ class CommandLineOption {
   CommandLineOption& type_name(const std::string& name);
   /// For --help and completion. The verb checks the value itself, and suggests the nearest.
   CommandLineOption& choices(std::vector<Choice> values);
+  /// Refuses other values than its choices().
+  CommandLineOption& only_choices();
   /// Number of values.
   CommandLineOption& expected(int count);
   CommandLineOption& expected(int min, int max);

@@ -239,6 +239,7 @@ void add_diff(CommandLine& line, Action& action) {
           "--save", verb->save,
           "Keep what a comparison needs of one trace in this .json file, which stands for the trace later")
       .type_name("FILE");
+  add_color_option(command);
   command.option("--top", verb->top, "Show the first N rows of each table").type_name("N").positive();
   command.flag("--all", verb->all, "Also show rows without a change");
   command.flag("--wide", verb->wide, "Show all columns, whatever the line length");

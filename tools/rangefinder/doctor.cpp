@@ -130,6 +130,7 @@ void add_doctor(CommandLine& line, Action& action) {
       .existing_directory();
   verb.option(kProbeFlag, options->probe_answer, "").hidden();
   verb.flag("--json", options->json, "As JSON");
+  add_color_option(verb);
   verb.callback([options, &action] { action = [options] { return doctor(*options); }; });
 }
 

@@ -361,6 +361,7 @@ void add_report(CommandLine& line, Action& action) {
             "modules: also the lines of GPU time over DRAM and L2 bytes at each depth");
   verb.flag("--each", options->each, "With ranks: show each one before the merged report");
   verb.group("Output");
+  add_color_option(verb);
   verb.flag("--wide", options->wide, "Show all columns, whatever the line length");
   verb.flag("--raw", options->raw, "Plain numbers (ns, bytes) instead of scaled units");
   verb.flag("--json", options->json, "As JSON, with full names and plain numbers");

@@ -213,6 +213,7 @@ void add_run(CommandLine& line, Action& action, const std::vector<std::string>& 
   add_table_flags(verb, *options);
   verb.group(kOutput);
   verb.flag("--force", options->force, "Replace the trace in the folder of --out");
+  add_color_option(verb);
   verb.flag("-q,--quiet", options->quiet, "Print no report at the end");
   verb.group(kRecorded);
   verb.flag("--torch-modules", options->torch_modules,

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/command_line/command_line.h"
+
 namespace rangefinder {
 namespace {
 
@@ -19,9 +21,24 @@ std::string_view variable(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
+/// The value of --color. Main thread only.
+std::string& color_choice() {
+  static std::string choice = "auto";
+  return choice;
+}
+
 }  // namespace
 
+void add_color_option(Verb& verb) {
+  verb.option("--color", color_choice(),
+              "Colour: auto (on a terminal, unless NO_COLOR is set), always or never [auto]")
+      .type_name("WHEN")
+      .choices({{"auto"}, {"always"}, {"never"}})
+      .only_choices();
+}
+
 bool use_colour(int file) {
+  if (color_choice() != "auto") return color_choice() == "always";
   if (!variable("NO_COLOR").empty()) return false;
   if (const auto force = variable("CLICOLOR_FORCE"); !force.empty() && force != "0") return true;
   if (variable("CLICOLOR") == "0" || variable("TERM") == "dumb") return false;

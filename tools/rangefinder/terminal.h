@@ -7,7 +7,12 @@
 
 namespace rangefinder {
 
-/// In order of precedence: NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0 or TERM=dumb, isatty().
+class Verb;
+
+/// Adds --color to a verb that shows colours. use_colour() follows it.
+void add_color_option(Verb& verb);
+
+/// In order of precedence: --color, NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0 or TERM=dumb, isatty().
 [[nodiscard]] bool use_colour(int file);
 
 /// COLUMNS if set, else the terminal's width, else 120.
