@@ -233,7 +233,7 @@ Verb CommandLine::without_verb() {
 }
 
 void CommandLine::version(const std::string& text) {
-  app_->set_version_flag("--version", text);
+  app_->set_version_flag("--version", text)->group("Options");  // CLI11's own group has changed its name
 }
 
 std::optional<int> CommandLine::parse(std::vector<std::string> words) {
