@@ -357,6 +357,7 @@ void add_report(CommandLine& line, Action& action) {
       .type_name("N")
       .positive();
   verb.flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
+  verb.flag("--all", options->view.all, "findings: also what happens only in set-up and warm-up");
   verb.flag("--fit", options->view.fit,
             "modules: also the lines of GPU time over DRAM and L2 bytes at each depth");
   verb.flag("--each", options->each, "With ranks: show each one before the merged report");

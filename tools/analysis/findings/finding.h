@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The result of a rule: a title, a place, the potential saving, the evidence and the next step.
+// The result of a rule: a place, an effect, the potential saving, the evidence and the next step.
+//
+//   rule ─▶ effect, where, saving_ns, of_ns, why, next_step ─▶ finish_findings() ─▶ title, share, severity, …
 //
 // Data only. findings.h computes and prints findings.
 #pragma once
@@ -15,7 +17,7 @@
 
 namespace rangefinder {
 
-/// By the potential saving as a share of the analysed time: under 3 %, under 10 %, and more.
+/// By the share of the time that the saving is compared with: under 3 %, under 10 %, and more.
 enum class Severity : std::uint8_t { info, notable, serious };
 
 /// One number (or name) behind a finding.
@@ -30,15 +32,26 @@ struct Evidence {
 inline constexpr std::size_t kMaxFindings = 3;
 
 struct Finding {
-  std::string id;     ///< of the rule, as in "launch_bound"
-  std::string title;  ///< one sentence without a full stop
-  std::string where;  ///< path, kernel or stream; empty: the whole program
-  Severity severity = Severity::info;
-  /// Potential saving: upper bound of what a fix saves over the analysed time. The evidence shows how it
-  /// was computed. Absent: the trace cannot show it.
+  std::string id;      ///< of the rule, as in "launch_bound"
+  std::string where;   ///< module, `*` for numbers; empty: the whole program
+  std::string effect;  ///< follows the module: "moves 2.9x its declared bytes". Without one: a whole clause
+  std::string kernel;  ///< of a rule about one kernel
+  /// Potential saving: upper bound of what a fix saves over the analysed time. Absent: the trace cannot show
+  /// it.
   std::optional<std::uint64_t> saving_ns;
+  std::uint64_t of_ns = 0;         ///< the time that the finding is about; no saving exceeds it
+  std::string why;                 ///< two sentences, the deciding number first
   std::vector<Evidence> evidence;  ///< never empty
-  std::string next_step;           ///< one sentence
+  std::string next_step;           ///< one sentence without a full stop
+  std::string code;                ///< a line of code for it; empty: there is none
+
+  // finish_findings() sets these; a rule that has neither saving_ns nor of_ns sets its severity.
+  std::string title;  ///< a complete statement: module, effect, saving; without a full stop
+  Severity severity = Severity::info;
+  std::optional<double> share;                  ///< of the saving, or of of_ns, in the compared time
+  std::optional<std::uint64_t> saving_each_ns;  ///< per iteration; absent: there are no iterations
+  bool experimental = false;                    ///< the rule never fired on a recorded run
+  bool outside = false;                         ///< set-up, warm-up or tear-down
 };
 
 }  // namespace rangefinder

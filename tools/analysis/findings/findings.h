@@ -17,6 +17,7 @@
 
 #include "schema/read_line.h"
 #include "tools/analysis/findings/finding.h"
+#include "tools/analysis/findings/rule_table.h"
 #include "tools/analysis/tables/section.h"
 #include "tools/analysis/tables/table_render.h"
 
@@ -36,21 +37,26 @@ class FindingRules {
   void add(std::unique_ptr<FindingRule> rule);
   /// Takes every selected line of the trace, in file order.
   void line(const Line& line);
-  /// Call once, after the last line. Largest saving first; findings without a saving come last. If only some
-  /// lines were selected, this reads the trace again: iterations come from the whole trace. Throws Missing if
-  /// that fails, or if no range matches `iteration_range`.
+  /// Call once, after the last line. Largest saving first; findings without a saving come last, with
+  /// SectionView::all what happens outside of the loop after these. If only some lines were selected, this
+  /// reads the trace again: iterations come from the whole trace. Throws Missing if that fails, or if no
+  /// range matches `iteration_range`.
   [[nodiscard]] std::vector<Finding> findings(const SectionInput& input);
+  /// Rules that lacked data. Call it after findings().
+  [[nodiscard]] const std::vector<CannotTell>& cannot_tell() const noexcept;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-/// [{id, severity, title, where, saving_ns, evidence {key: value}, next_step}]
+/// [{id, severity, title, where, prize_ns, evidence {key: value}, next_step, …}]
 [[nodiscard]] nlohmann::ordered_json findings_json(const std::vector<Finding>& findings);
 
-/// One paragraph per finding; one line if there is none.
+/// One line per finding, then one paragraph per finding; one line if there is none.
 [[nodiscard]] std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style);
+/// One line for each kind of data that rules lacked; empty: they had all.
+[[nodiscard]] std::string cannot_tell_text(const std::vector<CannotTell>& rules, const TextStyle& style);
 
 /// "info", "notable", "serious".
 [[nodiscard]] std::string_view severity_name(Severity severity) noexcept;

@@ -2,6 +2,7 @@
 //
 // Section `findings` of a report: one row per finding; the evidence follows as text or as a column.
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,29 +21,51 @@ class FindingsSection final : public Section {
 
   std::vector<Table> tables(const SectionInput& input) override {
     Table table = empty_table();
-    table.columns = {{"title", "finding", Unit::text, kAlwaysShown},
-                     {"prize_ns", "potential saving", Unit::ns, kAlwaysShown},
+    table.columns = {{"severity", "severity", Unit::text, kAlwaysShown},
+                     {"share", "share of an iteration", Unit::share, kAlwaysShown},
+                     {"saving_ns", "saving an iteration", Unit::ns, kAlwaysShown},
+                     {"effect", "finding", Unit::text, kAlwaysShown},
+                     {"where", "module", Unit::text, kAlwaysShown},
                      {"id", "rule", Unit::text, 1}};
-    const std::vector<Finding>& found = findings(input);
-    for (const Finding& finding : found) table.add({cell(finding.title), saving(finding), cell(finding.id)});
-    if (!found.empty()) table.remarks = "\n" + findings_text(found, TextStyle{});
+    for (const Finding& finding : findings(input)) {
+      table.add({cell(severity_name(finding.severity)), share(finding),
+                 finding.saving_each_ns ? Cell(CellValue(*finding.saving_each_ns)) : saving(finding),
+                 cell(finding.effect), cell(finding.where), cell(finding.id)});
+    }
     return {std::move(table)};
+  }
+
+  std::string text(const SectionInput& input, const TextStyle& style) override {
+    std::string out = findings_text(findings(input), style);
+    const std::string lacking = cannot_tell_text(rules_.cannot_tell(), style);
+    return lacking.empty() ? out : out + "\n" + lacking;
   }
 
   std::vector<Table> plain_tables(const SectionInput& input) override {
     Table table = empty_table();
-    for (const char* const key : {"id", "severity", "title", "where", "prize_ns", "evidence", "next_step"})
-      table.columns.push_back({key, key, std::string_view(key) == "prize_ns" ? Unit::ns : Unit::text, 0});
+    const auto unit = [](std::string_view key) {
+      return key.ends_with("_ns") ? Unit::ns : key == "share" ? Unit::share : Unit::text;
+    };
+    for (const char* const key :
+         {"id", "severity", "title", "where", "kernel", "prize_ns", "share", "saving_per_iteration_ns",
+          "experimental", "why", "evidence", "next_step", "code"})
+      table.columns.push_back({key, key, unit(key), 0});
     for (const Finding& finding : findings(input)) {
-      table.add({cell(finding.id), cell(std::string(severity_name(finding.severity))), cell(finding.title),
-                 cell(finding.where), saving(finding), cell(evidence_text(finding)),
-                 cell(finding.next_step)});
+      table.add({cell(finding.id), cell(severity_name(finding.severity)), cell(finding.title),
+                 cell(finding.where), cell(finding.kernel), saving(finding), share(finding),
+                 finding.saving_each_ns ? Cell(CellValue(*finding.saving_each_ns)) : Cell(),
+                 Cell(CellValue(finding.experimental)), cell(finding.why), cell(evidence_text(finding)),
+                 cell(finding.next_step), cell(finding.code)});
     }
     return {std::move(table)};
   }
 
   nlohmann::ordered_json json(const SectionInput& input) override {
-    return {{"findings", findings_json(findings(input))}};
+    nlohmann::ordered_json out{{"findings", findings_json(findings(input))}};
+    out["cannot_tell"] = nlohmann::ordered_json::array();
+    for (const CannotTell& one : rules_.cannot_tell())
+      out["cannot_tell"].push_back({{"id", one.id}, {"needs", one.needs}});
+    return out;
   }
 
  private:
@@ -61,7 +84,10 @@ class FindingsSection final : public Section {
     table.empty = "No findings.\n";
     return table;
   }
-  static Cell cell(const std::string& value) { return Cell(CellValue(value)); }
+  static Cell cell(std::string_view value) { return Cell(CellValue(std::string(value))); }
+  static Cell share(const Finding& finding) {
+    return finding.share ? Cell(CellValue(*finding.share)) : Cell();
+  }
   static Cell saving(const Finding& finding) {
     return finding.saving_ns ? Cell(CellValue(*finding.saving_ns)) : Cell();
   }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstddef>
+#include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <type_traits>
@@ -43,18 +46,64 @@ std::string wrapped(std::string_view text, std::size_t width, const std::string&
   return out;
 }
 
-std::string saving_text(const Finding& finding, bool raw) {
-  if (!finding.saving_ns) return "";
-  return "; potential saving up to " + cell_text(Cell(CellValue(*finding.saving_ns)), Unit::ns, raw);
+/// "12.3 %", or "".
+std::string share_cell(const Finding& finding) {
+  return finding.share ? percent_text(*finding.share) : "";
 }
 
-std::string evidence_line(const Finding& finding, bool raw) {
-  std::string out;
-  for (const Evidence& evidence : finding.evidence) {
-    if (!out.empty()) out += ", ";
-    out += evidence.text + " " + printable(cell_text(Cell(evidence.value), evidence.unit, raw));
+std::string saving_cell(const Finding& finding, bool raw) {
+  if (!finding.saving_ns) return "";
+  return cell_text(Cell(CellValue(finding.saving_each_ns.value_or(*finding.saving_ns))), Unit::ns, raw);
+}
+
+const char* colour_of(Severity severity) {
+  if (severity == Severity::serious) return "\033[1;31m";
+  return severity == Severity::notable ? "\033[33m" : "\033[2m";
+}
+
+/// One line for each finding: severity, share, saving, effect, module.
+std::string overview(const std::vector<Finding>& findings, const TextStyle& style) {
+  constexpr std::size_t kNumbers = 31, kMaxEffect = 56, kMinModule = 20;  // columns
+  std::size_t effect_width = 7;
+  for (const Finding& finding : findings) effect_width = std::max(effect_width, text_width(finding.effect));
+  const std::size_t room =
+      style.width > kNumbers + kMinModule ? style.width - kNumbers - kMinModule : kMaxEffect;
+  if (style.width != 0) effect_width = std::min({effect_width, kMaxEffect, room});
+  const auto padded = [effect_width](std::string text) {
+    text.append(effect_width - std::min(effect_width, text_width(text)), ' ');
+    return text;
+  };
+  char numbers[64];
+  std::snprintf(numbers, sizeof numbers, "%-8s  %8s  %9s  ", "severity", "share", "saving");
+  std::string out = numbers + padded("finding") + "  module\n";
+  for (const Finding& finding : findings) {
+    std::snprintf(numbers, sizeof numbers, "%-8s  %8s  %9s  ",
+                  std::string(severity_name(finding.severity)).c_str(), share_cell(finding).c_str(),
+                  saving_cell(finding, style.raw).c_str());
+    const std::string begin = style.colour ? colour_of(finding.severity) : "",
+                      end = style.colour ? "\033[0m" : "";
+    const std::size_t left = style.width == 0
+                                 ? finding.where.size()
+                                 : style.width - std::min(style.width, kNumbers + effect_width + 2);
+    std::string line = begin + numbers + end + padded(cut_back(printable(finding.effect), effect_width)) +
+                       "  " + cut_front(printable(finding.where), std::max(left, kMinModule));
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
   }
   return out;
+}
+
+/// What a rule is called, and how sure it is.
+std::string rule_text(const Finding& finding) {
+  return "[" + finding.id + (finding.experimental ? ", experimental: no recorded run has shown it" : "") +
+         "]";
+}
+
+std::string also_text(const Finding& finding) {
+  for (const Evidence& one : finding.evidence) {
+    if (one.key == "also") return " The same cause shows as " + std::get<std::string>(one.value) + ".";
+  }
+  return "";
 }
 
 }  // namespace
@@ -77,11 +126,18 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
     nlohmann::ordered_json object{
         {"id", finding.id}, {"severity", severity_name(finding.severity)}, {"title", finding.title}};
     if (!finding.where.empty()) object["where"] = finding.where;
+    if (!finding.kernel.empty()) object["kernel"] = finding.kernel;
     if (finding.saving_ns) object["prize_ns"] = *finding.saving_ns;
+    if (finding.saving_each_ns) object["saving_per_iteration_ns"] = *finding.saving_each_ns;
+    if (finding.share) object["share"] = *finding.share;
+    object["experimental"] = finding.experimental;
+    if (finding.outside) object["outside_of_iterations"] = true;
+    if (!finding.why.empty()) object["why"] = finding.why;
     nlohmann::ordered_json evidence = nlohmann::ordered_json::object();
     for (const Evidence& one : finding.evidence) evidence[one.key] = json_value(one.value);
     object["evidence"] = std::move(evidence);
     object["next_step"] = finding.next_step;
+    if (!finding.code.empty()) object["code"] = finding.code;
     out.push_back(std::move(object));
   }
   return out;
@@ -90,16 +146,28 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
 std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style) {
   if (findings.empty()) return "No findings.\n";
   const std::string bold = style.colour ? "\033[1m" : "", plain = style.colour ? "\033[0m" : "";
-  std::string out;
+  std::string out = overview(findings, style);
   std::size_t number = 0;
   for (const Finding& finding : findings) {
-    if (!out.empty()) out += '\n';
-    out += bold + std::to_string(++number) + ". " + printable(finding.title) + plain +
-           saving_text(finding, style.raw) + "  [" + finding.id + "]\n";
-    if (!finding.where.empty()) out += wrapped("Where: " + printable(finding.where), style.width, "   ");
-    out += wrapped("Why: " + evidence_line(finding, style.raw) + ".", style.width, "   ");
+    const std::string title = std::to_string(++number) + ". " + printable(finding.title);
+    out += "\n" + bold + wrapped(title, style.width, "") + plain;
+    out += wrapped(printable(finding.why + also_text(finding)), style.width, "   ");
     out += wrapped("Next: " + finding.next_step + ".", style.width, "   ");
+    if (!finding.code.empty()) out += "      " + finding.code + "\n";
+    out += "   " + rule_text(finding) + "\n";
   }
+  return out;
+}
+
+std::string cannot_tell_text(const std::vector<CannotTell>& rules, const TextStyle& style) {
+  std::map<std::string, std::string> by_need;
+  for (const CannotTell& one : rules) {
+    std::string& ids = by_need[one.needs];
+    ids += (ids.empty() ? "" : ", ") + one.id;
+  }
+  std::string out;
+  for (const auto& [needs, ids] : by_need)
+    out += wrapped("Not checked: " + ids + ". Needs " + needs + ".", style.width, "");
   return out;
 }
 

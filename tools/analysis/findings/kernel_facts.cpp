@@ -31,22 +31,25 @@ void KernelFacts::add_values(const ExactRecord& exact) {
 
 void KernelFacts::work(const WorkEvent& event) {
   if (event.kind != WorkKind::kernel) return;
-  KernelUse& use = uses_[std::uint64_t{event.name} << 32 | event.config];
-  use.name = event.name;
-  use.config = event.config;
-  ++use.count;
-  use.total_ns += event.duration();
-  total_ns_ += event.duration();
+  const auto [at, is_new] =
+      places_.try_emplace({std::uint64_t{event.name} << 32 | event.config, event.work.path});
+  KernelPlace& place = at->second;
+  if (is_new) {
+    place.use.name = event.name;
+    place.use.config = event.config;
+    place.path = event.work.path;
+    place.first_ns = event.work.start_ns;
+  }
+  ++place.use.count;
+  place.use.total_ns += event.duration();
+  place.graph = event.work.graph;
+  place.last_end_ns = event.work.end_ns;
 }
 
-std::vector<KernelUse> KernelFacts::uses() const {
-  std::vector<KernelUse> out;
-  out.reserve(uses_.size());
-  for (const auto& [key, use] : uses_) out.push_back(use);
-  std::sort(out.begin(), out.end(), [](const KernelUse& a, const KernelUse& b) {
-    if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-    return a.name != b.name ? a.name < b.name : a.config < b.config;
-  });
+std::vector<KernelPlace> KernelFacts::places() const {
+  std::vector<KernelPlace> out;
+  out.reserve(places_.size());
+  for (const auto& [key, place] : places_) out.push_back(place);
   return out;
 }
 
@@ -70,6 +73,12 @@ std::optional<double> KernelFacts::metric_sum(std::uint32_t name,
     if (const auto value = metric(name, metric_name)) sum = sum.value_or(0) + *value;
   }
   return sum;
+}
+
+bool KernelFacts::any_metric(std::string_view metric) const {
+  const std::string name(metric);
+  return std::any_of(metrics_.begin(), metrics_.end(),
+                     [&name](const auto& kernel) { return kernel.second.count(name) != 0; });
 }
 
 }  // namespace rangefinder

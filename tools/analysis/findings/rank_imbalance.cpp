@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -48,9 +49,14 @@ Finding finding_of(const std::vector<RankTrace>& ranks, const std::string& path,
   const std::uint64_t median = median_of(sorted);
   Finding finding;
   finding.id = "rank_imbalance";
-  finding.title = ranks[slowest.rank].name + " takes longer on the GPU in " + path + " than the other ranks";
   finding.where = path;
   finding.saving_ns = slowest.gpu_ns - median;
+  finding.of_ns = slowest.gpu_ns;
+  finding.effect = "takes longer on the GPU in " + ranks[slowest.rank].name + " than in the other ranks";
+  finding.title = "`" + path + "` " + finding.effect + ": up to " + duration_text(*finding.saving_ns);
+  finding.why = "It takes " + duration_text(slowest.gpu_ns) + " there, " + duration_text(median) +
+                " in the median of " + counted_text(ranks.size(), "rank", "ranks") + ". The fastest is " +
+                ranks[sorted.front().rank].name + " with " + duration_text(sorted.front().gpu_ns) + ".";
   finding.severity = severity_of(*finding.saving_ns, busy_ns);
   finding.evidence = {evidence_text("slowest_rank", "slowest rank", ranks[slowest.rank].name),
                       evidence_ns("slowest_ns", "its GPU time", slowest.gpu_ns),
@@ -61,9 +67,9 @@ Finding finding_of(const std::vector<RankTrace>& ranks, const std::string& path,
                                       static_cast<double>(slowest.gpu_ns) / static_cast<double>(median)),
                       evidence_count("ranks", "ranks", sorted.size())};
   finding.next_step =
-      "compare the two ranks (rangefinder diff): uneven data shows as different launch sizes, a slower GPU "
-      "as longer kernels of the same sizes; collectives wait for the slowest rank, so their own time is no "
-      "imbalance";
+      "compare the two ranks: uneven data shows as different launch sizes, a slower GPU as longer kernels of "
+      "the same sizes";
+  finding.code = "rangefinder diff FASTEST SLOWEST";
   return finding;
 }
 

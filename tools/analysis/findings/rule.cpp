@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/tables/kernel_text.h"
 
 namespace rangefinder {
@@ -23,6 +24,55 @@ std::size_t parameters_length(std::string_view name) {
 }
 
 }  // namespace
+
+void FindingContext::set_scope() {
+  rows = input.trace.rows();
+  std::erase_if(rows, [this](const PathTotals& row) { return row.path == 0 || !takes(row.path); });
+  places = kernels.places();
+  std::erase_if(places, [this](const KernelPlace& place) { return !takes(place.path); });
+  std::map<std::pair<std::uint32_t, std::uint32_t>, KernelUse> sums;
+  gpu_ns = 0;
+  for (const KernelPlace& place : places) {
+    KernelUse& use = sums[{place.use.name, place.use.config}];
+    use.name = place.use.name;
+    use.config = place.use.config;
+    use.count += place.use.count;
+    use.total_ns += place.use.total_ns;
+    gpu_ns += place.use.total_ns;
+  }
+  gpu_ns = std::max<std::uint64_t>(1, gpu_ns);
+  constexpr double kAlone = 0.8;  // a kernel that waits for the one before it overlaps it by a little
+  std::uint64_t all_ns = 0;
+  for (const KernelPlace& place : kernels.places()) all_ns += place.use.total_ns;
+  concurrent = static_cast<double>(input.trace.totals.gpu_busy_ns()) < kAlone * static_cast<double>(all_ns);
+  uses.clear();
+  for (const auto& [kernel, use] : sums) uses.push_back(use);
+  std::stable_sort(uses.begin(), uses.end(),
+                   [](const KernelUse& a, const KernelUse& b) { return a.total_ns > b.total_ns; });
+}
+
+std::string FindingContext::each_text(std::uint64_t ns) const {
+  return duration_text(loop.found() && !rest ? ns / loop.count : ns);
+}
+
+FindingContext::ModuleTime FindingContext::module_of(const KernelUse& use) const {
+  std::unordered_map<std::uint32_t, std::uint64_t> weights;
+  for (const KernelPlace& place : places) {
+    if (place.use.name == use.name && place.use.config == use.config)
+      weights[place.path] += place.use.total_ns;
+  }
+  const auto modules = by_module(weights);
+  const auto lighter = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::max_element(modules.begin(), modules.end(), lighter);
+  return most == modules.end() ? ModuleTime{} : ModuleTime{most->first, most->second};
+}
+
+std::map<std::string, std::uint64_t> FindingContext::by_module(
+    const std::unordered_map<std::uint32_t, std::uint64_t>& weights) const {
+  std::map<std::string, std::uint64_t> out;
+  for (const auto& [path, weight] : weights) out[path == 0 ? "" : numbers_folded(path_text(path))] += weight;
+  return out;
+}
 
 std::string FindingContext::path_text(std::uint32_t path) const {
   return path == 0 ? "(outside of any range)" : input.trace.path_text(path);
@@ -59,7 +109,7 @@ const GpuRecord* FindingContext::gpu() const {
 
 void KernelRule::find(const FindingContext& context, std::vector<Finding>& out) {
   std::size_t found = 0;
-  for (const KernelUse& use : context.kernels.uses()) {
+  for (const KernelUse& use : context.uses) {
     if (found == kMaxFindings) return;
     found += find_in(use, context, out) ? 1 : 0;
   }
@@ -96,17 +146,37 @@ Evidence evidence_text(std::string key, std::string text, std::string value) {
   return {std::move(key), std::move(text), std::move(value), Unit::text};
 }
 
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+
+/// "12" ─▶ "*", "layer 12", "layer_12" ─▶ "layer *", "layer_*". "conv1" stays: such names differ in more.
+std::string folded(std::string_view name) {
+  const std::size_t last = name.find_last_not_of(kDigits);
+  const std::size_t from = last == std::string_view::npos ? 0 : last + 1;
+  const bool parted = from == 0 || std::string_view(" _-.").find(name[from - 1]) != std::string_view::npos;
+  if (from == name.size() || !parted) return std::string(name);
+  return std::string(name.substr(0, from)) + "*";
+}
+
+}  // namespace
+
 std::string numbers_folded(std::string_view path_text) {
   std::string out;
   while (true) {
     const std::size_t slash = path_text.find('/');
-    const std::string_view name = path_text.substr(0, slash);
-    const bool number = !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
-    out += number ? std::string_view("*") : name;
+    out += folded(path_text.substr(0, slash));
     if (slash == std::string_view::npos) return out;
     out += '/';
     path_text.remove_prefix(slash + 1);
   }
+}
+
+std::string counts_text(const std::map<std::string, std::uint64_t>& counts) {
+  std::string out;
+  for (const auto& [name, count] : counts)
+    out += (out.empty() ? "" : ", ") + name + " x " + std::to_string(count);
+  return out;
 }
 
 }  // namespace rangefinder

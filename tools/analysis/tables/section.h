@@ -30,6 +30,7 @@ struct SectionView {
   std::uint32_t depth = 0;    ///< deepest level of paths; 0: all
   std::string sort;           ///< key of a column; empty: the section's own order
   bool flat = false;          ///< full paths instead of a tree
+  bool all = false;           ///< `findings`: also what happens only in set-up and warm-up
   bool fit = false;           ///< `modules`: also the lines of time over bytes
   bool layers = false;        ///< `modules`: also forward and backward pass of each layer, if there are any
   std::string name;           ///< `kernel`: the kernel; `iterations`: glob of the range, or empty

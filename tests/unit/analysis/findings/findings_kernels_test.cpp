@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 #include "tools/analysis/findings/kernel_kinds.h"
+#include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
 namespace {
@@ -95,8 +96,40 @@ TEST_CASE("grids of fewer blocks than multiprocessors are structural") {
       required(InOrder({"reduce(float*)"}, {grid_of(66, 256)}, 200 * kUs).found(), "grid_under_one_wave");
 
   // Eight blocks of 256 threads fit on each.
-  check_evidence(small, {{"under_sm_count_share", 1}, {"mean_fill", Approx(66.0 / (132 * 8))}});
+  check_evidence(small, {{"share_of_gpu_time", 1}, {"mean_fill", Approx(66.0 / (132 * 8))}});
+  CHECK(small.where == "layer");
   CHECK_FALSE(small.saving_ns);
+}
+
+TEST_CASE("grids that fill half a wave, and grids of one block, are no finding") {
+  const auto silent = [](std::uint32_t blocks) {
+    return find(InOrder({"reduce(float*)"}, {grid_of(blocks, 256)}, 200 * kUs).found(),
+                "grid_under_one_wave") == nullptr;
+  };
+
+  CHECK(silent(1));
+  CHECK(silent(132 * 4));
+  CHECK_FALSE(silent(132 * 4 - 1));
+}
+
+TEST_CASE("a last wave that is nearly empty is found, one of many waves is not") {
+  const auto tail = [](std::uint32_t blocks) {
+    return InOrder({"sweep(float*)"}, {grid_of(blocks, 256)}).found();
+  };
+
+  // 1,056 blocks are a wave. 1.25 of them take the time of two.
+  const Finding found = required(tail(1'320), "tail_wave");
+  check_evidence(found, {{"waves", Approx(1.25)}, {"last_wave_filled", Approx(0.25)}});
+  CHECK(*found.saving_ns == Approx(10 * 100'000 * (1 - 1.25 / 2)).margin(2));
+  CHECK(find(tail(2'112), "tail_wave") == nullptr);
+  CHECK(find(tail(10 * 1'056 + 10), "tail_wave") == nullptr);
+}
+
+TEST_CASE("modules with numbers at the end of their names are one module, others are not") {
+  CHECK(numbers_folded("decode/layer 12/mlp") == "decode/layer */mlp");
+  CHECK(numbers_folded("layers/3/conv1") == "layers/*/conv1");
+  CHECK(numbers_folded("block_7") == "block_*");
+  CHECK(numbers_folded("fp16") == "fp16");
 }
 
 LaunchConfigRecord hungry(std::uint32_t blocks) {
@@ -123,7 +156,8 @@ TEST_CASE("spilled registers are found from the launch configuration") {
   spilling.local_bytes_per_thread = 448;
   const Finding local = required(InOrder({"fft(float2*)"}, {spilling}).found(), "local_memory");
 
-  CHECK(local.title == "Registers are spilled to local memory in fft");
+  CHECK(local.where == "layer");
+  CHECK(local.effect == "spills registers: it keeps 448 B a thread in local memory");
   check_evidence(local, {{"local_bytes_per_thread", 448}});
   CHECK(find(InOrder({"fft(float2*)"}, {grid_of(66'000, 256, 255)}).found(), "local_memory") == nullptr);
 }

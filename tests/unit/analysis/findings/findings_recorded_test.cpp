@@ -8,14 +8,16 @@ namespace rangefinder {
 namespace {
 using namespace test;
 
-TEST_CASE("RT-DETR in PyTorch is launch-bound, unfused, and has calls that prevent a CUDA graph") {
+TEST_CASE("RT-DETR in PyTorch is launch-bound and unfused, and calls prevent a CUDA graph") {
   const auto found = recorded("hf_rtdetr_trace");
 
-  CHECK(ids(found) ==
-        std::set<std::string>{"launch_bound", "unfused_chain", "grid_under_one_wave", "capture_obstacles"});
+  CHECK(ids(found) == std::set<std::string>{"launch_bound", "unfused_chain"});
   REQUIRE(found.front().id == "launch_bound");
   check_evidence(found.front(),
-                 {{"kernels_per_repetition", 1204}, {"share_of_time", Approx(0.704).margin(0.005)}});
+                 {{"kernels_per_repetition", 1198}, {"share_of_time", Approx(0.704).margin(0.005)}});
+  CHECK(text(found.front(), "also") ==
+        "capture_obstacles (makes calls that prevent the capture of an iteration in a CUDA graph)");
+  CHECK(found.front().code == "model = torch.compile(model, mode=\"reduce-overhead\")");
 }
 
 TEST_CASE("the chains of RT-DETR in PyTorch are its frozen batch normalisations and activations") {
@@ -25,27 +27,21 @@ TEST_CASE("the chains of RT-DETR in PyTorch are its frozen batch normalisations 
   check_evidence(chain, {{"kernels", "add, rsqrt, MulFunctor x 2, add"}, {"chains", 192}});
 }
 
-TEST_CASE("sampling adds the finding that needs bytes, and changes no other") {
+TEST_CASE("sampling adds the findings that need bytes, and changes no other") {
   auto with_bytes = ids(recorded("hf_rtdetr_trace"));
-  with_bytes.insert("time_follows_bytes");
+  with_bytes.insert({"time_follows_bytes", "slower_than_bytes"});
   CHECK(ids(recorded("hf_rtdetr_sampled")) == with_bytes);
 }
 
-TEST_CASE("RT-DETR with this repository's kernels has small grids only, and its time follows its bytes") {
-  const auto exact = recorded("rtdetr_exact"), sampled = recorded("rtdetr_sampled");
+TEST_CASE("RT-DETR with this repository's kernels has a module that is slower than its bytes explain") {
+  const Finding exact = required(recorded("rtdetr_exact"), "slower_than_bytes");
 
-  CHECK(ids(exact) == std::set<std::string>{"grid_under_one_wave", "time_follows_bytes"});
-  CHECK(ids(sampled) == std::set<std::string>{"grid_under_one_wave", "time_follows_bytes"});
-  check_evidence(sampled.front(),
-                 {{"under_one_wave_share", Approx(0.901).margin(0.01)}, {"multiprocessors", 132}});
+  CHECK(exact.where == "iteration/model/decoder/layers");
+  check_evidence(exact, {{"level", "L2"}, {"slower", Approx(1.79).margin(0.02)}});
 }
 
-TEST_CASE("streams that wait for each other are found with producer and consumer") {
-  const auto found = recorded("multi_stream");
-
-  check_evidence(required(found, "exposed_stream_wait"),
-                 {{"producer_stream", "15"}, {"consumer_stream", "16"}, {"waits", 2}});
-  check_evidence(required(found, "allocations_in_loop"), {{"pool_calls", 192}});
+TEST_CASE("a program whose streams wait for each other now and then, and that uses a pool, has no finding") {
+  CHECK(recorded("multi_stream").empty());
 }
 
 TEST_CASE("gaps and waits that exact windows cause are no finding") {
@@ -59,7 +55,7 @@ TEST_CASE("gaps and waits that exact windows cause are no finding") {
 TEST_CASE("copies with pageable memory are found among pinned ones") {
   const auto found = recorded("copy_storm");
 
-  check_evidence(required(found, "pageable_or_synchronous_copies"), {{"pageable", 9}});
+  check_evidence(required(found, "pageable_or_synchronous_copies"), {{"copies", 3}, {"pageable", 3}});
   CHECK(find(found, "idle_in_range") == nullptr);
 }
 
@@ -79,6 +75,8 @@ TEST_CASE("kernels that only move bytes are bound by DRAM, at its achieved bandw
 
   const Finding bound = required(found, "memory_bound"), line = required(found, "time_follows_bytes");
   CHECK(bound.where == "known_bytes/copy_kernel/1GiB");
+  CHECK(ids(found) == std::set<std::string>{"memory_bound", "time_follows_bytes"});
+  for (const Finding& one : found) CHECK(one.where != "known_bytes/setup");  // runs once
   check_evidence(bound, {{"dram_peak_share", Approx(0.833).margin(0.01)}});
   CHECK(number(line, "r") > 0.99);
   check_evidence(line, {{"effective_bytes_per_s", Approx(4.108e12).epsilon(0.001)}});

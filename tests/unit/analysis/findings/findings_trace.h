@@ -65,8 +65,8 @@ inline void check_evidence(const Finding& finding, std::initializer_list<Expecte
       [&finding](const std::string& key) { return text(finding, key); });
 }
 
-inline std::vector<Finding> findings_of(const std::filesystem::path& folder) {
-  const std::unique_ptr<Section> section = make_findings_section({});
+/// `all`: also those of set-up and warm-up.
+inline std::vector<Finding> findings_of(const std::filesystem::path& folder, bool all = false) {
   struct Rules final : Section {
     FindingRules rules;
     void line(const Line& line) override { rules.line(line); }
@@ -74,13 +74,14 @@ inline std::vector<Finding> findings_of(const std::filesystem::path& folder) {
   } rules;
   const TraceTotals trace = load_trace(open_trace_folder(folder), nullptr, &rules);
   const RowValues values = load_row_values(trace);
-  const SectionView view;
+  SectionView view;
+  view.all = all;
   return rules.rules.findings({trace, values, view});
 }
 
 /// The findings of the golden lines of tests/replay/NAME.
-inline std::vector<Finding> recorded(const std::string& name) {
-  return findings_of(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / name);
+inline std::vector<Finding> recorded(const std::string& name, bool all = false) {
+  return findings_of(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / name, all);
 }
 
 inline GpuRecord h200() {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -22,9 +23,9 @@ class Amplification final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     std::map<std::string, Amplified> places;
-    for (const PathTotals& row : context.input.trace.rows()) {
+    for (const PathTotals& row : context.rows) {
       const RowBytes bytes = context.input.values.bytes(row);
-      if (row.path == 0 || row.declared_bytes == 0 || row.gpu_ns == 0 || bytes.partial()) continue;
+      if (row.declared_bytes == 0 || row.gpu_ns == 0 || bytes.partial()) continue;
       if (bytes.source == RowBytes::Source::none) continue;
       const double least = static_cast<double>(bytes.dram()) - bytes.read_error.value_or(0) -
                            bytes.write_error.value_or(0) - static_cast<double>(bytes.carry_over.value_or(0));
@@ -36,27 +37,26 @@ class Amplification final : public FindingRule {
       place.l2 += bytes.l2;
       ++place.modules;
     }
-    std::vector<std::pair<std::string, Amplified>> heavy(places.begin(), places.end());
-    std::sort(heavy.begin(), heavy.end(),
-              [](const auto& a, const auto& b) { return a.second.gpu_ns > b.second.gpu_ns; });
-    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
-    for (const auto& [place, amplified] : heavy) report(context, place, amplified, out);
+    for (const auto& [place, amplified] : heaviest(places, [](const Amplified& one) { return one.gpu_ns; }))
+      report(context, place, amplified, out);
   }
 
  private:
   static constexpr double kMinOfTime = 0.01;
   static void report(const FindingContext& context, const std::string& place, const Amplified& amplified,
                      std::vector<Finding>& out) {
-    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
     const double factor = static_cast<double>(amplified.dram) / static_cast<double>(amplified.declared);
     const auto saving = static_cast<std::uint64_t>(static_cast<double>(amplified.gpu_ns) * (1 - 1 / factor));
-    if (static_cast<double>(amplified.gpu_ns) < kMinOfTime * all_ns) return;
+    if (context.of_gpu(amplified.gpu_ns) < kMinOfTime) return;
     Finding finding;
     finding.id = "amplification";
-    finding.title = place + " moves more than twice its declared bytes through DRAM";
+    finding.effect = "moves " + factor_text(factor) + " its declared bytes";
     finding.where = place;
-    finding.saving_ns = saving;
-    finding.severity = severity_of(saving, context.span_ns);
+    finding.saving_ns = context.of_analysed(saving);
+    finding.of_ns = context.of_analysed(amplified.gpu_ns);
+    finding.why = bytes_text(amplified.dram) + " moved through DRAM, " + bytes_text(amplified.declared) +
+                  " were declared. The excess takes its share of " + context.each_text(finding.of_ns) +
+                  " of GPU time" + context.per() + ".";
     finding.evidence = {
         evidence_factor("dram_amplification", "DRAM bytes / declared bytes", factor),
         evidence_bytes("dram_bytes", "DRAM bytes", amplified.dram),
@@ -65,8 +65,8 @@ class Amplification final : public FindingRule {
         evidence_ns("gpu_ns", "GPU time (potential saving: the share of the excess bytes)", amplified.gpu_ns),
         evidence_count("modules", "modules", amplified.modules)};
     finding.next_step =
-        "look for intermediate results that are written to memory and read back, for data read more than "
-        "once, and for partly used sectors (--metrics coalescing)";
+        "look for intermediate results that are written to memory and read back, and for partly used sectors";
+    finding.code = "rangefinder run --counters exact --metrics coalescing -- PROGRAM";
     out.push_back(std::move(finding));
   }
 };

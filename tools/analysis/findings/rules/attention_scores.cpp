@@ -10,6 +10,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
 
@@ -62,16 +63,14 @@ class AttentionScores final : public FindingRule {
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     std::map<std::string, Sum> places;
     for (const auto& [path, sum] : sums_) {
+      if (!context.takes(path) || path == 0) continue;
       Sum& place = places[numbers_folded(context.path_text(path))];
       place.times += sum.times;
       place.between_ns += sum.between_ns;
       place.l2_bytes += sum.l2_bytes;
     }
-    std::vector<std::pair<std::string, Sum>> heavy(places.begin(), places.end());
-    std::sort(heavy.begin(), heavy.end(),
-              [](const auto& a, const auto& b) { return a.second.between_ns > b.second.between_ns; });
-    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
-    for (const auto& [place, sum] : heavy) report(context, place, sum, out);
+    for (const auto& [place, sum] : heaviest(places, [](const Sum& one) { return one.between_ns; }))
+      report(context, place, sum, out);
   }
 
  private:
@@ -85,15 +84,20 @@ class AttentionScores final : public FindingRule {
 
   static void report(const FindingContext& context, const std::string& place, const Sum& sum,
                      std::vector<Finding>& out) {
-    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
-    const double of_time = static_cast<double>(sum.between_ns) / all_ns;
+    const double of_time = context.of_gpu(sum.between_ns);
     if (of_time < kMinOfTime) return;
     Finding finding;
     finding.id = "attention_scores";
-    finding.title = "Attention in " + place + " writes its scores to memory and reads them back";
+    finding.effect = "writes attention scores to memory and reads them back";
     finding.where = place;
-    finding.saving_ns = sum.between_ns;
-    finding.severity = severity_of(sum.between_ns, context.span_ns);
+    finding.saving_ns = context.of_analysed(sum.between_ns);
+    finding.of_ns = *finding.saving_ns;
+    finding.why = context.each_text(finding.of_ns) + context.per() +
+                  " pass in the kernels between the two matrix products: softmax, scale, mask. ";
+    finding.why += sum.l2_bytes != 0
+                       ? "They move " + bytes_text(sum.l2_bytes / sum.times) +
+                             " through the L2 each time; fused attention moves none of them."
+                       : "Fused attention keeps the scores on chip and needs none of these kernels.";
     finding.evidence = {
         evidence_count("times", "occurrences", sum.times),
         evidence_ns("between_ns", "kernels between the two matrix products (softmax, scale, mask)",
@@ -103,8 +107,8 @@ class AttentionScores final : public FindingRule {
       finding.evidence.push_back(evidence_bytes("l2_bytes", "their L2 bytes", sum.l2_bytes));
     }
     finding.next_step =
-        "use attention that keeps the scores on chip (PyTorch: scaled_dot_product_attention, which uses "
-        "flash attention if the mask and the type allow it)";
+        "use attention that keeps the scores on chip; in PyTorch, flash attention if mask and type allow it";
+    finding.code = "torch.nn.functional.scaled_dot_product_attention(q, k, v)";
     out.push_back(std::move(finding));
   }
 

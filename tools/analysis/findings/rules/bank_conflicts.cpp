@@ -6,6 +6,7 @@
 // is conflicts per launch / (multiprocessors * highest clock). Reported from 10 % of the kernel's time on.
 #include <algorithm>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -13,48 +14,48 @@ namespace {
 
 constexpr double kMinOfKernel = 0.10;
 
-class BankConflicts final : public FindingRule {
- public:
-  void find(const FindingContext& context, std::vector<Finding>& out) override {
+class BankConflicts final : public KernelRule {
+  bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) override {
     const GpuRecord* const gpu = context.gpu();
-    if (gpu == nullptr || gpu->sm_count == 0 || gpu->sm_clock_khz == 0) return;
-    for (const KernelTotals& kernel : context.input.trace.selected().kernels())
-      find(context, *gpu, kernel, out);
-  }
-
- private:
-  static constexpr double kMinOfTime = 0.01;
-  static void find(const FindingContext& context, const GpuRecord& gpu, const KernelTotals& kernel,
-                   std::vector<Finding>& out) {
+    if (gpu == nullptr || gpu->sm_count == 0 || gpu->sm_clock_khz == 0) return false;
     const auto conflicts =
-        context.kernels.metric_sum(kernel.name, {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-                                                 "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"});
-    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
-    if (!conflicts || kernel.timed == 0 || static_cast<double>(kernel.total_ns) < kMinOfTime * all_ns) return;
-    const double cycles_per_ns = static_cast<double>(gpu.sm_clock_khz) * 1e-6;
-    const double conflict_ns = *conflicts / gpu.sm_count / cycles_per_ns;
-    const double kernel_ns = static_cast<double>(kernel.total_ns) / static_cast<double>(kernel.timed);
+        context.kernels.metric_sum(use.name, {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+                                              "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"});
+    if (!conflicts || use.total_ns == 0 || context.of_gpu(use.total_ns) < kMinOfTime) return false;
+    const double cycles_per_ns = static_cast<double>(gpu->sm_clock_khz) * 1e-6;
+    const double conflict_ns = *conflicts / gpu->sm_count / cycles_per_ns;
+    const double kernel_ns = static_cast<double>(use.total_ns) / static_cast<double>(use.count);
     const double share = conflict_ns / kernel_ns;
-    if (share < kMinOfKernel) return;
+    if (share < kMinOfKernel) return false;
     Finding finding;
     finding.id = "bank_conflicts";
-    finding.where = context.kernel_text(kernel.name);
-    finding.title = "Shared-memory bank conflicts in " + finding.where;
-    finding.saving_ns =
-        static_cast<std::uint64_t>(std::min(1.0, share) * static_cast<double>(kernel.total_ns));
-    finding.severity = severity_of(*finding.saving_ns, context.span_ns);
+    const auto [module, module_ns] = context.module_of(use);
+    finding.where = module;
+    finding.kernel = context.kernel_text(use.name);
+    finding.effect = finding.where.empty()
+                         ? "Bank conflicts serialise shared memory in `" + finding.kernel + "`"
+                         : "serialises its access to shared memory by bank conflicts";
+    finding.of_ns = context.of_analysed(module_ns);
+    finding.saving_ns = static_cast<std::uint64_t>(std::min(1.0, share) * static_cast<double>(finding.of_ns));
+    finding.why = "Conflicts take " + percent_text(share) + " of the time of `" + finding.kernel + "`, " +
+                  count_text(static_cast<std::uint64_t>(*conflicts)) +
+                  " in each launch. Each costs one more cycle of a multiprocessor.";
     finding.evidence = {
         evidence_number("conflicts_per_launch", "bank conflicts per launch", *conflicts),
         evidence_share("share_of_kernel", "conflict cycles per multiprocessor, as a share of the kernel time",
                        share),
         evidence_ns("mean_kernel_ns", "mean kernel time", static_cast<std::uint64_t>(kernel_ns)),
-        evidence_ns("gpu_ns", "GPU time", kernel.total_ns),
-        evidence_count("launches", "launches", kernel.count)};
+        evidence_ns("gpu_ns", "GPU time", use.total_ns), evidence_count("launches", "launches", use.count)};
     finding.next_step =
         "pad the rows of the tile by one word, or swizzle the columns, so that a column spans different "
         "banks";
+    finding.code = "__shared__ float tile[32][33];";
     out.push_back(std::move(finding));
+    return true;
   }
+
+ private:
+  static constexpr double kMinOfTime = 0.01;
 };
 
 }  // namespace

@@ -9,20 +9,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
 namespace {
 
 constexpr std::uint64_t kMinKernels = 50;  // per iteration, for a graph to be worth it
-
-std::string names_text(const std::map<std::string, std::uint64_t>& names) {
-  std::string out;
-  for (const auto& [name, count] : names) {
-    out += (out.empty() ? "" : ", ") + name + " x " + std::to_string(count);
-  }
-  return out;
-}
 
 bool is_synchronous_copy(std::string_view api) {
   const bool copies = api.starts_with("cuMemcpy") || api.starts_with("cuMemset");
@@ -53,13 +46,14 @@ class CaptureSafety final : public FindingRule {
 
   void work(const WorkEvent& event) override {
     const auto null_stream = null_streams_.find(event.work.context);
-    if (event.work.graph != 0) graph_paths_.insert(event.work.path);
     if (event.kind != WorkKind::kernel || event.work.graph != 0) return;
     if (null_stream != null_streams_.end() && null_stream->second == event.work.stream) ++null_kernels_;
   }
 
   void find(const FindingContext& context, std::vector<Finding>& out) override {
-    if (unsafe_calls_ != 0 || broken_ != 0) report_captures(context, out);
+    // Capturing is set-up, and some of these calls are allowed in its relaxed mode: a failure is for all to
+    // see.
+    if (context.rest ? unsafe_calls_ != 0 && broken_ == 0 : broken_ != 0) report_captures(context, out);
     report_obstacles(context, out);
   }
 
@@ -88,15 +82,22 @@ class CaptureSafety final : public FindingRule {
   void report_captures(const FindingContext& context, std::vector<Finding>& out) const {
     Finding finding;
     finding.id = "unsafe_during_capture";
-    finding.title = broken_ != 0 ? "A stream capture failed"
-                                 : "Calls that stream capture forbids were made during a capture";
-    finding.where = context.path_text(where_);
+    finding.where = where_ == 0 ? "" : numbers_folded(context.path_text(where_));
+    finding.effect = broken_ != 0
+                         ? finding.where.empty() ? "A stream capture failed" : "failed to capture a stream"
+                     : finding.where.empty() ? "A capture contains calls that stream capture forbids"
+                                             : "makes calls that stream capture forbids during a capture";
+    finding.why = count_text(unsafe_calls_) + " such calls were made in " +
+                  counted_text(captures_, "capture", "captures") + ", and " + count_text(broken_) +
+                  " failed. ";
+    finding.why += unsafe_.empty() ? "The calls of the failed capture are not in the trace."
+                                   : "They are " + counts_text(unsafe_) + ".";
     finding.severity = broken_ != 0 ? Severity::serious : Severity::notable;
     finding.evidence = {evidence_count("captures", "captures", captures_),
                         evidence_count("failed", "failed captures", broken_),
                         evidence_count("unsafe_calls", "unsafe calls", unsafe_calls_)};
     if (!unsafe_.empty())
-      finding.evidence.push_back(evidence_text("apis", "unsafe calls:", names_text(unsafe_)));
+      finding.evidence.push_back(evidence_text("apis", "unsafe calls:", counts_text(unsafe_)));
     finding.next_step =
         "move these calls out of the capture: allocate before it, copy asynchronously, wait after it has "
         "ended";
@@ -105,12 +106,12 @@ class CaptureSafety final : public FindingRule {
 
   void report_obstacles(const FindingContext& context, std::vector<Finding>& out) const {
     const Loop& loop = context.loop;
-    if (!loop.found() || !context.host_times_hold) return;
+    if (!loop.found() || !context.host_times_hold || context.rest) return;
     std::uint64_t kernels = 0, gap_ns = 0;
-    for (const std::uint32_t path : graph_paths_) {
-      if (loop.paths.count(path) != 0) return;  // the loop already uses graphs
+    for (const KernelPlace& place : context.places) {
+      if (place.graph != 0 && loop.paths.count(place.path) != 0) return;  // the loop already uses graphs
     }
-    for (const PathTotals& row : context.input.trace.rows()) {
+    for (const PathTotals& row : context.rows) {
       if (loop.paths.count(row.path) != 0 && loop.paths.count(context.input.trace.parent_of(row.path)) == 0)
         kernels += row.kernels;
     }
@@ -129,16 +130,20 @@ class CaptureSafety final : public FindingRule {
     }
     for (const LoggedCopy& copy : context.log.copies()) {
       const bool slow = copy.pageable() || !copy.event.async;
-      if (slow && copy.event.copy != CopyKind::DtoD && context.in_loop(copy.event.work.start_ns))
+      if (slow && copy.event.copy != CopyKind::DtoD && loop.holds(copy.event.work.start_ns))
         ++obstacles["copies with pageable memory or that wait"];
     }
     if (obstacles.empty()) return;
     Finding finding;
     finding.id = "capture_obstacles";
-    finding.title = "Calls in the loop prevent capturing an iteration in a CUDA graph";
+    finding.effect = "makes calls that prevent the capture of an iteration in a CUDA graph";
     finding.where = loop.path;
+    finding.of_ns = static_cast<std::uint64_t>(share * static_cast<double>(context.span_ns));
+    finding.why = "Gaps that a graph would close take " + percent_text(share) +
+                  " of the iterations, between " + count_text(kernels / iterations) +
+                  " kernels. These calls prevent a capture: " + counts_text(obstacles) + ".";
     finding.evidence = {
-        evidence_text("calls", "calls in these iterations:", names_text(obstacles)),
+        evidence_text("calls", "calls in these iterations:", counts_text(obstacles)),
         evidence_count("repetitions", "iterations", loop.count),
         evidence_count("kernels_per_repetition", "kernels per iteration", kernels / iterations),
         evidence_count("null_stream_kernels", "kernels on the legacy default stream", null_kernels_),
@@ -153,7 +158,6 @@ class CaptureSafety final : public FindingRule {
 
   std::unordered_set<std::uint32_t> capturing_;                    // threads
   std::unordered_map<std::uint32_t, std::uint32_t> null_streams_;  // by context
-  std::unordered_set<std::uint32_t> graph_paths_;
   std::map<std::string, std::uint64_t> unsafe_;
   std::uint64_t captures_ = 0, broken_ = 0, unsafe_calls_ = 0, null_kernels_ = 0;
   std::uint32_t where_ = 0;

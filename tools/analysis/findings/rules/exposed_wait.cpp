@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 #include "tools/analysis/timeline/stream_waits.h"
 
@@ -49,7 +50,8 @@ class ExposedWait final : public FindingRule {
     if (!any_wait_ || !context.host_times_hold || context.span_ns == 0) return;
     std::map<Streams, Exposed> pairs;
     for (const StreamWait& wait : waits_.waits()) {
-      if (!wait.has_work || wait.exposed_ns < kMinExposedNs || !context.in_loop(wait.at_ns)) continue;
+      if (!wait.has_work || wait.exposed_ns < kMinExposedNs || !context.takes(wait.consumer_path, wait.at_ns))
+        continue;
       Exposed& exposed = pairs[{wait.producer, wait.consumer}];
       ++exposed.waits;
       exposed.ns += wait.exposed_ns;
@@ -69,15 +71,21 @@ class ExposedWait final : public FindingRule {
   static void report(const FindingContext& context, const Streams& streams, const Exposed& exposed,
                      std::vector<Finding>& out) {
     const double share = static_cast<double>(exposed.ns) / static_cast<double>(context.span_ns);
-    if (share < kMinShare) return;
+    if (share < kMinShare || 2 * exposed.waits < context.loop.count) return;
     const std::string producer = std::to_string(streams.first.second);
     const std::string consumer = std::to_string(streams.second.second);
     Finding finding;
     finding.id = "exposed_stream_wait";
-    finding.title = "Stream " + consumer + " is idle while it waits for stream " + producer;
-    finding.where = context.path_text(exposed.path);
+    finding.where = exposed.path == 0 ? "" : numbers_folded(context.path_text(exposed.path));
+    finding.effect =
+        (finding.where.empty() ? "Stream " + consumer + " idles" : "keeps stream " + consumer + " idle") +
+        " until stream " + producer + " is done";
     finding.saving_ns = exposed.ns;
-    finding.severity = severity_of(exposed.ns, context.span_ns);
+    finding.of_ns = exposed.ns;
+    finding.why = context.each_text(exposed.ns) + context.per() + " pass in " +
+                  counted_text(exposed.waits, "wait", "waits") + " for an event, " +
+                  duration_text(exposed.ns / exposed.waits) + " on average. Stream " + consumer +
+                  " has its work already, and runs nothing in that time.";
     finding.evidence = {evidence_count("waits", "waits", exposed.waits),
                         evidence_ns("exposed_ns", "idle time", exposed.ns),
                         evidence_ns("mean_exposed_ns", "mean", exposed.ns / exposed.waits),
@@ -86,8 +94,8 @@ class ExposedWait final : public FindingRule {
                         evidence_text("producer_stream", "producer: stream", producer),
                         evidence_text("consumer_stream", "consumer: stream", consumer)};
     finding.next_step =
-        "start the producer earlier, wait later (just before the kernel that needs the result), or split the "
-        "producer's work so that the consumer waits only for the part it needs";
+        "start the producer earlier, or wait later, just before the kernel that needs the result";
+    finding.code = "cudaStreamWaitEvent(consumer, produced);";
     out.push_back(std::move(finding));
   }
 

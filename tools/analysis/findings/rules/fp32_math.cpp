@@ -5,7 +5,9 @@
 // Detected by the kernel's name (sgemm, simt). The saving compares the GPU's peaks for FP32 and TF32. It
 // holds for a compute-bound product; a memory-bound one saves less.
 #include <algorithm>
+#include <map>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
 
@@ -18,6 +20,11 @@ double peak_of(const GpuRecord& gpu, const std::string& type) {
   return at == gpu.peak_flops.end() ? 0 : at->second;
 }
 
+struct Products {
+  std::uint64_t ns = 0, count = 0, heaviest_ns = 0;
+  std::uint32_t heaviest = 0;
+};
+
 class Fp32Math final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
@@ -25,39 +32,48 @@ class Fp32Math final : public FindingRule {
     const double fp32 = gpu == nullptr ? 0 : peak_of(*gpu, "fp32");
     const double tf32 = gpu == nullptr ? 0 : peak_of(*gpu, "tf32_tensor");
     if (fp32 <= 0 || tf32 <= fp32) return;  // no TF32 tensor cores, or peaks unknown
-    std::uint64_t ns = 0, count = 0, heaviest_ns = 0;
-    std::string heaviest;
-    for (const KernelUse& use : context.kernels.uses()) {
-      if (!is_fp32_product(context.kernel_name(use.name))) continue;
-      ns += use.total_ns;
-      count += use.count;
-      if (use.total_ns <= heaviest_ns) continue;
-      heaviest_ns = use.total_ns;
-      heaviest = context.kernel_text(use.name);
+    std::map<std::string, Products> modules;
+    for (const KernelPlace& place : context.places) {
+      if (!is_fp32_product(context.kernel_name(place.use.name))) continue;
+      Products& products = modules[place.path == 0 ? "" : numbers_folded(context.path_text(place.path))];
+      products.ns += place.use.total_ns;
+      products.count += place.use.count;
+      if (place.use.total_ns <= products.heaviest_ns) continue;
+      products.heaviest_ns = place.use.total_ns;
+      products.heaviest = place.use.name;
     }
-    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
-    if (static_cast<double>(ns) < kMinOfTime * all_ns) return;
-    Finding finding;
-    finding.id = "fp32_math";
-    finding.title = "Matrix products run in FP32 instead of on tensor cores";
-    finding.where = heaviest;
-    finding.saving_ns = static_cast<std::uint64_t>(static_cast<double>(ns) * (1 - fp32 / tf32));
-    finding.severity = severity_of(*finding.saving_ns, context.span_ns);
-    finding.evidence = {
-        evidence_ns("gpu_ns", "GPU time of these kernels", ns),
-        evidence_count("kernels", "kernels", count),
-        evidence_share("share_of_gpu_time", "share of all kernel time", static_cast<double>(ns) / all_ns),
-        evidence_number("fp32_peak_tflops", "FP32 peak in TFLOP/s", fp32 * 1e-12),
-        evidence_number("tf32_peak_tflops", "TF32 peak in TFLOP/s", tf32 * 1e-12),
-        evidence_text("basis", "the potential saving assumes a limit by", "arithmetic")};
-    finding.next_step =
-        "allow TF32 (PyTorch: torch.set_float32_matmul_precision(\"high\"), and "
-        "torch.backends.cudnn.allow_tf32) or compute in FP16 or BF16; check the result against FP32";
-    out.push_back(std::move(finding));
+    for (const auto& [module, products] : heaviest(modules, [](const Products& one) { return one.ns; }))
+      report(context, module, products, {fp32, tf32}, out);
   }
 
  private:
   static constexpr double kMinOfTime = 0.02;
+  static void report(const FindingContext& context, const std::string& module, const Products& products,
+                     std::pair<double, double> peaks, std::vector<Finding>& out) {
+    const auto [fp32, tf32] = peaks;
+    const double of_time = context.of_gpu(products.ns);
+    if (of_time < kMinOfTime) return;
+    Finding finding;
+    finding.id = "fp32_math";
+    finding.where = module;
+    finding.kernel = context.kernel_text(products.heaviest);
+    finding.effect = finding.where.empty() ? "Matrix products run in FP32 instead of on tensor cores"
+                                           : "computes matrix products in FP32 instead of on tensor cores";
+    finding.of_ns = context.of_analysed(products.ns);
+    finding.saving_ns = static_cast<std::uint64_t>(static_cast<double>(finding.of_ns) * (1 - fp32 / tf32));
+    finding.why = "Tensor cores compute " + factor_text(tf32 / fp32) + " as fast in TF32, and " +
+                  percent_text(of_time) + " of the GPU time is in these products. The saving assumes that " +
+                  "arithmetic limits them; a memory-bound product saves less.";
+    finding.evidence = {evidence_ns("gpu_ns", "GPU time of these kernels", products.ns),
+                        evidence_count("kernels", "kernels", products.count),
+                        evidence_share("share_of_gpu_time", "share of all kernel time", of_time),
+                        evidence_number("fp32_peak_tflops", "FP32 peak in TFLOP/s", fp32 * 1e-12),
+                        evidence_number("tf32_peak_tflops", "TF32 peak in TFLOP/s", tf32 * 1e-12),
+                        evidence_text("basis", "the potential saving assumes a limit by", "arithmetic")};
+    finding.next_step = "allow TF32, or compute in FP16 or BF16, and check the result against FP32";
+    finding.code = "torch.set_float32_matmul_precision(\"high\")";
+    out.push_back(std::move(finding));
+  }
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 #include "tools/analysis/timeline/host_timeline.h"
 
@@ -52,13 +53,11 @@ class IdleInRange final : public FindingRule {
     for (auto& [thread, timeline] : threads_) timeline.finish();
     std::map<std::string, Idle> places;
     for (const LongGap& gap : context.gaps.long_gaps()) {
-      if (context.in_loop(gap.start_ns) && context.in_loop(gap.end_ns)) blame(context, gap, places);
+      const bool inside = context.loop.holds(gap.start_ns) && context.loop.holds(gap.end_ns);
+      if (!context.loop.found() || inside != context.rest) blame(context, gap, places);
     }
-    std::vector<std::pair<std::string, Idle>> heavy(places.begin(), places.end());
-    std::sort(heavy.begin(), heavy.end(),
-              [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
-    for (const auto& [place, idle] : heavy) report(context, idle, place, out);
+    for (const auto& [place, idle] : heaviest(places, [](const Idle& one) { return one.ns; }))
+      report(context, idle, place, out);
   }
 
  private:
@@ -69,6 +68,7 @@ class IdleInRange final : public FindingRule {
     std::map<std::string, std::uint64_t> of_gap;
     const auto take = [&](const HostPiece& piece) {
       if (piece.path == kHeldPath) return;
+      if (!context.loop.found() && !context.takes(piece.path)) return;
       const std::string place = piece.path == 0 ? "" : numbers_folded(context.path_text(piece.path));
       const std::uint64_t in_launches = piece.calls[static_cast<std::size_t>(HostCall::launch)];
       const std::uint64_t ns = piece.ns() - std::min(piece.ns(), in_launches);
@@ -97,22 +97,31 @@ class IdleInRange final : public FindingRule {
                      std::vector<Finding>& out) {
     const std::uint64_t ns = idle.ns / context.gaps.gpus();
     const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
-    const bool once = !context.loop.found();
+    const bool once = !context.loop.found() || context.rest;
     if (share < (once ? kMinShareOnce : kMinShare)) return;
     if (once && context.span_ns < kMinSpanOnceNs) return;
     Finding finding;
     finding.id = "idle_in_range";
-    finding.title = place.empty() ? "The GPU is idle while the host is outside any range"
-                                  : "The GPU is idle while the host is in " + place;
     finding.where = place;
+    finding.effect = place.empty() ? "The GPU is idle while the host works outside of any range"
+                                   : "leaves the GPU idle while the host works";
     finding.saving_ns = ns;
-    finding.severity = severity_of(ns, context.span_ns);
+    finding.of_ns = ns;
+    finding.why =
+        "The GPU is idle for " + context.each_text(ns) + context.per() + ", in " +
+        three_digits(static_cast<double>(idle.gaps) / static_cast<double>(once ? 1 : context.loop.count)) +
+        " gaps of at least 100 us; the longest took " + duration_text(idle.longest_ns) + ". ";
+    const std::uint64_t waits = std::max(idle.sync_ns, idle.memory_ns);
+    finding.why += 2 * waits < idle.ns ? "The host runs its own code in that time and launches nothing."
+                   : idle.sync_ns == waits
+                       ? "The host waits for the GPU in half of it or more, and launches only afterwards."
+                       : "The host allocates or frees memory in half of it or more.";
     finding.evidence = {
         evidence_ns("idle_ns", "GPU idle time", ns),
         evidence_share("share_of_time", "share of the analysed time", share),
         evidence_ns("time_ns", once ? "time from first to last GPU work" : "time of the iterations",
                     context.span_ns)};
-    if (context.loop.found()) {
+    if (!once) {
       finding.evidence.push_back(evidence_count("repetitions", "iterations", context.loop.count));
       finding.evidence.push_back(
           evidence_ns("idle_ns_per_repetition", "idle time per iteration", ns / context.loop.count));
@@ -123,8 +132,10 @@ class IdleInRange final : public FindingRule {
     finding.evidence.push_back(
         evidence_ns("in_memory_ns", "idle time in calls that allocate or free", idle.memory_ns));
     finding.next_step =
-        "overlap this host work with GPU work: load the next batch in other threads or processes, and copy "
-        "it ahead from pinned memory on a separate stream";
+        "do this host work in other threads, one iteration ahead of the GPU: load the next batch, and copy "
+        "it "
+        "from pinned memory";
+    finding.code = "torch.utils.data.DataLoader(dataset, num_workers=8, pin_memory=True)";
     out.push_back(std::move(finding));
   }
 

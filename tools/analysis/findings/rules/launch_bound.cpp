@@ -4,6 +4,7 @@
 //
 // Sums the gaps of 1 to 100 us that a late launch ended (gpu_gaps.h), without the cost of recording those
 // launches. Excludes gaps after a synchronisation, which sync_each_iteration reports.
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -16,23 +17,21 @@ struct Sums {
   std::uint64_t gaps = 0, gap_ns = 0, kernels = 0, kernel_ns = 0, iterations = 1;
 };
 
+bool inside_loop(const FindingContext& context, std::uint32_t path) {
+  return !context.loop.found() || context.loop.paths.count(path) != 0;
+}
+
 Sums sums_of(const FindingContext& context) {
   Sums sums;
-  const auto inside = [&context](std::uint32_t path) {
-    return !context.loop.found() || context.loop.paths.count(path) != 0;
-  };
   for (const auto& [path, gaps] : context.gaps.short_gaps()) {
-    if (!inside(path)) continue;
+    if (!inside_loop(context, path)) continue;
     sums.gaps += gaps.count;
     sums.gap_ns += gaps.ns;
   }
-  for (const PathTotals& row : context.input.trace.rows()) {
-    const bool is_top = context.loop.found()
-                            ? inside(row.path) && !inside(context.input.trace.parent_of(row.path))
-                            : row.depth <= 1;
-    if (!is_top) continue;
-    sums.kernels += row.kernels;
-    sums.kernel_ns += row.gpu_ns;
+  for (const KernelPlace& place : context.places) {
+    if (!inside_loop(context, place.path)) continue;
+    sums.kernels += place.use.count;
+    sums.kernel_ns += place.use.total_ns;
   }
   if (context.loop.found()) sums.iterations = context.iterations.instances.size();
   return sums;
@@ -41,7 +40,7 @@ Sums sums_of(const FindingContext& context) {
 class LaunchBound final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
-    if (!context.host_times_hold || context.span_ns == 0) return;
+    if (!context.host_times_hold || context.span_ns == 0 || context.rest) return;
     const Sums sums = sums_of(context);
     if (sums.gaps < kMinGaps * sums.iterations || sums.kernels == 0) return;
     const std::uint64_t analysed = context.loop.found() ? context.loop.count : 1;
@@ -55,12 +54,22 @@ class LaunchBound final : public FindingRule {
     const std::uint64_t mean_kernel = sums.kernel_ns / sums.kernels;
     const std::uint64_t per_kernel = context.span_ns / analysed / (sums.kernels / sums.iterations + 1);
     if (share < kMinShare || mean_kernel >= per_kernel) return;
+    std::uint64_t ranges = 0;
+    for (const PathTotals& row : context.rows) ranges += inside_loop(context, row.path) ? row.calls : 0;
+    ranges /= sums.iterations;
     Finding finding;
     finding.id = "launch_bound";
-    finding.title = "Kernels are shorter than the time the host takes to launch the next one";
     finding.where = context.loop.path;
+    finding.effect = finding.where.empty() ? "The GPU waits for the host between short kernels"
+                                           : "makes the GPU wait for the host between short kernels";
     finding.saving_ns = saving;
-    finding.severity = severity_of(saving.value_or(gross), context.span_ns);
+    finding.of_ns = of_analysed(sums.gap_ns);
+    finding.why = "A kernel takes " + duration_text(mean_kernel) + ", the host " + duration_text(per_kernel) +
+                  " to launch the next; " + count_text(sums.kernels / sums.iterations) + " run" +
+                  context.per() + ". The GPU idles in " + count_text(sums.gaps / sums.iterations) +
+                  " gaps of " + duration_text(sums.gap_ns / sums.gaps) +
+                  "; the cost of recording a launch is out" +
+                  (ranges == 0 ? "." : ", that of " + count_text(ranges) + " ranges is not.");
     finding.evidence = {
         evidence_count("kernels_per_repetition", "kernels per iteration", sums.kernels / sums.iterations),
         evidence_ns("mean_kernel_ns", "mean kernel time", mean_kernel),
@@ -73,8 +82,9 @@ class LaunchBound final : public FindingRule {
         evidence_count("repetitions", "iterations", analysed)};
     context.add_cost(finding, launches);
     finding.next_step =
-        "capture an iteration in a CUDA graph (PyTorch: torch.cuda.graph, or torch.compile with "
-        "mode=\"reduce-overhead\"), or run fewer and larger kernels: fuse them, or use larger batches";
+        "replay an iteration as a CUDA graph, or run fewer and larger kernels: fuse them, or use larger "
+        "batches";
+    finding.code = "model = torch.compile(model, mode=\"reduce-overhead\")";
     out.push_back(std::move(finding));
   }
 

@@ -7,6 +7,7 @@
 // products, convolutions and attention, which use few warps with many registers by design.
 #include <algorithm>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
 #include "tools/analysis/timeline/occupancy.h"
@@ -20,8 +21,7 @@ constexpr double kBusyIssue = 60;  // percent of the cycles
 class LowOccupancy final : public KernelRule {
   bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) override {
     const LaunchConfigRecord* const config = context.kernels.config(use.config);
-    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
-    const double of_time = static_cast<double>(use.total_ns) / all_ns;
+    const double of_time = context.of_gpu(use.total_ns);
     if (config == nullptr || context.gpu() == nullptr || of_time < kMinOfTime) return false;
     const auto occupancy = occupancy_of(*context.gpu(), *config);
     if (!occupancy || occupancy->waves < 1 || occupancy->share() >= kMinOccupancy) return false;
@@ -30,9 +30,17 @@ class LowOccupancy final : public KernelRule {
     if (issue && *issue >= kBusyIssue) return false;
     Finding finding;
     finding.id = "low_occupancy";
-    finding.where = context.kernel_text(use.name);
-    finding.title = "Low occupancy in " + finding.where + ", limited by " + occupancy->limiter();
-    finding.severity = of_time >= 0.10 ? Severity::notable : Severity::info;
+    const auto [module, module_ns] = context.module_of(use);
+    finding.where = module;
+    finding.kernel = context.kernel_text(use.name);
+    const std::string has = "few warps to hide latency, limited by " + occupancy->limiter();
+    finding.effect = finding.where.empty() ? "`" + finding.kernel + "` has " + has : "has " + has;
+    finding.of_ns = context.of_analysed(module_ns);
+    finding.why = "The occupancy of `" + finding.kernel + "` is " + percent_text(occupancy->share()) + ": " +
+                  count_text(occupancy->warps_per_sm) + " of " + count_text(occupancy->max_warps) +
+                  " warps. A thread has " + count_text(config->registers) + " registers, a block " +
+                  bytes_text(std::uint64_t{config->static_shared_bytes} + config->dynamic_shared_bytes) +
+                  " of shared memory.";
     finding.evidence = {
         evidence_share("occupancy", "theoretical occupancy", occupancy->share()),
         evidence_count("warps_per_sm", "warps per multiprocessor", occupancy->warps_per_sm),
@@ -47,8 +55,8 @@ class LowOccupancy final : public KernelRule {
       finding.evidence.push_back(evidence_share("issue_active", "issue slots in use", *issue / 100));
     }
     finding.next_step =
-        "raise the occupancy: fewer registers (__launch_bounds__), less shared memory, or larger blocks "
-        "where the number of blocks limits; or give each thread more independent loads";
+        "use fewer registers or less shared memory, or give each thread more independent loads";
+    finding.code = "__global__ void __launch_bounds__(256, 4) kernel(…)";
     out.push_back(std::move(finding));
     return true;
   }

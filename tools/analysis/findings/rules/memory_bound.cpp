@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -25,15 +26,11 @@ class MemoryBound final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     std::map<std::string, Bound> places;
-    for (const PathTotals& row : context.input.trace.rows()) {
-      if (row.path != 0 && row.gpu_ns_exclusive * 2 >= row.gpu_ns && row.gpu_ns != 0)
-        add(context, row, places);
+    for (const PathTotals& row : context.rows) {
+      if (row.gpu_ns_exclusive * 2 >= row.gpu_ns && row.gpu_ns != 0) add(context, row, places);
     }
-    std::vector<std::pair<std::string, Bound>> heavy(places.begin(), places.end());
-    std::sort(heavy.begin(), heavy.end(),
-              [](const auto& a, const auto& b) { return a.second.gpu_ns > b.second.gpu_ns; });
-    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
-    for (const auto& [place, bound] : heavy) report(context, place, bound, out);
+    for (const auto& [place, bound] : heaviest(places, [](const Bound& one) { return one.gpu_ns; }))
+      report(context, place, bound, out);
   }
 
  private:
@@ -60,15 +57,19 @@ class MemoryBound final : public FindingRule {
 
   static void report(const FindingContext& context, const std::string& place, const Bound& bound,
                      std::vector<Finding>& out) {
-    const std::uint64_t all_ns = std::max<std::uint64_t>(1, context.kernels.total_ns());
-    const double of_time = static_cast<double>(bound.gpu_ns) / static_cast<double>(all_ns);
+    const double of_time = context.of_gpu(bound.gpu_ns);
     if (of_time < kMinOfTime) return;
     const bool dram = bound.dram_share >= bound.l2_share;
     Finding finding;
     finding.id = "memory_bound";
-    finding.title = place + (dram ? " is bound by DRAM bandwidth" : " is bound by L2 bandwidth");
+    const std::string level = dram ? "DRAM" : "L2";
+    finding.effect = "is bound by " + level + " bandwidth";
     finding.where = place;
-    finding.severity = of_time >= 0.10 ? Severity::notable : Severity::info;
+    finding.of_ns = context.of_analysed(bound.gpu_ns);
+    finding.why = "It reaches " + percent_text(dram ? bound.dram_share : bound.l2_share) + " of the " +
+                  level + " peak, " + rate_text(dram ? bound.dram_rate : bound.l2_rate) +
+                  ". Only fewer bytes make it faster; " + "it moves " +
+                  bytes_text(dram ? bound.dram_bytes : bound.l2_bytes) + " in all.";
     if (dram) {
       finding.evidence = {evidence_share("dram_peak_share", "share of the DRAM peak", bound.dram_share),
                           evidence_rate("dram_bytes_per_s", "DRAM bandwidth", bound.dram_rate),

@@ -12,6 +12,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -54,6 +55,7 @@ class SlowerTogether final : public FindingRule {
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     for (auto& [gpu, cluster] : open_) close(cluster);
     std::vector<Finding> found;
+    if (context.rest) return;
     for (const auto& [kernels, together] : together_) add(context, kernels, together, found);
     std::sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) {
       return a.saving_ns.value_or(0) > b.saving_ns.value_or(0);
@@ -99,24 +101,26 @@ class SlowerTogether final : public FindingRule {
     const double share =
         static_cast<double>(saving) / static_cast<double>(std::max<std::uint64_t>(1, context.span_ns));
     if (factor < kMinSlower || share < kMinShare) return;
-    std::string where;
-    for (const auto& [name, count] : names) {
-      where += (where.empty() ? "" : " with ") + name + (count == 1 ? "" : " x " + std::to_string(count));
-    }
     Finding finding;
     finding.id = "slower_together";
-    finding.title = "Concurrent kernels take longer than one after the other";
-    finding.where = where;
-    finding.saving_ns = saving;
-    finding.severity = severity_of(saving, context.span_ns);
+    const KernelUse first{static_cast<std::uint32_t>(kernels.front() >> 32),
+                          static_cast<std::uint32_t>(kernels.front())};
+    finding.where = context.module_of(first).module;
+    finding.kernel = names.begin()->first;
+    finding.effect =
+        (finding.where.empty() ? "Concurrent kernels take " : "runs kernels concurrently that take ") +
+        factor_text(factor) + " as long as one after the other";
+    finding.saving_ns = context.of_analysed(saving);
+    finding.of_ns = context.of_analysed(together.ns);
+    finding.why = "Together they take " + duration_text(mean) + ", alone " + duration_text(one_by_one) +
+                  " in sum, in " + count_text(together.count) + " runs. They are " + counts_text(names) +
+                  ", and compete for cache, memory or multiprocessors.";
     finding.evidence = {evidence_count("times", "concurrent runs", together.count),
                         evidence_count("kernels", "kernels in each", kernels.size()),
                         evidence_ns("together_ns", "mean time together", mean),
                         evidence_ns("one_by_one_ns", "sum of their mean times alone", one_by_one),
                         evidence_factor("slower", "slowdown", factor)};
-    finding.next_step =
-        "put these kernels on one stream, or give each fewer blocks: they compete for the same cache, memory "
-        "or multiprocessors";
+    finding.next_step = "put these kernels on one stream, or give each of them fewer blocks";
     out.push_back(std::move(finding));
   }
 

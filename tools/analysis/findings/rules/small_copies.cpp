@@ -7,6 +7,7 @@
 // would carry the same bytes.
 #include <algorithm>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -18,13 +19,14 @@ constexpr std::uint64_t kMinCopies = 10;  // per iteration
 class SmallCopies final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
+    if (context.rest) return;
     const std::uint64_t iterations = std::max<std::uint64_t>(1, context.loop.count);
     std::uint64_t copies = 0, bytes = 0, call_ns = 0, copy_ns = 0;
     for (const LoggedCopy& copy : context.log.copies()) {
       const WorkEvent& event = copy.event;
       const bool small = event.bytes < kSmallBytes && event.work.graph == 0;
       const bool host = event.copy == CopyKind::HtoD || event.copy == CopyKind::DtoH;
-      if (!small || !host || !context.in_loop(event.work.start_ns)) continue;
+      if (!small || !host || !context.takes(event.work.path, event.work.start_ns)) continue;
       ++copies;
       bytes += event.bytes;
       call_ns += context.host_times_hold ? copy.call_ns() : 0;
@@ -38,10 +40,15 @@ class SmallCopies final : public FindingRule {
     if (share < kMinShare) return;
     Finding finding;
     finding.id = "small_copies";
-    finding.title = "Many small copies: their fixed cost exceeds their transfer time";
     finding.where = context.loop.path;
+    const std::string each = count_text(copies / iterations) + " copies of " + bytes_text(bytes / copies);
+    finding.effect =
+        finding.where.empty() ? "The program makes " + each + " one by one" : "makes " + each + " one by one";
     if (net_call_ns || copy_ns >= call_ns) finding.saving_ns = saving;
-    finding.severity = severity_of(saving, context.span_ns);
+    finding.of_ns = total;
+    finding.why = "The calls take " + context.each_text(call_ns) + context.per() + ", the transfers " +
+                  context.each_text(copy_ns) +
+                  ". Below 64 KiB the fixed cost of a copy exceeds its transfer.";
     finding.evidence = {
         evidence_count("copies", "copies under 64 KiB", copies),
         evidence_number("copies_per_repetition", "copies per iteration",
@@ -53,8 +60,8 @@ class SmallCopies final : public FindingRule {
                        "the longer of the two minus one copy per iteration, as a share of the analysed time",
                        share)};
     if (call_ns != 0) context.add_cost(finding, copies);
-    finding.next_step =
-        "gather the data in one pinned buffer and copy it once, or batch the copies (cudaMemcpyBatchAsync)";
+    finding.next_step = "gather the data in one pinned buffer and copy it once, or batch the copies";
+    finding.code = "cudaMemcpyBatchAsync(…);";
     out.push_back(std::move(finding));
   }
 

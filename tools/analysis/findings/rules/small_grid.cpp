@@ -1,65 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: grids of less than one wave.
+// Rule: grids that fill less than half a wave.
 //
-//   blocks < multiprocessors                      some multiprocessors are idle
-//   blocks < multiprocessors x blocks resident    multiprocessors are not full: occupancy means nothing
+//   blocks < multiprocessors x blocks resident / 2        half of the GPU has nothing to do
 //
 // Their low throughput is structural: it comes from the size of the problem, not from the kernel. So
-// low_occupancy skips such launches. There is no saving: the trace cannot show whether the work could be
-// split into more blocks. Kernels of one block (a reduction's last step) count too.
+// low_occupancy skips grids under one wave. There is no saving: the trace cannot show whether the work could
+// be split into more blocks. Silent without a module and below a tenth of an iteration, because many programs
+// have some such kernels and most do not matter; and where kernels run beside each other, because small grids
+// together can fill a GPU. A grid of one block is a decision: a scan, a wait, the last step of a reduction.
 #include <algorithm>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 #include "tools/analysis/timeline/occupancy.h"
 
 namespace rangefinder {
 namespace {
 
+constexpr double kMaxFill = 0.5;                // of a wave: with more, the GPU is as good as full
 constexpr std::uint64_t kMinGpuNs = 1'000'000;  // of all kernels; shorter programs are not worth tuning
 
 class SmallGrid final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     const GpuRecord* const gpu = context.gpu();
-    if (gpu == nullptr || gpu->sm_count == 0 || context.kernels.total_ns() < kMinGpuNs) return;
-    Small under_sms, under_wave;
-    for (const KernelUse& use : context.kernels.uses()) {
-      const LaunchConfigRecord* const config = context.kernels.config(use.config);
-      if (config == nullptr) continue;
+    if (gpu == nullptr || gpu->sm_count == 0 || context.gpu_ns < kMinGpuNs || context.concurrent) return;
+    std::map<std::string, Small> modules;
+    for (const KernelPlace& place : context.places) {
+      const LaunchConfigRecord* const config = context.kernels.config(place.use.config);
+      if (config == nullptr || place.path == 0) continue;
       const auto occupancy = occupancy_of(*gpu, *config);
-      if (!occupancy || occupancy->waves >= 1) continue;
       const std::uint64_t blocks = std::uint64_t{config->grid.x} * config->grid.y * config->grid.z;
-      under_wave.add(use, blocks, occupancy->waves);
-      if (blocks < gpu->sm_count) under_sms.add(use, blocks, occupancy->waves);
+      if (!occupancy || occupancy->waves >= kMaxFill || blocks == 1) continue;
+      modules[numbers_folded(context.path_text(place.path))].add(place.use, blocks, occupancy->waves);
     }
-    const auto all_ns = static_cast<double>(context.kernels.total_ns());
-    const double wave_share = static_cast<double>(under_wave.ns) / all_ns;
-    if (wave_share < kMinOfTime) return;
-    Finding finding;
-    finding.id = "grid_under_one_wave";
-    finding.title = "Grids are smaller than one wave: their low throughput is structural";
-    finding.where = context.kernel_text(under_wave.heaviest.name);
-    finding.severity = wave_share >= 0.5 ? Severity::notable : Severity::info;
-    finding.evidence = {
-        evidence_share("under_one_wave_share", "GPU time in grids under one wave", wave_share),
-        evidence_share("under_sm_count_share", "GPU time in grids of fewer blocks than multiprocessors",
-                       static_cast<double>(under_sms.ns) / all_ns),
-        evidence_count("launches", "launches under one wave", under_wave.launches),
-        evidence_share("mean_fill", "their mean fraction of a wave, weighted by time",
-                       under_wave.fill_ns / static_cast<double>(std::max<std::uint64_t>(1, under_wave.ns))),
-        evidence_ns("heaviest_ns", "the heaviest of them, " + finding.where + ", took",
-                    under_wave.heaviest.total_ns),
-        evidence_count("heaviest_blocks", "its blocks per launch", under_wave.heaviest_blocks),
-        evidence_count("multiprocessors", "multiprocessors", gpu->sm_count)};
-    finding.next_step =
-        "give the GPU more concurrent work: a larger batch, split-K or stream-K for matrix products, or "
-        "independent branches on several streams; changing the occupancy of these kernels will not help";
-    out.push_back(std::move(finding));
+    for (const auto& [module, small] : heaviest(modules, [](const Small& one) { return one.ns; }))
+      report(context, module, small, out);
   }
 
  private:
-  static constexpr double kMinOfTime = 0.20;
+  static constexpr double kMinOfIteration = 0.10;
   struct Small {
     std::uint64_t ns = 0, launches = 0;
     double fill_ns = 0;  // fraction of a wave times GPU time
@@ -74,6 +55,38 @@ class SmallGrid final : public FindingRule {
       heaviest_blocks = blocks;
     }
   };
+
+  static void report(const FindingContext& context, const std::string& module, const Small& small,
+                     std::vector<Finding>& out) {
+    const std::uint64_t all_ns = context.loop.found() && context.host_times_hold
+                                     ? context.span_ns
+                                     : context.of_analysed(context.gpu_ns);
+    const std::uint64_t ns = context.of_analysed(small.ns);
+    if (context.rest || static_cast<double>(ns) < kMinOfIteration * static_cast<double>(all_ns)) return;
+    const double fill = small.fill_ns / static_cast<double>(small.ns);
+    const std::uint32_t sms = context.gpu()->sm_count;
+    Finding finding;
+    finding.id = "grid_under_one_wave";
+    finding.where = module;
+    finding.kernel = context.kernel_text(small.heaviest.name);
+    finding.effect = "fills " + percent_text(fill) + " of the GPU, because its grids are small";
+    finding.of_ns = ns;
+    finding.why =
+        counted_text(small.heaviest_blocks, "block", "blocks") + " of `" + finding.kernel + "` run on " +
+        count_text(sms) + " multiprocessors, which hold more; such grids fill " + percent_text(fill) +
+        " of a wave. Their low throughput comes from the size of the problem: occupancy does not change it.";
+    finding.evidence = {
+        evidence_share("mean_fill", "mean fraction of a wave, weighted by time", fill),
+        evidence_ns("gpu_ns", "GPU time in grids under one wave", small.ns),
+        evidence_share("share_of_gpu_time", "share of all kernel time", context.of_gpu(small.ns)),
+        evidence_count("launches", "launches under one wave", small.launches),
+        evidence_count("heaviest_blocks", "blocks of the heaviest of them", small.heaviest_blocks),
+        evidence_count("multiprocessors", "multiprocessors", sms)};
+    finding.next_step =
+        "give the GPU more concurrent work: a larger batch, split-K or stream-K for matrix products, or "
+        "independent branches on several streams";
+    out.push_back(std::move(finding));
+  }
 };
 
 }  // namespace

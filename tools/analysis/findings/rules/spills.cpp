@@ -6,6 +6,7 @@
 // Skips a kernel that reserves local memory and never touches it.
 #include <algorithm>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -17,9 +18,8 @@ constexpr std::uint32_t kMaxRegisters = 255;  // per thread
 class Spills final : public KernelRule {
   bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) override {
     const LaunchConfigRecord* const config = context.kernels.config(use.config);
-    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
     if (config == nullptr || config->local_bytes_per_thread == 0) return false;
-    if (static_cast<double>(use.total_ns) < kMinOfTime * all_ns) return false;
+    if (context.of_gpu(use.total_ns) < kMinOfTime) return false;
     const auto sectors = context.kernels.metric_sum(
         use.name,
         {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"});
@@ -27,26 +27,36 @@ class Spills final : public KernelRule {
     const bool full = config->registers >= kMaxRegisters;
     Finding finding;
     finding.id = "local_memory";
-    finding.where = context.kernel_text(use.name);
-    finding.title = full ? "Registers are spilled to local memory in " + finding.where
-                         : "Threads keep values in local memory in " + finding.where;
-    finding.severity = sectors ? Severity::notable : Severity::info;
+    const auto [module, module_ns] = context.module_of(use);
+    finding.where = module;
+    finding.kernel = context.kernel_text(use.name);
+    const std::string bytes = bytes_text(config->local_bytes_per_thread) + " a thread in local memory";
+    finding.effect = finding.where.empty()
+                         ? "`" + finding.kernel + "` keeps " + bytes
+                         : (full ? "spills registers: it keeps " + bytes : "keeps " + bytes);
+    finding.of_ns = context.of_analysed(module_ns);
+    finding.why = "`" + finding.kernel + "` has " + count_text(config->registers) +
+                  " registers a thread, and " + bytes + ". ";
+    finding.why += sectors
+                       ? "A launch moves " + bytes_text(static_cast<std::uint64_t>(*sectors * kSectorBytes)) +
+                             " of it through the L1."
+                       : "Whether it uses them was not measured.";
     finding.evidence = {
         evidence_bytes("local_bytes_per_thread", "local memory per thread", config->local_bytes_per_thread),
         evidence_count("registers", "registers per thread", config->registers),
         evidence_ns("gpu_ns", "GPU time", use.total_ns),
-        evidence_share("share_of_gpu_time", "share of all kernel time",
-                       static_cast<double>(use.total_ns) / all_ns),
+        evidence_share("share_of_gpu_time", "share of all kernel time", context.of_gpu(use.total_ns)),
         evidence_count("launches", "launches", use.count)};
     if (sectors) {
       finding.evidence.push_back(evidence_bytes("local_traffic_bytes", "local memory traffic per launch",
                                                 static_cast<std::uint64_t>(*sectors * kSectorBytes)));
     }
-    finding.next_step =
-        sectors ? "raise the register limit (__launch_bounds__, -maxrregcount), make tiles smaller, and "
-                  "index arrays with constants (unroll the loops)"
-                : "measure the local memory traffic (--counters exact --metrics memory); -Xptxas -v "
-                  "distinguishes spills from arrays";
+    finding.next_step = sectors
+                            ? "raise the register limit, make tiles smaller, and index arrays with constants "
+                              "(unroll the loops)"
+                            : "measure the local memory traffic; -Xptxas -v distinguishes spills from arrays";
+    finding.code = sectors ? "__global__ void __launch_bounds__(128) kernel(…)"
+                           : "rangefinder run --counters exact --metrics memory -- PROGRAM";
     out.push_back(std::move(finding));
     return true;
   }

@@ -6,6 +6,7 @@
 // recording the launches in them. idle_in_range reports longer gaps.
 #include <map>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -16,7 +17,7 @@ constexpr double kOfIterations = 0.9;  // that synchronise; below, it is not a p
 class Synchronisation final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
-    if (!context.host_times_hold || !context.loop.found()) return;
+    if (!context.host_times_hold || !context.loop.found() || context.rest) return;
     std::uint64_t gaps = 0, gap_ns = 0;
     for (const auto& [path, of_path] : context.gaps.short_gaps()) {
       if (context.loop.paths.count(path) == 0) continue;
@@ -45,32 +46,33 @@ class Synchronisation final : public FindingRule {
     if (of_loop < kOfIterations) return;
     Finding finding;
     finding.id = "sync_each_iteration";
-    finding.title = "The host waits for the GPU in every iteration, and the GPU then waits for the host";
     finding.where = context.loop.path;
+    finding.effect = finding.where.empty() ? "The host waits for the GPU, which then waits for the host"
+                                           : "waits for the GPU, which then waits for the host";
     finding.saving_ns = saving;
-    finding.severity = severity_of(saving.value_or(gross), context.span_ns);
+    finding.of_ns = gross;
+    finding.why = "The GPU idles for " + context.each_text(gross) +
+                  " an iteration after these calls: " + counts_text(apis) + ". The host waits for " +
+                  context.each_text(waited_ns) +
+                  " an iteration in them, and launches the next work only afterwards.";
     finding.evidence = {evidence_number("syncs_per_repetition", "synchronisations per iteration",
                                         static_cast<double>(calls) / static_cast<double>(context.loop.count)),
-                        evidence_text("apis", "calls:", names(apis)),
+                        evidence_text("apis", "calls:", counts_text(apis)),
                         evidence_ns("waited_ns", "host wait time", waited_ns),
                         evidence_count("gaps", "gaps after them", gaps),
                         evidence_share("share_of_time", "these gaps as a share of the analysed time", share),
                         evidence_count("repetitions", "iterations", context.loop.count)};
     context.add_cost(finding, launches);
     finding.next_step =
-        "wait only where the host uses a result, if possible for an event of a few iterations before "
-        "(PyTorch: .item(), .cpu() and print of a tensor all wait)";
+        "wait only where the host uses a result, if possible for an event of a few iterations before; "
+        ".item(), "
+        ".cpu() and print of a tensor all wait";
+    finding.code = "total += loss.detach()  # total.item() once, after the loop";
     out.push_back(std::move(finding));
   }
 
  private:
   static constexpr double kMinShare = 0.01;
-  static std::string names(const std::map<std::string, std::uint64_t>& apis) {
-    std::string out;
-    for (const auto& [api, count] : apis)
-      out += (out.empty() ? "" : ", ") + api + " x " + std::to_string(count);
-    return out;
-  }
 };
 
 }  // namespace

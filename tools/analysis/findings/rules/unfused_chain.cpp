@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
 #include "tools/analysis/tables/kernel_text.h"
@@ -88,16 +89,14 @@ class UnfusedChain final : public FindingRule {
     std::map<std::string, Place> places;
     Sum all;
     for (const auto& [key, sum] : sums_) {
+      if (key.first == 0 || !context.takes(key.first)) continue;
       all += sum;
       Place& place = places[numbers_folded(context.path_text(key.first))];
       place.sum += sum;
       place.kinds[names_text(context, key.second)] += sum;
     }
-    std::vector<std::pair<std::string, Place>> heavy(places.begin(), places.end());
-    std::sort(heavy.begin(), heavy.end(),
-              [](const auto& a, const auto& b) { return a.second.sum.saved_ns > b.second.sum.saved_ns; });
-    if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
-    for (const auto& [where, place] : heavy) report(context, where, place, all, out);
+    for (const auto& [where, place] : heaviest(places, [](const Place& one) { return one.sum.saved_ns; }))
+      report(context, where, place, all, out);
   }
 
  private:
@@ -167,14 +166,16 @@ class UnfusedChain final : public FindingRule {
   static void report(const FindingContext& context, const std::string& where, const Place& place,
                      const Sum& all, std::vector<Finding>& out) {
     const Sum& sum = place.sum;
-    const auto all_ns = static_cast<double>(std::max<std::uint64_t>(1, context.kernels.total_ns()));
-    if (static_cast<double>(sum.saved_ns) < kMinOfTime * all_ns) return;
+    if (context.of_gpu(sum.saved_ns) < kMinOfTime) return;
     Finding finding;
     finding.id = "unfused_chain";
-    finding.title = "Consecutive elementwise kernels in " + where + " could be one kernel";
     finding.where = where;
-    finding.saving_ns = sum.saved_ns;
-    finding.severity = severity_of(sum.saved_ns, context.span_ns);
+    finding.effect = "runs elementwise kernels one by one that could be one kernel";
+    finding.saving_ns = context.of_analysed(sum.saved_ns);
+    finding.of_ns = context.of_analysed(sum.total_ns);
+    finding.why = context.each_text(finding.of_ns) + context.per() + " pass in " +
+                  counted_text(sum.chains, "chain", "chains") + ", " + context.each_text(*finding.saving_ns) +
+                  " of it beyond the longest kernel of each. The heaviest chain is " + place.heaviest() + ".";
     finding.evidence = {evidence_text("kernels", "heaviest chain:", place.heaviest()),
                         evidence_count("kinds", "distinct chains there", place.kinds.size()),
                         evidence_count("chains", "occurrences", sum.chains),
@@ -184,8 +185,9 @@ class UnfusedChain final : public FindingRule {
                         evidence_ns("all_saved_ns", "their time beyond the longest kernels", all.saved_ns)};
     if (sum.l2_bytes != 0) finding.evidence.push_back(evidence_bytes("l2_bytes", "L2 bytes", sum.l2_bytes));
     finding.next_step =
-        "fuse them (PyTorch: torch.compile), or fold them into the previous kernel: scale and bias into "
-        "a convolution's weights, an activation into its epilogue";
+        "fuse them, or fold them into the previous kernel: scale and bias into a convolution's weights, an "
+        "activation into its epilogue";
+    finding.code = "model = torch.compile(model)";
     out.push_back(std::move(finding));
   }
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All recordings at once: the finding that each must have first, the rules that each fires, and what must
+// hold of every finding.
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/findings/findings_trace.h"
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+namespace {
+using namespace test;
+
+struct First {
+  const char *recording, *id, *where;  ///< no id: no finding
+};
+const std::vector<First> kFirst{
+    {"case_attention", "attention_scores", "attention/unfused"},
+    {"case_gemm_fp32", "fp32_math", "gemm/fp32/*"},
+    {"case_gemm_tensor", "", ""},
+    {"case_overlap", "memory_bound", "overlap/copies/gemm"},
+    {"case_starved_one", "idle_in_range", "iteration/load"},
+    {"case_starved_pinned", "idle_in_range", "iteration/load"},
+    {"case_transpose", "uncoalesced_stores", "transpose/naive"},
+    {"copy_storm", "pageable_or_synchronous_copies", "copy_storm/d2h_pageable"},
+    {"decoder_exact", "unfused_chain", "decode/layer *"},
+    {"decoder_sampled", "graph_below_peak", "decode/layer *"},
+    {"eval_rtdetr_exact", "unfused_chain",
+     "iterations*/model/backbone/model/encoder/stages/*/layers/*/layer/*/normalization"},
+    {"graph_replay", "", ""},
+    {"hazards_exact", "", ""},
+    {"hf_rtdetr_sampled", "launch_bound", "model"},
+    {"hf_rtdetr_trace", "launch_bound", "model"},
+    {"known_bytes_exact", "memory_bound", "known_bytes/copy_kernel/1GiB"},
+    {"managed_memory", "idle_in_range", "managed_memory/host turn"},
+    {"multi_stream", "", ""},
+    {"multi_stream_ranges", "", ""},
+    {"nvtx_shapes", "", ""},
+    {"rtdetr_exact", "slower_than_bytes", "iteration/model/decoder/layers"},
+    {"rtdetr_rotated", "slower_than_bytes", "iteration/model/decoder/layers"},
+    {"rtdetr_sampled", "slower_than_bytes", "iteration/model/encoder/pan_blocks"},
+    {"rtdetr_unfused", "slower_than_bytes", "iteration/model/decoder/layers"},
+};
+
+/// With those of set-up; each recording is read once.
+const std::vector<Finding>& all_of(const std::string& recording) {
+  static std::map<std::string, std::vector<Finding>> known;
+  const auto [at, is_new] = known.try_emplace(recording);
+  if (is_new) at->second = recorded(recording, true);
+  return at->second;
+}
+
+TEST_CASE("each recording has the finding first that an engineer would name") {
+  for (const First& expected : kFirst) {
+    auto found = all_of(expected.recording);
+    std::erase_if(found, [](const Finding& finding) { return finding.outside; });
+    INFO(expected.recording << (found.empty() ? "" : ": " + found.front().title));
+    CHECK((found.empty() ? "" : found.front().id) == expected.id);
+    CHECK((found.empty() ? "" : found.front().where) == expected.where);
+  }
+}
+
+/// Rules that fired, those merged into another finding included.
+std::set<std::string> fired(const std::string& recording) {
+  std::set<std::string> out;
+  for (const Finding& finding : all_of(recording)) {
+    out.insert(finding.id);
+    const std::string also = text(finding, "also");
+    for (const RuleFacts& rule : rule_table()) {
+      if (also.find(std::string(rule.id) + " (") != std::string::npos) out.insert(std::string(rule.id));
+    }
+  }
+  return out;
+}
+
+TEST_CASE("a rule is experimental if and only if no recording fires it") {
+  std::map<std::string, std::string> by_rule;  // a recording that fires it
+  for (const First& one : kFirst) {
+    for (const std::string& id : fired(one.recording)) by_rule.emplace(id, one.recording);
+  }
+
+  for (const RuleFacts& rule : rule_table()) {
+    const std::string id(rule.id);
+    INFO(id << " fires on " << (by_rule.count(id) != 0 ? by_rule[id] : "none"));
+    CHECK(rule.recorded == (by_rule.count(id) != 0));
+  }
+}
+
+TEST_CASE("the table of recordings has all of them") {
+  std::set<std::string> folders, table;
+  for (const auto& entry : std::filesystem::directory_iterator(RANGEFINDER_TEST_GOLDEN))
+    folders.insert(entry.path().filename().string());
+  for (const First& one : kFirst) table.insert(one.recording);
+  CHECK(table == folders);
+}
+
+/// GPU time of the modules that `where` stands for.
+std::uint64_t module_ns(const TraceTotals& trace, const std::string& where) {
+  std::uint64_t sum = 0;
+  for (const PathTotals& row : trace.rows()) {
+    if (row.path != 0 && numbers_folded(trace.path_text(row.path)) == where) sum += row.gpu_ns;
+  }
+  return sum;
+}
+
+void check_time(const TraceTotals& trace, const Iterations& iterations, const Finding& finding) {
+  if (!finding.saving_ns) return;
+  const auto [first, last] = trace.totals.gpu_span();
+  CHECK(*finding.saving_ns <= finding.of_ns);
+  CHECK(finding.share.value_or(0) <= 1);
+  const bool of_gpu = !rule_facts(finding.id).of_host;
+  if (of_gpu) CHECK(*finding.saving_ns <= module_ns(trace, finding.where));
+  if (!of_gpu && !finding.saving_each_ns) CHECK(*finding.saving_ns <= elapsed_ns(first, last));
+  if (!finding.saving_each_ns || iterations.instances.empty()) return;
+  std::uint64_t longest_ns = 0;
+  for (const Iteration& one : iterations.instances)
+    longest_ns = std::max(longest_ns, elapsed_ns(one.start_ns, one.end_ns));
+  const bool by_graph = iterations.rule == IterationRule::graph;  // their host time is that of the launch
+  if (!by_graph) CHECK(*finding.saving_each_ns <= longest_ns);
+}
+
+TEST_CASE("no saving exceeds the time that it is about: the span, an iteration, the module") {
+  for (const First& one : kFirst) {
+    const auto files = open_trace_folder(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / one.recording);
+    const TraceTotals trace = load_trace(files);
+    const Iterations iterations = find_iterations(files, "");
+    for (const Finding& finding : all_of(one.recording)) {
+      INFO(one.recording << ": " << finding.title);
+      check_time(trace, iterations, finding);
+    }
+  }
+}
+
+TEST_CASE("every finding is a complete statement with evidence and a next step, the most valuable first") {
+  for (const First& one : kFirst) {
+    const auto& found = all_of(one.recording);
+    std::set<std::pair<std::string, Cause>> causes;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const Finding& finding = found[i];
+      INFO(one.recording << ": " << finding.title);
+      CHECK((finding.where.empty() || finding.title.starts_with("`" + finding.where + "` ")));
+      CHECK((!finding.saving_ns || finding.title.find(": up to ") != std::string::npos));
+      CHECK(finding.why.ends_with("."));
+      CHECK(finding.evidence.size() >= 3);
+      CHECK_FALSE(finding.next_step.empty());
+      CHECK_FALSE(finding.next_step.ends_with("."));
+      if (!finding.outside) CHECK(causes.emplace(finding.where, rule_facts(finding.id).cause).second);
+      const bool same_part = i > 0 && found[i - 1].outside == finding.outside;
+      if (same_part) CHECK(found[i - 1].saving_ns.value_or(0) >= finding.saving_ns.value_or(0));
+      if (i > 0) CHECK((finding.outside || !found[i - 1].outside));
+    }
+  }
+}
+
+TEST_CASE("rules that lack data say what they need") {
+  const auto section = make_findings_section({});
+  const auto trace =
+      load_trace(open_trace_folder(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / "hf_rtdetr_trace"),
+                 nullptr, section.get());
+  const auto json = section->json({trace, RowValues(trace), {}});
+
+  std::map<std::string, std::string> needs;
+  for (const auto& one : json["cannot_tell"]) needs[one["id"]] = one["needs"];
+  CHECK(needs["uncoalesced_loads"] == "--counters exact --metrics coalescing");
+  CHECK(needs["memory_bound"] == "--counters sampled or exact");
+  CHECK(needs.count("launch_bound") == 0);
+  CHECK(needs.count("idle_in_range") == 0);
+}
+
+}  // namespace
+}  // namespace rangefinder
