@@ -105,14 +105,21 @@ std::string wrapped_text(std::string_view text, std::size_t width, const std::st
     if (!line.empty()) out += indent + line + "\n";
     line.clear();
   };
-  while (!text.empty()) {
+  const auto next_word = [&text] {
     const std::size_t space = text.find_first_of(" \n");
     const std::string_view word = text.substr(0, space);
     text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
-    if (word.empty()) continue;
-    if (width != 0 && indent.size() + text_width(line) + 1 + text_width(word) > width) close();
+    return word;
+  };
+  while (!text.empty()) {
+    std::string words(next_word());
+    // A number stays with its unit.
+    while (!text.empty() && !words.empty() && words.back() >= '0' && words.back() <= '9')
+      words += " " + std::string(next_word());
+    if (words.empty()) continue;
+    if (width != 0 && indent.size() + text_width(line) + 1 + text_width(words) > width) close();
     if (!line.empty()) line += ' ';
-    line += word;
+    line += words;
   }
   close();
   return out;

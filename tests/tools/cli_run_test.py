@@ -157,6 +157,16 @@ class Run(CommandLine):
         self.assertTrue(done.stderr.endswith("1 kernel, 0 copies, 0 records lost.  Next:  rangefinder report t\n"),
                         done.stderr)
 
+    def test_the_run_ends_with_the_opening_of_the_report(self):
+        lines = "".join(json.dumps(line) + "\n" for line in cli_case.TRACE)
+        with_trace = FAKE_TRACED + "open(out + '/trace-00000.ndjson', 'w').write(sys.argv[2])\n"
+        done = self.call("run", "--out", "t", "--", sys.executable, "-c", with_trace, json.dumps(SUMMARY), lines)
+        self.check_code(done, 0)
+        opening, separator, _ = self.call("report", "t").stdout.partition("\nmodule ")
+        self.assertIn("whole run", opening)
+        self.assertTrue(separator)
+        self.assertTrue(done.stderr.startswith("\n" + opening), done.stderr)
+
     def test_several_processes_are_reported_heaviest_first_and_at_most_four(self):
         program = "import subprocess, sys\nfor s in sys.argv[2:]: subprocess.run([sys.executable, '-c', sys.argv[1], s])"
         summaries = []

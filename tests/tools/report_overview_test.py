@@ -40,7 +40,7 @@ class Overview(CommandLine):
 
         self.assertEqual(opening["wall_ns"], 100_000)
         self.assertEqual(opening["iteration"], {"path": "iteration", "rule": "named", "count": 7, "warm_up": 1,
-                                                "longest_ns": 100_000})
+                                                "mean_ns": 100_000, "longest_ns": 100_000})
         self.assertAlmostEqual(opening["gpu_busy_share"], 0.6)
         # 2 us of the second launch lie in the 20 us before the kernel.
         for cause, share in (("copies", 0.2), ("launching", 0.12), ("host_code", 0.08)):

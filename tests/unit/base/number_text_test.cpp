@@ -60,6 +60,15 @@ TEST_CASE("texts are cut by characters, not bytes") {
   CHECK(text_width("\xc3\xa9…a") == 3);
 }
 
+TEST_CASE("wrapped lines keep a number beside its unit, and break nothing that fits") {
+  CHECK(wrapped_text("up to 942 us, 41 % of an iteration", 16) == "up to 942 us,\n41 % of an\niteration\n");
+  CHECK(wrapped_text("up to  942 us", 0, "  ") == "  up to 942 us\n");
+  CHECK(wrapped_text("takes 12 %", 9, "  ") == "  takes\n  12 %\n");
+  CHECK(wrapped_text(" \n", 10).empty());
+  CHECK(wrapped_lines("  22  samples\n  a long line of text\nend", 14) ==
+        "  22  samples\n  a long line\n  of text\nend");
+}
+
 TEST_CASE("errors have two significant digits at most") {
   CHECK(error_text(0) == "0.00 %");
   CHECK(error_text(0.42) == "0.42 %");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <unordered_map>
 
 #include "tools/analysis/read/line_parts.h"
@@ -88,6 +89,7 @@ void OpeningReader::add_times(const TraceTotals& trace, Opening& out) const {
   out.count = walls.size();
   out.warm_up = log_.warm_up();
   out.wall_ns = whole(median_of(walls));
+  out.mean_ns = whole(std::accumulate(walls.begin(), walls.end(), 0.0) / static_cast<double>(walls.size()));
   if (walls.size() >= kMinForP95) {
     out.p95_ns = whole(p95_of(walls));
   } else {

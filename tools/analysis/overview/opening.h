@@ -39,6 +39,7 @@ struct Opening {
   IterationRule rule = IterationRule::none;
   std::size_t count = 0, warm_up = 0;  ///< iterations that count; those of the warm-up, which do not
   std::uint64_t wall_ns = 0;           ///< median of an iteration, or first to last kernel; 0: no GPU work
+  std::uint64_t mean_ns = 0;           ///< of the iterations
   std::optional<std::uint64_t> p95_ns, longest_ns;  ///< the first if there are enough iterations
   std::optional<double> busy_share;                 ///< time with a kernel; absent: exact counters
   IdleTime idle{};                                  ///< by cause, summed
@@ -85,9 +86,9 @@ class OpeningReader final : public LineObserver {
 /// Reads the trace, as load_trace() does.
 [[nodiscard]] std::string opening_of(const TraceFolder& files, const TextStyle& style);
 
-/// {wall_ns, iteration: {path, rule, count, warm_up, p95_ns, longest_ns}, gpu_busy_share, gpu_idle_share,
-/// idle_shares: {launching: 0.04, …}, dram_read_bytes, …}: shares are of the wall time, bytes of one
-/// iteration.
+/// {wall_ns, iteration: {path, rule, count, warm_up, mean_ns, p95_ns, longest_ns}, gpu_busy_share,
+/// gpu_idle_share, idle_shares: {launching: 0.04, …}, dram_read_bytes, …}: shares are of the wall time, bytes
+/// of one iteration.
 [[nodiscard]] nlohmann::ordered_json opening_json(const Opening& opening);
 
 }  // namespace rangefinder

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@ namespace rangefinder {
 namespace {
 
 constexpr std::size_t kTitles = 3;
+constexpr double kMinMeanDifference = 0.05;
 constexpr double kMinShare = 0.001;  // smaller causes of idle time are not listed
 
 std::string program_text(const Header& header) {
@@ -64,6 +66,10 @@ std::string iteration_about(const Opening& opening) {
   std::string out = "median of " + count_text(opening.count) + " of " + printable(opening.path) + ", ";
   out += opening.p95_ns ? "95 % within " + duration_text(*opening.p95_ns)
                         : "longest " + duration_text(*opening.longest_ns);
+  // Savings of findings are means, so their shares are of it.
+  const auto median = static_cast<double>(opening.wall_ns);
+  if (std::abs(static_cast<double>(opening.mean_ns) - median) > kMinMeanDifference * median)
+    out += ", mean " + duration_text(opening.mean_ns);
   if (opening.warm_up != 0) out += ", without " + count_text(opening.warm_up) + " of warm-up";
   return out;
 }
@@ -135,7 +141,7 @@ std::string opening_text(const TraceTotals& trace, const Opening& opening, const
   rows.add(opening.path.empty() ? "whole run" : "one iteration", duration_text(opening.wall_ns),
            iteration_about(opening));
   if (opening.exact) {
-    rows.add("GPU busy", "–", "exact counters run launches one at a time: for times, use --counters sampled");
+    rows.add("GPU busy", "–", "exact counters serialise launches; for times use --counters sampled");
   } else if (opening.busy_share) {
     rows.add("GPU busy", percent_text(*opening.busy_share),
              trace.kernels == 0 ? "no kernel ran" : "with a kernel");
@@ -152,6 +158,7 @@ nlohmann::ordered_json opening_json(const Opening& opening) {
                                      {"rule", rule_key(opening.rule)},
                                      {"count", opening.count},
                                      {"warm_up", opening.warm_up}};
+    iteration["mean_ns"] = opening.mean_ns;
     if (opening.p95_ns) iteration["p95_ns"] = *opening.p95_ns;
     if (opening.longest_ns) iteration["longest_ns"] = *opening.longest_ns;
     out["iteration"] = std::move(iteration);
