@@ -30,6 +30,8 @@ class Unmatched(CommandLine):
                 (("--iteration-range", "iterashun"), r"--iteration-range iterashun: .* iteration(, | or )"),
                 (("--iteration-range", "iterashun", "--iterations", "0:1"), r"--iteration-range iterashun: "),
                 (("--iteration-range", "iterashun", "--section", "iterations"), r"--iteration-range iterashun: "),
+                (("--range", "iteration/model/backbone/**", "--kernel", "deformable"),
+                 r"--range \S+, --kernel deformable: each matches something, but nothing matches all "),
                 (("--window", "100s:200s"), r"--window 100 s to 200 s: the trace is from \S+ \w*s to 2.6\d s$"),
                 (("--window", ":-1s"), r"--window up to -1.00 s: the trace is from ")):
             for form in ((), ("--json",)):

@@ -10,6 +10,7 @@
 #include "tools/analysis/read/no_match.h"
 #include "tools/analysis/read/shown_paths.h"
 #include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/tables/module_table.h"
 
 namespace rangefinder {
 namespace {
@@ -51,6 +52,38 @@ std::string no_iterations_text(const Iterations& iterations, const HalfOpen<std:
          ", 0:" + std::to_string(count);
 }
 
+/// Several options that match something each, and nothing together.
+std::string not_together_text(const SelectionOptions& wanted, const TraceTotals& trace) {
+  std::string options;
+  std::size_t count = 0;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (value.empty()) return;
+    options += (count++ == 0 ? "" : ", ") + std::string(option) + " " + printable(value);
+  };
+  add("--range", wanted.range);
+  add("--kernel", wanted.kernel);
+  add("--iterations", wanted.iterations.open() ? "" : span_text(wanted.iterations));
+  add("--window", wanted.window.open() ? "" : span_text(wanted.window));
+  const std::vector<PathTotals> rows = trace.rows();
+  // Ranges have no kernel's name: with --kernel, work decides.
+  const auto is_shown = [&wanted](const PathTotals& row) {
+    return has_work(row) || (wanted.kernel.empty() && row.calls != 0);
+  };
+  if (count < 2 || std::any_of(rows.begin(), rows.end(), is_shown)) return {};
+  return options + ": each matches something, but nothing matches all of them";
+}
+
+std::string window_text(const Selection& selection) {
+  const SelectionOptions& wanted = selection.options();
+  if (wanted.window.open()) return {};
+  const std::string what = "--window " + span_text(wanted.window);
+  const std::optional<SampleWindow> seen = selection.seen();
+  if (!seen) return what + ": the trace has no GPU work and no range";
+  const SampleWindow window = selection.window();
+  if (window.from_ns <= seen->to_ns && window.to_ns > seen->from_ns) return {};
+  return what + ": the trace is from " + span_text(HalfOpen<TimeNs>{seen->from_ns, seen->to_ns});
+}
+
 }  // namespace
 
 std::string unmatched_text(const Selection& selection, const TraceTotals& trace) {
@@ -64,13 +97,8 @@ std::string unmatched_text(const Selection& selection, const TraceTotals& trace)
   if (!wanted.iterations.open() &&
       wanted.iterations.first.value_or(0) >= selection.iterations().instances.size())
     return no_iterations_text(selection.iterations(), wanted.iterations);
-  if (wanted.window.open()) return {};
-  const std::string what = "--window " + span_text(wanted.window);
-  const std::optional<SampleWindow> seen = selection.seen();
-  if (!seen) return what + ": the trace has no GPU work and no range";
-  const SampleWindow window = selection.window();
-  if (window.from_ns <= seen->to_ns && window.to_ns > seen->from_ns) return {};
-  return what + ": the trace is from " + span_text(HalfOpen<TimeNs>{seen->from_ns, seen->to_ns});
+  const std::string outside = window_text(selection);
+  return outside.empty() ? not_together_text(wanted, trace) : outside;
 }
 
 }  // namespace rangefinder
