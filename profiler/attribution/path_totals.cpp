@@ -155,6 +155,7 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
   Node& node = used_node(kernel.work.path);
   KernelTotals& totals = kernels_[kernel.name];
   ++node.own.kernels;
+  if (kernel.work.captured) add_captured(node, kernel.work);
   ++totals.count;
   const std::optional<std::uint64_t> ns = add_time(kernel.work);
   if (!ns) return;
@@ -169,6 +170,14 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
     counters.recorded_ns += *ns;
     if (!std::exchange(coverage.origin->has_timed_kernel, true)) ++counters.recorded_kernels;
   }
+}
+
+void TotalsBuilder::add_captured(Node& node, const GpuWork& work) {
+  ++node.own.captured_kernels;
+  node.own.several_graphs = node.own.several_graphs || (node.graph != 0 && node.graph != work.graph);
+  if (node.graph_launch != work.correlation) ++node.own.replays;
+  node.graph = work.graph;
+  node.graph_launch = work.correlation;
 }
 
 void TotalsBuilder::add_busy(const GpuWork& work) {
@@ -351,8 +360,9 @@ std::vector<PathTotals> TotalsBuilder::paths() const {
   for (auto it = order.rbegin(); it != order.rend(); ++it) {  // children first
     const std::uint32_t parent = nodes_[*it].parent;
     if (nodes_[*it].used) used[*it] = true;
+    if (parent != 0) rows[parent].add_child(rows[*it]);
+    rows[*it].declare_replays();
     if (parent == 0) continue;
-    rows[parent].add_child(rows[*it]);
     if (used[*it]) used[parent] = true;
   }
   rows[0] = nodes_[0].own;

@@ -74,7 +74,12 @@ struct PathTotals {
   /// Graph node records whose launch has an exact line at another path, which has the bytes. Counted at the
   /// node's path (launched elsewhere) and at the launch's path (made elsewhere).
   std::uint64_t nodes_launched_elsewhere = 0, nodes_made_elsewhere = 0;
+  /// Of all calls. If the kernels are nodes of one graph, made in this path, times its replays. 0: none were
+  /// declared, or a part of the kernels is replayed, or several graphs have nodes of this path.
   std::uint64_t declared_bytes = 0;
+  std::uint64_t captured_kernels = 0;  ///< of `kernels`, nodes of graphs, at the path that made them
+  std::uint64_t replays = 0;           ///< graph launches that ran these
+  bool several_graphs = false;
   std::array<std::uint64_t, kCopyKinds> memcpy_bytes{};  ///< by CopyKind
 
   // If metric sets take turns.
@@ -85,6 +90,8 @@ struct PathTotals {
 
   /// Adds what a parent's row includes of its child's.
   void add_child(const PathTotals& child) noexcept;
+  /// Call it on a complete row: the declared bytes of one call become those of all replays.
+  void declare_replays() noexcept;
   /// Launches missing from the sums of bytes: those without values, those of other metric sets, and work
   /// outside exact windows, where each record counts.
   [[nodiscard]] std::uint64_t launches_without_bytes() const noexcept;
@@ -169,8 +176,9 @@ class TotalsBuilder {
  private:
   struct Node {
     PathTotals own;
-    std::uint32_t parent = 0;  // position in nodes_; 0: outermost
-    bool used = false;         // has a call or work
+    std::uint32_t parent = 0;                   // position in nodes_; 0: outermost
+    bool used = false;                          // has a call or work
+    std::uint32_t graph = 0, graph_launch = 0;  // of the last captured kernel: id, correlation
   };
   [[nodiscard]] std::uint32_t position(std::uint32_t path);
   Node& used_node(std::uint32_t path);
@@ -179,6 +187,7 @@ class TotalsBuilder {
     std::vector<IntervalUnion> paths;  // by position in nodes_
     IntervalUnion all;
   };
+  static void add_captured(Node& node, const GpuWork& work);
   void add_busy(const GpuWork& work);
   /// Adds GPU and busy time, and returns the duration; nullopt: the record has no times.
   std::optional<std::uint64_t> add_time(const GpuWork& work);

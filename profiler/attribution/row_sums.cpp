@@ -54,6 +54,15 @@ void PathTotals::add_child(const PathTotals& child) noexcept {
   nodes_launched_elsewhere += child.nodes_launched_elsewhere;
   nodes_made_elsewhere += child.nodes_made_elsewhere;
   for (std::size_t i = 0; i < kCopyKinds; ++i) memcpy_bytes[i] += child.memcpy_bytes[i];
+  captured_kernels += child.captured_kernels;
+  replays = std::max(replays, child.replays);
+  several_graphs = several_graphs || child.several_graphs;
+}
+
+void PathTotals::declare_replays() noexcept {
+  if (captured_kernels == 0 || declared_bytes == 0) return;
+  const bool known = captured_kernels == kernels && !several_graphs;
+  declared_bytes = known ? declared_bytes * replays : 0;
 }
 
 }  // namespace rangefinder

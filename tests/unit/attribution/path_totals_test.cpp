@@ -92,6 +92,34 @@ TEST_CASE("calls, host time and declared bytes are a path's own") {
   CHECK(row_of(totals, 1).declared_bytes == 0);
 }
 
+TEST_CASE("bytes declared at the capture of a graph count for each replay, if they are those of one graph") {
+  const auto replayed = [](std::uint32_t path, std::uint32_t launch, std::uint32_t graph = 9) {
+    KernelRecord out = launched(kernel(path, 10 * launch, 10 * launch + 5), launch);
+    out.work.graph = graph;
+    out.work.captured = graph != 0;
+    return out;
+  };
+  const auto declared = [](const auto&... kernels) {
+    TotalsBuilder totals = tree(kernels...);
+    totals.add_category({7, 3, "rangefinder.bytes"});
+    for (const std::uint32_t path : {1, 2}) {
+      RangeRecord range = totals_records::range(path, 0, 1);
+      range.domain = 7;
+      range.extras = {3, 0, PayloadType::u64, 100U * path, 0, {}};
+      totals.add(range);
+    }
+    return std::vector<std::uint64_t>{row_of(totals, 1).declared_bytes, row_of(totals, 2).declared_bytes};
+  };
+
+  // Three launches; two kernels of the encoder in the first.
+  CHECK(declared(replayed(2, 1), replayed(2, 1), replayed(2, 2), replayed(3, 2), replayed(2, 3)) ==
+        std::vector<std::uint64_t>{300, 600});
+  // One of the model's kernels is not of the graph.
+  CHECK(declared(replayed(2, 1), replayed(2, 2), kernel(3, 50, 60)) == std::vector<std::uint64_t>{0, 400});
+  CHECK(declared(replayed(2, 1), replayed(2, 2, 8)) == std::vector<std::uint64_t>{0, 0});
+  CHECK(declared(kernel(2, 50, 60), kernel(2, 70, 80)) == std::vector<std::uint64_t>{100, 200});
+}
+
 TEST_CASE("a payload declares bytes only with the right domain, category and type, on push/pop ranges") {
   TotalsBuilder totals = tree();
   totals.add_category({7, 3, "rangefinder.bytes"});

@@ -96,6 +96,13 @@ std::string idle_about(const Opening& opening) {
   return out;
 }
 
+/// Bytes of one iteration; where a part of the work has no samples, as much as the rest.
+std::uint64_t of_one(const Opening& opening, std::uint64_t sum) {
+  const double share = opening.bytes->partly_sampled() ? std::max(opening.bytes->sampled_share, 0.01) : 1;
+  return static_cast<std::uint64_t>(std::llround(
+      static_cast<double>(sum) / share / static_cast<double>(std::max<std::uint64_t>(opening.calls, 1))));
+}
+
 void add_bytes(Rows& rows, const TraceTotals& trace, const Opening& opening) {
   if (!opening.bytes) {
     // The footer of the report has the reason of a refusal.
@@ -103,15 +110,23 @@ void add_bytes(Rows& rows, const TraceTotals& trace, const Opening& opening) {
     return rows.add("DRAM", "–", refused ? "not measured" : "not measured: record with --counters sampled");
   }
   const RowBytes& bytes = *opening.bytes;
-  const auto each = [&](std::uint64_t sum) { return sum / std::max<std::uint64_t>(opening.calls, 1); };
-  const bool lower_bound = bytes.partial() || bytes.partly_sampled();
-  std::string about = bytes_text(each(bytes.read)) + " read, " + bytes_text(each(bytes.write)) + " written";
+  const std::optional<double> error_pct = bytes.error_pct();
+  const auto dram = static_cast<double>(bytes.dram());
+  const BoundedText bounded =
+      bounded_text(bytes.dram(), error_pct ? std::optional(*error_pct / 100 * dram) : std::nullopt);
+  if (bounded.value == kNoNumber)
+    return rows.add("DRAM", kNoNumber, "too few samples overlap it: run longer, or with --counters sampled");
+  std::string about = bytes_text(of_one(opening, bytes.read)) + " read, " +
+                      bytes_text(of_one(opening, bytes.write)) + " written";
+  if (!bounded.error.empty()) about += ", ± " + bounded.error;
   if (opening.derived.dram_bytes_per_s) about += "; " + rate_text(*opening.derived.dram_bytes_per_s);
   if (opening.derived.dram_peak_share)
     about += ", " + percent_text(*opening.derived.dram_peak_share) + " of peak";
-  if (lower_bound) about += "; some work was not measured";
+  if (bytes.partial()) about += "; some work was not measured";
+  if (bytes.partly_sampled())
+    about += "; from the " + percent_text(bytes.sampled_share) + " of it that were sampled";
   if (!opening.bytes_of_iteration && !opening.path.empty()) about += " in the whole run";
-  rows.add("DRAM", bytes_text(each(bytes.dram())) + (lower_bound ? "+" : ""), about);
+  rows.add("DRAM", bytes_text(of_one(opening, bytes.dram())) + (bytes.partial() ? "+" : ""), about);
 }
 
 std::string findings_text_of(const Opening& opening, const TextStyle& style) {
@@ -169,9 +184,10 @@ nlohmann::ordered_json opening_json(const Opening& opening) {
     for (const auto& [share, cause] : causes_of(opening)) out["idle_shares"][idle_cause_key(cause)] = share;
   }
   if (opening.bytes) {
-    const std::uint64_t calls = std::max<std::uint64_t>(opening.calls, 1);
-    out["dram_read_bytes"] = opening.bytes->read / calls;
-    out["dram_write_bytes"] = opening.bytes->write / calls;
+    out["dram_read_bytes"] = of_one(opening, opening.bytes->read);
+    out["dram_write_bytes"] = of_one(opening, opening.bytes->write);
+    if (const auto error_pct = opening.bytes->error_pct()) out["bytes_error_pct"] = *error_pct;
+    if (opening.bytes->partly_sampled()) out["sampled_share"] = opening.bytes->sampled_share;
     if (opening.derived.dram_bytes_per_s) out["dram_bytes_per_s"] = *opening.derived.dram_bytes_per_s;
     if (opening.derived.dram_peak_share) out["dram_peak_share"] = *opening.derived.dram_peak_share;
   }

@@ -125,6 +125,13 @@ Cell limiter_cell(const Row& row) {
   return Cell(CellValue(std::string(limiter_name(*row.derived.limiter))));
 }
 
+/// Measured over declared bytes: a lower bound if the bytes are one.
+Cell of_declared(const Row& row, Cell cell) {
+  if (!cell.empty() && cell.shown.empty() && (row.bytes.partial() || row.bytes.partly_sampled()))
+    cell.sign = "+";
+  return cell;
+}
+
 std::vector<RowColumn> byte_columns() {
   return {
       {{"dram_read_bytes", "DRAM read", Unit::bytes, 90, "bytes read while it ran"},
@@ -144,11 +151,11 @@ std::vector<RowColumn> byte_columns() {
        [](const Row& row) { return when(row.totals.declared_bytes > 0, row.totals.declared_bytes); }},
       {{"dram_amplification", "DRAM / declared", Unit::factor, 62, "1 is ideal, less is served by L2"},
        [](const Row& row) {
-         return of_dram(row, row.derived.dram_amplification,
-                        row.bytes.comparable_with(row.totals.declared_bytes));
+         return of_declared(row, of_dram(row, row.derived.dram_amplification,
+                                         row.bytes.comparable_with(row.totals.declared_bytes)));
        }},
       {{"l2_amplification", "L2 / declared", Unit::factor, 61, "L2 bytes over declared ones"},
-       [](const Row& row) { return of_l2(row, row.derived.l2_amplification); }},
+       [](const Row& row) { return of_declared(row, of_l2(row, row.derived.l2_amplification)); }},
       {{"carry_over_bytes", "carry-over", Unit::bytes, 5, "bytes that may be of earlier or later work"},
        [](const Row& row) { return known(row.bytes.carry_over); }},
       {{"copied_bytes", "copies", Unit::bytes, 10, "bytes of its memory copies"},
