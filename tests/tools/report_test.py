@@ -35,6 +35,19 @@ class Sections(CommandLine):
                 rows = list(csv.reader(io.StringIO(table)))
                 self.assertTrue(all(len(row) == len(rows[0]) for row in rows if row), rows[:3])
 
+    def test_findings_say_what_they_save_and_what_they_lacked_and_set_up_comes_on_request(self):
+        trace = recorded("case_transpose")
+        usual, everything = (self.report(trace, "--section", "findings", *words) for words in ([], ["--all"]))
+        first = usual["findings"][0]
+        self.assertEqual((first["id"], first["where"], first["experimental"]),
+                         ("uncoalesced_stores", "transpose/naive", False))
+        self.assertIn("`transpose/naive` stores words that are far apart", first["title"])
+        self.assertIn({"id": "launch_bound", "needs": "a run without exact counters: --counters off or sampled"},
+                      usual["cannot_tell"])
+        self.assertEqual(everything["findings"][:len(usual["findings"])], usual["findings"])
+        self.assertTrue(all(one["outside_of_iterations"] for one in everything["findings"][len(usual["findings"]):]))
+        self.assertGreater(len(everything["findings"]), len(usual["findings"]))
+
     def test_the_default_report_has_the_layers_after_the_modules_if_there_are_any(self):
         """A recorded inference, with the paths of a training: `warmup` is its backward pass, `iteration` its steps."""
         lines = lines_of(recorded("rtdetr_exact"))

@@ -36,6 +36,17 @@ TEST_CASE("a module near the DRAM's peak is bound by it, one far from any peak i
   CHECK(find(modules({{100 * kMb, 100}}), "memory_bound") == nullptr);
 }
 
+TEST_CASE(
+    "a module far below every roof is found with the time above the highest, one of short kernels is not") {
+  // 24 MB are 5 us at the peak of 4.8 TB/s.
+  const Finding slow = required(modules({{24 * kMb, 100}}), "slower_than_roofs");
+
+  check_evidence(slow, {{"slower", Approx(100 / 4.985).epsilon(0.01)}, {"dram_bytes", 24.0 * kMb}});
+  CHECK(*slow.saving_ns == Approx(100'000 - 4'985).margin(10));
+  CHECK(find(modules({{2 * kMb, 9}}), "slower_than_roofs") == nullptr);
+  CHECK(find(modules({{200 * kMb, 100}}), "slower_than_roofs") == nullptr);
+}
+
 TEST_CASE("time that follows bytes gives a line, and the outlier is named") {
   std::vector<std::pair<std::uint64_t, TimeNs>> sizes;
   for (std::uint64_t i = 1; i <= 20; ++i) sizes.emplace_back(i * 40 * kMb, static_cast<TimeNs>(10 + i * 10));
@@ -46,6 +57,11 @@ TEST_CASE("time that follows bytes gives a line, and the outlier is named") {
   CHECK(number(line, "modules") == 20);
   CHECK(text(line, "outliers").find("module 2: 130 us") != std::string::npos);
   CHECK(text(line, "outliers").find("module 3") == std::string::npos);
+  // 130 us where the line, which the outlier lifts, has 52.
+  const Finding slower = required(modules(sizes), "slower_than_bytes");
+  check_evidence(slower,
+                 {{"level", "DRAM"}, {"gpu_ns", 130'000}, {"by_bytes_ns", Approx(52'112).margin(10)}});
+  CHECK(*slower.saving_ns == Approx(130'000 - number(slower, "by_bytes_ns")).margin(1));
 }
 
 TEST_CASE("times without relation to bytes give no line") {

@@ -68,7 +68,7 @@ class LaunchBound final : public FindingRule {
                   " to launch the next; " + count_text(sums.kernels / sums.iterations) + " run" +
                   context.per() + ". The GPU idles in " + count_text(sums.gaps / sums.iterations) +
                   " gaps of " + duration_text(sums.gap_ns / sums.gaps) +
-                  "; the cost of recording a launch is out" +
+                  "; the cost of recording a launch is subtracted" +
                   (ranges == 0 ? "." : ", that of " + count_text(ranges) + " ranges is not.");
     finding.evidence = {
         evidence_count("kernels_per_repetition", "kernels per iteration", sums.kernels / sums.iterations),
