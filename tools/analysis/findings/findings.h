@@ -55,6 +55,8 @@ class FindingRules {
 
 /// One line per finding, then one paragraph per finding; one line if there is none.
 [[nodiscard]] std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style);
+/// [{id, needs}]
+[[nodiscard]] nlohmann::ordered_json cannot_tell_json(const std::vector<CannotTell>& rules);
 /// One line for each kind of data that rules lacked; empty: they had all.
 [[nodiscard]] std::string cannot_tell_text(const std::vector<CannotTell>& rules, const TextStyle& style);
 

@@ -62,9 +62,7 @@ class FindingsSection final : public Section {
 
   nlohmann::ordered_json json(const SectionInput& input) override {
     nlohmann::ordered_json out{{"findings", findings_json(findings(input))}};
-    out["cannot_tell"] = nlohmann::ordered_json::array();
-    for (const CannotTell& one : rules_.cannot_tell())
-      out["cannot_tell"].push_back({{"id", one.id}, {"needs", one.needs}});
+    out["cannot_tell"] = cannot_tell_json(rules_.cannot_tell());
     return out;
   }
 

@@ -26,26 +26,6 @@ nlohmann::ordered_json json_value(const CellValue& value) {
       value);
 }
 
-/// Wraps `text` at `width` columns (0: one line); each line starts with `indent`.
-std::string wrapped(std::string_view text, std::size_t width, const std::string& indent) {
-  std::string out, line;
-  const auto close = [&] {
-    if (!line.empty()) out += indent + line + "\n";
-    line.clear();
-  };
-  while (!text.empty()) {
-    const std::size_t space = text.find(' ');
-    const std::string_view word = text.substr(0, space);
-    text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
-    const bool fits = width == 0 || indent.size() + text_width(line) + 1 + text_width(word) <= width;
-    if (!fits) close();
-    if (!line.empty()) line += ' ';
-    line += word;
-  }
-  close();
-  return out;
-}
-
 /// "12.3 %", or "".
 std::string share_cell(const Finding& finding) {
   return finding.share ? percent_text(*finding.share) : "";
@@ -150,9 +130,9 @@ std::string findings_text(const std::vector<Finding>& findings, const TextStyle&
   std::size_t number = 0;
   for (const Finding& finding : findings) {
     const std::string title = std::to_string(++number) + ". " + printable(finding.title);
-    out += "\n" + bold + wrapped(title, style.width, "") + plain;
-    out += wrapped(printable(finding.why + also_text(finding)), style.width, "   ");
-    out += wrapped("Next: " + finding.next_step + ".", style.width, "   ");
+    out += "\n" + bold + wrapped_text(title, style.width, "   ").substr(3) + plain;
+    out += wrapped_text(printable(finding.why + also_text(finding)), style.width, "   ");
+    out += wrapped_text("Next: " + finding.next_step + ".", style.width, "   ");
     if (!finding.code.empty()) out += "      " + finding.code + "\n";
     out += "   " + rule_text(finding) + "\n";
   }
@@ -167,7 +147,13 @@ std::string cannot_tell_text(const std::vector<CannotTell>& rules, const TextSty
   }
   std::string out;
   for (const auto& [needs, ids] : by_need)
-    out += wrapped("Not checked: " + ids + ". Needs " + needs + ".", style.width, "");
+    out += wrapped_text("Not checked: " + ids + ". Needs " + needs + ".", style.width);
+  return out;
+}
+
+nlohmann::ordered_json cannot_tell_json(const std::vector<CannotTell>& rules) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const CannotTell& one : rules) out.push_back({{"id", one.id}, {"needs", one.needs}});
   return out;
 }
 

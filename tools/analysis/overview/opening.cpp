@@ -64,6 +64,7 @@ void OpeningReader::add_end(std::uint32_t path, TimeNs ns) {
 Opening OpeningReader::result(const SectionInput& input) {
   Opening out;
   out.findings = rules_->findings(input);
+  out.cannot_tell = rules_->cannot_tell();
   log_.finish();
   // In monitor mode only some windows have GPU work.
   if (input.trace.header.monitor_period_ns == 0) add_times(input.trace, out);

@@ -49,6 +49,7 @@ struct Opening {
   std::optional<RowBytes> bytes;    ///< absent: not measured
   Derived derived;                  ///< rate and share of peak; only of iterations that a range marks
   std::vector<Finding> findings;
+  std::vector<CannotTell> cannot_tell;
   std::vector<std::uint32_t> iteration_paths;  ///< for the module tree: outermost paths around the iterations
   std::uint32_t depth = 0;                     ///< of the iterations' path; 0: no range marks them
   std::vector<std::uint32_t> before;           ///< outermost paths without ranges and work from there on

@@ -54,7 +54,8 @@ class OverviewSection final : public Section {
 
   nlohmann::ordered_json json(const SectionInput& input) override {
     nlohmann::ordered_json out{{"opening", opening_json(opening(input))},
-                               {"findings", findings_json(opening(input).findings)}};
+                               {"findings", findings_json(opening(input).findings)},
+                               {"cannot_tell", cannot_tell_json(opening(input).cannot_tell)}};
     out.update(modules_->json(input));
     return out;
   }
