@@ -59,14 +59,15 @@ ALLOWED = {
                                "tools/analysis/timeline tools/analysis/tables tools/analysis/communication "
                                "tools/analysis/findings tools/analysis/overview",
     "tools/analysis/ranks": "tools/analysis/read tools/analysis/tables",
-    "tools/analysis/diff": "profiler/base tools/analysis/read tools/analysis/timeline tools/analysis/tables",
+    "tools/analysis/diff": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/timeline "
+                           "tools/analysis/tables",
     "tools/analysis/validate": "schema tools/analysis/read tools/analysis/timeline tools/analysis/tables "
                                "tools/analysis/findings",
     "tools/attach": "profiler/control tools/analysis/read",
     "tools/export": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/sampling "
                     "tools/analysis/timeline tools/analysis/tables",
-    "tools/page": "schema profiler/attribution tools/analysis/read tools/analysis/timeline "
-                  "tools/analysis/tables tools/analysis/findings tools/analysis/sections",
+    "tools/page": "schema profiler/attribution tools/analysis/read tools/analysis/timeline tools/analysis/tables "
+                  "tools/analysis/findings tools/analysis/sections tools/analysis/diff",
     "tools/serve": "profiler/base schema tools/analysis/read tools/analysis/tables tools/analysis/sections "
                    "tools/attach tools/export tools/page",
     "tools/replay": "schema profiler/cupti profiler/drain tools/command_line",

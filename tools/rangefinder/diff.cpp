@@ -110,15 +110,17 @@ std::string explanation(const DiffOptions& options) {
          "better, worse: a change of at least " +
          percent_text(options.least) +
          " that is significant (Yuen's t-test over batches, Holm's correction, " +
-         percent_text(options.alpha) + ").\n";
+         percent_text(options.alpha) +
+         ").\nunclear: a change of 10 % or more that is not. untested: fewer than four batches, or no "
+         "test.\n";
 }
 
 std::string failures(const std::vector<const Change*>& failed, const TraceDiff& diff,
                      const std::string& limits) {
   std::string out;
-  if (diff.iterations.empty() || diff.iterations.front().verdict == Verdict::untested) {
-    out = "Too few iterations to test: --fail-over could not check them.\n";
-  }
+  const Verdict wall = diff.iterations.empty() ? Verdict::untested : diff.iterations.front().verdict;
+  if (wall == Verdict::untested) out = "Too few iterations to test: --fail-over could not check them.\n";
+  if (wall == Verdict::unclear) out = "Iterations spread too much: --fail-over could not check them.\n";
   if (failed.empty()) return out + "Nothing is worse by more than " + limits + ".\n";
   const std::string& path = failed.front()->key;
   return out + counted_text(failed.size(), "row is", "rows are") + " worse by more than " + limits +

@@ -109,6 +109,17 @@ OrderedJson modules_json(const IterationSeries& series) {
   return rows;
 }
 
+OrderedJson calls_json(const IterationSeries& series) {
+  OrderedJson out = OrderedJson::array();
+  for (const auto& [path, of] : series.calls) {
+    out.push_back({{"path", path},
+                   {"calls", of.calls},
+                   {"gpu_ns", json_of(of.gpu_ns)},
+                   {"host_ns", json_of(of.host_ns)}});
+  }
+  return out;
+}
+
 void read_modules(IterationSeries& out, const OrderedJson& rows) {
   for (const OrderedJson& row : rows) {
     const auto path = row.at("path").get<std::string>();
@@ -142,6 +153,10 @@ IterationSeries series_of(const OrderedJson& whole) {
   for (const OrderedJson& row : whole.at("kernels")) {
     out.kernels[row.at("name").get<std::string>()] = {spreads_of(row), row.at("where").get<std::string>()};
   }
+  for (const OrderedJson& row : whole.at("calls")) {
+    out.calls[row.at("path").get<std::string>()] = {count(row.at("calls")), moments_of(row.at("gpu_ns")),
+                                                    moments_of(row.at("host_ns"))};
+  }
   return out;
 }
 
@@ -169,7 +184,8 @@ std::string baseline_text(const IterationSeries& series) {
                         {"batches", series.batches},
                         {"iteration", iteration_json(series)},
                         {"modules", modules_json(series)},
-                        {"kernels", std::move(kernels)}};
+                        {"kernels", std::move(kernels)},
+                        {"calls", calls_json(series)}};
   return out.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

@@ -55,7 +55,9 @@ DiffAnswer::DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOpt
       differences(differences_of(a, b)) {}
 
 std::vector<Table> DiffAnswer::tables(bool all) const {
-  return {iteration_changes(diff), module_changes(diff, all), kernel_changes(diff, all)};
+  std::vector<Table> out{iteration_changes(diff), module_changes(diff, all), kernel_changes(diff, all)};
+  if (Table calls = call_changes(diff, all); !calls.rows.empty()) out.push_back(std::move(calls));
+  return out;
 }
 
 OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {

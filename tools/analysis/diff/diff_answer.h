@@ -24,7 +24,7 @@ struct DiffAnswer {
 
   DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOptions& how);
 
-  /// The iteration, modules, kernels. `all`: also rows without a change.
+  /// The iteration, modules, kernels, calls outside of iterations if any. `all`: also rows without a change.
   [[nodiscard]] std::vector<Table> tables(bool all) const;
   /// The verdict first, then what is compared, then the tables.
   [[nodiscard]] nlohmann::ordered_json json(const std::vector<Table>& tables) const;

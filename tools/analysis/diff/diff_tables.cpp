@@ -30,16 +30,24 @@ constexpr QuantityName kQuantityNames[] = {
     {"wall_longest_ns", "wall time, longest", Unit::ns, "slower", "faster"},
     {"gpu_busy_ns", "GPU busy", Unit::ns, "slower", "faster"},
     {"gpu_idle_ns", "GPU idle", Unit::ns, "more", "less"},
+    {"gpu_idle_copies_ns", "idle: copies", Unit::ns, "more", "less"},
+    {"gpu_idle_launch_ns", "idle: launching", Unit::ns, "more", "less"},
+    {"gpu_idle_sync_ns", "idle: waiting", Unit::ns, "more", "less"},
+    {"gpu_idle_memory_ns", "idle: allocating", Unit::ns, "more", "less"},
+    {"gpu_idle_call_ns", "idle: other calls", Unit::ns, "more", "less"},
+    {"gpu_idle_host_ns", "idle: host code", Unit::ns, "more", "less"},
     {"host_ns", "host time", Unit::ns, "slower", "faster"},
     {"launches", "launches", Unit::count, "more", "fewer"},
-    {"kernels", "kernels", Unit::count, "more", "fewer"}};
+    {"kernels", "kernels", Unit::count, "more", "fewer"},
+    {"gpu_memory_bytes", "GPU memory, peak", Unit::bytes, "more", "less"}};
 
 const QuantityName& name_of(Quantity quantity) {
   return kQuantityNames[static_cast<std::size_t>(quantity)];
 }
 
 bool is_tested(Quantity quantity) {
-  return quantity != Quantity::wall_p95_ns && quantity != Quantity::wall_longest_ns;
+  return quantity != Quantity::wall_p95_ns && quantity != Quantity::wall_longest_ns &&
+         quantity != Quantity::memory_bytes;
 }
 
 /// A value in the unit of its quantity: one column holds times and bytes.
@@ -98,7 +106,7 @@ Table changes_table(const std::vector<Change>& changes, bool all, bool kernels) 
                      {kernels ? "name" : "path", kernels ? "kernel" : "module", Unit::text});
   if (kernels) out.columns.push_back({"where", "mostly in", Unit::text, 30});
   for (const Change& change : changes) {
-    if (!all && (change.verdict == Verdict::same || change.verdict == Verdict::untested)) continue;
+    if (!all && !change.is_changed()) continue;
     const std::string shown = kernels ? short_kernel_name(change.key) : change.shown;
     std::vector<Cell> cells{Cell(CellValue(change.key), all || kernels ? shown : change.key)};
     add_values(cells, change, verdict_name(change.verdict));
@@ -155,6 +163,13 @@ Table module_changes(const TraceDiff& diff, bool all) {
   std::vector<Change> heaviest = diff.modules;
   heaviest_first(heaviest);
   return changes_table(heaviest, all, false);
+}
+
+Table call_changes(const TraceDiff& diff, bool all) {
+  Table out = changes_table(diff.calls, all, false);
+  out.name = "calls";
+  out.title = "Outside of iterations: per call";
+  return out;
 }
 
 Table kernel_changes(const TraceDiff& diff, bool all) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 
@@ -14,17 +15,13 @@ namespace {
 
 constexpr double kMinOfParent = 0.5;
 
-bool is_changed(const Change& change) {
-  return change.verdict != Verdict::same && change.verdict != Verdict::untested;
-}
-
 double difference(const Change& change) {
   return change.b.value_or(0) - change.a.value_or(0);
 }
 
 /// Whether the change is one of time, and in the direction of `verdict` if that has one.
 bool explains(const Change& change, Verdict verdict) {
-  if (!is_changed(change)) return false;
+  if (!change.is_changed()) return false;
   if (verdict == Verdict::worse) return difference(change) > 0;
   return verdict != Verdict::better || difference(change) < 0;
 }
@@ -51,6 +48,21 @@ const Change* largest_module(const TraceDiff& diff, Verdict verdict) {
   return out;
 }
 
+/// What the host did in most of the change of the idle time: ", mostly in launch calls"; "": no one thing.
+std::string idle_cause(const TraceDiff& diff, const Change& idle, Verdict verdict) {
+  static const std::map<Quantity, const char*> kTexts{
+      {Quantity::idle_copies_ns, "during copies"},      {Quantity::idle_launch_ns, "in launch calls"},
+      {Quantity::idle_sync_ns, "in waits for the GPU"}, {Quantity::idle_memory_ns, "in allocations"},
+      {Quantity::idle_call_ns, "in other CUDA calls"},  {Quantity::idle_code_ns, "outside of CUDA calls"}};
+  for (const Change& change : diff.iterations) {
+    if (is_idle_cause(change.quantity) && explains(change, verdict) &&
+        std::abs(difference(change)) >= kMinOfParent * std::abs(difference(idle))) {
+      return std::string(", mostly ") + kTexts.at(change.quantity);
+    }
+  }
+  return "";
+}
+
 /// "", or " Largest change: …" as a sentence.
 std::string largest_text(const TraceDiff& diff, Verdict verdict) {
   const Change* largest = largest_module(diff, verdict);
@@ -64,7 +76,10 @@ std::string largest_text(const TraceDiff& diff, Verdict verdict) {
     name = change.quantity == Quantity::idle_ns ? "GPU idle" : "GPU busy";
   }
   if (largest == nullptr) return "";
-  return " Largest change: " + name + " " + value_text(difference(*largest), largest->quantity, true) + ".";
+  const std::string cause =
+      largest->quantity == Quantity::idle_ns ? idle_cause(diff, *largest, verdict) : std::string();
+  return " Largest change: " + name + " " + value_text(difference(*largest), largest->quantity, true) +
+         cause + ".";
 }
 
 std::string signed_percent(double part) {
@@ -91,13 +106,15 @@ DiffVerdict of_iterations(const TraceDiff& diff, const Change& wall, const Itera
   if (wall.test) both += ", ± " + percent_text(wall.test->half_interval / *wall.a);
   if (wall.verdict == Verdict::same)
     return {"same", "No significant change: " + both + counts + "." + largest};
+  if (wall.verdict == Verdict::unclear)
+    return {"unclear", "Unclear, the spread is too large: " + both + counts + "." + largest};
   return {"too_few", "Too few iterations to test: " + both + counts + "." + largest};
 }
 
 DiffVerdict of_modules(const TraceDiff& diff) {
   std::uint64_t changed = 0;
   for (const Change& change : diff.modules) {
-    if (change.quantity == Quantity::gpu_ns && is_changed(change)) ++changed;
+    if (change.quantity == Quantity::gpu_ns && change.is_changed()) ++changed;
   }
   std::string text = "No iterations to test: ";
   text += changed == 0 ? "no module is new or gone."

@@ -16,7 +16,7 @@
 namespace rangefinder {
 
 struct DiffVerdict {
-  std::string result;  ///< "slower", "faster", "same", "too_few" (iterations), "no_iterations"
+  std::string result;  ///< "slower", "faster", "same", "unclear", "too_few" (iterations), "no_iterations"
   std::string text;    ///< one line, without the line feed
 };
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/diff/idle_causes.h"
 #include "tools/analysis/read/iterations.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_names.h"
@@ -15,6 +16,7 @@
 #include "tools/analysis/tables/iteration_log.h"
 #include "tools/analysis/tables/median.h"
 #include "tools/analysis/tables/row_values.h"
+#include "tools/analysis/timeline/memory_use.h"
 
 namespace rangefinder {
 namespace {
@@ -87,11 +89,14 @@ struct BatchSums {
 
 class SeriesVisitor final : public TraceVisitor {
  public:
-  SeriesVisitor(const Iterations& iterations, const Batches& batches)
-      : iterations_(iterations), batches_(batches) {}
+  SeriesVisitor(const Iterations& iterations, const Batches& batches, IdleCauses& causes)
+      : iterations_(iterations), batches_(batches), causes_(causes), outside_(iterations) {}
 
   void line(const Line& line, const LinePlace& place) override {
     beginning_.line(line, place);
+    outside_.line(line);
+    causes_.host_line(line);
+    if (const auto* const alloc = std::get_if<AllocRecord>(&line)) return memory_.add(*alloc);
     if (const auto* const kernel = std::get_if<KernelRecord>(&line)) return take(*kernel);
     if (const auto* const exact = std::get_if<ExactRecord>(&line)) return take(*exact);
     if (std::holds_alternative<SamplesRecord>(line)) sampled_ = true;
@@ -106,6 +111,7 @@ class SeriesVisitor final : public TraceVisitor {
 
   /// Adds the sums of children to their parents, and merges paths of the same text.
   void finish(IterationSeries& out) {
+    out.calls = outside_.result([this](std::uint32_t path) { return text(path); });
     std::vector<std::uint32_t> ids;
     for (const auto& [id, path] : paths_) ids.push_back(id);
     std::sort(ids.begin(), ids.end());
@@ -118,13 +124,18 @@ class SeriesVisitor final : public TraceVisitor {
     std::map<std::string, BatchSums> paths;
     for (const std::uint32_t id : ids) {
       const auto own = sums_.find(id);
-      if (own == sums_.end()) continue;
+      if (own == sums_.end() || outside_.is_outside(id)) continue;
       const auto [at, fresh] = out.paths.try_emplace(text(id));
       if (fresh) at->second = {paths_.at(id).name, path_depth(paths_, id), out.paths.size(), {}};
       paths[at->first] += own->second;
     }
     for (const auto& [path, sums] : paths) out.paths[path].spreads = sums.spreads(sizes);
     finish_kernels(out, sizes);
+    memory_.finish();
+    const auto memory = memory_.paths().find(0);
+    if (batches_.everything || memory == memory_.paths().end() || memory->second.gpu.peak == 0) return;
+    const auto peak = static_cast<double>(memory->second.gpu.peak);
+    out.of_iterations[Quantity::memory_bytes] = {1, peak, peak, peak, {}};
   }
 
   [[nodiscard]] const Header& header() const noexcept { return header_; }
@@ -186,6 +197,9 @@ class SeriesVisitor final : public TraceVisitor {
 
   const Iterations& iterations_;
   const Batches& batches_;
+  IdleCauses& causes_;
+  OutsideCalls outside_;
+  MemoryUse memory_;
   std::unordered_map<std::uint32_t, PathRecord> paths_;
   std::unordered_map<std::uint32_t, std::string> names_;
   std::unordered_map<std::uint32_t, BatchSums> sums_;
@@ -196,17 +210,23 @@ class SeriesVisitor final : public TraceVisitor {
   bool sampled_ = false;
 };
 
-IterationLog read_iterations(const TraceFolder& trace, const std::string& glob) {
+IterationLog read_iterations(const TraceFolder& trace, const std::string& glob, IdleCauses& causes) {
   struct Visitor final : TraceVisitor {
-    void line(const Line& line, const LinePlace&) override { log.line(line); }
+    explicit Visitor(IdleCauses& to) : causes(to) {}
+    void line(const Line& line, const LinePlace&) override {
+      log.line(line);
+      causes.gpu_line(line);
+    }
     void broken(std::string_view, const LinePlace&) override {}
     IterationLog log;
+    IdleCauses& causes;
   };
-  Visitor visitor;
+  Visitor visitor(causes);
   visitor.log.begin(find_iterations(trace, glob));
   LineReader reader;
   if (!visitor.log.rows().empty()) static_cast<void>(read_trace(trace, reader, visitor));
   visitor.log.finish();
+  causes.begin(visitor.log);
   return std::move(visitor.log);
 }
 
@@ -227,14 +247,21 @@ double p95(std::vector<double> values) {
   return values[rank];
 }
 
-void add_iterations(IterationSeries& out, const IterationLog& log, const Batches& batches) {
-  for (const Quantity quantity : {Quantity::wall_ns, Quantity::busy_ns, Quantity::idle_ns, Quantity::host_ns,
-                                  Quantity::launches, Quantity::kernels}) {
+std::size_t cause_index(Quantity quantity) {
+  return static_cast<std::size_t>(quantity) - static_cast<std::size_t>(Quantity::idle_copies_ns);
+}
+
+void add_iterations(IterationSeries& out, const IterationLog& log, const IdleCauses& causes,
+                    const Batches& batches) {
+  for (auto quantity = Quantity::wall_ns; quantity < Quantity::memory_bytes;
+       quantity = static_cast<Quantity>(static_cast<int>(quantity) + 1)) {
     std::vector<double> values;
     std::vector<std::vector<double>> by_batch(batches.count);
     for (std::uint64_t i = batches.first; i < batches.last; ++i) {
       const IterationTotals& row = log.rows()[i];
-      const std::optional<double> value = value_of(row, quantity);
+      const std::optional<double> value = is_idle_cause(quantity) && row.wall_ns
+                                              ? causes.of(i)[cause_index(quantity)]
+                                              : value_of(row, quantity);
       if (!row.seen || row.gap_ns != 0 || !value) continue;
       values.push_back(*value);
       by_batch[batches.of(i)].push_back(*value);
@@ -281,17 +308,18 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
                   "  A comparison needs the trace: copy its files next to the summary.");
   }
   IterationSeries out;
-  const IterationLog log = read_iterations(trace, iteration_range);
+  IdleCauses causes;
+  const IterationLog log = read_iterations(trace, iteration_range, causes);
   const Iterations& iterations = log.iterations();
   const Batches batches(log, wanted);
   out.iteration_path = iterations.path;
   out.iterations = batches.everything ? 1 : batches.last - batches.first;
   out.batches = batches.count;
   LineReader reader;
-  SeriesVisitor visitor(iterations, batches);
+  SeriesVisitor visitor(iterations, batches, causes);
   TraceBeginning::end(trace, read_trace(trace, reader, visitor));
   visitor.finish(out);
-  add_iterations(out, log, batches);
+  add_iterations(out, log, causes, batches);
   out.title = trace.folder.string() + "   " + printable(visitor.header().executable);
   out.header = visitor.header();
   out.gpus = visitor.gpus();

@@ -5,11 +5,12 @@
 //
 //   trace ─▶ IterationLog ─▶ at most kBatches batches of neighbouring iterations
 //     │           └─▶ wall time, GPU busy, … of each iteration ─▶ IterationValues
-//     └─▶ kernels, exact bytes of each batch ─▶ BatchSums per path and per kernel name
+//     ├─▶ kernels, exact bytes of each batch ─▶ Spreads per path and per kernel name
+//     └─▶ ranges before and after the iterations ─▶ CallSeries per path
 //
 // Why batches and not single iterations: neighbours are correlated, so a test would claim too much
-// certainty. And memory stays at a few hundred bytes per path for any run length. Warm-up is excluded, as
-// iteration_log.h finds it. Reads the trace three times, and once more if bytes are sampled.
+// certainty. Memory: some hundred bytes per path and iteration, and that of idle_causes.h. Warm-up is
+// excluded, as iteration_log.h finds it. Reads the trace three times, and once more if bytes are sampled.
 #pragma once
 
 #include <array>
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/analysis/diff/outside_calls.h"
 #include "tools/analysis/diff/welch.h"
 #include "tools/analysis/read/selection.h"
 #include "tools/analysis/read/trace_files.h"
@@ -35,12 +37,22 @@ enum class Quantity : std::uint8_t {
   wall_longest_ns,
   busy_ns,
   idle_ns,
+  idle_copies_ns,  ///< these six: by IdleCause
+  idle_launch_ns,
+  idle_sync_ns,
+  idle_memory_ns,
+  idle_call_ns,
+  idle_code_ns,
   host_ns,
   launches,
-  kernels
+  kernels,
+  memory_bytes  ///< largest of the whole trace
 };
 /// Those of paths and kernels, the first ones.
 inline constexpr std::size_t kQuantities = 3;
+[[nodiscard]] constexpr bool is_idle_cause(Quantity quantity) noexcept {
+  return quantity >= Quantity::idle_copies_ns && quantity <= Quantity::idle_code_ns;
+}
 
 /// Values per iteration of one path or kernel, by Quantity: trimmed mean and spread over the batches. n() is
 /// 0 if nothing was measured, or not for all launches.
@@ -81,6 +93,7 @@ class IterationSeries {
   std::map<std::string, PathSeries> paths;       ///< by path, as shown (shown_paths.h)
   std::map<std::string, KernelSeries> kernels;   ///< by demangled name
   std::map<std::string, SampledSeries> sampled;  ///< by path; empty: no samples, or the trace has exact bytes
+  std::map<std::string, CallSeries> calls;       ///< by path; outside of iterations
   std::map<Quantity, IterationValues> of_iterations;  ///< wall_ns, busy_ns, …; empty: no iterations
   std::string iteration_path;                         ///< empty: no iterations, the whole trace is one batch
   std::string title;                                  ///< folder and program

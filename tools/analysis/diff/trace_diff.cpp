@@ -12,14 +12,19 @@ namespace {
 constexpr double kMinNs = 200;
 constexpr double kMinBytes = 4096;
 constexpr std::size_t kMinForP95 = 20;
+/// A cause of idle time that is less of both iterations has no row.
+constexpr double kMinOfWall = 0.01;
 /// With fewer batches a test without a result proves nothing: three of 10, 10 and 45 ms are compatible with
 /// any mean.
 constexpr std::size_t kMinForSame = 4;
+/// A larger change that is not significant is no "same".
+constexpr double kMaxForSame = 0.10;
 
 double min_of(Quantity quantity) {
   switch (quantity) {
     case Quantity::dram_bytes:
     case Quantity::l2_bytes:
+    case Quantity::memory_bytes:
       return kMinBytes;
     case Quantity::launches:
     case Quantity::kernels:
@@ -88,8 +93,10 @@ void judge(std::vector<Change>& changes, std::optional<Quantity> quantity, const
   for (std::size_t i = 0; i < tested.size(); ++i) {
     Change& change = *tested[i];
     if (!significant[i] && std::min(change.n_a, change.n_b) < kMinForSame) continue;
-    const bool changed = significant[i] && large_enough(change, options.least);
-    change.verdict = !changed ? Verdict::same : *change.b > *change.a ? Verdict::worse : Verdict::better;
+    change.verdict = Verdict::same;
+    if (!significant[i] && large_enough(change, kMaxForSame)) change.verdict = Verdict::unclear;
+    if (significant[i] && large_enough(change, options.least))
+      change.verdict = *change.b > *change.a ? Verdict::worse : Verdict::better;
   }
 }
 
@@ -168,12 +175,12 @@ Change of_iteration(Quantity quantity, double a, double b) {
   return out;
 }
 
-/// Empty if a side has no iterations.
-std::vector<Change> iteration_rows(const IterationSeries& a, const IterationSeries& b) {
+/// `causes`: the causes of idle time, else the other rows. Empty if a side has no iterations.
+std::vector<Change> iteration_rows(const IterationSeries& a, const IterationSeries& b, bool causes) {
   std::vector<Change> out;
   for (const auto& [quantity, of_a] : a.of_iterations) {
     const auto in_b = b.of_iterations.find(quantity);
-    if (in_b == b.of_iterations.end()) continue;
+    if (in_b == b.of_iterations.end() || is_idle_cause(quantity) != causes) continue;
     const IterationValues& of_b = in_b->second;
     Change row = of_iteration(quantity, of_a.median, of_b.median);
     row.n_a = of_a.batches.n() + of_a.batches.trimmed();
@@ -190,9 +197,40 @@ std::vector<Change> iteration_rows(const IterationSeries& a, const IterationSeri
   return out;
 }
 
+/// Tested apart from the other rows: their number must not hide a change of the iteration.
+std::vector<Change> idle_rows(const IterationSeries& a, const IterationSeries& b, const Change& wall,
+                              const DiffOptions& options) {
+  std::vector<Change> out = iteration_rows(a, b, true);
+  const auto is_small = [&](const Change& row) {
+    return *row.a < kMinOfWall * *wall.a && *row.b < kMinOfWall * *wall.b;
+  };
+  out.erase(std::remove_if(out.begin(), out.end(), is_small), out.end());
+  judge(out, {}, options);
+  return out;
+}
+
+void add_calls(std::vector<Change>& out, const std::string& path, const IterationSeries& a,
+               const IterationSeries& b) {
+  const CallSeries* const in_a = find(a.calls, path);
+  const CallSeries* const in_b = find(b.calls, path);
+  const auto spreads = [](const CallSeries* series, bool gpu) {
+    Spreads of;
+    if (series != nullptr) of[0] = gpu ? series->gpu_ns : series->host_ns;
+    return of;
+  };
+  for (const bool gpu : {true, false}) {
+    const Spreads of_a = spreads(in_a, gpu), of_b = spreads(in_b, gpu);
+    Change change = measured(path, path, Quantity::gpu_ns, in_a == nullptr ? nullptr : &of_a,
+                             in_b == nullptr ? nullptr : &of_b);
+    if (!gpu) change.quantity = Quantity::host_ns;
+    if (change.a || change.b) out.push_back(std::move(change));
+  }
+}
+
 double weight(const Change& change) {
   return std::abs(change.b.value_or(0) - change.a.value_or(0)) *
-         (change.quantity == Quantity::gpu_ns ? 1 : 1e-12);  // time first
+         (change.quantity == Quantity::gpu_ns || change.quantity == Quantity::host_ns ? 1
+                                                                                      : 1e-12);  // time first
 }
 
 }  // namespace
@@ -209,6 +247,8 @@ const char* verdict_name(Verdict verdict) noexcept {
       return "new";
     case Verdict::gone:
       return "gone";
+    case Verdict::unclear:
+      return "unclear";
     case Verdict::untested:
       break;
   }
@@ -236,14 +276,27 @@ void heaviest_first(std::vector<Change>& changes) {
 
 TraceDiff compare(const IterationSeries& a, const IterationSeries& b, const DiffOptions& options) {
   TraceDiff out;
-  out.iterations = iteration_rows(a, b);
+  out.iterations = iteration_rows(a, b, false);
   judge(out.iterations, {}, options);
+  if (!out.iterations.empty()) {
+    const std::vector<Change> causes = idle_rows(a, b, out.iterations.front(), options);
+    const auto below_idle = std::find_if(out.iterations.begin(), out.iterations.end(),
+                                         [](const Change& row) { return row.quantity > Quantity::idle_ns; });
+    out.iterations.insert(below_idle, causes.begin(), causes.end());
+  }
   for (const std::string& path : path_order(a, b)) add_path(out.modules, path, a, b);
   std::set<std::string> names;
   for (const auto* series : {&a, &b}) {
     for (const auto& [name, kernel] : series->kernels) names.insert(name);
   }
   for (const std::string& name : names) add_kernel(out.kernels, name, a, b);
+  std::set<std::string> calls;
+  for (const auto* series : {&a, &b}) {
+    for (const auto& [path, of] : series->calls) calls.insert(path);
+  }
+  for (const std::string& path : calls) add_calls(out.calls, path, a, b);
+  judge(out.calls, Quantity::gpu_ns, options);
+  judge(out.calls, Quantity::host_ns, options);
   for (const Quantity quantity : {Quantity::gpu_ns, Quantity::dram_bytes, Quantity::l2_bytes}) {
     judge(out.modules, quantity, options);
     judge(out.kernels, quantity, options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares two traces of a program: iterations, and time and bytes by module and by kernel.
+// Compares two traces of a program: iterations, time and bytes by module and by kernel, calls before and
+// after the iterations.
 //
 //   IterationSeries A, B ─▶ compare() ─▶ one Change per iteration, path or kernel, and quantity ─▶ tables
 //                                                                       └─▶ diff_verdict.h, fail_limits.h
@@ -15,7 +16,8 @@
 //
 // Values of iterations are medians, tested by the medians of the batches. The 95th percentile and the
 // longest iteration are not tested. Nor is a row without a significant change if a side has fewer than four
-// batches. Sampled bytes have no batches: their change must exceed the combined stated errors of both sides.
+// batches. A change of 10 % and more that is not significant is unclear: the spread is too large. Sampled
+// bytes have no batches: their change must exceed the combined stated errors of both sides.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +31,8 @@
 
 namespace rangefinder {
 
-enum class Verdict : std::uint8_t { same, better, worse, appeared, gone, untested };
-/// "same", "better", "worse", "new", "gone", "untested".
+enum class Verdict : std::uint8_t { same, better, worse, appeared, gone, unclear, untested };
+/// "same", "better", "worse", "new", "gone", "unclear", "untested".
 [[nodiscard]] const char* verdict_name(Verdict verdict) noexcept;
 
 struct Change {
@@ -44,6 +46,9 @@ struct Change {
   Verdict verdict = Verdict::untested;
   std::string where;  ///< kernels: the path with most of its time
 
+  [[nodiscard]] bool is_changed() const noexcept {
+    return verdict != Verdict::same && verdict < Verdict::unclear;
+  }
   /// (b - a) / a; absent if a is 0, or a or b is unknown.
   [[nodiscard]] std::optional<double> relative() const;
 };
@@ -56,6 +61,7 @@ struct DiffOptions {
 struct TraceDiff {
   std::vector<Change> iterations;  ///< wall_ns first; empty: a side has no iterations
   std::vector<Change> modules;     ///< gpu_ns, then dram_bytes, then l2_bytes of each path, in order of A
+  std::vector<Change> calls;       ///< gpu_ns and host_ns of a call of each path outside of iterations
   std::vector<Change> kernels;     ///< largest change of time first
   /// Modules that are worse by more than `over`.
   [[nodiscard]] std::vector<const Change*> worse_than(double over) const;
@@ -80,6 +86,7 @@ void heaviest_first(std::vector<Change>& changes);
 
 /// `all`: includes rows without a change, modules in tree order. Else largest change first.
 [[nodiscard]] Table module_changes(const TraceDiff& diff, bool all);
+[[nodiscard]] Table call_changes(const TraceDiff& diff, bool all);
 [[nodiscard]] Table kernel_changes(const TraceDiff& diff, bool all);
 
 }  // namespace rangefinder
