@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/diff/idle_causes.h"
+#include "tools/analysis/diff/idle_by_call.h"
 #include "tools/analysis/read/iterations.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_names.h"
@@ -89,7 +89,7 @@ struct BatchSums {
 
 class SeriesVisitor final : public TraceVisitor {
  public:
-  SeriesVisitor(const Iterations& iterations, const Batches& batches, IdleCauses& causes)
+  SeriesVisitor(const Iterations& iterations, const Batches& batches, IdleByCall& causes)
       : iterations_(iterations), batches_(batches), causes_(causes), outside_(iterations) {}
 
   void line(const Line& line, const LinePlace& place) override {
@@ -197,7 +197,7 @@ class SeriesVisitor final : public TraceVisitor {
 
   const Iterations& iterations_;
   const Batches& batches_;
-  IdleCauses& causes_;
+  IdleByCall& causes_;
   OutsideCalls outside_;
   MemoryUse memory_;
   std::unordered_map<std::uint32_t, PathRecord> paths_;
@@ -210,16 +210,16 @@ class SeriesVisitor final : public TraceVisitor {
   bool sampled_ = false;
 };
 
-IterationLog read_iterations(const TraceFolder& trace, const std::string& glob, IdleCauses& causes) {
+IterationLog read_iterations(const TraceFolder& trace, const std::string& glob, IdleByCall& causes) {
   struct Visitor final : TraceVisitor {
-    explicit Visitor(IdleCauses& to) : causes(to) {}
+    explicit Visitor(IdleByCall& to) : causes(to) {}
     void line(const Line& line, const LinePlace&) override {
       log.line(line);
       causes.gpu_line(line);
     }
     void broken(std::string_view, const LinePlace&) override {}
     IterationLog log;
-    IdleCauses& causes;
+    IdleByCall& causes;
   };
   Visitor visitor(causes);
   visitor.log.begin(find_iterations(trace, glob));
@@ -251,7 +251,7 @@ std::size_t cause_index(Quantity quantity) {
   return static_cast<std::size_t>(quantity) - static_cast<std::size_t>(Quantity::idle_copies_ns);
 }
 
-void add_iterations(IterationSeries& out, const IterationLog& log, const IdleCauses& causes,
+void add_iterations(IterationSeries& out, const IterationLog& log, const IdleByCall& causes,
                     const Batches& batches) {
   for (auto quantity = Quantity::wall_ns; quantity < Quantity::memory_bytes;
        quantity = static_cast<Quantity>(static_cast<int>(quantity) + 1)) {
@@ -308,7 +308,7 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
                   "  A comparison needs the trace: copy its files next to the summary.");
   }
   IterationSeries out;
-  IdleCauses causes;
+  IdleByCall causes;
   const IterationLog log = read_iterations(trace, iteration_range, causes);
   const Iterations& iterations = log.iterations();
   const Batches batches(log, wanted);

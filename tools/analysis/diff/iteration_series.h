@@ -9,7 +9,7 @@
 //     └─▶ ranges before and after the iterations ─▶ CallSeries per path
 //
 // Why batches and not single iterations: neighbours are correlated, so a test would claim too much
-// certainty. Memory: some hundred bytes per path and iteration, and that of idle_causes.h. Warm-up is
+// certainty. Memory: some hundred bytes per path and iteration, and that of idle_by_call.h. Warm-up is
 // excluded, as iteration_log.h finds it. Reads the trace three times, and once more if bytes are sampled.
 #pragma once
 
@@ -37,7 +37,7 @@ enum class Quantity : std::uint8_t {
   wall_longest_ns,
   busy_ns,
   idle_ns,
-  idle_copies_ns,  ///< these six: by IdleCause
+  idle_copies_ns,  ///< these six: by IdleCall
   idle_launch_ns,
   idle_sync_ns,
   idle_memory_ns,

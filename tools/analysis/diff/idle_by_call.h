@@ -10,6 +10,9 @@
 // the GPU comes before what the host did. Time in which the profiler held the thread is no idle time. The
 // causes add up to the idle time of an iteration, but for kernels of the iteration before it that end late.
 //
+// The report also shows gaps between kernels that were already launched (overview/idle_causes.h); here they
+// are by what the host did meanwhile.
+//
 // Two passes: gpu_line() for all lines, begin(), host_line() for all lines. Keeps 24 bytes for each gap.
 #pragma once
 
@@ -25,29 +28,29 @@
 
 namespace rangefinder {
 
-enum class IdleCause : std::uint8_t { copies, launch, sync, memory, other_call, host_code };
-inline constexpr std::size_t kIdleCauses = 6;
+enum class IdleCall : std::uint8_t { copies, launch, sync, memory, other_call, host_code };
+inline constexpr std::size_t kIdleCalls = 6;
 
 /// Not thread-safe.
-class IdleCauses {
+class IdleByCall {
  public:
-  IdleCauses() : timeline_([this](const GpuSpan& span) { add(span); }) {}
-  IdleCauses(const IdleCauses&) = delete;
-  IdleCauses& operator=(const IdleCauses&) = delete;
+  IdleByCall() : timeline_([this](const GpuSpan& span) { add(span); }) {}
+  IdleByCall(const IdleByCall&) = delete;
+  IdleByCall& operator=(const IdleByCall&) = delete;
 
   void gpu_line(const Line& line);
   /// Call it between the passes. `log` is finished.
   void begin(const IterationLog& log);
   void host_line(const Line& line);
-  /// ns by IdleCause. Call it after the second pass.
-  [[nodiscard]] std::array<double, kIdleCauses> of(std::size_t iteration) const;
+  /// ns by IdleCall. Call it after the second pass.
+  [[nodiscard]] std::array<double, kIdleCalls> of(std::size_t iteration) const;
 
  private:
   struct Gap {
     TimeNs from_ns, to_ns;
   };
   void add(const GpuSpan& span);
-  void add_call(const HostWork& call, IdleCause cause);
+  void add_call(const HostWork& call, IdleCall cause);
 
   GpuTimeline timeline_;
   Holds holds_;
@@ -55,7 +58,7 @@ class IdleCauses {
   std::vector<Gap> gaps_, copies_;      // without a kernel, in order of time; later only those in iterations
   std::vector<std::size_t> of_gap_;     // iteration
   std::vector<std::uint32_t> threads_;  // by iteration; 0: unknown
-  std::vector<std::array<double, kIdleCauses>> ns_;
+  std::vector<std::array<double, kIdleCalls>> ns_;
 };
 
 }  // namespace rangefinder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/diff/idle_causes.h"
+#include "tools/analysis/diff/idle_by_call.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,13 +8,13 @@
 namespace rangefinder {
 namespace {
 
-IdleCause cause_of(const Line& line) {
-  if (launch_of(line) != nullptr) return IdleCause::launch;
-  if (std::holds_alternative<SyncRecord>(line)) return IdleCause::sync;
-  return std::holds_alternative<AllocRecord>(line) ? IdleCause::memory : IdleCause::other_call;
+IdleCall cause_of(const Line& line) {
+  if (launch_of(line) != nullptr) return IdleCall::launch;
+  if (std::holds_alternative<SyncRecord>(line)) return IdleCall::sync;
+  return std::holds_alternative<AllocRecord>(line) ? IdleCall::memory : IdleCall::other_call;
 }
 
-std::size_t at(IdleCause cause) {
+std::size_t at(IdleCall cause) {
   return static_cast<std::size_t>(cause);
 }
 
@@ -35,7 +35,7 @@ void within_iterations(const Gaps& gaps, const std::vector<IterationTotals>& row
 
 }  // namespace
 
-void IdleCauses::gpu_line(const Line& line) {
+void IdleByCall::gpu_line(const Line& line) {
   if (const auto* const hold = std::get_if<HoldRecord>(&line)) return holds_.add(*hold);
   const GpuWork* const work = gpu_work(line);
   if (work == nullptr || !is_timed(*work)) return;
@@ -44,7 +44,7 @@ void IdleCauses::gpu_line(const Line& line) {
   timeline_.add(one, std::holds_alternative<KernelRecord>(line) || std::holds_alternative<GraphRecord>(line));
 }
 
-void IdleCauses::add(const GpuSpan& span) {
+void IdleByCall::add(const GpuSpan& span) {
   if (first_ns_ == kMaxNs) first_ns_ = span.from_ns;
   last_ns_ = span.to_ns;
   if (span.kernels != 0) return;
@@ -56,7 +56,7 @@ void IdleCauses::add(const GpuSpan& span) {
   }
 }
 
-void IdleCauses::begin(const IterationLog& log) {
+void IdleByCall::begin(const IterationLog& log) {
   timeline_.finish();
   const std::vector<IterationTotals>& rows = log.rows();
   // The timeline is from the first to the last work.
@@ -65,24 +65,24 @@ void IdleCauses::begin(const IterationLog& log) {
   ns_.resize(rows.size());
   for (const Iteration& iteration : log.iterations().instances) threads_.push_back(iteration.thread);
   within_iterations(copies_, rows, [this](std::size_t i, TimeNs from, TimeNs to) {
-    ns_[i][at(IdleCause::copies)] += static_cast<double>(holds_.net_ns(threads_[i], from, to));
+    ns_[i][at(IdleCall::copies)] += static_cast<double>(holds_.net_ns(threads_[i], from, to));
   });
   std::vector<Gap> parts;
   within_iterations(gaps_, rows, [&](std::size_t i, TimeNs from, TimeNs to) {
     parts.push_back({from, to});
     of_gap_.push_back(i);
-    ns_[i][at(IdleCause::host_code)] += static_cast<double>(holds_.net_ns(threads_[i], from, to));
+    ns_[i][at(IdleCall::host_code)] += static_cast<double>(holds_.net_ns(threads_[i], from, to));
   });
   gaps_ = std::move(parts);
   copies_.clear();
 }
 
-void IdleCauses::host_line(const Line& line) {
+void IdleByCall::host_line(const Line& line) {
   const HostWork* const call = host_call(line);
   if (call != nullptr && is_timed(*call)) add_call(*call, cause_of(line));
 }
 
-void IdleCauses::add_call(const HostWork& call, IdleCause cause) {
+void IdleByCall::add_call(const HostWork& call, IdleCall cause) {
   auto gap = std::upper_bound(gaps_.begin(), gaps_.end(), call.start_ns,
                               [](TimeNs time, const Gap& one) { return time < one.to_ns; });
   for (; gap != gaps_.end() && gap->from_ns < call.end_ns; ++gap) {
@@ -91,13 +91,13 @@ void IdleCauses::add_call(const HostWork& call, IdleCause cause) {
     const auto ns = static_cast<double>(
         holds_.net_ns(call.thread, std::max(gap->from_ns, call.start_ns), std::min(gap->to_ns, call.end_ns)));
     ns_[i][at(cause)] += ns;
-    ns_[i][at(IdleCause::host_code)] -= ns;
+    ns_[i][at(IdleCall::host_code)] -= ns;
   }
 }
 
-std::array<double, kIdleCauses> IdleCauses::of(std::size_t iteration) const {
-  std::array<double, kIdleCauses> out = ns_[iteration];
-  double& code = out[at(IdleCause::host_code)];
+std::array<double, kIdleCalls> IdleByCall::of(std::size_t iteration) const {
+  std::array<double, kIdleCalls> out = ns_[iteration];
+  double& code = out[at(IdleCall::host_code)];
   code = std::max(code, 0.0);  // calls may nest
   return out;
 }
