@@ -22,6 +22,15 @@ function checkRows(shown, report, keys, identity) {
     for (const key of keys) assert.equal(rows.get(identity(row, i))[key], as(row, key), `${identity(row, i)} ${key}`);
 }
 
+/** Texts of a column by the beginning of its title; undefined: there is none. */
+const cells = async (page, column) => {
+  const heads = await page.getByRole("columnheader").allTextContents();
+  const at = heads.findIndex((text) => text.startsWith(column));
+  if (at < 0) return undefined;
+  const rows = await page.locator(".body .row").all();
+  return Promise.all(rows.map(async (row) => row.getByRole("gridcell").nth(at).textContent()));
+};
+
 test("the tables of modules, kernels and copies have the numbers of report --json", async () => {
   let page = await browser.open(made.page, at("modules"));
   await page.getByLabel("full paths").check();
@@ -191,13 +200,6 @@ test("iterations are those of the trace, and one opens in the timeline", async (
 });
 
 test("sampled bytes have an error of 100 % at most or no number, exact ones have carry-over", async () => {
-  const cells = async (page, column) => {
-    const heads = await page.getByRole("columnheader").allTextContents();
-    const at = heads.findIndex((text) => text.startsWith(column));
-    if (at < 0) return undefined;
-    const rows = await page.locator(".body .row").all();
-    return Promise.all(rows.map(async (row) => row.getByRole("gridcell").nth(at).textContent()));
-  };
   let page = await browser.open(made.page, at("modules"));
   const errors = await cells(page, "DRAM ±");
   assert.ok(errors.some((text) => text.endsWith(" %")));
@@ -215,21 +217,51 @@ test("sampled bytes have an error of 100 % at most or no number, exact ones have
   assert.match(await page.locator(".chips").textContent(), /exact bytes/);
 });
 
-test("the page of two traces shows their difference by module", async () => {
-  const other = traces.recorded("rtdetr_exact");
-  const page = await browser.open(traces.page("diff", made.trace, other));
-  await page.getByRole("checkbox", { name: /per iteration/ }).uncheck();
+/** What `diff` says of two traces. */
+const diffOf = (...words) => JSON.parse(traces.run(traces.rangefinder, "diff", "--json", ...words));
 
-  const shown = await csvOf(page, "Difference");
+test("the page of two traces begins with the verdict of diff, and its rows are those of diff", async () => {
+  const pair = [traces.recorded("case_starved_pinned"), traces.recorded("case_starved_one")];
+  const page = await browser.open(traces.page("starved", ...pair));
+  const diff = diffOf("--all", ...pair);
 
-  const [a, b] = [made.trace, other].map(
-    (trace) => new Map(traces.report(trace).modules.map((row) => [row.path, row])),
-  );
-  const row = shown.find((one) => one.name === "backbone");
-  const path = [...a.keys()].find((one) => one.endsWith("/backbone"));
-  assert.equal(row.a_gpu_ns, String(a.get(path).gpu_ns));
-  assert.equal(row.b_gpu_ns, String(b.get(path).gpu_ns));
-  assert.equal(Number(row.change_gpu_ns), b.get(path).gpu_ns - a.get(path).gpu_ns);
+  assert.equal(await page.locator(".verdict").textContent(), diff.verdict.text);
+  assert.match(diff.verdict.text, /^Slower: an iteration takes 48\.0 ms instead of 6\.00 ms/);
+  assert.match(await page.locator(".view.diff").textContent(), /Different arguments: --workers 8/);
+  const keys = ["a", "b", "difference", "relative", "relative_interval", "verdict"];
+  checkRows(await csvOf(page, "Difference"), diff.iteration, keys, (_, i) => i);
+  assert.deepEqual(await cells(page, "Change"), [
+    "+700.4 %",
+    "+675.1 %",
+    "0.0 %",
+    "+1400.9 %",
+    "+519.1 %",
+    "+1683.9 %",
+    "+700.4 %",
+    "0.0 %",
+    "0.0 %",
+    "0.0 %",
+  ]);
+  assert.deepEqual(browser.take(), []);
+});
+
+test("by default a module without a change is not in the difference, and set-up is not divided by iterations", async () => {
+  const pair = [made.trace, traces.recorded("rtdetr_exact")];
+  const page = await browser.open(traces.page("diff", ...pair));
+  const [some, all] = [diffOf(...pair), diffOf("--all", ...pair)];
+  const keys = ["verdict"];
+  const identity = (_, i) => i;
+
+  await page.getByRole("radio", { name: "modules" }).click();
+  checkRows(await csvOf(page, "Difference"), some.modules, keys, identity);
+  await page.getByRole("checkbox", { name: "rows without a change" }).check();
+  checkRows(await csvOf(page, "Difference"), all.modules, keys, identity);
+  await page.getByRole("radio", { name: "calls" }).click();
+  const calls = await csvOf(page, "Difference");
+  checkRows(calls, all.calls, keys, identity);
+  // The same convolution of three warm-ups, in both.
+  const [row] = calls.filter((one) => one.name === "warmup/model/backbone/model/embedder/embedder/0");
+  assert.ok(Math.abs(Number(row.relative)) < 0.1, JSON.stringify(row));
   assert.deepEqual(browser.take(), []);
 });
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/page/page.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "tools/analysis/diff/diff_answer.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/page/packed_text.h"
 #include "tools/page/page_tables.h"
@@ -40,6 +43,18 @@ PageData page_data(const TraceFolder& files, const PageLimits& limits) {
   return out;
 }
 
+/// What `diff` says of them. Rows without a change are included unless that makes too many.
+OrderedJson difference(const TraceFolder& a, const TraceFolder& b) {
+  constexpr std::size_t kMaxRows = 20'000;
+  const DiffAnswer answer(IterationSeries::load(a, a.iteration_range, {}),
+                          IterationSeries::load(b, b.iteration_range, {}), {});
+  std::vector<Table> tables = answer.tables(true);
+  const auto is_long = [](const Table& table) { return table.rows.size() > kMaxRows; };
+  if (std::any_of(tables.begin(), tables.end(), is_long)) tables = answer.tables(false);
+  for (Table& table : tables) keep_first(table, kMaxRows);
+  return answer.json(tables);
+}
+
 std::string compact(const OrderedJson& value) {
   return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
@@ -63,6 +78,11 @@ void write_page(const std::vector<TraceFolder>& traces, std::ostream& out) {
     PageData data = page_data(files, limits);
     tables["traces"].push_back(std::move(data.tables));
     timelines["traces"].push_back(std::move(data.timeline));
+  }
+  // A trace that is only a summary has no iterations to compare.
+  const auto has_lines = [](const TraceFolder& files) { return !files.segments.empty(); };
+  if (traces.size() == 2 && std::all_of(traces.begin(), traces.end(), has_lines)) {
+    tables["diff"] = difference(traces[0], traces[1]);
   }
   std::string_view rest = page_template();
   out << until(rest, kTablesMark) << packed_text(compact(tables));

@@ -5,8 +5,8 @@
 //   traces ─▶ tables (the numbers of `report --json`) ─┐
 //          └▶ timeline (bounded: timeline.h) ──────────┴▶ JSON ─▶ packed text ─▶ page template ─▶ out
 //
-// The template is the built page, tools/web/dist/page.html; the library embeds it. With two or more traces
-// the page also compares two of them. Memory grows with paths, names and the page's data, not with lines.
+// The template is the built page, tools/web/dist/page.html; the library embeds it. The page of two traces
+// has what `diff` says of them. Memory grows with paths, names and the page's data, not with lines.
 // page_limits.h bounds the size of the file.
 #pragma once
 

@@ -17,7 +17,8 @@
 // Values of iterations are medians, tested by the medians of the batches. The 95th percentile and the
 // longest iteration are not tested. Nor is a row without a significant change if a side has fewer than four
 // batches. A change of 10 % and more that is not significant is unclear: the spread is too large. Sampled
-// bytes have no batches: their change must exceed the combined stated errors of both sides.
+// bytes have no batches: their test is that of a normal distribution with the combined stated errors of both
+// sides, which hold for 95 % of paths.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 //   state.ts what is shown and selected     views/  one or more files per view
 import { render, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { Diff } from "./data/diff";
 import type { Tables } from "./data/rows";
 import { Trace } from "./data/trace";
 import { unpack } from "./data/unpack";
@@ -31,6 +32,7 @@ function Body(props: {
   traces: readonly Trace[];
   trace: Trace;
   timelines: readonly TimelineData[] | undefined;
+  diff: Diff | undefined;
 }): JSX.Element {
   const { trace, traces } = props;
   switch (useStore().view) {
@@ -49,7 +51,7 @@ function Body(props: {
     case "findings":
       return <FindingsView trace={trace} />;
     case "diff":
-      return <DiffView traces={traces} trace={trace} />;
+      return <DiffView traces={traces} diff={props.diff} />;
     case "about":
       return <AboutView trace={trace} />;
     default:
@@ -57,7 +59,7 @@ function Body(props: {
   }
 }
 
-function Page({ traces }: { traces: readonly Trace[] }): JSX.Element {
+function Page({ traces, diff }: { traces: readonly Trace[]; diff: Diff | undefined }): JSX.Element {
   const state = useStore();
   const [timelines, setTimelines] = useState<readonly TimelineData[]>();
   useEffect(() => {
@@ -68,11 +70,11 @@ function Page({ traces }: { traces: readonly Trace[] }): JSX.Element {
   const trace = traces[state.trace] ?? traces[0]!;
   return (
     <>
-      <Header traces={traces} trace={trace} />
+      <Header traces={traces} trace={trace} hasDiff={diff !== undefined} />
       <SelectionBar trace={trace} />
       <main key={trace.index}>
         <div id="view" class="panel" role="tabpanel" aria-labelledby={`tab-${state.view}`}>
-          <Body traces={traces} trace={trace} timelines={timelines} />
+          <Body traces={traces} trace={trace} timelines={timelines} diff={diff} />
         </div>
       </main>
     </>
@@ -86,14 +88,14 @@ async function start(): Promise<void> {
     const tables = await unpack<Tables>("tables");
     const traces = tables.traces.map((one, i) => new Trace(one, i));
     // For two traces show the difference first.
-    if (traces.length === 2 && location.hash === "") history.replaceState(null, "", "#view=diff");
+    if (tables.diff !== undefined && location.hash === "") history.replaceState(null, "", "#view=diff");
     startState();
     startTheme();
     document.title = `${traces
       .map((trace) => trace.title)
       .join(", ")
       .slice(0, 200)} · Rangefinder`;
-    render(<Page traces={traces} />, place);
+    render(<Page traces={traces} diff={tables.diff} />, place);
   } catch (error) {
     const text = document.createElement("p");
     text.className = "loading";

@@ -25,8 +25,6 @@ export type View = (typeof kViews)[number];
 export interface State {
   view: View;
   trace: number;
-  /** Index of the trace that `diff` compares with. */
-  against: number;
   /** Path of a module; undefined: none. */
   module: string | undefined;
   /** kernelKey(); undefined: none. */
@@ -45,7 +43,6 @@ export interface State {
 const kDefaults: State = {
   view: "modules",
   trace: 0,
-  against: 1,
   module: undefined,
   kernel: undefined,
   metric: "gpu",
@@ -73,7 +70,6 @@ export function stateOf(hash: string): State {
   return {
     view: pick("view", kViews, kDefaults.view),
     trace: number(from.get("trace")) ?? 0,
-    against: number(from.get("against")) ?? 1,
     module: from.get("module") ?? undefined,
     kernel: from.get("kernel") ?? undefined,
     metric: pick("metric", kMetrics, kDefaults.metric),

@@ -257,5 +257,25 @@ TEST_CASE("two kernels of one trace are compared") {
   CHECK_THROWS_AS(compare_kernels(open_trace_folder(run.folder.path()), "int", "relu"), Missing);
 }
 
+TEST_CASE("of many rows of sampled bytes, one just beyond its bound is no change, one far beyond it is") {
+  const auto verdicts = [](std::size_t rows, double difference) {
+    IterationSeries a, b;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const std::string path = "m" + std::to_string(i);
+      a.paths[path] = b.paths[path] = {path, 1, i + 1, {}};
+      a.sampled[path] = b.sampled[path] = {1e6, 0.5e6, 1e6, 0.5e6};
+    }
+    b.sampled["m0"].dram_bytes += difference;
+    const TraceDiff diff = compare(a, b, {});
+    return std::count_if(diff.modules.begin(), diff.modules.end(),
+                         [](const Change& row) { return row.verdict == Verdict::worse; });
+  };
+
+  // The bound of the difference is 0.71 MB.
+  CHECK(verdicts(300, 0.75e6) == 0);
+  CHECK(verdicts(300, 2.5e6) == 1);
+  CHECK(verdicts(1, 1.2e6) == 1);
+}
+
 }  // namespace
 }  // namespace rangefinder

@@ -2,6 +2,7 @@
 //
 // Data of the page's tables, written by tools/page/page_tables.cpp. Fields have the names of `report --json`
 // (schema/README.md). A value that was not measured is absent, never 0.
+import type { Diff } from "./diff";
 
 export interface Values {
   kernels: number;
@@ -187,4 +188,6 @@ export interface Tables {
   schema: string;
   version: string;
   traces: TraceTables[];
+  /** Of a page of two traces. */
+  diff?: Diff;
 }

@@ -99,10 +99,11 @@ function Chips({ trace }: { trace: Trace }): JSX.Element {
   );
 }
 
-export function Header({ traces, trace }: { traces: readonly Trace[]; trace: Trace }): JSX.Element {
+export function Header(props: { traces: readonly Trace[]; trace: Trace; hasDiff: boolean }): JSX.Element {
+  const { traces, trace } = props;
   const state = useStore();
   const { tables } = trace;
-  const views = kViews.filter((view) => view !== "diff" || traces.length > 1);
+  const views = kViews.filter((view) => view !== "diff" || props.hasDiff);
   return (
     <header class="top">
       <div class="line">

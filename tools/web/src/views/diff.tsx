@@ -1,173 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The difference of two traces: which modules and kernels changed in time or bytes.
+// The difference of two traces: the verdict, then its rows, as `rangefinder diff` has them.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { Trace } from "../data/trace";
+import { isChange, kDiffTables, quantityText, unitOf, type Diff, type DiffRow, type DiffTable } from "../data/diff";
+import { percentText, unitText } from "../data/numbers";
+import { shortName, type Trace } from "../data/trace";
 import { update, useStore } from "../state";
 import type { TableColumn } from "../ui/columns";
 import { Switch } from "../ui/switch";
-import { Table, type TreeOf } from "../ui/table";
-import { change, kernelDiff, moduleDiff, perIteration, type DiffRow } from "./diff_rows";
+import { Table } from "../ui/table";
 
-function columnsOf(): TableColumn<DiffRow>[] {
-  const side = (
-    key: "a" | "b",
-    of: string,
-    title: string,
-    unit: TableColumn<DiffRow>["unit"],
-  ): TableColumn<DiffRow> => ({
-    key: `${key}_${of}`,
-    title: `${title} ${key.toUpperCase()}`,
-    unit,
+function columnsOf(names: ReadonlyMap<string, string>): TableColumn<DiffRow>[] {
+  const value = (key: "a" | "b" | "difference", title: string): TableColumn<DiffRow> => ({
+    key,
+    title,
+    unit: "number",
     width: 96,
-    value: (row) => row[key][of],
+    value: (row) => row[key],
+    text: (row) => (row[key] === undefined ? "" : unitText(row[key], unitOf(row.quantity))),
   });
-  const delta = (of: string, title: string, unit: TableColumn<DiffRow>["unit"]): TableColumn<DiffRow> => ({
-    key: `change_${of}`,
-    title: `${title} B−A`,
-    unit,
-    width: 100,
-    value: (row) => change(row, of),
+  const share = (key: "relative" | "relative_interval", title: string, tip: string): TableColumn<DiffRow> => ({
+    key,
+    title,
+    unit: "share",
+    width: 84,
+    tip,
+    value: (row) => row[key],
+    text: (row) =>
+      row[key] === undefined ? "" : (key === "relative" && row[key] > 0 ? "+" : "") + percentText(row[key]),
   });
   return [
-    { key: "name", title: "Name", unit: "text", width: 280, value: (row) => row.name },
-    side("a", "gpu_ns", "Time", "ns"),
-    side("b", "gpu_ns", "Time", "ns"),
-    delta("gpu_ns", "Time", "ns"),
     {
-      key: "ratio_gpu_ns",
-      title: "B / A",
-      unit: "factor",
-      width: 74,
-      value: (row) =>
-        row.a["gpu_ns"] && row.b["gpu_ns"] !== undefined ? row.b["gpu_ns"] / row.a["gpu_ns"] : undefined,
+      key: "name",
+      title: "Name",
+      unit: "text",
+      width: 280,
+      value: (row) => row.path ?? row.name ?? "iteration",
+      text: (row) => row.path ?? names.get(row.name ?? "") ?? row.name ?? "iteration",
     },
-    side("a", "dram", "DRAM", "bytes"),
-    side("b", "dram", "DRAM", "bytes"),
-    delta("dram", "DRAM", "bytes"),
-    side("a", "l2", "L2", "bytes"),
-    side("b", "l2", "L2", "bytes"),
-    side("a", "kernels", "Kernels", "number"),
-    side("b", "kernels", "Kernels", "number"),
+    { key: "quantity", title: "What", unit: "text", width: 130, value: (row) => quantityText(row.quantity) },
+    value("a", "A"),
+    value("b", "B"),
+    value("difference", "B−A"),
+    share("relative", "Change", "B−A over A"),
+    share("relative_interval", "±", "Half the 95 % confidence interval of the change; of sampled bytes their error"),
+    { key: "n_a", title: "n A", unit: "count", width: 56, tip: "Batches of iterations", value: (row) => row.n_a },
+    { key: "n_b", title: "n B", unit: "count", width: 56, tip: "Batches of iterations", value: (row) => row.n_b },
+    { key: "verdict", title: "Verdict", unit: "text", width: 84, value: (row) => row.verdict },
+    { key: "where", title: "Mostly in", unit: "text", width: 240, value: (row) => row.where },
   ];
 }
 
-function useDiffTree(roots: readonly DiffRow[]): TreeOf<DiffRow> {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  return useMemo(
-    () => ({
-      depth: (row: DiffRow) => row.depth - 1,
-      hasChildren: (row: DiffRow) => row.children.length > 0,
-      folded,
-      fold: (key: string, fold: boolean) => {
-        const next = new Set(folded);
-        if (fold) next.add(key);
-        else next.delete(key);
-        setFolded(next);
-      },
-      arrange: (sort) => {
-        const out: DiffRow[] = [];
-        const add = (rows: readonly DiffRow[]): void => {
-          for (const row of sort === undefined ? rows : [...rows].sort(sort)) {
-            out.push(row);
-            if (!folded.has(row.key)) add(row.children);
-          }
-        };
-        add(roots);
-        return out;
-      },
-    }),
-    [roots, folded],
-  );
-}
+const keyOf = (row: DiffRow): string => `${row.path ?? row.name ?? ""} ${row.quantity}`;
 
-export function DiffView({ traces, trace: a }: { traces: readonly Trace[]; trace: Trace }): JSX.Element {
+export function DiffView({ traces, diff }: { traces: readonly Trace[]; diff: Diff | undefined }): JSX.Element {
   const state = useStore();
-  const [of, setOf] = useState<"modules" | "kernels">("modules");
-  const [each, setEach] = useState(true);
-  const other = traces[state.against];
-  const b = other !== undefined && other !== a ? other : traces.find((one) => one !== a);
-  const scale = b === undefined ? undefined : perIteration(a, b);
-  const used = useMemo(() => (each && scale !== undefined ? scale : { a: 1, b: 1 }), [each, scale?.a, scale?.b]);
-  const roots = useMemo(
-    () => (b === undefined ? [] : of === "modules" ? moduleDiff(a, b, used) : kernelDiff(a, b, used)),
-    [a, b, of, used],
-  );
-  const tree = useDiffTree(roots);
+  const [of, setOf] = useState<DiffTable>("iteration");
+  const [all, setAll] = useState(false);
   const rows = useMemo(() => {
-    const out: DiffRow[] = [];
-    const add = (row: DiffRow): void => {
-      out.push(row);
-      row.children.forEach(add);
-    };
-    roots.forEach(add);
-    return out;
-  }, [roots]);
-  const columns = useMemo(columnsOf, []);
-  if (b === undefined)
+    const some = diff?.[of] ?? [];
+    return all || of === "iteration" ? some : some.filter(isChange);
+  }, [diff, of, all]);
+  const columns = useMemo(() => {
+    const kernels = traces.flatMap((trace) => trace.tables.kernels);
+    return columnsOf(new Map(kernels.map((row) => [row.name, shortName(row)])));
+  }, [traces]);
+  if (diff === undefined)
     return (
       <div class="view">
-        <p class="empty">A difference needs two traces.</p>
+        <p class="empty">A difference needs a page of two traces.</p>
       </div>
     );
+  const selected = of === "modules" ? state.module : state.kernel;
   return (
     <div class="view diff">
+      <h2 class="verdict">{diff.verdict.text}</h2>
+      {diff.differences.map((text) => (
+        <p key={text}>{text}</p>
+      ))}
       <p class="dim">
-        A:{" "}
-        <b>
-          <bdi>{a.title}</bdi>
-        </b>{" "}
-        {a.tables.folder} · B:{" "}
-        <select
-          aria-label="Trace B"
-          value={b.index}
-          onChange={(event) => update({ against: Number(event.currentTarget.value) })}
-        >
-          {traces
-            .filter((one) => one !== a)
-            .map((one) => (
-              <option key={one.index} value={one.index}>
-                {one.title} · {one.tables.folder.slice(-60)}
-              </option>
-            ))}
-        </select>
+        A: <bdi>{diff.a.trace}</bdi>, {diff.a.iterations} iterations · B: <bdi>{diff.b.trace}</bdi>, {diff.b.iterations}{" "}
+        iterations
       </p>
       <Table
         label="Difference"
         key={of}
         columns={columns}
         rows={rows}
-        keyOf={(row) => row.key}
-        selected={of === "modules" ? state.module : state.kernel}
-        search={(row) => row.key}
-        select={(row) => update(of === "modules" ? { module: row.key } : { kernel: row.key })}
-        {...(of === "modules" ? { tree } : { sort: "a_gpu_ns" })}
+        keyOf={keyOf}
+        selected={rows.map((row) => row.path ?? row.name).includes(selected) ? `${selected} gpu_ns` : undefined}
+        search={keyOf}
+        select={(row) => {
+          if (of === "modules" && row.path !== undefined) update({ module: row.path });
+        }}
         tools={
           <>
             <Switch
               label="Of"
-              options={
-                [
-                  ["modules", "modules"],
-                  ["kernels", "kernels"],
-                ] as const
-              }
+              options={kDiffTables.filter((one) => diff[one] !== undefined).map((one) => [one, one] as const)}
               value={of}
               choose={setOf}
             />
             <label class="check">
-              <input
-                type="checkbox"
-                disabled={scale === undefined}
-                checked={each && scale !== undefined}
-                onChange={(event) => setEach(event.currentTarget.checked)}
-              />{" "}
-              per iteration{scale !== undefined ? ` (${scale.a} and ${scale.b})` : ""}
+              <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} /> rows
+              without a change
             </label>
           </>
         }
-        note="Empty: not in that trace, or not measured. `rangefinder diff` tests whether a difference is more than noise."
+        note="Per iteration, warm-up excluded; calls are outside of iterations, each per call. The rows and verdicts are those of rangefinder diff."
       />
     </div>
   );
