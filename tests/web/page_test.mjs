@@ -249,8 +249,14 @@ test("by default a module without a change is not in the difference, and set-up 
   const pair = [made.trace, traces.recorded("rtdetr_exact")];
   const page = await browser.open(traces.page("diff", ...pair));
   const [some, all] = [diffOf(...pair), diffOf("--all", ...pair)];
-  const keys = ["verdict"];
-  const identity = (_, i) => i;
+  const keys = ["a", "b", "difference", "relative", "verdict"];
+  // The page keeps the order of the tree.
+  const quantity = (row) =>
+    row.quantity
+      .replace(/_(ns|bytes)$/, "")
+      .replaceAll("_", " ")
+      .toLowerCase();
+  const identity = (row) => `${row.path ?? row.name}: ${quantity(row)}`;
 
   await page.getByRole("radio", { name: "modules" }).click();
   checkRows(await csvOf(page, "Difference"), some.modules, keys, identity);
