@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/tables/table_render.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -73,6 +75,38 @@ std::string human_text(const CellValue& value, Unit unit) {
     return plain_text(value);
   if (!std::isfinite(number)) return "";
   return number < 0 ? "-" + positive_text(-number, unit) : positive_text(number, unit);
+}
+
+/// The colour of a row: by its verdict, or dim below 1 % of the time. "": none.
+const char* row_colour(const Table& table, const std::vector<Cell>& row) {
+  constexpr std::array<std::string_view, 3> kBad{"worse", "slower", "more"};
+  constexpr std::array<std::string_view, 4> kGood{"better", "faster", "less", "fewer"};
+  constexpr double kSmallShare = 0.01;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::string& key = table.columns[i].key;
+    const auto* const text = std::get_if<std::string>(&row[i].value);
+    const auto is_text = [text](std::string_view one) { return *text == one; };
+    if (key == "verdict" && text != nullptr) {
+      if (std::any_of(kBad.begin(), kBad.end(), is_text)) return "\033[31m";
+      if (std::any_of(kGood.begin(), kGood.end(), is_text)) return "\033[32m";
+    }
+    const auto* const share = std::get_if<double>(&row[i].value);
+    if (key == "share" && share != nullptr && *share < kSmallShare) return "\033[2m";
+  }
+  return "";
+}
+
+/// The lines of `text`, the first of which has the titles and each other a row, in the rows' colours.
+std::string coloured_rows(const Table& table, const std::string& text) {
+  std::size_t begin = text.find('\n') + 1;
+  std::string out = text.substr(0, begin);
+  for (const std::vector<Cell>& row : table.rows) {
+    const std::size_t end = text.find('\n', begin);
+    const std::string colour = row_colour(table, row);
+    out += colour + text.substr(begin, end - begin) + (colour.empty() ? "" : "\033[0m") + "\n";
+    begin = end + 1;
+  }
+  return out;
 }
 
 /// "calls: ranges; kernels: launched kernels" of the columns that `text` shows.
@@ -161,7 +195,9 @@ std::string render_text(const Table& table, const TextStyle& style) {
     }
     text.add_row(cell_text(row.front(), table.columns.front().unit, style.raw), std::move(cells));
   }
-  out += text.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
+  const std::string lines =
+      text.render(style.width, style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
+  out += style.colour ? coloured_rows(table, lines) : lines;
   out += wrapped_lines(table.remarks, style.width);
   if (style.explain) out += explanation(table, text, style.width);
   return out + wrapped_text(text.omitted_line(), style.width);

@@ -15,9 +15,9 @@ namespace rangefinder {
 
 struct TextStyle {
   std::size_t width = 110;  ///< columns of the terminal; 0: unlimited
-  bool colour = false;
-  bool raw = false;      ///< plain numbers (ns, bytes) instead of human units
-  bool explain = false;  ///< the meaning of each column below the table
+  bool colour = false;      ///< also of rows: worse, better, and below 1 % of the time
+  bool raw = false;         ///< plain numbers (ns, bytes) instead of human units
+  bool explain = false;     ///< the meaning of each column below the table
 };
 
 /// A formatted cell: "48.1 ms"; raw: "48120000".

@@ -28,6 +28,25 @@ TEST_CASE("text has units, or plain numbers if raw") {
   CHECK(render_text(table, {0, false, true}).find("ms") == std::string::npos);
 }
 
+TEST_CASE(
+    "on a terminal, rows that got worse are red, better ones green, and those below 1 % of the time dim") {
+  Table table;
+  table.columns = {
+      {"name", "name", Unit::text}, {"share", "share", Unit::share}, {"verdict", "verdict", Unit::text}};
+  table.add({Cell("a"), Cell(0.5), Cell("slower")});
+  table.add({Cell("b"), Cell(0.5), Cell("fewer")});
+  table.add({Cell("c"), Cell(0.005), Cell()});
+  table.add({Cell("d"), Cell(0.5), Cell("same")});
+
+  CHECK(render_text(table, {0, true}) ==
+        "\033[1mname   share  verdict\033[0m\n"
+        "\033[31ma     50.0 %   slower\033[0m\n"
+        "\033[32mb     50.0 %    fewer\033[0m\n"
+        "\033[2mc      0.5 %\033[0m\n"
+        "d     50.0 %     same\n");
+  CHECK(render_text(table, {0, false}).find('\033') == std::string::npos);
+}
+
 TEST_CASE("raw numbers are integers or have six significant digits") {
   Table table;
   table.columns = {{"name", "name", Unit::text}, {"value", "value", Unit::number}};
