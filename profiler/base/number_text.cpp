@@ -76,6 +76,10 @@ std::string factor_text(double factor) {
   return three_digits(factor) + "x";
 }
 
+std::string cuda_version_text(std::int32_t version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
 std::string counted_text(std::uint64_t n, std::string_view singular, std::string_view plural) {
   return count_text(n) + " " + std::string(n == 1 ? singular : plural);
 }

@@ -28,6 +28,9 @@ namespace rangefinder {
 /// 1.5 as "1.50x".
 [[nodiscard]] std::string factor_text(double factor);
 
+/// A version as CUDA numbers it: 13000 as "13.0".
+[[nodiscard]] std::string cuda_version_text(std::int32_t version);
+
 /// "1 kernel", "4,812 kernels".
 [[nodiscard]] std::string counted_text(std::uint64_t n, std::string_view singular, std::string_view plural);
 

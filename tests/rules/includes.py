@@ -47,7 +47,7 @@ ALLOWED = {
     "tools/command_line": "profiler/base",
     "tools/analysis/read": "profiler/base schema profiler/attribution",
     "tools/analysis/sampling": "schema profiler/attribution tools/analysis/read",
-    "tools/analysis/timeline": "schema profiler/attribution",
+    "tools/analysis/timeline": "schema profiler/attribution tools/analysis/read",
     "tools/analysis/tables": "profiler/base schema profiler/attribution tools/analysis/read "
                              "tools/analysis/sampling tools/analysis/timeline",
     "tools/analysis/communication": "profiler/base schema tools/analysis/timeline tools/analysis/tables",
@@ -60,7 +60,7 @@ ALLOWED = {
                                "tools/analysis/findings tools/analysis/overview",
     "tools/analysis/ranks": "tools/analysis/read tools/analysis/tables",
     "tools/analysis/diff": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/timeline "
-                           "tools/analysis/tables",
+                           "tools/analysis/tables tools/analysis/findings tools/analysis/overview",
     "tools/analysis/validate": "schema tools/analysis/read tools/analysis/timeline tools/analysis/tables "
                                "tools/analysis/findings",
     "tools/attach": "profiler/control tools/analysis/read",

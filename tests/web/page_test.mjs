@@ -236,7 +236,7 @@ test("the page of two traces begins with the verdict of diff, and its rows are t
     "0.0 %",
     "+1400.9 %",
     "+519.1 %",
-    "+1683.9 %",
+    "+1686.7 %",
     "+700.4 %",
     "0.0 %",
     "0.0 %",

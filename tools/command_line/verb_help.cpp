@@ -13,31 +13,13 @@ namespace {
 
 constexpr std::size_t kColumn = 28;  // where descriptions begin
 
-/// `text` from column `at` on; further lines are indented by `indent`. Keeps line breaks.
-std::string wrapped(const std::string& text, std::size_t at, std::size_t indent) {
-  std::string out;
+/// `text` in lines that begin at `column`, the first of them without its indent. Keeps line breaks.
+std::string wrapped(const std::string& text, std::size_t column) {
   std::istringstream lines(text);
-  bool fresh = true;
-  for (std::string line, word; std::getline(lines, line);) {
-    if (!out.empty()) {
-      out += "\n" + std::string(indent, ' ');
-      at = indent;
-      fresh = true;
-    }
-    for (std::istringstream words(line); words >> word;) {
-      const std::size_t width = text_width(word);
-      if (!fresh && at + 1 + width > kHelpWidth) {
-        out += "\n" + std::string(indent, ' ');
-        at = indent;
-        fresh = true;
-      }
-      if (!fresh) out += " ";
-      at += width + (fresh ? 0 : 1);
-      out += word;
-      fresh = false;
-    }
-  }
-  return out + "\n";
+  std::string out;
+  for (std::string line; std::getline(lines, line);)
+    out += wrapped_text(line, kHelpWidth, std::string(column, ' '));
+  return out.substr(std::min(column, out.size()));
 }
 
 /// A name at column `indent`, and behind it a text that begins at column `column`.
@@ -48,7 +30,7 @@ std::string entry(const std::string& name, const std::string& text, std::size_t 
     out += "\n" + std::string(column, ' ');
   else
     out += std::string(column - text_width(out), ' ');
-  return out + wrapped(text, column, column);
+  return out + wrapped(text, column);
 }
 
 /// The placeholder of an option's values; empty: it takes none.

@@ -43,7 +43,7 @@ PageData page_data(const TraceFolder& files, const PageLimits& limits) {
   return out;
 }
 
-/// What `diff` says of them. Rows without a change are included unless that makes too many.
+/// The result of `diff`. Rows without a change are included unless that makes too many.
 OrderedJson difference(const TraceFolder& a, const TraceFolder& b) {
   constexpr std::size_t kMaxRows = 20'000;
   const DiffAnswer answer(IterationSeries::load(a, a.iteration_range, {}),

@@ -6,7 +6,7 @@
 //          └▶ timeline (bounded: timeline.h) ──────────┴▶ JSON ─▶ packed text ─▶ page template ─▶ out
 //
 // The template is the built page, tools/web/dist/page.html; the library embeds it. The page of two traces
-// has what `diff` says of them. Memory grows with paths, names and the page's data, not with lines.
+// has the result of `diff`. Memory grows with paths, names and the page's data, not with lines.
 // page_limits.h bounds the size of the file.
 #pragma once
 

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/base/number_text.h"
 #include "profiler/cupti/loader.h"
 #include "profiler/output/process_facts.h"
 #include "tools/rangefinder/doctor_checks.h"
@@ -89,8 +90,7 @@ std::string query_driver() {
 }
 
 std::string version_text(int version) {
-  const std::string cuda =
-      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  const std::string cuda = "CUDA " + cuda_version_text(version);
   const std::string release = read_driver_release();
   return release.empty() ? cuda : release + ", " + cuda;
 }

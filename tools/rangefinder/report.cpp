@@ -43,7 +43,7 @@ struct ReportOptions {
   SelectionOptions selection;
   SectionView view;
   bool wide = false, raw = false, json = false, csv = false, markdown = false, each = false;
-  bool as_ranks = false;  ///< compare the traces as the ranks of a job; found out if it is not given
+  bool as_ranks = false;  ///< compare the traces as the ranks of a job; by default, if their folders are
 
   [[nodiscard]] TextStyle style() const {
     return {wide ? 0 : line_width(STDOUT_FILENO), use_colour(STDOUT_FILENO), raw};

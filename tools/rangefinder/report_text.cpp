@@ -31,10 +31,7 @@ std::string ending(const TraceTotals& trace) {
 std::string driver_line(const Header& header) {
   if (header.driver_release.empty()) return {};
   std::string out = "Driver " + printable(header.driver_release);
-  if (header.runtime_version > 0) {
-    out += ", CUDA runtime " + std::to_string(header.runtime_version / 1000) + "." +
-           std::to_string(header.runtime_version % 1000 / 10);
-  }
+  if (header.runtime_version > 0) out += ", CUDA runtime " + cuda_version_text(header.runtime_version);
   return out + "\n";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that is said of two traces: for `diff` and for the page of two traces.
+// The complete result of a comparison: for `diff` and for the page of two traces.
 //
 //   IterationSeries A, B ─▶ compare ─▶ DiffAnswer ─┬─▶ tables ─▶ text, Markdown, CSV
 //                                                  └─▶ json   ─▶ diff --json, report --html

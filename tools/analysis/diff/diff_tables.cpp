@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,7 +9,7 @@
 
 #include "tools/analysis/diff/trace_diff.h"
 #include "tools/analysis/tables/cells.h"
-#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/tables/kernel_labels.h"
 #include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
@@ -31,10 +32,10 @@ constexpr QuantityName kQuantityNames[] = {
     {"gpu_busy_ns", "GPU busy", Unit::ns, "slower", "faster"},
     {"gpu_idle_ns", "GPU idle", Unit::ns, "more", "less"},
     {"gpu_idle_copies_ns", "idle: copies", Unit::ns, "more", "less"},
+    {"gpu_idle_queued_ns", "idle: queued kernels", Unit::ns, "more", "less"},
     {"gpu_idle_launch_ns", "idle: launching", Unit::ns, "more", "less"},
     {"gpu_idle_sync_ns", "idle: waiting", Unit::ns, "more", "less"},
     {"gpu_idle_memory_ns", "idle: allocating", Unit::ns, "more", "less"},
-    {"gpu_idle_call_ns", "idle: other calls", Unit::ns, "more", "less"},
     {"gpu_idle_host_ns", "idle: host code", Unit::ns, "more", "less"},
     {"host_ns", "host time", Unit::ns, "slower", "faster"},
     {"launches", "launches", Unit::count, "more", "fewer"},
@@ -94,6 +95,17 @@ void add_values(std::vector<Cell>& cells, const Change& change, const char* verd
                              known_cell(tested, change.n_a), known_cell(tested, change.n_b), Cell(verdict)});
 }
 
+/// The kernels' names as tables show them, by their full names.
+std::map<std::string_view, std::string> labels_of(const std::vector<Change>& kernels) {
+  std::map<std::string_view, std::string> out;
+  for (const Change& change : kernels) out.try_emplace(change.key);
+  std::vector<std::string_view> names;
+  for (const auto& [name, label] : out) names.push_back(name);
+  const std::vector<std::string> labels = kernel_labels(names);
+  for (std::size_t i = 0; i < names.size(); ++i) out[names[i]] = labels[i];
+  return out;
+}
+
 Table changes_table(const std::vector<Change>& changes, bool all, bool kernels) {
   Table out;
   out.name = kernels ? "kernels" : "modules";
@@ -105,9 +117,10 @@ Table changes_table(const std::vector<Change>& changes, bool all, bool kernels) 
   out.columns.insert(out.columns.begin(),
                      {kernels ? "name" : "path", kernels ? "kernel" : "module", Unit::text});
   if (kernels) out.columns.push_back({"where", "mostly in", Unit::text, 30});
+  const auto labels = kernels ? labels_of(changes) : std::map<std::string_view, std::string>();
   for (const Change& change : changes) {
     if (!all && !change.is_changed()) continue;
-    const std::string shown = kernels ? short_kernel_name(change.key) : change.shown;
+    const std::string shown = kernels ? labels.at(change.key) : change.shown;
     std::vector<Cell> cells{Cell(CellValue(change.key), all || kernels ? shown : change.key)};
     add_values(cells, change, verdict_name(change.verdict));
     if (kernels) cells.push_back(Cell(CellValue(change.where)));

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/diff/idle_by_call.h"
+#include "tools/analysis/overview/idle_causes.h"
 #include "tools/analysis/read/iterations.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_names.h"
@@ -35,7 +35,7 @@ struct Batches {
     last = std::min(all, wanted.last.value_or(all));
     if (first >= last)
       throw Missing("no iteration selected: " + log.iterations().path + " has " + count_text(all));
-    count = static_cast<std::size_t>(std::min<std::uint64_t>(last - first, IterationSeries::kBatches));
+    count = static_cast<std::size_t>(std::min<std::uint64_t>(last - first, kMaxBatches));
   }
 
   /// `count`: the iteration is in no batch.
@@ -89,13 +89,12 @@ struct BatchSums {
 
 class SeriesVisitor final : public TraceVisitor {
  public:
-  SeriesVisitor(const Iterations& iterations, const Batches& batches, IdleByCall& causes)
-      : iterations_(iterations), batches_(batches), causes_(causes), outside_(iterations) {}
+  SeriesVisitor(const Iterations& iterations, const Batches& batches)
+      : iterations_(iterations), batches_(batches), outside_(iterations) {}
 
   void line(const Line& line, const LinePlace& place) override {
     beginning_.line(line, place);
     outside_.line(line);
-    causes_.host_line(line);
     if (const auto* const alloc = std::get_if<AllocRecord>(&line)) return memory_.add(*alloc);
     if (const auto* const kernel = std::get_if<KernelRecord>(&line)) return take(*kernel);
     if (const auto* const exact = std::get_if<ExactRecord>(&line)) return take(*exact);
@@ -197,7 +196,6 @@ class SeriesVisitor final : public TraceVisitor {
 
   const Iterations& iterations_;
   const Batches& batches_;
-  IdleByCall& causes_;
   OutsideCalls outside_;
   MemoryUse memory_;
   std::unordered_map<std::uint32_t, PathRecord> paths_;
@@ -210,24 +208,34 @@ class SeriesVisitor final : public TraceVisitor {
   bool sampled_ = false;
 };
 
-IterationLog read_iterations(const TraceFolder& trace, const std::string& glob, IdleByCall& causes) {
+/// The iterations, and their idle time by cause; empty: unknown.
+struct IterationTimes {
+  IterationLog log;
+  std::vector<IdleTime> idle;
+};
+
+IterationTimes read_iterations(const TraceFolder& trace, const std::string& glob) {
   struct Visitor final : TraceVisitor {
-    explicit Visitor(IdleByCall& to) : causes(to) {}
+    explicit Visitor(IterationLog& to) : log(to), causes(to.iterations()) {}
     void line(const Line& line, const LinePlace&) override {
       log.line(line);
-      causes.gpu_line(line);
+      causes.line(line);
+      joined.line(line);
     }
     void broken(std::string_view, const LinePlace&) override {}
-    IterationLog log;
-    IdleByCall& causes;
+    IterationLog& log;
+    IdleCauses causes;
+    JoinedWork joined{[this](const WorkEvent& event) { causes.work(event); }};
   };
-  Visitor visitor(causes);
-  visitor.log.begin(find_iterations(trace, glob));
+  IterationTimes out;
+  out.log.begin(find_iterations(trace, glob));
+  Visitor visitor(out.log);
   LineReader reader;
-  if (!visitor.log.rows().empty()) static_cast<void>(read_trace(trace, reader, visitor));
-  visitor.log.finish();
-  causes.begin(visitor.log);
-  return std::move(visitor.log);
+  if (!out.log.rows().empty()) static_cast<void>(read_trace(trace, reader, visitor));
+  out.log.finish();
+  visitor.joined.finish();
+  if (visitor.causes.known()) out.idle = visitor.causes.by_iteration();
+  return out;
 }
 
 std::optional<double> value_of(const IterationTotals& row, Quantity quantity) {
@@ -241,27 +249,21 @@ std::optional<double> value_of(const IterationTotals& row, Quantity quantity) {
   return out ? std::optional(static_cast<double>(*out)) : std::nullopt;
 }
 
-double p95(std::vector<double> values) {
-  const std::size_t rank = (values.size() * 19 + 19) / 20 - 1;  // nearest rank
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
-  return values[rank];
+std::optional<double> idle_of(const IterationTimes& times, std::size_t iteration, Quantity quantity) {
+  if (times.idle.empty() || !times.log.rows()[iteration].wall_ns) return {};
+  const auto cause = static_cast<std::size_t>(quantity) - static_cast<std::size_t>(Quantity::idle_copies_ns);
+  return static_cast<double>(times.idle[iteration][cause]);
 }
 
-std::size_t cause_index(Quantity quantity) {
-  return static_cast<std::size_t>(quantity) - static_cast<std::size_t>(Quantity::idle_copies_ns);
-}
-
-void add_iterations(IterationSeries& out, const IterationLog& log, const IdleByCall& causes,
-                    const Batches& batches) {
+void add_iterations(IterationSeries& out, const IterationTimes& times, const Batches& batches) {
   for (auto quantity = Quantity::wall_ns; quantity < Quantity::memory_bytes;
        quantity = static_cast<Quantity>(static_cast<int>(quantity) + 1)) {
     std::vector<double> values;
     std::vector<std::vector<double>> by_batch(batches.count);
     for (std::uint64_t i = batches.first; i < batches.last; ++i) {
-      const IterationTotals& row = log.rows()[i];
-      const std::optional<double> value = is_idle_cause(quantity) && row.wall_ns
-                                              ? causes.of(i)[cause_index(quantity)]
-                                              : value_of(row, quantity);
+      const IterationTotals& row = times.log.rows()[i];
+      const std::optional<double> value =
+          is_idle_cause(quantity) ? idle_of(times, i, quantity) : value_of(row, quantity);
       if (!row.seen || row.gap_ns != 0 || !value) continue;
       values.push_back(*value);
       by_batch[batches.of(i)].push_back(*value);
@@ -271,7 +273,7 @@ void add_iterations(IterationSeries& out, const IterationLog& log, const IdleByC
     for (const std::vector<double>& batch : by_batch) {
       if (!batch.empty()) medians.push_back(median_of(batch));
     }
-    out.of_iterations[quantity] = {values.size(), median_of(values), p95(values),
+    out.of_iterations[quantity] = {values.size(), median_of(values), p95_of(values),
                                    *std::max_element(values.begin(), values.end()), trimmed_moments(medians)};
   }
 }
@@ -308,18 +310,18 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
                   "  A comparison needs the trace: copy its files next to the summary.");
   }
   IterationSeries out;
-  IdleByCall causes;
-  const IterationLog log = read_iterations(trace, iteration_range, causes);
+  const IterationTimes times = read_iterations(trace, iteration_range);
+  const IterationLog& log = times.log;
   const Iterations& iterations = log.iterations();
   const Batches batches(log, wanted);
   out.iteration_path = iterations.path;
   out.iterations = batches.everything ? 1 : batches.last - batches.first;
   out.batches = batches.count;
   LineReader reader;
-  SeriesVisitor visitor(iterations, batches, causes);
+  SeriesVisitor visitor(iterations, batches);
   TraceBeginning::end(trace, read_trace(trace, reader, visitor));
   visitor.finish(out);
-  add_iterations(out, log, causes, batches);
+  add_iterations(out, times, batches);
   out.title = trace.folder.string() + "   " + printable(visitor.header().executable);
   out.header = visitor.header();
   out.gpus = visitor.gpus();

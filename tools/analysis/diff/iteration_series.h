@@ -3,13 +3,13 @@
 // Time and bytes of each module and each kernel of a trace, by batches of iterations. A comparison of two
 // traces needs them to distinguish a change from noise.
 //
-//   trace ─▶ IterationLog ─▶ at most kBatches batches of neighbouring iterations
+//   trace ─▶ IterationLog ─▶ at most kMaxBatches batches of neighbouring iterations
 //     │           └─▶ wall time, GPU busy, … of each iteration ─▶ IterationValues
 //     ├─▶ kernels, exact bytes of each batch ─▶ Spreads per path and per kernel name
 //     └─▶ ranges before and after the iterations ─▶ CallSeries per path
 //
 // Why batches and not single iterations: neighbours are correlated, so a test would claim too much
-// certainty. Memory: some hundred bytes per path and iteration, and that of idle_by_call.h. Warm-up is
+// certainty. Memory: some hundred bytes per path and iteration, and that of idle_causes.h. Warm-up is
 // excluded, as iteration_log.h finds it. Reads the trace three times, and once more if bytes are sampled.
 #pragma once
 
@@ -37,11 +37,11 @@ enum class Quantity : std::uint8_t {
   wall_longest_ns,
   busy_ns,
   idle_ns,
-  idle_copies_ns,  ///< these six: by IdleCall
+  idle_copies_ns,  ///< these six: by IdleCause
+  idle_queued_ns,
   idle_launch_ns,
   idle_sync_ns,
   idle_memory_ns,
-  idle_call_ns,
   idle_code_ns,
   host_ns,
   launches,
@@ -84,8 +84,6 @@ struct IterationValues {
 
 class IterationSeries {
  public:
-  static constexpr std::size_t kBatches = 32;
-
   /// `iteration_range`: glob, or empty (find_iterations). `iterations`: the selected ones. Throws Missing.
   [[nodiscard]] static IterationSeries load(const TraceFolder& trace, const std::string& iteration_range,
                                             const HalfOpen<std::uint64_t>& iterations);

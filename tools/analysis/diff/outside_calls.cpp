@@ -13,7 +13,6 @@ namespace {
 
 /// Means of at most kMaxBatches batches of neighbouring values.
 Moments batches_of(const std::vector<double>& values) {
-  constexpr std::size_t kMaxBatches = 32;
   const std::size_t count = std::min(values.size(), kMaxBatches);
   std::vector<double> sums(count), sizes(count);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -3,7 +3,7 @@
 // Modules that run before the first or after the last iteration, such as set-up: time of each call.
 //
 //   ranges outside of iterations ─▶ nested by time ─▶ GPU and host time of each call, inclusive
-//   kernels, by their range ──────┘                      └─▶ by path: at most 32 batches
+//   kernels, by their range ──────┘                      └─▶ by path: at most kMaxBatches
 //
 // A path that is also open from the first iteration to the last is none of them: its work belongs to the
 // iterations (iterations.h). Keeps some 50 bytes for each range outside of iterations.

@@ -6,13 +6,14 @@
 #include <numbers>
 #include <set>
 
+#include "tools/analysis/tables/median.h"
+
 namespace rangefinder {
 namespace {
 
 /// Smaller changes per iteration do not count: GPU clocks have a resolution of 32 ns.
 constexpr double kMinNs = 200;
 constexpr double kMinBytes = 4096;
-constexpr std::size_t kMinForP95 = 20;
 /// A cause of idle time that is less of both iterations has no row.
 constexpr double kMinOfWall = 0.01;
 /// With fewer batches a test without a result proves nothing: three of 10, 10 and 45 ms are compatible with

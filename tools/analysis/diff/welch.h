@@ -35,6 +35,9 @@ class Moments {
   double mean_ = 0, squares_ = 0;
 };
 
+/// Neighbouring iterations or calls are correlated: they are tested in at most this many batches.
+inline constexpr std::size_t kMaxBatches = 32;
+
 /// Without the highest and the lowest eighth, so that a single outlier in eight values does not hide a
 /// change. The variance is such that welch() is Yuen's test, and its limits hold (K. K. Yuen, "The two-sample
 /// trimmed t for unequal population variances", Biometrika 61, 1974).

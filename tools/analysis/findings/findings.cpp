@@ -2,6 +2,7 @@
 #include "tools/analysis/findings/findings.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "tools/analysis/findings/finish.h"
@@ -142,11 +143,15 @@ std::vector<std::unique_ptr<FindingRule>> make_finding_rules() {
 }
 
 struct FindingRules::Impl {
-  explicit Impl(const std::string& range) : iteration_range(range) {}
+  explicit Impl(const std::string& range) : iteration_range(range), finder(std::in_place, range) {}
+  explicit Impl(const Iterations& iterations) : known(&iterations) {}
 
-  Iterations find_iterations(const TraceTotals& trace) {
+  /// Call it once.
+  const Iterations& iterations(const TraceTotals& trace) {
+    if (known != nullptr) return *known;
     const bool saw_all = lines == trace.read.given;
-    return saw_all ? iterations.result() : rangefinder::find_iterations(trace.files, iteration_range);
+    found = saw_all ? finder->result() : find_iterations(trace.files, iteration_range);
+    return found;
   }
 
   /// In the scope of the context.
@@ -161,7 +166,9 @@ struct FindingRules::Impl {
 
   std::string iteration_range;
   std::uint64_t lines = 0;
-  IterationFinder iterations{iteration_range};
+  const Iterations* known = nullptr;
+  std::optional<IterationFinder> finder;  // empty: they are known
+  Iterations found;
   KernelFacts kernels;
   GpuGaps gaps;
   EventLog log;
@@ -177,6 +184,7 @@ struct FindingRules::Impl {
 
 FindingRules::FindingRules(const std::string& iteration_range)
     : impl_(std::make_unique<Impl>(iteration_range)) {}
+FindingRules::FindingRules(const Iterations& iterations) : impl_(std::make_unique<Impl>(iterations)) {}
 FindingRules::~FindingRules() = default;
 
 void FindingRules::add(std::unique_ptr<FindingRule> rule) {
@@ -185,7 +193,7 @@ void FindingRules::add(std::unique_ptr<FindingRule> rule) {
 
 void FindingRules::line(const Line& line) {
   ++impl_->lines;
-  impl_->iterations.line(line);
+  if (impl_->finder) impl_->finder->line(line);
   impl_->kernels.line(line);
   if (const auto* const gap = std::get_if<GapRecord>(&line)) impl_->gaps.unrecorded(*gap);
   impl_->joined.line(line);
@@ -196,7 +204,7 @@ void FindingRules::line(const Line& line) {
 std::vector<Finding> FindingRules::findings(const SectionInput& input) {
   impl_->joined.finish();
   const TraceTotals& trace = input.trace;
-  const Iterations iterations = impl_->find_iterations(trace);
+  const Iterations& iterations = impl_->iterations(trace);
   FindingContext context{input, impl_->kernels, impl_->gaps, impl_->log, iterations};
   context.loop = find_loop(trace, impl_->kernels, iterations);
   context.paths = context.loop.found() ? context.loop.paths : repeated_paths(trace, impl_->kernels);

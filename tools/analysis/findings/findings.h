@@ -24,11 +24,14 @@
 namespace rangefinder {
 
 class FindingRule;
+class Iterations;
 
 class FindingRules {
  public:
   /// `iteration_range`: glob of the range that marks iterations; empty: guess (iterations.h).
   explicit FindingRules(const std::string& iteration_range = {});
+  /// The caller knows the iterations of the whole trace; they must outlive this.
+  explicit FindingRules(const Iterations& iterations);
   ~FindingRules();
   FindingRules(const FindingRules&) = delete;
   FindingRules& operator=(const FindingRules&) = delete;

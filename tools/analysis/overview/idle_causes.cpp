@@ -23,12 +23,6 @@ std::uint64_t& of(IdleTime& time, IdleCause cause) {
   return time[static_cast<std::size_t>(cause)];
 }
 
-HostCall kind_of(const Line& line) {
-  if (launch_of(line) != nullptr) return HostCall::launch;
-  if (std::holds_alternative<SyncRecord>(line)) return HostCall::sync;
-  return std::holds_alternative<AllocRecord>(line) ? HostCall::memory : HostCall::other;
-}
-
 /// The host's own code, as far as the driver's calls of `kind` are none of the other causes.
 IdleCause cause_of(HostCall kind) {
   switch (kind) {
@@ -60,7 +54,7 @@ void IdleCauses::line(const Line& line) {
   } else if (std::holds_alternative<GraphRecord>(line)) {
     whole_graphs_ = true;
   } else if (const HostWork* const host = host_call(line)) {
-    add_call(*host, kind_of(line));
+    add_call(*host, host_call_kind(line));
   }
 }
 

@@ -11,8 +11,8 @@
 // none between two iterations. Time in which the profiler held the thread does not count, nor does a gap
 // before a kernel whose launch is not in the trace.
 //
-// A rule only in that it takes the events of FindingRules, whose join and order it shares: it has no
-// findings. Memory: 48 bytes per iteration, and the calls of the host since the last kernel.
+// A FindingRule without findings, so that the report joins work and launches once for this and for the
+// rules. Memory: 48 bytes per iteration, and the calls of the host since the last kernel.
 #pragma once
 
 #include <array>

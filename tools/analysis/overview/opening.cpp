@@ -38,7 +38,7 @@ std::uint64_t whole(double ns) {
 
 void OpeningReader::begin(const TraceFolder& trace) {
   log_.begin(find_iterations(trace, iteration_range_));
-  rules_ = std::make_unique<FindingRules>(iteration_range_);
+  rules_ = std::make_unique<FindingRules>(log_.iterations());
   auto idle = std::make_unique<IdleCauses>(log_.iterations());
   idle_ = idle.get();
   rules_->add(std::move(idle));

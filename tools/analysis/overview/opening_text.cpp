@@ -35,10 +35,7 @@ std::string title(const TraceTotals& trace) {
          printable(header.host);
   if (!header.rank.empty()) out += ", rank " + printable(header.rank);
   if (!header.driver_release.empty()) out += ", driver " + printable(header.driver_release);
-  if (header.runtime_version > 0) {
-    out += ", CUDA runtime " + std::to_string(header.runtime_version / 1000) + "." +
-           std::to_string(header.runtime_version % 1000 / 10);
-  }
+  if (header.runtime_version > 0) out += ", CUDA runtime " + cuda_version_text(header.runtime_version);
   return out + "\n";
 }
 
@@ -97,7 +94,7 @@ std::string idle_about(const Opening& opening) {
 }
 
 /// Bytes of one iteration; where a part of the work has no samples, as much as the rest.
-std::uint64_t of_one(const Opening& opening, std::uint64_t sum) {
+std::uint64_t per_iteration(const Opening& opening, std::uint64_t sum) {
   const double share = opening.bytes->partly_sampled() ? std::max(opening.bytes->sampled_share, 0.01) : 1;
   return static_cast<std::uint64_t>(std::llround(
       static_cast<double>(sum) / share / static_cast<double>(std::max<std::uint64_t>(opening.calls, 1))));
@@ -116,8 +113,8 @@ void add_bytes(Rows& rows, const TraceTotals& trace, const Opening& opening) {
       bounded_text(bytes.dram(), error_pct ? std::optional(*error_pct / 100 * dram) : std::nullopt);
   if (bounded.value == kNoNumber)
     return rows.add("DRAM", kNoNumber, "too few samples overlap it: run longer, or with --counters sampled");
-  std::string about = bytes_text(of_one(opening, bytes.read)) + " read, " +
-                      bytes_text(of_one(opening, bytes.write)) + " written";
+  std::string about = bytes_text(per_iteration(opening, bytes.read)) + " read, " +
+                      bytes_text(per_iteration(opening, bytes.write)) + " written";
   if (!bounded.error.empty()) about += ", ± " + bounded.error;
   if (opening.derived.dram_bytes_per_s) about += "; " + rate_text(*opening.derived.dram_bytes_per_s);
   if (opening.derived.dram_peak_share)
@@ -126,7 +123,7 @@ void add_bytes(Rows& rows, const TraceTotals& trace, const Opening& opening) {
   if (bytes.partly_sampled())
     about += "; from the " + percent_text(bytes.sampled_share) + " of it that were sampled";
   if (!opening.bytes_of_iteration && !opening.path.empty()) about += " in the whole run";
-  rows.add("DRAM", bytes_text(of_one(opening, bytes.dram())) + (bytes.partial() ? "+" : ""), about);
+  rows.add("DRAM", bytes_text(per_iteration(opening, bytes.dram())) + (bytes.partial() ? "+" : ""), about);
 }
 
 std::string findings_text_of(const Opening& opening, const TextStyle& style) {
@@ -184,8 +181,8 @@ nlohmann::ordered_json opening_json(const Opening& opening) {
     for (const auto& [share, cause] : causes_of(opening)) out["idle_shares"][idle_cause_key(cause)] = share;
   }
   if (opening.bytes) {
-    out["dram_read_bytes"] = of_one(opening, opening.bytes->read);
-    out["dram_write_bytes"] = of_one(opening, opening.bytes->write);
+    out["dram_read_bytes"] = per_iteration(opening, opening.bytes->read);
+    out["dram_write_bytes"] = per_iteration(opening, opening.bytes->write);
     if (const auto error_pct = opening.bytes->error_pct()) out["bytes_error_pct"] = *error_pct;
     if (opening.bytes->partly_sampled()) out["sampled_share"] = opening.bytes->sampled_share;
     if (opening.derived.dram_bytes_per_s) out["dram_bytes_per_s"] = *opening.derived.dram_bytes_per_s;

@@ -67,12 +67,6 @@ struct Part {
   std::array<std::uint64_t, kHostCalls> calls{};
 };
 
-HostCall kind_of(const Line& line) {
-  if (launch_of(line) != nullptr) return HostCall::launch;
-  if (std::holds_alternative<SyncRecord>(line)) return HostCall::sync;
-  return std::holds_alternative<AllocRecord>(line) ? HostCall::memory : HostCall::other;
-}
-
 class IdleSection final : public Section {
  public:
   void line(const Line& line) override {
@@ -84,7 +78,7 @@ class IdleSection final : public Section {
       // Start/end ranges do not belong to the path of a thread.
       if (range->name == 0) hosts_[range->thread].add_range(range->start_ns, range->end_ns, range->path);
     } else if (const HostWork* const host = host_call(line)) {
-      hosts_[host->thread].add_call(host->start_ns, host->end_ns, kind_of(line));
+      hosts_[host->thread].add_call(host->start_ns, host->end_ns, host_call_kind(line));
       if (++calls_ % kCallsBetweenDrops == 0) drop_calls();
       if (const LaunchRecord* const launch = launch_of(line)) ++launches_[{launch->context, host->thread}];
     } else if (const auto* const context = std::get_if<ContextRecord>(&line)) {

@@ -61,8 +61,6 @@ void IterationLog::add_wall_times() {
     if (done_ns != kNoTime) from_ns = std::max(from_ns, done_ns);
     if (rows_[i].seen && (i == 0 || rows_[i - 1].seen)) {
       rows_[i].wall_ns = from_ns < to_ns ? holds_.net_ns(of.thread, from_ns, to_ns) : 0;
-      rows_[i].wall_from_ns = from_ns;
-      rows_[i].wall_to_ns = to_ns;
     }
     done_ns = done_ns == kNoTime ? to_ns : std::max(done_ns, to_ns);
   }

@@ -39,10 +39,9 @@ struct IterationTotals {
   // Known after finish():
   std::uint64_t host_ns = 0;
   std::optional<std::uint64_t> wall_ns;  ///< absent: the iteration before it was not selected
-  TimeNs wall_from_ns = kNoTime, wall_to_ns = kNoTime;
-  std::uint64_t busy_ns = 0;  ///< union of the GPU time
-  std::uint64_t held_ns = 0;  ///< by the profiler; not part of host time
-  std::uint64_t gap_ns = 0;   ///< another tool had CUPTI: its work is not known
+  std::uint64_t busy_ns = 0;             ///< union of the GPU time
+  std::uint64_t held_ns = 0;             ///< by the profiler; not part of host time
+  std::uint64_t gap_ns = 0;              ///< another tool had CUPTI: its work is not known
 
   /// Wall time without a kernel.
   [[nodiscard]] std::optional<std::uint64_t> idle_ns() const noexcept {

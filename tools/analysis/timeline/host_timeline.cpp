@@ -5,6 +5,8 @@
 #include <tuple>
 #include <vector>
 
+#include "tools/analysis/read/line_parts.h"
+
 namespace rangefinder {
 namespace {
 
@@ -24,6 +26,12 @@ std::size_t first_after(const Places& places, TimeNs at, std::size_t hint, const
 }
 
 }  // namespace
+
+HostCall host_call_kind(const Line& line) noexcept {
+  if (launch_of(line) != nullptr) return HostCall::launch;
+  if (std::holds_alternative<SyncRecord>(line)) return HostCall::sync;
+  return std::holds_alternative<AllocRecord>(line) ? HostCall::memory : HostCall::other;
+}
 
 void HostTimeline::add_range(TimeNs start, TimeNs end, std::uint32_t path) {
   if (start == kNoTime) return;

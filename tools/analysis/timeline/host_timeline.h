@@ -17,11 +17,14 @@
 #include <deque>
 #include <functional>
 
+#include "schema/read_line.h"
 #include "schema/record.h"
 
 namespace rangefinder {
 
 enum class HostCall : std::uint8_t { launch, sync, memory, other };
+/// Of a line of a host call (line_parts.h).
+[[nodiscard]] HostCall host_call_kind(const Line& line) noexcept;
 inline constexpr std::size_t kHostCalls = 4;
 
 /// The path of a piece in which the profiler held the thread.
