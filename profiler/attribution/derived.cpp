@@ -270,7 +270,8 @@ RowBytes sampled_bytes(const PathTotals& row, const std::array<std::uint64_t, 3>
   return out;
 }
 
-MetricsByName::MetricsByName(const std::vector<MetricValue>& values, const MetricGroups& groups) {
+MetricsByName::MetricsByName(const std::vector<MetricValue>& values, const MetricGroups& groups)
+    : groups_(&groups) {
   for (const MetricValue& value : values) values_.emplace_back(groups.metric_name(value), value);
   std::stable_sort(values_.begin(), values_.end(), [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
@@ -286,8 +287,21 @@ const MetricValue* MetricsByName::find(std::string_view name) const {
   return at == values_.end() || at->first != name ? nullptr : &at->second;
 }
 
-std::optional<Operations> operations_of(const MetricsByName& metrics, const GpuPeaks& peaks) {
+bool MetricsByName::planned(std::string_view name) const {
+  if (groups_ == nullptr) return false;
+  return std::any_of(groups_->sets().begin(), groups_->sets().end(), [name](const MetricSetRecord& set) {
+    return std::find(set.metrics.begin(), set.metrics.end(), name) != set.metrics.end();
+  });
+}
+
+std::optional<Operations> operations_of(const MetricsByName& metrics, const GpuPeaks& peaks,
+                                        std::uint64_t missing_sets) {
   OperationSum sum(peaks);
+  for (const auto& [name, value] : metrics.all()) {
+    const bool is_pipe =
+        std::any_of(kPipes.begin(), kPipes.end(), [&name](const Pipe& pipe) { return pipe.metric == name; });
+    if ((is_pipe || name.starts_with(kTensor)) && (missing_sets >> value.set & 1) != 0) return std::nullopt;
+  }
   for (const Pipe& pipe : kPipes) {
     const MetricValue* const value = metrics.find(pipe.metric);
     if (value != nullptr) sum.add(value->value * pipe.operations, value->gpu_ns, pipe.peak);
@@ -313,15 +327,12 @@ Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& pea
     }
   }
   if (const MetricValue* const l2 = metrics.find(kL2Share)) out.l2_peak_share = l2->value / 100;
-  // With a missing set, operations of some launches would be compared with the bytes of all.
-  if (row.missing_sets == 0) {
-    if (const auto operations = operations_of(metrics, peaks)) {
-      out.compute_peak_share = operations->peak_share;
-      if (bytes.counter_ns > 0 && bytes.rate_bytes > 0) {
-        // Two rates by the same clock: bytes and operations may be from different launches.
-        out.flop_per_dram_byte =
-            operations->total / operations->gpu_ns / (bytes.rate_bytes / bytes.counter_ns);
-      }
+  if (const auto operations = operations_of(metrics, peaks, row.missing_sets)) {
+    out.compute_peak_share = operations->peak_share;
+    out.flop_per_s = operations->total / operations->gpu_ns * 1e9;
+    if (bytes.counter_ns > 0 && bytes.rate_bytes > 0) {
+      // Two rates by the same clock: bytes and operations may be from different launches.
+      out.flop_per_dram_byte = operations->total / operations->gpu_ns / (bytes.rate_bytes / bytes.counter_ns);
     }
   }
   if (row.declared_bytes != 0) {

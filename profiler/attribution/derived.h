@@ -101,19 +101,22 @@ struct GpuPeaks {
                                      std::uint64_t work_ns, std::uint64_t overlap_ns,
                                      std::uint64_t estimated_ns = 0);
 
-/// Metrics of a path by name.
+/// Metrics of a path by name. `groups` must outlive this.
 class MetricsByName {
  public:
   MetricsByName() = default;
   MetricsByName(const std::vector<MetricValue>& values, const MetricGroups& groups);
   /// nullptr: not measured. If several sets have the metric, the value measured most often.
   [[nodiscard]] const MetricValue* find(std::string_view name) const;
+  /// A metric set of the trace has it, whether it was measured here or not.
+  [[nodiscard]] bool planned(std::string_view name) const;
   [[nodiscard]] const std::vector<std::pair<std::string, MetricValue>>& all() const noexcept {
     return values_;
   }
 
  private:
   std::vector<std::pair<std::string, MetricValue>> values_;  // by name
+  const MetricGroups* groups_ = nullptr;                     // outlives this
 };
 
 /// Floating-point and tensor core operations; a multiply-add counts as two.
@@ -124,8 +127,10 @@ struct Operations {
 };
 /// Absent without a metric of the roofline set. Operations of the FMA pipes are an upper bound: the
 /// hardware counts thread instructions by pipe, so additions and integer multiplications count as
-/// multiply-adds.
-[[nodiscard]] std::optional<Operations> operations_of(const MetricsByName& metrics, const GpuPeaks& peaks);
+/// multiply-adds. `missing_sets` (PathTotals): absent if one of them counts operations, because those of some
+/// launches would stand for all.
+[[nodiscard]] std::optional<Operations> operations_of(const MetricsByName& metrics, const GpuPeaks& peaks,
+                                                      std::uint64_t missing_sets = 0);
 
 enum class Limiter : std::uint8_t { dram, l2, compute, latency };
 [[nodiscard]] std::string_view limiter_name(Limiter limiter) noexcept;
@@ -136,7 +141,7 @@ inline constexpr double kRoofShare = 0.60;
 struct Derived {
   std::optional<double> dram_bytes_per_s, dram_peak_share;
   std::optional<double> l2_bytes_per_s, l2_peak_share;
-  std::optional<double> flop_per_dram_byte, compute_peak_share;
+  std::optional<double> flop_per_s, flop_per_dram_byte, compute_peak_share;
   std::optional<double> dram_amplification, l2_amplification;  ///< measured over declared bytes
   std::optional<Limiter> limiter;
 };

@@ -18,10 +18,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/metrics/named_metrics.h"
 #include "schema/record.h"
 
 namespace rangefinder {
@@ -54,11 +54,6 @@ struct MetricValue {
   double value = 0;   ///< metric_adds_up(): estimate for all launches; else mean weighted by GPU time
   double gpu_ns = 0;  ///< estimated GPU time of all launches, from this set's launches
 };
-
-/// True: values are summed over launches. False: averaged (ratios, percent).
-[[nodiscard]] inline bool metric_adds_up(std::string_view metric) noexcept {
-  return metric.ends_with(".sum");
-}
 
 class MetricGroups {
  public:

@@ -122,9 +122,18 @@ void add_totals(OrderedJson& out, const PathTotals& row, const RowBytes& bytes, 
     if (row.memcpy_bytes[kind] == 0) continue;
     out["memcpy_bytes"][std::string(kCopyKindNames[kind])] = row.memcpy_bytes[kind];
   }
-  add_derived(out, derive(row, bytes, context.peaks, metrics));
+  const Derived derived = derive(row, bytes, context.peaks, metrics);
+  add_derived(out, derived);
+  add_named(out, NamedValues(metrics, derived, row.missing_sets));
   add_rotation(out, row, *context.groups);
   add_metrics(out, metrics);
+}
+
+void add_named(OrderedJson& out, const NamedValues& values) {
+  for (const NamedValue& value : values.all()) {
+    out["named"][value.metric->name] = to_decimals(value.value, std::abs(value.value) < 1000 ? 1e4 : 1);
+    if (value.part != nullptr) out["named"][value.metric->name + std::string("_part")] = value.part->title;
+  }
 }
 
 LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContext& context) {

@@ -15,6 +15,7 @@
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/layer_report.h"
 #include "profiler/attribution/monitor_rates.h"
+#include "profiler/attribution/named_values.h"
 #include "profiler/attribution/path_totals.h"
 #include "schema/record.h"
 
@@ -34,6 +35,9 @@ struct RowContext {
 /// Adds the fields from "kernels" on. The caller adds "path", "depth" and "calls".
 void add_totals(nlohmann::ordered_json& out, const PathTotals& row, const RowBytes& bytes,
                 const RowContext& context);
+/// Adds "named": {name: value} of named metrics; nothing if none is known. The busiest part of a throughput
+/// is in NAME_part.
+void add_named(nlohmann::ordered_json& out, const NamedValues& values);
 /// The same values, as rounded there. The caller adds "path".
 [[nodiscard]] LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContext& context);
 /// Adds the sums of bytes of a kernel's row; none if nothing was measured.

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The program of exact_against_ncu.py: kernels of many kinds, each once in its own range.
+# The program of exact_against_ncu.py and metrics_against_ncu.py: kernels of many kinds, each in its own range.
 #
 #   measured/CASE    one call; measured/clean before it reads 512 MiB, so that L2 holds no written lines
+#
+# --only CASES: those, separated by ';', without `clean`. --repeat N: all of them N times.
 #
 # Allocates everything and runs every case once before cudaProfilerStart. Prints one JSON object: per path the bytes of
 # the tensors that the call reads and writes (`declared_bytes`; for index tensors and gathers, the bytes that the
 # indices refer to). Needs PyTorch and a GPU.
+import argparse
 import json
 
 import torch
@@ -110,11 +113,17 @@ def gathers(cases):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", type=lambda text: text.split(";"))
+    parser.add_argument("--repeat", type=int, default=1)
+    args = parser.parse_args()
     torch.manual_seed(0)
     torch.backends.cudnn.benchmark = False
     cases = {}
     for group in (elementwise, reductions, products, images, gathers):
         group(cases)
+    if args.only:
+        cases = {name: cases[name] for name in args.only}
     dirt = torch.rand(128 * MEBI, device="cuda").view(32768, 4096)
     with torch.inference_mode():
         for run, _ in cases.values():
@@ -123,15 +132,17 @@ def main():
         torch.cuda.synchronize()
         torch.cuda.profiler.start()
         torch.cuda.nvtx.range_push("measured")
-        for name, (run, _) in cases.items():
+        for name, (run, _) in [*cases.items()] * args.repeat:
             for path, call in (("clean", lambda: dirt.sum(1)), (name, run)):
+                if path == "clean" and args.only:
+                    continue
                 torch.cuda.nvtx.range_push(path)
                 call()
                 torch.cuda.nvtx.range_pop()
         torch.cuda.synchronize()
         torch.cuda.nvtx.range_pop()
         torch.cuda.profiler.stop()
-    print(json.dumps({"ranges": [{"path": f"measured/{name}", "calls": 1, "declared_bytes": declared}
+    print(json.dumps({"ranges": [{"path": f"measured/{name}", "calls": args.repeat, "declared_bytes": declared * args.repeat}
                                  for name, (_, declared) in cases.items()]}), flush=True)
 
 

@@ -19,16 +19,17 @@ HOT_PATH = ("profiler/activity", "profiler/counters/exact", "profiler/events", "
 ALLOWED = {
     "profiler/base": "",
     "schema": "profiler/base",
+    "profiler/metrics": "",
     "profiler/guest": "",
     "profiler/options": "profiler/base profiler/guest",
     "profiler/cupti": "profiler/guest",
     "profiler/events": "schema profiler/guest",
-    "profiler/attribution": "profiler/base schema profiler/guest",
+    "profiler/attribution": "profiler/base profiler/metrics schema profiler/guest",
     "profiler/output": "profiler/base schema profiler/guest profiler/events profiler/attribution",
     "profiler/nvtx": "profiler/guest profiler/events",
     "profiler/activity": "profiler/base schema profiler/options profiler/cupti profiler/events",
     "profiler/counters": "profiler/cupti",
-    "profiler/counters/metrics": "profiler/base profiler/cupti",
+    "profiler/counters/metrics": "profiler/base profiler/metrics profiler/cupti",
     "profiler/counters/exact": "profiler/base schema profiler/guest profiler/options profiler/cupti "
                                "profiler/events profiler/output profiler/counters profiler/counters/metrics",
     "profiler/counters/sampling": "profiler/base schema profiler/guest profiler/cupti profiler/events "
@@ -48,14 +49,14 @@ ALLOWED = {
     "tools/analysis/read": "profiler/base schema profiler/attribution",
     "tools/analysis/sampling": "schema profiler/attribution tools/analysis/read",
     "tools/analysis/timeline": "schema profiler/attribution tools/analysis/read",
-    "tools/analysis/tables": "profiler/base schema profiler/attribution tools/analysis/read "
+    "tools/analysis/tables": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/read "
                              "tools/analysis/sampling tools/analysis/timeline",
     "tools/analysis/communication": "profiler/base schema tools/analysis/timeline tools/analysis/tables",
-    "tools/analysis/findings": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/timeline "
+    "tools/analysis/findings": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/read tools/analysis/timeline "
                                "tools/analysis/tables",
     "tools/analysis/overview": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/timeline "
                                "tools/analysis/tables tools/analysis/findings",
-    "tools/analysis/sections": "profiler/base schema profiler/attribution tools/analysis/read "
+    "tools/analysis/sections": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/read "
                                "tools/analysis/timeline tools/analysis/tables tools/analysis/communication "
                                "tools/analysis/findings tools/analysis/overview",
     "tools/analysis/ranks": "tools/analysis/read tools/analysis/tables",
@@ -72,7 +73,7 @@ ALLOWED = {
                    "tools/attach tools/export tools/page",
     "tools/replay": "schema profiler/cupti profiler/drain tools/command_line",
     "tools/rangefinder": "profiler/base profiler/options profiler/cupti profiler/attribution profiler/output "
-                         "profiler/counters/metrics profiler/control tools/command_line tools/analysis/read "
+                         "profiler/metrics profiler/counters/metrics profiler/control tools/command_line tools/analysis/read "
                          "tools/analysis/tables tools/analysis/communication tools/analysis/findings "
                          "tools/analysis/overview tools/analysis/sections tools/analysis/ranks tools/analysis/diff "
                          "tools/analysis/validate tools/attach tools/export tools/page tools/serve",

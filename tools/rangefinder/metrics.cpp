@@ -17,6 +17,7 @@
 #include "profiler/counters/metrics/metric_config.h"
 #include "profiler/counters/metrics/metric_plan.h"
 #include "profiler/counters/metrics/metric_sets.h"
+#include "profiler/metrics/metric_formula.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/command_line/command_line.h"
@@ -118,7 +119,7 @@ OrderedJson metric_row(const std::string& name, const MetricCatalog& catalog) {
   return {{"name", name},
           {"unit", info.unit},
           {"description", info.description},
-          {"adds_up", adds_up(name)},
+          {"adds_up", metric_adds_up(name)},
           {"available", true}};
 }
 

@@ -43,8 +43,7 @@ class RequestReader {
       item = item.substr(0, item.find_last_not_of(' ') + 1);
       if (item.empty()) continue;
       if (const MetricSet* const set = find_metric_set(item)) {
-        RequestItem& requested = item_of(set->name);
-        for (const char* const metric : set->metrics) take(requested, metric);
+        take(*set);
       } else if (!read_metric(std::string(item))) {
         return false;
       }
@@ -63,6 +62,13 @@ class RequestReader {
     for (RequestItem& item : items)
       if (item.group == group) return item;
     return items.emplace_back(RequestItem{group, {}});
+  }
+
+  void take(const MetricSet& set) {
+    for (const char* const other : set.alias_of) take(*find_metric_set(other));
+    if (set.metrics.empty()) return;
+    RequestItem& requested = item_of(set.name);
+    for (const std::string& metric : set.metrics) take(requested, metric);
   }
 
   [[nodiscard]] bool read_metric(const std::string& name) {

@@ -4,40 +4,26 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "profiler/counters/metrics/metric_config.h"
+#include "profiler/metrics/metric_formula.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr const char* kMemory[] = {
-    "dram__bytes_read.sum",
-    "dram__bytes_write.sum",
+// Where bytes go, besides the named metrics: operations of the L2, host memory, other GPUs.
+constexpr const char* kTraffic[] = {
     "lts__t_bytes.sum",
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_op_write.sum",
     "lts__t_sectors_op_atom.sum",
     "lts__t_sectors_op_red.sum",
-    // For the hit rate: lts__t_sector_hit_rate takes two passes, as do hits and misses of sectors.
-    "lts__t_tag_requests_hit.sum",
-    "lts__t_tag_requests_miss.sum",
     "lts__t_sectors_srcunit_ltcfabric.sum",
     "lts__t_sectors_aperture_sysmem_op_read.sum",
     "lts__t_sectors_aperture_sysmem_op_write.sum",
     "lts__t_sectors_aperture_peer_op_read.sum",
     "lts__t_sectors_aperture_peer_op_write.sum",
-    "l1tex__t_sectors.sum",
-    "l1tex__t_sectors_lookup_hit.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
-};
-
-constexpr const char* kCompute[] = {
-    "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "sm__issue_active.avg.pct_of_peak_sustained_active",
-    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-    "sm__inst_executed.sum",
-    "smsp__thread_inst_executed_per_inst_executed.ratio",
 };
 
 // GH100 needs two passes for the sum and one for each part.
@@ -48,103 +34,80 @@ constexpr const char* kTensorFp16Parts[] = {
     "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp16.sum",
 };
 
-constexpr const char* kRoofline[] = {
-    "dram__bytes_read.sum",
-    "dram__bytes_write.sum",
-    "lts__t_bytes.sum",
-    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-    "lts__t_bytes.sum.pct_of_peak_sustained_elapsed",
-    // Tensor core operations; a multiply-add counts as two. Names differ by chip.
-    kTensorFp16,
-    "sm__ops_path_tensor_src_fp16_dst_fp16.sum",
-    "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
-    "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
-    "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
-    "sm__ops_path_tensor_src_fp8.sum",
-    "sm__ops_path_tensor_src_fp4_fp6_fp8_dst_fp16.sum",
-    "sm__ops_path_tensor_src_fp4_fp6_fp8_dst_fp32.sum",
-    "sm__ops_path_tensor_src_fp4_dst_fp32.sum",
-    "sm__ops_path_tensor_src_int8.sum",
-    "sm__ops_path_tensor_src_fp64.sum",
-    // Thread instructions by pipe, not by operation: metrics such as
-    // smsp__sass_thread_inst_executed_op_ffma_pred_on need patched code and a pass of their own on every
-    // chip, without the time. The FMA pipe also runs integer multiplications.
-    "smsp__thread_inst_executed_pipe_fma_pred_on.sum",
-    "smsp__thread_inst_executed_pipe_fma_type_fp16_pred_on.sum",
-    "smsp__thread_inst_executed_pipe_fp16_pred_on.sum",
-    "smsp__thread_inst_executed_pipe_fp64_pred_on.sum",
+constexpr const char* kL2Peak = "lts__t_bytes.sum.pct_of_peak_sustained_elapsed";
+
+class SetMetrics {
+ public:
+  SetMetrics& add(std::span<const char* const> metrics) {
+    for (const char* const metric : metrics) take(metric);
+    return *this;
+  }
+  /// Inputs of the named metrics of a topic, in the order of the table.
+  SetMetrics& add(MetricTopic topic) {
+    for (const NamedMetric& metric : named_metrics()) {
+      if (metric.topic != topic) continue;
+      for (std::string& input : collected_for(metric)) take(std::move(input));
+    }
+    return *this;
+  }
+  [[nodiscard]] std::vector<std::string> take_all() { return std::move(metrics_); }
+
+ private:
+  void take(std::string metric) {
+    if (std::find(metrics_.begin(), metrics_.end(), metric) == metrics_.end())
+      metrics_.push_back(std::move(metric));
+  }
+
+  std::vector<std::string> metrics_;
 };
 
-// Warps stalled for this reason, summed over cycles and schedulers. Shares of their sum are equivalent to
-// the ratios per issued instruction. They add up over launches, and take 6 groups instead of 9 on GH100.
-// `selected` counts the issued instructions.
-#define STALLED(reason) "smsp__warps_issue_stalled_" #reason ".sum"
-constexpr const char* kStalls[] = {
-    STALLED(long_scoreboard),
-    STALLED(gmma),
-    STALLED(drain),
-    STALLED(imc_miss),
-    STALLED(short_scoreboard),
-    STALLED(wait),
-    STALLED(selected),
-    STALLED(not_selected),
-    STALLED(barrier),
-    STALLED(math_pipe_throttle),
-    STALLED(lg_throttle),
-    STALLED(mio_throttle),
-    STALLED(membar),
-    STALLED(no_instruction),
-    STALLED(branch_resolving),
-    STALLED(dispatch_stall),
-    STALLED(sleeping),
-    STALLED(tex_throttle),
-    STALLED(misc),
-};
-#undef STALLED
+std::span<const char* const> exact_bytes() {
+  return std::span(kExactMetricNames).subspan(kDramRead);
+}
 
-// Requests, by the instructions that make them. l1tex__t_requests_pipe_lsu_mem_global_op_ld equals the sum
-// of global and generic loads (checked on an H200 for coalesced, strided, 16-byte and generic accesses).
-// But such metrics take a pass each, while these share one with the sectors.
-constexpr const char* kCoalescing[] = {
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "smsp__inst_executed_op_global_ld.sum",
-    "smsp__inst_executed_op_generic_ld.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "smsp__inst_executed_op_global_st.sum",
-    "smsp__inst_executed_op_generic_st.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-};
-
-constexpr std::array kSets{
-    MetricSet{"bytes", "bytes of DRAM and L2", kExactMetricNames},
-    MetricSet{"memory", "where bytes go: DRAM, L2, L1, spills, host memory, other GPUs", kMemory},
-    MetricSet{"compute", "how busy the multiprocessors are", kCompute},
-    MetricSet{"roofline", "operations for each byte, and how near the peaks are", kRoofline},
-    MetricSet{"stalls", "what warps wait for", kStalls},
-    MetricSet{"coalescing", "how well threads share sectors and banks", kCoalescing},
-};
+std::vector<MetricSet> all_sets() {
+  using enum MetricTopic;
+  std::vector<MetricSet> sets{
+      {"bytes", "bytes of DRAM and L2", SetMetrics().add(kExactMetricNames).take_all()},
+      {topic_name(speed_of_light), "how near compute, L1, L2 and DRAM are to their peaks",
+       SetMetrics().add(exact_bytes()).add(speed_of_light).take_all()},
+      {topic_name(memory), "hit rates, coalescing, bank conflicts, spills, and where bytes go",
+       SetMetrics().add(exact_bytes()).add(kTraffic).add(memory).take_all()},
+      {topic_name(occupancy), "resident warps, issued instructions, divergence",
+       SetMetrics().add(occupancy).take_all()},
+      {topic_name(stalls), "what warps wait for", SetMetrics().add(stalls).take_all()},
+      {topic_name(pipes), "tensor cores and the other arithmetic pipes", SetMetrics().add(pipes).take_all()},
+      {topic_name(roofline), "operations for each byte, and how near the peaks are",
+       SetMetrics().add(exact_bytes()).add(std::span(&kL2Peak, 1)).add(roofline).take_all()},
+  };
+  SetMetrics all;
+  for (const MetricSet& set : sets) {
+    for (const std::string& metric : set.metrics) all.add(std::array{metric.c_str()});
+  }
+  sets.push_back({"all", "all of the above", all.take_all()});
+  sets.push_back({"compute", "", {}, {"occupancy", "pipes"}});
+  sets.push_back({"coalescing", "", {}, {"memory"}});
+  return sets;
+}
 
 }  // namespace
 
-std::span<const MetricSet> metric_sets() noexcept {
+const std::vector<MetricSet>& metric_sets() {
+  static const std::vector<MetricSet> kSets = all_sets();
   return kSets;
 }
 
-const MetricSet* find_metric_set(std::string_view name) noexcept {
+const MetricSet* find_metric_set(std::string_view name) {
+  const auto& sets = metric_sets();
   const auto found =
-      std::find_if(kSets.begin(), kSets.end(), [&](const auto& set) { return name == set.name; });
-  return found == kSets.end() ? nullptr : found;
+      std::find_if(sets.begin(), sets.end(), [&](const auto& set) { return name == set.name; });
+  return found == sets.end() ? nullptr : &*found;
 }
 
-bool in_a_metric_set(std::string_view metric) noexcept {
-  return std::any_of(kSets.begin(), kSets.end(), [&](const MetricSet& set) {
+bool in_a_metric_set(std::string_view metric) {
+  return std::any_of(metric_sets().begin(), metric_sets().end(), [&](const MetricSet& set) {
     return std::find(set.metrics.begin(), set.metrics.end(), metric) != set.metrics.end();
   });
-}
-
-bool adds_up(std::string_view metric) noexcept {
-  return metric.ends_with(".sum");
 }
 
 bool counts_every_multiprocessor(std::string_view metric) noexcept {
@@ -161,7 +124,9 @@ std::span<const char* const> metric_parts(std::string_view metric) noexcept {
 
 std::string metric_set_names() {
   std::string names;
-  for (const MetricSet& set : kSets) names += (names.empty() ? "" : ", ") + std::string(set.name);
+  for (const MetricSet& set : metric_sets()) {
+    if (set.alias_of.empty()) names += (names.empty() ? "" : ", ") + std::string(set.name);
+  }
   return names;
 }
 

@@ -15,6 +15,10 @@ namespace rangefinder {
 [[nodiscard]] std::unique_ptr<Section> make_overview_section(const SectionView& view);
 /// All data of one kernel, or of all kernels whose name matches SectionView::name.
 [[nodiscard]] std::unique_ptr<Section> make_kernel_section(const SectionView& view);
+/// Named metrics of every module and kernel.
+[[nodiscard]] std::unique_ptr<Section> make_metrics_section(const SectionView& view);
+/// FLOP per byte, attained rate and roof of every module.
+[[nodiscard]] std::unique_ptr<Section> make_roofline_section(const SectionView& view);
 /// Copies by direction and memory; memsets.
 [[nodiscard]] std::unique_ptr<Section> make_memcpy_section(const SectionView& view);
 /// Peak and live bytes by path; memory that was never freed.

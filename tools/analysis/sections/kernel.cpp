@@ -4,14 +4,22 @@
 //
 //   kernel                  time, bytes, limiter
 //   kernel_configurations   grid, block, resources, theoretical occupancy (occupancy.h), time of each
+//   kernel_speed_of_light   compute, memory, L1, L2, DRAM: share of the peak, busiest part
+//   kernel_memory           L1, shared memory, L2, DRAM: bytes, hit rate, throughput
+//   kernel_accesses         sectors per request, bytes used, bank conflicts
+//   kernel_occupancy        achieved occupancy, issue slots, IPC, divergence
+//   kernel_pipes            tensor cores and arithmetic pipes
+//   kernel_stalls           stall reasons, as shares of the warps' time
 //   kernel_paths            time by path
-//   kernel_metrics          each measured metric: n, mean, standard deviation
-//   kernel_stalls           stall reasons, as shares of all stalls
+//   kernel_metrics          each measured metric of CUPTI: n, mean, standard deviation; in the text only
+//   those
+//                           that no named metric uses
 //
 // NAME is the mangled name, a part of the demangled name, or a regular expression.
 #include <optional>
 #include <regex>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/kernel_details.h"
 #include "tools/analysis/tables/cells.h"
@@ -67,11 +75,37 @@ class KernelSection final : public Section {
       details_.metrics.emplace_back(values, details_.groups);
     }
     details_.metrics.resize(details_.kernels.size());
-    return {kernel_summary(details_, input), kernel_configurations(details_, input),
-            kernel_paths(details_, input), kernel_metrics(details_), kernel_stalls(details_)};
+    return all_tables(input, true);
+  }
+
+  std::string text(const SectionInput& input, const TextStyle& style) override {
+    static_cast<void>(tables(input));
+    std::vector<Table> shown = all_tables(input, false);
+    arrange(shown, input.view);
+    std::string out;
+    for (const Table& table : shown) {
+      const std::string text = render_text(table, style);
+      if (!text.empty()) out += (out.empty() ? "" : "\n") + text;
+    }
+    const bool found = !details_.kernels.empty();
+    return found ? out + "\n" + wrapped_lines(kernel_not_measured(details_), style.width) : out;
   }
 
  private:
+  std::vector<Table> all_tables(const SectionInput& input, bool raw) {
+    Table summary = kernel_summary(details_, input);  // sets the named values
+    return {std::move(summary),
+            kernel_configurations(details_, input),
+            kernel_speed_of_light(details_),
+            kernel_memory(details_),
+            kernel_accesses(details_),
+            kernel_occupancy(details_),
+            kernel_pipes(details_),
+            kernel_stalls(details_, raw),
+            kernel_paths(details_, input),
+            kernel_metrics(details_, raw)};
+  }
+
   void learn(const KernelNameRecord& name) {
     if (positions_.count(name.id) != 0 || !pattern_.matches(name)) return;
     positions_.emplace(name.id, static_cast<std::uint32_t>(details_.kernels.size()));
@@ -94,9 +128,8 @@ class KernelSection final : public Section {
   }
 
   void add(const ExactRecord& exact) {
-    KernelDetail* const kernel = exact.kind == WorkKind::kernel ? find(exact.name) : nullptr;
-    // Values of a counter range are sums over all launches in it.
-    if (kernel == nullptr || exact.is_counter_range || shares_counter_range(exact) || !exact.measured) return;
+    KernelDetail* const kernel = is_of_one_kernel(exact) ? find(exact.name) : nullptr;
+    if (kernel == nullptr) return;
     details_.groups.add(positions_.at(exact.name), exact);
     kernel->gpu_ns.add(static_cast<double>(exact.gpu_ns));
     if (!exact.has_bytes) return;

@@ -2,8 +2,11 @@
 //
 // Data of the section `kernel` for the requested kernels, and its tables.
 //
-//   kernel.cpp collects ─▶ KernelDetails ─▶ kernel_tables.cpp ─▶ summary, configurations, paths, metrics,
-//   stalls
+//   kernel.cpp collects ─▶ KernelDetails ─┬─▶ kernel_tables.cpp         summary, configurations, paths, raw
+//   metrics
+//                                         └─▶ kernel_metric_tables.cpp  speed of light, memory, occupancy,
+//                                         pipes,
+//                                                                       stalls, what was not measured
 //
 // Memory grows with kernels, their configurations and paths, not with launches.
 #pragma once
@@ -16,6 +19,7 @@
 
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/metric_groups.h"
+#include "profiler/attribution/named_values.h"
 #include "tools/analysis/tables/section.h"
 #include "tools/analysis/timeline/duration_histogram.h"
 
@@ -39,7 +43,19 @@ struct KernelDetail {
       configurations;  ///< by configuration, GPU
   std::map<std::uint32_t, KernelLaunches> paths;
   Spread gpu_ns, read, write, l2;  ///< from exact lines, one value per launch
+  NamedValues named = {};          ///< set after the last line
 };
+
+/// The values of this line are of one kernel alone: those of a counter range are sums over all launches in
+/// it.
+[[nodiscard]] inline bool is_of_one_kernel(const ExactRecord& exact) noexcept {
+  return exact.kind == WorkKind::kernel && !exact.is_counter_range && !shares_counter_range(exact) &&
+         exact.measured;
+}
+
+/// A kernel as a row of paths, so that one function computes bytes, rates and limiter of both.
+[[nodiscard]] PathTotals kernel_as_path(std::uint64_t launches, std::uint64_t timed, std::uint64_t ns,
+                                        const CounterTotals& counters);
 
 struct KernelDetails {
   std::string pattern;                ///< as given by the user
@@ -49,10 +65,30 @@ struct KernelDetails {
   std::vector<MetricsByName> metrics;  ///< by position in kernels; filled after the last line
 };
 
-[[nodiscard]] Table kernel_summary(const KernelDetails& details, const SectionInput& input);
+/// The kernel of a row; empty if there is only one.
+[[nodiscard]] Cell owner_cell(const KernelDetails& details, const KernelDetail& kernel);
+/// A table without rows has no title; of others, columns without values are dropped.
+[[nodiscard]] Table finished(Table table);
+
+/// Also sets the named values of all kernels.
+[[nodiscard]] Table kernel_summary(KernelDetails& details, const SectionInput& input);
 [[nodiscard]] Table kernel_configurations(const KernelDetails& details, const SectionInput& input);
 [[nodiscard]] Table kernel_paths(const KernelDetails& details, const SectionInput& input);
-[[nodiscard]] Table kernel_metrics(const KernelDetails& details);
-[[nodiscard]] Table kernel_stalls(const KernelDetails& details);
+/// Each metric of CUPTI: number of launches, mean, standard deviation. For JSON and CSV, and for metrics that
+/// no named one uses.
+[[nodiscard]] Table kernel_metrics(const KernelDetails& details, bool all);
+
+/// Throughputs, with the busiest part of each.
+[[nodiscard]] Table kernel_speed_of_light(const KernelDetails& details);
+/// L1, shared memory, L2 and DRAM: bytes per launch, hit rate, throughput.
+[[nodiscard]] Table kernel_memory(const KernelDetails& details);
+/// Loads and stores: sectors per request, bytes used.
+[[nodiscard]] Table kernel_accesses(const KernelDetails& details);
+[[nodiscard]] Table kernel_occupancy(const KernelDetails& details);
+[[nodiscard]] Table kernel_pipes(const KernelDetails& details);
+/// `all`: also those below 0.05 %.
+[[nodiscard]] Table kernel_stalls(const KernelDetails& details, bool all);
+/// What was not measured, and the option that would: complete lines for people, or "".
+[[nodiscard]] std::string kernel_not_measured(const KernelDetails& details);
 
 }  // namespace rangefinder

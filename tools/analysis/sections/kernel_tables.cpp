@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "profiler/base/number_text.h"
+#include "profiler/metrics/metric_formula.h"
 #include "tools/analysis/sections/kernel_details.h"
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/tables/kernel_labels.h"
@@ -13,38 +14,8 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::string_view kStalled = "smsp__warps_issue_stalled_";
-
 Cell name_cell(const KernelDetail& kernel) {
   return Cell(CellValue(kernel.name.demangled), kernel.label);
-}
-
-/// The kernel of a row; empty if there is only one.
-Cell owner_cell(const KernelDetails& details, const KernelDetail& kernel) {
-  return details.kernels.size() < 2 ? Cell() : name_cell(kernel);
-}
-
-Cell optional_cell(const std::optional<double>& value) {
-  return value ? number_cell(*value) : Cell();
-}
-
-Table finished(Table table) {
-  if (table.rows.empty()) {
-    table.title.clear();
-    return table;
-  }
-  drop_empty_columns(table);
-  return table;
-}
-
-/// A kernel as a row of paths, so that one function computes bytes and limiter of both.
-PathTotals as_path(const KernelDetail& kernel, const CounterTotals* counters) {
-  PathTotals row;
-  row.kernels = kernel.all.count;
-  row.timed_kernels = kernel.all.durations.count();
-  row.gpu_ns = row.gpu_ns_exclusive = row.gpu_busy_ns = kernel.all.durations.total_ns();
-  if (counters != nullptr) row.counters = *counters;
-  return row;
 }
 
 RowBytes bytes_of(const PathTotals& row, const SampledKernel* sampled, const GpuPeaks& peaks) {
@@ -114,24 +85,54 @@ struct MetricRow {
   const Spread* values;
 };
 
-/// All metrics except stalls, which have their own table.
-std::vector<MetricRow> metrics_of(const KernelDetail& kernel, const MetricsByName& metrics) {
+bool is_used(std::string_view metric) {
+  const auto uses = [metric](const NamedMetric& named) {
+    const std::vector<std::string> inputs = collected_for(named);
+    return std::find(inputs.begin(), inputs.end(), metric) != inputs.end();
+  };
+  return std::any_of(named_metrics().begin(), named_metrics().end(), uses);
+}
+
+std::vector<MetricRow> metrics_of(const KernelDetail& kernel, const MetricsByName& metrics, bool all) {
   std::vector<MetricRow> out;
   for (const MetricRow& row :
        {MetricRow{"GPU time by counters, ns", &kernel.gpu_ns},
         MetricRow{"dram__bytes_read.sum", &kernel.read}, MetricRow{"dram__bytes_write.sum", &kernel.write},
         MetricRow{"lts__t_bytes.sum", &kernel.l2}}) {
-    if (row.values->n != 0) out.push_back(row);
+    if (row.values->n != 0 && all) out.push_back(row);
   }
   for (const auto& [name, value] : metrics.all()) {
-    if (value.launches.n != 0 && !name.starts_with(kStalled)) out.push_back({name, &value.launches});
+    if (value.launches.n != 0 && (all || !is_used(name))) out.push_back({name, &value.launches});
   }
   return out;
 }
 
 }  // namespace
 
-Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
+Cell owner_cell(const KernelDetails& details, const KernelDetail& kernel) {
+  return details.kernels.size() < 2 ? Cell() : name_cell(kernel);
+}
+
+Table finished(Table table) {
+  if (table.rows.empty()) {
+    table.title.clear();
+    return table;
+  }
+  drop_empty_columns(table);
+  return table;
+}
+
+PathTotals kernel_as_path(std::uint64_t launches, std::uint64_t timed, std::uint64_t ns,
+                          const CounterTotals& counters) {
+  PathTotals row;
+  row.kernels = launches;
+  row.timed_kernels = timed;
+  row.gpu_ns = row.gpu_ns_exclusive = row.gpu_busy_ns = ns;
+  row.counters = counters;
+  return row;
+}
+
+Table kernel_summary(KernelDetails& details, const SectionInput& input) {
   Table table;
   table.name = "kernel";
   table.cut = CutSide::back;
@@ -156,15 +157,19 @@ Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
   const std::vector<KernelTotals> all = input.trace.selected().kernels();
   bool partial = false;
   for (std::size_t i = 0; i < details.kernels.size(); ++i) {
-    const KernelDetail& kernel = details.kernels[i];
+    KernelDetail& kernel = details.kernels[i];
     if (kernel.all.count == 0) continue;  // matches, but none of its launches was selected
     const auto known = std::find_if(all.begin(), all.end(), [&kernel](const KernelTotals& totals) {
       return totals.name == kernel.name.id;
     });
-    const PathTotals row = as_path(kernel, known == all.end() ? nullptr : &known->counters);
+    const DurationHistogram& durations = kernel.all.durations;
+    const PathTotals row = kernel_as_path(kernel.all.count, durations.count(), durations.total_ns(),
+                                          known == all.end() ? CounterTotals{} : known->counters);
     const RowBytes bytes = bytes_of(row, input.values.sampled_kernel(kernel.name.id), peaks);
     partial = partial || bytes.partial();
-    table.add(summary_row(kernel, bytes, derive(row, bytes, peaks, details.metrics[i])));
+    const Derived derived = derive(row, bytes, peaks, details.metrics[i]);
+    kernel.named = NamedValues(details.metrics[i], derived);
+    table.add(summary_row(kernel, bytes, derived));
   }
   sort_rows(table, "total_ns");
   if (partial) table.remarks = "+: lower bound; some launches have no byte counts.\n";
@@ -236,51 +241,22 @@ Table kernel_paths(const KernelDetails& details, const SectionInput& input) {
   return finished(std::move(table));
 }
 
-Table kernel_metrics(const KernelDetails& details) {
+Table kernel_metrics(const KernelDetails& details, bool all) {
   Table table;
   table.name = "kernel_metrics";
-  table.title = "Metrics per launch";
+  table.title = all ? "Metrics per launch" : "Other metrics per launch";
   table.columns = {{"metric", "metric"},
                    {"n", "launches", Unit::count},
                    {"mean", "mean", Unit::number},
                    {"stddev", "stddev", Unit::number},
                    {"kernel", "kernel", Unit::text, 30}};
   for (std::size_t i = 0; i < details.kernels.size(); ++i) {
-    for (const MetricRow& row : metrics_of(details.kernels[i], details.metrics[i])) {
+    for (const MetricRow& row : metrics_of(details.kernels[i], details.metrics[i], all)) {
       table.add({text_cell(std::string(row.name)), number_cell(row.values->n), number_cell(row.values->mean),
                  row.values->n > 1 ? number_cell(row.values->deviation()) : Cell(),
                  owner_cell(details, details.kernels[i])});
     }
   }
-  return finished(std::move(table));
-}
-
-Table kernel_stalls(const KernelDetails& details) {
-  Table table;
-  table.name = "kernel_stalls";
-  table.title = "Stall reasons";
-  table.columns = {{"reason", "reason"},
-                   {"stall_share", "of stalls", Unit::share},
-                   {"n", "launches", Unit::count},
-                   {"mean", "warp-cycles/launch", Unit::number},
-                   {"kernel", "kernel", Unit::text, 30}};
-  for (std::size_t i = 0; i < details.kernels.size(); ++i) {
-    std::vector<std::pair<std::string_view, const Spread*>> reasons;
-    double all = 0;
-    for (const auto& [name, value] : details.metrics[i].all()) {
-      if (!name.starts_with(kStalled) || !metric_adds_up(name) || value.launches.n == 0) continue;
-      std::string_view reason = std::string_view(name).substr(kStalled.size());
-      reason = reason.substr(0, reason.find('.'));
-      if (reason == "selected") continue;  // an instruction was issued, so this is no stall
-      reasons.emplace_back(reason, &value.launches);
-      all += value.launches.mean;
-    }
-    for (const auto& [reason, values] : reasons) {
-      table.add({text_cell(std::string(reason)), ratio_cell(values->mean, all), number_cell(values->n),
-                 number_cell(values->mean), owner_cell(details, details.kernels[i])});
-    }
-  }
-  sort_rows(table, "stall_share");
   return finished(std::move(table));
 }
 

@@ -19,11 +19,11 @@ struct Kind {
   std::set<std::uint32_t> threads;
 };
 
-struct Cause {
+struct Overhead {
   DurationHistogram durations;
   std::set<std::uint32_t> threads;
 };
-using Causes = std::map<HoldCause, Cause>;
+using Causes = std::map<HoldCause, Overhead>;
 
 Table holds(const Causes& causes) {
   Table table;
@@ -132,7 +132,7 @@ class OverheadSection final : public Section {
 
  private:
   void add(const HoldRecord& hold) {
-    Cause& cause = causes_[hold.cause];
+    Overhead& cause = causes_[hold.cause];
     cause.durations.add(duration_ns(hold.start_ns, hold.end_ns));
     cause.threads.insert(hold.thread);
   }

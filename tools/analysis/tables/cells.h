@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,9 @@ namespace rangefinder {
 }
 /// Empty if `value` is not finite.
 [[nodiscard]] Cell number_cell(double value);
+[[nodiscard]] inline Cell optional_cell(std::optional<double> value) {
+  return value ? number_cell(*value) : Cell();
+}
 [[nodiscard]] inline Cell text_cell(std::string text) {
   return Cell(CellValue(std::move(text)));
 }

@@ -27,7 +27,8 @@ enum class Unit : std::uint8_t {
   ns,
   bytes,
   bytes_per_s,
-  share,   ///< 0.25: shown as 25.0 %
+  share,    ///< 0.25: shown as 25.0 %
+  percent,  ///< 25: shown as 25.0 %
   factor,  ///< 1.5: shown as 1.50x
   number   ///< no unit; three significant digits
 };

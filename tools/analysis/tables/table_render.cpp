@@ -53,6 +53,8 @@ std::string positive_text(double value, Unit unit) {
       return rate_text(value);
     case Unit::share:
       return percent_text(value);
+    case Unit::percent:
+      return percent_text(value / 100);
     case Unit::factor:
       return factor_text(value);
     case Unit::number:

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/sections/kernel_details.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/named_cells.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr double kNegligible = 0.05;  // percent: stalls and pipes below it are only in JSON and CSV
+
+/// "██████▌             " for a share of the peak.
+std::string bar(double percent) {
+  constexpr std::size_t kCells = 20;
+  constexpr std::array kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths =
+      static_cast<std::size_t>(std::lround(std::clamp(percent, 0.0, 100.0) / 100 * kCells * 8));
+  std::string out;
+  for (std::size_t i = 0; i < eighths / 8; ++i) out += "█";
+  out += kEighths[eighths % 8];
+  return out + std::string(kCells - eighths / 8 - (eighths % 8 == 0 ? 0 : 1), ' ');
+}
+
+/// Rows "metric, value, meaning" of a topic.
+Table topic_table(const KernelDetails& details, const char* name, const char* title, MetricTopic topic) {
+  Table table;
+  table.name = name;
+  table.title = title;
+  table.columns = {{"metric", "metric"},
+                   {"value", "value", Unit::number},
+                   {"unit", "unit"},
+                   {"n", "launches", Unit::count, 50},
+                   {"kernel", "kernel", Unit::text, 30}};
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const NamedValue& value : kernel.named.all()) {
+      if (value.metric->topic != topic) continue;
+      table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->title),
+                 number_cell(value.value), text_cell(value.metric->unit), number_cell(value.launches),
+                 owner_cell(details, kernel)});
+    }
+  }
+  return finished(std::move(table));
+}
+
+struct MemoryLevel {
+  const char* key;
+  const char* title;
+  const char* bytes;       ///< named metric of its bytes; "": of the exact lines
+  const char* hit_rate;    ///< "": none
+  const char* throughput;  ///< "": none
+};
+constexpr std::array kLevels{MemoryLevel{"l1", "L1", "l1_bytes", "l1_hit_rate", "l1_throughput"},
+                             MemoryLevel{"shared", "shared memory", "shared_bytes", "", ""},
+                             MemoryLevel{"local", "local memory (spills)", "local_bytes", "", ""},
+                             MemoryLevel{"l2", "L2", "", "l2_hit_rate", "l2_throughput"},
+                             MemoryLevel{"dram", "DRAM", "", "", "dram_throughput"}};
+
+/// Bytes per launch of the exact lines; absent: not measured.
+std::optional<double> exact_level_bytes(const KernelDetail& kernel, std::string_view level) {
+  if (level == "l2" && kernel.l2.n != 0) return kernel.l2.mean;
+  if (level == "dram" && kernel.read.n != 0) return kernel.read.mean + kernel.write.mean;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Table kernel_speed_of_light(const KernelDetails& details) {
+  Table table;
+  table.name = "kernel_speed_of_light";
+  table.title = "Speed of light: share of each unit's peak";
+  table.columns = {
+      {"metric", "unit"},          {"value", "of peak", Unit::percent}, {"bar", "", Unit::text, 60},
+      {"busiest", "busiest part"}, {"n", "launches", Unit::count, 50},  {"kernel", "kernel", Unit::text, 30}};
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const NamedValue& value : kernel.named.all()) {
+      if (value.metric->topic != MetricTopic::speed_of_light) continue;
+      table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->column),
+                 number_cell(value.value), Cell(CellValue(), bar(value.value)),
+                 value.part == nullptr ? Cell() : text_cell(value.part->title), number_cell(value.launches),
+                 owner_cell(details, kernel)});
+    }
+  }
+  if (!table.rows.empty()) {
+    table.remarks =
+        "compute and memory: the busiest of their parts, of launches measured in turn. L1, L2, DRAM: the "
+        "parts "
+        "of memory.\n";
+  }
+  table = finished(std::move(table));
+  return table;
+}
+
+Table kernel_memory(const KernelDetails& details) {
+  Table table;
+  table.name = "kernel_memory";
+  table.title = "Memory";
+  table.columns = {{"level", "level"},
+                   {"bytes_per_launch", "bytes/launch", Unit::bytes},
+                   {"hit_rate", "hit rate", Unit::percent},
+                   {"throughput", "of peak", Unit::percent},
+                   {"kernel", "kernel", Unit::text, 30}};
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const MemoryLevel& level : kLevels) {
+      std::optional<double> bytes = exact_level_bytes(kernel, level.key);
+      if (const auto total = kernel.named.value(level.bytes); total && kernel.all.count != 0)
+        bytes = *total / static_cast<double>(kernel.all.count);
+      const auto hit_rate = kernel.named.value(level.hit_rate);
+      const auto throughput = kernel.named.value(level.throughput);
+      if (!bytes && !hit_rate && !throughput) continue;
+      table.add({Cell(CellValue(std::string(level.key)), level.title), optional_cell(bytes),
+                 optional_cell(hit_rate), optional_cell(throughput), owner_cell(details, kernel)});
+    }
+  }
+  return finished(std::move(table));
+}
+
+Table kernel_accesses(const KernelDetails& details) {
+  Table table;
+  table.name = "kernel_accesses";
+  table.title = "Global memory accesses and shared-memory banks";
+  table.columns = {{"access", "access"},
+                   {"sectors_per_request", "sectors/request", Unit::number},
+                   {"bytes_used", "bytes used", Unit::percent},
+                   {"conflicts_per_request", "conflicts/request", Unit::number},
+                   {"kernel", "kernel", Unit::text, 30}};
+  bool any_used = false;
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const std::string kind : {"load", "store"}) {
+      const auto sectors = kernel.named.value(kind + "_sectors_per_request");
+      const auto used = kernel.named.value(kind + "_bytes_used");
+      any_used = any_used || used;
+      if (!sectors) continue;
+      table.add({Cell(CellValue(kind), "global " + kind + "s"), optional_cell(sectors), optional_cell(used),
+                 Cell(), owner_cell(details, kernel)});
+    }
+    if (const auto conflicts = kernel.named.value("shared_conflicts_per_request")) {
+      table.add({Cell(CellValue("shared"), "shared memory"), Cell(), Cell(), optional_cell(conflicts),
+                 owner_cell(details, kernel)});
+    }
+  }
+  if (any_used) {
+    table.remarks =
+        "bytes used: if each thread accesses a word of 4 bytes. With 8 bytes it is twice as much, with 16 "
+        "bytes "
+        "four times.\n";
+  }
+  return finished(std::move(table));
+}
+
+Table kernel_occupancy(const KernelDetails& details) {
+  return topic_table(details, "kernel_occupancy", "Occupancy and issue", MetricTopic::occupancy);
+}
+
+Table kernel_pipes(const KernelDetails& details) {
+  Table table;
+  table.name = "kernel_pipes";
+  table.title = "Pipes: share of the active cycles of a multiprocessor";
+  table.columns = {{"pipe", "pipe"},
+                   {"value", "busy", Unit::percent},
+                   {"bar", "", Unit::text, 60},
+                   {"n", "launches", Unit::count, 50},
+                   {"kernel", "kernel", Unit::text, 30}};
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const NamedValue& value : kernel.named.all()) {
+      if (value.metric->topic != MetricTopic::pipes) continue;
+      table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->title),
+                 number_cell(value.value), Cell(CellValue(), bar(value.value)), number_cell(value.launches),
+                 owner_cell(details, kernel)});
+    }
+  }
+  sort_rows(table, "value");
+  return finished(std::move(table));
+}
+
+Table kernel_stalls(const KernelDetails& details, bool all) {
+  Table table;
+  table.name = "kernel_stalls";
+  table.title = "Stall reasons: share of the warps' time between two instructions";
+  table.columns = {{"reason", "reason"},
+                   {"stall_share", "of time", Unit::percent},
+                   {"meaning", "meaning"},
+                   {"n", "launches", Unit::count, 40},
+                   {"kernel", "kernel", Unit::text, 30}};
+  std::size_t hidden = 0;
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const NamedValue& value : kernel.named.stalls()) {
+      if (value.value < kNegligible && !all) {
+        ++hidden;
+        continue;
+      }
+      table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->title),
+                 number_cell(value.value), text_cell(value.metric->meaning), number_cell(value.launches),
+                 owner_cell(details, kernel)});
+    }
+  }
+  sort_rows(table, "stall_share");
+  if (hidden != 0 && !table.rows.empty())
+    table.remarks = counted_text(hidden, "reason", "reasons") + " below " + percent_text(kNegligible / 100) +
+                    " omitted.\n";
+  return finished(std::move(table));
+}
+
+std::string kernel_not_measured(const KernelDetails& details) {
+  using enum MetricTopic;
+  std::string missing;
+  for (const MetricTopic topic : {speed_of_light, memory, occupancy, pipes, stalls, roofline}) {
+    const auto has = [topic](const KernelDetail& kernel) {
+      return std::any_of(kernel.named.all().begin(), kernel.named.all().end(),
+                         [topic](const NamedValue& value) { return value.metric->topic == topic; });
+    };
+    if (!std::any_of(details.kernels.begin(), details.kernels.end(), has))
+      missing += (missing.empty() ? "" : ",") + std::string(topic_name(topic));
+  }
+  if (missing.empty()) return "";
+  return "Not measured, or in too few launches: " + missing + ". Record with --counters exact --metrics " +
+         missing + ".\n";
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section metrics`: named metrics (profiler/metrics/named_metrics.h) of every module and every kernel.
+//
+//   metrics          a row per module, as in `--section modules`
+//   metrics_kernels  a row per kernel, most GPU time first
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tools/analysis/sections/factories.h"
+#include "tools/analysis/sections/kernel_details.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/kernel_labels.h"
+#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/tables/named_cells.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr const char* kNotMeasured =
+    "No metric was measured in this selection. Record with --counters exact --metrics all, or the sets that "
+    "`rangefinder metrics` lists.";
+
+class MetricsSection final : public Section {
+ public:
+  void line(const Line& line) override {
+    if (const auto* const set = std::get_if<MetricSetRecord>(&line)) {
+      groups_.add_set(*set);
+    } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
+      if (is_of_one_kernel(*exact)) groups_.add(position_of(exact->name), *exact);
+    }
+  }
+
+  std::vector<Table> tables(const SectionInput& input) override {
+    std::vector<Table> out{module_rows_of(input), kernel_rows_of(input)};
+    if (out.front().rows.empty() && out.back().rows.empty()) out.front().empty = kNotMeasured;
+    return out;
+  }
+
+ private:
+  std::uint32_t position_of(std::uint32_t name) {
+    return positions_.try_emplace(name, static_cast<std::uint32_t>(positions_.size())).first->second;
+  }
+
+  static Table empty_table(const char* name, const char* first, const char* title) {
+    Table table;
+    table.name = name;
+    table.columns = {
+        {first, title}, {"launches", "kernels", Unit::count, 40}, {"gpu_ns", "GPU time", Unit::ns}};
+    for (TableColumn& column : named_columns()) table.columns.push_back(std::move(column));
+    return table;
+  }
+
+  static std::vector<Cell> row(Cell name, std::uint64_t launches, std::uint64_t gpu_ns,
+                               const NamedValues& values) {
+    std::vector<Cell> cells{std::move(name), number_cell(launches), number_cell(gpu_ns)};
+    for (Cell& cell : named_cells(values, launches)) cells.push_back(std::move(cell));
+    return cells;
+  }
+
+  static Table module_rows_of(const SectionInput& input) {
+    const ModuleView view{input.view.top, input.view.depth, "", input.view.flat};
+    Table table = empty_table("metrics", "path", "module");
+    table.cut = input.view.flat ? CutSide::front : CutSide::back;
+    table.arranged = input.view.sort.empty();
+    std::vector<PathTotals> rows = select_modules(input.trace, input.values, view);
+    std::unordered_set<std::uint32_t> shown;
+    for (const PathTotals& totals : rows) shown.insert(totals.path);
+    const ModuleNames names(input.trace, std::move(shown), input.view.flat);
+    bool missing = false;
+    for (const PathTotals& totals : rows) {
+      const NamedValues values(input.values.context().metrics_of(totals.path), input.values.derived(totals),
+                               totals.missing_sets);
+      if (values.empty()) continue;
+      missing = missing || totals.missing_sets != 0;
+      const std::string name = totals.path == 0 ? "(outside of any range)" : names.name(totals.path);
+      table.add(row(Cell(CellValue(input.trace.path_text(totals.path)), name), totals.kernels, totals.gpu_ns,
+                    values));
+    }
+    if (missing)
+      table.remarks = "Values are missing where a module ran too seldom for all turns of the metric sets.\n";
+    return finished(std::move(table));
+  }
+
+  Table kernel_rows_of(const SectionInput& input) const {
+    Table table = empty_table("metrics_kernels", "kernel", "kernel");
+    table.title = "Kernels";
+    table.cut = CutSide::back;
+    table.kept = kKernelLabelWidth;
+    const auto metrics = groups_.metrics(positions_.size());
+    const std::vector<KernelTotals> all = input.trace.selected().kernels();
+    std::vector<std::string_view> names;
+    std::vector<const KernelTotals*> kernels;
+    for (const KernelTotals& kernel : all) {
+      const auto name = input.trace.kernel_names.find(kernel.name);
+      if (positions_.count(kernel.name) == 0 || name == input.trace.kernel_names.end()) continue;
+      kernels.push_back(&kernel);
+      names.push_back(name->second.demangled);
+    }
+    const std::vector<std::string> labels = kernel_labels(names);
+    const GpuPeaks& peaks = input.values.context().peaks;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const KernelTotals& kernel = *kernels[i];
+      const MetricsByName by_name(metrics[positions_.at(kernel.name)], groups_);
+      const PathTotals totals = kernel_as_path(kernel.count, kernel.timed, kernel.total_ns, kernel.counters);
+      const NamedValues values(by_name, derive(totals, exact_bytes(totals, peaks), peaks, by_name));
+      if (values.empty()) continue;
+      table.add(
+          row(Cell(CellValue(std::string(names[i])), labels[i]), kernel.count, kernel.total_ns, values));
+    }
+    sort_rows(table, "gpu_ns");
+    return finished(std::move(table));
+  }
+
+  MetricGroups groups_;  // by position of the kernel
+  std::unordered_map<std::uint32_t, std::uint32_t> positions_;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_metrics_section(const SectionView&) {
+  return std::make_unique<MetricsSection>();
+}
+
+}  // namespace rangefinder
