@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/kernel_kinds.h"
 #include "tools/analysis/tables/kernel_labels.h"
 
 namespace rangefinder {
@@ -144,7 +146,8 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
                    {"occupancy", "occupancy", Unit::share, 25},
                    {"occupancy_limiter", "limited by", Unit::text, 5},
                    {"waves", "waves", Unit::number, 15},
-                   {"library", "library", Unit::text, 10}};
+                   {"library", "library", Unit::text, 10},
+                   {"unit", "unit", Unit::text, 12, "where a product computes, if its name says so"}};
   const std::vector<KernelTotals> rows = select_kernels(trace, values, view);
   std::uint64_t all_ns = 0;
   for (const KernelTotals& row : trace.selected().kernels()) all_ns += row.total_ns;
@@ -156,6 +159,8 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
     std::vector<Cell> row = cells(rows[i], std::move(title), total, spreads);
     add_occupancy(row, spreads, rows[i].name);
     row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->from_library)));
+    const std::string_view unit = name == nullptr ? std::string_view() : product_unit(name->demangled);
+    row.push_back(unit.empty() ? Cell() : text_cell(std::string(unit)));
     table.add(std::move(row));
   }
   if (rows.empty()) return table;

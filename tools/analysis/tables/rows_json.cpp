@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schema/key_names.h"
+#include "tools/analysis/tables/kernel_kinds.h"
 
 namespace rangefinder {
 namespace {
@@ -63,6 +64,7 @@ OrderedJson kernel_row(const KernelTotals& row, const KernelNameRecord* name, co
   if (name != nullptr) {
     out["mangled"] = name->mangled;
     out["library"] = name->from_library;
+    if (const std::string_view unit = product_unit(name->demangled); !unit.empty()) out["unit"] = unit;
   }
   out["count"] = row.count;
   if (row.timed > 0) {

@@ -4,8 +4,8 @@
 // of PyTorch, cuBLAS and this repository.
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
-#include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
+#include "tools/analysis/tables/kernel_kinds.h"
 
 namespace rangefinder {
 namespace {
@@ -89,6 +89,36 @@ TEST_CASE("kernels are classified by their names") {
   CHECK(is_fp32_product("void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_tn_align1>(Params)"));
   CHECK(is_fp32_product("ampere_sgemm_128x64_nn"));
   CHECK_FALSE(is_fp32_product(kTensorGemm));
+}
+
+TEST_CASE("the unit of a product is what its name says, and empty if it says nothing") {
+  struct Case {
+    const char *name, *unit;
+  };
+  const Case cases[] = {
+      {"ampere_sgemm_128x64_nn", "FP32"},
+      {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4", "FP32"},
+      {"void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_tn_align1>(Params)", "FP32"},
+      {kTensorGemm, "tensor"},
+      {"sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize64x64x16_tensor16x8x8_execute", "tensor tf32"},
+      {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1_execute", "tensor bf16"},
+      {"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn", "tensor fp16"},
+      {"ampere_h16816gemm_256x128_ldg8_stages_32x3_tn", "tensor fp16"},
+      {"nvjet_sm90_hsh_64x64_64x13_2x4_h_bz_NNT", "tensor fp16"},
+      {"nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNT", "tensor bf16"},
+      {"nvjet_sm90_sss_64x64_64x13_2x4_h_bz_NNT", ""},  // its types do not say which unit
+      {"nvjet_", ""},
+      {"sm90_xmma_gemm_f16f16_f16f32_f32_nn", ""},
+      {"void gemv2T_kernel_val<int, int, float, float, float, float, 128>(float)", ""},
+      {"void at::native::multi_tensor_apply_kernel<Half>(int)", ""},
+      {kAdd, ""},
+      {kSoftmax, ""},
+      {kFlash, ""},  // computes on tensor cores, but its name does not say so
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.name);
+    CHECK(product_unit(one.name) == one.unit);
+  }
 }
 
 TEST_CASE("grids of fewer blocks than multiprocessors are structural") {

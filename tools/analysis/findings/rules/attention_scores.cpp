@@ -11,8 +11,8 @@
 #include <unordered_map>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
+#include "tools/analysis/tables/kernel_kinds.h"
 
 namespace rangefinder {
 namespace {

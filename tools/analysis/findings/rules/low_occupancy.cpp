@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
+#include "tools/analysis/tables/kernel_kinds.h"
 #include "tools/analysis/timeline/occupancy.h"
 
 namespace rangefinder {

@@ -13,8 +13,8 @@
 #include <map>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
+#include "tools/analysis/tables/kernel_kinds.h"
 
 namespace rangefinder {
 namespace {

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/findings/kernel_kinds.h"
 #include "tools/analysis/findings/rule.h"
+#include "tools/analysis/tables/kernel_kinds.h"
 #include "tools/analysis/tables/kernel_text.h"
 
 namespace rangefinder {

@@ -21,4 +21,9 @@ enum class KernelSort : unsigned char { other, elementwise, matrix_product, soft
 /// A matrix product or convolution whose name places it on the FP32 pipes: "sgemm", "simt".
 [[nodiscard]] bool is_fp32_product(std::string_view name);
 
+/// Where a matrix product, convolution or fused attention computes, as far as its name says: "FP32", "tensor
+/// fp16", "tensor bf16", "tensor tf32", "tensor fp8", "tensor" if the type is not in the name; "": unknown,
+/// or another kernel.
+[[nodiscard]] std::string_view product_unit(std::string_view name);
+
 }  // namespace rangefinder
