@@ -11,23 +11,28 @@
 
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/tables/summed_bytes.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr std::string_view kBackward = "backward";
+constexpr std::string_view kForward = "forward", kBackward = "backward";
 
 /// Names a path with its parent.
 using ChildKey = std::pair<std::uint32_t, std::string>;
 
-bool in_backward(const TraceTotals& trace, std::uint32_t path) {
-  for (; path != 0; path = trace.parent_of(path)) {
-    if (trace.own_name(path) == kBackward) return true;
+/// The path `parent`/`names`, the last name first; 0: there is none.
+std::uint32_t find_below(const TraceTotals& trace, const std::map<ChildKey, std::uint32_t>& children,
+                         std::uint32_t parent, const std::vector<std::uint32_t>& names) {
+  for (auto at = names.rbegin(); at != names.rend(); ++at) {
+    const auto child = children.find({parent, trace.own_name(*at)});
+    if (child == children.end()) return 0;
+    parent = child->second;
   }
-  return false;
+  return parent;
 }
 
-/// The same path without its level `backward`; 0: there is none.
+/// The same path without its level `backward`, or with `forward` in its place; 0: there is none.
 std::uint32_t forward_of(const TraceTotals& trace, const std::map<ChildKey, std::uint32_t>& children,
                          std::uint32_t path) {
   std::vector<std::uint32_t> below;  // the innermost first
@@ -37,60 +42,22 @@ std::uint32_t forward_of(const TraceTotals& trace, const std::map<ChildKey, std:
   }
   // `step/backward` is no module, and `step` no forward pass of it.
   if (path == 0 || below.empty() || in_backward(trace, trace.parent_of(path))) return 0;
-  std::uint32_t forward = trace.parent_of(path);
-  for (auto at = below.rbegin(); at != below.rend(); ++at) {
-    const auto child = children.find({forward, trace.own_name(*at)});
-    if (child == children.end()) return 0;
-    forward = child->second;
-  }
-  return forward;
+  const std::uint32_t above = trace.parent_of(path);
+  const std::uint32_t forward = find_below(trace, children, above, below);
+  if (forward != 0) return forward;
+  const auto named = children.find({above, std::string(kForward)});
+  return named == children.end() ? 0 : find_below(trace, children, named->second, below);
 }
-
-/// Bytes of the forward and the backward pass together.
-struct LayerBytes {
-  LayerBytes(const Layer& layer, const RowValues& values) {
-    add(layer.forward, values);
-    if (layer.backward) add(*layer.backward, values);
-  }
-
-  void add(const PathTotals& row, const RowValues& values) {
-    const RowBytes bytes = values.bytes(row);
-    if (bytes.source == RowBytes::Source::none) {
-      partial |= has_work(row);
-      return;
-    }
-    measured = true;
-    dram += bytes.dram();
-    partial |= bytes.partial() || bytes.partly_sampled();
-    split |= bytes.split;
-    estimated |= bytes.estimated;
-    if (bytes.inseparable != 0) reason = kInseparable;
-    if (bytes.carry_over) carry_over = carry_over.value_or(0) + *bytes.carry_over;
-    if (bytes.source != RowBytes::Source::sampled) return;
-    sampled = true;
-    bound_known &= bytes.read_error && bytes.write_error;
-    if (bound_known) bound += *bytes.read_error + *bytes.write_error;
-  }
-
-  /// Of sampled bytes, which alone have a bound that decides whether they are shown.
-  [[nodiscard]] BoundedText text() const {
-    return bounded_text(dram, sampled && bound_known ? std::optional(bound) : std::nullopt, reason);
-  }
-  [[nodiscard]] bool lacks_number() const { return measured && text().value == kNoNumber; }
-  [[nodiscard]] bool marked() const { return marks_carry_over(carry_over, dram); }
-
-  bool measured = false, partial = false, split = false, estimated = false, sampled = false;
-  bool bound_known = true;
-  std::uint64_t dram = 0;
-  std::optional<std::uint64_t> carry_over;
-  double bound = 0;
-  const char* reason = kTooShort;
-};
 
 /// A layer with its sums.
 struct BothPasses {
+  BothPasses(const Layer& of, const RowValues& values) : layer(of) {
+    bytes.add(of.forward, values);
+    if (of.backward) bytes.add(*of.backward, values);
+  }
+
   const Layer& layer;
-  LayerBytes bytes;
+  SummedBytes bytes;
 
   [[nodiscard]] std::uint64_t sum(std::uint64_t PathTotals::*value) const {
     return layer.forward.*value + (layer.backward ? (*layer.backward).*value : 0);
@@ -110,24 +77,6 @@ std::uint64_t weight(const BothPasses& row, const RowValues& values, const std::
 
 Cell time_cell(const PathTotals& row) {
   return known_cell(row.has_gpu_time(), row.gpu_ns);
-}
-
-Cell dram_cell(const LayerBytes& bytes) {
-  if (!bytes.measured) return {};
-  Cell out = number_cell(bytes.dram);
-  if (bytes.lacks_number()) {
-    out.shown = kNoNumber;
-  } else if (bytes.partial) {
-    out.sign = "+";
-  }
-  if (bytes.split) out.sign += "÷";
-  if (bytes.marked()) out.sign += kCarryOverMark;
-  return out;
-}
-
-Cell bound_cell(const LayerBytes& bytes) {
-  if (!bytes.sampled || !bytes.bound_known || bytes.dram == 0) return {};
-  return Cell(CellValue(100 * bytes.bound / static_cast<double>(bytes.dram)), bytes.text().error);
 }
 
 struct LayerColumn {
@@ -159,9 +108,9 @@ std::vector<LayerColumn> columns_of(const TraceTotals& trace) {
        [=](const BothPasses& row) {
          return row.timed() ? ratio_cell(row.sum(&PathTotals::gpu_ns), all_ns) : Cell();
        }},
-      {{"dram_bytes", "DRAM", Unit::bytes}, [](const BothPasses& row) { return dram_cell(row.bytes); }},
+      {{"dram_bytes", "DRAM", Unit::bytes}, [](const BothPasses& row) { return row.bytes.dram_cell(); }},
       {{"bytes_error_pct", "DRAM ±", Unit::number, 85},
-       [](const BothPasses& row) { return bound_cell(row.bytes); }},
+       [](const BothPasses& row) { return row.bytes.bound_cell(); }},
       {{"bytes_source", "bytes from", Unit::text},
        [](const BothPasses& row) {
          if (!row.bytes.measured) return Cell();
@@ -190,6 +139,13 @@ std::string remarks(const std::vector<BothPasses>& rows) {
 }
 
 }  // namespace
+
+bool in_backward(const TraceTotals& trace, std::uint32_t path) {
+  for (; path != 0; path = trace.parent_of(path)) {
+    if (trace.own_name(path) == kBackward) return true;
+  }
+  return false;
+}
 
 std::vector<Layer> joined_layers(const TraceTotals& trace) {
   const std::vector<PathTotals> rows = trace.totals.paths();
@@ -241,7 +197,7 @@ Table layer_table(const TraceTotals& trace, const RowValues& values, const Modul
   std::vector<BothPasses> all;
   std::vector<WeightedRow> weighted;
   for (const Layer& layer : layers) {
-    const BothPasses& row = all.emplace_back(BothPasses{layer, {layer, values}});
+    const BothPasses& row = all.emplace_back(layer, values);
     weighted.push_back({layer.forward.path, layer.forward.depth, weight(row, values, view.sort)});
   }
   const std::vector<std::size_t> selected = select_rows(trace, weighted, view);

@@ -6,7 +6,8 @@
 //   step/backward/bert/encoder/layer/0   backward pass ─┴▶ one row, named step/bert/encoder/layer/0
 //
 // The path of a backward pass is that of the module with one more level, `backward`, as the PyTorch hooks
-// name it (tools/python). It joins only the path with the same ancestors. A module below a joined one is a
+// name it (tools/python). It joins only the path with the same ancestors, or the one with a level `forward`
+// in that place, as programs name it: step/forward/bert, step/backward/bert. A module below a joined one is a
 // row too, without a backward pass. The numbers are those of the two rows of the module table, and their
 // sums.
 #pragma once
@@ -26,6 +27,9 @@ struct Layer {
   PathTotals forward;
   std::optional<PathTotals> backward;
 };
+
+/// A level of the path, or the path itself, is named `backward`.
+[[nodiscard]] bool in_backward(const TraceTotals& trace, std::uint32_t path);
 
 /// In order of first appearance; empty if no backward pass joins a forward pass. --range selects a layer by
 /// its forward pass.

@@ -230,6 +230,21 @@ TEST_CASE("layers: one row a module, without the step, the loss and the optimize
   CHECK(run.shown().find("\n  encoder  ") != std::string::npos);
 }
 
+TEST_CASE("layers: a forward pass below a range `forward` of the program joins the backward pass beside it") {
+  const auto kernel = [](std::uint32_t correlation, std::uint32_t path, TimeNs start, TimeNs end) {
+    return line_of(test::kernel(correlation, path, start, end));
+  };
+  const SectionRun run = test::run_over(
+      "layers", {line_of(test::kernel_name(1, "gemm(float*)")), line_of(test::config(1)),
+                 line_of(test::path(1, 0, "step")), line_of(test::path(2, 1, "forward")),
+                 line_of(test::path(3, 2, "bert")), line_of(test::path(4, 1, "backward")),
+                 line_of(test::path(5, 4, "bert")), line_of(test::path(6, 4, "loss")),
+                 kernel(1, 3, 1'000, 1'100), kernel(2, 5, 2'000, 2'300), kernel(3, 6, 3'000, 3'900)});
+
+  CHECK(paths_of(run) == std::vector<std::string>{"step/forward/bert"});
+  run.check("layers", 0, {{"forward_gpu_ns", 100}, {"backward_gpu_ns", 300}, {"gpu_ns", 400}});
+}
+
 TEST_CASE("layers: a backward pass inside of a node counts for the node alone") {
   test::TraceOnDisk trace;
   write_training(trace, {});
