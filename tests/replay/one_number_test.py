@@ -23,6 +23,7 @@ import zlib
 
 ADDED = ("calls", "kernels", "graphs", "gpu_ns", "gpu_ns_exclusive", "gpu_busy_ns", "host_ns")
 BYTES = ("dram_read_bytes", "dram_write_bytes", "l2_bytes")
+MOST_PATTERNS = 12  # a report each
 UNIT = 32  # bytes of one sample unit: parts of samples are rounded to it
 
 
@@ -149,6 +150,34 @@ class OneNumber(unittest.TestCase):
             self.assertIn(row, found)
             for path, same in by_path(found).items():
                 self.assertEqual(by_path(rows)[path], same)
+
+    def total_of(self, *options):
+        row = self.report("modules", "--total", *options)["total"]
+        return row.get("gpu_ns", 0), row["kernels"]
+
+    def test_disjoint_totals_add_up_to_the_whole(self):
+        def sums(rows, key="gpu_ns"):
+            return total(rows, key), total(rows, "kernels")
+
+        def added(*parts):
+            return tuple(map(sum, zip(*parts)))
+
+        whole, outside = self.total_of(), sums([self.whole["outside"]])
+        self.assertEqual(whole, sums(outermost(self.whole)))
+        if self.whole["modules"]:
+            self.assertEqual(whole, added(outside, self.total_of("--range", "**")))
+        if self.sampled():
+            return
+        outer = sorted({row["path"] for row in self.whole["modules"] if row["depth"] == 1 and row["kernels"]})
+        if 0 < len(outer) <= MOST_PATTERNS:
+            parts = [self.total_of("--range", "/" + path) for path in outer]
+            self.assertEqual(whole, added(outside, *parts))
+        # Of names that are at several levels: a kernel is in the innermost, and counts for none twice.
+        names = sorted({re.split(r"(?<!\\)/", row["path"])[-1] for row in self.whole["modules"]})
+        for name in random.Random(1).sample(names, min(3, len(names))):
+            chosen = self.report("modules", "--range", "**/" + name)["modules"]
+            self.assertEqual(self.total_of("--range", "**/" + name), sums(
+                [row for row in chosen if name not in re.split(r"(?<!\\)/", row["path"])[:-1]]), name)
 
     @classmethod
     def of_iterations(cls):

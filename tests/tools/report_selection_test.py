@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selections of `rangefinder report` that match nothing. Usage: report_selection_test.py RANGEFINDER REPOSITORY REPLAY"""
+"""Selections of `rangefinder report`: those that match nothing, and as one row.
+Usage: report_selection_test.py RANGEFINDER REPOSITORY REPLAY"""
+import csv
+import io
+
 import cli_case
 import export_case
 from cli_case import CommandLine
@@ -69,6 +73,32 @@ class Unmatched(CommandLine):
             done = self.call("report", "rank0", "rank1", option, "head")
             self.check_code(done, 2)
             self.assertEqual(done.stdout, "")
+
+
+class Total(CommandLine):
+    """--total: the selected paths as one row."""
+
+    def test_a_total_is_one_row_in_each_form(self):
+        options = (recorded("rtdetr_exact"), "--range", "**/self_attn/**", "--total")
+        row = self.report(*options)["total"]
+        modules = [row for row in self.report(options[0], "--range", "**/self_attn")["modules"]
+                   if row["path"].endswith("/self_attn")]
+        self.assertEqual([row[key] for key in ("range", "kernels", "calls")],
+                         ["**/self_attn", sum(row["kernels"] for row in modules), sum(row["calls"] for row in modules)])
+        (of_csv,) = csv.DictReader(io.StringIO(self.call("report", *options, "--csv").stdout))
+        self.assertEqual(of_csv, {key: str(value) for key, value in row.items()})
+        for form in ((), ("--md",), ("--section", "modules", "--wide")):
+            done = self.call("report", *options, *form)
+            self.check_code(done, 0)
+            self.assertIn(f"{row['kernels']:,}", done.stdout)
+            self.assertIn("Each kernel counts once", done.stdout)
+
+    def test_a_total_is_of_modules_and_of_one_process(self):
+        for options in (("--section", "kernels"), ("--fit",), ("--as-ranks",)):
+            done = self.call("report", recorded("rtdetr_exact"), "--total", *options)
+            self.check_code(done, 2)
+            self.assertIn("--total", done.stderr)
+        self.check_code(self.call("report", recorded("rtdetr_exact"), "--total", "--range", "nosuchrange"), 2)
 
 
 if __name__ == "__main__":

@@ -222,7 +222,8 @@ AllLoaded load_all(const std::vector<TraceFolder>& traces, const ReportOptions& 
 
 /// Without --section. The overview is about a whole run of one process.
 const char* default_section(const ReportOptions& options) {
-  const bool whole = options.selection.everything() && options.split_by.empty() && !options.view.fit;
+  const bool whole =
+      options.selection.everything() && options.split_by.empty() && !options.view.fit && !options.view.total;
   return whole && !options.as_ranks && !options.csv ? "overview" : "modules";
 }
 
@@ -234,7 +235,8 @@ int report(ReportOptions& options) {
   for (const std::string& place : options.places) {
     for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
   }
-  options.as_ranks = traces.size() > 1 && (options.as_ranks || ranks_of_one_job(traces));
+  options.as_ranks =
+      traces.size() > 1 && !options.view.total && (options.as_ranks || ranks_of_one_job(traces));
   if (options.section.empty()) options.section = default_section(options);
   const SectionKind& kind = *find_section(options.section);
   for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
@@ -262,12 +264,23 @@ int report(ReportOptions& options) {
   }
   if (options.as_ranks && !options.markdown) {
     std::cout << separator << rank_report(all).text(options.style(), options.view.depth);
-  } else if (all.size() > 1 && !options.markdown) {
+  } else if (all.size() > 1 && !options.markdown && !options.view.total) {
     std::cout << "\nEach trace by itself: these are not the ranks of one job. To compare them as ranks: "
                  "--as-ranks\n";
   }
   if (merged && !options.each) std::cout << "\nFor each trace on its own: --each, or name its folder.\n";
   return kExitOk;
+}
+
+/// `x/**` with --total is `x` and all below it: the row must have the module's own kernels too.
+void check_total(ReportOptions& options, bool modules) {
+  if (!options.view.total) return;
+  if (!modules) throw WrongUse("--total needs --section modules");
+  if (options.view.fit) throw WrongUse("--total and --fit exclude each other");
+  if (options.as_ranks) throw WrongUse("--total has one row for each trace: remove --as-ranks");
+  std::string& range = options.selection.range;
+  while (range.size() > 3 && range.ends_with("/**")) range.erase(range.size() - 3);
+  options.view.range = range;
 }
 
 /// Checks that CLI11 cannot do.
@@ -301,6 +314,7 @@ void complete(ReportOptions& options) {
     throw WrongUse("--html shows the whole trace: remove --range, --kernel, --iterations and --window");
   }
   if (options.view.fit && !modules) throw WrongUse("--fit needs --section modules");
+  check_total(options, modules);
   options.view.kernels_only = !options.selection.kernel.empty();
   options.view.name =
       options.section == "kernel" ? options.selection.kernel : options.selection.iteration_range;
@@ -360,6 +374,8 @@ void add_report(CommandLine& line, Action& action) {
   verb.flag("--all", options->view.all, "findings: also what happens only in set-up and warm-up");
   verb.flag("--fit", options->view.fit,
             "modules: also the lines of GPU time over DRAM and L2 bytes at each depth");
+  verb.flag("--total", options->view.total,
+            "modules: the paths of --range as one row, each kernel once, with its share of an iteration");
   verb.flag("--each", options->each, "With ranks: show each one before the merged report");
   verb.group("Output");
   add_color_option(verb);

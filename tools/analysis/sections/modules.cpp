@@ -143,7 +143,8 @@ std::unique_ptr<Section> make_layers_section(const SectionView&) {
   return std::make_unique<LayersSection>();
 }
 
-std::unique_ptr<Section> make_modules_section(const SectionView&) {
+std::unique_ptr<Section> make_modules_section(const SectionView& view) {
+  if (view.total) return make_total_section(view);
   return std::make_unique<ModulesSection>();
 }
 

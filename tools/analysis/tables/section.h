@@ -32,6 +32,8 @@ struct SectionView {
   bool flat = false;          ///< full paths instead of a tree
   bool all = false;           ///< `findings`: also what happens only in set-up and warm-up
   bool fit = false;           ///< `modules`: also the lines of time over bytes
+  bool total = false;         ///< `modules`: one row, the sum of the paths that `range` selects
+  std::string range;          ///< --range: glob over paths; empty: all
   bool layers = false;        ///< `modules`: also forward and backward pass of each layer, if there are any
   std::string name;           ///< `kernel`: the kernel; `iterations`: glob of the range, or empty
   bool kernels_only = false;  ///< --kernel is in use: launches without a selected kernel do not count
