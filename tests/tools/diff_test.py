@@ -56,6 +56,34 @@ class Diff(CommandLine):
         self.assertLess(row["relative_interval"], 0.05)
         self.assertTrue(whole["failed"])
 
+    def test_ratios_of_kernels_and_of_iterations_are_in_words(self):
+        fp32, amp = self.make_run("fp32", 20_000, 1), self.make_run("amp", 10_000, 2)
+        segment = amp / "trace-00000.ndjson"
+        segment.write_text(segment.read_text().replace("void k<int>(int)", "nvjet_sm90_hsh_64x64_64x13_2x4_h_bz_NNT"))
+        whole = json.loads(self.call("diff", fp32, amp, "--json").stdout)
+        self.assertAlmostEqual(whole["ratios"]["kernels"], 2, delta=0.1)
+        (wall,) = (row for row in whole["iteration"] if row["quantity"] == "wall_ns")
+        self.assertAlmostEqual(whole["ratios"]["iterations"], wall["a"] / wall["b"])
+        self.assertRegex(whole["ratios"]["text"],
+                         r"^Kernels (2\.0|1\.9)\dx as fast, iterations (2\.0|1\.9)\dx as fast\.$")
+        for form in ((), ("--md",)):
+            self.assertIn(whole["ratios"]["text"] + "\n", self.call("diff", fp32, amp, *form).stdout)
+        # The kernels have other names, and no row for both. The module has.
+        self.assertEqual({row["verdict"] for row in whole["kernels"]}, {"new", "gone"})
+        (module,) = whole["modules"]
+        self.assertEqual((module["path"], module["verdict"]), ("model", "better"))
+        self.assertAlmostEqual(module["a"] / module["b"], whole["ratios"]["kernels"], delta=0.02)
+
+    def test_ratios_of_recordings_are_those_of_their_rows(self):
+        whole = self.diff("case_starved_one", "case_starved_pinned")
+        (wall,) = (row for row in whole["iteration"] if row["quantity"] == "wall_ns")
+        self.assertAlmostEqual(whole["ratios"]["iterations"], wall["a"] / wall["b"])
+        self.assertAlmostEqual(whole["ratios"]["kernels"], 1, delta=0.02)
+        self.assertEqual(self.diff("copy_storm", "copy_storm")["ratios"],
+                         {"iterations": 1, "text": "Iterations 1.00x as fast."})  # it has no kernel
+        alone = self.make_trace(cli_case.TRACE[:2] + cli_case.TRACE[3:5], "without_iterations")
+        self.assertNotIn("ratios", json.loads(self.call("diff", alone, alone, "--json").stdout))
+
     def test_a_recording_against_itself_shows_no_change(self):
         for name in RECORDINGS:
             with self.subTest(name=name):
@@ -171,8 +199,9 @@ class Diff(CommandLine):
 
     def test_what_differs_between_the_runs_is_below_the_verdict(self):
         done = self.call("diff", recorded("case_starved_pinned"), recorded("case_starved_one")).stdout.splitlines()
-        self.assertEqual(done[1:3], ["Different arguments: --workers 8 --copy pinned and --workers 1 --copy pageable", ""])
-        self.assertEqual(self.call("diff", *[recorded("case_starved_one")] * 2).stdout.splitlines()[1], "")
+        self.assertRegex(done[1], r"^Kernels \S+x as fast, iterations \S+x as fast\.$")
+        self.assertEqual(done[2:4], ["Different arguments: --workers 8 --copy pinned and --workers 1 --copy pageable", ""])
+        self.assertEqual(self.call("diff", *[recorded("case_starved_one")] * 2).stdout.splitlines()[2], "")
         differ = self.diff("hf_rtdetr_trace", "rtdetr_sampled")["differences"]
         self.assertIn("Different programs: python3.12 and rtdetr", differ)
         self.assertIn("Different counters: off and sampled", differ)

@@ -139,8 +139,9 @@ void print_tables(const std::vector<Table>& tables, const DiffVerb& verb) {
 }
 
 void print_text(const DiffAnswer& answer, const std::vector<Table>& tables, const DiffVerb& verb) {
+  const std::string ratios = answer.ratios.text();
   std::cout << answer.verdict.text << "\n"
-            << lines_of(answer.differences) << "\n"
+            << (ratios.empty() ? "" : ratios + "\n") << lines_of(answer.differences) << "\n"
             << side_text("A", answer.a) << side_text("B", answer.b) << mode_warning(answer.a, answer.b);
   print_tables(tables, verb);
   std::cout << "\n" << explanation(answer.options);

@@ -52,6 +52,7 @@ DiffAnswer::DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOpt
       options(how),
       diff(compare(a, b, options)),
       verdict(verdict_of(diff, a, b, options.least)),
+      ratios(ratios_of(diff, a, b)),
       differences(differences_of(a, b)) {}
 
 std::vector<Table> DiffAnswer::tables(bool all) const {
@@ -65,6 +66,11 @@ OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {
       {"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
   out["differences"] = differences;
   out["verdict"] = {{"result", verdict.result}, {"text", verdict.text}};
+  if (const std::string text = ratios.text(); !text.empty()) {
+    if (ratios.kernels) out["ratios"]["kernels"] = *ratios.kernels;
+    if (ratios.iterations) out["ratios"]["iterations"] = *ratios.iterations;
+    out["ratios"]["text"] = text;
+  }
   for (const Table& table : tables) out[table.name] = render_rows(table);
   return out;
 }
@@ -83,6 +89,7 @@ std::string DiffAnswer::markdown(std::vector<Table> tables) const {
     }
     out += render_markdown(table, false) + "\n";
   }
+  if (const std::string text = ratios.text(); !text.empty()) out += text + "\n\n";
   if (!differences.empty()) out += render_markdown(differences_table(differences), false) + "\n";
   return out + "A: " + counted_text(a.iterations, "iteration", "iterations") +
          ", B: " + count_text(b.iterations) + ". ±: half the 95 % confidence interval of the change.\n";

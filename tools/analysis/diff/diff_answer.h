@@ -20,6 +20,7 @@ struct DiffAnswer {
   DiffOptions options;
   TraceDiff diff;
   DiffVerdict verdict;
+  DiffRatios ratios;
   std::vector<std::string> differences;
 
   DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOptions& how);

@@ -147,7 +147,35 @@ std::string monitor_mode(const Header& header) {
   return duration_text(header.monitor_window_ns) + " in " + duration_text(header.monitor_period_ns);
 }
 
+/// GPU time of the kernels of an iteration. 0: no kernel has times.
+double kernels_ns(const IterationSeries& series) {
+  double out = 0;
+  for (const auto& [name, kernel] : series.kernels)
+    out += kernel.spreads[static_cast<std::size_t>(Quantity::gpu_ns)].mean();
+  return out;
+}
+
+std::optional<double> ratio(double a, double b) {
+  return a > 0 && b > 0 ? std::optional(a / b) : std::nullopt;
+}
+
 }  // namespace
+
+DiffRatios ratios_of(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b) {
+  if (diff.iterations.empty()) return {};
+  const Change& wall = diff.iterations.front();
+  return {ratio(kernels_ns(a), kernels_ns(b)), ratio(wall.a.value_or(0), wall.b.value_or(0))};
+}
+
+std::string DiffRatios::text() const {
+  std::string out;
+  if (kernels) out = "Kernels " + factor_text(*kernels) + " as fast";
+  if (iterations) {
+    out += out.empty() ? "Iterations " : ", iterations ";
+    out += factor_text(*iterations) + " as fast";
+  }
+  return out.empty() ? out : out + ".";
+}
 
 std::vector<std::string> differences_of(const IterationSeries& a, const IterationSeries& b) {
   std::vector<std::string> out;
