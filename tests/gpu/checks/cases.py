@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Case programs, one for each finding. The rules must report it where it exists, and nowhere else."""
+import os
+import sys
+
+from checks.runner import REPOSITORY
+
 SECTORS_SHARE = 0.01
 CONFLICTS_SHARE = 0.02  # allowed above the share that the layout implies
 IDLE_POINTS = 0.03
@@ -78,3 +83,65 @@ def attention(runner, table):
     table.equal("case_attention: amplification, unfused", True, "amplification" in also)
     table.equal("case_attention: amplification, fused", 0, len(of_rule(found, "amplification", "attention/fused")))
     table.equal("case_attention: results agree", True, expected["same"])
+
+
+ATTENTION_PARTS = ("qkv", "scores", "softmax", "dropout", "context", "out")
+
+
+def bert(runner, table):
+    """One figure for attention, each kernel once; FP32 against mixed precision."""
+    seconds = {}
+    for precision in ("fp32", "amp"):
+        name = f"case_bert_{precision}"
+        program = os.path.join(REPOSITORY, "workloads", "cases", "bert.py")
+        command = [sys.executable, program, "--precision", precision, "--steps", "12", "--warmup", "3"]
+        result, _ = runner.traced(name, command, ["--torch-modules"], timeout_s=500)
+        seconds[precision] = result["seconds_per_step"]
+        table.equal(f"{name}: finite loss", True, result["finite"])
+        check_attention(runner, table, name, result["steps"] + result["warmup"])
+        check_units(runner, table, name, on_tensor_cores=precision == "amp")
+    ratio = seconds["fp32"] / seconds["amp"]
+    table.row("case_bert: throughput of amp over fp32", "> 1", f"{ratio:.2f}", ratio > 1)
+    ratios = runner.diff("case_bert_fp32", "case_bert_amp").get("ratios", {})
+    print(f"  {ratios.get('text')}")
+    for key in ("kernels", "iterations"):
+        table.row(f"case_bert: ratio of {key} in diff", "> 1", ratios.get(key), ratios.get(key, 0) > 1)
+
+
+def check_attention(runner, table, name, steps):
+    """The share of attention, and that disjoint totals add up."""
+    def total(*options):
+        report = runner.report(runner.trace_folder(name), "--section", "modules", "--total", *options)
+        return report["traces"][0]["total"]
+
+    modules = runner.report(runner.trace_folder(name), "--section", "modules")["traces"][0]
+    whole, attention = total(), total("--range", "**/attention/**")
+    print(f"  attention: {attention['share']:.1%} of the GPU time, {attention['iteration_share']:.1%} of a step's")
+    table.row(f"{name}: share of attention", "0 to 1", f"{attention['share']:.3f}", 0 < attention["share"] < 1)
+    table.equal(f"{name}: calls of attention", 12 * steps, attention["calls"])
+    table.row(f"{name}: attention's backward pass, of its forward pass", "> 1",
+              f"{attention['backward_gpu_ns'] / max(1, attention['forward_gpu_ns']):.2f}",
+              attention["backward_gpu_ns"] > attention["forward_gpu_ns"] > 0)
+    passes = attention["forward_gpu_ns"] + attention["backward_gpu_ns"]
+    table.equal(f"{name}: both passes of attention", attention["gpu_ns"], passes)
+    for key in ("gpu_ns", "kernels"):
+        parts = sum(total("--range", f"**/attention/{part}")[key] for part in ATTENTION_PARTS)
+        own = sum(row["gpu_ns_exclusive"] for row in modules["modules"] if row["path"].endswith("/attention"))
+        if key == "gpu_ns":
+            table.equal(f"{name}: GPU time of attention's parts and of its own", attention[key], parts + own)
+        else:
+            table.at_most(f"{name}: kernels of attention's parts", attention[key], parts)
+        outer = sum(total("--range", "/" + row["path"])[key] for row in modules["modules"] if row["depth"] == 1)
+        table.equal(f"{name}: {key} of all outermost ranges and outside", whole[key], outer + modules["outside"].get(key, 0))
+
+
+def check_units(runner, table, name, on_tensor_cores):
+    """Matrix products by the unit that their names place them on."""
+    kernels = runner.report(runner.trace_folder(name), "--section", "kernels")["traces"][0]["kernels"]
+    found = {True: 0, False: 0}
+    for row in kernels:
+        if "unit" in row:
+            found[row["unit"].startswith("tensor")] += row["count"]
+    table.row(f"{name}: products on {'tensor cores' if on_tensor_cores else 'the FP32 pipes'}", "some",
+              found[on_tensor_cores], found[on_tensor_cores] > 0)
+    table.equal(f"{name}: products elsewhere", 0, found[not on_tensor_cores])

@@ -107,7 +107,14 @@ class Runner:
 
     def report(self, trace, *options):
         """`rangefinder report --json`. Raises Failed."""
-        command = [os.path.join(self.bin, "rangefinder"), "report", "--json", *options, trace]
+        return self._json("report", *options, trace)
+
+    def diff(self, before, after):
+        """`rangefinder diff --json` of two runs by name. Raises Failed."""
+        return self._json("diff", self.trace_folder(before), self.trace_folder(after))
+
+    def _json(self, verb, *arguments):
+        command = [os.path.join(self.bin, "rangefinder"), verb, "--json", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         if done.returncode != 0:
             raise Failed(f"exit code {done.returncode}: {' '.join(command)}\n{done.stderr}")
