@@ -54,7 +54,8 @@ void Collection::make_exact() {
   exact_ = std::make_unique<ExactProfiler>(
       cupti_, recorder(), *counter_options_,
       ExactProfiler::Hooks{hooks_.user, hooks_.counters_refused,
-                           [](void*, std::uint32_t name) { report_skipped_kernel(name); }});
+                           [](void*, std::uint32_t name) { report_skipped_kernel(name); },
+                           hooks_.counters_prepared});
 }
 
 void Collection::make_sampler() {

@@ -275,6 +275,13 @@ class ExactEndCases(ExactCase):
         self.assert_one_line(run, "no bytes: choosing counters failed", "Everything else is recorded.")
         self.assertEqual(len(run.trace().of("kernel")), 9)
 
+    def test_an_end_while_the_counters_are_planned_ends_the_planning(self):
+        # Planning takes longer than the first launch waits for it.
+        run = self.run_both("plain", "5", FAKE_CUPTI_PLAN_US="400000", **EXACT, **MetricSetCases.METRICS)
+
+        self.assertEqual(run.status, 0)
+        self.assertEqual(len(run.trace().of("kernel")), 5)
+
     def test_counters_that_failed_are_given_free(self):
         for failure in ("RangeProfilerPushRange:999@3", "RangeProfilerDecodeData:999", "RangeProfilerStart:999@2"):
             with self.subTest(failure=failure):

@@ -9,6 +9,7 @@
 //   FAKE_CUPTI_LOSE     N: every N-th record is lost, and not reported as lost
 //   FAKE_CUPTI_PASSES   number of passes that the counters need
 //   FAKE_CUPTI_A_PASS   metrics per pass; default: all
+//   FAKE_CUPTI_PLAN_US  microseconds that a query of the number of passes takes
 //   FAKE_CUPTI_START_MS time that each start of the Range Profiler takes
 //   FAKE_CUPTI_SHARED   a counter range may contain several launches
 //   FAKE_CUPTI_CALLS    output file: a line `Function n` for each function called

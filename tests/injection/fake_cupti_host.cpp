@@ -2,6 +2,7 @@
 //
 // The fake CUPTI's host side of counters: chips, metrics, configuration, evaluation.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,9 +20,18 @@ struct CUpti_Profiler_Host_Object {
 namespace {
 constexpr const char* kChip = "GH100";
 constexpr const char* kChips[] = {"GA100", kChip};
+
+// The real library has parts that are destroyed at exit, registered when they are first used.
+std::atomic<bool> library_ended{false};
+struct LibraryPart {
+  ~LibraryPart() { library_ended = true; }
+};
+
 }  // namespace
 
 void fake::open_counter_library() {
+  if (library_ended) violation("the counter library is used after its end");
+  static const LibraryPart part;
   (void)dlopen("libm.so.6", RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
 }
 
@@ -156,6 +166,7 @@ FAKE_EXPORT CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetN
   BEGIN(ProfilerHostGetNumOfPasses)
   const fake::ConfigImage* const image = fake::config_image(params->pConfigImage, params->configImageSize);
   if (image == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  usleep(static_cast<useconds_t>(fake::number_from("FAKE_CUPTI_PLAN_US", 0)));
   params->numOfPasses = static_cast<std::size_t>(image->passes);
   return CUPTI_SUCCESS;
 }

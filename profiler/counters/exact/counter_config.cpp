@@ -14,14 +14,20 @@ bool CounterConfig::fail(const char* step, CUptiResult result) {
   return false;
 }
 
-bool CounterConfig::build(CUcontext context, std::uint32_t gpu, const std::string& request) {
+bool CounterConfig::open(CUcontext context, std::uint32_t gpu) {
   if (!library_.no_counters.empty()) {
     error_ = library_.no_counters;
     return false;
   }
   preload_counter_library(library_);
   if (!read_device(context, gpu)) return false;
-  plan_ = plan_metrics(library_.functions, chip_, availability_, request);
+  MetricConfig first(library_.functions);  // parts of the library register exit handlers when first used
+  (void)first.build(chip_, availability_, std::span(kExactMetricNames, kSentinelMetrics));
+  return true;
+}
+
+bool CounterConfig::build(const std::string& request, const std::atomic<bool>& cancelled) {
+  plan_ = plan_metrics(library_.functions, chip_, availability_, request, &cancelled);
   if (!plan_.error.empty()) {
     error_ = plan_.error;
     return false;
@@ -31,11 +37,12 @@ bool CounterConfig::build(CUcontext context, std::uint32_t gpu, const std::strin
              ", and only a single pass leaves the program as it is";
     return false;
   }
-  return build_groups();
+  return build_groups(cancelled);
 }
 
-bool CounterConfig::build_groups() {
+bool CounterConfig::build_groups(const std::atomic<bool>& cancelled) {
   for (const MetricGroup& group : plan_.groups) {
+    if (cancelled) return false;
     if (group.metrics.size() > kMaxRangeMetrics) {
       error_ = "metric set " + group.name + " holds more metrics than one range can";
       return false;

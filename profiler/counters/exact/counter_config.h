@@ -3,13 +3,15 @@
 // Counter configuration of one GPU: the request's metrics as groups of one pass, each with
 // CUPTI's configuration image, and the evaluation of counter images.
 //
-//   request, chip, availability ─▶ build() ─▶ groups ─▶ ExactSession::start
-//                             decoded image ─▶ evaluate() ─▶ values
+//   context ─▶ open() ─▶ chip, availability
+//                request ─▶ build() ─▶ groups ─▶ ExactSession::start
+//          decoded image ─▶ evaluate() ─▶ values
 //
-// build() takes 0.1 to 0.5 s. ExactGpus runs it on its own thread, not the application's.
+// build() takes 0.1 to 1.5 s. ExactGpus runs it on its own thread, not the application's.
 // Not thread-safe except for const methods; after build() only the drain thread evaluates.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,8 +28,11 @@ class CounterConfig {
  public:
   explicit CounterConfig(const CuptiLibrary& library) noexcept : library_(library) {}
 
-  /// `context`: any context on `gpu`. False: see error().
-  [[nodiscard]] bool build(CUcontext context, std::uint32_t gpu, const std::string& request);
+  /// Loads the counter library and makes it register its exit handlers. `context`: any context on `gpu`.
+  /// False: see error().
+  [[nodiscard]] bool open(CUcontext context, std::uint32_t gpu);
+  /// After open(). `cancelled`: once true, CUPTI is not called any more. False: see error().
+  [[nodiscard]] bool build(const std::string& request, const std::atomic<bool>& cancelled);
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
   [[nodiscard]] const MetricPlan& plan() const noexcept { return plan_; }
@@ -41,7 +46,7 @@ class CounterConfig {
  private:
   [[nodiscard]] bool fail(const char* step, CUptiResult result);
   [[nodiscard]] bool read_device(CUcontext context, std::uint32_t gpu);
-  [[nodiscard]] bool build_groups();
+  [[nodiscard]] bool build_groups(const std::atomic<bool>& cancelled);
 
   const CuptiLibrary& library_;
   std::string chip_;

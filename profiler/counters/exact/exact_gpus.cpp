@@ -35,7 +35,10 @@ void ExactGpus::build(std::uint32_t gpu) noexcept {
   const auto begin = std::chrono::steady_clock::now();
   try {
     auto config = std::make_unique<CounterConfig>(library_);
-    (void)config->build(gpus_[gpu].build_context.load(), gpu, request_);
+    if (!cancelled_ && config->open(gpus_[gpu].build_context.load(), gpu)) {
+      if (prepared_.call != nullptr) prepared_.call(prepared_.user);
+      (void)config->build(request_, cancelled_);
+    }
     gpus_[gpu].config = std::move(config);
     const auto passed =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);

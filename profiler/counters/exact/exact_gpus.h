@@ -35,9 +35,16 @@ class ExactGpus {
   /// Building takes 0.1 to 0.5 s. It cannot finish while the waiting thread holds the loader's lock.
   static constexpr std::chrono::milliseconds kConfigPatience{1250};
 
+  /// From a building thread, once per GPU: the counter library has registered its exit handlers. Those
+  /// registered from now on run before them.
+  struct Prepared {
+    void* user = nullptr;
+    void (*call)(void* user) = nullptr;
+  };
+
   /// `request`: Options::metrics.
-  ExactGpus(const CuptiLibrary& library, LossLedger& loss, std::string request)
-      : library_(library), loss_(loss), request_(std::move(request)) {}
+  ExactGpus(const CuptiLibrary& library, LossLedger& loss, std::string request, Prepared prepared)
+      : library_(library), loss_(loss), request_(std::move(request)), prepared_(prepared) {}
 
   /// Builds the configuration of `gpu` on a new thread, unless that has started already.
   /// `context`: any context on it.
@@ -47,6 +54,8 @@ class ExactGpus {
   [[nodiscard]] CounterConfig* wait_for(std::uint32_t gpu) noexcept;
   /// The configuration if it is ready, else nullptr.
   [[nodiscard]] CounterConfig* config(std::uint32_t gpu) noexcept;
+  /// Building threads end after their current call of CUPTI. For the process's end: there is no way back.
+  void cancel() noexcept { cancelled_.store(true); }
   /// Waits until no thread is building. False: one still is after `patience`.
   bool wait_until_built(std::chrono::milliseconds patience) noexcept;
 
@@ -69,6 +78,8 @@ class ExactGpus {
   const CuptiLibrary& library_;
   LossLedger& loss_;
   const std::string request_;
+  const Prepared prepared_;
+  std::atomic<bool> cancelled_{false};
   std::array<Gpu, kMaxGpus> gpus_;
   std::mutex ready_mutex_;
   std::condition_variable ready_changed_;

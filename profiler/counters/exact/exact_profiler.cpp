@@ -35,7 +35,7 @@ ExactProfiler::ExactProfiler(const CuptiLibrary& library, Recorder& recorder, co
       options_(options),
       hooks_(hooks),
       filter_(options, recorder),
-      gpus_(library, recorder.loss, options.metrics),
+      gpus_(library, recorder.loss, options.metrics, {hooks.user, hooks.prepared}),
       batches_(library.functions, recorder.loss) {}
 
 ExactProfiler::~ExactProfiler() = default;
@@ -300,6 +300,7 @@ void ExactProfiler::finish() noexcept {
   // A thread inside a launch keeps its lock. At exit we cannot wait long for it.
   constexpr std::chrono::milliseconds kExitPatience{500};
   finished_.store(true);
+  gpus_.cancel();
   (void)gpus_.wait_until_built(kExitPatience);  // a thread of ours may be inside CUPTI
   const std::size_t count = context_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) end(*contexts_[i], kExitPatience, true);

@@ -46,6 +46,8 @@ class ExactProfiler {
     void (*refused)(void* user, const std::string& reason) = nullptr;
     /// From a launch: kernel `name` did not end, and opens no range from now on.
     void (*released)(void* user, std::uint32_t name) = nullptr;
+    /// Counters are about to be used (ExactGpus::Prepared).
+    void (*prepared)(void* user) = nullptr;
   };
 
   ExactProfiler(const CuptiLibrary& library, Recorder& recorder, const Options& options, const Hooks& hooks);

@@ -21,6 +21,7 @@ std::string_view unit_of(std::string_view metric) noexcept {
 }  // namespace
 
 std::size_t PassCounter::passes(std::span<const std::string> group, std::span<const std::string> more) const {
+  if (cancelled()) return 0;
   std::vector<const char*> names;
   for (const auto part : {group, more})
     for (const std::string& name : part) names.push_back(name.c_str());
@@ -34,7 +35,7 @@ MetricPacking::MetricPacking(const PassCounter& counter) : counter_(counter) {
 }
 
 void MetricPacking::offer(std::span<const std::string> wanted) {
-  for (std::size_t block = wanted.size(); !wanted.empty();) {
+  for (std::size_t block = wanted.size(); !wanted.empty() && !counter_.cancelled();) {
     block = std::min(block, wanted.size());
     const auto first = wanted.first(block);
     const auto full = refusals_.find(unit_of(first.front()));

@@ -5,6 +5,7 @@
 // the number of groups.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,11 +22,14 @@ namespace rangefinder {
 /// Counts the passes that metrics need together on one chip. Holds references to its arguments.
 class PassCounter {
  public:
+  /// `cancelled`: once true, CUPTI is not called any more; nullptr: never.
   PassCounter(const CuptiFunctions& cupti, const std::string& chip,
-              std::span<const std::uint8_t> availability) noexcept
-      : cupti_(cupti), chip_(chip), availability_(availability) {}
+              std::span<const std::uint8_t> availability,
+              const std::atomic<bool>* cancelled = nullptr) noexcept
+      : cupti_(cupti), chip_(chip), availability_(availability), cancelled_(cancelled) {}
 
-  /// Passes of `group` and `more` together; 0: CUPTI refuses the combination.
+  [[nodiscard]] bool cancelled() const noexcept { return cancelled_ != nullptr && cancelled_->load(); }
+  /// Passes of `group` and `more` together; 0: CUPTI refuses the combination, or the planning was cancelled.
   [[nodiscard]] std::size_t passes(std::span<const std::string> group,
                                    std::span<const std::string> more) const;
 
@@ -33,6 +37,7 @@ class PassCounter {
   const CuptiFunctions& cupti_;
   const std::string& chip_;
   std::span<const std::uint8_t> availability_;
+  const std::atomic<bool>* cancelled_;
 };
 
 /// One group: the sentinels, and as many offered metrics as fit in one pass.

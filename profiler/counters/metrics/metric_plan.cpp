@@ -136,7 +136,7 @@ Names parts_of(std::span<const ImpossibleMetric> impossible, const MetricCatalog
 /// Packs until no metric is left. `number`: number of the item's next group.
 void pack(const RequestItem& item, Names wanted, const PassCounter& counter, const MetricCatalog& catalog,
           std::size_t& number, MetricPlan& plan) {
-  while (!wanted.empty()) {
+  while (!wanted.empty() && !counter.cancelled()) {
     MetricPacking packing(counter);
     packing.offer(wanted);
     wanted = std::move(packing.left);
@@ -169,7 +169,8 @@ std::vector<const char*> MetricGroup::names() const {
 }
 
 MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
-                        std::span<const std::uint8_t> availability, std::string_view request) {
+                        std::span<const std::uint8_t> availability, std::string_view request,
+                        const std::atomic<bool>* cancelled) {
   MetricPlan plan;
   MetricCatalog catalog(cupti);
   if (const CUptiResult result = catalog.open(chip, availability); result != CUPTI_SUCCESS) {
@@ -178,7 +179,7 @@ MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
   }
   RequestReader reader(cupti, chip, catalog, plan);
   if (!reader.read(request)) return plan;
-  const PassCounter counter(cupti, chip, availability);
+  const PassCounter counter(cupti, chip, availability, cancelled);
   const Names sentinels = MetricPacking(counter).metrics;
   if (const std::size_t passes = counter.passes(sentinels, {}); passes != 1) {
     const std::string both = sentinels[0] + " and " + sentinels[1];
@@ -188,6 +189,7 @@ MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
     return plan;
   }
   for (const RequestItem& item : reader.items) plan_item(item, counter, catalog, plan);
+  if (counter.cancelled()) plan.error = "the process ended while its counters were being planned";
   return plan;
 }
 

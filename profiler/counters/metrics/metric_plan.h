@@ -17,6 +17,7 @@
 // thread.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -62,7 +63,9 @@ struct MetricPlan {
 
 /// `chip`: for example "GH100". `availability`: the device's counter availability image; may be empty.
 /// `request`: names of sets (metric_sets.h) and metrics, separated by commas; blanks are ignored.
+/// `cancelled`: once true, planning ends with an error; nullptr: never.
 [[nodiscard]] MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
-                                      std::span<const std::uint8_t> availability, std::string_view request);
+                                      std::span<const std::uint8_t> availability, std::string_view request,
+                                      const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace rangefinder
