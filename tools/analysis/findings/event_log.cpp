@@ -10,6 +10,9 @@ std::uint16_t EventLog::api_id(std::string_view api) {
 }
 
 void EventLog::line(const Line& line, const Holds& holds) {
+  if (const auto* const context = std::get_if<ContextRecord>(&line)) {
+    null_streams_[context->id] = context->null_stream;
+  }
   if (calls_.size() == kMax) return;
   LoggedCall call;
   const HostWork* host = nullptr;
@@ -33,6 +36,10 @@ void EventLog::line(const Line& line, const Holds& holds) {
 
 void EventLog::work(const WorkEvent& event) {
   if (event.kind == WorkKind::memcpy && copies_.size() < kMax) copies_.push_back({event});
+  const bool launch = event.kind != WorkKind::memcpy && event.work.graph == 0;
+  if (launch && on_default_stream(event.work) && default_stream_work_.size() < kMax) {
+    default_stream_work_.push_back({event.api, event.called_ns(), event.work.path, event.kind});
+  }
 }
 
 }  // namespace rangefinder

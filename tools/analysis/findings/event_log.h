@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps single copies, and single host calls that wait or allocate. Rules need those inside the loop, and
-// the loop is known only after the last line.
+// Keeps single copies, single host calls that wait or allocate, and launches on the legacy default stream.
+// Rules need those inside the loop, and the loop is known only after the last line.
 //
 // Bounded: the first kMax of each are kept.
 #pragma once
@@ -44,6 +44,14 @@ struct LoggedCopy {
   }
 };
 
+/// A kernel or memset on the legacy default stream, not of a graph.
+struct LoggedWork {
+  std::string_view api;  ///< WorkEvent::api
+  TimeNs called_ns = 0;
+  std::uint32_t path = 0;
+  WorkKind kind = WorkKind::kernel;
+};
+
 class EventLog {
  public:
   static constexpr std::size_t kMax = 1'000'000;
@@ -54,6 +62,19 @@ class EventLog {
 
   [[nodiscard]] const std::vector<LoggedCall>& calls() const noexcept { return calls_; }
   [[nodiscard]] const std::vector<LoggedCopy>& copies() const noexcept { return copies_; }
+  [[nodiscard]] const std::vector<LoggedWork>& default_stream_work() const noexcept {
+    return default_stream_work_;
+  }
+  /// The legacy default stream: not the one of each thread, which is a stream like those that programs
+  /// create.
+  [[nodiscard]] bool on_default_stream(const GpuWork& work) const {
+    const auto at = null_streams_.find(work.context);
+    return at != null_streams_.end() && at->second == work.stream;
+  }
+  /// Events may be missing.
+  [[nodiscard]] bool full() const noexcept {
+    return calls_.size() == kMax || copies_.size() == kMax || default_stream_work_.size() == kMax;
+  }
   [[nodiscard]] const std::string& api(std::uint16_t id) const { return apis_[id]; }
 
  private:
@@ -61,6 +82,8 @@ class EventLog {
 
   std::vector<LoggedCall> calls_;
   std::vector<LoggedCopy> copies_;
+  std::vector<LoggedWork> default_stream_work_;
+  std::unordered_map<std::uint32_t, std::uint32_t> null_streams_;  // by context
   std::vector<std::string> apis_;
   std::unordered_map<std::string, std::uint16_t> api_ids_;
 };

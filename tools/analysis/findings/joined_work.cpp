@@ -7,6 +7,13 @@
 
 namespace rangefinder {
 
+std::string_view JoinedWork::interned(std::string_view api) {
+  if (api == last_api_) return last_api_;
+  auto at = apis_.find(api);
+  if (at == apis_.end()) at = apis_.emplace(api).first;
+  return last_api_ = *at;
+}
+
 void JoinedWork::put(const LaunchRecord& launch, std::uint64_t l2_bytes) {
   if (launch.correlation == 0) return;
   if (slots_.empty()) slots_.resize(kSlots);
@@ -21,6 +28,7 @@ void JoinedWork::put(const LaunchRecord& launch, std::uint64_t l2_bytes) {
   slot.used = false;
   slot.after_sync = synced_threads_.erase(launch.host.thread) != 0;
   slot.l2_bytes = l2_bytes;
+  slot.api = interned(launch.api);
 }
 
 void JoinedWork::line(const Line& line) {
@@ -66,6 +74,7 @@ void JoinedWork::add(WorkEvent event) {
       event.launch_start_ns = slot.start_ns;
       event.launch_end_ns = static_cast<TimeNs>(static_cast<std::uint64_t>(slot.start_ns) + slot.length_ns);
       event.thread = slot.thread;
+      event.api = slot.api;
       event.held_ns = slot.held_ns;
       event.l2_bytes = event.kind == WorkKind::kernel && event.work.graph == 0 ? slot.l2_bytes : 0;
       event.after_sync = slot.after_sync;

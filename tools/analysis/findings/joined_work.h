@@ -6,13 +6,16 @@
 //                                                        └─▶ TimeOrder ─▶ WorkEvent ─▶ sink
 //
 // In a trace a launch line precedes the records of its work. Records are nearly in order of time; one that
-// comes later than time_order.h allows reaches the sink out of order. Memory: 12 MiB of slots, and the
+// comes later than time_order.h allows reaches the sink out of order. Memory: 16 MiB of slots, and the
 // memory of TimeOrder.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -40,6 +43,7 @@ struct WorkEvent {
   bool async = false;
   std::uint64_t bytes = 0;  ///< memcpy, memset
   TimeNs launch_start_ns = kNoTime, launch_end_ns = kNoTime;
+  std::string_view api;         ///< of the launch, lives as long as the JoinedWork; empty: not in the trace
   std::uint32_t thread = 0;     ///< of the launch
   std::uint32_t held_ns = 0;    ///< time of the launch in which the profiler held it
   std::uint64_t l2_bytes = 0;   ///< of this one kernel, from an exact line; 0: not measured
@@ -48,6 +52,8 @@ struct WorkEvent {
 
   [[nodiscard]] std::uint64_t duration() const noexcept { return elapsed_ns(work.start_ns, work.end_ns); }
   [[nodiscard]] bool launched() const noexcept { return launch_start_ns != kNoTime; }
+  /// Start of the launch, or of the work if the launch is not in the trace.
+  [[nodiscard]] TimeNs called_ns() const noexcept { return launched() ? launch_start_ns : work.start_ns; }
 };
 
 class JoinedWork {
@@ -70,13 +76,17 @@ class JoinedWork {
     std::uint32_t length_ns = 0, held_ns = 0;
     bool used = false, after_sync = false;
     std::uint64_t l2_bytes = 0;
+    std::string_view api;
   };
   void put(const LaunchRecord& launch, std::uint64_t l2_bytes);
   void add(WorkEvent event);
+  [[nodiscard]] std::string_view interned(std::string_view api);
 
   Sink sink_;
   Holds holds_;
   std::vector<Slot> slots_;
+  std::set<std::string, std::less<>> apis_;
+  std::string_view last_api_;                         // most launches repeat it
   std::unordered_set<std::uint32_t> synced_threads_;  // their last call was a synchronisation
   TimeOrder<WorkEvent> order_;
 };

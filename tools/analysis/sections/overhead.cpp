@@ -19,11 +19,11 @@ struct Kind {
   std::set<std::uint32_t> threads;
 };
 
-struct Overhead {
+struct HeldBy {
   DurationHistogram durations;
   std::set<std::uint32_t> threads;
 };
-using Causes = std::map<HoldCause, Overhead>;
+using Causes = std::map<HoldCause, HeldBy>;
 
 Table holds(const Causes& causes) {
   Table table;
@@ -132,7 +132,7 @@ class OverheadSection final : public Section {
 
  private:
   void add(const HoldRecord& hold) {
-    Overhead& cause = causes_[hold.cause];
+    HeldBy& cause = causes_[hold.cause];
     cause.durations.add(duration_ns(hold.start_ns, hold.end_ns));
     cause.threads.insert(hold.thread);
   }

@@ -174,6 +174,32 @@ TEST_CASE("allocations in each iteration are counted with their time, those of t
   CHECK(find(Waiting(false, true, 1).found(), "allocations_in_loop") == nullptr);
 }
 
+/// Whether five iterations of 60 short kernels with gaps, and a wait in or after each, have obstacles: as a
+/// finding of its own, or as evidence of one with the same cause.
+bool finds_obstacles(bool wait_inside) {
+  MadeTrace trace;
+  const std::uint32_t path = trace.add_path("iteration"), name = trace.add_name("f()");
+  const std::uint32_t config = trace.add_config(grid_of(1024, 256));
+  TimeNs now = 1'000 * kUs;
+  for (int i = 0; i < 5; ++i) {
+    const TimeNs start = now;
+    for (int k = 0; k < 60; ++k) now = trace.add(path, name, config, now + 15 * kUs, 5 * kUs);
+    trace.sync(wait_inside ? path : 0, now + 10 * kUs, now + 15 * kUs);
+    trace.add_range(path, start, now + (wait_inside ? 20 * kUs : 5 * kUs));
+    now += 30 * kUs;
+  }
+  for (const Finding& finding : trace.found()) {
+    if (finding.id == "capture_obstacles") return true;
+    if (text(finding, "also").find("capture_obstacles") != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST_CASE("a wait in each iteration prevents its capture, one between iterations does not") {
+  CHECK(finds_obstacles(true));
+  CHECK_FALSE(finds_obstacles(false));
+}
+
 CaptureRecord capture(CaptureStep step, TimeNs at, std::int32_t result = 0) {
   return {{at, at + kUs, MadeTrace::kThread, 1, 0}, step, 13, 1, 0, result};
 }

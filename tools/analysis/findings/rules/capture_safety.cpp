@@ -3,13 +3,12 @@
 // Rule: calls made during a stream capture that forbids them; and, in a loop of many launches without a
 // graph, the calls that prevent its capture.
 //
-// Forbidden: waiting for the GPU, synchronous copies, allocating outside a pool, and the legacy default
-// stream, which waits for the captured stream.
+// capture_calls.h says which calls these are.
+#include <algorithm>
 #include <map>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/findings/capture_calls.h"
 #include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
@@ -17,87 +16,64 @@ namespace {
 
 constexpr std::uint64_t kMinKernels = 50;  // per iteration, for a graph to be worth it
 
-bool is_synchronous_copy(std::string_view api) {
-  const bool copies = api.starts_with("cuMemcpy") || api.starts_with("cuMemset");
-  return copies && api.find("Async") == std::string_view::npos;
-}
-
-/// Allocations that cannot become nodes of the captured graph.
-bool outside_of_pool(const AllocRecord& alloc) {
-  return alloc.kind == AllocKind::device || alloc.kind == AllocKind::host || alloc.kind == AllocKind::managed;
-}
-
 class CaptureSafety final : public FindingRule {
  public:
-  void line(const Line& line) override {
-    if (const auto* const capture = std::get_if<CaptureRecord>(&line)) {
-      take(*capture);
-    } else if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
-      take(sync->host, std::string(sync->api));
-    } else if (const auto* const alloc = std::get_if<AllocRecord>(&line)) {
-      if (outside_of_pool(*alloc)) take(alloc->host, std::string(alloc->api));
-    } else if (const auto* const launch = std::get_if<LaunchRecord>(&line)) {
-      if (launch->result != 0 || is_synchronous_copy(launch->api))
-        take(launch->host, std::string(launch->api));
-    } else if (const auto* const context = std::get_if<ContextRecord>(&line)) {
-      null_streams_[context->id] = context->null_stream;
-    }
-  }
-
-  void work(const WorkEvent& event) override {
-    const auto null_stream = null_streams_.find(event.work.context);
-    if (event.kind != WorkKind::kernel || event.work.graph != 0) return;
-    if (null_stream != null_streams_.end() && null_stream->second == event.work.stream) ++null_kernels_;
-  }
+  void line(const Line& line) override { captures_.line(line); }
 
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     // Capturing is set-up, and some of these calls are allowed in its relaxed mode: a failure is for all to
     // see.
-    if (context.rest ? unsafe_calls_ != 0 && broken_ == 0 : broken_ != 0) report_captures(context, out);
+    const Unsafe unsafe = unsafe_calls();
+    const bool broken = captures_.invalid() != 0;
+    if (context.rest ? unsafe.calls != 0 && !broken : broken) report_captures(context, unsafe, out);
     report_obstacles(context, out);
   }
 
  private:
   static constexpr double kMinShare = 0.05;  // of the analysed time, in gaps that a graph would close
-  void take(const CaptureRecord& capture) {
-    const std::uint32_t thread = capture.host.thread;
-    if (capture.step == CaptureStep::begin) {
-      capturing_.insert(thread);
-      ++captures_;
-    } else {
-      capturing_.erase(thread);
-      if (capture.step == CaptureStep::invalidate || capture.result != 0) {
-        ++broken_;
-        where_ = capture.host.path;
+
+  struct Unsafe {
+    std::map<std::string, std::uint64_t> apis;
+    std::uint64_t calls = 0;
+    std::uint32_t where = 0;  ///< path of the call that was made most often; of the failed capture
+  };
+  Unsafe unsafe_calls() const {
+    Unsafe out;
+    std::uint64_t most = 0;
+    for (const auto& [call, count] : captures_.counts()) {
+      if (call.obstacle == CaptureObstacle::none) continue;
+      const bool is_capture = call.obstacle == CaptureObstacle::invalid_capture;
+      if (!is_capture) {
+        out.apis[call.api] += count;
+        out.calls += count;
       }
+      const std::uint64_t weight = is_capture ? UINT64_MAX : count;
+      if (weight >= most) out.where = call.path;
+      most = std::max(most, weight);
     }
-  }
-  void take(const HostWork& host, std::string api) {
-    if (capturing_.count(host.thread) == 0) return;
-    ++unsafe_calls_;
-    ++unsafe_[std::move(api)];
-    where_ = host.path;
+    return out;
   }
 
-  void report_captures(const FindingContext& context, std::vector<Finding>& out) const {
+  void report_captures(const FindingContext& context, const Unsafe& unsafe, std::vector<Finding>& out) const {
+    const std::uint64_t broken = captures_.invalid();
     Finding finding;
     finding.id = "unsafe_during_capture";
-    finding.where = where_ == 0 ? "" : numbers_folded(context.path_text(where_));
-    finding.effect = broken_ != 0
+    finding.where = unsafe.where == 0 ? "" : numbers_folded(context.path_text(unsafe.where));
+    finding.effect = broken != 0
                          ? finding.where.empty() ? "A stream capture failed" : "failed to capture a stream"
                      : finding.where.empty() ? "A capture contains calls that stream capture forbids"
                                              : "makes calls that stream capture forbids during a capture";
-    finding.why = count_text(unsafe_calls_) + " such calls were made in " +
-                  counted_text(captures_, "capture", "captures") + ", and " + count_text(broken_) +
+    finding.why = count_text(unsafe.calls) + " such calls were made in " +
+                  counted_text(captures_.captures(), "capture", "captures") + ", and " + count_text(broken) +
                   " failed. ";
-    finding.why += unsafe_.empty() ? "The calls of the failed capture are not in the trace."
-                                   : "They are " + counts_text(unsafe_) + ".";
-    finding.severity = broken_ != 0 ? Severity::serious : Severity::notable;
-    finding.evidence = {evidence_count("captures", "captures", captures_),
-                        evidence_count("failed", "failed captures", broken_),
-                        evidence_count("unsafe_calls", "unsafe calls", unsafe_calls_)};
-    if (!unsafe_.empty())
-      finding.evidence.push_back(evidence_text("apis", "unsafe calls:", counts_text(unsafe_)));
+    finding.why += unsafe.apis.empty() ? "The calls of the failed capture are not in the trace."
+                                       : "They are " + counts_text(unsafe.apis) + ".";
+    finding.severity = broken != 0 ? Severity::serious : Severity::notable;
+    finding.evidence = {evidence_count("captures", "captures", captures_.captures()),
+                        evidence_count("failed", "failed captures", broken),
+                        evidence_count("unsafe_calls", "unsafe calls", unsafe.calls)};
+    if (!unsafe.apis.empty())
+      finding.evidence.push_back(evidence_text("apis", "unsafe calls:", counts_text(unsafe.apis)));
     finding.next_step =
         "move these calls out of the capture: allocate before it, copy asynchronously, wait after it has "
         "ended";
@@ -108,9 +84,7 @@ class CaptureSafety final : public FindingRule {
     const Loop& loop = context.loop;
     if (!loop.found() || !context.host_times_hold || context.rest) return;
     std::uint64_t kernels = 0, gap_ns = 0;
-    for (const KernelPlace& place : context.places) {
-      if (place.graph != 0 && loop.paths.count(place.path) != 0) return;  // the loop already uses graphs
-    }
+    if (loop_uses_graphs(context, captures_)) return;
     for (const PathTotals& row : context.rows) {
       if (loop.paths.count(row.path) != 0 && loop.paths.count(context.input.trace.parent_of(row.path)) == 0)
         kernels += row.kernels;
@@ -123,15 +97,18 @@ class CaptureSafety final : public FindingRule {
                          static_cast<double>(context.span_ns);
     if (kernels < kMinKernels * iterations || share < kMinShare) return;
     std::map<std::string, std::uint64_t> obstacles;
-    for (const LoggedCall& call : context.log.calls()) {
-      const bool pool = call.memory == AllocKind::async || call.memory == AllocKind::pool;
-      const bool counts = call.what == LoggedCall::What::sync || !pool;
-      if (counts && loop.holds(call.start_ns)) ++obstacles[context.log.api(call.api)];
-    }
-    for (const LoggedCopy& copy : context.log.copies()) {
-      const bool slow = copy.pageable() || !copy.event.async;
-      if (slow && copy.event.copy != CopyKind::DtoD && loop.holds(copy.event.work.start_ns))
-        ++obstacles["copies with pageable memory or that wait"];
+    for (const auto& [call, count] : loop_calls(context, captures_)) {
+      switch (call.obstacle) {
+        case CaptureObstacle::none:
+        case CaptureObstacle::default_stream:  // alone they are no reason: a capture uses another stream
+          break;
+        case CaptureObstacle::pageable_copy:
+        case CaptureObstacle::synchronous_copy:
+          obstacles["copies with pageable memory or that wait"] += count;
+          break;
+        default:
+          obstacles[call.api] += count;
+      }
     }
     if (obstacles.empty()) return;
     Finding finding;
@@ -146,7 +123,8 @@ class CaptureSafety final : public FindingRule {
         evidence_text("calls", "calls in these iterations:", counts_text(obstacles)),
         evidence_count("repetitions", "iterations", loop.count),
         evidence_count("kernels_per_repetition", "kernels per iteration", kernels / iterations),
-        evidence_count("null_stream_kernels", "kernels on the legacy default stream", null_kernels_),
+        evidence_count("null_stream_kernels", "kernels on the legacy default stream",
+                       null_kernels(context.log)),
         evidence_share("share_of_time",
                        "gaps up to 100 us, which a graph would close, as a share of the analysed time",
                        share)};
@@ -156,11 +134,14 @@ class CaptureSafety final : public FindingRule {
     out.push_back(std::move(finding));
   }
 
-  std::unordered_set<std::uint32_t> capturing_;                    // threads
-  std::unordered_map<std::uint32_t, std::uint32_t> null_streams_;  // by context
-  std::map<std::string, std::uint64_t> unsafe_;
-  std::uint64_t captures_ = 0, broken_ = 0, unsafe_calls_ = 0, null_kernels_ = 0;
-  std::uint32_t where_ = 0;
+  /// Of the whole run.
+  static std::uint64_t null_kernels(const EventLog& log) {
+    const auto& work = log.default_stream_work();
+    return static_cast<std::uint64_t>(std::count_if(
+        work.begin(), work.end(), [](const LoggedWork& one) { return one.kind == WorkKind::kernel; }));
+  }
+
+  CaptureCalls captures_;
 };
 
 }  // namespace

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/findings/capture_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/analysis/read/line_parts.h"
+
+namespace rangefinder {
+namespace {
+
+bool is_synchronous_copy(std::string_view api) {
+  const bool copies = api.starts_with("cuMemcpy") || api.starts_with("cuMemset");
+  return copies && api.find("Async") == std::string_view::npos;
+}
+
+/// Allocations of a pool become nodes of the graph.
+CaptureObstacle of_memory(AllocKind kind, bool is_free) {
+  if (kind == AllocKind::async || kind == AllocKind::pool) return CaptureObstacle::none;
+  return is_free ? CaptureObstacle::free : CaptureObstacle::allocation;
+}
+
+CaptureObstacle of_call(const LoggedCall& call) {
+  if (call.what == LoggedCall::What::sync) return CaptureObstacle::wait;
+  return of_memory(call.memory, call.what == LoggedCall::What::free);
+}
+
+/// A synchronous copy within a device does not wait; its obstacle is its stream.
+CaptureObstacle of_copy(const LoggedCopy& copy) {
+  if (copy.event.copy == CopyKind::DtoD) return CaptureObstacle::none;
+  if (copy.pageable()) return CaptureObstacle::pageable_copy;
+  return copy.event.async ? CaptureObstacle::none : CaptureObstacle::synchronous_copy;
+}
+
+std::string api_text(std::string_view api) {
+  return api.empty() ? "(unknown)" : std::string(api);
+}
+
+/// The analysed iterations that were open at a time.
+bool in_iteration(const FindingContext& context, TimeNs time) {
+  return context.loop.holds(time) && context.iterations.at(time) != Iterations::kNone;
+}
+
+}  // namespace
+
+CaptureAdvice capture_advice(CaptureObstacle obstacle) noexcept {
+  switch (obstacle) {
+    case CaptureObstacle::none:
+      return {"", ""};
+    case CaptureObstacle::wait:
+      return {"waits for the GPU", "wait after the graph; between streams cudaStreamWaitEvent"};
+    case CaptureObstacle::synchronous_copy:
+      return {"synchronous", "cudaMemcpyAsync or cudaMemsetAsync, pinned memory"};
+    case CaptureObstacle::pageable_copy:
+      return {"pageable memory", "pinned memory: cudaMallocHost, pin_memory=True"};
+    case CaptureObstacle::allocation:
+      return {"not from a pool", "allocate before, or cudaMallocAsync"};
+    case CaptureObstacle::free:
+      return {"not from a pool", "free afterwards, or cudaFreeAsync"};
+    case CaptureObstacle::default_stream:
+      return {"legacy default stream", "a stream of cudaStreamCreateWithFlags"};
+    case CaptureObstacle::error:
+      return {"", "the call after the capture, or one that it allows"};
+    case CaptureObstacle::invalid_capture:
+      return {"invalid capture", "no call that fails or is forbidden"};
+  }
+  return {};
+}
+
+void CaptureCalls::line(const Line& line) {
+  if (const auto* const capture = std::get_if<CaptureRecord>(&line)) {
+    take(*capture);
+  } else if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
+    take(sync->host, sync->api, CaptureObstacle::wait);
+  } else if (const auto* const alloc = std::get_if<AllocRecord>(&line)) {
+    take(alloc->host, alloc->api, of_memory(alloc->kind, alloc->is_free));
+  } else if (const auto* const event = std::get_if<EventRecord>(&line)) {
+    take(event->host, event->wait ? "cuStreamWaitEvent" : "cuEventRecord", CaptureObstacle::none);
+  } else if (const LaunchRecord* const launch = launch_of(line)) {
+    if (launch->api.starts_with("cuGraphLaunch")) graph_paths_.insert(launch->host.path);
+    const CaptureObstacle obstacle = launch->result != 0                ? CaptureObstacle::error
+                                     : is_synchronous_copy(launch->api) ? CaptureObstacle::synchronous_copy
+                                                                        : CaptureObstacle::none;
+    take(launch->host, launch->api, obstacle, launch->result);
+  }
+}
+
+void CaptureCalls::take(const CaptureRecord& step) {
+  const std::uint32_t thread = step.host.thread;
+  if (step.step == CaptureStep::begin) {
+    ++captures_;
+    open_.try_emplace(thread).first->second.start_ns = step.host.start_ns;
+    return;
+  }
+  const bool valid = step.step == CaptureStep::end && step.result == 0;
+  if (!valid) {
+    ++invalid_;
+    ++counts_[{step.host.path, "cuStreamEndCapture", CaptureObstacle::invalid_capture, step.result, false}];
+  }
+  const auto open = open_.find(thread);
+  if (open == open_.end()) return;
+  for (const auto& [made, count] : open->second.calls) {
+    CaptureCall call = made;
+    call.valid_capture = valid;
+    counts_[call] += count;
+  }
+  ended_[thread].push_back({open->second.start_ns, step.host.end_ns});
+  open_.erase(open);
+}
+
+void CaptureCalls::take(const HostWork& host, std::string_view api, CaptureObstacle obstacle,
+                        std::int32_t result) {
+  const auto open = open_.find(host.thread);
+  if (open != open_.end()) ++open->second.calls[{host.path, std::string(api), obstacle, result, true}];
+}
+
+CaptureCounts CaptureCalls::counts() const {
+  CaptureCounts out = counts_;
+  for (const auto& [thread, open] : open_) {
+    for (const auto& [call, count] : open.calls) out[call] += count;
+  }
+  return out;
+}
+
+bool CaptureCalls::holds(std::uint32_t thread, TimeNs time) const {
+  if (const auto open = open_.find(thread); open != open_.end() && time >= open->second.start_ns) return true;
+  const auto ended = ended_.find(thread);
+  if (ended == ended_.end()) return false;
+  const auto after = std::upper_bound(ended->second.begin(), ended->second.end(), time,
+                                      [](TimeNs at, const Interval& one) { return at < one.start_ns; });
+  return after != ended->second.begin() && time < std::prev(after)->end_ns;
+}
+
+bool CaptureCalls::launches_graph(const std::unordered_set<std::uint32_t>& paths) const {
+  return std::any_of(graph_paths_.begin(), graph_paths_.end(),
+                     [&paths](std::uint32_t path) { return paths.count(path) != 0; });
+}
+
+bool loop_uses_graphs(const FindingContext& context, const CaptureCalls& captures) {
+  const auto& paths = context.loop.paths;
+  return captures.launches_graph(paths) ||
+         std::any_of(context.places.begin(), context.places.end(), [&paths](const KernelPlace& place) {
+           return place.graph != 0 && paths.count(place.path) != 0;
+         });
+}
+
+CaptureCounts loop_calls(const FindingContext& context, const CaptureCalls& captures) {
+  CaptureCounts out;
+  if (!context.loop.found()) return out;
+  for (const LoggedCall& call : context.log.calls()) {
+    if (!in_iteration(context, call.start_ns) || captures.holds(call.thread, call.start_ns)) continue;
+    ++out[{call.path, context.log.api(call.api), of_call(call), 0, true}];
+  }
+  for (const LoggedCopy& copy : context.log.copies()) {
+    const WorkEvent& event = copy.event;
+    if (event.work.graph != 0 || !in_iteration(context, event.called_ns())) continue;
+    CaptureObstacle obstacle = of_copy(copy);
+    if (obstacle == CaptureObstacle::none && context.log.on_default_stream(event.work))
+      obstacle = CaptureObstacle::default_stream;
+    ++out[{event.work.path, api_text(event.api), obstacle, 0, true}];
+  }
+  for (const LoggedWork& work : context.log.default_stream_work()) {
+    if (!in_iteration(context, work.called_ns)) continue;
+    ++out[{work.path, api_text(work.api), CaptureObstacle::default_stream, 0, true}];
+  }
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which calls cannot be captured in a CUDA graph. The findings `unsafe_during_capture` and
+// `capture_obstacles` read it here, so that they agree.
+//
+//   lines ─▶ CaptureCalls ─▶ counts()          calls that a thread made while it captured
+//   FindingContext ───────▶ loop_calls()       calls of the iterations, and what prevents their capture
+//
+// Forbidden: waiting for the GPU, synchronous copies, allocating outside of a pool, and the legacy default
+// stream, which waits for the captured stream. Does not know the capture's mode, which the trace lacks: the
+// relaxed mode allows some of these calls. CUDA's programming guide, "Creating a Graph Using Stream Capture".
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "schema/read_line.h"
+#include "tools/analysis/findings/event_log.h"
+#include "tools/analysis/findings/rule.h"
+
+namespace rangefinder {
+
+enum class CaptureObstacle : std::uint8_t {
+  none,  ///< can be captured
+  wait,
+  synchronous_copy,  ///< or memset
+  pageable_copy,
+  allocation,  ///< outside of a pool
+  free,
+  default_stream,  ///< legacy
+  error,           ///< the call failed
+  invalid_capture  ///< the capture ended without a graph
+};
+
+/// Texts for people, in a few words.
+struct CaptureAdvice {
+  std::string_view why;      ///< empty: `none`, and `error`, whose reason is its result
+  std::string_view instead;  ///< what to use in place of the call
+};
+[[nodiscard]] CaptureAdvice capture_advice(CaptureObstacle obstacle) noexcept;
+
+/// By call, path and obstacle.
+struct CaptureCall {
+  std::uint32_t path = 0;
+  std::string api;
+  CaptureObstacle obstacle = CaptureObstacle::none;
+  std::int32_t result = 0;    ///< CUresult
+  bool valid_capture = true;  ///< false: the capture in which it was made ended without a graph
+  auto operator<=>(const CaptureCall&) const = default;
+};
+using CaptureCounts = std::map<CaptureCall, std::uint64_t>;
+
+/// The calls of captures, by thread. Memory: paths times calls, and 16 bytes per capture.
+class CaptureCalls {
+ public:
+  void line(const Line& line);
+  /// Of captures that have ended, and of those that had not when the trace ended.
+  [[nodiscard]] CaptureCounts counts() const;
+
+  [[nodiscard]] std::uint64_t captures() const noexcept { return captures_; }
+  [[nodiscard]] std::uint64_t invalid() const noexcept { return invalid_; }
+  /// Whether the thread captured at that time.
+  [[nodiscard]] bool holds(std::uint32_t thread, TimeNs time) const;
+  /// A graph was launched from one of these paths.
+  [[nodiscard]] bool launches_graph(const std::unordered_set<std::uint32_t>& paths) const;
+
+ private:
+  struct Interval {
+    TimeNs start_ns = 0, end_ns = 0;
+  };
+  struct Open {
+    TimeNs start_ns = 0;
+    CaptureCounts calls;
+  };
+  void take(const CaptureRecord& step);
+  void take(const HostWork& host, std::string_view api, CaptureObstacle obstacle, std::int32_t result = 0);
+
+  std::unordered_map<std::uint32_t, Open> open_;                    // by thread
+  std::unordered_map<std::uint32_t, std::vector<Interval>> ended_;  // by thread, in order of time
+  std::unordered_set<std::uint32_t> graph_paths_;
+  CaptureCounts counts_;
+  std::uint64_t captures_ = 0, invalid_ = 0;
+};
+
+/// Whether the iterations of the loop launch graphs: they are captured already.
+[[nodiscard]] bool loop_uses_graphs(const FindingContext& context, const CaptureCalls& captures);
+/// Calls in the analysed iterations, outside of captures, with what prevents their capture, or `none`. Lacks
+/// launches that can be captured. Empty without a loop.
+[[nodiscard]] CaptureCounts loop_calls(const FindingContext& context, const CaptureCalls& captures);
+
+}  // namespace rangefinder
