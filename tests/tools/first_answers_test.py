@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/internals/first-answers.md shows is what the commands print for the recordings.
-Usage: first_answers_test.py RANGEFINDER REPOSITORY REPLAY. With UPDATE=1 in the environment it writes the page's blocks
-anew."""
+"""What these pages show is what the commands print for the recordings.
+Usage: first_answers_test.py RANGEFINDER REPOSITORY REPLAY. With UPDATE=1 in the environment it writes the pages'
+blocks anew."""
 import os
 import re
 import shlex
@@ -11,20 +11,28 @@ import export_case
 from cli_case import CommandLine
 from export_case import recorded
 
+PAGES = {"docs/internals/first-answers.md": 5, "docs/cuda-graphs.md": 2}  # and the number of recordings in each
+
 
 def shown(text):
-    """From the title line to the module table, or from the first finding to the next."""
-    if "\n1. " in text:
-        return re.search(r"^1\. .*?(?=\n\n)", text, re.M | re.S)[0]
+    """A check's tables; from the first finding to the next; or from the title line to the module table."""
+    for first in (r"(?:PASS|FAIL): ", r"1\. "):
+        found = re.search(rf"^{first}.*?(?=\n\n(?!why )|\nNot judged)", text, re.M | re.S)
+        if found:
+            return found[0]
     return text.partition("\n\nmodule ")[0]
 
 
 class FirstAnswers(CommandLine):
-    def test_the_page_shows_what_the_commands_print(self):
-        page = cli_case.REPOSITORY / "docs/internals/first-answers.md"
+    def test_the_pages_show_what_the_commands_print(self):
+        for name, recordings in PAGES.items():
+            with self.subTest(page=name):
+                self.check_page(cli_case.REPOSITORY / name, recordings)
+
+    def check_page(self, page, recordings):
         text = page.read_text(encoding="utf-8")
         blocks = re.findall(r"^```\n\$ (rangefinder (\S+) (\S+).*)\n((?:.*\n)*?)```$", text, re.M)
-        self.assertEqual(len({name for _, _, name, _ in blocks}), 5)
+        self.assertEqual(len({name for _, _, name, _ in blocks}), recordings)
 
         for command, _, name, expected in blocks:
             trace = str(recorded(name))

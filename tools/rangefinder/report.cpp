@@ -185,6 +185,13 @@ std::string one_report(const Loaded& loaded, const ReportOptions& options) {
   return trace_text(loaded, options);
 }
 
+/// A check of any trace fails.
+int exit_code(const AllLoaded& all) {
+  const bool fails =
+      std::any_of(all.begin(), all.end(), [](const auto& one) { return one->section->fails(); });
+  return fails ? kExitCheckFailed : kExitOk;
+}
+
 int print_json(const AllLoaded& all, const ReportOptions& options) {
   OrderedJson out{{"schema", "rangefinder.report"},
                   {"version", "1.0"},
@@ -193,7 +200,7 @@ int print_json(const AllLoaded& all, const ReportOptions& options) {
   for (const auto& loaded : all) out["traces"].push_back(trace_json(*loaded, options));
   if (options.as_ranks) rank_report(all).put(out, options.view.depth);
   std::cout << dump_json(out) << "\n";
-  return kExitOk;
+  return exit_code(all);
 }
 
 /// The traces in which the selection matches something. Throws WrongUse if there are none.
@@ -235,8 +242,8 @@ int report(ReportOptions& options) {
   for (const std::string& place : options.places) {
     for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
   }
-  options.as_ranks =
-      traces.size() > 1 && !options.view.total && (options.as_ranks || ranks_of_one_job(traces));
+  options.as_ranks = traces.size() > 1 && !options.view.total && !options.view.check &&
+                     (options.as_ranks || ranks_of_one_job(traces));
   if (options.section.empty()) options.section = default_section(options);
   const SectionKind& kind = *find_section(options.section);
   for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
@@ -264,12 +271,12 @@ int report(ReportOptions& options) {
   }
   if (options.as_ranks && !options.markdown) {
     std::cout << separator << rank_report(all).text(options.style(), options.view.depth);
-  } else if (all.size() > 1 && !options.markdown && !options.view.total) {
+  } else if (all.size() > 1 && !options.markdown && !options.view.total && !options.view.check) {
     std::cout << "\nEach trace by itself: these are not the ranks of one job. To compare them as ranks: "
                  "--as-ranks\n";
   }
   if (merged && !options.each) std::cout << "\nFor each trace on its own: --each, or name its folder.\n";
-  return kExitOk;
+  return exit_code(all);
 }
 
 /// `x/**` with --total is `x` and all below it: the row must have the module's own kernels too.
@@ -312,6 +319,9 @@ void complete(ReportOptions& options) {
   }
   if (!options.html.empty() && !options.selection.everything()) {
     throw WrongUse("--html shows the whole trace: remove --range, --kernel, --iterations and --window");
+  }
+  if (options.view.check && (options.section != "graphs" || !options.html.empty())) {
+    throw WrongUse("--check needs --section graphs, without --html");
   }
   if (options.view.fit && !modules) throw WrongUse("--fit needs --section modules");
   check_total(options, modules);
@@ -371,11 +381,15 @@ void add_report(CommandLine& line, Action& action) {
       .type_name("N")
       .positive();
   verb.flag("--flat", options->view.flat, "Full paths in one list instead of a tree");
-  verb.flag("--all", options->view.all, "findings: also what happens only in set-up and warm-up");
+  verb.flag("--all", options->view.all,
+            "findings: also what happens only in set-up and warm-up; --check: also what only some modes of "
+            "capture allow");
   verb.flag("--fit", options->view.fit,
             "modules: also the lines of GPU time over DRAM and L2 bytes at each depth");
   verb.flag("--total", options->view.total,
             "modules: the paths of --range as one row, each kernel once, with its share of an iteration");
+  verb.flag("--check", options->view.check,
+            "graphs: calls that prevent the capture of CUDA graphs, by module; exit code 1 if there are any");
   verb.flag("--each", options->each, "With ranks: show each one before the merged report");
   verb.group("Output");
   add_color_option(verb);

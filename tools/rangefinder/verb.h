@@ -18,7 +18,7 @@ namespace rangefinder {
 class CommandLine;
 
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitCheckFailed = 1;  ///< invalid trace
+inline constexpr int kExitCheckFailed = 1;  ///< invalid trace; a check or limit does not hold
 inline constexpr int kExitWrongUse = 2;
 inline constexpr int kExitMissing = 3;  ///< file, GPU, permission
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which calls cannot be captured in a CUDA graph. The findings `unsafe_during_capture` and
-// `capture_obstacles` read it here, so that they agree.
+// `capture_obstacles`, and `report --section graphs --check`, read it here, so that they agree.
 //
 //   lines ─▶ CaptureCalls ─▶ counts()          calls that a thread made while it captured
 //   FindingContext ───────▶ loop_calls()       calls of the iterations, and what prevents their capture

@@ -39,6 +39,8 @@ namespace rangefinder {
 [[nodiscard]] std::unique_ptr<Section> make_iterations_section(const SectionView& view);
 /// Executable graphs and captures.
 [[nodiscard]] std::unique_ptr<Section> make_graphs_section(const SectionView& view);
+/// Calls that prevent the capture of CUDA graphs: `graphs` with SectionView::check.
+[[nodiscard]] std::unique_ptr<Section> make_capture_check_section(const SectionView& view);
 [[nodiscard]] std::unique_ptr<Section> make_monitor_section(const SectionView& view);
 /// Time that CUDA, CUPTI and recording took.
 [[nodiscard]] std::unique_ptr<Section> make_overhead_section(const SectionView& view);

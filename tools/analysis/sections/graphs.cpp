@@ -194,7 +194,8 @@ class GraphsSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_graphs_section(const SectionView&) {
+std::unique_ptr<Section> make_graphs_section(const SectionView& view) {
+  if (view.check) return make_capture_check_section(view);
   return std::make_unique<GraphsSection>();
 }
 

@@ -35,6 +35,7 @@ struct SectionView {
   bool total = false;         ///< `modules`: one row, the sum of the paths that `range` selects
   std::string range;          ///< --range: glob over paths; empty: all
   bool layers = false;        ///< `modules`: also forward and backward pass of each layer, if there are any
+  bool check = false;         ///< `graphs`: the check for captures in place of the section
   std::string name;           ///< `kernel`: the kernel; `iterations`: glob of the range, or empty
   bool kernels_only = false;  ///< --kernel is in use: launches without a selected kernel do not count
 };
@@ -55,6 +56,8 @@ class Section : public LineObserver {
   [[nodiscard]] virtual nlohmann::ordered_json json(const SectionInput& input);
   /// The tables for `--csv`; by default tables().
   [[nodiscard]] virtual std::vector<Table> plain_tables(const SectionInput& input) { return tables(input); }
+  /// Whether a check failed. Call it after tables().
+  [[nodiscard]] virtual bool fails() const { return false; }
   /// Valid values of `--sort`; empty: the keys of the main table's columns.
   [[nodiscard]] virtual std::vector<std::string> sort_keys() const { return {}; }
 };
