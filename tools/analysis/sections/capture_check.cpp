@@ -136,6 +136,10 @@ class CaptureCheckSection final : public Section {
     std::string out;
     for (Table& table : made) {
       drop_empty_columns(table);
+      if (style.width != 0) {
+        table.empty = wrapped_lines(table.empty, style.width);
+        if (table.empty.ends_with('\n')) table.empty.pop_back();
+      }
       out += (out.empty() ? "" : "\n") + render_text(table, style);
     }
     return out;
@@ -228,8 +232,12 @@ class CaptureCheckSection final : public Section {
                   text_cell(key.passes ? "pass" : "fail"), some_text(key.why), some_text(key.instead)});
     }
     for (const std::string& line : check_->not_judged()) table_.remarks += "Not judged: " + line + "\n";
-    if (table_.rows.empty())
-      table_.empty = "No call was made while capturing or in an iteration.\n" + table_.remarks;
+    if (table_.rows.empty()) {
+      table_.empty =
+          "No call that waits, copies or allocates was made while capturing or in an iteration.\n" +
+          table_.remarks;
+      table_.empty.pop_back();
+    }
   }
 
   /// One row for each reason of a failing row.
