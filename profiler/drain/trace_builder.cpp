@@ -6,6 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "profiler/counters/metrics/metric_sets.h"
+
 namespace rangefinder {
 namespace {
 
@@ -16,10 +18,10 @@ bool is_detail(EventKind kind) noexcept {
          kind == EventKind::hold;
 }
 
-std::uint64_t gpu_time_ns(const ExactLaunch& launch) noexcept {
+std::uint64_t gpu_time_ns(const ExactLaunch& launch, double overhead_ns) noexcept {
   const double cycles = launch.values[kEngineCycles], cycles_per_s = launch.values[kEngineClock];
   if (cycles_per_s <= 0) return 0;
-  return static_cast<std::uint64_t>(std::max(cycles / cycles_per_s * 1e9 - kRangeOverheadNs, 0.0) + 0.5);
+  return static_cast<std::uint64_t>(std::max(cycles / cycles_per_s * 1e9 - overhead_ns, 0.0) + 0.5);
 }
 
 }  // namespace
@@ -346,6 +348,8 @@ void TraceBuilder::on_metric_set(const MetricSetRecord& set) {
     return static_cast<std::size_t>(
         std::find(set.metrics.begin(), set.metrics.end(), kExactMetricNames[metric]) - set.metrics.begin());
   };
+  if (std::any_of(set.metrics.begin(), set.metrics.end(), counts_every_multiprocessor))
+    known.overhead_ns += kMultiprocessorRangeNs;
   known.dram_read = find(kDramRead);
   known.dram_write = find(kDramWrite);
   known.l2 = find(kL2Bytes);
@@ -357,8 +361,8 @@ void TraceBuilder::on_metric_set(const MetricSetRecord& set) {
 }
 
 void TraceBuilder::read_values(const ExactLaunch& launch, ExactRecord& record) const {
-  record.gpu_ns = gpu_time_ns(launch);
   const auto at = metric_sets_.find(metric_set_id(launch.gpu, launch.group));
+  record.gpu_ns = gpu_time_ns(launch, at == metric_sets_.end() ? kRangeOverheadNs : at->second.overhead_ns);
   if (at == metric_sets_.end()) return;
   const MetricSet& set = at->second;
   record.has_bytes = set.has_bytes;

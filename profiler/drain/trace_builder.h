@@ -153,6 +153,7 @@ class TraceBuilder final : public RecordSink {
   struct MetricSet {
     MetricSetRecord record;
     bool has_bytes = false;
+    double overhead_ns = kRangeOverheadNs;  ///< of its counter ranges
     std::size_t dram_read = 0, dram_write = 0, l2 = 0;
   };
   std::unordered_map<std::uint32_t, MetricSet> metric_sets_;  // not empty: counter ranges are in use

@@ -246,8 +246,9 @@ class MetricSetCases(ExactCase):
         trace = run.trace()
         self.assert_balanced(trace)
         of_set = [line.get("set", 0) for line in launches_of(trace)]
-        # The set changes only when one was seen twice as often as the other: a change takes as long as a start.
-        self.assertEqual(of_set, [0] * 4 + [2] * 12 + [0] * 24)
+        # Each set comes after two launches. Later it changes only when one was seen twice as often as the other: a
+        # change takes as long as a start.
+        self.assertEqual(of_set, [0] * 2 + [2] * 8 + [0] * 16 + [2] * 14)
         (named,) = trace.of("metric_set")
         self.assertEqual((named["id"], named["metrics"][2:]),
                          (2, ["lts__t_tag_requests_hit.sum", "lts__average_t_sector.ratio"]))

@@ -39,7 +39,7 @@ ALLOWED = {
     "profiler/control": "profiler/base profiler/guest profiler/options profiler/events profiler/output",
     "profiler/drain": "profiler/base schema profiler/guest profiler/options profiler/cupti profiler/events "
                       "profiler/attribution profiler/output profiler/nvtx profiler/activity "
-                      "profiler/counters/exact profiler/counters/sampling profiler/launch",
+                      "profiler/counters/metrics profiler/counters/exact profiler/counters/sampling profiler/launch",
     "profiler/session": "profiler/base profiler/guest profiler/options profiler/cupti profiler/events profiler/output "
                         "profiler/nvtx profiler/activity profiler/counters/exact profiler/counters/sampling "
                         "profiler/launch profiler/control profiler/drain",

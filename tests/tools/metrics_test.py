@@ -6,16 +6,45 @@
 Needs libcupti but no GPU; skipped without libcupti.
 """
 import json
+import os
 
 import cli_case
 from cli_case import CommandLine
 
-SETS = ["bytes", "memory", "compute", "roofline", "stalls", "coalescing"]
+SETS = ["bytes", "speed-of-light", "memory", "occupancy", "stalls", "pipes", "roofline", "all"]
 SENTINELS = ["gr__cycles_active.sum", "sys__cycles_elapsed.avg.per_second"]
-TOP_KEYS = {"schema", "version", "cupti_version", "chips", "chip", "sets"}
+TOP_KEYS = {"schema", "version", "cupti_version", "chips", "chip", "sets", "named"}
 SET_KEYS = {"name", "answers", "passes", "groups", "absent", "impossible", "metrics"}
 ROW_KEYS = {"name", "unit", "description", "adds_up", "available"}
 ABSENT_ROW_KEYS = {"name", "available"}
+
+
+# Compute capability, and the chip that stands for it.
+CHIPS = {"8.0": "GA100", "8.6": "GA102", "8.7": "GA10B", "8.9": "AD102", "9.0": "GH100", "10.0": "GB100",
+         "12.0": "GB202"}
+BEGIN, END = "<!-- made by tools.metrics -->\n", "<!-- end -->\n"
+
+
+def reference_tables(chips):
+    """The tables of docs/reference/metrics.md, from `rangefinder metrics --json` of each chip."""
+    all_of = {name: {row["name"]: row for row in of["named"]} for name, of in chips.items()}
+    named = chips["9.0"]["named"]
+    out = "\n## Sets and their turns\n\n| set | answers | " + " | ".join(chips) + " |\n|---|---|" + "---|" * len(chips)
+    for number, entry in enumerate(chips["9.0"]["sets"]):
+        turns = [str(of["sets"][number]["passes"]) for of in chips.values()]
+        out += f"\n| `{entry['name']}` | {entry['answers']} | " + " | ".join(turns) + " |"
+    out += "\n\nColumns: compute capability.\n"
+    for of_set in dict.fromkeys(row["set"] for row in named):
+        out += f"\n## {of_set}\n\n"
+        out += "| metric | unit | meaning | formula over CUPTI's metrics | not on |\n|---|---|---|---|---|\n"
+        for row in named:
+            if row["set"] != of_set:
+                continue
+            missing = ", ".join(name for name in chips if not all_of[name][row["name"]]["available"])
+            formula = "share of all warp cycles" if of_set == "stalls" else row["formula"]
+            better = {"higher": " Higher is better.", "lower": " Lower is better.", "neither": ""}[row["better"]]
+            out += f"| `{row['name']}` | {row['unit']} | {row['meaning']}{better} | {formula} | {missing} |\n"
+    return out + "\n"
 
 
 class MetricsCase(CommandLine):
@@ -72,7 +101,42 @@ class Metrics(MetricsCase):
 
     def test_sets_and_metrics_named_together_are_planned_together(self):
         (entry,) = self.json_of("--chip", "GH100", "--metrics", "compute,l1tex__t_sectors.sum")["sets"]
-        self.assertEqual({group["name"] for group in entry["groups"]}, {"compute", "metrics"})
+        self.assertEqual({group["name"].split("/")[0] for group in entry["groups"]}, {"occupancy", "pipes", "metrics"})
+
+    def test_an_older_name_of_a_set_still_works(self):
+        (entry,) = self.json_of("--chip", "GH100", "--metrics", "coalescing")["sets"]
+        self.assertEqual({group["name"].split("/")[0] for group in entry["groups"]}, {"memory"})
+
+    def test_every_named_metric_exists_on_some_chip_and_its_inputs_are_in_its_set(self):
+        chips = {chip: self.json_of("--chip", chip) for chip in CHIPS.values()}
+        for number, named in enumerate(chips["GH100"]["named"]):
+            with self.subTest(named["name"]):
+                self.assertTrue(any(of["named"][number]["available"] for of in chips.values()))
+                of_set, = [entry for entry in chips["GH100"]["sets"] if entry["name"] == named["set"]]
+                in_set = {row["name"] for row in of_set["metrics"]}
+                self.assertLessEqual(set(named["inputs"]), in_set)
+                self.assertTrue(named["meaning"].endswith("."))
+        self.assertTrue(all(named["available"] for named in chips["GH100"]["named"]))
+
+    def test_gb202_has_no_bytes_read_from_dram_but_its_throughput(self):
+        named = {row["name"]: row["available"] for row in self.json_of("--chip", "GB202")["named"]}
+        self.assertTrue(named["dram_throughput"])
+        (entry,) = self.json_of("--chip", "GB202", "--set", "bytes")["sets"]
+        self.assertIn("dram__bytes_read.sum", entry["absent"])
+
+    def test_the_reference_lists_every_named_metric(self):
+        """UPDATE=1 writes it again."""
+        chips = {name: self.json_of("--chip", chip) for name, chip in CHIPS.items()}
+        path = os.path.join(self.repository, "docs", "reference", "metrics.md")
+        with open(path, encoding="utf-8") as file:
+            written = file.read()
+        head, rest = written.split(BEGIN)
+        wanted = head + BEGIN + reference_tables(chips) + END + rest.split(END)[1]
+        if os.environ.get("UPDATE") and wanted != written:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(wanted)
+            written = wanted
+        self.assertEqual(written, wanted)
 
     def test_base_metrics_are_listed_by_a_part_of_their_name(self):
         result = self.json_of("--chip", "GH100", "--list", "dram__bytes")

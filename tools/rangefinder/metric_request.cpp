@@ -14,16 +14,20 @@
 namespace rangefinder {
 namespace {
 
-/// Why this request cannot be served; "": it can.
-std::string request_fault(const std::string& request, const std::string& cupti_path) {
+constexpr char kFault = '!';  // begins the child's answer if the request cannot be served
+
+/// "TURNS REQUEST" for the GPU here; "" without a GPU or a plan; kFault and why it cannot be served.
+std::string planned_answer(const std::string& request, const std::string& cupti_path) {
   const CuptiLibrary library = load_metric_library(cupti_path);
   const std::string gpu_chip = chip_of_gpu(library.functions);
   const std::string chip = gpu_chip.empty() ? kDefaultChip : gpu_chip;
   const MetricPlan plan = plan_metrics(library.functions, chip, {}, request);
-  if (plan.wrong_name) return plan.error;
-  if (gpu_chip.empty() || !plan.error.empty() || !plan.groups.empty()) return {};
-  return "this GPU (" + chip + ") can count none of it in one pass; `rangefinder metrics --metrics " +
-         request + "` shows why";
+  if (plan.wrong_name) return kFault + plan.error;
+  if (gpu_chip.empty() || !plan.error.empty()) return {};
+  if (!plan.groups.empty()) return std::to_string(plan.groups.size()) + " " + planned_request(plan);
+  return kFault +
+         ("this GPU (" + chip + ") can count none of it in one pass; `rangefinder metrics --metrics " +
+          request + "` shows why");
 }
 
 }  // namespace
@@ -59,9 +63,12 @@ std::string chip_of_gpu(const CuptiFunctions& cupti) {
   return params.pChipName;
 }
 
-void check_metric_request(const std::string& request, const std::string& cupti_path) {
-  const Answer answer = ask_in_child([&] { return request_fault(request, cupti_path); });
-  if (answer.arrived && !answer.text.empty()) throw WrongUse("--metrics: " + answer.text);
+PlannedMetrics plan_metric_request(const std::string& request, const std::string& cupti_path) {
+  const Answer answer = ask_in_child([&] { return planned_answer(request, cupti_path); });
+  if (!answer.arrived || answer.text.empty()) return {request, 0};
+  if (answer.text.front() == kFault) throw WrongUse("--metrics: " + answer.text.substr(1));
+  const std::size_t blank = answer.text.find(' ');
+  return {answer.text.substr(blank + 1), std::stoul(answer.text.substr(0, blank))};
 }
 
 }  // namespace rangefinder

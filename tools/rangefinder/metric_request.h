@@ -4,6 +4,7 @@
 // and checks a request before the program starts.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,15 @@ namespace rangefinder {
 /// The chip for --metrics on a machine without a GPU.
 inline constexpr const char* kDefaultChip = "GH100";
 
+/// A request as planned for the GPU here.
+struct PlannedMetrics {
+  std::string request;    ///< for RANGEFINDER_METRICS: the library then plans it in a tenth of the time
+  std::size_t turns = 0;  ///< groups, measured in turn; 0: there is no GPU, or no libcupti
+};
+
 /// Throws WrongUse, with the nearest names, if no chip has a name in `request`, or if the GPU here can
 /// count none of it. Uses a child process, so that neither libcupti nor a driver is loaded into this one.
 /// Without libcupti it accepts everything; the injection library reports the problem later.
-void check_metric_request(const std::string& request, const std::string& cupti_path);
+[[nodiscard]] PlannedMetrics plan_metric_request(const std::string& request, const std::string& cupti_path);
 
 }  // namespace rangefinder

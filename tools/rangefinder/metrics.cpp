@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -19,7 +20,9 @@
 #include "profiler/counters/metrics/metric_sets.h"
 #include "profiler/metrics/metric_formula.h"
 #include "tools/analysis/read/missing.h"
+#include "tools/analysis/tables/cells.h"
 #include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/tables/table_render.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/metric_request.h"
 #include "tools/rangefinder/terminal.h"
@@ -31,7 +34,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "rangefinder.metrics";
-constexpr const char* kVersion = "1.1";
+constexpr const char* kVersion = "1.2";
 
 struct MetricsOptions {
   std::string chip;
@@ -102,6 +105,40 @@ PlannedSet planned(const CuptiFunctions& cupti, const std::string& chip, const s
   return out;
 }
 
+/// Whether the plan collects what the metric's formula needs.
+bool is_available(const NamedMetric& metric, const MetricPlan& plan) {
+  const auto collected = [&plan](const std::string& name) {
+    return std::any_of(plan.groups.begin(), plan.groups.end(), [&name](const MetricGroup& group) {
+      return std::find(group.metrics.begin(), group.metrics.end(), name) != group.metrics.end();
+    });
+  };
+  const auto has = [&](const MetricInput& input) {
+    const std::string suffix = metric.form == MetricForm::peak_share ? ".sum" : "";
+    return collected(input.name + suffix);
+  };
+  const auto has_or_optional = [&](const MetricInput& input) { return input.optional || has(input); };
+  return std::any_of(metric.inputs.begin(), metric.inputs.end(), has) &&
+         std::all_of(metric.inputs.begin(), metric.inputs.end(), has_or_optional) &&
+         std::all_of(metric.under.begin(), metric.under.end(), has_or_optional);
+}
+
+OrderedJson named_rows(const MetricPlan& all) {
+  constexpr std::array kBetter{"higher", "lower", "neither"};
+  OrderedJson out = OrderedJson::array();
+  for (const NamedMetric& metric : named_metrics()) {
+    out.push_back({{"name", metric.name},
+                   {"title", metric.title},
+                   {"unit", metric.unit},
+                   {"set", topic_name(metric.topic)},
+                   {"better", kBetter[static_cast<std::size_t>(metric.better)]},
+                   {"available", is_available(metric, all)},
+                   {"formula", formula_text(metric)},
+                   {"inputs", collected_for(metric)},
+                   {"meaning", metric.meaning}});
+  }
+  return out;
+}
+
 std::vector<PlannedSet> planned_sets(const CuptiFunctions& cupti, const std::string& chip,
                                      const MetricsOptions& options) {
   if (!options.set.empty() && find_metric_set(options.set) == nullptr)
@@ -109,7 +146,9 @@ std::vector<PlannedSet> planned_sets(const CuptiFunctions& cupti, const std::str
   if (!options.set.empty()) return {planned(cupti, chip, options.set)};
   if (!options.metrics.empty()) return {planned(cupti, chip, options.metrics)};
   std::vector<PlannedSet> out;
-  for (const MetricSet& set : metric_sets()) out.push_back(planned(cupti, chip, set.name));
+  for (const MetricSet& set : metric_sets()) {
+    if (set.alias_of.empty()) out.push_back(planned(cupti, chip, set.name));
+  }
   return out;
 }
 
@@ -144,16 +183,13 @@ OrderedJson set_object(const PlannedSet& set, const MetricCatalog& catalog) {
 }
 
 void print_json(const std::vector<PlannedSet>& sets, const MetricCatalog& catalog, const std::string& chip,
-                const std::vector<std::string>& chips, std::uint32_t cupti_version) {
+                const std::vector<std::string>& chips, std::uint32_t cupti_version, const MetricPlan* all) {
   OrderedJson objects = OrderedJson::array();
   for (const PlannedSet& set : sets) objects.push_back(set_object(set, catalog));
-  std::cout << dump_json({{"schema", kSchema},
-                          {"version", kVersion},
-                          {"cupti_version", cupti_version},
-                          {"chips", chips},
-                          {"chip", chip},
-                          {"sets", objects}})
-            << "\n";
+  OrderedJson out{{"schema", kSchema}, {"version", kVersion}, {"cupti_version", cupti_version},
+                  {"chips", chips},    {"chip", chip},        {"sets", objects}};
+  if (all != nullptr) out["named"] = named_rows(*all);
+  std::cout << dump_json(out) << "\n";
 }
 
 void print_metric(const std::string& name, const MetricCatalog& catalog) {
@@ -188,6 +224,39 @@ void print_set(const PlannedSet& set, const MetricCatalog& catalog, const std::s
   for (const std::string& name : plan.absent) std::cout << "    " << name << "\n";
 }
 
+void print_overview(const std::vector<PlannedSet>& sets, const std::string& chip,
+                    const std::vector<std::string>& chips, std::uint32_t cupti_version) {
+  Table of_sets;
+  of_sets.columns = {{"set", "set"}, {"turns", "turns", Unit::count}, {"answers", "answers"}};
+  for (const PlannedSet& set : sets)
+    of_sets.add({Cell(CellValue(set.name)), Cell(CellValue(std::uint64_t{set.plan.groups.size()})),
+                 left_aligned(set.answers)});
+  Table named;
+  named.columns = {{"name", "metric"}, {"unit", "unit"}, {"set", "set"}, {"title", "title"}};
+  named.kept = 0;
+  std::string absent;
+  for (const NamedMetric& metric : named_metrics()) {
+    if (!is_available(metric, sets.back().plan)) {
+      absent += (absent.empty() ? "" : ", ") + std::string(metric.name);
+      continue;
+    }
+    named.add({Cell(CellValue(std::string(metric.name))), Cell(CellValue(std::string(metric.unit))),
+               Cell(CellValue(std::string(topic_name(metric.topic)))), left_aligned(metric.title)});
+  }
+  const TextStyle style{line_width(STDOUT_FILENO), false, false, false};
+  std::cout << "Sets of " << chip
+            << ", for `run --counters exact --metrics SET,SET,…`. One pass of the hardware "
+            << "is one turn; turns\nalternate over the repetitions of a module, and nothing is replayed.\n\n"
+            << render_text(of_sets, style) << "\nNamed metrics:\n"
+            << render_text(named, style);
+  if (!absent.empty()) std::cout << wrapped_text("Not on this chip: " + absent + ".", style.width);
+  std::cout
+      << "\n`--set NAME` lists CUPTI's metrics of a set, `--list PATTERN` searches all, `--json` has the "
+         "formulas.\nChips that CUPTI "
+      << cupti_version_text(cupti_version) << " knows, for --chip:\n";
+  print_wrapped(chips);
+}
+
 int metrics(const MetricsOptions& options) {
   const char* const override_path = std::getenv("RANGEFINDER_CUPTI");
   const CuptiLibrary library = load_metric_library(override_path == nullptr ? "" : override_path);
@@ -199,8 +268,14 @@ int metrics(const MetricsOptions& options) {
     throw Missing("CUPTI cannot describe the chip " + chip + ": " + cupti_result_text(cupti, result));
   if (options.list) return list_metrics(catalog, chip, options);
   const std::vector<PlannedSet> sets = planned_sets(cupti, chip, options);
+  // Without a request: an overview of all sets, whose last one is `all`.
+  const bool overview = options.set.empty() && options.metrics.empty();
   if (options.json) {
-    print_json(sets, catalog, chip, chips, library.version);
+    print_json(sets, catalog, chip, chips, library.version, overview ? &sets.back().plan : nullptr);
+    return kExitOk;
+  }
+  if (overview) {
+    print_overview(sets, chip, chips, library.version);
     return kExitOk;
   }
   std::cout << "Chips that CUPTI " << cupti_version_text(library.version) << " knows:\n";

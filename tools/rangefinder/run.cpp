@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
+#include "profiler/counters/metrics/metric_plan.h"
 #include "profiler/counters/metrics/metric_sets.h"
 #include "profiler/options/option_table.h"
 #include "tools/analysis/read/missing.h"
@@ -126,8 +127,15 @@ Environment child_environment(const Verb& verb, const RunOptions& options, const
       environment.set(row.variable, row.run_fallback);
   }
   if (const std::string metrics = environment.get("RANGEFINDER_METRICS");
-      !metrics.empty() && metrics != Options{}.metrics)
-    check_metric_request(metrics, environment.get("RANGEFINDER_CUPTI"));
+      !metrics.empty() && metrics != Options{}.metrics) {
+    const PlannedMetrics planned = plan_metric_request(metrics, environment.get("RANGEFINDER_CUPTI"));
+    environment.set("RANGEFINDER_METRICS", planned.request);
+    if (planned.turns > 1 && !options.quiet) {
+      std::cerr << "rangefinder: --metrics " << printable(metrics) << " takes " << planned.turns
+                << " turns on this GPU: what runs " << planned.turns * kTurnLaunches
+                << " times or more has all values.\n";
+    }
+  }
   std::string out = environment.get(kOutVariable);
   if (out.empty() && verb.count("--out") == 0) out = Options{}.out;
   if (options.ranks) out = shared_out(out);

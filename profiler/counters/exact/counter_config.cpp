@@ -26,8 +26,8 @@ bool CounterConfig::open(CUcontext context, std::uint32_t gpu) {
   return true;
 }
 
-bool CounterConfig::build(const std::string& request, const std::atomic<bool>& cancelled) {
-  plan_ = plan_metrics(library_.functions, chip_, availability_, request, &cancelled);
+bool CounterConfig::build(const std::string& request, const std::atomic<bool>* cancelled) {
+  plan_ = plan_metrics(library_.functions, chip_, availability_, request, cancelled);
   if (!plan_.error.empty()) {
     error_ = plan_.error;
     return false;
@@ -40,9 +40,9 @@ bool CounterConfig::build(const std::string& request, const std::atomic<bool>& c
   return build_groups(cancelled);
 }
 
-bool CounterConfig::build_groups(const std::atomic<bool>& cancelled) {
+bool CounterConfig::build_groups(const std::atomic<bool>* cancelled) {
   for (const MetricGroup& group : plan_.groups) {
-    if (cancelled) return false;
+    if (cancelled != nullptr && *cancelled) return false;
     if (group.metrics.size() > kMaxRangeMetrics) {
       error_ = "metric set " + group.name + " holds more metrics than one range can";
       return false;

@@ -31,8 +31,8 @@ class CounterConfig {
   /// Loads the counter library and makes it register its exit handlers. `context`: any context on `gpu`.
   /// False: see error().
   [[nodiscard]] bool open(CUcontext context, std::uint32_t gpu);
-  /// After open(). `cancelled`: once true, CUPTI is not called any more. False: see error().
-  [[nodiscard]] bool build(const std::string& request, const std::atomic<bool>& cancelled);
+  /// After open(). `cancelled`: once true, CUPTI is not called any more; nullptr: never. False: see error().
+  [[nodiscard]] bool build(const std::string& request, const std::atomic<bool>* cancelled = nullptr);
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
   [[nodiscard]] const MetricPlan& plan() const noexcept { return plan_; }
@@ -46,7 +46,7 @@ class CounterConfig {
  private:
   [[nodiscard]] bool fail(const char* step, CUptiResult result);
   [[nodiscard]] bool read_device(CUcontext context, std::uint32_t gpu);
-  [[nodiscard]] bool build_groups(const std::atomic<bool>& cancelled);
+  [[nodiscard]] bool build_groups(const std::atomic<bool>* cancelled);
 
   const CuptiLibrary& library_;
   std::string chip_;

@@ -86,8 +86,9 @@ CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig&
     }
     hold.cancel();  // the cost of a range, like its own drain
   }
-  if (batch_due(entry.now_ns) || !running()) {
-    const CounterOutcome outcome = restart(entry, config);
+  const bool turn = turn_due(entry, config.groups());
+  if (turn || batch_due(entry.now_ns) || !running()) {
+    const CounterOutcome outcome = restart(entry, config, turn);
     if (outcome != CounterOutcome::measured) return outcome;
   }
   disturbed.store(false);  // launches before the range opens are not in it
@@ -100,14 +101,15 @@ CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig&
   open_ = true;
   open_stream_ = entry.stream;
   count_range(entry.path);
+  last_range_ = entry.range;
   return CounterOutcome::measured;
 }
 
 // Ends the batch if it is due, and starts the next one.
-CounterOutcome ExactContext::restart(const ExactEntry& entry, const CounterConfig& config) {
+CounterOutcome ExactContext::restart(const ExactEntry& entry, const CounterConfig& config, bool turn) {
   const HoldScope hold(recorder_,
                        session_.holds_counters() ? HoldCause::counter_batch : HoldCause::session_start);
-  if (batch_due(entry.now_ns) && !end_batch(kPatienceNs, false)) return CounterOutcome::waiting;
+  if ((turn || batch_due(entry.now_ns)) && !end_batch(kPatienceNs, false)) return CounterOutcome::waiting;
   if (running()) return CounterOutcome::measured;
   if (batch_size_ == 0) batch_size_ = config.groups() == 1 ? kBatch : kBatchInTurns;
   group_ = choose_group(entry, config.groups());
@@ -188,6 +190,18 @@ void ExactContext::give_up() {
   ranges_.clear();
   open_ = stuck_ = false;
   if (may_drain(0)) on_large_stack([this] { session_.abandon(); });
+}
+
+// A range begins again whose path the current group has measured and another has not. Not for work outside of
+// ranges, nor within a range: there the next launch is another kernel.
+bool ExactContext::turn_due(const ExactEntry& entry, std::size_t groups) noexcept {
+  if (seen_.empty() || ranges_.empty() || entry.range == 0 || entry.range == last_range_ ||
+      early_turns_ == kEarlyTurns * groups)
+    return false;
+  const std::span<const std::uint32_t> seen(seen_.data() + entry.path * groups, groups);
+  if (seen[group_] < kTurnLaunches || *std::min_element(seen.begin(), seen.end()) != 0) return false;
+  ++early_turns_;
+  return true;
 }
 
 // The group that measured this path least often, so that all groups take turns over its iterations. A change

@@ -53,6 +53,10 @@ class ExactContext {
   /// Default ranges per batch. A larger batch makes a start slower (0.8 s; 0.25 s) but cheaper per range.
   /// When metric groups take turns, each change is a start.
   static constexpr std::uint32_t kBatch = 896, kBatchInTurns = 128;
+  /// With groups in turn, a range that begins again gives the next group its turn after kTurnLaunches, not
+  /// only after a batch: so a program of 60 iterations is measured with all of 26 groups. Limit of such
+  /// turns, per group.
+  static constexpr std::uint32_t kEarlyTurns = 12;
 
   ExactContext(const CuptiLibrary& library, CUcontext context, std::uint32_t gpu, const Options& options,
                ExactBatches& batches, Recorder& recorder);
@@ -96,10 +100,12 @@ class ExactContext {
   [[nodiscard]] bool wait_for_gpu(std::int64_t patience_ns) noexcept;
   [[nodiscard]] bool close_range(std::int64_t patience_ns);
   [[nodiscard]] bool joins_open_range(const ExactEntry& entry) const noexcept;
+  [[nodiscard]] bool turn_due(const ExactEntry& entry, std::size_t groups) noexcept;
   [[nodiscard]] std::size_t choose_group(const ExactEntry& entry, std::size_t groups);
   void count_range(std::uint32_t path);
   void record_waiter(bool waited) noexcept;
-  [[nodiscard]] CounterOutcome restart(const ExactEntry& entry, const CounterConfig& config);
+  /// `turn`: the batch ends now, so that another group has its turn.
+  [[nodiscard]] CounterOutcome restart(const ExactEntry& entry, const CounterConfig& config, bool turn);
 
   const ExactAt at_;
   std::uint32_t batch_size_;  // 0: not decided yet
@@ -117,6 +123,8 @@ class ExactContext {
   bool skip_waits_ = false;          // a wait timed out: no more waits until the GPU has been idle
   bool must_not_drain_ = false;      // more streams have work than we can track
   std::vector<std::uint32_t> seen_;  // ranges by path and group, to choose groups; empty with one group
+  std::uint64_t last_range_ = 0;     // of the last launch that opened a counter range
+  std::size_t early_turns_ = 0;      // batches ended by turn_due()
 };
 
 }  // namespace rangefinder

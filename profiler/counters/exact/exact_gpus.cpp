@@ -37,7 +37,7 @@ void ExactGpus::build(std::uint32_t gpu) noexcept {
     auto config = std::make_unique<CounterConfig>(library_);
     if (!cancelled_ && config->open(gpus_[gpu].build_context.load(), gpu)) {
       if (prepared_.call != nullptr) prepared_.call(prepared_.user);
-      (void)config->build(request_, cancelled_);
+      (void)config->build(request_, &cancelled_);
     }
     gpus_[gpu].config = std::move(config);
     const auto passed =

@@ -42,7 +42,9 @@ class RequestReader {
       item.remove_prefix(std::min(item.find_first_not_of(' '), item.size()));
       item = item.substr(0, item.find_last_not_of(' ') + 1);
       if (item.empty()) continue;
-      if (const MetricSet* const set = find_metric_set(item)) {
+      if (const std::size_t name_end = item.find('='); name_end != std::string_view::npos) {
+        take_planned(std::string(item.substr(0, name_end)), item.substr(name_end + 1));
+      } else if (const MetricSet* const set = find_metric_set(item)) {
         take(*set);
       } else if (!read_metric(std::string(item))) {
         return false;
@@ -62,6 +64,16 @@ class RequestReader {
     for (RequestItem& item : items)
       if (item.group == group) return item;
     return items.emplace_back(RequestItem{group, {}});
+  }
+
+  /// `metrics`: "A+B" of a planned request.
+  void take_planned(const std::string& group, std::string_view metrics) {
+    RequestItem& requested = item_of(group);
+    for (std::size_t at = 0; at <= metrics.size();) {
+      const std::size_t end = std::min(metrics.find('+', at), metrics.size());
+      take(requested, std::string(metrics.substr(at, end - at)));
+      at = end + 1;
+    }
   }
 
   void take(const MetricSet& set) {
@@ -165,6 +177,16 @@ void plan_item(const RequestItem& item, const PassCounter& counter, const Metric
 std::vector<const char*> MetricGroup::names() const {
   std::vector<const char*> out;
   for (const std::string& metric : metrics) out.push_back(metric.c_str());
+  return out;
+}
+
+std::string planned_request(const MetricPlan& plan) {
+  std::string out;
+  for (const MetricGroup& group : plan.groups) {
+    out += (out.empty() ? "" : ",") + group.name + "=";
+    for (std::size_t i = kSentinelMetrics; i < group.metrics.size(); ++i)
+      out += (i == kSentinelMetrics ? "" : "+") + group.metrics[i];
+  }
   return out;
 }
 

@@ -43,6 +43,9 @@ struct MetricGroup {
 
 inline constexpr std::size_t kSentinelMetrics = 2;
 
+/// Launches of a path that one group measures before the next has its first turn.
+inline constexpr std::uint32_t kTurnLaunches = 2;
+
 /// A metric that does not fit in one pass with the sentinels. If other metrics add up to it
 /// (metric_parts() in metric_sets.h), they are planned in its place.
 struct ImpossibleMetric {
@@ -61,9 +64,12 @@ struct MetricPlan {
   bool wrong_name = false;  ///< the error is in the request, not from CUPTI
 };
 
+/// `plan` as a request, "memory=A+B,memory/2=C": planned again, it takes one query of CUPTI per group.
+[[nodiscard]] std::string planned_request(const MetricPlan& plan);
+
 /// `chip`: for example "GH100". `availability`: the device's counter availability image; may be empty.
-/// `request`: names of sets (metric_sets.h) and metrics, separated by commas; blanks are ignored.
-/// `cancelled`: once true, planning ends with an error; nullptr: never.
+/// `request`: names of sets (metric_sets.h) and metrics, separated by commas; blanks are ignored. Or a
+/// planned request. `cancelled`: once true, planning ends with an error; nullptr: never.
 [[nodiscard]] MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
                                       std::span<const std::uint8_t> availability, std::string_view request,
                                       const std::atomic<bool>* cancelled = nullptr);

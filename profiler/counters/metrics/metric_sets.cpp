@@ -111,8 +111,9 @@ bool in_a_metric_set(std::string_view metric) {
 }
 
 bool counts_every_multiprocessor(std::string_view metric) noexcept {
-  // Measured: sm, smsp, l1tex and SM_B are expensive, TPC is not. SM_A and SM_C are assumed to be like SM_B.
-  constexpr std::string_view kUnits[] = {"sm__", "smsp__", "l1tex__", "SM_A.", "SM_B.", "SM_C."};
+  // Measured: sm, smsp, l1tex, idc and SM_B are expensive, TPC is not. SM_A and SM_C are assumed to be like
+  // SM_B.
+  constexpr std::string_view kUnits[] = {"sm__", "smsp__", "l1tex__", "idc__", "SM_A.", "SM_B.", "SM_C."};
   return std::any_of(std::begin(kUnits), std::end(kUnits),
                      [&](std::string_view unit) { return metric.starts_with(unit); });
 }

@@ -80,13 +80,7 @@ class KernelSection final : public Section {
 
   std::string text(const SectionInput& input, const TextStyle& style) override {
     static_cast<void>(tables(input));
-    std::vector<Table> shown = all_tables(input, false);
-    arrange(shown, input.view);
-    std::string out;
-    for (const Table& table : shown) {
-      const std::string text = render_text(table, style);
-      if (!text.empty()) out += (out.empty() ? "" : "\n") + text;
-    }
+    const std::string out = render_tables(all_tables(input, false), input.view, style);
     const bool found = !details_.kernels.empty();
     return found ? out + "\n" + wrapped_lines(kernel_not_measured(details_), style.width) : out;
   }

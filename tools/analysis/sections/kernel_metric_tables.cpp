@@ -26,7 +26,14 @@ std::string bar(double percent) {
   return out + std::string(kCells - eighths / 8 - (eighths % 8 == 0 ? 0 : 1), ' ');
 }
 
-/// Rows "metric, value, meaning" of a topic.
+/// "48.1 %  █████████▋          "
+Cell peak_cell(double percent) {
+  Cell cell = number_cell(percent);
+  cell.shown = percent_text(percent / 100) + "  " + bar(percent);
+  return cell;
+}
+
+/// Rows "metric, value, unit" of a topic.
 Table topic_table(const KernelDetails& details, const char* name, const char* title, MetricTopic topic) {
   Table table;
   table.name = name;
@@ -80,9 +87,8 @@ Table kernel_speed_of_light(const KernelDetails& details) {
     for (const NamedValue& value : kernel.named.all()) {
       if (value.metric->topic != MetricTopic::speed_of_light) continue;
       table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->column),
-                 number_cell(value.value), Cell(CellValue(), bar(value.value)),
-                 value.part == nullptr ? Cell() : text_cell(value.part->title), number_cell(value.launches),
-                 owner_cell(details, kernel)});
+                 peak_cell(value.value), value.part == nullptr ? Cell() : text_cell(value.part->title),
+                 number_cell(value.launches), owner_cell(details, kernel)});
     }
   }
   if (!table.rows.empty()) {
@@ -162,15 +168,13 @@ Table kernel_pipes(const KernelDetails& details) {
   table.title = "Pipes: share of the active cycles of a multiprocessor";
   table.columns = {{"pipe", "pipe"},
                    {"value", "busy", Unit::percent},
-                   {"bar", "", Unit::text, 60},
                    {"n", "launches", Unit::count, 50},
                    {"kernel", "kernel", Unit::text, 30}};
   for (const KernelDetail& kernel : details.kernels) {
     for (const NamedValue& value : kernel.named.all()) {
       if (value.metric->topic != MetricTopic::pipes) continue;
       table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->title),
-                 number_cell(value.value), Cell(CellValue(), bar(value.value)), number_cell(value.launches),
-                 owner_cell(details, kernel)});
+                 peak_cell(value.value), number_cell(value.launches), owner_cell(details, kernel)});
     }
   }
   sort_rows(table, "value");
@@ -183,8 +187,8 @@ Table kernel_stalls(const KernelDetails& details, bool all) {
   table.title = "Stall reasons: share of the warps' time between two instructions";
   table.columns = {{"reason", "reason"},
                    {"stall_share", "of time", Unit::percent},
-                   {"meaning", "meaning"},
                    {"n", "launches", Unit::count, 40},
+                   {"meaning", "meaning"},
                    {"kernel", "kernel", Unit::text, 30}};
   std::size_t hidden = 0;
   for (const KernelDetail& kernel : details.kernels) {
@@ -194,7 +198,7 @@ Table kernel_stalls(const KernelDetails& details, bool all) {
         continue;
       }
       table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->title),
-                 number_cell(value.value), text_cell(value.metric->meaning), number_cell(value.launches),
+                 number_cell(value.value), number_cell(value.launches), left_aligned(value.metric->meaning),
                  owner_cell(details, kernel)});
     }
   }

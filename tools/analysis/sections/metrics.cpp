@@ -34,67 +34,77 @@ class MetricsSection final : public Section {
     }
   }
 
-  std::vector<Table> tables(const SectionInput& input) override {
-    std::vector<Table> out{module_rows_of(input), kernel_rows_of(input)};
+  std::vector<Table> tables(const SectionInput& input) override { return both_tables(input, true); }
+
+  std::string text(const SectionInput& input, const TextStyle& style) override {
+    return render_tables(both_tables(input, false), input.view, style);
+  }
+
+ private:
+  /// `all`: also every stall.
+  [[nodiscard]] std::vector<Table> both_tables(const SectionInput& input, bool all) const {
+    std::vector<Table> out{module_rows_of(input, all), kernel_rows_of(input, all)};
     if (out.front().rows.empty() && out.back().rows.empty()) out.front().empty = kNotMeasured;
     return out;
   }
 
- private:
   std::uint32_t position_of(std::uint32_t name) {
     return positions_.try_emplace(name, static_cast<std::uint32_t>(positions_.size())).first->second;
   }
 
-  static Table empty_table(const char* name, const char* first, const char* title) {
+  static Table empty_table(const char* name, const char* first, const char* title, bool all) {
     Table table;
     table.name = name;
     table.columns = {
         {first, title}, {"launches", "kernels", Unit::count, 40}, {"gpu_ns", "GPU time", Unit::ns}};
-    for (TableColumn& column : named_columns()) table.columns.push_back(std::move(column));
+    for (TableColumn& column : named_columns(all)) table.columns.push_back(std::move(column));
     return table;
   }
 
   static std::vector<Cell> row(Cell name, std::uint64_t launches, std::uint64_t gpu_ns,
-                               const NamedValues& values) {
+                               const NamedValues& values, bool all) {
     std::vector<Cell> cells{std::move(name), number_cell(launches), number_cell(gpu_ns)};
-    for (Cell& cell : named_cells(values, launches)) cells.push_back(std::move(cell));
+    for (Cell& cell : named_cells(values, launches, all)) cells.push_back(std::move(cell));
     return cells;
   }
 
-  static Table module_rows_of(const SectionInput& input) {
+  static Table module_rows_of(const SectionInput& input, bool all) {
     const ModuleView view{input.view.top, input.view.depth, "", input.view.flat};
-    Table table = empty_table("metrics", "path", "module");
+    Table table = empty_table("metrics", "path", "module", all);
     table.cut = input.view.flat ? CutSide::front : CutSide::back;
     table.arranged = input.view.sort.empty();
-    std::vector<PathTotals> rows = select_modules(input.trace, input.values, view);
+    std::vector<std::pair<PathTotals, NamedValues>> rows;
     std::unordered_set<std::uint32_t> shown;
-    for (const PathTotals& totals : rows) shown.insert(totals.path);
+    for (const PathTotals& totals : select_modules(input.trace, input.values, view)) {
+      NamedValues values(input.values.context().metrics_of(totals.path), input.values.derived(totals),
+                         totals.missing_sets);
+      if (values.empty() && totals.missing_sets == 0) continue;
+      rows.emplace_back(totals, std::move(values));
+      shown.insert(totals.path);
+    }
     const ModuleNames names(input.trace, std::move(shown), input.view.flat);
     bool missing = false;
-    for (const PathTotals& totals : rows) {
-      const NamedValues values(input.values.context().metrics_of(totals.path), input.values.derived(totals),
-                               totals.missing_sets);
-      if (values.empty()) continue;
+    for (const auto& [totals, values] : rows) {
       missing = missing || totals.missing_sets != 0;
       const std::string name = totals.path == 0 ? "(outside of any range)" : names.name(totals.path);
       table.add(row(Cell(CellValue(input.trace.path_text(totals.path)), name), totals.kernels, totals.gpu_ns,
-                    values));
+                    values, all));
     }
     if (missing)
-      table.remarks = "Values are missing where a module ran too seldom for all turns of the metric sets.\n";
+      table.remarks = "No value: a kernel of that module ran too seldom for all turns of the metric sets.\n";
     return finished(std::move(table));
   }
 
-  Table kernel_rows_of(const SectionInput& input) const {
-    Table table = empty_table("metrics_kernels", "kernel", "kernel");
+  Table kernel_rows_of(const SectionInput& input, bool all) const {
+    Table table = empty_table("metrics_kernels", "kernel", "kernel", all);
     table.title = "Kernels";
     table.cut = CutSide::back;
     table.kept = kKernelLabelWidth;
     const auto metrics = groups_.metrics(positions_.size());
-    const std::vector<KernelTotals> all = input.trace.selected().kernels();
+    const std::vector<KernelTotals> selected = input.trace.selected().kernels();
     std::vector<std::string_view> names;
     std::vector<const KernelTotals*> kernels;
-    for (const KernelTotals& kernel : all) {
+    for (const KernelTotals& kernel : selected) {
       const auto name = input.trace.kernel_names.find(kernel.name);
       if (positions_.count(kernel.name) == 0 || name == input.trace.kernel_names.end()) continue;
       kernels.push_back(&kernel);
@@ -109,7 +119,7 @@ class MetricsSection final : public Section {
       const NamedValues values(by_name, derive(totals, exact_bytes(totals, peaks), peaks, by_name));
       if (values.empty()) continue;
       table.add(
-          row(Cell(CellValue(std::string(names[i])), labels[i]), kernel.count, kernel.total_ns, values));
+          row(Cell(CellValue(std::string(names[i])), labels[i]), kernel.count, kernel.total_ns, values, all));
     }
     sort_rows(table, "gpu_ns");
     return finished(std::move(table));

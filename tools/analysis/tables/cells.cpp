@@ -11,6 +11,13 @@ Cell number_cell(double value) {
   return std::isfinite(value) ? Cell(CellValue(value)) : Cell();
 }
 
+Cell left_aligned(std::string_view text) {
+  constexpr std::size_t kWidth = 77;
+  std::string padded(text);
+  padded.resize(std::max(padded.size(), kWidth), ' ');
+  return Cell(CellValue(std::string(text)), padded);
+}
+
 Cell ratio_cell(double part, double whole) {
   return whole == 0 ? Cell() : number_cell(part / whole);
 }

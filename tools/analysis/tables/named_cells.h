@@ -11,10 +11,10 @@
 
 namespace rangefinder {
 
-/// One column for each named metric but the stalls, then `top_stall`. The most useful have the highest
-/// importance.
-[[nodiscard]] std::vector<TableColumn> named_columns();
+/// One column for each named metric, the stalls only if `all`, then `top_stall`. The most useful have the
+/// highest importance.
+[[nodiscard]] std::vector<TableColumn> named_columns(bool all);
 /// The cells of those columns. `launches`: of the row; sums are shown per launch.
-[[nodiscard]] std::vector<Cell> named_cells(const NamedValues& values, std::uint64_t launches);
+[[nodiscard]] std::vector<Cell> named_cells(const NamedValues& values, std::uint64_t launches, bool all);
 
 }  // namespace rangefinder

@@ -16,8 +16,11 @@ nlohmann::ordered_json Section::json(const SectionInput& input) {
 }
 
 std::string Section::text(const SectionInput& input, const TextStyle& style) {
-  std::vector<Table> all = tables(input);
-  arrange(all, input.view);
+  return render_tables(tables(input), input.view, style);
+}
+
+std::string render_tables(std::vector<Table> all, const SectionView& view, const TextStyle& style) {
+  arrange(all, view);
   std::string out;
   for (const Table& table : all) {
     const std::string text = render_text(table, style);

@@ -62,6 +62,10 @@ class Section : public LineObserver {
   [[nodiscard]] virtual std::vector<std::string> sort_keys() const { return {}; }
 };
 
+/// Arranged, as text, with an empty line between.
+[[nodiscard]] std::string render_tables(std::vector<Table> tables, const SectionView& view,
+                                        const TextStyle& style);
+
 /// Applies --sort to sortable tables, and --top to all; skips tables that are already arranged.
 void arrange(std::vector<Table>& tables, const SectionView& view);
 

@@ -25,7 +25,7 @@ TEST_CASE("bytes are one group of one pass, in the order of ExactMetric") {
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig config(library);
 
-  REQUIRE(config.build(nullptr, 0, "bytes"));
+  REQUIRE((config.open(nullptr, 0) && config.build("bytes")));
 
   REQUIRE(config.groups() == 1);
   CHECK(config.config(0).passes() == 1);
@@ -40,7 +40,7 @@ TEST_CASE("every group of several sets takes one pass and begins with the time")
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig config(library);
 
-  REQUIRE(config.build(nullptr, 0, "bytes,memory,coalescing"));
+  REQUIRE((config.open(nullptr, 0) && config.build("bytes,memory,coalescing")));
 
   REQUIRE(config.groups() > 1);
   for (std::size_t group = 0; group < config.groups(); ++group) {
@@ -58,7 +58,7 @@ TEST_CASE("a refusal names the failed step and says how to fix it") {
     const CuptiLibrary library = test::without_gpu(cupti);
     test::device.*step = result;
     CounterConfig config(library);
-    CHECK_FALSE(config.build(nullptr, 0, "bytes"));
+    CHECK_FALSE((config.open(nullptr, 0) && config.build("bytes")));
     CHECK(config.groups() == 0);
     return config.error();
   };
@@ -78,9 +78,9 @@ TEST_CASE("an unknown chip or metric is an error with a sentence") {
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig wrong_metric(library), wrong_chip(library);
 
-  CHECK_FALSE(wrong_metric.build(nullptr, 0, "dram__byte_read.sum"));
+  CHECK_FALSE((wrong_metric.open(nullptr, 0) && wrong_metric.build("dram__byte_read.sum")));
   test::device.chip = "XX999";
-  CHECK_FALSE(wrong_chip.build(nullptr, 0, "bytes"));
+  CHECK_FALSE((wrong_chip.open(nullptr, 0) && wrong_chip.build("bytes")));
 
   CHECK(wrong_metric.error().find("dram__bytes_read") != std::string::npos);
   CHECK(wrong_chip.error().find("XX999") != std::string::npos);
@@ -90,8 +90,9 @@ TEST_CASE("bytes need all values, other metrics only the time") {
   COUNTERS_OR_SKIP(cupti);
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig bytes(library), other(library);
-  REQUIRE(bytes.build(nullptr, 0, "bytes"));
-  REQUIRE(other.build(nullptr, 0, "lts__t_tag_requests_hit.sum,lts__t_tag_requests_miss.sum"));
+  REQUIRE((bytes.open(nullptr, 0) && bytes.build("bytes")));
+  REQUIRE(
+      (other.open(nullptr, 0) && other.build("lts__t_tag_requests_hit.sum,lts__t_tag_requests_miss.sum")));
   std::array<double, kMaxRangeMetrics> values{};
   const auto evaluate = [&](CounterConfig& config, std::vector<double> given) {
     test::evaluated_metrics = config.plan().groups[0].metrics;
@@ -111,7 +112,8 @@ TEST_CASE("a metric that cannot be evaluated does not affect the others") {
   COUNTERS_OR_SKIP(cupti);
   const CuptiLibrary library = test::without_gpu(cupti);
   CounterConfig config(library);
-  REQUIRE(config.build(nullptr, 0, "lts__t_tag_requests_hit.sum,lts__t_tag_requests_miss.sum"));
+  REQUIRE(
+      (config.open(nullptr, 0) && config.build("lts__t_tag_requests_hit.sum,lts__t_tag_requests_miss.sum")));
   test::evaluated_metrics = config.plan().groups[0].metrics;
   test::device.values = {{4100, 1e9, 6, 7}};
   test::device.refused_metric = "lts__t_tag_requests_hit.sum";

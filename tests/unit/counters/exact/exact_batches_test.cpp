@@ -26,7 +26,7 @@ std::vector<ExactLaunch> ranges_of(std::uint32_t count) {
 /// Batches, and the configuration of a GPU for the set `bytes`.
 struct Collected {
   explicit Collected(const CuptiFunctions& real) : library(test::without_gpu(real)), config(library) {
-    REQUIRE(config.build(nullptr, 0, "bytes"));
+    REQUIRE((config.open(nullptr, 0) && config.build("bytes")));
     test::evaluated_metrics = config.plan().groups[0].metrics;
   }
 

@@ -57,7 +57,7 @@ CuptiLibrary library_that_is_being_loaded() {
 TEST_CASE("no launch waits for a configuration after an out-of-memory error") {
   const CuptiLibrary library = library_without_memory();
   LossLedger loss;
-  ExactGpus gpus(library, loss, "bytes");
+  ExactGpus gpus(library, loss, "bytes", {});
   gpus.start_building(0, some_context());
 
   CHECK(test::retried_once("out-of-memory error", [&] {
@@ -71,7 +71,7 @@ TEST_CASE("no launch waits for a configuration after an out-of-memory error") {
 TEST_CASE("no launch waits for a configuration that is not being built") {
   const CuptiLibrary library = library_that_refuses();
   LossLedger loss;
-  ExactGpus gpus(library, loss, "bytes");
+  ExactGpus gpus(library, loss, "bytes", {});
 
   CHECK(test::retried_once("configuration that is not being built", [&] {
     const auto begin = Clock::now();
@@ -83,7 +83,7 @@ TEST_CASE("no launch waits for a configuration that is not being built") {
 TEST_CASE("a launch waits for a configuration in progress, even if that ends with an error") {
   const CuptiLibrary library = library_that_refuses();
   LossLedger loss;
-  ExactGpus gpus(library, loss, "bytes");
+  ExactGpus gpus(library, loss, "bytes", {});
   gpus.start_building(0, some_context());
 
   const CounterConfig* const config = gpus.wait_for(0);
@@ -96,7 +96,7 @@ TEST_CASE("a launch waits for a configuration in progress, even if that ends wit
 TEST_CASE("after one timeout no launch waits, on any GPU, and a late configuration is still used") {
   const CuptiLibrary library = library_that_is_being_loaded();
   LossLedger loss;
-  ExactGpus gpus(library, loss, "bytes");
+  ExactGpus gpus(library, loss, "bytes", {});
   loading = true;
   for (const std::uint32_t gpu : {0U, 1U}) gpus.start_building(gpu, some_context());
   const auto begin = Clock::now();
@@ -116,7 +116,7 @@ TEST_CASE("a library without counter support is not called, and the error gives 
   CuptiLibrary library = library_without_memory();
   library.no_counters = "the program is built with AddressSanitizer";
   LossLedger loss;
-  ExactGpus gpus(library, loss, "bytes");
+  ExactGpus gpus(library, loss, "bytes", {});
   gpus.start_building(0, some_context());
 
   const CounterConfig* const config = gpus.wait_for(0);
