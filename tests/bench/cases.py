@@ -62,7 +62,7 @@ def ratio(metrics, above, below):
 def transpose(runner):
     plain = Traced(runner, ["case_transpose"]).modules()
     counted = Traced(runner, ["case_transpose", "--iterations", "30"], "--counters", "exact", "--metrics",
-                     "bytes,coalescing", "--exact-batch", "8")
+                     "bytes,memory", "--exact-batch", "8")
     modules = counted.modules()
     rows = []
     for variant in counted.expected["variants"]:
@@ -71,7 +71,7 @@ def transpose(runner):
         us = timed["gpu_ns"] / timed["calls"] / 1e3
         moved = variant["read_bytes"] + variant["write_bytes"]
         sectors = ratio(metrics, ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
-                        ["smsp__inst_executed_op_global_st.sum", "smsp__inst_executed_op_generic_st.sum"])
+                        ["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"])
         conflicts = metrics.get("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", {}).get("mean")
         rows.append((variant["path"], f"{us:.1f}", f"{moved / us / 1e3:.0f}",
                      number(per_call(row, "dram_read_bytes")), number(per_call(row, "dram_write_bytes")),

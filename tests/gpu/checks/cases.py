@@ -25,7 +25,7 @@ def of_rule(found, rule, where=""):
 
 
 def transpose(runner, table):
-    options = ["--counters", "exact", "--metrics", "bytes,coalescing", "--exact-batch", "8"]
+    options = ["--counters", "exact", "--metrics", "bytes,memory", "--exact-batch", "8"]
     expected, _ = runner.traced("case_transpose", [f"{runner.bin}/case_transpose", "--iterations", "30"], options)
     found = findings(runner, "case_transpose")
     naive = expected["variants"][0]

@@ -205,6 +205,7 @@ std::vector<Finding> FindingRules::findings(const SectionInput& input) {
   impl_->joined.finish();
   const TraceTotals& trace = input.trace;
   const Iterations& iterations = impl_->iterations(trace);
+  impl_->kernels.evaluate(trace.totals.kernels(), input.values.context().peaks);
   FindingContext context{input, impl_->kernels, impl_->gaps, impl_->log, iterations};
   context.loop = find_loop(trace, impl_->kernels, iterations);
   context.paths = context.loop.found() ? context.loop.paths : repeated_paths(trace, impl_->kernels);

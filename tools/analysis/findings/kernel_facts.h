@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Count, GPU time and counters of each kernel, by name, launch configuration and path.
+// Count and GPU time of each kernel by name, launch configuration and path; its metrics by name.
 //
 // The totals of a trace group kernels by name and metrics by path. This class adds launch configurations,
 // and metrics by kernel. Memory grows with the number of names, configurations, paths and metrics.
@@ -8,8 +8,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "schema/read_line.h"
 #include "schema/record.h"
 #include "tools/analysis/findings/joined_work.h"
+#include "tools/analysis/tables/measured_kernels.h"
 
 namespace rangefinder {
 
@@ -42,21 +41,17 @@ class KernelFacts {
   [[nodiscard]] std::vector<KernelPlace> places() const;
   /// nullptr: not in the trace.
   [[nodiscard]] const LaunchConfigRecord* config(std::uint32_t id) const;
-  /// Mean over the kernel's measured launches of all configurations; absent: not measured.
-  [[nodiscard]] std::optional<double> metric(std::uint32_t name, std::string_view metric) const;
-  /// Sum of those of `metrics` that were measured; absent: none was.
-  [[nodiscard]] std::optional<double> metric_sum(std::uint32_t name,
-                                                 const std::vector<std::string_view>& metrics) const;
-  /// Some kernel has a value of it.
+  /// After the last line, before the rest of these. `kernels`: those whose metrics are needed.
+  void evaluate(const std::vector<KernelTotals>& kernels, const GpuPeaks& peaks);
+  /// Over the measured launches of all configurations and paths. Without values: not measured.
+  [[nodiscard]] const MeasuredKernel& measured(std::uint32_t name) const;
+  /// Some kernel has a value of this metric of CUPTI, or of this named metric.
   [[nodiscard]] bool any_metric(std::string_view metric) const;
+  [[nodiscard]] bool any_value(std::string_view name) const;
   /// The trace holds exact lines. Their windows serialise launches, so host times and gaps are distorted.
   [[nodiscard]] bool any_exact() const noexcept { return any_exact_; }
 
  private:
-  struct Mean {
-    double sum = 0;
-    std::uint64_t n = 0;
-  };
   struct Key {
     std::uint64_t kernel = 0;  // name and config
     std::uint32_t path = 0;
@@ -67,12 +62,11 @@ class KernelFacts {
       return std::hash<std::uint64_t>()(key.kernel * 0x9E37'79B9'7F4A'7C15 + key.path);
     }
   };
-  void add_values(const ExactRecord& exact);
 
   std::unordered_map<Key, KernelPlace, KeyHash> places_;
   std::unordered_map<std::uint32_t, LaunchConfigRecord> configs_;
-  std::unordered_map<std::uint32_t, std::vector<std::string>> sets_;
-  std::unordered_map<std::uint32_t, std::unordered_map<std::string, Mean>> metrics_;  // by kernel name
+  MeasuredKernels lines_;
+  std::unordered_map<std::uint32_t, MeasuredKernel> measured_;  // by kernel name
   bool any_exact_ = false;
 };
 

@@ -24,7 +24,7 @@ std::string_view lacking(const FindingContext& context, Need need) {
   };
   const auto declares = [](const FindingContext&, const PathTotals& row) { return row.declared_bytes != 0; };
   const GpuRecord* const gpu = context.gpu();
-  constexpr std::string_view kCoalescing = "--counters exact --metrics coalescing";
+  constexpr std::string_view kMemory = "--counters exact --metrics memory";
   switch (need) {
     case Need::none:
       return "";
@@ -37,13 +37,12 @@ std::string_view lacking(const FindingContext& context, Need need) {
     case Need::declared_bytes:
       return any_row(context, declares) ? "" : "bytes that ranges declare (NVTX category rangefinder.bytes)";
     case Need::loads:
-      return context.kernels.any_metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") ? "" : kCoalescing;
+      return context.kernels.any_metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") ? "" : kMemory;
     case Need::stores:
-      return context.kernels.any_metric("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum") ? "" : kCoalescing;
+      return context.kernels.any_metric("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum") ? "" : kMemory;
     case Need::conflicts:
-      return context.kernels.any_metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum")
-                 ? ""
-                 : kCoalescing;
+      return context.kernels.any_metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") ? ""
+                                                                                                    : kMemory;
     case Need::limits:
       return gpu != nullptr && gpu->warps_per_sm != 0 ? "" : "the limits of the GPU (a newer recording)";
     case Need::peaks:

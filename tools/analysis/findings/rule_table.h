@@ -66,7 +66,7 @@ struct RuleFacts {
 /// A rule that lacked data.
 struct CannotTell {
   std::string id;
-  std::string needs;  ///< for people: "--counters exact --metrics coalescing"
+  std::string needs;  ///< for people: "--counters exact --metrics memory"
 };
 [[nodiscard]] std::vector<CannotTell> rules_without_data(const FindingContext& context);
 

@@ -20,6 +20,7 @@
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/metric_groups.h"
 #include "profiler/attribution/named_values.h"
+#include "tools/analysis/tables/measured_kernels.h"
 #include "tools/analysis/tables/section.h"
 #include "tools/analysis/timeline/duration_histogram.h"
 
@@ -45,17 +46,6 @@ struct KernelDetail {
   Spread gpu_ns, read, write, l2;  ///< from exact lines, one value per launch
   NamedValues named = {};          ///< set after the last line
 };
-
-/// The values of this line are of one kernel alone: those of a counter range are sums over all launches in
-/// it.
-[[nodiscard]] inline bool is_of_one_kernel(const ExactRecord& exact) noexcept {
-  return exact.kind == WorkKind::kernel && !exact.is_counter_range && !shares_counter_range(exact) &&
-         exact.measured;
-}
-
-/// A kernel as a row of paths, so that one function computes bytes, rates and limiter of both.
-[[nodiscard]] PathTotals kernel_as_path(std::uint64_t launches, std::uint64_t timed, std::uint64_t ns,
-                                        const CounterTotals& counters);
 
 struct KernelDetails {
   std::string pattern;                ///< as given by the user

@@ -127,16 +127,6 @@ Table finished(Table table) {
   return table;
 }
 
-PathTotals kernel_as_path(std::uint64_t launches, std::uint64_t timed, std::uint64_t ns,
-                          const CounterTotals& counters) {
-  PathTotals row;
-  row.kernels = launches;
-  row.timed_kernels = timed;
-  row.gpu_ns = row.gpu_ns_exclusive = row.gpu_busy_ns = ns;
-  row.counters = counters;
-  return row;
-}
-
 Table kernel_summary(KernelDetails& details, const SectionInput& input) {
   Table table;
   table.name = "kernel";

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "tools/analysis/sections/factories.h"
 #include "tools/analysis/sections/kernel_details.h"
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/tables/kernel_labels.h"
+#include "tools/analysis/tables/measured_kernels.h"
 #include "tools/analysis/tables/module_table.h"
 #include "tools/analysis/tables/named_cells.h"
 
@@ -26,13 +26,7 @@ constexpr const char* kNotMeasured =
 
 class MetricsSection final : public Section {
  public:
-  void line(const Line& line) override {
-    if (const auto* const set = std::get_if<MetricSetRecord>(&line)) {
-      groups_.add_set(*set);
-    } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
-      if (is_of_one_kernel(*exact)) groups_.add(position_of(exact->name), *exact);
-    }
-  }
+  void line(const Line& line) override { measured_.line(line); }
 
   std::vector<Table> tables(const SectionInput& input) override { return both_tables(input, true); }
 
@@ -48,10 +42,6 @@ class MetricsSection final : public Section {
     return out;
   }
 
-  std::uint32_t position_of(std::uint32_t name) {
-    return positions_.try_emplace(name, static_cast<std::uint32_t>(positions_.size())).first->second;
-  }
-
   static Table empty_table(const char* name, const char* first, const char* title, bool all) {
     Table table;
     table.name = name;
@@ -61,10 +51,11 @@ class MetricsSection final : public Section {
     return table;
   }
 
+  /// `measured`: launches that sums in `values` are of.
   static std::vector<Cell> row(Cell name, std::uint64_t launches, std::uint64_t gpu_ns,
-                               const NamedValues& values, bool all) {
+                               const NamedValues& values, std::uint64_t measured, bool all) {
     std::vector<Cell> cells{std::move(name), number_cell(launches), number_cell(gpu_ns)};
-    for (Cell& cell : named_cells(values, launches, all)) cells.push_back(std::move(cell));
+    for (Cell& cell : named_cells(values, measured, all)) cells.push_back(std::move(cell));
     return cells;
   }
 
@@ -88,7 +79,7 @@ class MetricsSection final : public Section {
       missing = missing || totals.missing_sets != 0;
       const std::string name = totals.path == 0 ? "(outside of any range)" : names.name(totals.path);
       table.add(row(Cell(CellValue(input.trace.path_text(totals.path)), name), totals.kernels, totals.gpu_ns,
-                    values, all));
+                    values, totals.kernels, all));
     }
     if (missing)
       table.remarks = "No value: a kernel of that module ran too seldom for all turns of the metric sets.\n";
@@ -100,33 +91,29 @@ class MetricsSection final : public Section {
     table.title = "Kernels";
     table.cut = CutSide::back;
     table.kept = kKernelLabelWidth;
-    const auto metrics = groups_.metrics(positions_.size());
     const std::vector<KernelTotals> selected = input.trace.selected().kernels();
+    const auto measured = measured_.all(selected, input.values.context().peaks);
     std::vector<std::string_view> names;
     std::vector<const KernelTotals*> kernels;
     for (const KernelTotals& kernel : selected) {
       const auto name = input.trace.kernel_names.find(kernel.name);
-      if (positions_.count(kernel.name) == 0 || name == input.trace.kernel_names.end()) continue;
+      if (measured.count(kernel.name) == 0 || name == input.trace.kernel_names.end()) continue;
       kernels.push_back(&kernel);
       names.push_back(name->second.demangled);
     }
     const std::vector<std::string> labels = kernel_labels(names);
-    const GpuPeaks& peaks = input.values.context().peaks;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const KernelTotals& kernel = *kernels[i];
-      const MetricsByName by_name(metrics[positions_.at(kernel.name)], groups_);
-      const PathTotals totals = kernel_as_path(kernel.count, kernel.timed, kernel.total_ns, kernel.counters);
-      const NamedValues values(by_name, derive(totals, exact_bytes(totals, peaks), peaks, by_name));
+      const auto& [launches, metrics, derived, values] = measured.at(kernel.name);
       if (values.empty()) continue;
-      table.add(
-          row(Cell(CellValue(std::string(names[i])), labels[i]), kernel.count, kernel.total_ns, values, all));
+      table.add(row(Cell(CellValue(std::string(names[i])), labels[i]), kernel.count, kernel.total_ns, values,
+                    launches, all));
     }
     sort_rows(table, "gpu_ns");
     return finished(std::move(table));
   }
 
-  MetricGroups groups_;  // by position of the kernel
-  std::unordered_map<std::uint32_t, std::uint32_t> positions_;
+  MeasuredKernels measured_;
 };
 
 }  // namespace

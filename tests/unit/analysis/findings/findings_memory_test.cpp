@@ -102,10 +102,9 @@ std::vector<Finding> transpose(double load_sectors, double store_sectors, double
   MadeTrace trace;
   trace.put(MetricSetRecord{
       1,
-      "coalescing",
-      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "smsp__inst_executed_op_global_ld.sum",
-       "smsp__inst_executed_op_generic_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-       "smsp__inst_executed_op_global_st.sum", "smsp__inst_executed_op_generic_st.sum",
+      "memory",
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+       "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"}});
   trace.add_name("void cases::(anonymous namespace)::transpose<32>(float*, void (*)(int))");
@@ -113,7 +112,7 @@ std::vector<Finding> transpose(double load_sectors, double store_sectors, double
   const auto path = trace.add_path("transpose");
   constexpr std::uint64_t kBytes = 134'217'728;
   constexpr double kRequests = 1'048'576;
-  const std::vector<double> values{load_sectors, kRequests, 0, store_sectors, kRequests, 0, conflicts, 0};
+  const std::vector<double> values{load_sectors, kRequests, store_sectors, kRequests, conflicts, 0};
   add_exact(trace, {path, 1, kBytes, kBytes, 2 * kBytes, values}, config, 1'000'000, us * kUs);
   return trace.found();
 }
@@ -127,6 +126,15 @@ TEST_CASE("the transpose through an unpadded tile has bank conflicts") {
   // 32.5 million cycles over 132 multiprocessors at 1.98 GHz are 124 us.
   check_evidence(conflicts, {{"share_of_kernel", Approx(124.4 / 150).epsilon(0.01)}});
   CHECK(find(found, "uncoalesced_stores") == nullptr);
+}
+
+TEST_CASE("loads of a sector for each thread are found with the share of their bytes that is used") {
+  const Finding loads = required(transpose(33'554'432, 4'194'304, 0, 150), "uncoalesced_loads");
+
+  check_evidence(loads, {{"sectors_per_request", 32},
+                         {"bytes_used", Approx(0.125)},
+                         {"requests_per_launch", Approx(1'048'576)}});
+  CHECK(loads.why.find("use 12.5 % of the bytes that they move") != std::string::npos);
 }
 
 TEST_CASE("sixteen sectors per request are a coalesced warp of vectors") {
@@ -160,7 +168,7 @@ TEST_CASE("local memory that a kernel uses is found with its bytes, one that it 
 /// A kernel of eight warps per multiprocessor whose issue slots are `issue` percent busy.
 std::vector<Finding> few_warps(double issue) {
   MadeTrace trace;
-  trace.put(MetricSetRecord{1, "compute", {"sm__issue_active.avg.pct_of_peak_sustained_active"}});
+  trace.put(MetricSetRecord{1, "occupancy", {"sm__issue_active.avg.pct_of_peak_sustained_active"}});
   trace.add_name("histogram(int*)");
   LaunchConfigRecord grid = grid_of(66'000, 128, 64);
   grid.dynamic_shared_bytes = 100'000;

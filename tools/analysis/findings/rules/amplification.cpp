@@ -66,7 +66,7 @@ class Amplification final : public FindingRule {
         evidence_count("modules", "modules", amplified.modules)};
     finding.next_step =
         "look for intermediate results that are written to memory and read back, and for partly used sectors";
-    finding.code = "rangefinder run --counters exact --metrics coalescing -- PROGRAM";
+    finding.code = "rangefinder run --counters exact --metrics memory -- PROGRAM";
     out.push_back(std::move(finding));
   }
 };

@@ -26,7 +26,8 @@ class LowOccupancy final : public KernelRule {
     const auto occupancy = occupancy_of(*context.gpu(), *config);
     if (!occupancy || occupancy->waves < 1 || occupancy->share() >= kMinOccupancy) return false;
     if (keeps_few_warps(context.kernel_name(use.name))) return false;
-    const auto issue = context.kernels.metric(use.name, "sm__issue_active.avg.pct_of_peak_sustained_active");
+    const NamedValues& measured = context.kernels.measured(use.name).values;
+    const auto issue = measured.value("issue_slots");
     if (issue && *issue >= kBusyIssue) return false;
     Finding finding;
     finding.id = "low_occupancy";
@@ -51,8 +52,9 @@ class LowOccupancy final : public KernelRule {
         evidence_number("waves", "waves", occupancy->waves),
         evidence_ns("gpu_ns", "GPU time", use.total_ns),
         evidence_share("share_of_gpu_time", "share of all kernel time", of_time)};
-    if (issue) {
-      finding.evidence.push_back(evidence_share("issue_active", "issue slots in use", *issue / 100));
+    if (issue) finding.evidence.push_back(evidence_share("issue_active", "issue slots in use", *issue / 100));
+    if (const auto achieved = measured.value("achieved_occupancy")) {
+      finding.evidence.push_back(evidence_share("achieved_occupancy", "achieved occupancy", *achieved / 100));
     }
     finding.next_step =
         "use fewer registers or less shared memory, or give each thread more independent loads";

@@ -94,7 +94,7 @@ class SlowerThanRoofs final : public FindingRule {
                         evidence_ns("gpu_ns", "GPU time", slow.gpu_ns),
                         evidence_count("kernels", "kernels", slow.kernels)};
     finding.next_step = "measure what its kernels wait for: access patterns, occupancy, divergence, atomics";
-    finding.code = "rangefinder run --counters exact --metrics coalescing -- PROGRAM";
+    finding.code = "rangefinder run --counters exact --metrics memory -- PROGRAM";
     out.push_back(std::move(finding));
   }
 };

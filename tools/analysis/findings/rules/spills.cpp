@@ -2,7 +2,7 @@
 //
 // Rule: a kernel uses local memory, for spilled registers or for arrays indexed at run time.
 //
-// Uses the launch configuration, and the local-memory sectors (`--metrics memory`) if they were measured.
+// Uses the launch configuration, and the bytes of local memory (`--metrics memory`) if they were measured.
 // Skips a kernel that reserves local memory and never touches it.
 #include <algorithm>
 
@@ -12,7 +12,6 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kSectorBytes = 32;
 constexpr std::uint32_t kMaxRegisters = 255;  // per thread
 
 class Spills final : public KernelRule {
@@ -20,10 +19,8 @@ class Spills final : public KernelRule {
     const LaunchConfigRecord* const config = context.kernels.config(use.config);
     if (config == nullptr || config->local_bytes_per_thread == 0) return false;
     if (context.of_gpu(use.total_ns) < kMinOfTime) return false;
-    const auto sectors = context.kernels.metric_sum(
-        use.name,
-        {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"});
-    if (sectors && *sectors == 0) return false;
+    const auto moved = context.kernels.measured(use.name).per_launch("local_bytes");
+    if (moved && *moved == 0) return false;
     const bool full = config->registers >= kMaxRegisters;
     Finding finding;
     finding.id = "local_memory";
@@ -37,26 +34,25 @@ class Spills final : public KernelRule {
     finding.of_ns = context.of_analysed(module_ns);
     finding.why = "`" + finding.kernel + "` has " + count_text(config->registers) +
                   " registers a thread, and " + bytes + ". ";
-    finding.why += sectors
-                       ? "A launch moves " + bytes_text(static_cast<std::uint64_t>(*sectors * kSectorBytes)) +
-                             " of it through the L1."
-                       : "Whether it uses them was not measured.";
+    finding.why +=
+        moved ? "A launch moves " + bytes_text(static_cast<std::uint64_t>(*moved)) + " of it through the L1."
+              : "Whether it uses them was not measured.";
     finding.evidence = {
         evidence_bytes("local_bytes_per_thread", "local memory per thread", config->local_bytes_per_thread),
         evidence_count("registers", "registers per thread", config->registers),
         evidence_ns("gpu_ns", "GPU time", use.total_ns),
         evidence_share("share_of_gpu_time", "share of all kernel time", context.of_gpu(use.total_ns)),
         evidence_count("launches", "launches", use.count)};
-    if (sectors) {
+    if (moved) {
       finding.evidence.push_back(evidence_bytes("local_traffic_bytes", "local memory traffic per launch",
-                                                static_cast<std::uint64_t>(*sectors * kSectorBytes)));
+                                                static_cast<std::uint64_t>(*moved)));
     }
-    finding.next_step = sectors
+    finding.next_step = moved
                             ? "raise the register limit, make tiles smaller, and index arrays with constants "
                               "(unroll the loops)"
                             : "measure the local memory traffic; -Xptxas -v distinguishes spills from arrays";
-    finding.code = sectors ? "__global__ void __launch_bounds__(128) kernel(…)"
-                           : "rangefinder run --counters exact --metrics memory -- PROGRAM";
+    finding.code = moved ? "__global__ void __launch_bounds__(128) kernel(…)"
+                         : "rangefinder run --counters exact --metrics memory -- PROGRAM";
     out.push_back(std::move(finding));
     return true;
   }

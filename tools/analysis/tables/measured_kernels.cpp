@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/tables/measured_kernels.h"
+
+#include <variant>
+
+namespace rangefinder {
+
+PathTotals kernel_as_path(std::uint64_t launches, std::uint64_t timed, std::uint64_t ns,
+                          const CounterTotals& counters) {
+  PathTotals row;
+  row.kernels = launches;
+  row.timed_kernels = timed;
+  row.gpu_ns = row.gpu_ns_exclusive = row.gpu_busy_ns = ns;
+  row.counters = counters;
+  return row;
+}
+
+std::optional<double> MeasuredKernel::mean(std::string_view metric) const {
+  const MetricValue* const found = metrics.find(metric);
+  return found == nullptr ? std::nullopt : std::optional(found->launches.mean);
+}
+
+std::optional<double> MeasuredKernel::per_launch(std::string_view name) const {
+  const auto sum = values.value(name);
+  return sum && launches != 0 ? std::optional(*sum / static_cast<double>(launches)) : std::nullopt;
+}
+
+void MeasuredKernels::line(const Line& line) {
+  if (const auto* const set = std::get_if<MetricSetRecord>(&line)) {
+    groups_.add_set(*set);
+  } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
+    if (!is_of_one_kernel(*exact)) return;
+    const auto position = static_cast<std::uint32_t>(lines_.size());
+    Lines& lines = lines_.try_emplace(exact->name, Lines{position, 0}).first->second;
+    ++lines.launches;
+    groups_.add(lines.position, *exact);
+  }
+}
+
+std::unordered_map<std::uint32_t, MeasuredKernel> MeasuredKernels::all(
+    const std::vector<KernelTotals>& kernels, const GpuPeaks& peaks) const {
+  std::unordered_map<std::uint32_t, MeasuredKernel> out;
+  const auto metrics = groups_.metrics(lines_.size());
+  for (const KernelTotals& kernel : kernels) {
+    const auto lines = lines_.find(kernel.name);
+    if (lines == lines_.end()) continue;
+    MeasuredKernel& measured = out[kernel.name];
+    measured.launches = lines->second.launches;
+    measured.metrics = MetricsByName(metrics[lines->second.position], groups_);
+    const PathTotals row = kernel_as_path(kernel.count, kernel.timed, kernel.total_ns, kernel.counters);
+    measured.derived = derive(row, exact_bytes(row, peaks), peaks, measured.metrics);
+    measured.values = NamedValues(measured.metrics, measured.derived);
+  }
+  return out;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Metrics of each kernel by name, over all its measured launches.
+//
+//   metric_set and exact lines ─▶ line() ─▶ all() ─▶ MeasuredKernel: CUPTI's metrics, derived and named
+//   values
+//
+// Lines of counter ranges are not used: their values are sums over several kernels. Memory grows with the
+// number of kernels, and is bounded by MetricGroups.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/attribution/derived.h"
+#include "profiler/attribution/metric_groups.h"
+#include "profiler/attribution/named_values.h"
+#include "profiler/attribution/path_totals.h"
+#include "schema/read_line.h"
+
+namespace rangefinder {
+
+/// The values of this line are of one kernel alone: those of a counter range are sums over all launches in
+/// it.
+[[nodiscard]] inline bool is_of_one_kernel(const ExactRecord& exact) noexcept {
+  return exact.kind == WorkKind::kernel && !exact.is_counter_range && !shares_counter_range(exact) &&
+         exact.measured;
+}
+
+/// A kernel as a row of paths, so that one function computes bytes, rates and limiter of both.
+[[nodiscard]] PathTotals kernel_as_path(std::uint64_t launches, std::uint64_t timed, std::uint64_t ns,
+                                        const CounterTotals& counters);
+
+struct MeasuredKernel {
+  std::uint64_t launches = 0;  ///< measured; sums are of these
+  MetricsByName metrics;
+  Derived derived;
+  NamedValues values;
+
+  /// Of a metric of CUPTI: mean over the launches that measured it; absent: none did.
+  [[nodiscard]] std::optional<double> mean(std::string_view metric) const;
+  /// Of a named metric that is a sum (MetricForm::sum).
+  [[nodiscard]] std::optional<double> per_launch(std::string_view name) const;
+};
+
+class MeasuredKernels {
+ public:
+  void line(const Line& line);
+  /// After the last line: those of `kernels` that were measured, by name. This object must outlive them.
+  [[nodiscard]] std::unordered_map<std::uint32_t, MeasuredKernel> all(
+      const std::vector<KernelTotals>& kernels, const GpuPeaks& peaks) const;
+
+ private:
+  struct Lines {
+    std::uint32_t position = 0;  // in groups_
+    std::uint64_t launches = 0;
+  };
+  MetricGroups groups_;
+  std::unordered_map<std::uint32_t, Lines> lines_;  // by kernel name
+};
+
+}  // namespace rangefinder
