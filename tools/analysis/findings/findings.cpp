@@ -134,7 +134,8 @@ std::vector<std::unique_ptr<FindingRule>> make_finding_rules() {
         make_exposed_wait_rule,       make_slower_together_rule,     make_memory_bound_rule,
         make_time_follows_bytes_rule, make_amplification_rule,       make_slower_than_roofs_rule,
         make_unfused_chain_rule,      make_attention_scores_rule,    make_fp32_math_rule,
-        make_uncoalesced_rule,        make_bank_conflicts_rule,      make_spills_rule,
+        make_uncoalesced_rule,        make_low_tensor_use_rule,      make_stalls_rule,
+        make_divergence_rule,         make_bank_conflicts_rule,      make_spills_rule,
         make_tail_wave_rule,          make_low_occupancy_rule,       make_small_grid_rule,
         make_graph_below_peak_rule,   make_small_graph_kernels_rule, make_capture_safety_rule}) {
     rules.push_back(make());

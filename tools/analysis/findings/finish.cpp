@@ -63,6 +63,11 @@ void complete(const FindingContext& context, Finding& finding) {
   finding.title = title_of(finding, compared, finding.saving_ns.has_value());
 }
 
+/// Warps wait because of what such a rule reports.
+bool causes_waits(Cause cause) {
+  return cause == Cause::traffic || cause == Cause::on_chip || cause == Cause::arithmetic;
+}
+
 /// The rule that is shown of two with one cause at one place; nullptr: they have different causes or places.
 const Finding* better_of(const Finding& a, const Finding& b) {
   const RuleFacts &of_a = rule_facts(a.id), &of_b = rule_facts(b.id);
@@ -74,6 +79,8 @@ const Finding* better_of(const Finding& a, const Finding& b) {
   };
   if (any_a && explains(of_b, b)) return &b;
   if (any_b && explains(of_a, a)) return &a;
+  if (of_a.cause == Cause::latency && causes_waits(of_b.cause)) return &b;
+  if (of_b.cause == Cause::latency && causes_waits(of_a.cause)) return &a;
   return nullptr;
 }
 

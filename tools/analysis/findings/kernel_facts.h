@@ -22,6 +22,7 @@ namespace rangefinder {
 struct KernelUse {
   std::uint32_t name = 0, config = 0;
   std::uint64_t count = 0, total_ns = 0;
+  bool all_configs = false;  ///< of all configurations; `config` is the one with most time
 };
 
 /// The uses of a kernel in one path.

@@ -7,6 +7,7 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/timeline/occupancy.h"
 
 namespace rangefinder {
 
@@ -45,10 +46,23 @@ void FindingContext::set_scope() {
   std::uint64_t all_ns = 0;
   for (const KernelPlace& place : kernels.places()) all_ns += place.use.total_ns;
   concurrent = static_cast<double>(input.trace.totals.gpu_busy_ns()) < kAlone * static_cast<double>(all_ns);
+  const auto longer = [](const KernelUse& a, const KernelUse& b) { return a.total_ns > b.total_ns; };
   uses.clear();
   for (const auto& [kernel, use] : sums) uses.push_back(use);
-  std::stable_sort(uses.begin(), uses.end(),
-                   [](const KernelUse& a, const KernelUse& b) { return a.total_ns > b.total_ns; });
+  std::stable_sort(uses.begin(), uses.end(), longer);
+  name_uses.clear();
+  std::unordered_map<std::uint32_t, std::size_t> positions;
+  for (const KernelUse& use : uses) {
+    const auto [at, is_new] = positions.try_emplace(use.name, name_uses.size());
+    if (is_new) {
+      name_uses.push_back(use);
+      name_uses.back().all_configs = true;
+    } else {
+      name_uses[at->second].count += use.count;
+      name_uses[at->second].total_ns += use.total_ns;
+    }
+  }
+  std::stable_sort(name_uses.begin(), name_uses.end(), longer);
 }
 
 std::string FindingContext::each_text(std::uint64_t ns) const {
@@ -58,7 +72,7 @@ std::string FindingContext::each_text(std::uint64_t ns) const {
 FindingContext::ModuleTime FindingContext::module_of(const KernelUse& use) const {
   std::unordered_map<std::uint32_t, std::uint64_t> weights;
   for (const KernelPlace& place : places) {
-    if (place.use.name == use.name && place.use.config == use.config)
+    if (place.use.name == use.name && (use.all_configs || place.use.config == use.config))
       weights[place.path] += place.use.total_ns;
   }
   const auto modules = by_module(weights);
@@ -107,9 +121,16 @@ const GpuRecord* FindingContext::gpu() const {
   return input.trace.gpus.empty() ? nullptr : &input.trace.gpus.front();
 }
 
+bool FindingContext::under_half_a_wave(const KernelUse& use) const {
+  const LaunchConfigRecord* const config = kernels.config(use.config);
+  if (config == nullptr || gpu() == nullptr) return false;
+  const auto occupancy = occupancy_of(*gpu(), *config);
+  return occupancy && occupancy->waves < kHalfWave;
+}
+
 void KernelRule::find(const FindingContext& context, std::vector<Finding>& out) {
   std::size_t found = 0;
-  for (const KernelUse& use : context.uses) {
+  for (const KernelUse& use : per_ == Per::name ? context.name_uses : context.uses) {
     if (found == kMaxFindings) return;
     found += find_in(use, context, out) ? 1 : 0;
   }
@@ -144,6 +165,17 @@ Evidence evidence_number(std::string key, std::string text, double number) {
 }
 Evidence evidence_text(std::string key, std::string text, std::string value) {
   return {std::move(key), std::move(text), std::move(value), Unit::text};
+}
+
+void add_measured(Finding& finding, const NamedValues& values, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    const NamedValue* const found = values.find(name);
+    if (found == nullptr) continue;
+    const NamedMetric& metric = *found->metric;
+    finding.evidence.push_back(metric.unit == std::string_view("%")
+                                   ? evidence_share(name, metric.title, found->value / 100)
+                                   : evidence_number(name, metric.title, found->value));
+  }
 }
 
 namespace {

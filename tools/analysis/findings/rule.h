@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,6 +44,9 @@ struct Loop {
   [[nodiscard]] bool holds(TimeNs time) const noexcept { return time >= start_ns && time < end_ns; }
 };
 
+/// Grids below are grid_under_one_wave's: with more than half a wave the GPU is as good as full.
+inline constexpr double kHalfWave = 0.5;
+
 /// Rules run over the work of the loop; with `report --all` once more over the rest: set-up and warm-up.
 /// Without a loop, work in ranges that repeat stands for it; without these, all work.
 struct FindingContext {
@@ -63,10 +67,11 @@ struct FindingContext {
   std::optional<std::uint64_t> launch_cost_ns = {};
 
   // set_scope() fills these from the above.
-  std::vector<PathTotals> rows = {};     ///< of the analysed paths, without path 0
-  std::vector<KernelUse> uses = {};      ///< of the analysed work; longest total first
-  std::vector<KernelPlace> places = {};  ///< the same by path
-  std::uint64_t gpu_ns = 0;              ///< their time, of all iterations; at least 1
+  std::vector<PathTotals> rows = {};      ///< of the analysed paths, without path 0
+  std::vector<KernelUse> uses = {};       ///< of the analysed work; longest total first
+  std::vector<KernelUse> name_uses = {};  ///< the same by kernel name, as metrics are
+  std::vector<KernelPlace> places = {};   ///< the same by path
+  std::uint64_t gpu_ns = 0;               ///< their time, of all iterations; at least 1
   /// Kernels often ran beside others: a kernel alone says little about how full the GPU was, or how fast.
   bool concurrent = false;
   void set_scope();
@@ -110,6 +115,8 @@ struct FindingContext {
   [[nodiscard]] const std::string& kernel_name(std::uint32_t name) const;
   /// The first GPU of the trace; nullptr: the trace names none.
   [[nodiscard]] const GpuRecord* gpu() const;
+  /// False also if the launch configuration or the limits of the GPU are unknown.
+  [[nodiscard]] bool under_half_a_wave(const KernelUse& use) const;
   /// `ns` as a share of the analysed GPU time.
   [[nodiscard]] double of_gpu(std::uint64_t ns) const noexcept {
     return static_cast<double>(ns) / static_cast<double>(gpu_ns);
@@ -131,8 +138,15 @@ class KernelRule : public FindingRule {
   void find(const FindingContext& context, std::vector<Finding>& out) final;
 
  protected:
+  enum class Per : std::uint8_t { configuration, name };
+  /// Per::name: all configurations of a kernel at once, for rules about metrics, which are by name.
+  explicit KernelRule(Per per = Per::configuration) : per_(per) {}
+
   /// Appends one finding and returns true, or appends none and returns false.
   virtual bool find_in(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) = 0;
+
+ private:
+  Per per_;
 };
 
 // One file per rule in rules/.
@@ -151,6 +165,9 @@ class KernelRule : public FindingRule {
 [[nodiscard]] std::unique_ptr<FindingRule> make_unfused_chain_rule();
 [[nodiscard]] std::unique_ptr<FindingRule> make_attention_scores_rule();
 [[nodiscard]] std::unique_ptr<FindingRule> make_fp32_math_rule();
+[[nodiscard]] std::unique_ptr<FindingRule> make_low_tensor_use_rule();
+[[nodiscard]] std::unique_ptr<FindingRule> make_stalls_rule();
+[[nodiscard]] std::unique_ptr<FindingRule> make_divergence_rule();
 [[nodiscard]] std::unique_ptr<FindingRule> make_uncoalesced_rule();
 [[nodiscard]] std::unique_ptr<FindingRule> make_bank_conflicts_rule();
 [[nodiscard]] std::unique_ptr<FindingRule> make_spills_rule();
@@ -176,6 +193,9 @@ class KernelRule : public FindingRule {
 [[nodiscard]] Evidence evidence_rate(std::string key, std::string text, double bytes_per_s);
 [[nodiscard]] Evidence evidence_number(std::string key, std::string text, double number);
 [[nodiscard]] Evidence evidence_text(std::string key, std::string text, std::string value);
+
+/// Adds the named metrics that were measured, under their own names.
+void add_measured(Finding& finding, const NamedValues& values, std::initializer_list<const char*> names);
 
 /// "layers/12" ─▶ "layers/*", "layer 12" ─▶ "layer *": modules that differ only in a number are one finding.
 [[nodiscard]] std::string numbers_folded(std::string_view path_text);

@@ -43,6 +43,13 @@ std::string_view lacking(const FindingContext& context, Need need) {
     case Need::conflicts:
       return context.kernels.any_metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") ? ""
                                                                                                     : kMemory;
+    case Need::tensor:
+      return context.kernels.any_value("tensor_pipe") ? "" : "--counters exact --metrics pipes";
+    case Need::stalls:
+      return context.kernels.any_value("stall_long_scoreboard") ? "" : "--counters exact --metrics stalls";
+    case Need::threads:
+      return context.kernels.any_value("threads_per_instruction") ? ""
+                                                                  : "--counters exact --metrics occupancy";
     case Need::limits:
       return gpu != nullptr && gpu->warps_per_sm != 0 ? "" : "the limits of the GPU (a newer recording)";
     case Need::peaks:
@@ -73,10 +80,13 @@ const std::vector<RuleFacts>& rule_table() {
       {"unfused_chain", traffic, 2, kRecorded, kGpu},
       {"attention_scores", traffic, 0, kRecorded, kGpu},
       {"fp32_math", arithmetic, 0, kRecorded, kGpu, {peaks}},
+      {"low_tensor_use", arithmetic, 1, kRecorded, kGpu, {tensor}},
       {"uncoalesced_loads", traffic, 1, kExperimental, kGpu, {loads}},
       {"uncoalesced_stores", traffic, 1, kRecorded, kGpu, {stores}},
       {"bank_conflicts", on_chip, 0, kExperimental, kGpu, {conflicts}},
       {"local_memory", on_chip, 1, kExperimental, kGpu},
+      {"divergence", lanes, 0, kExperimental, kGpu, {threads}},
+      {"stalls", latency, 0, kExperimental, kGpu, {stalls}},
       {"tail_wave", parallelism, 0, kRecorded, kGpu, {limits}},
       {"low_occupancy", parallelism, 1, kExperimental, kGpu, {limits}},
       {"grid_under_one_wave", parallelism, 2, kRecorded, kGpu, {limits}},

@@ -27,6 +27,8 @@ enum class Cause : std::uint8_t {
   parallelism,  ///< the GPU is not full
   arithmetic,   ///< of a slow kind
   on_chip,      ///< shared and local memory
+  lanes,        ///< threads of warps have nothing to do
+  latency,      ///< warps wait, and no unit is busy
   graphs,       ///< kernels of a graph are short
   below_peak,   ///< a graph moves its bytes slowly
   any_of_gpu,   ///< GPU time that any other rule about the GPU explains better
@@ -44,6 +46,9 @@ enum class Need : std::uint8_t {
   loads,
   stores,
   conflicts,
+  tensor,
+  stalls,
+  threads,  ///< of a warp that are active
   limits,
   peaks,
 };

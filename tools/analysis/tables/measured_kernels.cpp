@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/tables/measured_kernels.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <variant>
 
 namespace rangefinder {
+namespace {
+
+std::optional<double> share_of(std::optional<double> percent) {
+  return percent ? std::optional(*percent / 100) : std::nullopt;
+}
+
+/// Absent if all are; an absent value is less than any number.
+std::optional<double> highest_of(std::initializer_list<std::optional<double>> shares) {
+  return std::max(shares);
+}
+
+}  // namespace
 
 PathTotals kernel_as_path(std::uint64_t launches, std::uint64_t timed, std::uint64_t ns,
                           const CounterTotals& counters) {
@@ -23,6 +37,15 @@ std::optional<double> MeasuredKernel::mean(std::string_view metric) const {
 std::optional<double> MeasuredKernel::per_launch(std::string_view name) const {
   const auto sum = values.value(name);
   return sum && launches != 0 ? std::optional(*sum / static_cast<double>(launches)) : std::nullopt;
+}
+
+std::optional<double> MeasuredKernel::compute_share() const {
+  return highest_of({share_of(values.value("compute_throughput")), derived.compute_peak_share});
+}
+
+std::optional<double> MeasuredKernel::memory_share() const {
+  return highest_of({share_of(values.value("memory_throughput")), share_of(values.value("dram_throughput")),
+                     derived.dram_peak_share, derived.l2_peak_share});
 }
 
 void MeasuredKernels::line(const Line& line) {

@@ -44,6 +44,10 @@ struct MeasuredKernel {
   [[nodiscard]] std::optional<double> mean(std::string_view metric) const;
   /// Of a named metric that is a sum (MetricForm::sum).
   [[nodiscard]] std::optional<double> per_launch(std::string_view name) const;
+  /// Highest share of a peak that was measured, 0 to 1: of compute, and of L1, L2 and DRAM. kRoofShare
+  /// (derived.h) or more: that unit limits the kernel.
+  [[nodiscard]] std::optional<double> compute_share() const;
+  [[nodiscard]] std::optional<double> memory_share() const;
 };
 
 class MeasuredKernels {

@@ -164,6 +164,9 @@ TEST_CASE("rules that lack data say what they need") {
   std::map<std::string, std::string> needs;
   for (const auto& one : json["cannot_tell"]) needs[one["id"]] = one["needs"];
   CHECK(needs["uncoalesced_loads"] == "--counters exact --metrics memory");
+  CHECK(needs["low_tensor_use"] == "--counters exact --metrics pipes");
+  CHECK(needs["divergence"] == "--counters exact --metrics occupancy");
+  CHECK(needs["stalls"] == "--counters exact --metrics stalls");
   CHECK(needs["memory_bound"] == "--counters sampled or exact");
   CHECK(needs.count("launch_bound") == 0);
   CHECK(needs.count("idle_in_range") == 0);

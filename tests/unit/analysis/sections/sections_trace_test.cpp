@@ -212,6 +212,27 @@ TEST_CASE("kernel: an unknown name gives a message with the name") {
   CHECK(run.shown() == "No kernel of this trace has a name that matches no_such_kernel.\n");
 }
 
+TEST_CASE("metrics: a kernel's sums per launch are those of its measured launches") {
+  const MetricSetRecord set{
+      2,
+      "memory",
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"}};
+  ExactRecord exact;
+  exact.launch = test::call("cuLaunchKernel", 1, 0, 10);
+  exact.name = 1;
+  exact.measured = true;
+  exact.gpu_ns = 100;
+  exact.has_bytes = false;
+  exact.metric_set = 2;
+  exact.values = {300, 100};
+  const SectionRun run =
+      run_over("metrics", {line_of(test::kernel_name(1, "spill(float*)")), line_of(test::config(1)),
+                           line_of(set), line_of(exact), line_of(kernel_on(7, 1, 20, 120)),
+                           line_of(kernel_on(7, 2, 130, 230)), line_of(kernel_on(7, 3, 240, 340))});
+
+  run.check("metrics_kernels", 0U, {{"launches", 3}, {"local_bytes_per_launch", 400 * 32}});
+}
+
 TEST_CASE("every section has text for an empty trace") {
   for (const SectionKind& kind : section_kinds()) {
     if (kind.name == "findings") continue;

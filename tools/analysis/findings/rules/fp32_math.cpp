@@ -2,8 +2,9 @@
 //
 // Rule: matrix products run on the FP32 pipes instead of on tensor cores.
 //
-// Detected by the kernel's name (sgemm, simt). The saving compares the GPU's peaks for FP32 and TF32. It
-// holds for a compute-bound product; a memory-bound one saves less.
+// Detected by the kernel's name (sgemm, simt), and where they were measured (`--metrics pipes`) by the pipes:
+// a product, convolution or attention with idle tensor cores and a busy FMA pipe. The saving compares the
+// GPU's peaks for FP32 and TF32. It holds for a compute-bound product; a memory-bound one saves less.
 #include <algorithm>
 #include <map>
 
@@ -20,6 +21,18 @@ double peak_of(const GpuRecord& gpu, const std::string& type) {
   return at == gpu.peak_flops.end() ? 0 : at->second;
 }
 
+// Percent of the cycles. Tensor cores that work in fewer do not carry the product; 30 % of the FMA pipe is
+// more than addresses and the softmax of a product on tensor cores take.
+constexpr double kIdleTensor = 5, kBusyFma = 30;
+
+/// Measured pipes say more than the name.
+bool runs_in_fp32(const std::string& name, const NamedValues& measured) {
+  const auto tensor = measured.value("tensor_pipe"), fma = measured.value("fp32_pipe");
+  if (!tensor || !fma) return is_fp32_product(name);
+  if (*tensor >= kIdleTensor) return false;
+  return is_fp32_product(name) || (keeps_few_warps(name) && *fma >= kBusyFma);
+}
+
 struct Products {
   std::uint64_t ns = 0, count = 0, heaviest_ns = 0;
   std::uint32_t heaviest = 0;
@@ -34,7 +47,8 @@ class Fp32Math final : public FindingRule {
     if (fp32 <= 0 || tf32 <= fp32) return;  // no TF32 tensor cores, or peaks unknown
     std::map<std::string, Products> modules;
     for (const KernelPlace& place : context.places) {
-      if (!is_fp32_product(context.kernel_name(place.use.name))) continue;
+      const std::uint32_t name = place.use.name;
+      if (!runs_in_fp32(context.kernel_name(name), context.kernels.measured(name).values)) continue;
       Products& products = modules[place.path == 0 ? "" : numbers_folded(context.path_text(place.path))];
       products.ns += place.use.total_ns;
       products.count += place.use.count;
@@ -70,6 +84,8 @@ class Fp32Math final : public FindingRule {
                         evidence_number("fp32_peak_tflops", "FP32 peak in TFLOP/s", fp32 * 1e-12),
                         evidence_number("tf32_peak_tflops", "TF32 peak in TFLOP/s", tf32 * 1e-12),
                         evidence_text("basis", "the potential saving assumes a limit by", "arithmetic")};
+    add_measured(finding, context.kernels.measured(products.heaviest).values,
+                 {"tensor_pipe", "fp32_pipe", "compute_throughput", "memory_throughput"});
     finding.next_step = "allow TF32, or compute in FP16 or BF16, and check the result against FP32";
     finding.code = "torch.set_float32_matmul_precision(\"high\")";
     out.push_back(std::move(finding));

@@ -53,9 +53,7 @@ class LowOccupancy final : public KernelRule {
         evidence_ns("gpu_ns", "GPU time", use.total_ns),
         evidence_share("share_of_gpu_time", "share of all kernel time", of_time)};
     if (issue) finding.evidence.push_back(evidence_share("issue_active", "issue slots in use", *issue / 100));
-    if (const auto achieved = measured.value("achieved_occupancy")) {
-      finding.evidence.push_back(evidence_share("achieved_occupancy", "achieved occupancy", *achieved / 100));
-    }
+    add_measured(finding, measured, {"achieved_occupancy"});
     finding.next_step =
         "use fewer registers or less shared memory, or give each thread more independent loads";
     finding.code = "__global__ void __launch_bounds__(256, 4) kernel(…)";

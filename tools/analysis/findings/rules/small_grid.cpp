@@ -9,16 +9,18 @@
 // be split into more blocks. Silent without a module and below a tenth of an iteration, because many programs
 // have some such kernels and most do not matter; and where kernels run beside each other, because small grids
 // together can fill a GPU. A grid of one block is a decision: a scan, a wait, the last step of a reduction.
+// Of a product, convolution or attention it is a small problem, and is reported. Where throughput and
+// occupancy were measured, they are the evidence.
 #include <algorithm>
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/rule.h"
+#include "tools/analysis/tables/kernel_kinds.h"
 #include "tools/analysis/timeline/occupancy.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr double kMaxFill = 0.5;                // of a wave: with more, the GPU is as good as full
 constexpr std::uint64_t kMinGpuNs = 1'000'000;  // of all kernels; shorter programs are not worth tuning
 
 class SmallGrid final : public FindingRule {
@@ -32,7 +34,9 @@ class SmallGrid final : public FindingRule {
       if (config == nullptr || place.path == 0) continue;
       const auto occupancy = occupancy_of(*gpu, *config);
       const std::uint64_t blocks = std::uint64_t{config->grid.x} * config->grid.y * config->grid.z;
-      if (!occupancy || occupancy->waves >= kMaxFill || blocks == 1) continue;
+      if (!occupancy || occupancy->waves >= kHalfWave ||
+          (blocks == 1 && !keeps_few_warps(context.kernel_name(place.use.name))))
+        continue;
       modules[numbers_folded(context.path_text(place.path))].add(place.use, blocks, occupancy->waves);
     }
     for (const auto& [module, small] : heaviest(modules, [](const Small& one) { return one.ns; }))
@@ -56,6 +60,23 @@ class SmallGrid final : public FindingRule {
     }
   };
 
+  /// "1 of 132 multiprocessors has a block", or "132 multiprocessors, which hold more, run 200 blocks".
+  static std::string blocks_text(std::uint64_t blocks, std::uint32_t sms) {
+    const std::string all = count_text(sms) + " multiprocessors";
+    if (blocks < sms)
+      return count_text(blocks) + " of " + all + (blocks == 1 ? " has a block" : " have a block");
+    return all + ", which hold more, run " + count_text(blocks) + " blocks";
+  }
+
+  static std::string throughput_text(const NamedValues& measured) {
+    const auto compute = measured.value("compute_throughput"),
+               occupancy = measured.value("achieved_occupancy");
+    if (!compute || !occupancy)
+      return "Their low throughput comes from the size of the problem: occupancy does not change it.";
+    return "Compute reaches " + three_digits(*compute) + " % of its peak, and the achieved occupancy is " +
+           three_digits(*occupancy) + " %: the problem is too small for this GPU, whatever the kernel does.";
+  }
+
   static void report(const FindingContext& context, const std::string& module, const Small& small,
                      std::vector<Finding>& out) {
     const std::uint64_t all_ns = context.loop.found() && context.host_times_hold
@@ -71,10 +92,9 @@ class SmallGrid final : public FindingRule {
     finding.kernel = context.kernel_text(small.heaviest.name);
     finding.effect = "fills " + percent_text(fill) + " of the GPU, because its grids are small";
     finding.of_ns = ns;
-    finding.why =
-        counted_text(small.heaviest_blocks, "block", "blocks") + " of `" + finding.kernel + "` run on " +
-        count_text(sms) + " multiprocessors, which hold more; such grids fill " + percent_text(fill) +
-        " of a wave. Their low throughput comes from the size of the problem: occupancy does not change it.";
+    const NamedValues& measured = context.kernels.measured(small.heaviest.name).values;
+    finding.why = blocks_text(small.heaviest_blocks, sms) + " of `" + finding.kernel + "`; such grids fill " +
+                  percent_text(fill) + " of a wave. " + throughput_text(measured);
     finding.evidence = {
         evidence_share("mean_fill", "mean fraction of a wave, weighted by time", fill),
         evidence_ns("gpu_ns", "GPU time in grids under one wave", small.ns),
@@ -82,6 +102,7 @@ class SmallGrid final : public FindingRule {
         evidence_count("launches", "launches under one wave", small.launches),
         evidence_count("heaviest_blocks", "blocks of the heaviest of them", small.heaviest_blocks),
         evidence_count("multiprocessors", "multiprocessors", sms)};
+    add_measured(finding, measured, {"compute_throughput", "memory_throughput", "achieved_occupancy"});
     finding.next_step =
         "give the GPU more concurrent work: a larger batch, split-K or stream-K for matrix products, or "
         "independent branches on several streams";
