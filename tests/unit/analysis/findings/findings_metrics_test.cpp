@@ -23,6 +23,7 @@ constexpr const char* kTensorGemm =
 struct Counted {
   std::vector<std::string> metrics = {};
   std::vector<double> values = {};
+  std::uint64_t dram_bytes = kMb;  // read
 
   Counted& add(const std::string& metric, double value) {
     metrics.push_back(metric);
@@ -61,7 +62,8 @@ std::vector<Finding> run(const char* kernel, const Counted& counted,
   const auto config = trace.add_config(grid);
   const auto path = trace.add_path("layer");
   for (int i = 0; i < kLaunches; ++i)
-    add_exact(trace, {path, 1, kMb, kMb, kMb, counted.values}, config, 1'000'000 + i * 300'000, kNs);
+    add_exact(trace, {path, 1, counted.dram_bytes, 0, kMb, counted.values}, config, 1'000'000 + i * 300'000,
+              kNs);
   return trace.found();
 }
 
@@ -95,6 +97,15 @@ TEST_CASE("a stall beside a busy unit, a small one, and one of arithmetic are no
   CHECK(silent("stall_math_pipe_throttle", 63, 10, 10));
   CHECK(silent("stall_not_selected", 63, 10, 10));
   CHECK_FALSE(silent("stall_barrier", 31, 59, 59));
+}
+
+TEST_CASE("a kernel near the DRAM's peak by its bytes has no stall, measured throughput or not") {
+  Counted counted = Counted().stalled("stall_long_scoreboard", 63);
+  counted.dram_bytes = 700 * kMb;  // 3.5 of 4.8 TB/s
+  const auto found = run("copy(float*)", counted);
+
+  CHECK(find(found, "stalls") == nullptr);
+  CHECK(text(required(found, "memory_bound"), "also").empty());
 }
 
 TEST_CASE("stalls of a grid under half a wave are those of a small problem") {
@@ -230,6 +241,22 @@ TEST_CASE("a product of one block is too small for the GPU, by its throughput an
         std::string::npos);
   check_evidence(small, {{"compute_throughput", Approx(0.0014)}, {"achieved_occupancy", Approx(0.061)}});
   CHECK(find(run("scan(float*)", counted, grid_of(1, 128)), "grid_under_one_wave") == nullptr);
+}
+
+TEST_CASE("a short program without ranges has small grids only where its throughput was measured") {
+  const auto short_run = [](const Counted& counted) {
+    MadeTrace trace;
+    trace.put(MetricSetRecord{1, "made", counted.metrics});
+    trace.add_name("gemm_tile(float*)");
+    add_exact(trace, {0, 1, 0, 0, 0, counted.values}, trace.add_config(grid_of(2, 128)), 1'000'000, kNs);
+    return trace.found();
+  };
+
+  const Finding small =
+      required(short_run(Counted().throughput("compute_throughput", 0.14)), "grid_under_one_wave");
+  CHECK(small.where.empty());
+  CHECK(small.effect.starts_with("`gemm_tile` fills 0.1 % of the GPU"));
+  CHECK(find(short_run(pipes(0, 1)), "grid_under_one_wave") == nullptr);
 }
 
 }  // namespace

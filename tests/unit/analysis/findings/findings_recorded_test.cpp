@@ -40,6 +40,15 @@ TEST_CASE("RT-DETR with this repository's kernels has a module that is slower th
   check_evidence(exact, {{"level", "L2"}, {"slower", Approx(1.79).margin(0.02)}});
 }
 
+TEST_CASE("the product with most time in RT-DETR hardly uses its tensor cores") {
+  const Finding low = required(recorded("rtdetr_rotated"), "low_tensor_use");
+
+  CHECK(low.where == "iteration/model/backbone/model/encoder/stages/*/layers/*/layer/*");
+  CHECK(low.kernel.find("WgmmaEngine<__half, 1, 1, 64>") != std::string::npos);
+  check_evidence(low, {{"tensor_pipe", Approx(0.106).margin(0.001)},
+                       {"achieved_occupancy", Approx(0.097).margin(0.001)}});
+}
+
 TEST_CASE("a program whose streams wait for each other now and then, and that uses a pool, has no finding") {
   CHECK(recorded("multi_stream").empty());
 }

@@ -9,8 +9,8 @@
 // be split into more blocks. Silent without a module and below a tenth of an iteration, because many programs
 // have some such kernels and most do not matter; and where kernels run beside each other, because small grids
 // together can fill a GPU. A grid of one block is a decision: a scan, a wait, the last step of a reduction.
-// Of a product, convolution or attention it is a small problem, and is reported. Where throughput and
-// occupancy were measured, they are the evidence.
+// Of a product, convolution or attention it is a small problem, and is reported. Measured throughput and
+// occupancy are evidence; who measures them studies the kernel, so a short program without ranges counts too.
 #include <algorithm>
 
 #include "profiler/base/number_text.h"
@@ -27,17 +27,20 @@ class SmallGrid final : public FindingRule {
  public:
   void find(const FindingContext& context, std::vector<Finding>& out) override {
     const GpuRecord* const gpu = context.gpu();
-    if (gpu == nullptr || gpu->sm_count == 0 || context.gpu_ns < kMinGpuNs || context.concurrent) return;
+    const bool studied = context.kernels.any_value("compute_throughput");
+    if (gpu == nullptr || gpu->sm_count == 0 || context.concurrent) return;
+    if (context.gpu_ns < kMinGpuNs && !studied) return;
     std::map<std::string, Small> modules;
     for (const KernelPlace& place : context.places) {
       const LaunchConfigRecord* const config = context.kernels.config(place.use.config);
-      if (config == nullptr || place.path == 0) continue;
+      if (config == nullptr || (place.path == 0 && !studied)) continue;
       const auto occupancy = occupancy_of(*gpu, *config);
       const std::uint64_t blocks = std::uint64_t{config->grid.x} * config->grid.y * config->grid.z;
       if (!occupancy || occupancy->waves >= kHalfWave ||
           (blocks == 1 && !keeps_few_warps(context.kernel_name(place.use.name))))
         continue;
-      modules[numbers_folded(context.path_text(place.path))].add(place.use, blocks, occupancy->waves);
+      const std::string module = place.path == 0 ? "" : numbers_folded(context.path_text(place.path));
+      modules[module].add(place.use, blocks, occupancy->waves);
     }
     for (const auto& [module, small] : heaviest(modules, [](const Small& one) { return one.ns; }))
       report(context, module, small, out);
@@ -90,7 +93,8 @@ class SmallGrid final : public FindingRule {
     finding.id = "grid_under_one_wave";
     finding.where = module;
     finding.kernel = context.kernel_text(small.heaviest.name);
-    finding.effect = "fills " + percent_text(fill) + " of the GPU, because its grids are small";
+    finding.effect = (module.empty() ? "`" + finding.kernel + "` " : "") + "fills " + percent_text(fill) +
+                     " of the GPU, because its grids are small";
     finding.of_ns = ns;
     const NamedValues& measured = context.kernels.measured(small.heaviest.name).values;
     finding.why = blocks_text(small.heaviest_blocks, sms) + " of `" + finding.kernel + "`; such grids fill " +
