@@ -44,8 +44,11 @@ std::optional<double> MeasuredKernel::compute_share() const {
 }
 
 std::optional<double> MeasuredKernel::memory_share() const {
-  return highest_of({share_of(values.value("memory_throughput")), share_of(values.value("dram_throughput")),
-                     derived.dram_peak_share, derived.l2_peak_share});
+  return highest_of({share_of(values.value("memory_throughput")), dram_share(), derived.l2_peak_share});
+}
+
+std::optional<double> MeasuredKernel::dram_share() const {
+  return highest_of({share_of(values.value("dram_throughput")), derived.dram_peak_share});
 }
 
 void MeasuredKernels::line(const Line& line) {

@@ -48,6 +48,7 @@ struct MeasuredKernel {
   /// (derived.h) or more: that unit limits the kernel.
   [[nodiscard]] std::optional<double> compute_share() const;
   [[nodiscard]] std::optional<double> memory_share() const;
+  [[nodiscard]] std::optional<double> dram_share() const;
 };
 
 class MeasuredKernels {

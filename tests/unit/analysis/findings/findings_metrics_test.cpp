@@ -194,6 +194,15 @@ TEST_CASE("products on the FP32 pipe are found by their pipes, whatever their na
   CHECK(find(run("ampere_sgemm_128x64_nn", pipes(40, 12)), "fp32_math") == nullptr);
 }
 
+TEST_CASE("the time of a product's DRAM bytes stays, on tensor cores as in FP32") {
+  Counted counted = pipes(0, 62);
+  counted.dram_bytes = 481'430'400;  // half of what the DRAM moves in a launch
+  const Finding math = required(run("ampere_sgemm_128x64_nn", counted), "fp32_math");
+
+  check_evidence(math, {{"dram_peak_share", Approx(0.5)}});
+  CHECK(*math.saving_ns == Approx(0.5 * kLaunches * kNs).epsilon(0.001));
+}
+
 TEST_CASE("a product that hardly uses its tensor cores is found with the unit that holds it") {
   const Finding low =
       required(run(kTensorGemm, pipes(12, 5).throughput("memory_throughput", 75)), "low_tensor_use");

@@ -4,7 +4,8 @@
 //
 // Detected by the kernel's name (sgemm, simt), and where they were measured (`--metrics pipes`) by the pipes:
 // a product, convolution or attention with idle tensor cores and a busy FMA pipe. The saving compares the
-// GPU's peaks for FP32 and TF32. It holds for a compute-bound product; a memory-bound one saves less.
+// GPU's peaks for FP32 and TF32. It holds for a compute-bound product; a memory-bound one saves less: where
+// DRAM bytes were measured, their time at the DRAM's peak stays. L1 and L2 traffic depends on the tiles.
 #include <algorithm>
 #include <map>
 
@@ -36,6 +37,7 @@ bool runs_in_fp32(const std::string& name, const NamedValues& measured) {
 struct Products {
   std::uint64_t ns = 0, count = 0, heaviest_ns = 0;
   std::uint32_t heaviest = 0;
+  double saved_ns = 0;
 };
 
 class Fp32Math final : public FindingRule {
@@ -48,10 +50,13 @@ class Fp32Math final : public FindingRule {
     std::map<std::string, Products> modules;
     for (const KernelPlace& place : context.places) {
       const std::uint32_t name = place.use.name;
-      if (!runs_in_fp32(context.kernel_name(name), context.kernels.measured(name).values)) continue;
+      const MeasuredKernel& measured = context.kernels.measured(name);
+      if (!runs_in_fp32(context.kernel_name(name), measured.values)) continue;
       Products& products = modules[place.path == 0 ? "" : numbers_folded(context.path_text(place.path))];
       products.ns += place.use.total_ns;
       products.count += place.use.count;
+      const double stays = std::clamp(measured.dram_share().value_or(0), fp32 / tf32, 1.0);
+      products.saved_ns += static_cast<double>(place.use.total_ns) * (1 - stays);
       if (place.use.total_ns <= products.heaviest_ns) continue;
       products.heaviest_ns = place.use.total_ns;
       products.heaviest = place.use.name;
@@ -74,7 +79,7 @@ class Fp32Math final : public FindingRule {
     finding.effect = finding.where.empty() ? "Matrix products run in FP32 instead of on tensor cores"
                                            : "computes matrix products in FP32 instead of on tensor cores";
     finding.of_ns = context.of_analysed(products.ns);
-    finding.saving_ns = static_cast<std::uint64_t>(static_cast<double>(finding.of_ns) * (1 - fp32 / tf32));
+    finding.saving_ns = context.of_analysed(static_cast<std::uint64_t>(products.saved_ns));
     finding.why = "Tensor cores compute " + factor_text(tf32 / fp32) + " as fast in TF32, and " +
                   percent_text(of_time) + " of the GPU time is in these products. The saving assumes that " +
                   "arithmetic limits them; a memory-bound product saves less.";
@@ -84,7 +89,10 @@ class Fp32Math final : public FindingRule {
                         evidence_number("fp32_peak_tflops", "FP32 peak in TFLOP/s", fp32 * 1e-12),
                         evidence_number("tf32_peak_tflops", "TF32 peak in TFLOP/s", tf32 * 1e-12),
                         evidence_text("basis", "the potential saving assumes a limit by", "arithmetic")};
-    add_measured(finding, context.kernels.measured(products.heaviest).values,
+    const MeasuredKernel& measured = context.kernels.measured(products.heaviest);
+    if (const auto dram = measured.dram_share())
+      finding.evidence.push_back(evidence_share("dram_peak_share", "share of the DRAM peak", *dram));
+    add_measured(finding, measured.values,
                  {"tensor_pipe", "fp32_pipe", "compute_throughput", "memory_throughput"});
     finding.next_step = "allow TF32, or compute in FP16 or BF16, and check the result against FP32";
     finding.code = "torch.set_float32_matmul_precision(\"high\")";
