@@ -2,6 +2,7 @@
 #include "profiler/attribution/named_values.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -10,13 +11,18 @@ namespace {
 
 class Evaluation {
  public:
-  Evaluation(const MetricsByName& metrics, const Derived& derived, std::uint64_t missing_sets)
-      : metrics_(metrics), derived_(derived), missing_sets_(missing_sets) {}
+  Evaluation(const MetricsByName& metrics, const Derived& derived, std::uint64_t missing_sets,
+             NamedValues::Partial partial)
+      : metrics_(metrics), derived_(derived), missing_sets_(missing_sets), partial_(partial) {}
 
   [[nodiscard]] std::optional<NamedValue> of(const NamedMetric& metric) {
     out_ = {&metric, 0, UINT64_MAX, nullptr};
+    used_sets_ = 0;
     const std::optional<double> value = value_of(metric);
     if (!value || !std::isfinite(*value)) return std::nullopt;
+    const bool mixes_sets = metric.form == MetricForm::ratio && std::popcount(used_sets_) > 1;
+    if ((metric.form == MetricForm::sum || mixes_sets) && (used_sets_ & missing_sets_) != 0)
+      return std::nullopt;
     out_.value = metric.unit == std::string_view("%") ? std::min(*value, 100.0) : *value;
     if (out_.launches == UINT64_MAX) out_.launches = 0;
     return out_;
@@ -48,7 +54,10 @@ class Evaluation {
 
   const MetricValue* find(std::string_view name) {
     const MetricValue* const found = metrics_.find(name);
-    if (found == nullptr || (missing_sets_ >> found->set & 1) != 0) return nullptr;
+    if (found == nullptr) return nullptr;
+    const std::uint64_t set = std::uint64_t{1} << found->set;
+    if ((missing_sets_ & set) != 0 && partial_ == NamedValues::Partial::unused) return nullptr;
+    used_sets_ |= set;
     out_.launches = std::min(out_.launches, found->launches.n);
     return found;
   }
@@ -95,14 +104,17 @@ class Evaluation {
   const MetricsByName& metrics_;
   const Derived& derived_;
   const std::uint64_t missing_sets_;
+  const NamedValues::Partial partial_;
+  std::uint64_t used_sets_ = 0;  // of the metric in work
   NamedValue out_;
 };
 
 }  // namespace
 
-NamedValues::NamedValues(const MetricsByName& metrics, const Derived& derived, std::uint64_t missing_sets) {
+NamedValues::NamedValues(const MetricsByName& metrics, const Derived& derived, std::uint64_t missing_sets,
+                         Partial partial) {
   if (metrics.all().empty()) return;
-  Evaluation evaluation(metrics, derived, missing_sets);
+  Evaluation evaluation(metrics, derived, missing_sets, partial);
   for (const NamedMetric& metric : named_metrics()) {
     if (const auto value = evaluation.of(metric)) values_.push_back(*value);
   }

@@ -30,8 +30,14 @@ struct NamedValue {
 class NamedValues {
  public:
   NamedValues() = default;
-  /// `missing_sets` (PathTotals): their values are of some kernels of the row only, and are not used.
-  NamedValues(const MetricsByName& metrics, const Derived& derived, std::uint64_t missing_sets = 0);
+  /// Values of sets that measured a part of the row's launches.
+  enum class Partial : std::uint8_t {
+    unused,     ///< as for a module, whose kernels differ
+    as_sample,  ///< as for a kernel: they stand for all of it, but not in totals, nor beside another set's
+  };
+  /// `missing_sets` (PathTotals): those sets.
+  NamedValues(const MetricsByName& metrics, const Derived& derived, std::uint64_t missing_sets = 0,
+              Partial partial = Partial::unused);
 
   [[nodiscard]] const std::vector<NamedValue>& all() const noexcept { return values_; }
   [[nodiscard]] bool empty() const noexcept { return values_.empty(); }

@@ -59,14 +59,28 @@ void MeasuredKernels::line(const Line& line) {
     const auto position = static_cast<std::uint32_t>(lines_.size());
     Lines& lines = lines_.try_emplace(exact->name, Lines{position, 0}).first->second;
     ++lines.launches;
+    lines.gpu_ns += static_cast<double>(exact->gpu_ns);
     groups_.add(lines.position, *exact);
   }
+}
+
+std::uint64_t MeasuredKernels::missing_sets(const Lines& lines, const MetricGroups::SetTimes& times) const {
+  // A kernel often has grids that run once, and so in the turn of one set. They may be 5 % of its time.
+  constexpr double kMeasured = 0.95;
+  const std::size_t sets = groups_.sets().size();
+  std::uint64_t missing = times.missing[lines.position];
+  for (std::size_t set = 0; set < sets; ++set) {
+    if (times.ns[lines.position * sets + set] >= kMeasured * lines.gpu_ns)
+      missing &= ~(std::uint64_t{1} << set);
+  }
+  return missing;
 }
 
 std::unordered_map<std::uint32_t, MeasuredKernel> MeasuredKernels::all(
     const std::vector<KernelTotals>& kernels, const GpuPeaks& peaks) const {
   std::unordered_map<std::uint32_t, MeasuredKernel> out;
   const auto metrics = groups_.metrics(lines_.size());
+  const MetricGroups::SetTimes times = groups_.set_times(lines_.size());
   for (const KernelTotals& kernel : kernels) {
     const auto lines = lines_.find(kernel.name);
     if (lines == lines_.end()) continue;
@@ -75,7 +89,8 @@ std::unordered_map<std::uint32_t, MeasuredKernel> MeasuredKernels::all(
     measured.metrics = MetricsByName(metrics[lines->second.position], groups_);
     const PathTotals row = kernel_as_path(kernel.count, kernel.timed, kernel.total_ns, kernel.counters);
     measured.derived = derive(row, exact_bytes(row, peaks), peaks, measured.metrics);
-    measured.values = NamedValues(measured.metrics, measured.derived);
+    measured.values = NamedValues(measured.metrics, measured.derived, missing_sets(lines->second, times),
+                                  NamedValues::Partial::as_sample);
   }
   return out;
 }

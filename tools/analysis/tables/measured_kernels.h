@@ -62,7 +62,10 @@ class MeasuredKernels {
   struct Lines {
     std::uint32_t position = 0;  // in groups_
     std::uint64_t launches = 0;
+    double gpu_ns = 0;
   };
+  /// Sets that measured too small a part of the kernel's time, a bit each.
+  [[nodiscard]] std::uint64_t missing_sets(const Lines& lines, const MetricGroups::SetTimes& times) const;
   MetricGroups groups_;
   std::unordered_map<std::uint32_t, Lines> lines_;  // by kernel name
 };

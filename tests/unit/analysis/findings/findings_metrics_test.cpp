@@ -152,6 +152,26 @@ TEST_CASE("a stall that scattered loads explain is part of their finding") {
         std::string::npos);
 }
 
+TEST_CASE("sectors of one grid and requests of another are no ratio of their kernel") {
+  /// A launch of another grid for `ns` has only its sectors measured.
+  const auto gather = [](std::uint32_t blocks_of_requests, TimeNs ns = 1) {
+    MadeTrace trace;
+    trace.put(MetricSetRecord{1, "memory", {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}});
+    trace.put(MetricSetRecord{2, "memory/2", {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"}});
+    trace.add_name("gather(float*)");
+    const auto config = trace.add_config(grid_of(66'000, 256));
+    const auto path = trace.add_path("layer");
+    add_exact(trace, {path, 1, kMb, 0, kMb, {32'000}, 1, 1024}, config, 1'000'000, kNs);
+    add_exact(trace, {path, 1, kMb, 0, kMb, {1'000}, 2, blocks_of_requests}, config, 1'300'000, kNs);
+    add_exact(trace, {path, 1, kMb, 0, kMb, {32'000}, 1, 7}, config, 1'600'000, ns);
+    return trace.found();
+  };
+
+  CHECK(find(gather(1024), "uncoalesced_loads") != nullptr);
+  CHECK(find(gather(64), "uncoalesced_loads") == nullptr);
+  CHECK(find(gather(1024, kNs), "uncoalesced_loads") == nullptr);
+}
+
 Counted active(double threads) {
   return Counted()
       .add("smsp__thread_inst_executed.sum", threads * 1'000)

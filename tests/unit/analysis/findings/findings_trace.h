@@ -214,11 +214,12 @@ struct MadeTrace {
   }
 };
 
-/// Counters of one kernel with the metrics of metric set 1.
+/// Counters of one kernel with the metrics of a metric set.
 struct MadeCounters {
   std::uint32_t path = 0, name = 1;
   std::uint64_t dram_read = 0, dram_write = 0, l2 = 0;
-  std::vector<double> values;  ///< of metric set 1
+  std::vector<double> values;  ///< of metric set `set`
+  std::uint32_t set = 1, blocks = 1024;
 };
 
 /// Adds an exact line, in place of the launch line, and the kernel.
@@ -228,14 +229,14 @@ inline void add_exact(MadeTrace& trace, const MadeCounters& counters, std::uint3
   const HostWork call{start - 20'000, start + length + 20'000, MadeTrace::kThread, counters.path, 0};
   exact.launch = {call, "cuLaunchKernel", ++trace.correlation, 1, 0};
   exact.name = counters.name;
-  exact.grid = {1024, 1, 1};
+  exact.grid = {counters.blocks, 1, 1};
   exact.block = {256, 1, 1};
   exact.measured = true;
   exact.gpu_ns = static_cast<std::uint64_t>(length);
   exact.dram_read_bytes = counters.dram_read;
   exact.dram_write_bytes = counters.dram_write;
   exact.l2_bytes = counters.l2;
-  exact.metric_set = counters.values.empty() ? 0 : 1;
+  exact.metric_set = counters.values.empty() ? 0 : counters.set;
   exact.values = counters.values;
   trace.put(exact);
   KernelRecord record = kernel(trace.correlation, counters.path, start, start + length);
