@@ -215,7 +215,7 @@ constexpr NamedMetric kMetrics[] = {
      kStoreSectors, kStoreRequests, lower, "The same for stores."},
     {"load_bytes_used", "load bytes used", "loads used", "%", memory, ratio, 400, kLoadRequests, kLoadSectors,
      higher,
-     "Share of the bytes moved by loads that the threads asked for, if each thread loads a word of 4 bytes: "
+     "Share of the bytes moved by loads that the threads requested, if each thread loads a word of 4 bytes: "
      "4 "
      "sectors over those measured. With words of 8 bytes it is twice the value, with 16 bytes four times."},
     {"store_bytes_used", "store bytes used", "stores used", "%", memory, ratio, 400, kStoreRequests,

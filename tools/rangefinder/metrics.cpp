@@ -246,7 +246,7 @@ void print_overview(const std::vector<PlannedSet>& sets, const std::string& chip
   const TextStyle style{line_width(STDOUT_FILENO), false, false, false};
   std::cout << "Sets of " << chip
             << ", for `run --counters exact --metrics SET,SET,…`. One pass of the hardware "
-            << "is one turn; turns\nalternate over the repetitions of a module, and nothing is replayed.\n\n"
+            << "is one turn; turns\nalternate over the iterations of a module, and nothing is replayed.\n\n"
             << render_text(of_sets, style) << "\nNamed metrics:\n"
             << render_text(named, style);
   if (!absent.empty()) std::cout << wrapped_text("Not on this chip: " + absent + ".", style.width);

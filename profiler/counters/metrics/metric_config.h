@@ -40,8 +40,8 @@ inline constexpr const char* kExactMetricNames[kExactMetrics] = {
 /// The time that the range itself adds to the engine's time around one kernel. Subtracted so that
 /// durations agree with kernel records. Measured on an H200; not measured on other chips.
 inline constexpr double kRangeOverheadNs = 3100;
-/// What it adds besides if a counter is read from each multiprocessor (counts_every_multiprocessor). Measured on
-/// an H100: 1.1 to 1.4 us (docs/internals/measured.md).
+/// What it adds besides if a counter is read from each multiprocessor (counts_every_multiprocessor). Measured
+/// on an H100: 1.1 to 1.4 us (docs/internals/measured.md).
 inline constexpr double kMultiprocessorRangeNs = 1300;
 
 /// A host object of CUPTI's profiler and its configuration. Not thread-safe.

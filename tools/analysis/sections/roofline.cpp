@@ -66,7 +66,7 @@ class RooflineSection final : public Section {
     table.empty =
         "No operations were counted in this selection, or no DRAM bytes. Record with --counters exact "
         "--metrics "
-        "roofline; each module needs as many repetitions as `rangefinder metrics --set roofline` says.";
+        "roofline; a module must run twice for each turn that `rangefinder metrics` lists.";
     table.cut = input.view.flat ? CutSide::front : CutSide::back;
     table.arranged = input.view.sort.empty();
     table.columns = {{"path", "module"},

@@ -29,8 +29,8 @@ enum class Unit : std::uint8_t {
   bytes_per_s,
   share,    ///< 0.25: shown as 25.0 %
   percent,  ///< 25: shown as 25.0 %
-  factor,  ///< 1.5: shown as 1.50x
-  number   ///< no unit; three significant digits
+  factor,   ///< 1.5: shown as 1.50x
+  number    ///< no unit; three significant digits
 };
 
 struct TableColumn {
