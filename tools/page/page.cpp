@@ -79,6 +79,8 @@ void write_page(const std::vector<TraceFolder>& traces, std::ostream& out) {
     tables["traces"].push_back(std::move(data.tables));
     timelines["traces"].push_back(std::move(data.timeline));
   }
+  tables["named_metrics"] = named_metrics_json(tables["traces"]);
+  tables["metric_topics"] = metric_topics_json();
   // A trace that is only a summary has no iterations to compare.
   const auto has_lines = [](const TraceFolder& files) { return !files.segments.empty(); };
   if (traces.size() == 2 && std::all_of(traces.begin(), traces.end(), has_lines)) {

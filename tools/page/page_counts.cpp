@@ -32,6 +32,7 @@ PageCounts::PageCounts(Iterations found, const PageLimits& limits)
 
 void PageCounts::line(const Line& line) {
   kernels_->line(line);
+  kernel_metrics.line(line);
   rules.line(line);
   std::visit([this](const auto& record) { take(record); }, line);
 }

@@ -2,9 +2,11 @@
 #include "tools/page/page_tables.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "profiler/attribution/totals_json.h"
 #include "schema/key_names.h"
 #include "tools/analysis/tables/byte_fit.h"
 #include "tools/analysis/tables/kernel_labels.h"
@@ -56,6 +58,7 @@ OrderedJson kernel_rows_json(const SectionInput& input, PageCounts& counts, cons
     }
     if (!names[i].empty()) rows[i]["short"] = labels[i];
     rows[i]["durations"] = std::move(buckets);
+    add_named(rows[i], counts.kernel_metrics.of(order[i], input.values.context().peaks));
     out.push_back(std::move(rows[i]));
   }
   omitted["kernels"] = rows.size() - out.size();
@@ -142,6 +145,15 @@ OrderedJson head(const TraceTotals& trace, const RowValues& values) {
   return out;
 }
 
+bool any_row_has(const OrderedJson& tables, const char* metric) {
+  const auto has = [metric](const OrderedJson& row) {
+    const auto named = row.find("named");
+    return named != row.end() && named->contains(metric);
+  };
+  const auto any = [&has](const OrderedJson& rows) { return std::any_of(rows.begin(), rows.end(), has); };
+  return has(tables.at("outside")) || any(tables.at("modules")) || any(tables.at("kernels"));
+}
+
 }  // namespace
 
 OrderedJson page_tables(const TraceTotals& trace, const RowValues& values, PageCounts& counts,
@@ -161,6 +173,32 @@ OrderedJson page_tables(const TraceTotals& trace, const RowValues& values, PageC
   out["iterations"] = iteration_table(counts.iterations, omitted);
   out["findings"] = findings_json(counts.rules.findings(input));
   out["left_out"] = std::move(omitted);
+  return out;
+}
+
+OrderedJson named_metrics_json(const OrderedJson& traces) {
+  OrderedJson out = OrderedJson::array();
+  for (const NamedMetric& metric : named_metrics()) {
+    const auto has = [&metric](const OrderedJson& tables) { return any_row_has(tables, metric.name); };
+    if (std::none_of(traces.begin(), traces.end(), has)) continue;
+    constexpr std::array kBetter{"higher", "lower", "neither"};
+    out.push_back({{"name", metric.name},
+                   {"title", metric.title},
+                   {"column", metric.column},
+                   {"unit", metric.unit},
+                   {"topic", topic_name(metric.topic)},
+                   {"better", kBetter[static_cast<std::size_t>(metric.better)]},
+                   {"meaning", metric.meaning}});
+  }
+  return out;
+}
+
+OrderedJson metric_topics_json() {
+  OrderedJson out = OrderedJson::array();
+  for (const NamedMetric& metric : named_metrics()) {
+    const char* const topic = topic_name(metric.topic);
+    if (std::find(out.begin(), out.end(), topic) == out.end()) out.push_back(topic);
+  }
   return out;
 }
 

@@ -19,4 +19,9 @@ namespace rangefinder {
                                                  PageCounts& counts, const PageLimits& limits,
                                                  PageIndices& indices);
 
+/// The named metrics that a row of `traces`, an array of page_tables(), has: rows hold only names and values.
+[[nodiscard]] nlohmann::ordered_json named_metrics_json(const nlohmann::ordered_json& traces);
+/// The topics of all named metrics: the sets that measure them.
+[[nodiscard]] nlohmann::ordered_json metric_topics_json();
+
 }  // namespace rangefinder

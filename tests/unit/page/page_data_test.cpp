@@ -5,7 +5,9 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "profiler/metrics/named_metrics.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tests/unit/analysis/sections/section_run.h"
@@ -155,6 +157,46 @@ TEST_CASE("the GPU span of a range covers the work launched inside it and its ch
   CHECK(ranges["start"] == Json({50, 100}));
   CHECK(ranges["gpu_start"] == Json({1'000, 2'000}));
   CHECK(ranges["gpu_ns"] == Json({3'000, 1'000}));
+}
+
+TEST_CASE("a kernel in the page has the named metrics of report --section metrics") {
+  const Json kernels = made_of(open_trace_folder(test::recorded("rtdetr_rotated")), {}).tables["kernels"];
+  const test::SectionRun section("metrics", test::recorded("rtdetr_rotated"));
+  std::size_t with_values = 0;
+
+  for (const Json& kernel : kernels) {
+    if (!kernel.contains("named")) continue;
+    ++with_values;
+    INFO(kernel["name"]);
+    const auto row = section.find("metrics_kernels", {{"kernel", kernel["name"]}});
+    REQUIRE(row);
+    for (const char* const key : {"achieved_occupancy", "tensor_pipe", "issue_slots"}) {
+      CHECK(kernel["named"][key].get<double>() ==
+            Approx(section.number("metrics_kernels", *row, key)).margin(1e-3));
+    }
+  }
+  CHECK(with_values == section.table("metrics_kernels").rows.size());
+  CHECK(with_values > 10);
+}
+
+TEST_CASE("the page has titles and meanings of the metrics in its rows, once, and the topics of all") {
+  const auto tables = [](const char* trace) {
+    return made_of(open_trace_folder(test::recorded(trace)), {}).tables;
+  };
+  const Json metrics = named_metrics_json(Json::array({tables("rtdetr_sampled"), tables("rtdetr_rotated")}));
+
+  std::vector<std::string> names;
+  for (const Json& metric : metrics) names.push_back(metric["name"]);
+  CHECK(names == std::vector<std::string>{"achieved_occupancy", "issue_slots", "tensor_pipe"});
+  CHECK(metrics[2]["title"] == "tensor cores");
+  CHECK(metrics[2]["column"] == "tensor");
+  CHECK(metrics[2]["unit"] == "%");
+  CHECK(metrics[2]["topic"] == "pipes");
+  CHECK(metrics[2]["better"] == "higher");
+  CHECK(metrics[2]["meaning"] == find_named_metric("tensor_pipe")->meaning);
+  CHECK(named_metrics_json(Json::array({tables("rtdetr_sampled")})).empty());
+  CHECK(metric_topics_json() ==
+        Json({"speed-of-light", "memory", "occupancy", "pipes", "roofline", "stalls"}));
 }
 
 TEST_CASE("a hold is in the timeline with its cause, and not in the host time of its iteration") {
