@@ -8,14 +8,25 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, afterEach, before } from "node:test";
 import { Browser, requirements } from "./browser.mjs";
-import { skip, Traces } from "./traces.mjs";
+import { metricLines, skip, Traces } from "./traces.mjs";
 
 const [rangefinder, replay, repository] = process.argv.slice(2).map((path) => resolve(path));
 if (repository === undefined) throw new Error(`${process.argv[1]} RANGEFINDER REPLAY REPOSITORY`);
 const missing = requirements(repository);
 if (missing !== undefined) skip(missing);
 
-export const kViews = ["modules", "scatter", "fit", "timeline", "kernels", "copies", "iterations", "findings", "about"];
+export const kViews = [
+  "modules",
+  "scatter",
+  "fit",
+  "roofline",
+  "timeline",
+  "kernels",
+  "copies",
+  "iterations",
+  "findings",
+  "about",
+];
 export const kModule = "iteration/model/decoder";
 export const at = (view, more = {}) => "#" + new URLSearchParams({ view, ...more });
 
@@ -24,6 +35,13 @@ export const traces = new Traces({ rangefinder, replay, repository, folder });
 export const made = {};
 export let browser;
 made.trace = traces.recordedOrSkip("rtdetr_sampled");
+
+/** A trace with all named metrics, of the chip GH100. */
+export function metricTrace() {
+  const words = ["metrics", "--json", "--chip", "GH100", "--set", "all"];
+  const { sets } = JSON.parse(traces.run(traces.rangefinder, ...words));
+  return traces.made("metrics", metricLines(sets[0].groups));
+}
 
 before(async () => {
   made.page = traces.page("sampled", made.trace);

@@ -74,7 +74,7 @@ const checkLayout = (page) =>
     if (document.documentElement.scrollHeight > innerHeight + 1)
       out.push(`the page is ${document.documentElement.scrollHeight} px high`);
     for (const parent of document.querySelectorAll(
-      ".top .line, .tabs, .selection, .tools, .view, .beside, .chips, .row.head",
+      ".top .line, .tabs, .selection, .tools, .view, .beside, .chips, .row.head, .hardware, .limit, .metric",
     )) {
       const boxes = [...parent.children]
         .map((child) => [child, child.getBoundingClientRect()])

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { test } from "node:test";
 import { csvOf, until } from "./browser.mjs";
-import { at, browser, kModule, kViews, made, traces } from "./fixture.mjs";
+import { at, browser, kModule, kViews, made, metricTrace, traces } from "./fixture.mjs";
 import { checkLooks, keepShots } from "./looks.mjs";
 import { linesOf } from "./traces.mjs";
 
@@ -79,6 +79,25 @@ test("every view shows the loss", async () => {
 test("text has enough contrast in light and dark, and nothing overlaps at 1280 and 1920", async () => {
   for (const view of kViews)
     await checkLooks((options) => unpacked(made.page, at(view, { module: kModule }), options), view);
+});
+
+test("hardware metrics and the roofline have enough contrast, and nothing overlaps", async () => {
+  const file = traces.page("metrics", metricTrace());
+  for (const [view, more] of [
+    ["modules", { module: "model/mlp" }],
+    ["kernels", { kernel: "_Zsoftmax" }],
+    ["roofline", { module: "model/mlp" }],
+  ]) {
+    const open = async (options) => {
+      const page = await unpacked(file, at(view, more), options);
+      if (view !== "roofline") await page.getByRole("radio", { name: "metrics" }).click();
+      for (const summary of await page.locator("summary").all()) await summary.click();
+      return page;
+    };
+    await keepShots(await open({}), `metrics-${view}`);
+    await checkLooks(open, `metrics ${view}`);
+    assert.deepEqual(browser.take(), [], view);
+  }
 });
 
 test("in print the table shows its rows and no buttons", async () => {

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { csvOf, until } from "./browser.mjs";
-import { at, browser, kModule, made, traces } from "./fixture.mjs";
+import { at, browser, kModule, made, metricTrace, traces } from "./fixture.mjs";
 
 /** A value of a report as text, as in the CSV of a table; absent: "". */
 const as = (row, key) => (row[key] === undefined ? "" : String(row[key]));
@@ -215,6 +215,106 @@ test("sampled bytes have an error of 100 % at most or no number, exact ones have
   assert.match(details, /carry-over, at most/);
   assert.match(details, /DRAM \/ declared–/);
   assert.match(await page.locator(".chips").textContent(), /exact bytes/);
+});
+
+test("hardware metrics are those of the report, by topic, the busiest first", async () => {
+  const trace = metricTrace();
+  made.metrics = traces.page("metrics", trace);
+  const page = await browser.open(made.metrics, at("modules", { module: "model/mlp" }));
+  const { named } = traces.report(trace).modules.find((row) => row.path === "model/mlp");
+  const part = page.locator(".hardware");
+
+  const limits = await part.locator(".limit").allTextContents();
+  assert.deepEqual(limits, [
+    "compute throughput61.2 %busiest: tensor pipe",
+    "memory throughput47.0 %busiest: L1 wavefronts",
+  ]);
+  const texts = (selector) => part.locator(selector).allTextContents();
+  const pipes = await texts(".topic:has(h4:text-is('Pipes')) .metric");
+  assert.equal(pipes[0], "tensor61.2 %");
+  const shares = (await texts(".topic:has(h4:text-is('Pipes')) .metric > :last-child")).map(parseFloat);
+  assert.deepEqual(
+    shares,
+    [...shares].sort((a, b) => b - a),
+  );
+  const stalls = await texts(".topic:has(h4:has-text('Stall')) .metric");
+  assert.equal(stalls[0], `GMMA${named.stall_gmma.toFixed(1)} %`);
+  assert.equal(stalls.length, Object.keys(named).filter((name) => name.startsWith("stall_")).length - 1);
+  assert.equal(await part.locator(".metric:visible", { hasText: /Tex Throttle/ }).count(), 0);
+  await part.getByText("12 more").click();
+  assert.equal(await part.locator(".metric:visible", { hasText: /Tex Throttle/ }).count(), 1);
+  assert.match(await part.locator(".metric", { hasText: "GMMA" }).getAttribute("title"), /tensor core product/);
+  assert.match(await part.textContent(), /achieved occupancy18\.8 %.*L1 hit rate70\.0 %.*605 TFLOP\/s/);
+  assert.equal(await part.locator(".missing").count(), 0);
+});
+
+test("the columns of metrics have the report's values, of modules and of kernels", async () => {
+  const trace = join(traces.folder, "metrics");
+  const report = traces.report(trace, "--section", "metrics", "--wide");
+  let page = await browser.open(made.metrics, at("modules"));
+  await page.getByLabel("full paths").check();
+  await page.getByRole("radio", { name: "metrics" }).click();
+  const modules = (await csvOf(page, "Modules")).filter((row) => row.compute_throughput !== "");
+  assert.deepEqual(modules.map((row) => row.path).sort(), report.metrics.map((row) => row.path).sort());
+
+  page = await browser.open(made.metrics, at("kernels"));
+  await page.getByRole("radio", { name: "metrics" }).click();
+  const kernels = await csvOf(page, "Kernels");
+  const keys = Object.keys(report.metrics[0]).filter((key) => key in modules[0] && key in kernels[0]);
+  assert.ok(keys.length >= 20, keys.join());
+  const check = (shown, row) => {
+    for (const key of keys) {
+      if (typeof row[key] !== "number") assert.equal(shown[key], as(row, key), key);
+      else assert.ok(Math.abs(Number(shown[key]) - row[key]) <= 1e-3 * Math.abs(row[key]) + 1e-4, `${key} ${row[key]}`);
+    }
+  };
+  for (const row of report.metrics)
+    check(
+      modules.find(({ path }) => path === row.path),
+      row,
+    );
+  assert.equal(report.metrics_kernels.length, 2);
+  for (const row of report.metrics_kernels)
+    check(
+      kernels.find(({ name }) => name === row.kernel),
+      row,
+    );
+});
+
+test("what was not measured is named, with the option that measures it", async () => {
+  let page = await browser.open(made.metrics, at("kernels", { kernel: "_Zcopy" }));
+  assert.match(await page.locator(".missing").textContent(), /^Not measured, .*--counters exact --metrics all$/);
+
+  const rotated = traces.page("rotated", traces.recorded("rtdetr_rotated"));
+  page = await browser.open(rotated, at("modules", { module: "warmup/model/backbone" }));
+  assert.match(await page.locator(".hardware").textContent(), /achieved occupancy14\.8 %.*tensor17\.5 %/);
+  const text = await page.locator(".missing").textContent();
+  assert.match(text, /: speed-of-light, memory, .*--metrics speed-of-light,memory,/);
+  assert.doesNotMatch(text, /occupancy|pipes/);
+  page = await browser.open(rotated, at("roofline"));
+  assert.match(await page.locator(".empty").textContent(), /--counters exact --metrics roofline/);
+});
+
+test("the roofline has a point for every module with operations, with its roof", async () => {
+  const page = await browser.open(made.metrics, at("roofline"));
+  const rows = traces.report(join(traces.folder, "metrics"), "--section", "roofline").roofline;
+  const leaves = rows.filter((row) => row.path !== "model");
+  assert.match(await page.locator(".roofline .tools").textContent(), new RegExp(`${leaves.length} modules`));
+  const box = await page.locator(".plot-box .u-over").boundingBox();
+  const tips = new Set();
+  // A point reaches 14 px.
+  for (let x = 0; x < 1 && tips.size < leaves.length; x += 20 / box.width) {
+    for (let y = 0; y < 1; y += 20 / box.height) {
+      await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+      for (const text of await page.locator(".tip").allTextContents()) tips.add(text);
+    }
+  }
+  assert.deepEqual([...tips].sort(), [
+    "model/attention1.90 TFLOP/s at 0.50 FLOP/byte79.2 % of its roof: DRAM, 2.40 TFLOP/sbound by dram",
+    "model/mlp605 TFLOP/s at 850 FLOP/byte61.2 % of its roof: compute, 989 TFLOP/sbound by compute",
+  ]);
+  const shares = Object.fromEntries(leaves.map((row) => [row.path, row.of_roof]));
+  assert.ok(Math.abs(shares["model/attention"] - 0.792) < 1e-3 && Math.abs(shares["model/mlp"] - 0.612) < 1e-3);
 });
 
 /** What `diff` says of two traces. */

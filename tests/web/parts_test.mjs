@@ -34,6 +34,8 @@ const { RateSeries, StepSeries } = await load("data/series.ts");
 const { fitOf, rateOf } = await load("views/scatter_points.ts");
 const { fitAt, fitPoints, lineAt, lineText } = await load("views/byte_fit_points.ts");
 const { clamped, zoomed } = await load("views/timeline_zoom.ts");
+const { rooflinePoints, roofOf, peakLines } = await load("views/roofline_points.ts");
+const named = await load("data/named.ts");
 const { csvField } = await load("ui/csv.ts");
 const { stateOf, hashOf } = await load("state.ts");
 const live = await load("live/history.ts");
@@ -170,6 +172,71 @@ test("the depth of the fit is the chosen one, else that of most modules", () => 
   assert.equal(fitAt(fits, 4).depth, 4);
   assert.equal(fitAt(fits, 0).depth, 3);
   assert.equal(fitAt([], 0), undefined);
+});
+
+const metric = (name, topic, more = {}) => ({ name, title: name, unit: "%", topic, better: "higher", ...more });
+
+test("stalls are sorted, and an issuing warp is not stalled", () => {
+  const metrics = ["stall_wait", "stall_selected", "stall_gmma"].map((name) => metric(name, "stalls"));
+  const row = { named: { stall_wait: 3, stall_selected: 60, stall_gmma: 30 } };
+  const stalls = named.stallsOf({ metrics, topics: ["stalls"] }, row);
+
+  assert.deepEqual(
+    stalls.map((one) => one.metric.name),
+    ["stall_gmma", "stall_wait"],
+  );
+});
+
+test("a topic without a value is not measured, a value of 0 is", () => {
+  const metrics = [metric("tensor_pipe", "pipes"), metric("l1_hit_rate", "memory")];
+  const table = { metrics, topics: ["memory", "pipes", "roofline"] };
+
+  assert.deepEqual(named.notMeasured(table, { named: { tensor_pipe: 0 } }), ["memory", "roofline"]);
+  assert.deepEqual(named.notMeasured(table, {}), table.topics);
+  assert.equal(named.optionFor(["memory", "roofline"]), "--counters exact --metrics memory,roofline");
+});
+
+test("a metric has its unit, and its tip its meaning and busiest part", () => {
+  const text = (unit, value, title = "x") => named.namedText({ metric: metric("x", "t", { unit, title }), value });
+
+  assert.equal(text("%", 61.23), "61.2 %");
+  assert.equal(text("bytes", 499_200), "499 kB");
+  assert.equal(text("FLOP/s", 6.05e14), "605 TFLOP/s");
+  assert.equal(text("instructions/cycle", 1.25, "IPC"), "1.25 instructions/cycle");
+  assert.equal(text("sectors", 16, "sectors per load"), "16.0");
+  const busy = metric("l1", "t", { title: "L1 throughput", meaning: "How busy.", better: "neither" });
+  assert.equal(named.namedTip({ metric: busy, part: "L1 reads" }), "L1 throughput: How busy. Busiest part: L1 reads.");
+  assert.equal(named.namedTip({ metric: { ...busy, better: "lower" } }), "L1 throughput: How busy. Lower is better.");
+});
+
+test("a module's roof is the lower of DRAM and the peak of its types, and unknown without one of them", () => {
+  const modules = [
+    { depth: 1, flop_per_dram_byte: 2, compute_peak_share: 0.1, named: { flops: 1e12 } },
+    { depth: 2, flop_per_dram_byte: 0.5, compute_peak_share: 0.1, named: { flops: 1e12 } },
+    { depth: 2, flop_per_dram_byte: 8, named: { flops: 1e12 } },
+    { depth: 2, flop_per_dram_byte: 0, compute_peak_share: 0, named: { flops: 0 } },
+    { depth: 2, named: {} },
+  ];
+  const trace = { modules, children: [[1, 2, 3, 4], [], [], [], []] };
+  const leaves = rooflinePoints(trace, 0);
+
+  assert.deepEqual(
+    leaves.map((point) => point.module),
+    [1, 2],
+  );
+  assert.deepEqual(roofOf(leaves[0], 4e12), { flops: 2e12, is: "DRAM" });
+  assert.deepEqual(roofOf(leaves[0], 4e13), { flops: 1e13, is: "compute" });
+  assert.equal(roofOf(leaves[0], undefined), undefined);
+  assert.equal(roofOf(leaves[1], 4e12), undefined);
+  assert.equal(rooflinePoints(trace, 1)[0].module, 0);
+});
+
+test("peaks of one height share a line", () => {
+  assert.deepEqual(peakLines({ fp32: 67e12, fp64_tensor: 66e12, fp16_tensor: 989e12, bf16_tensor: 989e12 }), [
+    { title: "FP16 tensor, BF16 tensor", flops: 989e12 },
+    { title: "FP32, FP64 tensor", flops: 67e12 },
+  ]);
+  assert.deepEqual(peakLines({}), []);
 });
 
 test("zooming keeps the time at the pointer and never leaves the trace", () => {

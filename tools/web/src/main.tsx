@@ -23,6 +23,7 @@ import { FindingsView } from "./views/findings";
 import { IterationsView } from "./views/iterations";
 import { KernelsView } from "./views/kernels";
 import { ModulesView } from "./views/modules";
+import { RooflineView } from "./views/roofline";
 import { ScatterView } from "./views/scatter";
 import { TimelineView } from "./views/timeline";
 import "uplot/dist/uPlot.min.css";
@@ -40,6 +41,8 @@ function Body(props: {
       return <ScatterView trace={trace} />;
     case "fit":
       return <ByteFitView trace={trace} />;
+    case "roofline":
+      return <RooflineView trace={trace} />;
     case "timeline":
       return <TimelineView trace={trace} timeline={props.timelines?.[trace.index]} />;
     case "kernels":
@@ -86,7 +89,8 @@ async function start(): Promise<void> {
   place.textContent = "";
   try {
     const tables = await unpack<Tables>("tables");
-    const traces = tables.traces.map((one, i) => new Trace(one, i));
+    const named = { metrics: tables.named_metrics, topics: tables.metric_topics };
+    const traces = tables.traces.map((one, i) => new Trace(one, i, named));
     // For two traces show the difference first.
     if (tables.diff !== undefined && location.hash === "") history.replaceState(null, "", "#view=diff");
     startState();

@@ -12,6 +12,7 @@ export const kViews = [
   "modules",
   "scatter",
   "fit",
+  "roofline",
   "timeline",
   "kernels",
   "copies",
@@ -36,7 +37,7 @@ export interface State {
   /** Table of kernels: only kernels of the selected module; one row per module. */
   within: boolean;
   grouped: boolean;
-  /** Scatter: level shown, 0 for the leaves. Fit: depth, 0 for the default. */
+  /** Scatter and roofline: level shown, 0 for the leaves. Fit: depth, 0 for the default. */
   level: number;
 }
 

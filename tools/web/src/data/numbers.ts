@@ -31,6 +31,8 @@ function scaled(amount: number, units: readonly string[]): string {
 
 export const durationText = (ns: number): string => scaled(ns, ["ns", "us", "ms", "s"]);
 export const bytesText = (bytes: number): string => scaled(bytes, ["B", "kB", "MB", "GB", "TB", "PB"]);
+export const flopText = (perSecond: number): string =>
+  scaled(perSecond, ["FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"]);
 /** Always in GB/s, so that rows are comparable. */
 export const rateText = (bytesPerSecond: number): string => `${threeDigits(bytesPerSecond / 1e9)} GB/s`;
 export const percentText = (part: number): string => `${(part * 100).toFixed(1)} %`;

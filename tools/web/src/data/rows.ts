@@ -3,8 +3,9 @@
 // Data of the page's tables, written by tools/page/page_tables.cpp. Fields have the names of `report --json`
 // (schema/README.md). A value that was not measured is absent, never 0.
 import type { Diff } from "./diff";
+import type { HasNamed, NamedMetric } from "./named";
 
-export interface Values {
+export interface Values extends HasNamed {
   kernels: number;
   gpu_ns?: number;
   gpu_ns_exclusive?: number;
@@ -31,6 +32,7 @@ export interface Values {
   l2_bytes_per_s?: number;
   l2_peak_share?: number;
   compute_peak_share?: number;
+  flop_per_dram_byte?: number;
   limiter?: string;
   memcpy_bytes?: Record<string, number>;
   metrics?: Record<string, { value?: number; n: number; mean: number; stddev: number }>;
@@ -44,7 +46,7 @@ export interface ModuleRow extends Values {
   parent: number;
 }
 
-export interface KernelRow {
+export interface KernelRow extends HasNamed {
   name: string;
   mangled?: string;
   /** Without return type, arguments and template arguments: for labels. */
@@ -188,6 +190,8 @@ export interface Tables {
   schema: string;
   version: string;
   traces: TraceTables[];
+  named_metrics: NamedMetric[];
+  metric_topics: string[];
   /** Of a page of two traces. */
   diff?: Diff;
 }

@@ -2,6 +2,7 @@
 //
 // The tables of one trace, with queries for the views: the tree of modules, the kernels of a module, its limiter.
 // Computes no numbers except sums over values of the trace.
+import { kNoMetrics, type NamedTable } from "./named";
 import { boundedText, kNoNumber } from "./numbers";
 import type { KernelRow, ModuleRow, TraceTables, Values } from "./rows";
 
@@ -74,6 +75,7 @@ export class Trace {
   constructor(
     readonly tables: TraceTables,
     readonly index: number,
+    readonly named: NamedTable = kNoMetrics,
   ) {
     this.children = tables.modules.map(() => []);
     tables.modules.forEach((row, i) => {
@@ -153,6 +155,13 @@ export class Trace {
   get peakDram(): number | undefined {
     const peaks = new Set(this.tables.gpus.map((gpu) => gpu.peak_dram_bytes_per_s));
     return peaks.size === 1 ? [...peaks][0] : undefined;
+  }
+
+  /** FLOP/s by type, under the same condition. */
+  get peakFlops(): Record<string, number> {
+    const [first, ...rest] = this.tables.gpus.map(({ peak_flops: peaks }) => peaks ?? {});
+    const text = JSON.stringify(first);
+    return first !== undefined && rest.every((peaks) => JSON.stringify(peaks) === text) ? first : {};
   }
 
   get title(): string {

@@ -11,6 +11,7 @@ export const viewTitle: Record<View, string> = {
   modules: "Modules",
   scatter: "Bytes × time",
   fit: "Time over bytes",
+  roofline: "Roofline",
   timeline: "Timeline",
   kernels: "Kernels",
   copies: "Copies",

@@ -10,9 +10,10 @@ import { bytesText, durationText } from "../data/numbers";
 import type { ByteFit } from "../data/rows";
 import type { Trace } from "../data/trace";
 import { update, useStore } from "../state";
-import { nameColor, useTheme, type Theme } from "../theme";
+import { useTheme, type Theme } from "../theme";
 import { fitted, kFont } from "../ui/canvas";
 import { Plot, type PlotOptions } from "../ui/plot";
+import { drawLabel, drawPoint, nearest } from "../ui/points";
 import { Switch } from "../ui/switch";
 import { Tip } from "../ui/tip";
 import { fitAt, fitPoints, kLevels, levelTitle, lineAt, lineText, type FitPoint, type Level } from "./byte_fit_points";
@@ -56,23 +57,14 @@ function drawPoints(plot: uPlot, trace: Trace, theme: Theme, drawn: Drawn): void
   ];
   ctx.save();
   for (const point of drawn.points) {
-    const selected = point.module === drawn.selected;
-    ctx.fillStyle = nameColor(theme, trace.modules[point.module]!.name.replace(/\d+/g, "*"));
-    ctx.strokeStyle = selected || point.far ? theme.warn : theme.dim;
-    ctx.lineWidth = (selected || point.far ? 2 : 1) * ratio;
-    ctx.beginPath();
-    ctx.arc(...at(point), (selected ? 7 : 4.5) * ratio, 0, 2 * Math.PI);
-    ctx.fill();
-    ctx.stroke();
+    const { name } = trace.modules[point.module]!;
+    drawPoint(plot, theme, placeOf(point), { name, selected: point.module === drawn.selected, marked: point.far });
   }
   const { line } = drawn;
   if (line !== undefined) {
     const distance = (point: FitPoint): number => Math.abs(point.ns - line(point.bytes));
     const far = drawn.points.filter((point) => point.far).sort((a, b) => distance(b) - distance(a));
     ctx.textBaseline = "middle";
-    ctx.lineWidth = 4 * ratio;
-    ctx.strokeStyle = theme.page;
-    ctx.fillStyle = theme.text;
     for (const point of far.slice(0, kMaxLabels)) {
       const [x, y] = at(point);
       const onRight = x < bbox.left + bbox.width / 2;
@@ -80,11 +72,8 @@ function drawPoints(plot: uPlot, trace: Trace, theme: Theme, drawn: Drawn): void
       // fitted() remembers widths at the font's size, not at the screen's.
       ctx.font = kFont;
       const label = fitted(ctx, trace.modules[point.module]!.path.split("/").slice(-3).join("/"), room / ratio);
-      ctx.font = kFont.replace("12px", `${12 * ratio}px`);
       ctx.textAlign = onRight ? "left" : "right";
-      const place = x + (onRight ? 8 : -8) * ratio;
-      ctx.strokeText(label, place, y);
-      ctx.fillText(label, place, y);
+      drawLabel(plot, theme, theme.text, label, x + (onRight ? 8 : -8) * ratio, y);
     }
   }
   ctx.restore();
@@ -125,18 +114,7 @@ function optionsOf(trace: Trace, theme: Theme, level: Level, latest: { current: 
   };
 }
 
-function nearest(plot: uPlot, points: readonly FitPoint[], event: MouseEvent): FitPoint | undefined {
-  const bounds = plot.over.getBoundingClientRect();
-  let best: FitPoint | undefined;
-  let closest = 14 ** 2;
-  for (const point of points) {
-    const distance =
-      (plot.valToPos(point.bytes, "x") - (event.clientX - bounds.left)) ** 2 +
-      (plot.valToPos(point.ns, "y") - (event.clientY - bounds.top)) ** 2;
-    if (distance < closest) [closest, best] = [distance, point];
-  }
-  return best;
-}
+const placeOf = (point: FitPoint): { x: number; y: number } => ({ x: point.bytes, y: point.ns });
 
 function FitPlot({ trace, fit, level }: { trace: Trace; fit: ByteFit; level: Level }): JSX.Element {
   const theme = useTheme();
@@ -159,7 +137,7 @@ function FitPlot({ trace, fit, level }: { trace: Trace; fit: ByteFit; level: Lev
       <div
         class="plot-box"
         onPointerMove={(event) => {
-          const point = plot.current && nearest(plot.current, points, event);
+          const point = plot.current && nearest(plot.current, points, placeOf, event);
           setOver(point && { point, x: event.clientX, y: event.clientY });
         }}
         onPointerLeave={() => setOver(undefined)}

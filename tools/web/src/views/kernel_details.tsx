@@ -9,6 +9,7 @@ import { update } from "../state";
 import { useTheme } from "../theme";
 import { kFont, useCanvas, type Surface } from "../ui/canvas";
 import { Facts, type Fact } from "../ui/facts";
+import { HardwareMetrics } from "./hardware_metrics";
 
 const kShown = new Set([
   "name",
@@ -26,6 +27,7 @@ const kShown = new Set([
   "dram_write_bytes",
   "l2_bytes",
   "durations",
+  "named",
 ]);
 
 const startOf = (bucket: number): number => 2 ** (bucket / 4);
@@ -186,6 +188,7 @@ export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: Ke
           fact("L2", row.l2_bytes, bytesText),
         ]}
       />
+      <HardwareMetrics table={trace.named} row={row} />
       <Durations row={row} />
       <Configurations trace={trace} kernel={kernel} />
       <Modules trace={trace} kernel={kernel} />

@@ -2,11 +2,13 @@
 //
 // Kernels by name, or by name and module; of the whole trace or of the selected module.
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { kernelKey, shortName, type KernelInModule, type Trace } from "../data/trace";
 import type { KernelRow } from "../data/rows";
 import { update, useStore } from "../state";
+import { ColumnSwitch, type Columns } from "../ui/column_switch";
 import type { TableColumn } from "../ui/columns";
+import { namedColumns } from "../ui/named_columns";
 import { Table } from "../ui/table";
 import { KernelDetails } from "./kernel_details";
 
@@ -18,20 +20,23 @@ interface Shown {
   where?: string;
 }
 
+/** All launches of the kernel. */
+const isWhole = ({ row, pair }: Shown): boolean => pair === undefined || pair.count === row.count;
+
 const time =
   (of: keyof KernelRow & keyof KernelInModule) =>
   (shown: Shown): number | undefined =>
     (shown.pair === undefined ? shown.row[of] : shown.pair[of]) as number | undefined;
 
-function columnsOf(trace: Trace, grouped: boolean): TableColumn<Shown>[] {
+function columnsOf(trace: Trace, grouped: boolean, columns: Columns): TableColumn<Shown>[] {
   const all = Math.max(1, trace.gpuTotal);
-  // Bytes are known per kernel name. For some of its launches they would be a guess.
+  // Bytes and metrics are known per kernel name. For some of its launches they would be a guess.
   const whole = (value: (row: KernelRow) => number | undefined) => (shown: Shown) =>
-    shown.pair === undefined ? value(shown.row) : undefined;
+    isWhole(shown) ? value(shown.row) : undefined;
   const more = (name: string) => whole((row) => (row as unknown as Record<string, number | undefined>)[name]);
   const mean = (shown: Shown): number | undefined =>
     shown.pair !== undefined ? shown.pair.total_ns / shown.pair.count : shown.row.mean_ns;
-  return [
+  const first: TableColumn<Shown>[] = [
     {
       key: "name",
       title: "Kernel",
@@ -61,6 +66,11 @@ function columnsOf(trace: Trace, grouped: boolean): TableColumn<Shown>[] {
       value: time("total_ns"),
       bar: (shown) => (time("total_ns")(shown) ?? 0) / all,
     },
+  ];
+  if (columns === "metrics")
+    return [...first, ...namedColumns<Shown>(trace.named, (shown) => (isWhole(shown) ? shown.row : undefined))];
+  return [
+    ...first,
     { key: "mean_ns", title: "Mean", unit: "ns", width: 80, value: mean },
     { key: "median_ns", title: "Median", unit: "ns", width: 80, value: more("median_ns") },
     { key: "p95_ns", title: "95 %", unit: "ns", width: 80, value: more("p95_ns"), tip: "95th percentile of durations" },
@@ -104,7 +114,8 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
   const state = useStore();
   const module = state.module === undefined ? undefined : trace.byPath.get(state.module);
   const within = state.within ? module : undefined;
-  const columns = useMemo(() => columnsOf(trace, state.grouped), [trace, state.grouped]);
+  const [wanted, want] = useState<Columns>("time");
+  const columns = useMemo(() => columnsOf(trace, state.grouped, wanted), [trace, state.grouped, wanted]);
   const rows = useMemo(() => shownOf(trace, state.grouped, within), [trace, state.grouped, within]);
   const selected = rows.find(
     (shown) =>
@@ -146,8 +157,9 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
                 checked={state.within && module !== undefined}
                 onChange={(event) => update({ within: event.currentTarget.checked })}
               />{" "}
-              only in the selected module
+              in the selected module
             </label>
+            <ColumnSwitch table={trace.named} shown={wanted} show={want} />
           </>
         }
         note={
@@ -156,7 +168,8 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
             {state.grouped &&
               (left["kernel_modules"] ?? 0) > 0 &&
               `${left["kernel_modules"]} lighter pairs are not in this page. `}
-            {(state.grouped || within !== undefined) && "Bytes are known per kernel, not for some of its launches."}
+            {(state.grouped || within !== undefined) &&
+              "Bytes and metrics are known per kernel, not for some of its launches."}
           </>
         }
       />

@@ -12,9 +12,11 @@ import {
   type Trace,
 } from "../data/trace";
 import type { ModuleRow } from "../data/rows";
+import type { Columns } from "../ui/column_switch";
 import type { TableColumn } from "../ui/columns";
+import { namedColumns } from "../ui/named_columns";
 
-export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRow>[] {
+export function moduleColumns(trace: Trace, full: boolean, shown: Columns): TableColumn<ModuleRow>[] {
   const all = Math.max(1, trace.gpuTotal);
   const atLeast = (row: ModuleRow): string => {
     const {
@@ -46,7 +48,7 @@ export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRo
       return value + atLeast(row) + (key === "dram_write_bytes" && marksCarryOver(row) ? kCarryOverMark : "");
     },
   });
-  return [
+  const first: TableColumn<ModuleRow>[] = [
     { key: "path", title: "Module", unit: "text", width: 200, value: (row) => (full ? row.path : row.name) },
     { key: "calls", title: "Calls", unit: "count", width: 76, value: (row) => row.calls },
     { key: "kernels", title: "Kernels", unit: "count", width: 84, value: (row) => row.kernels },
@@ -58,6 +60,11 @@ export function moduleColumns(trace: Trace, full: boolean): TableColumn<ModuleRo
       value: (row) => row.gpu_ns,
       bar: (row) => (row.gpu_ns ?? 0) / all,
     },
+  ];
+  if (shown === "metrics")
+    return [...first.filter(({ key }) => key !== "calls"), ...namedColumns<ModuleRow>(trace.named, (row) => row)];
+  return [
+    ...first,
     {
       key: "gpu_ns_exclusive",
       title: "Own",

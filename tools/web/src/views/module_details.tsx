@@ -18,6 +18,7 @@ import { boundedDram, dramBytes, kernelKey, ofDram, sampledError, shortName, typ
 import type { ModuleRow, Values } from "../data/rows";
 import { Facts, type Fact } from "../ui/facts";
 import { update } from "../state";
+import { HardwareMetrics } from "./hardware_metrics";
 
 const kShown = new Set([
   "path",
@@ -49,8 +50,10 @@ const kShown = new Set([
   "dram_amplification",
   "l2_amplification",
   "memcpy_bytes",
+  "flop_per_dram_byte",
   "metrics",
   "missing_sets",
+  "named",
 ]);
 
 const optional = <T extends number>(
@@ -102,7 +105,23 @@ function byteFacts(row: Values): (Fact | false | undefined)[] {
   ];
 }
 
-export function ValueFacts({ row }: { row: Values }): JSX.Element {
+/** CUPTI's counters, from which the metrics are computed. */
+function Counters({ row: { metrics = {} } }: { row: Values }): JSX.Element | null {
+  const all = Object.entries(metrics);
+  if (all.length === 0) return null;
+  return (
+    <details class="more">
+      <summary>{countText(all.length)} counters</summary>
+      <Facts
+        facts={all.map(
+          ([name, metric]) => [name, threeDigits(metric.value ?? metric.mean), JSON.stringify(metric)] as Fact,
+        )}
+      />
+    </details>
+  );
+}
+
+export function ValueFacts({ trace, row }: { trace: Trace; row: Values }): JSX.Element {
   return (
     <>
       <Facts
@@ -116,6 +135,8 @@ export function ValueFacts({ row }: { row: Values }): JSX.Element {
         ]}
       />
       <Facts title="Bytes" facts={byteFacts(row)} />
+      {row.kernels > 0 && <HardwareMetrics table={trace.named} row={row} />}
+      <Counters row={row} />
       <Facts
         title="Copies"
         facts={Object.entries(row.memcpy_bytes ?? {}).map(
@@ -123,17 +144,6 @@ export function ValueFacts({ row }: { row: Values }): JSX.Element {
         )}
       />
       <Facts title="More" facts={otherValues(row)} />
-      <Facts
-        title="Metrics"
-        facts={Object.entries(row.metrics ?? {}).map(
-          ([name, metric]) =>
-            [
-              name,
-              metric.value === undefined ? threeDigits(metric.mean) : threeDigits(metric.value),
-              JSON.stringify(metric),
-            ] as Fact,
-        )}
-      />
     </>
   );
 }
@@ -200,7 +210,7 @@ export function ModuleDetails({ trace, path }: { trace: Trace; path: string | un
       <aside class="details" aria-label="Outside of any range">
         <h2>{path === undefined ? "Select a module" : "No such module in this trace"}</h2>
         <p class="dim">A module is an NVTX range with everything in it. Below is the work outside of any range:</p>
-        <ValueFacts row={trace.tables.outside} />
+        <ValueFacts trace={trace} row={trace.tables.outside} />
       </aside>
     );
   }
@@ -224,8 +234,13 @@ export function ModuleDetails({ trace, path }: { trace: Trace; path: string | un
         <button type="button" onClick={() => update({ view: "scatter", level: row.depth })}>
           In the scatter
         </button>
+        {row.named?.["flops"] !== undefined && (
+          <button type="button" onClick={() => update({ view: "roofline", level: row.depth })}>
+            In the roofline
+          </button>
+        )}
       </p>
-      <ValueFacts row={row} />
+      <ValueFacts trace={trace} row={row} />
       <TopKernels trace={trace} module={module} />
     </aside>
   );

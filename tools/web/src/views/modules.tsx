@@ -7,6 +7,7 @@ import { kNoNumber } from "../data/numbers";
 import { kCarryOverMark, kMetrics, lacksNumber, marksCarryOver, metricTitle, type Trace } from "../data/trace";
 import type { ModuleRow } from "../data/rows";
 import { update, useStore } from "../state";
+import { ColumnSwitch, type Columns } from "../ui/column_switch";
 import { Switch } from "../ui/switch";
 import { Table, type TreeOf } from "../ui/table";
 import { Icicle, ShareLegend } from "./icicle";
@@ -55,7 +56,8 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
   const state = useStore();
   const [flat, setFlat] = useState(false);
   const tree = useModuleTree(trace);
-  const columns = useMemo(() => moduleColumns(trace, flat), [trace, flat]);
+  const [shown, show] = useState<Columns>("time");
+  const columns = useMemo(() => moduleColumns(trace, flat, shown), [trace, flat, shown]);
   const metrics = kMetrics.filter((metric) => trace.has(metric));
   const metric = metrics.includes(state.metric) ? state.metric : "gpu";
   const selected = state.module === undefined ? -2 : (trace.byPath.get(state.module) ?? -2);
@@ -90,10 +92,13 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
           open={() => update({ view: "timeline" })}
           {...(flat ? {} : { tree })}
           tools={
-            <label class="check">
-              <input type="checkbox" checked={flat} onChange={(event) => setFlat(event.currentTarget.checked)} /> full
-              paths
-            </label>
+            <>
+              <label class="check">
+                <input type="checkbox" checked={flat} onChange={(event) => setFlat(event.currentTarget.checked)} /> full
+                paths
+              </label>
+              <ColumnSwitch table={trace.named} shown={shown} show={show} />
+            </>
           }
           note={
             <>

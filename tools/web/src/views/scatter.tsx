@@ -8,9 +8,9 @@ import type uPlot from "uplot";
 import { bytesText, durationText, percentText, rateText } from "../data/numbers";
 import { limitShare, type Trace } from "../data/trace";
 import { update, useStore } from "../state";
-import { nameColor, useTheme, type Theme } from "../theme";
-import { kFont } from "../ui/canvas";
+import { useTheme, type Theme } from "../theme";
 import { Plot, type PlotOptions } from "../ui/plot";
+import { drawLabel, drawPoint, nearest, powers } from "../ui/points";
 import { Switch } from "../ui/switch";
 import { Tip } from "../ui/tip";
 import { ModuleDetails } from "./module_details";
@@ -54,25 +54,15 @@ function line(
   const [x1, y1] = at(to);
   const [x0, y0] = at(from);
   const part = y1 < yTop ? (y0 - yTop) / (y0 - y1) : 1;
-  ctx.setLineDash([]);
-  ctx.font = kFont.replace("12px", `${12 * ratio}px`);
   ctx.textAlign = "right";
   ctx.textBaseline = "top";
   const x = Math.min(x0 + (x1 - x0) * part, bbox.left + bbox.width) - 8 * ratio;
-  const y = y0 + (y1 - y0) * part + 6 * ratio;
-  ctx.strokeStyle = theme.page;
-  ctx.lineWidth = 4 * ratio;
-  ctx.strokeText(label, x, y);
-  ctx.fillStyle = color;
-  ctx.fillText(label, x, y);
+  drawLabel(plot, theme, color, label, x, y0 + (y1 - y0) * part + 6 * ratio);
   ctx.restore();
 }
 
 function drawAll(plot: uPlot, trace: Trace, theme: Theme, drawn: Drawn): void {
-  const { ctx } = plot;
-  const ratio = devicePixelRatio || 1;
   const { fit, roof } = drawn;
-  ctx.save();
   const inOrder = [...drawn.points].sort(
     (a, b) => Number(a.module === drawn.selected) - Number(b.module === drawn.selected),
   );
@@ -80,27 +70,12 @@ function drawAll(plot: uPlot, trace: Trace, theme: Theme, drawn: Drawn): void {
     const row = trace.modules[point.module]!;
     const chosen =
       point.module === drawn.selected || (drawn.selected >= 0 && trace.isWithin(point.module, drawn.selected));
-    ctx.globalAlpha = drawn.selected < 0 || chosen ? 0.95 : 0.35;
-    ctx.fillStyle = nameColor(theme, row.name.replace(/\d+/g, "*"));
-    ctx.beginPath();
-    ctx.arc(
-      plot.valToPos(point.x, "x", true),
-      plot.valToPos(point.bytes, "y", true),
-      (point.module === drawn.selected ? 7 : 4.5) * ratio,
-      0,
-      2 * Math.PI,
-    );
-    ctx.fill();
-    ctx.strokeStyle = theme.dim;
-    ctx.lineWidth = ratio;
-    ctx.stroke();
-    if (point.module === drawn.selected) {
-      ctx.strokeStyle = theme.warn;
-      ctx.lineWidth = 2 * ratio;
-      ctx.stroke();
-    }
+    drawPoint(plot, theme, placeOf(point), {
+      name: row.name,
+      selected: point.module === drawn.selected,
+      faded: drawn.selected >= 0 && !chosen,
+    });
   }
-  ctx.restore();
   if (roof !== undefined)
     line(plot, theme, theme.warn, [], (ns) => (roof * ns) / 1e9, `${drawn.roofTitle} ${rateText(roof)}`);
   if (fit !== undefined)
@@ -113,12 +88,6 @@ function drawAll(plot: uPlot, trace: Trace, theme: Theme, drawn: Drawn): void {
       `fit: bytes ~ time^${fit.slope.toFixed(2)}, R² ${fit.r2.toFixed(2)}`,
     );
 }
-
-/** Labels only powers of ten on a logarithmic axis. */
-const powers =
-  (text: (value: number) => string) =>
-  (_: uPlot, ticks: number[]): string[] =>
-    ticks.map((tick) => (Math.abs(Math.log10(tick) - Math.round(Math.log10(tick))) < 1e-6 ? text(tick) : ""));
 
 function optionsOf(trace: Trace, theme: Theme, latest: { current: Drawn }): PlotOptions {
   const axis = { stroke: theme.dim, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1 } };
@@ -139,18 +108,7 @@ function optionsOf(trace: Trace, theme: Theme, latest: { current: Drawn }): Plot
   };
 }
 
-function nearest(plot: uPlot, points: readonly Point[], event: MouseEvent): Point | undefined {
-  const bounds = plot.over.getBoundingClientRect();
-  let best: Point | undefined;
-  let closest = 14 ** 2;
-  for (const point of points) {
-    const distance =
-      (plot.valToPos(point.x, "x") - (event.clientX - bounds.left)) ** 2 +
-      (plot.valToPos(point.bytes, "y") - (event.clientY - bounds.top)) ** 2;
-    if (distance < closest) [closest, best] = [distance, point];
-  }
-  return best;
-}
+const placeOf = (point: Point): { x: number; y: number } => ({ x: point.x, y: point.bytes });
 
 function PointTip({ trace, point }: { trace: Trace; point: Point }): JSX.Element {
   const row = trace.modules[point.module]!;
@@ -235,7 +193,7 @@ export function ScatterView({ trace }: { trace: Trace }): JSX.Element {
         <div
           class="plot-box"
           onPointerMove={(event) => {
-            const point = plot.current && nearest(plot.current, points, event);
+            const point = plot.current && nearest(plot.current, points, placeOf, event);
             setOver(point && { point, x: event.clientX, y: event.clientY });
           }}
           onPointerLeave={() => setOver(undefined)}
