@@ -281,6 +281,18 @@ test("the columns of metrics have the report's values, of modules and of kernels
     );
 });
 
+test("kernels in a module have metrics if the module has all their launches", async () => {
+  const metricsOf = async (file, module) => {
+    const page = await browser.open(file, at("kernels", { module, within: "1" }));
+    await page.getByRole("radio", { name: "metrics" }).click();
+    return (await csvOf(page, "Kernels")).map((row) => row.tensor_pipe);
+  };
+  assert.deepEqual(await metricsOf(made.metrics, "model/mlp"), ["61.2"]);
+  const some = await metricsOf(traces.page("rotated", traces.recorded("rtdetr_rotated")), "warmup");
+  assert.ok(some.length > 1);
+  assert.ok(some.includes(undefined) || some.includes(""), some.join());
+});
+
 test("what was not measured is named, with the option that measures it", async () => {
   let page = await browser.open(made.metrics, at("kernels", { kernel: "_Zcopy" }));
   assert.match(await page.locator(".missing").textContent(), /^Not measured, .*--counters exact --metrics all$/);

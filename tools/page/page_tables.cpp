@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -20,6 +22,24 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
+double five_digits(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.5g", value);
+  return std::strtod(text.data(), nullptr);
+}
+
+/// Counters are most of a page with all metric sets: their last digits, which differ everywhere, do not
+/// deflate.
+void round_counters(OrderedJson& row) {
+  const auto metrics = row.find("metrics");
+  if (metrics == row.end()) return;
+  for (OrderedJson& metric : *metrics) {
+    for (OrderedJson& value : metric) {
+      if (value.is_number_float()) value = five_digits(value.get<double>());
+    }
+  }
+}
+
 OrderedJson module_rows_json(const TraceTotals& trace, const RowValues& values, const PageLimits& limits,
                              PageIndices& indices, OrderedJson& omitted) {
   const std::vector<PathTotals> all = trace.totals.paths();
@@ -30,6 +50,7 @@ OrderedJson module_rows_json(const TraceTotals& trace, const RowValues& values, 
   for (const PathTotals& row : too_many ? select_modules(trace, values, view) : all) {
     if (row.path == 0) continue;
     OrderedJson object = module_row(row, trace.path_text(row.path), values);
+    round_counters(object);
     object["name"] = trace.own_name(row.path);
     object["parent"] = indices.module(trace.parent_of(row.path));
     indices.add_module(row.path);

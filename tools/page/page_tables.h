@@ -3,7 +3,7 @@
 // The page's tables as JSON: the rows of `report --json`, and breakdowns of kernels and copies.
 //
 // The report's own functions make the rows of modules and kernels, so the numbers are equal. Rows beyond a
-// limit are omitted, lightest first, and counted in "left_out".
+// limit are omitted, lightest first, and counted in "left_out". CUPTI's counters have five digits.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

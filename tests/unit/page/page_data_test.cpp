@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The data of a trace in the page: small traces on disk, checked as JSON before packing.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -157,6 +158,26 @@ TEST_CASE("the GPU span of a range covers the work launched inside it and its ch
   CHECK(ranges["start"] == Json({50, 100}));
   CHECK(ranges["gpu_start"] == Json({1'000, 2'000}));
   CHECK(ranges["gpu_ns"] == Json({3'000, 1'000}));
+}
+
+TEST_CASE("a module's counters have five digits in the page, its named metrics those of the report") {
+  const Json modules = made_of(open_trace_folder(test::recorded("rtdetr_rotated")), {}).tables["modules"];
+  const TraceTotals trace = load_trace(open_trace_folder(test::recorded("rtdetr_rotated")));
+  const RowValues values = load_row_values(trace);
+  const std::string path = "warmup/model/backbone", counter = "sm__inst_executed.sum";
+  const auto is_it = [&](const Json& row) { return row["path"] == path; };
+  const auto shown = std::find_if(modules.begin(), modules.end(), is_it);
+  REQUIRE(shown != modules.end());
+
+  for (const PathTotals& row : trace.totals.paths()) {
+    if (trace.path_text(row.path) != path) continue;
+    const Json report = module_row(row, path, values);
+    CHECK((*shown)["named"] == report["named"]);
+    const Json &exact = report["metrics"][counter], &rounded = (*shown)["metrics"][counter];
+    CHECK(rounded["n"] == exact["n"]);
+    CHECK(rounded["mean"] != exact["mean"]);
+    CHECK(rounded["mean"].get<double>() == Approx(exact["mean"].get<double>()).epsilon(1e-5));
+  }
 }
 
 TEST_CASE("a kernel in the page has the named metrics of report --section metrics") {

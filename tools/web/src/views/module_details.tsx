@@ -111,7 +111,7 @@ function Counters({ row: { metrics = {} } }: { row: Values }): JSX.Element | nul
   if (all.length === 0) return null;
   return (
     <details class="more">
-      <summary>{countText(all.length)} counters</summary>
+      <summary title="Of CUPTI, rounded to five digits">{countText(all.length)} counters</summary>
       <Facts
         facts={all.map(
           ([name, metric]) => [name, threeDigits(metric.value ?? metric.mean), JSON.stringify(metric)] as Fact,
