@@ -300,7 +300,8 @@ test("what was not measured is named, with the option that measures it", async (
   const rotated = traces.page("rotated", traces.recorded("rtdetr_rotated"));
   page = await browser.open(rotated, at("modules", { module: "warmup/model/backbone" }));
   assert.match(await page.locator(".hardware").textContent(), /achieved occupancy14\.8 %.*tensor17\.5 %/);
-  const text = await page.locator(".missing").textContent();
+  const [text, sets] = await page.locator(".missing").allTextContents();
+  assert.equal(sets, "Not all kernels were measured with the metric set bytes.");
   assert.match(text, /: speed-of-light, memory, .*--metrics speed-of-light,memory,/);
   assert.doesNotMatch(text, /occupancy|pipes/);
   page = await browser.open(rotated, at("roofline"));

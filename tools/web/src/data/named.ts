@@ -23,6 +23,8 @@ export type Named = Record<string, number | string>;
 /** A module or a kernel. */
 export interface HasNamed {
   named?: Named;
+  /** Metric sets with which not all kernels of a module were measured. Their values are not in `named`. */
+  missing_sets?: string[];
 }
 
 export interface NamedTable {

@@ -94,15 +94,24 @@ function Stalls({ stalls }: { stalls: readonly NamedValue[] }): JSX.Element {
   );
 }
 
-function NotMeasured({ table, topics }: { table: NamedTable; topics: readonly string[] }): JSX.Element | null {
+function NotMeasured({ table, row }: { table: NamedTable; row: HasNamed }): JSX.Element | null {
+  const topics = notMeasured(table, row);
+  const { missing_sets: sets = [] } = row;
   if (topics.length === 0) return null;
   const all = topics.length === table.topics.length;
-  const cause = table.metrics.length === 0 ? "Not measured" : "Not measured, or in too few launches";
+  const cause = table.metrics.length === 0 && sets.length === 0 ? "" : ", or in too few launches";
   return (
-    <p class="dim missing">
-      {cause}
-      {all ? "" : `: ${topics.join(", ")}`}. Record with <code>{optionFor(all ? ["all"] : topics)}</code>
-    </p>
+    <>
+      <p class="dim missing">
+        Not measured{cause}
+        {all ? "" : `: ${topics.join(", ")}`}. Record with <code>{optionFor(all ? ["all"] : topics)}</code>
+      </p>
+      {sets.length > 0 && (
+        <p class="dim missing">
+          Not all kernels were measured with the metric {sets.length === 1 ? "set" : "sets"} {sets.join(", ")}.
+        </p>
+      )}
+    </>
   );
 }
 
@@ -138,7 +147,7 @@ export function HardwareMetrics({ table, row }: { table: NamedTable; row: HasNam
       <Topic title="Operations" has={roofline.length > 0}>
         <Values values={roofline} />
       </Topic>
-      <NotMeasured table={table} topics={notMeasured(table, row)} />
+      <NotMeasured table={table} row={row} />
     </section>
   );
 }
