@@ -11,11 +11,20 @@ import export_case
 from cli_case import CommandLine
 from export_case import recorded
 
-PAGES = {"docs/internals/first-answers.md": 5, "docs/cuda-graphs.md": 2}  # and the number of recordings in each
+PAGES = {"docs/internals/first-answers.md": 5, "docs/cuda-graphs.md": 2, "docs/nsight-compute.md": 5}  # and the number of recordings in each
 
 
-def shown(text):
-    """A check's tables; from the first finding to the next; or from the title line to the module table."""
+WHOLE = ("metrics", "kernel", "kernels", "roofline")  # sections shown without what is above and below their tables
+DIFF_LINES = 12
+
+
+def shown(text, words):
+    """A section's tables; a check's tables; from the first finding to the next; the head of a comparison; or from the
+    title line to the module table."""
+    if words[0] == "diff":
+        return "\n".join(text.splitlines()[:DIFF_LINES])
+    if "--total" in words or ("--section" in words and words[words.index("--section") + 1] in WHOLE):
+        return re.search(r"\n\n(.*?)(?=\n\n[\d,]+ (?:kernels?|graphs?), )", text, re.S)[1]
     for first in (r"(?:PASS|FAIL): ", r"1\. "):
         found = re.search(rf"^{first}.*?(?=\n\n(?!why )|\nNot judged)", text, re.M | re.S)
         if found:
@@ -35,10 +44,13 @@ class FirstAnswers(CommandLine):
         self.assertEqual(len({name for _, _, name, _ in blocks}), recordings)
 
         for command, _, name, expected in blocks:
-            trace = str(recorded(name))
-            words = [trace if word == name else word for word in shlex.split(command)[1:]]
-            printed = self.call(*words, COLUMNS="100").stdout
-            now = shown(printed).replace(trace, name) + "\n"
+            words = shlex.split(command)[1:]
+            traces = {word: str(recorded(word)) for word in words if (cli_case.REPOSITORY / "tests/replay" / word / "recording.zst").exists()}
+            printed = self.call(*(traces.get(word, word) for word in words), COLUMNS="100").stdout
+            now = shown(printed, words) + "\n"
+            for word, trace in traces.items():
+                now = now.replace(trace, word)
+            now = re.sub(r" +$", "", now, flags=re.M)
             if "UPDATE" in os.environ:
                 text = text.replace(f"$ {command}\n{expected}", f"$ {command}\n{now}")
             else:

@@ -127,7 +127,7 @@ class Metrics(MetricsCase):
     def test_the_reference_lists_every_named_metric(self):
         """UPDATE=1 writes it again."""
         chips = {name: self.json_of("--chip", chip) for name, chip in CHIPS.items()}
-        path = os.path.join(self.repository, "docs", "reference", "metrics.md")
+        path = os.path.join(cli_case.REPOSITORY, "docs", "reference", "metrics.md")
         with open(path, encoding="utf-8") as file:
             written = file.read()
         head, rest = written.split(BEGIN)

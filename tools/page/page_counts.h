@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "tools/analysis/findings/findings.h"
-#include "tools/analysis/sections/kernel_named_values.h"
+#include "tools/analysis/tables/measured_kernels.h"
 #include "tools/analysis/tables/section.h"
 #include "tools/analysis/timeline/gpu_timeline.h"
 #include "tools/page/iteration_rows.h"
@@ -72,7 +72,7 @@ class PageCounts final : public Section {
   [[nodiscard]] std::uint32_t api(std::string_view name);
 
   FindingRules rules;
-  KernelNamedValues kernel_metrics;
+  MeasuredKernels kernel_metrics;
   WorkBreakdown breakdown;
   IterationRows iterations;
   TimeBins work{16'384};  ///< kernels, copies, memsets and whole graphs by start

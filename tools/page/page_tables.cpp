@@ -70,6 +70,7 @@ OrderedJson kernel_rows_json(const SectionInput& input, PageCounts& counts, cons
     names.push_back(name == input.trace.kernel_names.end() ? std::string_view() : name->second.demangled);
   }
   const std::vector<std::string> labels = kernel_labels(names);
+  const auto measured = counts.kernel_metrics.all(order, input.values.context().peaks);
   OrderedJson out = OrderedJson::array();
   for (std::size_t i = 0; i < names.size(); ++i) {
     indices.add_kernel(order[i].name);
@@ -79,7 +80,8 @@ OrderedJson kernel_rows_json(const SectionInput& input, PageCounts& counts, cons
     }
     if (!names[i].empty()) rows[i]["short"] = labels[i];
     rows[i]["durations"] = std::move(buckets);
-    add_named(rows[i], counts.kernel_metrics.of(order[i], input.values.context().peaks));
+    if (const auto known = measured.find(order[i].name); known != measured.end())
+      add_named(rows[i], known->second.values);
     out.push_back(std::move(rows[i]));
   }
   omitted["kernels"] = rows.size() - out.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sections about memory, one kernel and the trace itself; and all sections over an empty trace.
+#include "profiler/metrics/metric_formula.h"
 #include "schema/key_names.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/sections/section_run.h"
@@ -174,11 +175,8 @@ TEST_CASE("kernel: its launch configuration with occupancy, limiter and waves") 
             {{"occupancy_limiter", "registers"}, {"waves", Approx(300.0 / (9 * 132))}});
 }
 
-TEST_CASE("kernel: stalls are shares of all stalls, and issued instructions are no stall") {
-  const MetricSetRecord set{2,
-                            "stalls",
-                            {"smsp__warps_issue_stalled_long_scoreboard.sum",
-                             "smsp__warps_issue_stalled_wait.sum", "smsp__warps_issue_stalled_selected.sum"}};
+TEST_CASE("kernel: stalls are shares of all warp cycles, and issued instructions are no stall") {
+  const MetricSetRecord set{2, "stalls", collected_for(*find_named_metric("stall_wait"))};
   ExactRecord exact;
   exact.launch = test::call("cuLaunchKernel", 1, 0, 10);
   exact.name = 1;
@@ -186,17 +184,22 @@ TEST_CASE("kernel: stalls are shares of all stalls, and issued instructions are 
   exact.gpu_ns = 100;
   exact.has_bytes = false;
   exact.metric_set = 2;
-  exact.values = {300, 100, 500};
+  for (const std::string& name : set.metrics) {
+    exact.values.push_back(name.ends_with("long_scoreboard.sum")                                    ? 300
+                           : name.ends_with("_wait.sum")                                            ? 100
+                           : name.ends_with("_selected.sum") && !name.ends_with("not_selected.sum") ? 600
+                                                                                                    : 0);
+  }
   const SectionRun run =
       run_over("kernel",
                {line_of(test::kernel_name(1, "void gemm<float>(float*, int)")), line_of(test::config(1)),
                 line_of(set), line_of(exact), line_of(kernel_on(7, 1, 20, 120))},
                named("gemm<float>(float*"));
 
-  REQUIRE(run.table("kernel_stalls").rows.size() == 2);
-  run.check("kernel_stalls", 0U, {{"reason", "long_scoreboard"}, {"stall_share", Approx(0.75)}});
-  run.check("kernel_stalls", 1U, {{"mean", 100}});
-  CHECK_FALSE(run.find("kernel_metrics", {{"metric", "smsp__warps_issue_stalled_wait.sum"}}));
+  REQUIRE(run.table("kernel_stalls").rows.size() == 18);
+  run.check("kernel_stalls", 0U, {{"reason", "stall_long_scoreboard"}, {"stall_share", Approx(30)}});
+  run.check("kernel_stalls", 1U, {{"reason", "stall_wait"}, {"stall_share", Approx(10)}});
+  CHECK(run.shown().find("smsp__warps_issue_stalled") == std::string::npos);
 }
 
 TEST_CASE("kernel: a regular expression may match several kernels, and each row names its kernel") {

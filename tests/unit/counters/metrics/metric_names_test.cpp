@@ -29,7 +29,7 @@ constexpr Mistyped kMistyped[] = {
     {"dram__bytes_read", "needs a suffix, as in dram__bytes_read.sum"},
     {"dram__bytes_read.summ", ".sum"},
     {"smsp__warps_issue_stalled_wait.ratio", "has no .ratio"},
-    {"nonsense", "bytes, memory, compute"},
+    {"nonsense", "bytes, speed-of-light"},
 };
 
 }  // namespace
