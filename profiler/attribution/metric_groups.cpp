@@ -92,6 +92,8 @@ MetricGroups::Group* MetricGroups::group_of(std::uint32_t node, const ExactRecor
   if (groups_.size() >= kMaxGroups || cells_ >= kMaxCells) return nullptr;
   Group& added = groups_.emplace_back();
   added.node = node;
+  added.is_copy =
+      !exact.is_counter_range && (exact.kind == WorkKind::memcpy || exact.kind == WorkKind::memset);
   positions_.emplace(key, static_cast<std::uint32_t>(groups_.size() - 1));
   return &added;
 }
@@ -107,7 +109,8 @@ void MetricGroups::add_values(Group& group, const ExactRecord& exact) {
     group.bytes[1].add(static_cast<double>(exact.dram_write_bytes));
     group.bytes[2].add(static_cast<double>(exact.l2_bytes));
   }
-  if (set == kMaxSets) return;
+  // Metrics are of kernels. Copies have bytes, but do not run on the multiprocessors.
+  if (set == kMaxSets || group.is_copy) return;
   auto at = std::find_if(group.sets.begin(), group.sets.end(), [set](const auto& s) { return s.set == set; });
   if (at == group.sets.end()) {
     at = group.sets.insert(group.sets.end(), SetStatistics{set, {}, {}});
@@ -156,6 +159,7 @@ MetricGroups::SetTimes MetricGroups::set_times(std::size_t nodes) const {
   out.ns.resize(nodes * sets_.size());
   out.missing.resize(nodes);
   for (const Group& group : groups_) {
+    if (group.is_copy) continue;
     std::uint64_t missing = 0;
     for (std::size_t i = 0; i < sets_.size(); ++i) missing |= set_used_[i] ? std::uint64_t{1} << i : 0;
     for (const SetStatistics& set : group.sets) {

@@ -111,6 +111,7 @@ class MetricGroups {
   };
   struct Group {
     std::uint32_t node = 0;
+    bool is_copy = false;        // of copies or memsets: bytes only
     std::uint64_t launches = 0;  // exact lines of this group
     std::array<Spread, 3> bytes;
     std::vector<SetStatistics> sets;

@@ -14,13 +14,13 @@ bool CounterConfig::fail(const char* step, CUptiResult result) {
   return false;
 }
 
-bool CounterConfig::open(CUcontext context, std::uint32_t gpu) {
+bool CounterConfig::open(CUcontext context, std::uint32_t gpu, const std::atomic<bool>* cancelled) {
   if (!library_.no_counters.empty()) {
     error_ = library_.no_counters;
     return false;
   }
   preload_counter_library(library_);
-  if (!read_device(context, gpu)) return false;
+  if (!read_device(context, gpu) || (cancelled != nullptr && *cancelled)) return false;
   MetricConfig first(library_.functions);  // parts of the library register exit handlers when first used
   (void)first.build(chip_, availability_, std::span(kExactMetricNames, kSentinelMetrics));
   return true;

@@ -30,7 +30,8 @@ class CounterConfig {
 
   /// Loads the counter library and makes it register its exit handlers. `context`: any context on `gpu`.
   /// False: see error().
-  [[nodiscard]] bool open(CUcontext context, std::uint32_t gpu);
+  /// `cancelled` as in build().
+  [[nodiscard]] bool open(CUcontext context, std::uint32_t gpu, const std::atomic<bool>* cancelled = nullptr);
   /// After open(). `cancelled`: once true, CUPTI is not called any more; nullptr: never. False: see error().
   [[nodiscard]] bool build(const std::string& request, const std::atomic<bool>* cancelled = nullptr);
   [[nodiscard]] const std::string& error() const noexcept { return error_; }

@@ -35,7 +35,7 @@ void ExactGpus::build(std::uint32_t gpu) noexcept {
   const auto begin = std::chrono::steady_clock::now();
   try {
     auto config = std::make_unique<CounterConfig>(library_);
-    if (!cancelled_ && config->open(gpus_[gpu].build_context.load(), gpu)) {
+    if (!cancelled_ && config->open(gpus_[gpu].build_context.load(), gpu, &cancelled_)) {
       if (prepared_.call != nullptr) prepared_.call(prepared_.user);
       (void)config->build(request_, &cancelled_);
     }

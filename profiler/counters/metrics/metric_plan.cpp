@@ -15,6 +15,7 @@
 namespace rangefinder {
 namespace {
 
+constexpr const char* kCancelled = "the process ended while its counters were being planned";
 constexpr const char* kIndividualGroup = "metrics";  // group of metrics that were requested by name
 
 using Names = std::vector<std::string>;
@@ -194,6 +195,11 @@ MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
                         std::span<const std::uint8_t> availability, std::string_view request,
                         const std::atomic<bool>* cancelled) {
   MetricPlan plan;
+  const PassCounter counter(cupti, chip, availability, cancelled);
+  if (counter.cancelled()) {
+    plan.error = kCancelled;
+    return plan;
+  }
   MetricCatalog catalog(cupti);
   if (const CUptiResult result = catalog.open(chip, availability); result != CUPTI_SUCCESS) {
     plan.error = "CUPTI cannot describe the chip " + chip + ": " + cupti_result_text(cupti, result);
@@ -201,7 +207,6 @@ MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
   }
   RequestReader reader(cupti, chip, catalog, plan);
   if (!reader.read(request)) return plan;
-  const PassCounter counter(cupti, chip, availability, cancelled);
   const Names sentinels = MetricPacking(counter).metrics;
   if (const std::size_t passes = counter.passes(sentinels, {}); passes != 1) {
     const std::string both = sentinels[0] + " and " + sentinels[1];
@@ -211,7 +216,7 @@ MetricPlan plan_metrics(const CuptiFunctions& cupti, const std::string& chip,
     return plan;
   }
   for (const RequestItem& item : reader.items) plan_item(item, counter, catalog, plan);
-  if (counter.cancelled()) plan.error = "the process ended while its counters were being planned";
+  if (counter.cancelled()) plan.error = kCancelled;
   return plan;
 }
 

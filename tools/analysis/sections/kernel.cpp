@@ -13,7 +13,7 @@
 //   kernel_paths            time by path
 //   kernel_metrics          each measured metric of CUPTI: n, mean, standard deviation; in the text only
 //   those
-//                           that no named metric uses
+//                           that were requested by name
 //
 // NAME is the mangled name, a part of the demangled name, or a regular expression.
 #include <optional>
@@ -81,8 +81,8 @@ class KernelSection final : public Section {
   std::string text(const SectionInput& input, const TextStyle& style) override {
     static_cast<void>(tables(input));
     const std::string out = render_tables(all_tables(input, false), input.view, style);
-    const bool found = !details_.kernels.empty();
-    return found ? out + "\n" + wrapped_lines(kernel_not_measured(details_), style.width) : out;
+    const std::string missing = details_.kernels.empty() ? "" : kernel_not_measured(details_);
+    return missing.empty() ? out : out + "\n" + wrapped_lines(missing, style.width);
   }
 
  private:

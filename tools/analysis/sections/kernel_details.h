@@ -64,8 +64,8 @@ struct KernelDetails {
 [[nodiscard]] Table kernel_summary(KernelDetails& details, const SectionInput& input);
 [[nodiscard]] Table kernel_configurations(const KernelDetails& details, const SectionInput& input);
 [[nodiscard]] Table kernel_paths(const KernelDetails& details, const SectionInput& input);
-/// Each metric of CUPTI: number of launches, mean, standard deviation. For JSON and CSV, and for metrics that
-/// no named one uses.
+/// Each metric of CUPTI: number of launches, mean, standard deviation. For JSON and CSV; not `all`: of
+/// metrics that were requested by name.
 [[nodiscard]] Table kernel_metrics(const KernelDetails& details, bool all);
 
 /// Throughputs, with the busiest part of each.

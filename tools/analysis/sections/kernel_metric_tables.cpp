@@ -185,6 +185,7 @@ Table kernel_stalls(const KernelDetails& details, bool all) {
   Table table;
   table.name = "kernel_stalls";
   table.title = "Stall reasons: share of the warps' time between two instructions";
+  table.kept = 18;  // the longest reason
   table.columns = {{"reason", "reason"},
                    {"stall_share", "of time", Unit::percent},
                    {"n", "launches", Unit::count, 40},

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "profiler/base/number_text.h"
-#include "profiler/metrics/metric_formula.h"
 #include "tools/analysis/sections/kernel_details.h"
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/tables/kernel_labels.h"
@@ -85,20 +84,13 @@ struct MetricRow {
   const Spread* values;
 };
 
-/// Another table shows it: its value, or that of a named metric.
-bool is_used(std::string_view metric) {
-  constexpr std::array<std::string_view, 5> kShown{
-      "gr__cycles_active.sum", "sys__cycles_elapsed.avg.per_second", "dram__bytes_read.sum",
-      "dram__bytes_write.sum", "lts__t_bytes.sum"};
-  if (std::find(kShown.begin(), kShown.end(), metric) != kShown.end()) return true;
-  const auto uses = [metric](const NamedMetric& named) {
-    const std::vector<std::string> inputs = collected_for(named);
-    return std::find(inputs.begin(), inputs.end(), metric) != inputs.end();
-  };
-  return std::any_of(named_metrics().begin(), named_metrics().end(), uses);
+/// The user named it: sets have named metrics, which other tables show.
+bool is_requested_by_name(const MetricGroups& groups, const MetricValue& value) {
+  return groups.sets()[value.set].name.starts_with("metrics");
 }
 
-std::vector<MetricRow> metrics_of(const KernelDetail& kernel, const MetricsByName& metrics, bool all) {
+std::vector<MetricRow> metrics_of(const KernelDetail& kernel, const MetricGroups& groups,
+                                  const MetricsByName& metrics, bool all) {
   std::vector<MetricRow> out;
   for (const MetricRow& row :
        {MetricRow{"GPU time by counters, ns", &kernel.gpu_ns},
@@ -107,7 +99,8 @@ std::vector<MetricRow> metrics_of(const KernelDetail& kernel, const MetricsByNam
     if (row.values->n != 0 && all) out.push_back(row);
   }
   for (const auto& [name, value] : metrics.all()) {
-    if (value.launches.n != 0 && (all || !is_used(name))) out.push_back({name, &value.launches});
+    if (value.launches.n != 0 && (all || is_requested_by_name(groups, value)))
+      out.push_back({name, &value.launches});
   }
   return out;
 }
@@ -246,7 +239,7 @@ Table kernel_metrics(const KernelDetails& details, bool all) {
                    {"stddev", "stddev", Unit::number},
                    {"kernel", "kernel", Unit::text, 30}};
   for (std::size_t i = 0; i < details.kernels.size(); ++i) {
-    for (const MetricRow& row : metrics_of(details.kernels[i], details.metrics[i], all)) {
+    for (const MetricRow& row : metrics_of(details.kernels[i], details.groups, details.metrics[i], all)) {
       table.add({text_cell(std::string(row.name)), number_cell(row.values->n), number_cell(row.values->mean),
                  row.values->n > 1 ? number_cell(row.values->deviation()) : Cell(),
                  owner_cell(details, details.kernels[i])});

@@ -69,7 +69,7 @@ class MetricsSection final : public Section {
     for (const PathTotals& totals : select_modules(input.trace, input.values, view)) {
       NamedValues values(input.values.context().metrics_of(totals.path), input.values.derived(totals),
                          totals.missing_sets);
-      if (values.empty() && totals.missing_sets == 0) continue;
+      if (totals.kernels == 0 || (values.empty() && totals.missing_sets == 0)) continue;
       rows.emplace_back(totals, std::move(values));
       shown.insert(totals.path);
     }

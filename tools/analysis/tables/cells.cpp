@@ -12,7 +12,7 @@ Cell number_cell(double value) {
 }
 
 Cell left_aligned(std::string_view text) {
-  constexpr std::size_t kWidth = 77;
+  constexpr std::size_t kWidth = 68;
   std::string padded(text);
   padded.resize(std::max(padded.size(), kWidth), ' ');
   return Cell(CellValue(std::string(text)), padded);

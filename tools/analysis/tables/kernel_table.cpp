@@ -147,7 +147,7 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
                    {"occupancy_limiter", "limited by", Unit::text, 5},
                    {"waves", "waves", Unit::number, 15},
                    {"library", "library", Unit::text, 10},
-                   {"unit", "unit", Unit::text, 12, "where a product computes, if its name says so"}};
+                   {"unit", "unit", Unit::text, 56, "where a product computes, if its name says so"}};
   const std::vector<KernelTotals> rows = select_kernels(trace, values, view);
   std::uint64_t all_ns = 0;
   for (const KernelTotals& row : trace.selected().kernels()) all_ns += row.total_ns;

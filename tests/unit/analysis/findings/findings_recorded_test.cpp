@@ -45,7 +45,7 @@ TEST_CASE("the product with most time in RT-DETR hardly uses its tensor cores") 
 
   CHECK(low.where == "iteration/model/backbone/model/encoder/stages/*/layers/*/layer/*");
   CHECK(low.kernel.find("WgmmaEngine<__half, 1, 1, 64>") != std::string::npos);
-  check_evidence(low, {{"tensor_pipe", Approx(0.106).margin(0.001)},
+  check_evidence(low, {{"tensor_pipe", Approx(0.1077).margin(0.001)},
                        {"achieved_occupancy", Approx(0.097).margin(0.001)}});
 }
 
