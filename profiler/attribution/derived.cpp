@@ -12,7 +12,12 @@ namespace rangefinder {
 namespace {
 
 constexpr std::string_view kTensor = "sm__ops_path_tensor_";
+// The L2's peak: bytes per second, or sectors of 32 bytes. In older traces only the share over the range's
+// elapsed time, which includes the time before the kernel began.
+constexpr std::string_view kL2Peak = "lts__t_bytes.sum.peak_sustained_elapsed.per_second";
+constexpr std::string_view kL2SectorPeak = "lts__t_sectors.sum.peak_sustained_elapsed.per_second";
 constexpr std::string_view kL2Share = "lts__t_bytes.sum.pct_of_peak_sustained_elapsed";
+constexpr double kSectorBytes = 32;
 constexpr double kStandardErrors = 2;  // error of an estimate, for 95 %
 constexpr double kUnseen = 0.01;  // share of an estimate's unmeasured part that no measured launch revealed
 constexpr double kMarkedCarryOver = 0.10;  // share of DRAM read plus written
@@ -103,6 +108,15 @@ void add_tensor_operations(const MetricsByName& metrics, OperationSum& sum) {
     if (std::any_of(metrics.all().begin(), metrics.all().end(), covers)) continue;
     sum.add(value.value, value.gpu_ns, tensor_peak(name));
   }
+}
+
+std::optional<double> l2_share(std::optional<double> bytes_per_s, const MetricsByName& metrics) {
+  const MetricValue* const peak = metrics.find(kL2Peak);
+  const MetricValue* const sectors = metrics.find(kL2SectorPeak);
+  const double bytes = peak != nullptr ? peak->value : sectors != nullptr ? kSectorBytes * sectors->value : 0;
+  if (bytes_per_s && bytes > 0) return *bytes_per_s / bytes;
+  const MetricValue* const share = metrics.find(kL2Share);
+  return share == nullptr ? std::nullopt : std::optional(share->value / 100);
 }
 
 std::optional<Limiter> limiter_of(const Derived& derived) {
@@ -326,7 +340,7 @@ Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& pea
       out.dram_peak_share = *out.dram_bytes_per_s / static_cast<double>(peaks.dram_bytes_per_s);
     }
   }
-  if (const MetricValue* const l2 = metrics.find(kL2Share)) out.l2_peak_share = l2->value / 100;
+  out.l2_peak_share = l2_share(out.l2_bytes_per_s, metrics);
   if (const auto operations = operations_of(metrics, peaks, row.missing_sets)) {
     out.compute_peak_share = operations->peak_share;
     out.flop_per_s = operations->total / operations->gpu_ns * 1e9;

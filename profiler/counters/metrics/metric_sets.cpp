@@ -34,7 +34,7 @@ constexpr const char* kTensorFp16Parts[] = {
     "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp16.sum",
 };
 
-constexpr const char* kL2Peak = "lts__t_bytes.sum.pct_of_peak_sustained_elapsed";
+constexpr const char* kL2Peak = "lts__t_bytes.sum.peak_sustained_elapsed.per_second";
 
 class SetMetrics {
  public:

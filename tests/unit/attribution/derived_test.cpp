@@ -194,6 +194,16 @@ TEST_CASE("the highest roof of 60 % or more is the limiter; below all roofs it i
   CHECK(limiter_name(Limiter::dram) == "dram");
 }
 
+TEST_CASE("the share of the L2's peak is over the launch's own time, by bytes or sectors") {
+  const Derived by_bytes = Measured({"lts__t_bytes.sum.peak_sustained_elapsed.per_second"}, {8e12}).derived();
+  const Derived by_sectors =
+      Measured({"lts__t_sectors.sum.peak_sustained_elapsed.per_second"}, {8e12 / 32}).derived();
+
+  REQUIRE(by_bytes.l2_bytes_per_s.has_value());
+  CHECK(*by_bytes.l2_peak_share == Approx(*by_bytes.l2_bytes_per_s / 8e12));
+  CHECK(*by_sectors.l2_peak_share == Approx(*by_bytes.l2_peak_share));
+}
+
 TEST_CASE("a path with a missing set has no operations: they may be incomplete") {
   Measured measured({"smsp__thread_inst_executed_pipe_fma_pred_on.sum"}, {15e6});
   ExactRecord other = exact(2, WorkKind::kernel, 1000, 10);
