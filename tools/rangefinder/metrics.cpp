@@ -226,14 +226,14 @@ void print_set(const PlannedSet& set, const MetricCatalog& catalog, const std::s
 
 void print_overview(const std::vector<PlannedSet>& sets, const std::string& chip,
                     const std::vector<std::string>& chips, std::uint32_t cupti_version) {
+  constexpr std::size_t kAnswersWidth = 62, kTitleWidth = 26;  // the longest
   Table of_sets;
   of_sets.columns = {{"set", "set"}, {"turns", "turns", Unit::count}, {"answers", "answers"}};
   for (const PlannedSet& set : sets)
     of_sets.add({Cell(CellValue(set.name)), Cell(CellValue(std::uint64_t{set.plan.groups.size()})),
-                 left_aligned(set.answers)});
+                 left_aligned(set.answers, kAnswersWidth)});
   Table named;
   named.columns = {{"name", "metric"}, {"unit", "unit"}, {"set", "set"}, {"title", "title"}};
-  named.kept = 0;
   std::string absent;
   for (const NamedMetric& metric : named_metrics()) {
     if (!is_available(metric, sets.back().plan)) {
@@ -241,7 +241,8 @@ void print_overview(const std::vector<PlannedSet>& sets, const std::string& chip
       continue;
     }
     named.add({Cell(CellValue(std::string(metric.name))), Cell(CellValue(std::string(metric.unit))),
-               Cell(CellValue(std::string(topic_name(metric.topic)))), left_aligned(metric.title)});
+               Cell(CellValue(std::string(topic_name(metric.topic)))),
+               left_aligned(metric.title, kTitleWidth)});
   }
   const TextStyle style{line_width(STDOUT_FILENO), false, false, false};
   std::cout << "Sets of " << chip

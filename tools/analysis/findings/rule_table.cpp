@@ -83,7 +83,7 @@ const std::vector<RuleFacts>& rule_table() {
       {"low_tensor_use", arithmetic, 1, kRecorded, kGpu, {tensor}},
       {"uncoalesced_loads", traffic, 1, kExperimental, kGpu, {loads}},
       {"uncoalesced_stores", traffic, 1, kRecorded, kGpu, {stores}},
-      {"bank_conflicts", on_chip, 0, kExperimental, kGpu, {conflicts}},
+      {"bank_conflicts", on_chip, 0, kRecorded, kGpu, {conflicts}},
       {"local_memory", on_chip, 1, kExperimental, kGpu},
       {"divergence", lanes, 0, kExperimental, kGpu, {threads}},
       {"stalls", latency, 0, kExperimental, kGpu, {stalls}},

@@ -12,7 +12,8 @@
 namespace rangefinder {
 namespace {
 
-constexpr double kNegligible = 0.05;  // percent: stalls and pipes below it are only in JSON and CSV
+constexpr std::size_t kMeaningWidth = 68;  // the longest of a stall
+constexpr double kNegligible = 0.05;       // percent: stalls and pipes below it are only in JSON and CSV
 
 /// "██████▌             " for a share of the peak.
 std::string bar(double percent) {
@@ -80,9 +81,11 @@ Table kernel_speed_of_light(const KernelDetails& details) {
   Table table;
   table.name = "kernel_speed_of_light";
   table.title = "Speed of light: share of each unit's peak";
-  table.columns = {
-      {"metric", "unit"},          {"value", "of peak", Unit::percent}, {"bar", "", Unit::text, 60},
-      {"busiest", "busiest part"}, {"n", "launches", Unit::count, 50},  {"kernel", "kernel", Unit::text, 30}};
+  table.columns = {{"metric", "unit"},
+                   {"value", "of peak", Unit::percent},
+                   {"busiest", "busiest part"},
+                   {"n", "launches", Unit::count, 50},
+                   {"kernel", "kernel", Unit::text, 30}};
   for (const KernelDetail& kernel : details.kernels) {
     for (const NamedValue& value : kernel.named.all()) {
       if (value.metric->topic != MetricTopic::speed_of_light) continue;
@@ -97,8 +100,7 @@ Table kernel_speed_of_light(const KernelDetails& details) {
         "parts "
         "of memory.\n";
   }
-  table = finished(std::move(table));
-  return table;
+  return finished(std::move(table));
 }
 
 Table kernel_memory(const KernelDetails& details) {
@@ -199,8 +201,8 @@ Table kernel_stalls(const KernelDetails& details, bool all) {
         continue;
       }
       table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->title),
-                 number_cell(value.value), number_cell(value.launches), left_aligned(value.metric->meaning),
-                 owner_cell(details, kernel)});
+                 number_cell(value.value), number_cell(value.launches),
+                 left_aligned(value.metric->meaning, kMeaningWidth), owner_cell(details, kernel)});
     }
   }
   sort_rows(table, "stall_share");

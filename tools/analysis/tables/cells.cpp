@@ -11,10 +11,9 @@ Cell number_cell(double value) {
   return std::isfinite(value) ? Cell(CellValue(value)) : Cell();
 }
 
-Cell left_aligned(std::string_view text) {
-  constexpr std::size_t kWidth = 68;
+Cell left_aligned(std::string_view text, std::size_t width) {
   std::string padded(text);
-  padded.resize(std::max(padded.size(), kWidth), ' ');
+  padded.resize(std::max(padded.size(), width), ' ');
   return Cell(CellValue(std::string(text)), padded);
 }
 

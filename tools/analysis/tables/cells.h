@@ -29,8 +29,8 @@ namespace rangefinder {
 [[nodiscard]] inline Cell text_cell(std::string text) {
   return Cell(CellValue(std::move(text)));
 }
-/// A text that is read as a sentence: columns are right-aligned, so it is padded.
-[[nodiscard]] Cell left_aligned(std::string_view text);
+/// A text that is read as a sentence: columns are right-aligned, so it is padded to `width`.
+[[nodiscard]] Cell left_aligned(std::string_view text, std::size_t width);
 /// Empty if `known` is false.
 [[nodiscard]] inline Cell known_cell(bool known, std::uint64_t value) {
   return known ? number_cell(value) : Cell();

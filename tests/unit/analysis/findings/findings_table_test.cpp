@@ -19,11 +19,13 @@ struct First {
 const std::vector<First> kFirst{
     {"case_attention", "attention_scores", "attention/unfused"},
     {"case_gemm_fp32", "fp32_math", "gemm/fp32/*"},
+    {"case_gemm_small", "grid_under_one_wave", "gemm/fp32/32x64x16"},
     {"case_gemm_tensor", "", ""},
     {"case_overlap", "memory_bound", "overlap/copies/gemm"},
     {"case_starved_one", "idle_in_range", "iteration/load"},
     {"case_starved_pinned", "idle_in_range", "iteration/load"},
     {"case_transpose", "uncoalesced_stores", "transpose/naive"},
+    {"case_transpose_metrics", "uncoalesced_stores", "transpose/naive"},
     {"copy_storm", "pageable_or_synchronous_copies", "copy_storm/d2h_pageable"},
     {"decoder_exact", "unfused_chain", "decode/layer *"},
     {"decoder_sampled", "graph_below_peak", "decode/layer *"},

@@ -201,6 +201,24 @@ TEST_CASE("kernel: stalls are shares of all warp cycles, and issued instructions
   run.check("kernel_stalls", 1U, {{"reason", "stall_wait"}, {"stall_share", Approx(10)}});
 }
 
+TEST_CASE("kernel: throughputs, accesses and pipes of a recorded kernel, each with its launches") {
+  const SectionRun run("kernel", recorded("case_transpose_metrics"), named("transpose_naive"));
+
+  run.check("kernel_speed_of_light", 1U,
+            {{"metric", "memory_throughput"},
+             {"value", Approx(76.6).margin(0.1)},
+             {"busiest", "SM to L2"},
+             {"n", 2}});
+  run.check("kernel_accesses", 1U,
+            {{"access", "store"},
+             {"sectors_per_request", Approx(32).margin(0.01)},
+             {"bytes_used", Approx(12.5).margin(0.01)}});
+  run.check("kernel_stalls", 0U,
+            {{"reason", "stall_long_scoreboard"}, {"stall_share", Approx(67.7).margin(0.1)}});
+  run.check("kernel_pipes", 0U, {{"pipe", "lsu_pipe"}, {"n", 2}});
+  CHECK(run.find("kernel_memory", {{"level", "l2"}}));
+}
+
 TEST_CASE("kernel: a regular expression may match several kernels, and each row names its kernel") {
   const SectionRun run("kernel", recorded("rtdetr_rotated"), named("(deformable_)?attention_kernel"));
 
