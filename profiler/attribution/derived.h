@@ -113,6 +113,10 @@ class MetricsByName {
   [[nodiscard]] const std::vector<std::pair<std::string, MetricValue>>& all() const noexcept {
     return values_;
   }
+  /// Name of the metric set that a value of all() is of.
+  [[nodiscard]] const std::string& set_name(const MetricValue& value) const {
+    return groups_->sets()[value.set].name;
+  }
 
  private:
   std::vector<std::pair<std::string, MetricValue>> values_;  // by name

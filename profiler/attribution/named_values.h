@@ -3,7 +3,7 @@
 // Values of named metrics (profiler/metrics/named_metrics.h) of a path or a kernel.
 //
 //   MetricsByName: CUPTI's metrics ─┐
-//   Derived: FLOP/s, FLOP/byte ─────┴─▶ named_values() ─▶ those that are known, in the order of the table
+//   Derived: FLOP/s, FLOP/byte ─────┴─▶ NamedValues: those that are known, in the order of the table
 //
 // Unknown is absent, never 0. A formula whose inputs were planned, but never measured at this row, is
 // unknown.
@@ -23,7 +23,7 @@ struct NamedValue {
   const NamedMetric* metric = nullptr;
   /// In the metric's unit; MetricForm::sum: total over all launches of the row.
   double value = 0;
-  std::uint64_t launches = 0;  ///< measured launches of the input that has the fewest; 0: of several sets
+  std::uint64_t launches = 0;         ///< measured launches of the input that has the fewest; 0: FLOP metrics
   const MetricInput* part = nullptr;  ///< peak_share: the busiest part
 };
 

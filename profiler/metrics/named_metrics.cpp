@@ -15,7 +15,7 @@ constexpr bool kOptional = true;
 
 // Parts of the compute throughput, as in Nsight's breakdown of sm__throughput. Not in it: sm__mio_inst_issued
 // and the internal activity, which take more than one pass, and sm__inst_executed_pipe_adu, whose count in
-// one pass was 1.2 to 1.4 times ncu's for three of 18 kernels (H100).
+// one pass was 1.1 to 1.4 times ncu's for four of 18 kernels (H100).
 constexpr MetricInput kComputeParts[] = {
     {"sm__issue_active", "issue slots"},
     {"sm__pipe_tensor_cycles_active", "tensor pipe"},

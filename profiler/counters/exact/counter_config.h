@@ -28,9 +28,8 @@ class CounterConfig {
  public:
   explicit CounterConfig(const CuptiLibrary& library) noexcept : library_(library) {}
 
-  /// Loads the counter library and makes it register its exit handlers. `context`: any context on `gpu`.
-  /// False: see error().
-  /// `cancelled` as in build().
+  /// Loads the counter library and makes it register its exit handlers. `context`: any context on `gpu`;
+  /// `cancelled`: as in build(). False: see error().
   [[nodiscard]] bool open(CUcontext context, std::uint32_t gpu, const std::atomic<bool>* cancelled = nullptr);
   /// After open(). `cancelled`: once true, CUPTI is not called any more; nullptr: never. False: see error().
   [[nodiscard]] bool build(const std::string& request, const std::atomic<bool>* cancelled = nullptr);

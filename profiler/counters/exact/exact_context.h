@@ -54,8 +54,8 @@ class ExactContext {
   /// When metric groups take turns, each change is a start.
   static constexpr std::uint32_t kBatch = 896, kBatchInTurns = 128;
   /// With groups in turn, a range that begins again gives the next group its turn after kTurnLaunches, not
-  /// only after a batch: so a program of 60 iterations is measured with all of 26 groups. Limit of such
-  /// turns, per group.
+  /// only after a batch. So 60 iterations are enough for the set `all` (at most 28 groups). Maximum number of
+  /// such turns, per group.
   static constexpr std::uint32_t kEarlyTurns = 12;
 
   ExactContext(const CuptiLibrary& library, CUcontext context, std::uint32_t gpu, const Options& options,

@@ -41,7 +41,7 @@ inline constexpr const char* kExactMetricNames[kExactMetrics] = {
 /// durations agree with kernel records. Measured on an H200; not measured on other chips.
 inline constexpr double kRangeOverheadNs = 3100;
 /// What it adds besides if a counter is read from each multiprocessor (counts_every_multiprocessor). Measured
-/// on an H100: 1.1 to 1.4 us (docs/internals/measured.md).
+/// on an H100: 1.0 to 1.4 us for kernels below 70 us (docs/internals/measured.md).
 inline constexpr double kMultiprocessorRangeNs = 1300;
 
 /// A host object of CUPTI's profiler and its configuration. Not thread-safe.

@@ -133,16 +133,13 @@ class CaptureCheckSection final : public Section {
       for (auto& row : made.front().rows) row.pop_back();
     }
     arrange(made, input.view);
-    std::string out;
     for (Table& table : made) {
       drop_empty_columns(table);
-      if (style.width != 0) {
-        table.empty = wrapped_lines(table.empty, style.width);
-        if (table.empty.ends_with('\n')) table.empty.pop_back();
-      }
-      out += (out.empty() ? "" : "\n") + render_text(table, style);
+      if (style.width == 0) continue;
+      table.empty = wrapped_lines(table.empty, style.width);
+      if (table.empty.ends_with('\n')) table.empty.pop_back();
     }
-    return out;
+    return render_tables(std::move(made), input.view, style);
   }
 
   nlohmann::ordered_json json(const SectionInput& input) override {

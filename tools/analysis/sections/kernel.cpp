@@ -56,12 +56,12 @@ class KernelSection final : public Section {
       learn(*name);
     } else if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) {
       details_.configurations.emplace(config->id, *config);
-    } else if (const auto* const set = std::get_if<MetricSetRecord>(&line)) {
-      details_.groups.add_set(*set);
+    } else if (std::holds_alternative<MetricSetRecord>(line)) {
+      measured_.line(line);
     } else if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
       add(*kernel);
     } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
-      add(*exact);
+      add(*exact, line);
     }
   }
 
@@ -69,12 +69,12 @@ class KernelSection final : public Section {
     std::vector<std::string_view> names;
     for (const KernelDetail& kernel : details_.kernels) names.push_back(kernel.name.demangled);
     const std::vector<std::string> labels = kernel_labels(names);
-    for (std::size_t i = 0; i < labels.size(); ++i) details_.kernels[i].label = labels[i];
-    details_.metrics.clear();
-    for (const auto& values : details_.groups.metrics(details_.kernels.size())) {
-      details_.metrics.emplace_back(values, details_.groups);
+    auto measured = measured_.all(input.trace.selected().kernels(), input.values.context().peaks);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      KernelDetail& kernel = details_.kernels[i];
+      kernel.label = labels[i];
+      kernel.measured = std::move(measured[kernel.name.id]);
     }
-    details_.metrics.resize(details_.kernels.size());
     return all_tables(input, true);
   }
 
@@ -86,18 +86,13 @@ class KernelSection final : public Section {
   }
 
  private:
-  std::vector<Table> all_tables(const SectionInput& input, bool raw) {
-    Table summary = kernel_summary(details_, input);  // sets the named values
-    return {std::move(summary),
-            kernel_configurations(details_, input),
-            kernel_speed_of_light(details_),
-            kernel_memory(details_),
-            kernel_accesses(details_),
-            kernel_occupancy(details_),
-            kernel_pipes(details_),
-            kernel_stalls(details_, raw),
-            kernel_paths(details_, input),
-            kernel_metrics(details_, raw)};
+  /// After tables(). `raw`: also each metric of CUPTI.
+  [[nodiscard]] std::vector<Table> all_tables(const SectionInput& input, bool raw) const {
+    return {kernel_summary(details_, input), kernel_configurations(details_, input),
+            kernel_speed_of_light(details_), kernel_memory(details_),
+            kernel_accesses(details_),       kernel_occupancy(details_),
+            kernel_pipes(details_),          kernel_stalls(details_, raw),
+            kernel_paths(details_, input),   kernel_metrics(details_, raw)};
   }
 
   void learn(const KernelNameRecord& name) {
@@ -121,10 +116,10 @@ class KernelSection final : public Section {
     kernel->paths[record.work.path].add(ns, timed);
   }
 
-  void add(const ExactRecord& exact) {
+  void add(const ExactRecord& exact, const Line& line) {
     KernelDetail* const kernel = is_of_one_kernel(exact) ? find(exact.name) : nullptr;
     if (kernel == nullptr) return;
-    details_.groups.add(positions_.at(exact.name), exact);
+    measured_.line(line);
     kernel->gpu_ns.add(static_cast<double>(exact.gpu_ns));
     if (!exact.has_bytes) return;
     kernel->read.add(static_cast<double>(exact.dram_read_bytes));
@@ -134,6 +129,7 @@ class KernelSection final : public Section {
 
   NamePattern pattern_;
   KernelDetails details_;
+  MeasuredKernels measured_;
   std::unordered_map<std::uint32_t, std::uint32_t> positions_;  // name id to position in details_.kernels
 };
 

@@ -19,7 +19,6 @@
 
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/metric_groups.h"
-#include "profiler/attribution/named_values.h"
 #include "tools/analysis/tables/measured_kernels.h"
 #include "tools/analysis/tables/section.h"
 #include "tools/analysis/timeline/duration_histogram.h"
@@ -44,15 +43,13 @@ struct KernelDetail {
       configurations;  ///< by configuration, GPU
   std::map<std::uint32_t, KernelLaunches> paths;
   Spread gpu_ns, read, write, l2;  ///< from exact lines, one value per launch
-  NamedValues named = {};          ///< set after the last line
+  MeasuredKernel measured = {};    ///< set after the last line
 };
 
 struct KernelDetails {
   std::string pattern;                ///< as given by the user
   std::vector<KernelDetail> kernels;  ///< matching kernels, in order of first appearance
   std::unordered_map<std::uint32_t, LaunchConfigRecord> configurations;
-  MetricGroups groups;                 ///< by position in kernels
-  std::vector<MetricsByName> metrics;  ///< by position in kernels; filled after the last line
 };
 
 /// The kernel of a row; empty if there is only one.
@@ -60,8 +57,7 @@ struct KernelDetails {
 /// A table without rows has no title; of others, columns without values are dropped.
 [[nodiscard]] Table finished(Table table);
 
-/// Also sets the named values of all kernels.
-[[nodiscard]] Table kernel_summary(KernelDetails& details, const SectionInput& input);
+[[nodiscard]] Table kernel_summary(const KernelDetails& details, const SectionInput& input);
 [[nodiscard]] Table kernel_configurations(const KernelDetails& details, const SectionInput& input);
 [[nodiscard]] Table kernel_paths(const KernelDetails& details, const SectionInput& input);
 /// Each metric of CUPTI: number of launches, mean, standard deviation. For JSON and CSV; not `all`: of

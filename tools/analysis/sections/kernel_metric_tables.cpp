@@ -34,25 +34,25 @@ Cell peak_cell(double percent) {
   return cell;
 }
 
-/// Rows "metric, value, unit" of a topic.
-Table topic_table(const KernelDetails& details, const char* name, const char* title, MetricTopic topic) {
-  Table table;
-  table.name = name;
-  table.title = title;
-  table.columns = {{"metric", "metric"},
-                   {"value", "value", Unit::number},
-                   {"unit", "unit"},
-                   {"n", "launches", Unit::count, 50},
-                   {"kernel", "kernel", Unit::text, 30}};
+/// Adds a row for each value of a topic: its name and title, then `cells(value)`, the kernel last.
+template <typename Cells>
+void add_values(Table& table, const KernelDetails& details, MetricTopic topic, Cells cells) {
+  table.columns.push_back({"n", "launches", Unit::count, 50});
+  table.columns.push_back({"kernel", "kernel", Unit::text, 30});
   for (const KernelDetail& kernel : details.kernels) {
-    for (const NamedValue& value : kernel.named.all()) {
+    for (const NamedValue& value : kernel.measured.values.all()) {
       if (value.metric->topic != topic) continue;
-      table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->title),
-                 number_cell(value.value), text_cell(value.metric->unit), number_cell(value.launches),
-                 owner_cell(details, kernel)});
+      std::vector<Cell> row = cells(value);
+      row.push_back(number_cell(value.launches));
+      row.push_back(owner_cell(details, kernel));
+      table.add(std::move(row));
     }
   }
-  return finished(std::move(table));
+}
+
+/// The key of a metric, and its title for people.
+Cell metric_cell(const NamedMetric& metric, const char* title) {
+  return Cell(CellValue(std::string(metric.name)), title);
 }
 
 struct MemoryLevel {
@@ -81,24 +81,15 @@ Table kernel_speed_of_light(const KernelDetails& details) {
   Table table;
   table.name = "kernel_speed_of_light";
   table.title = "Speed of light: share of each unit's peak";
-  table.columns = {{"metric", "unit"},
-                   {"value", "of peak", Unit::percent},
-                   {"busiest", "busiest part"},
-                   {"n", "launches", Unit::count, 50},
-                   {"kernel", "kernel", Unit::text, 30}};
-  for (const KernelDetail& kernel : details.kernels) {
-    for (const NamedValue& value : kernel.named.all()) {
-      if (value.metric->topic != MetricTopic::speed_of_light) continue;
-      table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->column),
-                 peak_cell(value.value), value.part == nullptr ? Cell() : text_cell(value.part->title),
-                 number_cell(value.launches), owner_cell(details, kernel)});
-    }
-  }
+  table.columns = {{"metric", "unit"}, {"value", "of peak", Unit::percent}, {"busiest", "busiest part"}};
+  add_values(table, details, MetricTopic::speed_of_light, [](const NamedValue& value) {
+    return std::vector{metric_cell(*value.metric, value.metric->column), peak_cell(value.value),
+                       value.part == nullptr ? Cell() : text_cell(value.part->title)};
+  });
   if (!table.rows.empty()) {
     table.remarks =
-        "compute and memory: the busiest of their parts, of launches measured in turn. L1, L2, DRAM: the "
-        "parts "
-        "of memory.\n";
+        "compute and memory: the busiest of their parts, of launches measured in turn. L1, L2, DRAM: "
+        "the parts of memory.\n";
   }
   return finished(std::move(table));
 }
@@ -115,10 +106,9 @@ Table kernel_memory(const KernelDetails& details) {
   for (const KernelDetail& kernel : details.kernels) {
     for (const MemoryLevel& level : kLevels) {
       std::optional<double> bytes = exact_level_bytes(kernel, level.key);
-      if (const auto total = kernel.named.value(level.bytes); total && kernel.all.count != 0)
-        bytes = *total / static_cast<double>(kernel.all.count);
-      const auto hit_rate = kernel.named.value(level.hit_rate);
-      const auto throughput = kernel.named.value(level.throughput);
+      if (const auto named = kernel.measured.per_launch(level.bytes)) bytes = named;
+      const auto hit_rate = kernel.measured.values.value(level.hit_rate);
+      const auto throughput = kernel.measured.values.value(level.throughput);
       if (!bytes && !hit_rate && !throughput) continue;
       table.add({Cell(CellValue(std::string(level.key)), level.title), optional_cell(bytes),
                  optional_cell(hit_rate), optional_cell(throughput), owner_cell(details, kernel)});
@@ -139,14 +129,14 @@ Table kernel_accesses(const KernelDetails& details) {
   bool any_used = false;
   for (const KernelDetail& kernel : details.kernels) {
     for (const std::string kind : {"load", "store"}) {
-      const auto sectors = kernel.named.value(kind + "_sectors_per_request");
-      const auto used = kernel.named.value(kind + "_bytes_used");
+      const auto sectors = kernel.measured.values.value(kind + "_sectors_per_request");
+      const auto used = kernel.measured.values.value(kind + "_bytes_used");
       any_used = any_used || used;
       if (!sectors) continue;
       table.add({Cell(CellValue(kind), "global " + kind + "s"), optional_cell(sectors), optional_cell(used),
                  Cell(), owner_cell(details, kernel)});
     }
-    if (const auto conflicts = kernel.named.value("shared_conflicts_per_request")) {
+    if (const auto conflicts = kernel.measured.values.value("shared_conflicts_per_request")) {
       table.add({Cell(CellValue("shared"), "shared memory"), Cell(), Cell(), optional_cell(conflicts),
                  owner_cell(details, kernel)});
     }
@@ -161,24 +151,25 @@ Table kernel_accesses(const KernelDetails& details) {
 }
 
 Table kernel_occupancy(const KernelDetails& details) {
-  return topic_table(details, "kernel_occupancy", "Occupancy and issue", MetricTopic::occupancy);
+  Table table;
+  table.name = "kernel_occupancy";
+  table.title = "Occupancy and issue";
+  table.columns = {{"metric", "metric"}, {"value", "value", Unit::number}, {"unit", "unit"}};
+  add_values(table, details, MetricTopic::occupancy, [](const NamedValue& value) {
+    return std::vector{metric_cell(*value.metric, value.metric->title), number_cell(value.value),
+                       text_cell(value.metric->unit)};
+  });
+  return finished(std::move(table));
 }
 
 Table kernel_pipes(const KernelDetails& details) {
   Table table;
   table.name = "kernel_pipes";
   table.title = "Pipes: share of the active cycles of a multiprocessor";
-  table.columns = {{"pipe", "pipe"},
-                   {"value", "busy", Unit::percent},
-                   {"n", "launches", Unit::count, 50},
-                   {"kernel", "kernel", Unit::text, 30}};
-  for (const KernelDetail& kernel : details.kernels) {
-    for (const NamedValue& value : kernel.named.all()) {
-      if (value.metric->topic != MetricTopic::pipes) continue;
-      table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->title),
-                 peak_cell(value.value), number_cell(value.launches), owner_cell(details, kernel)});
-    }
-  }
+  table.columns = {{"pipe", "pipe"}, {"value", "busy", Unit::percent}};
+  add_values(table, details, MetricTopic::pipes, [](const NamedValue& value) {
+    return std::vector{metric_cell(*value.metric, value.metric->title), peak_cell(value.value)};
+  });
   sort_rows(table, "value");
   return finished(std::move(table));
 }
@@ -195,14 +186,14 @@ Table kernel_stalls(const KernelDetails& details, bool all) {
                    {"kernel", "kernel", Unit::text, 30}};
   std::size_t hidden = 0;
   for (const KernelDetail& kernel : details.kernels) {
-    for (const NamedValue& value : kernel.named.stalls()) {
+    for (const NamedValue& value : kernel.measured.values.stalls()) {
       if (value.value < kNegligible && !all) {
         ++hidden;
         continue;
       }
-      table.add({Cell(CellValue(std::string(value.metric->name)), value.metric->title),
-                 number_cell(value.value), number_cell(value.launches),
-                 left_aligned(value.metric->meaning, kMeaningWidth), owner_cell(details, kernel)});
+      table.add({metric_cell(*value.metric, value.metric->title), number_cell(value.value),
+                 number_cell(value.launches), left_aligned(value.metric->meaning, kMeaningWidth),
+                 owner_cell(details, kernel)});
     }
   }
   sort_rows(table, "stall_share");
@@ -217,7 +208,7 @@ std::string kernel_not_measured(const KernelDetails& details) {
   std::string missing;
   for (const MetricTopic topic : {speed_of_light, memory, occupancy, pipes, stalls, roofline}) {
     const auto has = [topic](const KernelDetail& kernel) {
-      return std::any_of(kernel.named.all().begin(), kernel.named.all().end(),
+      return std::any_of(kernel.measured.values.all().begin(), kernel.measured.values.all().end(),
                          [topic](const NamedValue& value) { return value.metric->topic == topic; });
     };
     if (!std::any_of(details.kernels.begin(), details.kernels.end(), has))

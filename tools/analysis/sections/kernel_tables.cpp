@@ -84,13 +84,7 @@ struct MetricRow {
   const Spread* values;
 };
 
-/// The user named it: sets have named metrics, which other tables show.
-bool is_requested_by_name(const MetricGroups& groups, const MetricValue& value) {
-  return groups.sets()[value.set].name.starts_with("metrics");
-}
-
-std::vector<MetricRow> metrics_of(const KernelDetail& kernel, const MetricGroups& groups,
-                                  const MetricsByName& metrics, bool all) {
+std::vector<MetricRow> metrics_of(const KernelDetail& kernel, bool all) {
   std::vector<MetricRow> out;
   for (const MetricRow& row :
        {MetricRow{"GPU time by counters, ns", &kernel.gpu_ns},
@@ -98,9 +92,11 @@ std::vector<MetricRow> metrics_of(const KernelDetail& kernel, const MetricGroups
         MetricRow{"lts__t_bytes.sum", &kernel.l2}}) {
     if (row.values->n != 0 && all) out.push_back(row);
   }
+  const MetricsByName& metrics = kernel.measured.metrics;
   for (const auto& [name, value] : metrics.all()) {
-    if (value.launches.n != 0 && (all || is_requested_by_name(groups, value)))
-      out.push_back({name, &value.launches});
+    // Of sets, other tables show the named metrics.
+    const bool requested_by_name = metrics.set_name(value).starts_with("metrics");
+    if (value.launches.n != 0 && (all || requested_by_name)) out.push_back({name, &value.launches});
   }
   return out;
 }
@@ -120,7 +116,7 @@ Table finished(Table table) {
   return table;
 }
 
-Table kernel_summary(KernelDetails& details, const SectionInput& input) {
+Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
   Table table;
   table.name = "kernel";
   table.cut = CutSide::back;
@@ -144,8 +140,7 @@ Table kernel_summary(KernelDetails& details, const SectionInput& input) {
   const GpuPeaks& peaks = input.values.context().peaks;
   const std::vector<KernelTotals> all = input.trace.selected().kernels();
   bool partial = false;
-  for (std::size_t i = 0; i < details.kernels.size(); ++i) {
-    KernelDetail& kernel = details.kernels[i];
+  for (const KernelDetail& kernel : details.kernels) {
     if (kernel.all.count == 0) continue;  // matches, but none of its launches was selected
     const auto known = std::find_if(all.begin(), all.end(), [&kernel](const KernelTotals& totals) {
       return totals.name == kernel.name.id;
@@ -155,9 +150,7 @@ Table kernel_summary(KernelDetails& details, const SectionInput& input) {
                                           known == all.end() ? CounterTotals{} : known->counters);
     const RowBytes bytes = bytes_of(row, input.values.sampled_kernel(kernel.name.id), peaks);
     partial = partial || bytes.partial();
-    const Derived derived = derive(row, bytes, peaks, details.metrics[i]);
-    kernel.named = NamedValues(details.metrics[i], derived);
-    table.add(summary_row(kernel, bytes, derived));
+    table.add(summary_row(kernel, bytes, derive(row, bytes, peaks, kernel.measured.metrics)));
   }
   sort_rows(table, "total_ns");
   if (partial) table.remarks = "+: lower bound; some launches have no byte counts.\n";
@@ -238,11 +231,11 @@ Table kernel_metrics(const KernelDetails& details, bool all) {
                    {"mean", "mean", Unit::number},
                    {"stddev", "stddev", Unit::number},
                    {"kernel", "kernel", Unit::text, 30}};
-  for (std::size_t i = 0; i < details.kernels.size(); ++i) {
-    for (const MetricRow& row : metrics_of(details.kernels[i], details.groups, details.metrics[i], all)) {
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const MetricRow& row : metrics_of(kernel, all)) {
       table.add({text_cell(std::string(row.name)), number_cell(row.values->n), number_cell(row.values->mean),
                  row.values->n > 1 ? number_cell(row.values->deviation()) : Cell(),
-                 owner_cell(details, details.kernels[i])});
+                 owner_cell(details, kernel)});
     }
   }
   return finished(std::move(table));

@@ -77,9 +77,8 @@ class MetricsSection final : public Section {
     bool missing = false;
     for (const auto& [totals, values] : rows) {
       missing = missing || totals.missing_sets != 0;
-      const std::string name = totals.path == 0 ? "(outside of any range)" : names.name(totals.path);
-      table.add(row(Cell(CellValue(input.trace.path_text(totals.path)), name), totals.kernels, totals.gpu_ns,
-                    values, totals.kernels, all));
+      Cell module(CellValue(input.trace.path_text(totals.path)), names.name(totals.path));
+      table.add(row(std::move(module), totals.kernels, totals.gpu_ns, values, totals.kernels, all));
     }
     if (missing)
       table.remarks = "No value: a kernel of that module ran too seldom for all turns of the metric sets.\n";

@@ -38,9 +38,7 @@ class RooflineSection final : public Section {
   }
 
   static std::vector<Cell> row(const SectionInput& input, const ModuleNames& names, const PathTotals& totals,
-                               std::uint64_t all_ns) {
-    const Derived derived = input.values.derived(totals);
-    if (!derived.flop_per_dram_byte || !derived.flop_per_s) return {};
+                               const Derived& derived, std::uint64_t all_ns) {
     const auto peak_bytes = static_cast<double>(input.values.context().peaks.dram_bytes_per_s);
     std::optional<double> compute_roof, memory_roof, roof;
     if (derived.compute_peak_share && *derived.compute_peak_share > 0)
@@ -48,8 +46,7 @@ class RooflineSection final : public Section {
     if (peak_bytes > 0) memory_roof = *derived.flop_per_dram_byte * peak_bytes;
     if (compute_roof && memory_roof) roof = std::min(*compute_roof, *memory_roof);
     const auto tera = [](std::optional<double> value) { return value ? number_cell(*value / 1e12) : Cell(); };
-    return {Cell(CellValue(input.trace.path_text(totals.path)),
-                 totals.path == 0 ? "(outside of any range)" : names.name(totals.path)),
+    return {Cell(CellValue(input.trace.path_text(totals.path)), names.name(totals.path)),
             number_cell(totals.gpu_ns),
             ratio_cell(totals.gpu_ns, all_ns),
             number_cell(*derived.flop_per_dram_byte),
@@ -65,8 +62,7 @@ class RooflineSection final : public Section {
     table.name = "roofline";
     table.empty =
         "No operations were counted in this selection, or no DRAM bytes. Record with --counters exact "
-        "--metrics "
-        "roofline; a module must run twice for each turn that `rangefinder metrics` lists.";
+        "--metrics roofline; a module must run twice for each turn that `rangefinder metrics` lists.";
     table.cut = input.view.flat ? CutSide::front : CutSide::back;
     table.arranged = input.view.sort.empty();
     table.columns = {{"path", "module"},
@@ -79,15 +75,18 @@ class RooflineSection final : public Section {
                      {"roof", "roof is", Unit::text, 80},
                      {"limiter", "limiter", Unit::text, 70}};
     const ModuleView view{input.view.top, input.view.depth, "", input.view.flat};
-    const std::vector<PathTotals> rows = select_modules(input.trace, input.values, view);
+    std::vector<std::pair<PathTotals, Derived>> rows;
     std::unordered_set<std::uint32_t> shown;
-    for (const PathTotals& totals : rows) shown.insert(totals.path);
-    const ModuleNames names(input.trace, std::move(shown), input.view.flat);
-    for (const PathTotals& totals : rows) {
-      std::vector<Cell> cells = row(input, names, totals, all_gpu_ns(input.trace));
-      if (!cells.empty()) table.add(std::move(cells));
+    for (const PathTotals& totals : select_modules(input.trace, input.values, view)) {
+      Derived derived = input.values.derived(totals);
+      if (!derived.flop_per_dram_byte || !derived.flop_per_s) continue;
+      rows.emplace_back(totals, std::move(derived));
+      shown.insert(totals.path);
     }
-    if (table.rows.empty()) return table;
+    if (rows.empty()) return table;
+    const ModuleNames names(input.trace, std::move(shown), input.view.flat);
+    for (const auto& [totals, derived] : rows)
+      table.add(row(input, names, totals, derived, all_gpu_ns(input.trace)));
     drop_empty_columns(table);
     table.remarks =
         peaks_text(input.values.context().peaks) +

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {
@@ -73,6 +74,7 @@ std::vector<std::size_t> select_rows(const TraceTotals& trace, const std::vector
 }
 
 std::string ModuleNames::name(std::uint32_t path) const {
+  if (path == 0) return path_title(trace_, 0);
   std::string name = trace_.path_text(path);
   if (flat_) return printable(name);
   std::size_t levels = 0;

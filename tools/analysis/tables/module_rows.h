@@ -46,6 +46,7 @@ class ModuleNames {
   ModuleNames(const TraceTotals& trace, std::unordered_set<std::uint32_t> shown, bool flat)
       : trace_(trace), shown_(std::move(shown)), flat_(flat) {}
 
+  /// 0: "(outside of any range)".
   [[nodiscard]] std::string name(std::uint32_t path) const;
 
  private:

@@ -188,7 +188,7 @@ std::string row_title(const ModuleNames& names, const PathTotals& row) {
   if (row.missing_sets != 0) signs += '?';
   if (row.counters.not_exclusive != 0) signs += '*';
   if (!signs.empty()) signs.insert(0, 1, ' ');
-  return (row.path == 0 ? "(outside of any range)" : names.name(row.path)) + signs;
+  return names.name(row.path) + signs;
 }
 
 /// Adds the row of sampled bytes that no work of this process moved.

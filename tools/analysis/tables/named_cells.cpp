@@ -12,7 +12,7 @@
 namespace rangefinder {
 namespace {
 
-constexpr int kMostImportant = 90;
+constexpr int kMaxImportance = 90;
 /// In this order columns stay on a narrow terminal.
 constexpr std::array<std::string_view, 12> kFirst{
     "compute_throughput", "memory_throughput", "achieved_occupancy", "tensor_pipe",
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 12> kFirst{
 
 int importance_of(std::string_view name) {
   const auto at = std::find(kFirst.begin(), kFirst.end(), name);
-  return kMostImportant - static_cast<int>(at - kFirst.begin());
+  return kMaxImportance - static_cast<int>(at - kFirst.begin());
 }
 
 Unit unit_of(const NamedMetric& metric) {
@@ -39,7 +39,7 @@ std::vector<TableColumn> named_columns(bool all) {
     out.push_back({metric.name + std::string(per_launch ? "_per_launch" : ""), metric.column, unit_of(metric),
                    importance_of(metric.name), metric.title});
   }
-  out.push_back({"top_stall", "top stall", Unit::text, kMostImportant - 3, "what its warps wait for most"});
+  out.push_back({"top_stall", "top stall", Unit::text, kMaxImportance - 3, "largest stall reason"});
   return out;
 }
 

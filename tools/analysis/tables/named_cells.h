@@ -11,8 +11,8 @@
 
 namespace rangefinder {
 
-/// One column for each named metric, the stalls only if `all`, then `top_stall`. The most useful have the
-/// highest importance.
+/// One column for each named metric, the stalls only if `all`, then `top_stall`. Narrow terminals omit the
+/// least useful first.
 [[nodiscard]] std::vector<TableColumn> named_columns(bool all);
 /// The cells of those columns. `launches`: of the row; sums are shown per launch.
 [[nodiscard]] std::vector<Cell> named_cells(const NamedValues& values, std::uint64_t launches, bool all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns of named metrics, for the tables of modules and kernels: the most useful first, the stalls as the top one.
+// Columns of named metrics, for the tables of modules and kernels: the most useful first, of the stalls the largest.
 import { namedText, namedTip, namedValue, stallsOf, type HasNamed, type NamedTable } from "../data/named";
 import { threeDigits } from "../data/numbers";
 import type { TableColumn } from "./columns";
@@ -46,7 +46,7 @@ export function namedColumns<Row>(table: NamedTable, of: (row: Row) => HasNamed 
       const top = topStall(row);
       return top === undefined ? "" : `${top.metric.title} ${namedText(top)}`;
     },
-    tip: "What its warps wait for most",
+    tip: "Largest stall reason",
   };
   const isFirst = ({ key }: TableColumn<Row>): boolean => kFirst.includes(key);
   return [...columns.filter(isFirst), stall, ...columns.filter((column) => !isFirst(column))];

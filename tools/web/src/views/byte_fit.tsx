@@ -4,7 +4,7 @@
 // `report --section modules --fit`. DRAM beside L2. Linear axes from 0, because the line's offset is time that moves
 // no bytes.
 import type { JSX } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { bytesText, durationText } from "../data/numbers";
 import type { ByteFit } from "../data/rows";
@@ -12,10 +12,10 @@ import type { Trace } from "../data/trace";
 import { update, useStore } from "../state";
 import { useTheme, type Theme } from "../theme";
 import { fitted, kFont } from "../ui/canvas";
-import { Plot, type PlotOptions } from "../ui/plot";
-import { drawLabel, drawPoint, nearest } from "../ui/points";
+import { ModulePlot } from "../ui/module_plot";
+import type { PlotOptions } from "../ui/plot";
+import { drawLabel, drawPoint } from "../ui/points";
 import { Switch } from "../ui/switch";
-import { Tip } from "../ui/tip";
 import { fitAt, fitPoints, kLevels, levelTitle, lineAt, lineText, type FitPoint, type Level } from "./byte_fit_points";
 
 /** More would cover each other. The tip names every point. */
@@ -118,51 +118,35 @@ const placeOf = (point: FitPoint): { x: number; y: number } => ({ x: point.bytes
 
 function FitPlot({ trace, fit, level }: { trace: Trace; fit: ByteFit; level: Level }): JSX.Element {
   const theme = useTheme();
-  const plot = useRef<uPlot | undefined>(undefined);
-  const [over, setOver] = useState<{ point: FitPoint; x: number; y: number }>();
   const points = useMemo(() => fitPoints(fit, level), [fit, level]);
   const drawn: Drawn = { points, line: lineAt(fit, level), selected: trace.placeOf(useStore().module) ?? -2 };
   const latest = useRef(drawn);
   latest.current = drawn;
   const options = useMemo(() => optionsOf(trace, theme, level, latest), [trace, theme, level]);
-  const data = useMemo(() => {
-    const sorted = [...points].sort((a, b) => a.bytes - b.bytes);
-    return [sorted.map((point) => point.bytes), sorted.map((point) => point.ns)] as uPlot.AlignedData;
-  }, [points]);
-  plot.current?.redraw(false);
   const text = `${levelTitle[level]}: ${lineText(fit, level)}`;
   return (
     <div class="fit">
       <p class="fit-line">{text}</p>
-      <div
-        class="plot-box"
-        onPointerMove={(event) => {
-          const point = plot.current && nearest(plot.current, points, placeOf, event);
-          setOver(point && { point, x: event.clientX, y: event.clientY });
-        }}
-        onPointerLeave={() => setOver(undefined)}
-        onClick={() => over !== undefined && update({ module: trace.modules[over.point.module]!.path })}
-      >
-        <Plot
-          options={options}
-          data={data}
-          label={`GPU time of ${points.length} modules over their bytes. ${text}`}
-          onPlot={(made) => (plot.current = made)}
-        />
-      </div>
-      {over !== undefined && (
-        <Tip x={over.x} y={over.y}>
-          <b>
-            <bdi>{trace.modules[over.point.module]!.path.slice(-200)}</bdi>
-          </b>
-          <div>
-            {durationText(over.point.ns)} and {bytesText(over.point.bytes)} a call
-            {over.point.far && drawn.line !== undefined
-              ? `, ${durationText(Math.max(0, drawn.line(over.point.bytes)))} on the line`
-              : ""}
-          </div>
-        </Tip>
-      )}
+      <ModulePlot
+        trace={trace}
+        points={points}
+        placeOf={placeOf}
+        options={options}
+        label={`GPU time of ${points.length} modules over their bytes. ${text}`}
+        tip={(point) => (
+          <>
+            <b>
+              <bdi>{trace.modules[point.module]!.path.slice(-200)}</bdi>
+            </b>
+            <div>
+              {durationText(point.ns)} and {bytesText(point.bytes)} a call
+              {point.far && drawn.line !== undefined
+                ? `, ${durationText(Math.max(0, drawn.line(point.bytes)))} on the line`
+                : ""}
+            </div>
+          </>
+        )}
+      />
     </div>
   );
 }

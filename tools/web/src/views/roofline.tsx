@@ -3,17 +3,17 @@
 // The roofline. Below the sloped line DRAM limits a module, below a flat one the arithmetic of that type. A module far
 // below both waits.
 import type { JSX } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { optionFor } from "../data/named";
 import { flopText, percentText, plainNumber, rateText } from "../data/numbers";
 import type { Trace } from "../data/trace";
 import { update, useStore } from "../state";
 import { useTheme, type Theme } from "../theme";
-import { Plot, type PlotOptions } from "../ui/plot";
-import { drawLabel, drawPoint, nearest, powers } from "../ui/points";
+import { ModulePlot } from "../ui/module_plot";
+import type { PlotOptions } from "../ui/plot";
+import { drawLabel, drawPoint, powers, type Place } from "../ui/points";
 import { Switch } from "../ui/switch";
-import { Tip } from "../ui/tip";
 import { ModuleDetails } from "./module_details";
 import { peakLines, roofOf, rooflinePoints, type Peak, type RooflinePoint } from "./roofline_points";
 import { deepest } from "./scatter_points";
@@ -155,11 +155,11 @@ function Empty(): JSX.Element {
   );
 }
 
+const placeOf = (point: RooflinePoint): Place => point;
+
 export function RooflineView({ trace }: { trace: Trace }): JSX.Element {
   const state = useStore();
   const theme = useTheme();
-  const plot = useRef<uPlot | undefined>(undefined);
-  const [over, setOver] = useState<{ point: RooflinePoint; x: number; y: number }>();
   const levels = useMemo(
     () =>
       Array.from({ length: deepest(trace) + 1 }, (_, level) => level).filter(
@@ -174,11 +174,6 @@ export function RooflineView({ trace }: { trace: Trace }): JSX.Element {
   const latest = useRef(drawn);
   latest.current = drawn;
   const options = useMemo(() => optionsOf(trace, theme, latest), [trace, theme]);
-  const data = useMemo(() => {
-    const sorted = [...points].sort((a, b) => a.x - b.x);
-    return [sorted.map((point) => point.x), sorted.map((point) => point.y)] as uPlot.AlignedData;
-  }, [points]);
-  plot.current?.redraw(false);
   if (levels.length === 0) return <Empty />;
   return (
     <div class="view roofline">
@@ -195,29 +190,16 @@ export function RooflineView({ trace }: { trace: Trace }): JSX.Element {
         </span>
       </div>
       <div class="beside">
-        <div
-          class="plot-box"
-          onPointerMove={(event) => {
-            const point = plot.current && nearest(plot.current, points, (place) => place, event);
-            setOver(point && { point, x: event.clientX, y: event.clientY });
-          }}
-          onPointerLeave={() => setOver(undefined)}
-          onClick={() => over !== undefined && update({ module: trace.modules[over.point.module]!.path })}
-        >
-          <Plot
-            options={options}
-            data={data}
-            label={`${points.length} modules by FLOP per DRAM byte and FLOP/s; the table of modules has the same data`}
-            onPlot={(made) => (plot.current = made)}
-          />
-        </div>
+        <ModulePlot
+          trace={trace}
+          points={points}
+          placeOf={placeOf}
+          options={options}
+          label={`${points.length} modules by FLOP per DRAM byte and FLOP/s; the table of modules has the same data`}
+          tip={(point) => <PointTip trace={trace} point={point} />}
+        />
         <ModuleDetails trace={trace} path={state.module} />
       </div>
-      {over !== undefined && (
-        <Tip x={over.x} y={over.y}>
-          <PointTip trace={trace} point={over.point} />
-        </Tip>
-      )}
     </div>
   );
 }

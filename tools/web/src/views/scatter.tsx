@@ -3,16 +3,16 @@
 // Bytes over time. On the line of the DRAM peak a module can only be faster if it moves fewer bytes. Far below
 // it, DRAM is not the limit.
 import type { JSX } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { bytesText, durationText, percentText, rateText } from "../data/numbers";
 import { limitShare, type Trace } from "../data/trace";
 import { update, useStore } from "../state";
 import { useTheme, type Theme } from "../theme";
-import { Plot, type PlotOptions } from "../ui/plot";
-import { drawLabel, drawPoint, nearest, powers } from "../ui/points";
+import { ModulePlot } from "../ui/module_plot";
+import type { PlotOptions } from "../ui/plot";
+import { drawLabel, drawPoint, powers } from "../ui/points";
 import { Switch } from "../ui/switch";
-import { Tip } from "../ui/tip";
 import { ModuleDetails } from "./module_details";
 import { deepest, fitOf, pointsOf, rateOf, type Fit, type Point } from "./scatter_points";
 
@@ -133,8 +133,6 @@ function PointTip({ trace, point }: { trace: Trace; point: Point }): JSX.Element
 export function ScatterView({ trace }: { trace: Trace }): JSX.Element {
   const state = useStore();
   const theme = useTheme();
-  const plot = useRef<uPlot | undefined>(undefined);
-  const [over, setOver] = useState<{ point: Point; x: number; y: number }>();
   const metrics = (["dram", "l2"] as const).filter((metric) => trace.has(metric));
   const of = state.metric === "l2" && metrics.includes("l2") ? "l2" : (metrics[0] ?? "dram");
   const levels = useMemo(
@@ -156,11 +154,6 @@ export function ScatterView({ trace }: { trace: Trace }): JSX.Element {
   const latest = useRef(drawn);
   latest.current = drawn;
   const options = useMemo(() => optionsOf(trace, theme, latest), [trace, theme]);
-  const data = useMemo(() => {
-    const sorted = [...points].sort((a, b) => a.x - b.x);
-    return [sorted.map((point) => point.x), sorted.map((point) => point.bytes)] as uPlot.AlignedData;
-  }, [points]);
-  plot.current?.redraw(false);
   if (metrics.length === 0)
     return (
       <div class="view">
@@ -190,29 +183,16 @@ export function ScatterView({ trace }: { trace: Trace }): JSX.Element {
         </span>
       </div>
       <div class="beside">
-        <div
-          class="plot-box"
-          onPointerMove={(event) => {
-            const point = plot.current && nearest(plot.current, points, placeOf, event);
-            setOver(point && { point, x: event.clientX, y: event.clientY });
-          }}
-          onPointerLeave={() => setOver(undefined)}
-          onClick={() => over !== undefined && update({ module: trace.modules[over.point.module]!.path })}
-        >
-          <Plot
-            options={options}
-            data={data}
-            label={`${points.length} modules by GPU time and ${of === "dram" ? "DRAM" : "L2"} bytes; the table of modules has the same data`}
-            onPlot={(made) => (plot.current = made)}
-          />
-        </div>
+        <ModulePlot
+          trace={trace}
+          points={points}
+          placeOf={placeOf}
+          options={options}
+          label={`${points.length} modules by GPU time and ${of === "dram" ? "DRAM" : "L2"} bytes; the table of modules has the same data`}
+          tip={(point) => <PointTip trace={trace} point={point} />}
+        />
         <ModuleDetails trace={trace} path={state.module} />
       </div>
-      {over !== undefined && (
-        <Tip x={over.x} y={over.y}>
-          <PointTip trace={trace} point={over.point} />
-        </Tip>
-      )}
     </div>
   );
 }
