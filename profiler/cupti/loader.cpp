@@ -3,94 +3,44 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string_view>
-#include <vector>
 
+#include "profiler/cupti/places.h"
 #include "profiler/guest/sanitizer_runtime.h"
 
 namespace rangefinder {
 namespace {
 
-constexpr const char* kSoname = "libcupti.so.13";
-
-std::string folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string(".") : std::string(path.substr(0, slash));
-}
-
-/// Folders where a Python wheel keeps libcupti, relative to mapped libraries.
-std::vector<std::string> wheel_folders() {
-  std::vector<std::string> folders;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        const std::string_view path = info->dlpi_name;
-        const std::string_view file = path.substr(path.rfind('/') + 1);
-        auto& out = *static_cast<std::vector<std::string>*>(data);
-        const std::string folder = folder_of(path);
-        if (file.starts_with("libcudart.so")) {
-          out.push_back(folder);                            // nvidia/cu13/lib
-          out.push_back(folder + "/../../cuda_cupti/lib");  // nvidia/cuda_runtime/lib
-        } else if (file == "libtorch_cuda.so" || file == "libtorch_cpu.so") {
-          out.push_back(folder + "/../../nvidia/cu13/lib");
-          out.push_back(folder + "/../../nvidia/cuda_cupti/lib");
-        }
-        return 0;
-      },
-      &folders);
-  return folders;
-}
-
-std::vector<std::string> candidates() {
-  std::vector<std::string> out;
-  for (const std::string& folder : wheel_folders()) out.push_back(folder + "/" + kSoname);
-  std::vector<std::string> toolkits;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
-      toolkits.emplace_back(value);
-  }
-  toolkits.emplace_back("/usr/local/cuda");
-  toolkits.emplace_back("/usr/local/cuda-13.0");
-  for (const std::string& toolkit : toolkits) {
-    for (const char* folder : {"/extras/CUPTI/lib64/", "/lib64/", "/targets/x86_64-linux/lib/"}) {
-      out.push_back(toolkit + folder + kSoname);
-    }
-  }
-  out.emplace_back(kSoname);
-  return out;
-}
-
 std::string path_of(void* handle) {
   link_map* map = nullptr;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return kSoname;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return kCuptiSoname;
   return map->l_name;
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  struct stat status_a {
-  }, status_b{};
-  return stat(a.c_str(), &status_a) == 0 && stat(b.c_str(), &status_b) == 0 &&
-         status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
-}
-
-/// A handle, with a note for the user in `remark`; nullptr: no libcupti was found.
-void* open_library(const std::string& override_path, std::string& remark) {
-  if (void* const mapped = dlopen(kSoname, RTLD_NOLOAD | RTLD_LAZY); mapped != nullptr) {
+/// A handle; nullptr: no libcupti was found. Says in `library` where it was, what did not load, and a remark.
+void* open_library(const std::string& override_path, CuptiLibrary& library) {
+  if (void* const mapped = dlopen(kCuptiSoname, RTLD_NOLOAD | RTLD_LAZY); mapped != nullptr) {
+    library.kind = "loaded by the program";
     if (!override_path.empty() && !is_same_file(path_of(mapped), override_path)) {
-      remark = "the program has " + path_of(mapped) +
-               " loaded already, so RANGEFINDER_CUPTI=" + override_path + " is not used";
+      library.remark = "the program has " + path_of(mapped) +
+                       " loaded already, so RANGEFINDER_CUPTI=" + override_path + " is not used";
     }
     return mapped;
   }
-  if (!override_path.empty()) return dlopen(override_path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  for (const std::string& candidate : candidates()) {
-    const bool is_path = candidate.find('/') != std::string::npos;
-    if (is_path && access(candidate.c_str(), R_OK) != 0) continue;
-    if (void* const handle = dlopen(candidate.c_str(), RTLD_LAZY | RTLD_LOCAL); handle != nullptr)
+  if (!override_path.empty()) {
+    library.kind = "RANGEFINDER_CUPTI";
+    return dlopen(override_path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  }
+  for (const CuptiPlace& place : cupti_places()) {
+    const bool is_path = place.path.find('/') != std::string::npos;
+    if (is_path && access(place.path.c_str(), R_OK) != 0) continue;
+    if (void* const handle = dlopen(place.path.c_str(), RTLD_LAZY | RTLD_LOCAL); handle != nullptr) {
+      library.kind = place.kind;
       return handle;
+    }
+    if (is_path) library.not_loaded.emplace_back(place.path, dlerror());
   }
   return nullptr;
 }
@@ -132,7 +82,7 @@ std::string cupti_result_text(const CuptiFunctions& cupti, CUptiResult result) {
 }
 
 bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFailure& failure) {
-  void* const handle = open_library(override_path, library.remark);
+  void* const handle = open_library(override_path, library);
   if (handle == nullptr) {
     failure.reason = override_path.empty()
                          ? std::string(

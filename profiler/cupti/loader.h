@@ -2,7 +2,7 @@
 //
 // Finds libcupti and fills the table of functions.
 //
-//   override ─▶ already mapped? ─▶ beside torch ─▶ toolkit ─▶ the linker's default
+//   already mapped? ─▶ override ─▶ the places of places.h
 //
 // CUPTI allows one subscriber, so a second copy beside a mapped one would conflict with it.
 // A mapped copy is therefore always used, with a remark if the user named another one.
@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "profiler/cupti/functions.h"
 
@@ -21,7 +23,10 @@ struct CuptiLibrary {
   std::string path;           ///< as mapped, symbolic links not resolved
   std::uint32_t version = 0;  ///< cuptiGetVersion: 130001 is CUDA 13.0 Update 1
   std::string remark;         ///< note for the user although loading succeeded; may be empty
-  std::string no_counters;    ///< why its counter functions must not be called; empty: they may be
+  const char* kind = "";      ///< where it was: a kind of places.h, or why no place was searched
+  /// Files that come first in the order and could not be loaded: path, reason.
+  std::vector<std::pair<std::string, std::string>> not_loaded;
+  std::string no_counters;  ///< why its counter functions must not be called; empty: they may be
 };
 
 /// Why CUPTI is not available, as one sentence that says how to fix it.

@@ -198,6 +198,9 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "Log level of the library on stderr: {values}. By default there is no log"},
     {"RANGEFINDER_CUPTI", "--cupti", kLibrary, "", TextValue{&Options::cupti},
      "Path of the libcupti.so to use. By default the library searches for one"},
+    {"RANGEFINDER_CUPTI_FOLDER", "", kLibrary, "", std::monostate{},
+     "Folder with the libcupti.so.13 of the Python environment, for programs that are not Python. Set by the "
+     "command of the wheel"},
     {"RANGEFINDER_RECORD", "--record", kLibrary, "", TextValue{&Options::record},
      "Also write a recording to this file. `rangefinder-replay` turns it into a trace again"},
     {"RANGEFINDER_NVTX_CHAIN", "", kLibrary, "", TextValue{&Options::nvtx_chain},

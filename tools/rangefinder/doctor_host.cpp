@@ -3,6 +3,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 
 #include "profiler/base/number_text.h"
 #include "profiler/cupti/loader.h"
+#include "profiler/cupti/places.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/rangefinder/doctor_checks.h"
 #include "tools/rangefinder/forked_question.h"
@@ -63,15 +65,54 @@ HealthFinding check_library() {
           "Install Rangefinder for this system, or build it here."};
 }
 
+namespace {
+
+/// Distinct places, as in "Python environment /venv/…, toolkit /usr/local/cuda".
+std::string searched_places(const std::vector<CuptiPlace>& places) {
+  std::string text, last;
+  for (const CuptiPlace& place : places) {
+    const std::string one = place.kind + (place.root.empty() ? "" : " " + place.root);
+    if (one == last) continue;
+    text += (text.empty() ? "" : ", ") + one;
+    last = one;
+  }
+  return text;
+}
+
+/// One finding for each other copy that exists: why it was not taken.
+void add_other_copies(const CuptiLibrary& taken, std::vector<HealthFinding>& out) {
+  std::vector<std::string> known{taken.path};
+  for (const CuptiPlace& place : cupti_places()) {
+    std::error_code ignored;
+    if (place.root.empty() || !fs::exists(place.path, ignored)) continue;
+    const auto same = [&](const std::string& path) { return is_same_file(path, place.path); };
+    if (std::any_of(known.begin(), known.end(), same)) continue;
+    known.push_back(place.path);
+    const auto failed = std::find_if(taken.not_loaded.begin(), taken.not_loaded.end(),
+                                     [&](const auto& one) { return one.first == place.path; });
+    const std::string copy = "not used: " + place.path + " (" + place.kind + ")";
+    if (failed != taken.not_loaded.end()) {
+      out.push_back({"cupti", Health::warn, copy + ", it cannot be loaded: " + failed->second, "", false});
+    } else {
+      out.push_back({"cupti", Health::ok, copy + ", the copy above comes first", "", false});
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<HealthFinding> check_cupti() {
   CuptiLibrary library;
   CuptiFailure failure;
   if (!load_cupti(variable("RANGEFINDER_CUPTI"), library, failure)) {
-    const std::string where = failure.path.empty() ? "" : " (" + failure.path + ")";
+    const std::string where = failure.path.empty() ? "; searched: " + searched_places(cupti_places())
+                                                   : " (" + failure.path + ", " + library.kind + ")";
     return {{"cupti", Health::no, "no usable libcupti" + where, failure.reason + why_refused(failure)}};
   }
   std::vector<HealthFinding> out{
-      {"cupti", Health::ok, cupti_version_text(library.version) + ", " + library.path, ""}};
+      {"cupti", Health::ok,
+       cupti_version_text(library.version) + ", " + library.path + " (" + library.kind + ")", ""}};
+  add_other_copies(library, out);
   if (!library.remark.empty()) out.push_back({"cupti", Health::warn, library.remark, "", false});
   const fs::path counters = fs::path(library.path).parent_path() / "libnvperf_host.so";
   std::error_code ignored;

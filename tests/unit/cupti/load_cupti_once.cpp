@@ -25,6 +25,8 @@ int main(int argc, char** argv) {
               failure.reason.c_str(), failure.path.c_str(), failure.version);
   std::printf("path=%s\nversion=%u\nremark=%s\n", library.path.c_str(), library.version,
               library.remark.c_str());
+  std::printf("kind=%s\n", library.kind);
+  for (const auto& [path, reason] : library.not_loaded) std::printf("not_loaded=%s\n", path.c_str());
   if (loaded) {
     std::printf("result=%s\n",
                 cupti_result_text(library.functions, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES).c_str());

@@ -20,8 +20,9 @@ namespace {
 const std::string kFake = RANGEFINDER_TEST_FAKE_CUPTI;
 
 /// What load_cupti_once prints. `variables` as in "NAME=value NAME=value".
-std::map<std::string, std::string> load(const std::string& arguments, const std::string& variables = {}) {
-  const std::string command = variables + " " + RANGEFINDER_TEST_LOAD_CUPTI + " " + arguments;
+std::map<std::string, std::string> load(const std::string& arguments, const std::string& variables = {},
+                                        const std::string& program = RANGEFINDER_TEST_LOAD_CUPTI) {
+  const std::string command = variables + " " + program + " " + arguments;
   std::FILE* const pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string text;
@@ -35,6 +36,25 @@ std::map<std::string, std::string> load(const std::string& arguments, const std:
   }
   return out;
 }
+
+/// A temporary folder.
+struct Folder {
+  Folder() {
+    std::string made = (std::filesystem::temp_directory_path() / "rangefinder-cupti-XXXXXX").string();
+    REQUIRE(mkdtemp(made.data()) != nullptr);
+    path = made;
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  /// Puts the fake into `name` of it. Returns its path.
+  [[nodiscard]] std::string with_fake(const std::string& name) const {
+    std::filesystem::create_directories(path / name);
+    std::filesystem::copy_file(kFake, path / name / "libcupti.so.13");
+    return (path / name / "libcupti.so.13").string();
+  }
+  std::filesystem::path path;
+};
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -158,6 +178,52 @@ TEST_CASE("CUDA_HOME is searched before the usual folder of the toolkit") {
 
   CHECK(said["refused"] == (home / "lib64" / "libcupti.so.13").string());
   std::filesystem::remove_all(home);
+}
+
+TEST_CASE("the folder of the Python environment is searched before the toolkit, and only then") {
+  const Folder folder;
+  const std::string python = folder.with_fake("python"), home = folder.with_fake("home/lib64");
+  const std::string variables =
+      "FAKE_CUPTI_VERSION=120800 CUDA_HOME=" + (folder.path / "home").string() + " RANGEFINDER_CUPTI_FOLDER=";
+
+  auto said = load("", variables + (folder.path / "python").string());
+  CHECK(said["refused"] == python);
+  CHECK(said["kind"] == "Python environment");
+
+  said = load("", variables + "/nowhere");
+  CHECK(said["refused"] == home);
+  CHECK(said["kind"] == "toolkit");
+
+  said = load("--mapped " + kFake, variables + (folder.path / "python").string());
+  CHECK(said["refused"] == kFake);
+  CHECK(said["kind"] == "loaded by the program");
+}
+
+TEST_CASE("in a wheel, nvidia-cuda-cupti of the same environment is found") {
+  const Folder folder;
+  const std::filesystem::path site = folder.path / "lib/python3.11/site-packages",
+                              program = site / "rangefinder/_tree/lib/rangefinder/load_cupti_once";
+  std::filesystem::create_directories(program.parent_path());
+  std::filesystem::copy_file(RANGEFINDER_TEST_LOAD_CUPTI, program);
+  const std::string cupti = folder.with_fake("lib/python3.11/site-packages/nvidia/cu13/lib");
+
+  auto said = load("", "FAKE_CUPTI_VERSION=120800", program.string());
+
+  CHECK(said["refused"] == cupti);
+  CHECK(said["kind"] == "Python environment");
+}
+
+TEST_CASE("a library of the order that cannot be loaded is skipped and named") {
+  const Folder folder;
+  std::filesystem::create_directories(folder.path / "python");
+  std::ofstream(folder.path / "python/libcupti.so.13") << "not ELF";
+  const std::string home = folder.with_fake("home/lib64");
+
+  auto said = load("", "FAKE_CUPTI_VERSION=120800 CUDA_HOME=" + (folder.path / "home").string() +
+                           " RANGEFINDER_CUPTI_FOLDER=" + (folder.path / "python").string());
+
+  CHECK(said["refused"] == home);
+  CHECK(said["not_loaded"] == (folder.path / "python/libcupti.so.13").string());
 }
 
 TEST_CASE("without an override the libcupti of this machine is found, with all functions") {
