@@ -3,26 +3,37 @@
 # Every third-party package, in one place. CUPTI and NVTX are used by header
 # only: libcupti is loaded at run time, never linked (docs/internals/architecture.md).
 
-find_package(CUDAToolkit 13 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
-find_package(simdjson QUIET)
 find_package(SQLite3 REQUIRED)
 
-add_library(rangefinder_cuda_headers INTERFACE)
-target_include_directories(rangefinder_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
-find_path(RANGEFINDER_CUPTI_INCLUDE cupti.h
-  HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include REQUIRED)
-target_include_directories(rangefinder_cuda_headers SYSTEM INTERFACE ${RANGEFINDER_CUPTI_INCLUDE})
+if(RANGEFINDER_COLLECTOR)
+  find_package(CUDAToolkit 13 REQUIRED)
+  add_library(rangefinder_cuda_headers INTERFACE)
+  target_include_directories(rangefinder_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+  find_path(RANGEFINDER_CUPTI_INCLUDE cupti.h
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include REQUIRED)
+  target_include_directories(rangefinder_cuda_headers SYSTEM INTERFACE ${RANGEFINDER_CUPTI_INCLUDE})
 
-# Debian's spdlog and fmt targets are shared libraries. Inside somebody else's
-# process they must be ours alone: headers only, hidden visibility.
-get_target_property(_spdlog_include spdlog::spdlog INTERFACE_INCLUDE_DIRECTORIES)
-add_library(rangefinder_spdlog INTERFACE)
-target_include_directories(rangefinder_spdlog SYSTEM INTERFACE ${_spdlog_include})
-target_compile_definitions(rangefinder_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)
+  # Debian's spdlog and fmt targets are shared libraries. Inside somebody else's
+  # process they must be ours alone: headers only, hidden visibility.
+  find_package(spdlog REQUIRED)
+  get_target_property(_spdlog_include spdlog::spdlog INTERFACE_INCLUDE_DIRECTORIES)
+  add_library(rangefinder_spdlog INTERFACE)
+  target_include_directories(rangefinder_spdlog SYSTEM INTERFACE ${_spdlog_include})
+  target_compile_definitions(rangefinder_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)
+endif()
+
+if(RANGEFINDER_STATIC_SOURCES)
+  # Debian's shared simdjson needs a shared libstdc++: from source, one file.
+  add_library(rangefinder_simdjson STATIC ${RANGEFINDER_STATIC_SOURCES}/simdjson/src/simdjson.cpp)
+  target_include_directories(rangefinder_simdjson SYSTEM PUBLIC ${RANGEFINDER_STATIC_SOURCES}/simdjson/include)
+  target_include_directories(rangefinder_simdjson PRIVATE ${RANGEFINDER_STATIC_SOURCES}/simdjson/src)
+  add_library(simdjson::simdjson ALIAS rangefinder_simdjson)
+else()
+  find_package(simdjson REQUIRED)
+endif()
 
 # fmt, header-only for the tools as well: binaries made on one machine run on another.
 add_library(rangefinder_fmt INTERFACE)
@@ -42,19 +53,31 @@ target_include_directories(rangefinder_sqlite SYSTEM INTERFACE ${SQLite3_INCLUDE
 target_link_libraries(rangefinder_sqlite INTERFACE ${RANGEFINDER_SQLITE} Threads::Threads ${CMAKE_DL_LIBS} m)
 
 # stb, headers only: Debian's libstb-dev. Its own warnings are not ours.
-find_path(RANGEFINDER_STB_INCLUDE stb_image.h PATH_SUFFIXES stb REQUIRED)
-add_library(rangefinder_stb INTERFACE)
-target_include_directories(rangefinder_stb SYSTEM INTERFACE ${RANGEFINDER_STB_INCLUDE})
+if(RANGEFINDER_COLLECTOR)
+  find_path(RANGEFINDER_STB_INCLUDE stb_image.h PATH_SUFFIXES stb REQUIRED)
+  add_library(rangefinder_stb INTERFACE)
+  target_include_directories(rangefinder_stb SYSTEM INTERFACE ${RANGEFINDER_STB_INCLUDE})
+endif()
 
-# cpp-httplib, for `rangefinder serve`: optional. Its options are those of the library as it was built, and
-# change its classes. Of other versions the classes that we derive from look otherwise: asked by compiling.
-find_package(PkgConfig QUIET)
-if(PkgConfig_FOUND)
-  pkg_check_modules(RANGEFINDER_CPP_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib)
+# cpp-httplib, for `rangefinder serve`: optional. Debian's library has TLS and compression, which need shared
+# libraries and change its classes; its header, from source, has neither. Of other versions the classes that we derive
+# from look otherwise: asked by compiling.
+add_library(rangefinder_httplib INTERFACE IMPORTED GLOBAL)
+if(RANGEFINDER_STATIC_SOURCES)
+  target_include_directories(rangefinder_httplib SYSTEM INTERFACE ${RANGEFINDER_STATIC_SOURCES}/cpp-httplib)
+  set(RANGEFINDER_CPP_HTTPLIB_FOUND ON)
+else()
+  find_package(PkgConfig QUIET)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(RANGEFINDER_CPP_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib)
+  endif()
+  if(RANGEFINDER_CPP_HTTPLIB_FOUND)
+    target_link_libraries(rangefinder_httplib INTERFACE PkgConfig::RANGEFINDER_CPP_HTTPLIB)
+  endif()
 endif()
 if(RANGEFINDER_CPP_HTTPLIB_FOUND)
   include(CheckCXXSourceCompiles)
-  set(CMAKE_REQUIRED_LIBRARIES PkgConfig::RANGEFINDER_CPP_HTTPLIB Threads::Threads)
+  set(CMAKE_REQUIRED_LIBRARIES rangefinder_httplib Threads::Threads)
   check_cxx_source_compiles("
     #include <httplib.h>
     struct Memory final : httplib::Stream {
@@ -82,8 +105,6 @@ if(RANGEFINDER_CPP_HTTPLIB_FOUND)
 endif()
 if(RANGEFINDER_HTTPLIB_FITS)
   set(RANGEFINDER_HTTPLIB ON)
-  add_library(rangefinder_httplib INTERFACE)
-  target_link_libraries(rangefinder_httplib INTERFACE PkgConfig::RANGEFINDER_CPP_HTTPLIB)
 else()
   set(RANGEFINDER_HTTPLIB OFF)
   message(STATUS "`rangefinder serve` is left out: no cpp-httplib like 0.11 (libcpp-httplib-dev)")
@@ -93,7 +114,7 @@ if(RANGEFINDER_TESTS)
   find_package(Catch2 REQUIRED)  # 2.13 (Debian 12) or 3.x: tests/catch.h hides the difference
 endif()
 
-if(RANGEFINDER_CUDA)
+if(RANGEFINDER_CUDA AND RANGEFINDER_COLLECTOR)
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)

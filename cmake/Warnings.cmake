@@ -28,3 +28,10 @@ function(rangefinder_target target)
     endif()
   endif()
 endfunction()
+
+# rangefinder_link_map(TARGET): writes maps/TARGET.map, which says what third-party archives are in TARGET
+# (tests/package/third_party_test.py).
+function(rangefinder_link_map target)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/maps)
+  target_link_options(${target} PRIVATE LINKER:-Map=${CMAKE_BINARY_DIR}/maps/${target}.map)
+endfunction()

@@ -61,3 +61,16 @@ fuzz() {
         exit 1
       fi' {} "$cases" "$seed"
 }
+
+# The edition without CUDA builds where there is no toolkit, and shows a table. Not optimised: it is built, not measured.
+viewer() {
+  local folder=build-viewer
+  mkdir -p "$folder"
+  cmake --preset viewer -D CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 >"$folder/viewer.log" 2>&1 &&
+    cmake --build --preset viewer -j "$jobs" >>"$folder/viewer.log" 2>&1 || { tail -n 40 "$folder/viewer.log"; return 1; }
+  if grep -iE -m 1 'cuda|cupti|spdlog' "$folder/compile_commands.json"; then
+    printf 'the viewer is compiled with the above\n'
+    return 1
+  fi
+  "$folder/bin/rangefinder" report --example >"$folder/table.txt" && grep -q postprocess "$folder/table.txt"
+}

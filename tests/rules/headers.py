@@ -10,7 +10,7 @@ import subprocess
 import repository
 
 # Flags of single targets; a header must not depend on them.
-OF_TARGETS = ("-DRANGEFINDER_VERSION", "-DRANGEFINDER_LIBDIR", "-DRANGEFINDER_DATADIR")
+OF_TARGETS = ("-DRANGEFINDER_VERSION",)
 OF_MPI = "injection/mpi/"
 
 

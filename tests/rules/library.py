@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports and dependencies of librangefinder.so: it exports four functions, and needs only libraries that every
-process has."""
+process has. It and the command line need no symbol of a C library that is newer than packages are for."""
 import re
 import subprocess
 
@@ -9,6 +9,8 @@ import repository
 EXPORTS = {"InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectionNvtx2",
            "InitializeInjectionNvtxExtension"}
 LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|libdl\.so\.2|libpthread\.so\.0|libgcc_s\.so\.1|ld-linux[\w-]*\.so\.\d)$")
+
+NEWEST_GLIBC = (2, 34)
 
 
 def readelf(*arguments):
@@ -27,6 +29,19 @@ def needed(dynamic):
     return re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic)
 
 
+def too_new(symbols):
+    """NAME@GLIBC_VERSION of undefined symbols in the output of `readelf --dyn-syms` that need a newer glibc."""
+    for name, version in re.findall(r"UND (\S+@GLIBC_([\d.]+))", symbols):
+        if tuple(map(int, version.split("."))) > NEWEST_GLIBC:
+            yield name
+
+
+def oldest_libc(_files, options):
+    for path in (options.injection_library, options.program):
+        for name in too_new(readelf("--dyn-syms", path)):
+            yield path, f"needs {name}; packages are for glibc {'.'.join(map(str, NEWEST_GLIBC))}"
+
+
 def exported_symbols(_files, options):
     names = set(exported(readelf("--dyn-syms", options.injection_library)))
     for name in sorted(names - EXPORTS):
@@ -42,5 +57,9 @@ def needed_libraries(_files, options):
 
 
 if __name__ == "__main__":
-    repository.run({"exported_symbols": exported_symbols, "needed_libraries": needed_libraries},
-                   lambda parser: parser.add_argument("--library", dest="injection_library", required=True))
+    def arguments(parser):
+        parser.add_argument("--library", dest="injection_library", required=True)
+        parser.add_argument("--program")
+
+    repository.run({"exported_symbols": exported_symbols, "needed_libraries": needed_libraries,
+                    "oldest_libc": oldest_libc}, arguments)

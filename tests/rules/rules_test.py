@@ -202,6 +202,10 @@ class Texts(unittest.TestCase):
                    "     2: 0000000000012340    64 FUNC    GLOBAL DEFAULT   12 InitializeInjection\n")
         self.assertEqual(list(library.exported(symbols)), ["InitializeInjection"])
 
+    def test_a_symbol_of_a_newer_c_library_is_noticed(self):
+        symbols = "  5: 0  0 FUNC GLOBAL DEFAULT UND hypot@GLIBC_2.35 (3)\n  6: 0 0 FUNC GLOBAL DEFAULT UND free@GLIBC_2.2.5\n"
+        self.assertEqual(list(library.too_new(symbols)), ["hypot@GLIBC_2.35"])
+
     def test_a_library_that_a_host_may_lack_is_noticed(self):
         dynamic = " 0x1 (NEEDED)  Shared library: [libc.so.6]\n 0x1 (NEEDED)  Shared library: [libfmt.so.9]\n"
         self.assertEqual([name for name in library.needed(dynamic) if not library.LIBRARIES.match(name)],

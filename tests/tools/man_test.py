@@ -9,9 +9,9 @@ FOLDER, REPOSITORY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 
 
 def verbs() -> set[str]:
-    """The verbs that main.cpp declares."""
-    main = (REPOSITORY / "tools/rangefinder/main.cpp").read_text()
-    return set(re.findall(r"rangefinder::add_(\w+)\(line", main))
+    """The verbs that the program adds, those that read traces in program.cpp."""
+    text = "".join((REPOSITORY / "tools/rangefinder" / name).read_text() for name in ("main.cpp", "program.cpp"))
+    return set(re.findall(r"(?<!\.)add_(\w+)\(line, action", text)) - {"reading_verbs"}
 
 
 class Man(unittest.TestCase):

@@ -261,7 +261,9 @@ std::optional<int> CommandLine::parse(std::vector<std::string> words) {
 }
 
 bool CommandLine::got(const std::string& verb) const {
-  return app_->got_subcommand(verb);
+  const std::vector<CLI::App*> parsed = app_->get_subcommands();
+  return std::any_of(parsed.begin(), parsed.end(),
+                     [&](const CLI::App* one) { return one->get_name() == verb; });
 }
 
 std::string CommandLine::help() const {

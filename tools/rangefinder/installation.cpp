@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rangefinder/installation.h"
 
-#include <set>
-
 #include "tools/analysis/read/missing.h"
 
 namespace rangefinder {
@@ -10,6 +8,20 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kPythonFile = "rangefinder_torch.py";
+
+/// From PREFIX/lib/x86_64-linux-gnu/rangefinder to PREFIX.
+constexpr int kMaxLevels = 3;
+
+/// Places of share/rangefinder/`part`, in order.
+std::vector<fs::path> share_places(const char* part) {
+  std::vector<fs::path> places;
+  fs::path folder = program_folder();
+  for (int level = 0; level < kMaxLevels; ++level) {
+    folder = folder.parent_path();
+    places.push_back(folder / "share" / "rangefinder" / part);
+  }
+  return places;
+}
 
 std::string listed(const std::vector<fs::path>& places) {
   std::string text;
@@ -33,14 +45,7 @@ fs::path program_folder() {
 }
 
 std::vector<fs::path> library_places(const fs::path& program_folder, const char* library) {
-  std::vector<fs::path> places{program_folder / library};
-  const std::set<std::string> folders{"lib", RANGEFINDER_LIBDIR};
-  for (const std::string& folder : folders) {
-    const fs::path base = program_folder.parent_path() / folder;
-    places.push_back(base / library);
-    places.push_back(base / "rangefinder" / library);
-  }
-  return places;
+  return {program_folder / library, program_folder.parent_path() / "lib" / library};
 }
 
 fs::path find_library() {
@@ -52,24 +57,30 @@ fs::path find_library() {
 
 fs::path find_mpi_library() {
   if (const fs::path found = found_library(kMpiLibrary); !found.empty()) return found;
-  throw Missing(
-      std::string("--mpi needs ") + kMpiLibrary +
-      ", which was not found. Searched:" + listed(library_places(program_folder(), kMpiLibrary)) +
-      "\n  CMake builds it if it finds mpi.h (Debian, Ubuntu: libopenmpi-dev): rebuild Rangefinder.");
+  throw Missing(std::string("--mpi needs ") + kMpiLibrary +
+                ", which was not found. Searched:" + listed(library_places(program_folder(), kMpiLibrary)) +
+                "\n  It is in source builds only, because it must match the MPI of the program. CMake builds "
+                "it if it finds mpi.h\n"
+                "  (Debian, Ubuntu: libopenmpi-dev).");
 }
 
 fs::path find_python_folder() {
-  const std::vector<fs::path> places{
-      program_folder().parent_path() / "share" / "rangefinder" / "python",
-      program_folder().parent_path() / RANGEFINDER_DATADIR / "rangefinder" / "python",
-      fs::path(RANGEFINDER_SOURCE_PYTHON),
-  };
+  const std::vector<fs::path> places = share_places("python");
   std::error_code ignored;
   for (const fs::path& place : places) {
     if (fs::is_regular_file(place / kPythonFile, ignored)) return place;
   }
   throw Missing(std::string("--torch-modules needs ") + kPythonFile + ", which was not found. Searched:" +
                 listed(places) + "\n  Reinstall Rangefinder, or run without --torch-modules.");
+}
+
+fs::path find_example() {
+  const std::vector<fs::path> places = share_places("example");
+  std::error_code ignored;
+  for (const fs::path& place : places) {
+    if (fs::is_directory(place, ignored)) return place;
+  }
+  throw Missing("the example trace was not found. Searched:" + listed(places) + "\n  Reinstall Rangefinder.");
 }
 
 bool is_our_library(const std::string& path) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the other parts of Rangefinder, relative to this program. A build tree, an installed tree and an
-// unpacked archive have the same layout, so only the names of the folders are compiled in.
+// Finds the other parts of Rangefinder, relative to this program and to nothing else: an installed tree can
+// be moved.
 //
-//   bin/rangefinder   lib/librangefinder.so   share/rangefinder/python/
+//   build tree   bin/rangefinder               lib/librangefinder.so               share/rangefinder/
+//   installed    lib/rangefinder/rangefinder   lib/rangefinder/librangefinder.so   share/rangefinder/
+//
+// Debian's packages have lib/x86_64-linux-gnu in place of lib. bin/rangefinder of an installed tree is a
+// launcher.
 #pragma once
 
 #include <filesystem>
@@ -30,6 +34,9 @@ inline constexpr const char* kMpiLibrary = "librangefinder_mpi.so";
 
 /// The PYTHONPATH folder for --torch-modules. Throws Missing.
 [[nodiscard]] std::filesystem::path find_python_folder();
+
+/// The recorded trace that comes with Rangefinder. Throws Missing.
+[[nodiscard]] std::filesystem::path find_example();
 
 /// True if `path` is the injection library of this or another installation of Rangefinder.
 [[nodiscard]] bool is_our_library(const std::string& path);

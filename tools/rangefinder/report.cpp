@@ -21,6 +21,7 @@
 #include "tools/analysis/tables/section.h"
 #include "tools/analysis/tables/table_render.h"
 #include "tools/command_line/command_line.h"
+#include "tools/rangefinder/installation.h"
 #include "tools/rangefinder/report_html.h"
 #include "tools/rangefinder/report_ranks.h"
 #include "tools/rangefinder/report_selection.h"
@@ -42,6 +43,7 @@ struct ReportOptions {
   std::string split_by;  ///< folder of a sampled trace
   SelectionOptions selection;
   SectionView view;
+  bool example = false;  ///< read the trace that comes with Rangefinder
   bool wide = false, raw = false, json = false, csv = false, markdown = false, each = false;
   bool as_ranks = false;  ///< compare the traces as the ranks of a job; by default, if their folders are
 
@@ -292,6 +294,9 @@ void check_total(ReportOptions& options, bool modules) {
 
 /// Checks that CLI11 cannot do.
 void complete(ReportOptions& options) {
+  if (options.example == !options.places.empty())
+    throw WrongUse(options.example ? "--example and DIR exclude each other" : "DIR is required");
+  if (options.example) options.places.push_back(find_example().string());
   options.view.layers = options.section.empty();
   if (!options.section.empty() && find_section(options.section) == nullptr) {
     std::vector<std::string> known;
@@ -357,12 +362,13 @@ void add_selection(Verb& verb, ReportOptions& options) {
 void add_report(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
   Verb verb = line.verb("report", "Show modules, kernels, findings and more of a trace");
+  verb.usage("[OPTIONS] DIR...");
+  verb.usage("[OPTIONS] --example");
   std::vector<Choice> sections;
   for (const SectionKind& kind : section_kinds())
     sections.push_back({std::string(kind.name), std::string(kind.about)});
   verb.option("DIR", options->places,
-              "Folder of a trace, or one with traces below it; ranks of one job are merged")
-      .required();
+              "Folder of a trace, or one with traces below it; ranks of one job are merged");
   verb.group("Section");
   verb.option("--section", options->section,
               "By default overview; of a selection and of several traces, modules and layers. One of:")
@@ -372,6 +378,8 @@ void add_report(CommandLine& line, Action& action) {
   add_selection(verb, *options);
   verb.flag("--as-ranks", options->as_ranks,
             "Merge several traces as the ranks of a job [if they are host=…/rank=…/pid=… below one folder]");
+  verb.flag("--example", options->example,
+            "Read the trace that comes with Rangefinder: RT-DETR on an H200, with exact bytes");
   verb.group("Rows");
   verb.option("--top", options->view.top, "Show the N heaviest rows").type_name("N").positive();
   verb.option("--sort", options->view.sort,

@@ -32,6 +32,11 @@ struct ServeOptions {
   bool kernel_labels = false;
 };
 
+#ifdef RANGEFINDER_HTTP_INSIDE
+MakeHttpListener* load_http() {
+  return &rangefinder_http_listener;
+}
+#else
 /// Never unloads the module, because it holds the code of the listener.
 MakeHttpListener* load_http() {
   std::string reason;
@@ -54,6 +59,7 @@ MakeHttpListener* load_http() {
       "this Rangefinder was built without serve, because cpp-httplib was missing\n"
       "  apt-get install libcpp-httplib-dev, then configure and build again.");
 }
+#endif
 
 int bound_port(HttpListener& listener, int wanted) {
   const int port = listener.bind(wanted < 0 ? kPort : wanted);

@@ -80,3 +80,5 @@ inline constexpr const char* kHttpModuleFunction = "rangefinder_http_listener";
 inline constexpr const char* kHttpModule = "librangefinder_http.so";
 
 }  // namespace rangefinder
+
+extern "C" rangefinder::MakeHttpListener rangefinder_http_listener;

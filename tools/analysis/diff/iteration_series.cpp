@@ -295,7 +295,7 @@ void add_sampled(IterationSeries& out, const TraceFolder& files, const Iteration
     if (row.path == 0 || bytes.source != RowBytes::Source::sampled) continue;
     SampledSeries& series = out.sampled[trace.path_text(row.path)];
     series.dram_bytes += static_cast<double>(bytes.dram()) / n;
-    series.dram_error += std::hypot(bytes.read_error.value_or(0), bytes.write_error.value_or(0)) / n;
+    series.dram_error += root_sum_square(bytes.read_error.value_or(0), bytes.write_error.value_or(0)) / n;
     series.l2_bytes += static_cast<double>(bytes.l2) / n;
     series.l2_error += bytes.l2_error.value_or(0) / n;
   }

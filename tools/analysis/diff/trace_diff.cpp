@@ -67,7 +67,7 @@ Change sampled(const std::string& key, const std::string& shown, Quantity quanti
   out.quantity = quantity;
   out.a = dram ? a.dram_bytes : a.l2_bytes;
   out.b = dram ? b.dram_bytes : b.l2_bytes;
-  out.bound = dram ? std::hypot(a.dram_error, b.dram_error) : std::hypot(a.l2_error, b.l2_error);
+  out.bound = dram ? root_sum_square(a.dram_error, b.dram_error) : root_sum_square(a.l2_error, b.l2_error);
   return out;
 }
 

@@ -8,6 +8,7 @@
 // Pure functions. Many rows tested together need a stricter limit: holm().
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -51,6 +52,12 @@ struct WelchResult {
 
 /// Empty for fewer than two values on a side. If neither side has any spread, p is 0 or 1.
 [[nodiscard]] std::optional<WelchResult> welch(const Moments& a, const Moments& b);
+
+/// sqrt(a^2 + b^2): the error of a sum of independent values with these errors. Not std::hypot, whose symbol
+/// is newer than the C library that packages are for.
+[[nodiscard]] inline double root_sum_square(double a, double b) noexcept {
+  return std::sqrt(a * a + b * b);
+}
 
 /// Student's t: probability of |t| or more, both tails. `degrees` > 0, need not be an integer.
 [[nodiscard]] double student_p(double t, double degrees);

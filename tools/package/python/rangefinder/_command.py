@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel's command `rangefinder`: becomes the program that the wheel contains."""
+import os
+import sys
+
+import rangefinder
+
+CUPTI = os.path.join("nvidia", "cu13", "lib", "libcupti.so.13")
+
+
+def cupti_folder():
+    """The folder of the installed nvidia-cuda-cupti; None: it is not in this environment."""
+    for entry in sys.path:
+        path = os.path.join(entry, CUPTI)
+        if os.path.isfile(path):
+            return os.path.dirname(path)
+    return None
+
+
+def main():
+    """Passes on where CUPTI is: a program that is not Python has no libcudart or torch to find it by."""
+    folder = cupti_folder()
+    if folder is not None:
+        os.environ.setdefault("RANGEFINDER_CUPTI_FOLDER", folder)
+    program = os.path.join(rangefinder.tree(), "bin", "rangefinder")
+    os.execv(program, [program, *sys.argv[1:]])

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The edition of rangefinder for machines without CUDA: the verbs that read traces.
+#include "tools/rangefinder/program.h"
+#include "tools/rangefinder/verb.h"
+
+namespace {
+
+constexpr const char* kAbout =
+    "Shows and compares traces that Rangefinder recorded: GPU time, DRAM and L2 bytes of every part\n"
+    "of a CUDA program. This is the viewer: run, attach, top, metrics and doctor are in the complete\n"
+    "Rangefinder, on the machine with the GPU.";
+
+constexpr const char* kFooter =
+    "Start with:\n"
+    "  rangefinder report --example                the table of a recorded program\n"
+    "  rangefinder report rangefinder-4711         show a trace\n"
+    "\nExit codes: 0 ok, 1 a check failed, 2 wrong use or nothing selected, 3 something is missing.\n";
+
+void add_verbs(rangefinder::CommandLine& line, rangefinder::Action& action, const std::vector<std::string>&) {
+  rangefinder::add_reading_verbs(line, action);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return rangefinder::run_program({" (viewer)", kAbout, kFooter, add_verbs}, argc, argv);
+}
