@@ -15,6 +15,9 @@ if(RANGEFINDER_COLLECTOR)
   find_path(RANGEFINDER_CUPTI_INCLUDE cupti.h
     HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include REQUIRED)
   target_include_directories(rangefinder_cuda_headers SYSTEM INTERFACE ${RANGEFINDER_CUPTI_INCLUDE})
+  if(RANGEFINDER_STATIC_SOURCES)  # the toolkit's folder is not part of the result either
+    target_compile_options(rangefinder_cuda_headers INTERFACE -ffile-prefix-map=${RANGEFINDER_CUPTI_INCLUDE}=cuda)
+  endif()
 
   # Debian's spdlog and fmt targets are shared libraries. Inside somebody else's
   # process they must be ours alone: headers only, hidden visibility.
