@@ -34,13 +34,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--warmup", type=int, default=10)
+    parser.add_argument("--batch", type=int, default=1, help="images")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("eval_rtdetr: PyTorch sees no GPU")
 
     torch.manual_seed(0)
     model = RTDetrForObjectDetection(RTDetrConfig(num_labels=80)).eval().half().cuda()
-    pixels = torch.rand(1, 3, 640, 640).half().cuda()
+    pixels = torch.rand(options.batch, 3, 640, 640).half().cuda()
     add_ranges(model)
     with torch.inference_mode():
         for i in range(options.warmup + options.iterations):
