@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop())
@@ -24,6 +25,8 @@ import sbom  # noqa: E402
 
 #: Debian packages of the system itself: its C library, its kernel's headers, the compiler's own.
 SYSTEM = ("libc6-dev", "linux-libc-dev", "libgcc-*-dev", "libcrypt-dev")
+#: Their archives whose licence permits static links without conditions. That of libc.a does not.
+SYSTEM_ARCHIVES = {"libc_nonshared.a", "libgcc.a", "libgcc_eh.a"}
 #: What Debian's shared cpp-httplib includes; packages compile its source without them.
 OF_SHARED_HTTPLIB = ("libbrotli-dev", "libssl-dev")
 #: Objects of these folders are in no package.
@@ -61,6 +64,25 @@ def debian_packages(paths):
     return out
 
 
+def component(package, path):
+    """Name of the component that `path` of a Debian package is of; None: a part of the system. Raises LookupError."""
+    if any(fnmatch.fnmatch(package, pattern) for pattern in SYSTEM + OF_SHARED_HTTPLIB):
+        return None
+    for entry in notices.components():
+        if fnmatch.fnmatch(package, entry.get("debian", "")):
+            return entry["name"]
+    raise LookupError(f"{path} of the Debian package {package} is not in tools/package/third_party.json")
+
+
+def of_toolkit(path):
+    """Whether a header, which no other package owns, is one of a CUDA Toolkit or of its CUPTI."""
+    while os.path.dirname(path) != path:
+        path = os.path.dirname(path)
+        if any(os.path.exists(os.path.join(path, name)) for name in ("cuda.h", "cupti.h")):
+            return True
+    return False
+
+
 class Parsers(unittest.TestCase):
     def test_archives_of_a_link_map(self):
         text = ("Archive member included to satisfy reference by file (symbol)\n\n/usr/lib/libzstd.a(decompress.o)\n"
@@ -72,6 +94,20 @@ class Parsers(unittest.TestCase):
         text = "a.o: #deps 2, deps mtime 1 (VALID)\n    /usr/include/zstd.h\n    /r/b.h\n\nt.o: #deps 1, deps mtime 1 (VALID)\n    /r/b.h\n"
         self.assertEqual(included(text), {"/usr/include/zstd.h": {"a.o"}, "/r/b.h": {"a.o", "t.o"}})
 
+    def test_a_package_without_entry_is_reported_by_name(self):
+        self.assertEqual(component("libzstd-dev", "/usr/include/zstd.h"), "Zstandard")
+        self.assertIsNone(component("libc6-dev", "/usr/include/stdio.h"))
+        with self.assertRaisesRegex(LookupError, "/usr/include/new.h of the Debian package libnew-dev"):
+            component("libnew-dev", "/usr/include/new.h")
+
+    def test_a_toolkit_is_recognised_wherever_it_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, "include/nvtx3"))
+            self.assertFalse(of_toolkit(os.path.join(folder, "include/nvtx3/nvtx3.hpp")))
+            open(os.path.join(folder, "include/cuda.h"), "w", encoding="utf-8").close()
+            self.assertTrue(of_toolkit(os.path.join(folder, "include/nvtx3/nvtx3.hpp")))
+            self.assertFalse(of_toolkit(os.path.join(folder, "other.h")))
+
 
 class Table(unittest.TestCase):
     def test_every_component_has_its_licence(self):
@@ -80,6 +116,23 @@ class Table(unittest.TestCase):
         self.assertEqual(used, set(os.listdir(folder)))
         for name in used:
             self.assertGreater(os.path.getsize(os.path.join(folder, name)), 100, name)
+
+    def test_licences_of_the_page_are_those_that_its_build_put_into_it(self):
+        packages = notices.npm_packages()
+        for name in ("page.html", "live.html"):
+            with open(os.path.join(REPOSITORY, "tools/web/dist", name), encoding="utf-8") as file:
+                page = file.read()
+            for entry in notices.components():
+                if "npm" in entry:
+                    text = "\n".join(notices.licence_text(each) for each in entry["texts"])
+                    self.assertIn(f"{entry['npm']} {packages[entry['npm']]}\n\n{text.strip()}\n", page)
+
+    def test_what_is_inside_a_component_has_its_version(self):
+        versions, names = notices.versions(), {entry["name"] for entry in notices.components() if "inside" not in entry}
+        for entry in notices.components():
+            if "inside" in entry:
+                self.assertIn(entry["inside"], names)
+                self.assertEqual(versions[entry["name"]], versions[entry["inside"]])
 
     def test_the_page_contains_what_the_lock_file_says(self):
         self.assertEqual({entry["npm"] for entry in notices.components() if "npm" in entry},
@@ -97,19 +150,6 @@ class Table(unittest.TestCase):
 @unittest.skipUnless(shutil.which("dpkg-query") and os.path.exists(os.path.join(BUILD, "build.ninja")),
                      "needs a ninja build on Debian or Ubuntu")
 class Built(unittest.TestCase):
-    def table(self):
-        return [(entry, entry["debian"]) for entry in notices.components() if "debian" in entry]
-
-    def component(self, package, path):
-        """Name of the component; None: a part of the system; else the test fails."""
-        if any(fnmatch.fnmatch(package, pattern) for pattern in SYSTEM + OF_SHARED_HTTPLIB):
-            return None
-        for entry, pattern in self.table():
-            if fnmatch.fnmatch(package, pattern):
-                return entry["name"]
-        self.fail(f"{path} of the Debian package {package} is not in tools/package/third_party.json")
-        return None
-
     def own(self, path):
         return next((mark.split("/")[2] for mark in OWN if mark in path), None)
 
@@ -125,7 +165,9 @@ class Built(unittest.TestCase):
         for path in sorted(found):
             package = owners.get(path)
             self.assertIsNotNone(package, f"{path} is linked, and no Debian package owns it")
-            names.add(self.component(package, path))
+            names.add(component(package, path))
+            if component(package, path) is None:
+                self.assertIn(os.path.basename(path), SYSTEM_ARCHIVES, f"{path}: its licence restricts static links")
         self.assertLessEqual({"Zstandard", "SQLite", "zlib", "libstdc++"}, names)
 
     def test_every_header_and_archive_has_an_entry_and_every_entry_is_used(self):
@@ -143,14 +185,14 @@ class Built(unittest.TestCase):
         paths = {path for path in packaged if path.startswith("/")}
         owners = debian_packages(paths | others)
         for path in sorted(paths):
-            if "/cuda" in path and path not in owners or owners.get(path, "").startswith("cuda-"):
+            if of_toolkit(path) if path not in owners else owners[path].startswith("cuda-"):
                 if "/nvtx3/" in path:
                     names.add("NVTX")
                 continue  # the toolkit's declarations: nothing of them is in a package
-            self.assertIn(path, owners, f"{path} is compiled in, and no Debian package owns it")
-            names.add(self.component(owners[path], path))
+            self.assertTrue(path in owners, f"{path} is compiled in, and no Debian package owns it")
+            names.add(component(owners[path], path))
         unused = {entry["name"] for entry in notices.components()
-                  if entry.get("packaged", True) and "npm" not in entry} - names
+                  if entry.get("packaged", True) and "npm" not in entry and "inside" not in entry} - names
         self.assertEqual(unused, set())
         built_only = {entry["name"] for entry in notices.components() if not entry.get("packaged", True)}
         self.assertFalse(built_only & names, "a package contains what is said to be in source builds only")
@@ -175,6 +217,10 @@ class Sbom(unittest.TestCase):
             self.assertRegex(identifier, r"^SPDXRef-[A-Za-z0-9.-]+$")
         for package in document["packages"]:
             self.assertLessEqual({"name", "versionInfo", "downloadLocation", "licenseConcluded"}, package.keys())
+        texts = {item["licenseId"] for item in document["hasExtractedLicensingInfos"] if item["extractedText"]}
+        for package in document["packages"]:
+            for name in re.findall(r"LicenseRef-[\w.-]+", package["licenseConcluded"] + " " + package["licenseDeclared"]):
+                self.assertIn(name, texts)
         names = {package["name"] for package in document["packages"]}
         self.assertLessEqual({entry["name"] for entry in notices.components() if entry.get("packaged", True)}, names)
 

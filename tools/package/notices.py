@@ -6,6 +6,8 @@ notices.py OUT     writes the text
 A component of third_party.json is recognised by the Debian package (`debian`, a glob) that its header or archive comes
 from, by the Debian source package that is compiled (`source`), by its folder in the CUDA Toolkit (`toolkit`), or by its
 name in the page's lock file (`npm`). Versions are not stored: they are those of the machine that makes the package.
+A component with a licence of its own `inside` another one has that one's version. `licence` is the one that we use it
+under; `declared` is what its authors offer, where that is more. A LicenseRef-NAME is the text licences/NAME.txt.
 """
 import json
 import os
@@ -65,26 +67,36 @@ def versions():
             out[entry["name"]] = pinned[entry["source"]]["version"]
         elif "toolkit" in entry:
             out[entry["name"]] = _nvtx_version()
-        else:
+        elif "debian" in entry:
             out[entry["name"]] = _debian_version(entry["debian"])
+    for entry in components():
+        if "inside" in entry:
+            out[entry["name"]] = out[entry["inside"]]
     return out
+
+
+def licence_text(name):
+    """The file licences/`name`, without empty lines at its end."""
+    with open(os.path.join(HERE, "licences", name), encoding="utf-8") as file:
+        return file.read().rstrip()
 
 
 def notices(found):
     """The text. `found`: name to version."""
     entries = [entry for entry in components() if entry.get("packaged", True)]
     lines = ["Rangefinder is licensed under the Apache License 2.0. Its packages contain these works of others. Nothing of",
-             "NVIDIA's CUDA Toolkit is among them but the headers of NVTX.", ""]
+             "NVIDIA's CUDA Toolkit is among them but the headers of NVTX. The start-up code, atexit and pthread_atfork of",
+             "the GNU C Library are linked in, whose licence permits that without conditions.", ""]
     for entry in entries:
-        lines += [f"{entry['name']} {found[entry['name']]}: {entry['licence']}", f"    {entry['use']}; {entry['homepage']}"]
+        version = f"of {entry['inside']} {found[entry['inside']]}" if "inside" in entry else found[entry["name"]]
+        lines += [f"{entry['name']} {version}: {entry['licence']}", f"    {entry['use']}; {entry['homepage']}"]
     others = [entry for entry in components() if not entry.get("packaged", True)]
     lines += [""] + [f"Not in the packages: {entry['name']}, {entry['licence']}, {entry['use']}." for entry in others]
     for text in sorted({text for entry in components() for text in entry["texts"]}):
         users = [entry for entry in components() if text in entry["texts"]]
         lines += ["", RULE, ", ".join(entry["name"] for entry in users)]
         lines += [entry["copyright"] for entry in users if "copyright" in entry]
-        with open(os.path.join(HERE, "licences", text), encoding="utf-8") as file:
-            lines += [RULE, "", file.read().rstrip()]
+        lines += [RULE, "", licence_text(text)]
     return "\n".join(lines) + "\n"
 
 

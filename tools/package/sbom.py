@@ -2,6 +2,7 @@
 """The software bill of materials of a release: SPDX 2.3 as JSON (https://spdx.github.io/spdx-spec/v2.3/)."""
 import hashlib
 import json
+import re
 import time
 import urllib.parse
 
@@ -17,10 +18,10 @@ def _id(name):
     return "SPDXRef-" + "".join(letter if letter.isalnum() else "-" for letter in name)
 
 
-def _package(name, version, licence, homepage="NOASSERTION"):
+def _package(name, version, licence, homepage="NOASSERTION", declared=None):
     return {"SPDXID": _id(name), "name": name, "versionInfo": version, "downloadLocation": "NOASSERTION",
-            "homepage": homepage, "filesAnalyzed": False, "licenseConcluded": licence, "licenseDeclared": licence,
-            "copyrightText": "NOASSERTION", "supplier": "NOASSERTION"}
+            "homepage": homepage, "filesAnalyzed": False, "licenseConcluded": licence,
+            "licenseDeclared": declared or licence, "copyrightText": "NOASSERTION", "supplier": "NOASSERTION"}
 
 
 def _purl(entry, version):
@@ -35,6 +36,20 @@ def _purl(entry, version):
     return None
 
 
+def _texts(packages):
+    """The texts of licences without an SPDX identifier."""
+    names = {name for package in packages for name in re.findall(r"LicenseRef-([\w.-]+)", package["licenseConcluded"])}
+    return [{"licenseId": f"LicenseRef-{name}", "extractedText": notices.licence_text(f"{name}.txt")}
+            for name in sorted(names)]
+
+
+def _relation(entry):
+    """Of a component: to the component that contains it, or to Rangefinder."""
+    if "inside" in entry:
+        return _id(entry["inside"]), "CONTAINS", _id(entry["name"])
+    return ROOT, "STATIC_LINK" if "statically" in entry["use"] else "CONTAINS", _id(entry["name"])
+
+
 def sbom(version, versions, files, epoch):
     """The document, with a line break at its end.
 
@@ -46,13 +61,14 @@ def sbom(version, versions, files, epoch):
     for entry in notices.components():
         if not entry.get("packaged", True):
             continue
-        package = _package(entry["name"], versions[entry["name"]], entry["licence"], entry["homepage"])
+        package = _package(entry["name"], versions[entry["name"]], entry["licence"], entry["homepage"],
+                           entry.get("declared"))
         purl = _purl(entry, versions[entry["name"]])
         if purl:
             package["externalRefs"] = [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                                         "referenceLocator": purl}]
         packages.append(package)
-        relations.append((ROOT, "STATIC_LINK" if "statically" in entry["use"] else "CONTAINS", package["SPDXID"]))
+        relations.append(_relation(entry))
     for name, licence in SHARED.items():
         packages.append(_package(name, "NOASSERTION", licence))
         relations.append((ROOT, "DYNAMIC_LINK", _id(name)))
@@ -68,7 +84,7 @@ def sbom(version, versions, files, epoch):
         "name": f"rangefinder-{version}", "documentNamespace": "",
         "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch)),
                          "creators": ["Tool: rangefinder-tools-package"]},
-        "packages": packages, "files": listed,
+        "packages": packages, "files": listed, "hasExtractedLicensingInfos": _texts(packages),
         "relationships": [{"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b}
                           for a, kind, b in relations],
     }
