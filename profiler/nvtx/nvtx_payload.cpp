@@ -138,7 +138,7 @@ using Level3 = int (*)(nvtxDomainHandle_t, const nvtxPayloadData_t*, std::size_t
 using Start3 = nvtxRangeId_t (*)(nvtxDomainHandle_t, const nvtxPayloadData_t*, std::size_t);
 using End4 = void (*)(nvtxDomainHandle_t, nvtxRangeId_t, const nvtxPayloadData_t*, std::size_t);
 
-void on_mark(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
+void on_payload_mark(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
   chain_payload<Event3>(NVTX3EXT_CBID_nvtxMarkPayload, chained_domain(handle), data, count);
   const ThreadUse state = recorder().threads.use();
   if (!state) return;
@@ -148,7 +148,7 @@ void on_mark(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size
                 });
 }
 
-int on_push(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
+int on_payload_push(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
   chain_payload<Level3>(NVTX3EXT_CBID_nvtxRangePushPayload, chained_domain(handle), data, count);
   const ThreadUse state = recorder().threads.use();
   if (!state) return NVTX_NO_PUSH_POP_TRACKING;
@@ -158,7 +158,7 @@ int on_push(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_
                        });
 }
 
-int on_pop(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
+int on_payload_pop(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
   int level = NVTX_NO_PUSH_POP_TRACKING;
   if (const ThreadUse state = recorder().threads.use()) {
     level = with_payloads(handle, data, count,
@@ -170,7 +170,8 @@ int on_pop(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t
   return level;
 }
 
-nvtxRangeId_t on_start(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) noexcept {
+nvtxRangeId_t on_payload_start(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data,
+                               std::size_t count) noexcept {
   const auto chained =
       chain_payload<Start3>(NVTX3EXT_CBID_nvtxRangeStartPayload, chained_domain(handle), data, count);
   return with_payloads(handle, data, count,
@@ -179,8 +180,8 @@ nvtxRangeId_t on_start(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data,
                        });
 }
 
-void on_end(nvtxDomainHandle_t handle, nvtxRangeId_t id, const nvtxPayloadData_t* data,
-            std::size_t count) noexcept {
+void on_payload_end(nvtxDomainHandle_t handle, nvtxRangeId_t id, const nvtxPayloadData_t* data,
+                    std::size_t count) noexcept {
   with_payloads(handle, data, count, [id](std::uint32_t, const EventText&, const NvtxAttributes& a) {
     end_range(id, a.extended);
   });
@@ -226,15 +227,15 @@ std::intptr_t payload_handler(unsigned id) noexcept {
     case NVTX3EXT_CBID_nvtxPayloadEnumRegister:
       return payload_slot(on_enum_register);
     case NVTX3EXT_CBID_nvtxMarkPayload:
-      return payload_slot(on_mark);
+      return payload_slot(on_payload_mark);
     case NVTX3EXT_CBID_nvtxRangePushPayload:
-      return payload_slot(on_push);
+      return payload_slot(on_payload_push);
     case NVTX3EXT_CBID_nvtxRangePopPayload:
-      return payload_slot(on_pop);
+      return payload_slot(on_payload_pop);
     case NVTX3EXT_CBID_nvtxRangeStartPayload:
-      return payload_slot(on_start);
+      return payload_slot(on_payload_start);
     case NVTX3EXT_CBID_nvtxRangeEndPayload:
-      return payload_slot(on_end);
+      return payload_slot(on_payload_end);
     case NVTX3EXT_CBID_nvtxDomainIsEnabled:
       return payload_slot(on_is_enabled);
     case NVTX3EXT_CBID_nvtxScopeRegister:
