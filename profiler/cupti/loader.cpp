@@ -3,11 +3,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <string_view>
+#include <utility>
 
-#include "profiler/cupti/places.h"
 #include "profiler/guest/sanitizer_runtime.h"
 
 namespace rangefinder {
@@ -19,28 +19,44 @@ std::string path_of(void* handle) {
   return map->l_name;
 }
 
-/// A handle; nullptr: no libcupti was found. Says in `library` where it was, what did not load, and a remark.
-void* open_library(const std::string& override_path, CuptiLibrary& library) {
-  if (void* const mapped = dlopen(kCuptiSoname, RTLD_NOLOAD | RTLD_LAZY); mapped != nullptr) {
-    library.kind = "loaded by the program";
-    if (!override_path.empty() && !is_same_file(path_of(mapped), override_path)) {
-      library.remark = "the program has " + path_of(mapped) +
-                       " loaded already, so RANGEFINDER_CUPTI=" + override_path + " is not used";
-    }
-    return mapped;
+bool is_same_file(const std::string& a, const std::string& b) {
+  struct stat status_a {
+  }, status_b{};
+  return stat(a.c_str(), &status_a) == 0 && stat(b.c_str(), &status_b) == 0 &&
+         status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
+}
+
+/// A handle; nullptr, with the reason in `candidate`, if it cannot be loaded.
+void* open_candidate(CuptiCandidate& candidate) {
+  if (candidate.outcome == CuptiOutcome::absent) return nullptr;
+  if (void* const handle = dlopen(candidate.path.c_str(), RTLD_LAZY | RTLD_LOCAL); handle != nullptr) {
+    candidate.outcome = CuptiOutcome::taken;
+    return handle;
   }
-  if (!override_path.empty()) {
-    library.kind = "RANGEFINDER_CUPTI";
-    return dlopen(override_path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  }
-  for (const CuptiPlace& place : cupti_places()) {
-    const bool is_path = place.path.find('/') != std::string::npos;
-    if (is_path && access(place.path.c_str(), R_OK) != 0) continue;
-    if (void* const handle = dlopen(place.path.c_str(), RTLD_LAZY | RTLD_LOCAL); handle != nullptr) {
-      library.kind = place.kind;
-      return handle;
+  candidate.outcome = CuptiOutcome::not_loaded;
+  const char* const reason = dlerror();
+  candidate.error = reason == nullptr ? "" : reason;
+  const std::string prefix = candidate.path + ": ";
+  if (candidate.error.starts_with(prefix)) candidate.error.erase(0, prefix.size());
+  return nullptr;
+}
+
+/// A handle, with a note for the user in `remark`; nullptr: no libcupti was found.
+void* open_library(const std::string& override_path, std::vector<CuptiCandidate>& candidates,
+                   std::string& remark) {
+  void* const loaded = dlopen(kCuptiSoname, RTLD_NOLOAD | RTLD_LAZY);
+  candidates = cupti_candidates(loaded == nullptr ? std::string() : path_of(loaded), override_path);
+  if (loaded != nullptr) {
+    candidates.front().outcome = CuptiOutcome::taken;
+    if (!override_path.empty() && !is_same_file(candidates.front().path, override_path)) {
+      remark = "the program has " + candidates.front().path +
+               " loaded already, so RANGEFINDER_CUPTI=" + override_path + " is not used";
     }
-    if (is_path) library.not_loaded.emplace_back(place.path, dlerror());
+    return loaded;
+  }
+  for (CuptiCandidate& candidate : candidates) {
+    if (void* const handle = open_candidate(candidate); handle != nullptr) return handle;
+    if (candidate.place == CuptiPlace::named) return nullptr;  // nothing replaces the user's choice
   }
   return nullptr;
 }
@@ -81,8 +97,11 @@ std::string cupti_result_text(const CuptiFunctions& cupti, CUptiResult result) {
   return "CUPTI error " + std::to_string(static_cast<int>(result));
 }
 
-bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFailure& failure) {
-  void* const handle = open_library(override_path, library);
+bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFailure& failure,
+                std::vector<CuptiCandidate>* candidates) {
+  std::vector<CuptiCandidate> tried;
+  void* const handle = open_library(override_path, tried, library.remark);
+  if (candidates != nullptr) *candidates = std::move(tried);
   if (handle == nullptr) {
     failure.reason = override_path.empty()
                          ? std::string(
@@ -117,7 +136,7 @@ bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFa
 }
 
 void preload_counter_library(const CuptiLibrary& library) {
-  const std::string path = folder_of(library.path) + "/libnvperf_host.so";
+  const std::string path = library.path.substr(0, library.path.rfind('/') + 1) + "libnvperf_host.so";
   if (access(path.c_str(), R_OK) == 0) (void)dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
 }
 

@@ -2,7 +2,7 @@
 //
 // Finds libcupti and fills the table of functions.
 //
-//   already mapped? ─▶ override ─▶ the places of places.h
+//   already mapped? ─▶ override? ─▶ the first of candidates.h that can be loaded ─▶ version, functions
 //
 // CUPTI allows one subscriber, so a second copy beside a mapped one would conflict with it.
 // A mapped copy is therefore always used, with a remark if the user named another one.
@@ -11,9 +11,9 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "profiler/cupti/candidates.h"
 #include "profiler/cupti/functions.h"
 
 namespace rangefinder {
@@ -23,10 +23,7 @@ struct CuptiLibrary {
   std::string path;           ///< as mapped, symbolic links not resolved
   std::uint32_t version = 0;  ///< cuptiGetVersion: 130001 is CUDA 13.0 Update 1
   std::string remark;         ///< note for the user although loading succeeded; may be empty
-  const char* kind = "";      ///< where it was: a kind of places.h, or why no place was searched
-  /// Files that come first in the order and could not be loaded: path, reason.
-  std::vector<std::pair<std::string, std::string>> not_loaded;
-  std::string no_counters;  ///< why its counter functions must not be called; empty: they may be
+  std::string no_counters;    ///< why its counter functions must not be called; empty: they may be
 };
 
 /// Why CUPTI is not available, as one sentence that says how to fix it.
@@ -37,8 +34,10 @@ struct CuptiFailure {
 };
 
 /// Loads libcupti into `library`. False: `failure` says why, and `library` must not be used.
-/// `override_path`: from RANGEFINDER_CUPTI, may be empty. Never unloads a library.
-[[nodiscard]] bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFailure& failure);
+/// `override_path`: from RANGEFINDER_CUPTI, may be empty. `candidates`, if not null: every place, with its
+/// outcome; a copy that was loaded and then refused is `taken` too. Never unloads a library.
+[[nodiscard]] bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFailure& failure,
+                              std::vector<CuptiCandidate>* candidates = nullptr);
 
 /// Loads libnvperf_host.so from libcupti's folder: libcupti opens it by its bare name at the first
 /// counter call, and has no search path of its own.

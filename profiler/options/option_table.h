@@ -69,7 +69,8 @@ struct CaptureValue {};
 struct CaptureEndValue {};
 struct MonitorValue {};
 
-/// What a variable may be set to, and the member that it sets. monostate: the library does not read it.
+/// What a variable may be set to, and the member that it sets. monostate: it has no member, and is read
+/// where it is used.
 using OptionValue = std::variant<std::monostate, TextValue, PatternValue, WordValue, NumberValue,
                                  CaptureValue, CaptureEndValue, MonitorValue>;
 
@@ -199,8 +200,8 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
     {"RANGEFINDER_CUPTI", "--cupti", kLibrary, "", TextValue{&Options::cupti},
      "Path of the libcupti.so to use. By default the library searches for one"},
     {"RANGEFINDER_CUPTI_FOLDER", "", kLibrary, "", std::monostate{},
-     "Folder with the libcupti.so.13 of the Python environment, for programs that are not Python. Set by the "
-     "command of the wheel"},
+     "Folder of libcupti.so.13 in the Python environment of `rangefinder`. Searched after the copies of "
+     "the program and before the toolkit. Set by the command of the Python package"},
     {"RANGEFINDER_RECORD", "--record", kLibrary, "", TextValue{&Options::record},
      "Also write a recording to this file. `rangefinder-replay` turns it into a trace again"},
     {"RANGEFINDER_NVTX_CHAIN", "", kLibrary, "", TextValue{&Options::nvtx_chain},

@@ -49,6 +49,23 @@ class SearchCases(InjectionCase):
                 self.assertTrue(found.startswith(str(wheel)), found)
                 self.assertEqual(len(run.trace().of("kernel")), 5)
 
+    def test_the_python_environment_comes_before_the_toolkit(self):
+        """By the wheel's variable, and by the place of our library in the wheel. No library of CUDA is loaded."""
+        environment = self._new_place("environment")
+        for folder in ("nvidia/cu13/lib", "rangefinder/_tree/lib/rangefinder"):
+            (environment / folder).mkdir(parents=True)
+        of_pip = environment / "nvidia/cu13/lib"
+        cupti = shutil.copy(Build.cupti(), of_pip)
+        library = shutil.copy(Build.injection_library, environment / "rangefinder/_tree/lib/rangefinder")
+        for name, value in (("RANGEFINDER_CUPTI_FOLDER", of_pip), ("CUDA_INJECTION64_PATH", library)):
+            with self.subTest(variable=name):
+                run = self.run_injected("plain", "5", RANGEFINDER_CUPTI=None, CUDA_HOME=str(Build.fake("toolkit")),
+                                        **{name: str(value)})
+
+                self.assert_silent(run)
+                self.assertEqual(self.path_of_cupti(run), str(cupti))
+                self.assertEqual(len(run.trace().of("kernel")), 5)
+
     def test_the_copy_that_the_program_has_loaded_is_used_and_said(self):
         other = self._new_place("other") / "libcupti.so.13"
         shutil.copy(Build.cupti(), other)

@@ -7,6 +7,8 @@ Driver and GPU are those of this machine, or the fake driver of tests/injection 
 """
 import json
 import os
+import shutil
+import subprocess
 import sys
 
 import cli_case
@@ -15,6 +17,10 @@ from cli_case import CommandLine
 BUILD = ""
 PARAMS = "proc/driver/nvidia/params"
 STATUS = "proc/self/status"
+
+# No toolkit and no loader cache, as on a machine without CUPTI.
+WITHOUT_TOOLKIT = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+                   'mount -t tmpfs none /usr/local && mount --bind /dev/null /etc/ld.so.cache && exec "$@"', "sh")
 
 
 class Doctor(CommandLine):
@@ -156,6 +162,59 @@ class Doctor(CommandLine):
     def test_13_0_without_an_update_is_refused_with_the_reason(self):
         self.check("cupti", "no", cure=["cuda-cupti-13-0", "crashes if NVTX is called before CUPTI"],
                    **self.needs_fake(), FAKE_CUPTI_VERSION="130000")
+
+    def cupti_rows(self, fake, **environment):
+        """The rows about libcupti: where it was found, and the other copies below the test's folders."""
+        rows = self.checks(**fake, **environment)
+        ours = [row for row in rows.get("other cupti", ()) if str(self.folder) in row["text"] or BUILD in row["text"]]
+        (row,) = rows["cupti"]
+        return row["text"], [(row["health"], row["text"]) for row in ours]
+
+    def test_the_copy_in_use_is_named_with_its_place_and_the_other_copies_with_the_reason(self):
+        fake = self.needs_fake()
+        toolkit = fake.pop("RANGEFINDER_CUPTI")
+        copy = shutil.copy(toolkit, self.folder)
+        both = {"CUDA_HOME": os.path.dirname(os.path.dirname(toolkit)), "RANGEFINDER_CUPTI_FOLDER": str(self.folder)}
+
+        self.assertEqual(
+            self.cupti_rows(fake, **both),
+            (f"13.0 Update 1, in the Python environment: {copy}",
+             [("ok", f"not used, in the toolkit: {toolkit} (a copy in the Python environment comes first)")]))
+        self.assertEqual(
+            self.cupti_rows(fake, **both, RANGEFINDER_CUPTI=toolkit),
+            (f"13.0 Update 1, named by RANGEFINDER_CUPTI: {toolkit}",
+             [("ok", f"not used, in the Python environment: {copy} (a copy named by RANGEFINDER_CUPTI comes first)")]))
+        (self.folder / "libcupti.so.13").write_text("not ELF")
+        self.assertEqual(
+            self.cupti_rows(fake, **both),
+            (f"13.0 Update 1, in the toolkit: {toolkit}",
+             [("warn", f"not used, in the Python environment: {copy} (cannot be loaded: file too short)")]))
+
+    def test_a_copy_named_by_the_user_that_cannot_be_loaded_is_replaced_by_no_other(self):
+        fake = self.needs_fake()
+        toolkit, missing = fake.pop("RANGEFINDER_CUPTI"), str(self.folder / "libcupti.so.13")
+
+        rows = self.checks(**fake, CUDA_HOME=os.path.dirname(os.path.dirname(toolkit)), RANGEFINDER_CUPTI=missing)
+
+        texts = [row["text"] for row in rows["other cupti"]]
+        self.assertEqual([row["text"] for row in rows["cupti"]], ["no usable libcupti"])
+        self.assertIn(f"not used, named by RANGEFINDER_CUPTI: {missing} (cannot be loaded: cannot open shared object "
+                      "file: No such file or directory)", texts)
+        self.assertIn(f"not used, in the toolkit: {toolkit} (RANGEFINDER_CUPTI names another)", texts)
+        self.assertNotIn("cupti searched", rows)
+
+    def test_without_a_copy_the_places_searched_are_listed(self):
+        try:
+            subprocess.run([*WITHOUT_TOOLKIT, "true"], capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            self.skipTest(f"no mount namespace of our own can be had here: {error}")
+        done = subprocess.run([*WITHOUT_TOOLKIT, cli_case.RANGEFINDER, "doctor", "--json"], capture_output=True, text=True,
+                              env=cli_case.clean_environment(CUDA_HOME="/nowhere", RANGEFINDER_CUPTI_FOLDER="/pip"))
+
+        texts = [row["text"] for row in json.loads(done.stdout)["checks"] if row["check"] == "cupti searched"]
+        self.assertEqual(texts[0], "in the Python environment: /pip")
+        self.assertTrue(texts[1].startswith("in the toolkit: /nowhere/extras/CUPTI/lib64, /nowhere/lib64, "), texts[1])
+        self.assertTrue(texts[2].startswith("on the linker's path: "), texts[2])
 
     def test_a_probe_reports_what_works(self):
         rows = self.checks("--probe", **self.needs_fake())

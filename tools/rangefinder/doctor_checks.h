@@ -39,7 +39,8 @@ struct GpuCheck {
 
 /// The injection library: its path, and whether it loads.
 [[nodiscard]] HealthFinding check_library();
-/// libcupti and libnvperf_host, its library for counters.
+/// libcupti: which copy is used, and why no other; or where it was searched. libnvperf_host, its library for
+/// counters.
 [[nodiscard]] std::vector<HealthFinding> check_cupti();
 /// Whether the versions of CUPTI and driver match. `cupti`: result of check_cupti().
 [[nodiscard]] HealthFinding check_pairing(int driver_version, const std::vector<HealthFinding>& cupti);

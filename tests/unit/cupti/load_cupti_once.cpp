@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // load_cupti_once [--mapped FILE] [OVERRIDE]: prints the result of load_cupti() as lines
-// "key=value". A mapped library stays mapped, so each test case needs its own process.
+// "key=value", and each candidate as "copy PATH=PLACE, OUTCOME". A mapped library stays mapped, so each test
+// case needs its own process.
 #include <dlfcn.h>
 
+#include <array>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "profiler/cupti/loader.h"
+
+namespace {
+
+void print(const rangefinder::CuptiCandidate& candidate) {
+  constexpr std::array kOutcomes{"not tried", "absent", "not loaded: ", "taken"};
+  std::printf("copy %s=%s, %s%s\n", candidate.path.c_str(), rangefinder::place_text(candidate.place),
+              kOutcomes.at(static_cast<std::size_t>(candidate.outcome)), candidate.error.c_str());
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   int next = 1;
@@ -20,13 +33,13 @@ int main(int argc, char** argv) {
   }
   rangefinder::CuptiLibrary library;
   rangefinder::CuptiFailure failure;
-  const bool loaded = rangefinder::load_cupti(next < argc ? argv[next] : "", library, failure);
+  std::vector<rangefinder::CuptiCandidate> candidates;
+  const bool loaded = rangefinder::load_cupti(next < argc ? argv[next] : "", library, failure, &candidates);
   std::printf("loaded=%d\nreason=%s\nrefused=%s\nrefused_version=%u\n", loaded ? 1 : 0,
               failure.reason.c_str(), failure.path.c_str(), failure.version);
   std::printf("path=%s\nversion=%u\nremark=%s\n", library.path.c_str(), library.version,
               library.remark.c_str());
-  std::printf("kind=%s\n", library.kind);
-  for (const auto& [path, reason] : library.not_loaded) std::printf("not_loaded=%s\n", path.c_str());
+  for (const rangefinder::CuptiCandidate& candidate : candidates) print(candidate);
   if (loaded) {
     std::printf("result=%s\n",
                 cupti_result_text(library.functions, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES).c_str());

@@ -19,7 +19,7 @@ namespace {
 
 const std::string kFake = RANGEFINDER_TEST_FAKE_CUPTI;
 
-/// What load_cupti_once prints. `variables` as in "NAME=value NAME=value".
+/// What load_cupti_once prints. `variables` as in "NAME=value NAME=value"; `program`: a copy of it.
 std::map<std::string, std::string> load(const std::string& arguments, const std::string& variables = {},
                                         const std::string& program = RANGEFINDER_TEST_LOAD_CUPTI) {
   const std::string command = variables + " " + program + " " + arguments;
@@ -37,23 +37,32 @@ std::map<std::string, std::string> load(const std::string& arguments, const std:
   return out;
 }
 
-/// A temporary folder.
-struct Folder {
-  Folder() {
-    std::string made = (std::filesystem::temp_directory_path() / "rangefinder-cupti-XXXXXX").string();
-    REQUIRE(mkdtemp(made.data()) != nullptr);
-    path = made;
+/// A folder for copies of the fake libcupti.
+class Machine {
+ public:
+  Machine() { std::filesystem::create_directories(root_); }
+  ~Machine() { std::filesystem::remove_all(root_); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  [[nodiscard]] std::string path(const std::string& inside) const { return (root_ / inside).string(); }
+
+  /// Copies `file` to `inside`; returns the path of the copy.
+  [[nodiscard]] std::string copy(const std::string& file, const std::string& inside) const {
+    std::filesystem::create_directories((root_ / inside).parent_path());
+    std::filesystem::copy_file(file, root_ / inside);
+    return path(inside);
   }
-  ~Folder() { std::filesystem::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  /// Puts the fake into `name` of it. Returns its path.
-  [[nodiscard]] std::string with_fake(const std::string& name) const {
-    std::filesystem::create_directories(path / name);
-    std::filesystem::copy_file(kFake, path / name / "libcupti.so.13");
-    return (path / name / "libcupti.so.13").string();
+
+  /// For load(). The fake is of an unsupported version, so that `refused` is the path of what was loaded.
+  [[nodiscard]] std::string variables(const std::string& cupti_folder) const {
+    return "FAKE_CUPTI_VERSION=120800 CUDA_HOME=" + path("toolkit") +
+           " RANGEFINDER_CUPTI_FOLDER=" + path(cupti_folder);
   }
-  std::filesystem::path path;
+
+ private:
+  std::filesystem::path root_ = std::filesystem::canonical(std::filesystem::temp_directory_path()) /
+                                ("rangefinder-machine-" + std::to_string(getpid()));
 };
 
 bool contains(const std::string& text, const std::string& part) {
@@ -180,50 +189,95 @@ TEST_CASE("CUDA_HOME is searched before the usual folder of the toolkit") {
   std::filesystem::remove_all(home);
 }
 
-TEST_CASE("the folder of the Python environment is searched before the toolkit, and only then") {
-  const Folder folder;
-  const std::string python = folder.with_fake("python"), home = folder.with_fake("home/lib64");
-  const std::string variables =
-      "FAKE_CUPTI_VERSION=120800 CUDA_HOME=" + (folder.path / "home").string() + " RANGEFINDER_CUPTI_FOLDER=";
+TEST_CASE("the Python environment's copy is used before the toolkit's") {
+  const Machine machine;
+  const std::string pip = machine.copy(kFake, "environment/libcupti.so.13"),
+                    toolkit = machine.copy(kFake, "toolkit/lib64/libcupti.so.13");
 
-  auto said = load("", variables + (folder.path / "python").string());
-  CHECK(said["refused"] == python);
-  CHECK(said["kind"] == "Python environment");
+  auto said = load("", machine.variables("environment"));
 
-  said = load("", variables + "/nowhere");
-  CHECK(said["refused"] == home);
-  CHECK(said["kind"] == "toolkit");
-
-  said = load("--mapped " + kFake, variables + (folder.path / "python").string());
-  CHECK(said["refused"] == kFake);
-  CHECK(said["kind"] == "loaded by the program");
+  CHECK(said["refused"] == pip);
+  CHECK(said["copy " + pip] == "in the Python environment, taken");
+  CHECK(said["copy " + toolkit] == "in the toolkit, not tried");
+  CHECK(said["copy " + machine.path("toolkit/extras/CUPTI/lib64/libcupti.so.13")] ==
+        "in the toolkit, absent");
 }
 
-TEST_CASE("in a wheel, nvidia-cuda-cupti of the same environment is found") {
-  const Folder folder;
-  const std::filesystem::path site = folder.path / "lib/python3.11/site-packages",
-                              program = site / "rangefinder/_tree/lib/rangefinder/load_cupti_once";
-  std::filesystem::create_directories(program.parent_path());
-  std::filesystem::copy_file(RANGEFINDER_TEST_LOAD_CUPTI, program);
-  const std::string cupti = folder.with_fake("lib/python3.11/site-packages/nvidia/cu13/lib");
+TEST_CASE("without a copy in the Python environment the toolkit's is used") {
+  const Machine machine;
+  const std::string toolkit = machine.copy(kFake, "toolkit/lib64/libcupti.so.13");
 
-  auto said = load("", "FAKE_CUPTI_VERSION=120800", program.string());
+  auto said = load("", machine.variables("environment"));
 
-  CHECK(said["refused"] == cupti);
-  CHECK(said["kind"] == "Python environment");
+  CHECK(said["refused"] == toolkit);
+  CHECK(said["copy " + machine.path("environment/libcupti.so.13")] == "in the Python environment, absent");
 }
 
-TEST_CASE("a library of the order that cannot be loaded is skipped and named") {
-  const Folder folder;
-  std::filesystem::create_directories(folder.path / "python");
-  std::ofstream(folder.path / "python/libcupti.so.13") << "not ELF";
-  const std::string home = folder.with_fake("home/lib64");
+TEST_CASE("a copy that cannot be loaded is skipped, with the linker's reason") {
+  const Machine machine;
+  const std::string toolkit = machine.copy(kFake, "toolkit/lib64/libcupti.so.13"),
+                    broken = machine.path("environment/libcupti.so.13");
+  std::filesystem::create_directory(machine.path("environment"));
+  std::ofstream(broken) << "not ELF";
 
-  auto said = load("", "FAKE_CUPTI_VERSION=120800 CUDA_HOME=" + (folder.path / "home").string() +
-                           " RANGEFINDER_CUPTI_FOLDER=" + (folder.path / "python").string());
+  auto said = load("", machine.variables("environment"));
 
-  CHECK(said["refused"] == home);
-  CHECK(said["not_loaded"] == (folder.path / "python/libcupti.so.13").string());
+  CHECK(said["refused"] == toolkit);
+  CHECK(said["copy " + broken] == "in the Python environment, not loaded: file too short");
+}
+
+TEST_CASE("the environment around the wheel is found without a variable") {
+  const Machine machine;
+  const std::string program = machine.copy(RANGEFINDER_TEST_LOAD_CUPTI,
+                                           "site-packages/rangefinder/_tree/lib/rangefinder/load_cupti_once"),
+                    pip = machine.copy(kFake, "site-packages/nvidia/cu13/lib/libcupti.so.13"),
+                    toolkit = machine.copy(kFake, "toolkit/lib64/libcupti.so.13");
+  const std::string variables = machine.variables("nowhere");
+
+  CHECK(load("", variables, program)["refused"] == pip);
+  CHECK(load("", variables,
+             "cd " + machine.path("site-packages/rangefinder/_tree") + " && " + variables +
+                 " lib/rangefinder/load_cupti_once")["refused"] == pip);
+}
+
+TEST_CASE("a program outside of a wheel has no environment around it") {
+  const Machine machine;
+  const std::string program =
+                        machine.copy(RANGEFINDER_TEST_LOAD_CUPTI, "a/b/lib/rangefinder/load_cupti_once"),
+                    planted = machine.copy(kFake, "nvidia/cu13/lib/libcupti.so.13"),
+                    toolkit = machine.copy(kFake, "toolkit/lib64/libcupti.so.13");
+
+  auto said = load("", machine.variables("nowhere"), program);
+
+  CHECK(said["refused"] == toolkit);
+  CHECK(said.count("copy " + planted) == 0);
+}
+
+TEST_CASE("a mapped copy and the override come before the Python environment's") {
+  const Machine machine;
+  const std::string pip = machine.copy(kFake, "environment/libcupti.so.13");
+  const std::string variables = machine.variables("environment");
+
+  auto mapped = load("--mapped " + kFake, variables);
+  auto named = load(kFake, variables);
+
+  CHECK(mapped["refused"] == kFake);
+  CHECK(mapped["copy " + kFake] == "already loaded by the program, taken");
+  CHECK(mapped["copy " + pip] == "in the Python environment, not tried");
+  CHECK(named["refused"] == kFake);
+  CHECK(named["copy " + kFake] == "named by RANGEFINDER_CUPTI, taken");
+  CHECK(named["copy " + pip] == "in the Python environment, not tried");
+}
+
+TEST_CASE("a file with two names is one candidate") {
+  const Machine machine;
+  const std::string pip = machine.copy(kFake, "toolkit/lib64/libcupti.so.13");
+  std::filesystem::create_symlink("lib64", machine.path("toolkit/lib"));
+
+  auto said = load("", machine.variables("toolkit/lib"));
+
+  CHECK(said["copy " + machine.path("toolkit/lib/libcupti.so.13")] == "in the Python environment, taken");
+  CHECK(said.count("copy " + pip) == 0);
 }
 
 TEST_CASE("without an override the libcupti of this machine is found, with all functions") {
