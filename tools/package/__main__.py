@@ -49,14 +49,26 @@ def pack(build, out):
                 file.write(f"{sha256(os.path.join(out, name))}  {name}\n")
 
 
+def system():
+    """Name and version, as in "debian 12"; empty: unknown."""
+    try:
+        with open("/etc/os-release", encoding="utf-8") as file:
+            entries = dict(line.rstrip().split("=", 1) for line in file if "=" in line)
+    except OSError:
+        return ""
+    return f"{entries.get('ID', '')} {entries.get('VERSION_ID', '')}".replace('"', "")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python3 tools/package", description=__doc__.split("\n")[0])
     parser.add_argument("--out", default="dist", help="folder of the packages; it is emptied [dist]")
     parser.add_argument("--build", default="build-package", help="folder of the build [build-package]")
     options = parser.parse_args()
     out, build = os.path.abspath(options.out), os.path.abspath(options.build)
+    if system() != "debian 12":
+        sys.exit(f"tools/package: packages are made on Debian 12, whose C library and sources they are for; this is {system()}")
     if not shutil.which("dpkg-source"):
-        sys.exit("tools/package: dpkg-source is missing: apt-get install dpkg-dev (packages are made on Debian 12)")
+        sys.exit("tools/package: dpkg-source is missing: apt-get install dpkg-dev")
     subprocess.run([os.path.join(tree.ROOT, "tools/setup")], check=True)
     os.makedirs(build, exist_ok=True)
     log = os.path.join(build, "package.log")

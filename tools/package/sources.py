@@ -72,7 +72,9 @@ def _download(entry, folder):
                "-o", f"Dir::State::lists={place}/lists", "-o", f"Dir::Cache={place}/cache",
                "-o", "APT::Sandbox::User=root"]
         for command in (["update"], ["source", "--download-only", f"{entry['source']}={entry['version']}"]):
-            subprocess.run(apt + command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            if subprocess.run(apt + command, cwd=folder, check=False, stdout=subprocess.DEVNULL).returncode != 0:
+                raise SystemExit(f"tools/package: apt-get {command[0]} failed for {entry['source']} {entry['version']}.\n"
+                                 f"  Without a network, put the files of sources.json into {folder}.")
 
 
 def fetch(cache, out):
