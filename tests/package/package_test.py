@@ -160,7 +160,7 @@ class Wheel(InFolder):
     def test_python_finds_the_library(self):
         site = os.path.join(self.folder, "site-packages")
         self.archive.extractall(site)
-        done = subprocess.run([sys.executable, "-B", "-c", "import rangefinder as r; print(r.__version__, r.library())"],
+        done = subprocess.run([sys.executable, "-B", "-c", "import rangefinder as r; print(r.__version__, r.injection_library())"],
                               env={"PYTHONPATH": site}, capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, f"1.2.3 {site}/rangefinder/_tree/lib/rangefinder/librangefinder.so\n")
 

@@ -120,7 +120,7 @@ def main():
             print(f"{options.plain.split()[0]}: CUPTI {path}")
             good = good and "nvidia/cu13" in path
             # Without the command: the library by itself, found by `import rangefinder`.
-            library = run([python, "-c", "import rangefinder; print(rangefinder.library())"]).strip()
+            library = run([python, "-c", "import rangefinder; print(rangefinder.injection_library())"]).strip()
             out = os.path.join(folder, "injected")
             environment = {name: value for name, value in os.environ.items() if not name.startswith("RANGEFINDER")}
             run(options.plain.split(), env={**environment, "CUDA_INJECTION64_PATH": library,

@@ -3,7 +3,7 @@
 
 The command `rangefinder` traces and reports. For programs that are started without it:
 
-    CUDA_INJECTION64_PATH=$(python3 -c 'import rangefinder; print(rangefinder.library())') ./app
+    CUDA_INJECTION64_PATH=$(python3 -c 'import rangefinder; print(rangefinder.injection_library())') ./app
 
 PyTorch without the command: `import rangefinder_torch; rangefinder_torch.install()`.
 """
@@ -20,7 +20,7 @@ def tree():
     return _WHEEL if os.path.isdir(_WHEEL) else _DEBIAN
 
 
-def library():
+def injection_library():
     """The path of librangefinder.so. Raises FileNotFoundError if the installation is incomplete."""
     for folder in ("lib/rangefinder", "lib/x86_64-linux-gnu/rangefinder"):
         path = os.path.join(tree(), folder, "librangefinder.so")
