@@ -172,18 +172,18 @@ class Built(unittest.TestCase):
 
     def test_every_header_and_archive_has_an_entry_and_every_entry_is_used(self):
         text = subprocess.run(["ninja", "-C", BUILD, "-t", "deps"], capture_output=True, text=True, check=True).stdout
-        packaged, others = set(), set()
+        packaged = set()
         for path, objects in included(text).items():
             path = os.path.normpath(os.path.join(BUILD, path))
             own = self.own(path)
             if own:
                 packaged.add(own)
             elif not path.startswith((REPOSITORY + "/", BUILD + "/")):
-                ours = any(not name.startswith(NOT_PACKAGED) for name in objects)
-                (packaged if ours else others).add(path)
+                if any(not name.startswith(NOT_PACKAGED) for name in objects):
+                    packaged.add(path)
         names = {name for name in packaged if not name.startswith("/")}
         paths = {path for path in packaged if path.startswith("/")}
-        owners = debian_packages(paths | others)
+        owners = debian_packages(paths)
         for path in sorted(paths):
             if of_toolkit(path) if path not in owners else owners[path].startswith("cuda-"):
                 if "/nvtx3/" in path:

@@ -120,6 +120,16 @@ class Sections(CommandLine):
         chosen = self.report(trace, "--iteration-range", "infer_*", "--iterations", "1:3")
         self.assertEqual(chosen["modules"][0]["calls"], 2)
 
+    def test_the_example_is_a_trace_that_comes_with_the_program(self):
+        done = self.call("report", "--example", "--depth", "2")
+        self.check_code(done, 0)
+        self.assertIn("rtdetr --model r50", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^  postprocess +150 us")
+
+    def test_the_example_takes_the_place_of_a_folder(self):
+        self.assertIn("--example and DIR exclude each other", self.call("report", "--example", "x").stderr)
+        self.assertIn("DIR is required", self.call("report").stderr)
+
     def test_the_fit_needs_the_modules(self):
         self.assertIn("byte_fit", self.report(recorded("rtdetr_exact"), "--section", "modules", "--fit"))
         self.check_code(self.call("report", recorded("rtdetr_exact"), "--section", "kernels", "--fit"), 2)

@@ -11,7 +11,6 @@ Debian 12, because a package runs on systems with the same C library or a newer 
 The bytes depend on the sources, the compiler and SOURCE_DATE_EPOCH only (default: the time of the last commit).
 """
 import argparse
-import hashlib
 import os
 import shutil
 import subprocess
@@ -23,11 +22,7 @@ import notices
 import sbom
 import tree
 import wheel
-
-
-def sha256(path):
-    with open(path, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
+from archives import sha256
 
 
 def pack(build, out):

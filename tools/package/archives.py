@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Archives of a folder whose bytes depend on names, modes and contents only: sorted, one time, one owner."""
+"""Archives of a folder whose bytes depend on names, modes and contents only: sorted, one time, one owner. Hashes."""
 import gzip
+import hashlib
 import os
 import tarfile
 
@@ -8,6 +9,12 @@ import tarfile
 def mode(path):
     """0755 or 0644: what this machine's umask left does not count."""
     return 0o755 if os.path.isdir(path) or os.access(path, os.X_OK) else 0o644
+
+
+def sha256(path):
+    """Of a file, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def write_tar(out, folder, prefix, epoch):

@@ -7,7 +7,6 @@ import subprocess
 
 import tree
 from archives import mode
-from wheel import SITE
 
 LIBRARIES = "usr/lib/x86_64-linux-gnu/rangefinder"
 MODULES = "usr/lib/python3/dist-packages"
@@ -41,10 +40,10 @@ rm -f /{MODULES}/__pycache__/rangefinder_*.pyc
 """
 
 
-def _copy(source, target, permissions=None):
+def _copy(source, target):
     os.makedirs(os.path.dirname(target), exist_ok=True)
     shutil.copyfile(source, target)
-    os.chmod(target, permissions or mode(source))
+    os.chmod(target, mode(source))
 
 
 def _compress(path):
@@ -72,15 +71,12 @@ def _fill(root, folder, version):
         place = _place(name)
         if place is not None:
             _copy(path, os.path.join(root, place))
-    for name, path in tree.files(os.path.join(tree.ROOT, "tools/python")):
-        if name.endswith(".py") and name != SITE and "/" not in name:
-            _copy(path, os.path.join(root, MODULES, name), 0o644)
-    module = os.path.join(root, MODULES, "rangefinder/__init__.py")
-    _copy(os.path.join(tree.ROOT, "tools/package/python/rangefinder/__init__.py"), module, 0o644)
-    with open(module, encoding="utf-8") as file:
-        text = file.read().replace("@VERSION@", version)
-    with open(module, "w", encoding="utf-8") as file:
-        file.write(text)
+    for name, data in tree.python_modules(version).items():
+        path = os.path.join(root, MODULES, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+        os.chmod(path, 0o644)
     os.makedirs(os.path.join(root, "usr/bin"))
     os.symlink(os.path.relpath(f"{LIBRARIES}/rangefinder", "usr/bin"), os.path.join(root, "usr/bin/rangefinder"))
     documents = os.path.join(root, "usr/share/doc/rangefinder")

@@ -72,7 +72,7 @@ def sbom(version, versions, files, epoch):
     for name, licence in SHARED.items():
         packages.append(_package(name, "NOASSERTION", licence))
         relations.append((ROOT, "DYNAMIC_LINK", _id(name)))
-    cupti = _package("nvidia-cuda-cupti", CUPTI.partition(">")[1] + CUPTI.partition(">")[2], "NOASSERTION")
+    cupti = _package("nvidia-cuda-cupti", CUPTI.removeprefix("nvidia-cuda-cupti"), "NOASSERTION")
     packages.append(cupti)
     relations.append((ROOT, "HAS_PREREQUISITE", cupti["SPDXID"]))
     listed = [{"SPDXID": _id(f"file-{name}"), "fileName": f"./{name}",

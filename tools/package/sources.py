@@ -4,13 +4,14 @@
 Debian's libraries of simdjson and cpp-httplib are shared, and need a shared libstdc++, OpenSSL and brotli. From source
 they need nothing. The versions are those of Debian 12, with Debian's patches.
 """
-import hashlib
 import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+
+from archives import sha256
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 APT = "/etc/apt"
@@ -24,16 +25,8 @@ def pinned():
 
 def wrong_files(folder, hashes):
     """Names of the files of `hashes` (name to SHA-256) that `folder` lacks or has with other contents."""
-    wrong = []
-    for name, expected in hashes.items():
-        try:
-            with open(os.path.join(folder, name), "rb") as file:
-                found = hashlib.sha256(file.read()).hexdigest()
-        except FileNotFoundError:
-            found = None
-        if found != expected:
-            wrong.append(name)
-    return wrong
+    paths = {name: os.path.join(folder, name) for name in hashes}
+    return [name for name, path in paths.items() if not os.path.isfile(path) or sha256(path) != hashes[name]]
 
 
 def source_lists(texts):

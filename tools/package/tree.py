@@ -54,6 +54,20 @@ def files(folder):
     return sorted(found)
 
 
+def python_modules(version):
+    """Name in site-packages to contents: `import rangefinder`, and the modules for PyTorch.
+
+    Without sitecustomize.py: every Python runs a file of this name, so it may be in a folder of its own only.
+    """
+    out = {}
+    for folder, prefix in (("tools/python", ""), ("tools/package/python/rangefinder", "rangefinder/")):
+        for name, path in files(os.path.join(ROOT, folder)):
+            if name.endswith(".py") and name != "sitecustomize.py":
+                with open(path, "rb") as file:
+                    out[prefix + name] = file.read().replace(b"@VERSION@", version.encode())
+    return out
+
+
 def separate(path, debug):
     """Moves the debug information of `path` to `debug`/.build-id/xx/rest.debug, where gdb looks for it."""
     number = build_id(path)

@@ -20,8 +20,6 @@ from archives import mode
 TAG = "py3-none-manylinux_2_34_x86_64"
 CUPTI = "nvidia-cuda-cupti>=13.0.85,<14"
 DATA = ("man", "bash-completion", "zsh", "fish")
-#: Python runs a file of this name at every start: it may be in a folder of its own only.
-SITE = "sitecustomize.py"
 
 METADATA = """\
 Metadata-Version: 2.1
@@ -47,11 +45,10 @@ Description-Content-Type: text/markdown
 
 
 def _readme():
-    """What the README says before its set-up; links that leave the package would be dead."""
+    """Title and first paragraph of the README, and what to type: links that leave the package would be dead."""
     with open(os.path.join(tree.ROOT, "README.md"), encoding="utf-8") as file:
-        text = file.read()
-    lines = [line for line in text.split("## ")[0].splitlines() if "](" not in line and not line.startswith("<!--")]
-    return "\n".join(lines).split("\n\nA decoder of")[0] + "\n\n`rangefinder doctor` checks this machine; " \
+        opening = file.read().split("\n\n")[:2]
+    return "\n\n".join(opening) + "\n\n`rangefinder doctor` checks this machine; " \
         "`rangefinder report --example` shows a recorded trace; `rangefinder run -- ./app` traces a program.\n"
 
 
@@ -68,13 +65,7 @@ def _contents(folder, version):
         add(f"rangefinder/_tree/{name}", path)
         if name.startswith("share/") and name.split("/")[1] in DATA:
             add(f"{data}/{name}", path)
-    for name, path in tree.files(os.path.join(tree.ROOT, "tools/package/python/rangefinder")):
-        if name.endswith(".py"):
-            add(f"rangefinder/{name}", path, 0o644)
-    out["rangefinder/__init__.py"] = out["rangefinder/__init__.py"][0].replace(b"@VERSION@", version.encode()), 0o644
-    for name, path in tree.files(os.path.join(tree.ROOT, "tools/python")):
-        if name.endswith(".py") and name != SITE and "/" not in name:
-            add(name, path, 0o644)
+    out.update({name: (data, 0o644) for name, data in tree.python_modules(version).items()})
     documents = os.path.join(folder, "share/doc/rangefinder")
     for name in ("LICENSE", "THIRD-PARTY-NOTICES"):
         add(f"{info}/{name}", os.path.join(documents, name))

@@ -35,8 +35,10 @@ HealthFinding check_library() {
   try {
     library = find_library();
   } catch (const Missing&) {
-    return {"library", Health::no,
-            "librangefinder.so is not in " + library_places(program_folder())[1].string(),
+    std::string searched;
+    for (const fs::path& place : library_places(program_folder()))
+      searched += (searched.empty() ? "" : ", ") + place.parent_path().string();
+    return {"library", Health::no, std::string(kInjectionLibrary) + " was not found; searched: " + searched,
             "Build the target rangefinder_injection, or reinstall Rangefinder."};
   }
   const std::string path = library.string();
