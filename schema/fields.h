@@ -5,7 +5,7 @@
 //   fields(archive, record)      HotLine      appends kernel and launch lines, quickly   hot_line.h
 //                                LineWriter   appends the others                         line_writer.h
 //                                LineKeys     reads any order of keys, reports errors    line_keys.h
-//                                Scanner      reads the writer's form, else gives up     read_plain.cpp
+//                                LineScanner  reads the writer's form, else gives up     line_scanner.h
 //
 //   required      always in the line
 //   optional      omitted if it is 0, false or empty
@@ -16,8 +16,9 @@
 //   present(written, keys…)      whether the next keys are in the line: `written` for a writer, a look for
 //                                one of the keys for a reader
 //
-// An archive has only the functions that its kinds need. Contents that no list describes are overloads of
-// fields() for LineWriter and LineKeys (read_extras.cpp, read_tables.cpp and so on).
+// An archive has only the functions that its kinds need. Its kReads says whether it reads; its kInOrder, that
+// keys come in the order of the list. Contents that no list describes are overloads of fields() for
+// LineWriter, LineKeys and LineScanner (write_extras.cpp, read_extras.cpp, scan_extras.cpp and so on).
 #pragma once
 
 #include <algorithm>
@@ -106,8 +107,7 @@ void fields(Archive& a, Ref<Archive, GraphRecord> r) {
 }
 
 template <typename Archive>
-void fields(Archive& a, Ref<Archive, LaunchRecord> r) {
-  fields(a, r.host);
+void call_fields(Archive& a, Ref<Archive, LaunchRecord> r) {
   a.text("api"_key, r.api);
   a.required("corr"_key, r.correlation);
   a.optional("ctx"_key, r.context);
@@ -115,10 +115,17 @@ void fields(Archive& a, Ref<Archive, LaunchRecord> r) {
 }
 
 template <typename Archive>
+void fields(Archive& a, Ref<Archive, LaunchRecord> r) {
+  fields(a, r.host);
+  call_fields(a, r);
+}
+
+template <typename Archive>
 void exact_kind(Archive& a, Ref<Archive, ExactRecord> r) {
   auto kind = r.is_counter_range ? kExactRangeKind : static_cast<std::size_t>(r.kind);
   a.required("kind"_key, kind, kExactKindNames);
   if constexpr (Archive::kReads) {
+    if constexpr (Archive::kInOrder) a.expect(r.is_counter_range == (kind == kExactRangeKind));
     r.is_counter_range = kind == kExactRangeKind;
     if (!r.is_counter_range) r.kind = static_cast<WorkKind>(kind);
   }
@@ -126,14 +133,16 @@ void exact_kind(Archive& a, Ref<Archive, ExactRecord> r) {
 
 template <typename Archive>
 void fields(Archive& a, Ref<Archive, ExactRecord> r) {
-  if constexpr (Archive::kReads) exact_kind(a, r);  // the other keys depend on it
+  if constexpr (!Archive::kInOrder) exact_kind(a, r);  // the other keys depend on it
+  fields(a, r.launch.host);
+  // The kind comes later: only a launch has "api".
+  if constexpr (Archive::kReads && Archive::kInOrder) r.is_counter_range = !a.present(true, "api"_key);
   if (r.is_counter_range) {
-    fields(a, r.launch.host);
     a.optional("ctx"_key, r.launch.context);
   } else {
-    fields(a, r.launch);
+    call_fields(a, r.launch);
   }
-  if constexpr (!Archive::kReads) exact_kind(a, r);
+  if constexpr (Archive::kInOrder) exact_kind(a, r);
   a.required("gpu"_key, r.gpu);
   if (r.is_counter_range) {
     a.required("counter_range"_key, r.counter_range);

@@ -26,7 +26,7 @@ namespace rangefinder {
 /// Its functions are described in fields.h.
 class HotLine {
  public:
-  static constexpr bool kReads = false;
+  static constexpr bool kReads = false, kInOrder = true;
   /// The longest possible kernel line has less than 300 bytes (write_line_test).
   static constexpr std::size_t kRoom = 512;
 

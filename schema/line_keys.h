@@ -13,19 +13,18 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include <simdjson.h>
 
 #include "schema/record.h"
+#include "schema/text_pool.h"
 
 namespace rangefinder {
 
@@ -34,30 +33,9 @@ struct LineError {
   std::string text;
 };
 
-/// Interned texts, which outlive the line they came from.
-class TextPool {
- public:
-  [[nodiscard]] std::string_view keep(std::string_view text) {
-    if (text == latest_) return latest_;
-    auto it = texts_.find(text);
-    if (it == texts_.end()) it = texts_.emplace(text).first;
-    return latest_ = *it;  // a node: its address is stable
-  }
-
- private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-  std::unordered_set<std::string, Hash, std::equal_to<>> texts_;
-  std::string_view latest_;  // in texts_; nearly always requested again
-};
-
 class LineKeys {
  public:
-  static constexpr bool kReads = true;
+  static constexpr bool kReads = true, kInOrder = false;
 
   /// `owner`: start of error messages, as in "kernel".
   LineKeys(std::string_view owner, simdjson::dom::object object, TextPool& pool)

@@ -29,7 +29,7 @@ void append_json_number(std::string& out, T value) {
 /// Its functions are described in fields.h and, those with the names of JSON types, in json_text.h.
 class LineWriter : public JsonObject {
  public:
-  static constexpr bool kReads = false;
+  static constexpr bool kReads = false, kInOrder = true;
 
   LineWriter(std::string& out, std::string_view kind) : JsonObject(out), out_(out) { text("t", kind); }
   void end() {

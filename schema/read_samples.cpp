@@ -9,9 +9,6 @@
 namespace rangefinder {
 namespace {
 
-/// In one line. The writer ends a line after several hundred.
-constexpr std::uint64_t kMaxSamples = 1'000'000;
-
 std::vector<SampleRun> read_runs(const LineKeys& keys) {
   static constexpr std::string_view kWhat = "an array of [start, end, samples]";
   simdjson::dom::array array;
@@ -68,7 +65,7 @@ void sample_fields(const LineKeys& keys, SamplesRecord& record) {
   record.runs = read_runs(keys);
   std::uint64_t samples = 0;
   for (const SampleRun& run : record.runs) samples += run.count;
-  if (samples > kMaxSamples) keys.refuse("runs", "runs of at most a million samples");
+  if (samples > kMaxLineSamples) keys.refuse("runs", "runs of at most a million samples");
   for (std::size_t i = 0; i < kSampleColumns; ++i) {
     read_column(keys, kSampleColumnNames[i], samples, record.columns[i]);
   }

@@ -47,6 +47,9 @@ inline constexpr std::array<std::string_view, kSampleColumns> kSampleColumnNames
 /// Unit of the byte columns, in bytes: a sector.
 inline constexpr std::uint64_t kSampleUnitBytes = 32;
 
+/// Readers refuse more in one line. The writer ends a line after several hundred.
+inline constexpr std::uint64_t kMaxLineSamples = 1'000'000;
+
 /// Consecutive samples without a gap. The i-th, from 0, lasts from
 /// start + i * (end - start) / count to start + (i + 1) * (end - start) / count.
 struct SampleRun {

@@ -7,6 +7,8 @@ Wall time means nothing on a shared machine; instructions do.
   kernel_record     decode, join, totals and line of one kernel record, all names known
   launch_event      join table and line of one launch
   push_pop          one push and pop of an NVTX range, on the application's thread
+  read_line         LineReader::read of one line of a made trace: kernels, launches, ranges
+  scan_line         scan_line of the same, with a sink that counts
 
 Usage: instruction_guard.py BUILD REPOSITORY [--update]
 Exit codes: 0 ok; 1 a path takes more than it may; 77 no valgrind, or no numbers for this compiler."""
@@ -49,6 +51,16 @@ def lines_by_kind(trace: pathlib.Path) -> dict[str, int]:
     return counts
 
 
+def reading(build: pathlib.Path) -> dict[str, int]:
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([str(build / "tests/trace_maker"), "--kernels", "20000", "--paths", "100", "--out", folder],
+                       capture_output=True, timeout=60, check=True)
+        lines = sum(lines_by_kind(pathlib.Path(folder)).values())
+        speed = [str(build / "tests/reading_speed"), folder]
+        return {name: round(instructions(speed, inside) / lines)
+                for name, inside in (("read_line", "rangefinder::LineReader::read"), ("scan_line", "*scan_lines"))}
+
+
 def measure(build: pathlib.Path, repository: pathlib.Path) -> dict[str, int]:
     recording = repository / "tests/replay" / RECORDING / "recording.zst"
     with tempfile.TemporaryDirectory() as folder:
@@ -67,6 +79,7 @@ def measure(build: pathlib.Path, repository: pathlib.Path) -> dict[str, int]:
         "activity_record": round(activity / sum(counts.get(kind, 0) for kind in GPU_KINDS)),
         "host_event": round(events / sum(counts.get(kind, 0) for kind in EVENT_KINDS)),
         "push_pop": round((many - few) / 20_480),
+        **reading(build),
     }
 
 

@@ -2,9 +2,11 @@
 //
 // How fast a trace is read. The goals allow for a slower machine.
 //
-//   reading_speed DIR                        lines per second through read_trace, one thread
-//   reading_speed DIR --report RANGEFINDER   also `rangefinder report DIR` and two sections: CPU time and
-//   memory reading_speed DIR … --check              exit code 1 if a goal is missed
+//   reading_speed DIR                        lines per second through read_trace and scan_line, one thread
+//   reading_speed DIR --report RANGEFINDER   also `rangefinder report DIR` and two sections: CPU time, memory
+//   reading_speed DIR … --check              exit code 1 if a goal is missed
+//
+// Instructions instead of time: valgrind --tool=callgrind --toggle-collect='*scan_lines*' reading_speed DIR
 //
 // Goals are stated for the machine of docs/internals/measured.md. On another machine, and under load, they
 // are stretched by the time of a fixed loop, which runs before and after in this process.
@@ -17,11 +19,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "schema/scan_line.h"
 #include "tests/bench/machine_speed.h"
+#include "tools/analysis/read/segment_lines.h"
 #include "tools/analysis/read/trace_reader.h"
 
 namespace {
@@ -30,6 +35,9 @@ using namespace rangefinder;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kGoalLinesPerS = 2e6;
+constexpr double kGoalScannedPerS = 10e6;
+/// Of the trace, in memory.
+constexpr std::size_t kScannedBytes = std::size_t{256} << 20;
 /// CPU time and memory of a section of the report.
 struct Goal {
   const char* section;
@@ -51,6 +59,44 @@ struct Counter final : TraceVisitor {
   void broken(std::string_view, const LinePlace&) override { ++faults; }
   std::uint64_t lines = 0, kernels = 0, faults = 0;
 };
+
+std::string lines_in_memory(const TraceFolder& trace) {
+  std::string out;
+  for (const SegmentFile& segment : trace.segments) {
+    SegmentLines lines(segment.path);
+    for (std::string_view line; out.size() < kScannedBytes && lines.next(line);) out.append(line) += '\n';
+  }
+  return out;
+}
+
+struct ScanCount {
+  std::uint64_t lines = 0, left = 0;  // `left`: to LineReader
+};
+
+/// What a sink does least.
+struct CountingSink {
+  std::uint64_t& lines;
+
+  template <typename Record>
+  void operator()(const Record&) const noexcept {
+    ++lines;
+  }
+};
+
+/// `text` has kScanPadding bytes behind its `size`.
+[[gnu::noinline]] ScanCount scan_lines(const char* text, std::size_t size) {
+  TextPool pool;
+  ScanCount out;
+  for (const char *at = text, *const end = text + size; at != end;) {
+    const char* next = scan_line(at, pool, CountingSink{out.lines});
+    if (next == nullptr) {
+      next = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
+      ++out.left;
+    }
+    at = next;
+  }
+  return out;
+}
 
 struct Report {
   double cpu_seconds = 0, peak_bytes = 0;
@@ -86,6 +132,19 @@ bool judge(const char* what, double value, const char* unit, double goal, bool a
   return good;
 }
 
+bool measure_scan(const TraceFolder& trace, double slower) {
+  std::string text = lines_in_memory(trace);
+  const std::size_t size = text.size();
+  text.append(kScanPadding, '\0');
+  const auto start = Clock::now();
+  const ScanCount count = scan_lines(text.data(), size);
+  const double seconds = seconds_since(start);
+  std::printf("%llu lines scanned, %llu left to LineReader\n", static_cast<unsigned long long>(count.lines),
+              static_cast<unsigned long long>(count.left));
+  return judge("scan", static_cast<double>(count.lines) / seconds / 1e6, "million lines/s",
+               kGoalScannedPerS / slower / 1e6, true);
+}
+
 struct Options {
   std::string folder, program;
   bool check = false;
@@ -112,6 +171,7 @@ bool measure(const Options& options) {
   bool good = counter.faults == 0 && counter.lines != 0;
   good &= judge("read", static_cast<double>(counter.lines) / seconds / 1e6, "million lines/s",
                 kGoalLinesPerS / slower / 1e6, true);
+  good &= measure_scan(open_trace_folder(options.folder), slower);
   const double share = std::max(1.0, static_cast<double>(counter.kernels) / kGoalKernels);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const auto& [section, goal_seconds, mib] = kGoals[i];

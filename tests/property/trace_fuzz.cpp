@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Property: whatever the files of a trace hold, each reader ends, in bounded time and memory, with a result
-// or with Missing; plain lines are read as the JSON parser reads them; what salvage calls done is valid; and
-// an exported file is whole.
+// or with Missing; plain lines are read and scanned as the JSON parser reads them; what salvage calls done is
+// valid; and an exported file is whole.
 //
 //   golden lines, the example, damages.h --> a part of the lines --> damaged lines --> segments, a summary
 //     --> validate, totals, a section of a report, an export, salvage
 #include <sqlite3.h>
 #include <sys/resource.h>
 
+#include <bit>
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -18,9 +21,10 @@
 
 #include "tests/property/corruption.h"
 #include "tests/property/fuzz.h"
+#include "tests/unit/analysis/queries/section_run.h"
 #include "tests/unit/analysis/read/damages.h"
-#include "tests/unit/analysis/sections/section_run.h"
 #include "tests/unit/schema/example_trace.h"
+#include "tests/unit/schema/plain_lines.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/tables/module_table.h"
 #include "tools/analysis/validate/salvage.h"
@@ -86,15 +90,81 @@ bool unless_missing(const Action& action) {
   }
 }
 
-/// With a space in front only the JSON parser takes a line.
-bool reads_alike(const std::string& text, LineReader& reader) {
-  Line plain, parsed;
-  const bool as_it_is = reader.read(text, plain);
-  const std::string error = reader.error();
-  if (as_it_is != reader.read(" " + text, parsed)) return false;
-  return as_it_is ? plain.index() == parsed.index() && test::line_of(plain) == test::line_of(parsed)
-                  : error == reader.error();
+/// A number of any length, and one that no integer type can hold now and then.
+std::string any_number(Random& random) {
+  char text[40];
+  if (random.one_in(8)) {
+    const double real = std::bit_cast<double>(random.any());
+    return std::string(text, std::to_chars(text, text + sizeof text, std::isfinite(real) ? real : 0.25).ptr);
+  }
+  const std::uint64_t number = random.any() >> random.below(64);
+  return std::string(text, std::to_chars(text, text + sizeof text, number).ptr);
 }
+
+/// Numbers become others, of any length.
+std::string with_other_numbers(const std::string& line, Random& random) {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::string out;
+  for (std::size_t i = 0; i < line.size();) {
+    std::size_t end = i;
+    while (end < line.size() && is_digit(line[end])) ++end;
+    const bool is_number = end > i && (line[i - 1] == ':' || line[i - 1] == ',' || line[i - 1] == '[');
+    out += is_number && random.one_in(4) ? any_number(random)
+                                         : line.substr(i, std::max(end - i, std::size_t{1}));
+    i = std::max(end, i + 1);
+  }
+  return out;
+}
+
+/// A member goes away, comes twice, or moves.
+void change_member(std::string& line, Random& random) {
+  const std::vector<std::size_t> places = plain_lines::member_places(line);
+  if (places.size() < 3) return;
+  const std::size_t from = 1 + random.below(places.size() - 2), to = 1 + random.below(places.size() - 2);
+  const std::string member = line.substr(places[from], places[from + 1] - places[from]);
+  const std::size_t kind = random.below(3);
+  if (kind != 0) line.insert(places[to], member);
+  if (kind != 1) line.erase(places[from] + (kind == 2 && to <= from ? member.size() : 0), member.size());
+}
+
+/// Compares the ways to read one line.
+class LineComparison {
+ public:
+  /// With a space in front only the JSON parser takes a line.
+  [[nodiscard]] bool reads_alike(const std::string& text) {
+    Line plain, parsed;
+    const bool as_it_is = reader_.read(text, plain);
+    const std::string error = reader_.error();
+    if (as_it_is != reader_.read(" " + text, parsed)) return false;
+    ++compared_;
+    const std::string scanned = plain_lines::scanned(text, pool_);
+    if (!scanned.empty()) ++scanned_;
+    if (!as_it_is) return error == reader_.error() && scanned.empty();
+    const std::string content = plain_lines::content_of(parsed);
+    return plain_lines::content_of(plain) == content && (scanned.empty() || scanned == content);
+  }
+
+  /// "", or what is wrong with lines of all forms that scan_line() reads, with other numbers or damaged.
+  [[nodiscard]] std::string check_forms(Random& random) {
+    for (int i = 0; i < 40; ++i) {
+      std::string line = with_other_numbers(random.element(forms_), random);
+      for (std::size_t n = random.below(3); n > 0 && !line.empty(); --n) {
+        random.one_in(2) ? change_member(line, random) : corrupt_once(line, random);
+      }
+      if (line.find('\n') == std::string::npos && !reads_alike(line)) return "is read in two ways: " + line;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t compared() const noexcept { return compared_; }
+  [[nodiscard]] std::uint64_t scanned() const noexcept { return scanned_; }
+
+ private:
+  const Lines forms_ = plain_lines::lines();
+  LineReader reader_;
+  TextPool pool_;
+  std::uint64_t compared_ = 0, scanned_ = 0;
+};
 
 bool is_whole_database(const fs::path& file) {
   sqlite3* database = nullptr;
@@ -128,7 +198,8 @@ class TraceFuzzer final : public Fuzzer {
       fs::remove_all(folder);
       fs::create_directory(folder);
     }
-    std::string wrong = random.one_in(16) ? write_known_damage(random) : write_trace(random);
+    std::string wrong = comparison_.check_forms(random);
+    if (wrong.empty()) wrong = random.one_in(16) ? write_known_damage(random) : write_trace(random);
     if (wrong.empty()) wrong = read_all(random);
     if (wrong.empty() && random.one_in(2)) wrong = export_it(random);
     if (wrong.empty() && random.one_in(6)) wrong = salvage_it();
@@ -141,6 +212,9 @@ class TraceFuzzer final : public Fuzzer {
     getrusage(RUSAGE_SELF, &usage);
     std::printf("at most %ld MiB; of the sections %llu are shown and %llu refused\n", usage.ru_maxrss >> 10,
                 static_cast<unsigned long long>(shown_), static_cast<unsigned long long>(refused_));
+    std::printf("of %llu lines %llu are scanned\n", static_cast<unsigned long long>(comparison_.compared()),
+                static_cast<unsigned long long>(comparison_.scanned()));
+    if (comparison_.scanned() * 4 < comparison_.compared()) return "few lines are scanned: little is tested";
     if (usage.ru_maxrss >= kMaxKib) return "too much memory";
     return refused_ <= shown_ ? "" : "most traces are refused: little is tested";
   }
@@ -162,7 +236,7 @@ class TraceFuzzer final : public Fuzzer {
     const std::size_t split = random.one_in(6) && !lines.empty() ? random.below(lines.size()) : lines.size();
     std::string first, second;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (lines[i].find('\n') == std::string::npos && !reads_alike(lines[i], reader_))
+      if (lines[i].find('\n') == std::string::npos && !comparison_.reads_alike(lines[i]))
         return "is read in two ways: " + lines[i];
       if (i == split) second = lines.front() + "\n";
       (i < split ? first : second) += lines[i] + "\n";
@@ -237,7 +311,7 @@ class TraceFuzzer final : public Fuzzer {
   std::map<std::string, Lines> sources_;
   std::vector<std::string> names_;
   std::string summary_;
-  LineReader reader_;
+  LineComparison comparison_;
   std::uint64_t shown_ = 0, refused_ = 0;
 };
 
