@@ -118,8 +118,7 @@ bool TotalsBuilder::add_span(const GpuWork& work) noexcept {
   return true;
 }
 
-TotalsBuilder::Coverage TotalsBuilder::add_coverage(const GpuWork& work) {
-  const std::uint32_t at = position(work.path);
+TotalsBuilder::Coverage TotalsBuilder::add_coverage(const GpuWork& work, std::uint32_t at) {
   if (ExactOrigins::Origin* const origin = origins_.find(work.correlation)) {
     if (work.graph_node != 0 && origin->node != at) {
       ++nodes_[at].own.nodes_launched_elsewhere;
@@ -151,13 +150,15 @@ void TotalsBuilder::add_held(const ExactOrigins::Held& held, std::uint32_t at) {
 }
 
 void TotalsBuilder::add(const KernelRecord& kernel) {
-  const Coverage coverage = add_coverage(kernel.work);
-  Node& node = used_node(kernel.work.path);
+  const std::uint32_t at = position(kernel.work.path);
+  const Coverage coverage = add_coverage(kernel.work, at);
+  Node& node = nodes_[at];
+  node.used = true;
   KernelTotals& totals = kernels_[kernel.name];
   ++node.own.kernels;
   if (kernel.work.captured) add_captured(node, kernel.work);
   ++totals.count;
-  const std::optional<std::uint64_t> ns = add_time(kernel.work);
+  const std::optional<std::uint64_t> ns = add_time(kernel.work, at);
   if (!ns) return;
   ++node.own.timed_kernels;
   add_execution(totals, *ns);
@@ -180,11 +181,6 @@ void TotalsBuilder::add_captured(Node& node, const GpuWork& work) {
   node.graph_launch = work.correlation;
 }
 
-void TotalsBuilder::add_busy(const GpuWork& work) {
-  order_.add({work.start_ns, work.end_ns, position(work.path)},
-             [this](const BusyWork& next) { put_busy(busy_, next); });
-}
-
 void TotalsBuilder::put_busy(Busy& busy, const BusyWork& work) const {
   if (busy.paths.size() < nodes_.size()) busy.paths.resize(nodes_.size());
   busy.all.add(work.at_ns, work.end_ns);
@@ -193,6 +189,10 @@ void TotalsBuilder::put_busy(Busy& busy, const BusyWork& work) const {
     busy.paths[at].add(work.at_ns, work.end_ns);
     at = nodes_[at].parent;
   } while (at != 0);
+}
+
+void TotalsBuilder::settle() {
+  order_.finish([this](const BusyWork& next) { put_busy(busy_, next); });
 }
 
 TotalsBuilder::Busy TotalsBuilder::busy() const {
@@ -220,7 +220,7 @@ MemcpyTotals& TotalsBuilder::totals_of(const MemcpyRecord& copy) {
 
 void TotalsBuilder::add(const MemcpyRecord& copy) {
   truth_.add(copy);
-  (void)add_coverage(copy.work);
+  (void)add_coverage(copy.work, position(copy.work.path));
   used_node(copy.work.path).own.memcpy_bytes[index_of(copy.kind)] += copy.bytes;
   MemcpyTotals& totals = totals_of(copy);
   totals.count += copy.count;
@@ -232,32 +232,32 @@ void TotalsBuilder::add(const MemcpyRecord& copy) {
 
 void TotalsBuilder::add(const MemsetRecord& memset) {
   used_node(memset.work.path);
-  (void)add_coverage(memset.work);
+  (void)add_coverage(memset.work, position(memset.work.path));
   add_span(memset.work);
 }
 
 void TotalsBuilder::add(const GraphRecord& graph) {
-  (void)add_coverage(graph.work);
-  Node& node = used_node(graph.work.path);
-  ++node.own.graphs;
-  if (add_time(graph.work)) ++node.own.timed_graphs;
+  const std::uint32_t at = position(graph.work.path);
+  (void)add_coverage(graph.work, at);
+  ++nodes_[at].own.graphs;
+  if (add_time(graph.work, at)) ++nodes_[at].own.timed_graphs;
 }
 
-std::optional<std::uint64_t> TotalsBuilder::add_time(const GpuWork& work) {
-  Node& node = used_node(work.path);
+std::optional<std::uint64_t> TotalsBuilder::add_time(const GpuWork& work, std::uint32_t at) {
+  nodes_[at].used = true;
   if (!add_span(work)) return std::nullopt;
   const std::uint64_t ns = duration_ns(work.start_ns, work.end_ns);
-  node.own.gpu_ns += ns;
-  add_busy(work);
+  nodes_[at].own.gpu_ns += ns;
+  order_.add({work.start_ns, work.end_ns, at}, [this](const BusyWork& next) { put_busy(busy_, next); });
   return ns;
 }
 
 void TotalsBuilder::add_rest(const KernelRecord& kernel) {
-  kernels_[kernel.name].total_ns += add_time(kernel.work).value_or(0);
+  kernels_[kernel.name].total_ns += add_time(kernel.work, position(kernel.work.path)).value_or(0);
 }
 
 void TotalsBuilder::add_rest(const GraphRecord& graph) {
-  add_time(graph.work);
+  add_time(graph.work, position(graph.work.path));
 }
 
 void TotalsBuilder::add_rest(const MemcpyRecord& copy) {

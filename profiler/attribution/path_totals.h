@@ -155,6 +155,9 @@ class TotalsBuilder {
   /// Call before the first exact line that refers to it.
   void add(const MetricSetRecord& set) { groups_.add_set(set); }
 
+  /// Call it after the last record: the functions below are faster then.
+  void settle();
+
   /// Inclusive rows of every path with a call or work: parents before children, children in order of first
   /// appearance. `calls`, `host_ns` and `declared_bytes` are the path's own, because nested ranges are
   /// already inside it. The row of path 0 is always present, and last.
@@ -188,9 +191,8 @@ class TotalsBuilder {
     IntervalUnion all;
   };
   static void add_captured(Node& node, const GpuWork& work);
-  void add_busy(const GpuWork& work);
-  /// Adds GPU and busy time, and returns the duration; nullopt: the record has no times.
-  std::optional<std::uint64_t> add_time(const GpuWork& work);
+  /// Adds GPU and busy time at a position, and returns the duration; nullopt: the record has no times.
+  std::optional<std::uint64_t> add_time(const GpuWork& work, std::uint32_t at);
   void put_busy(Busy& busy, const BusyWork& work) const;
   [[nodiscard]] Busy busy() const;
   MemcpyTotals& totals_of(const MemcpyRecord& copy);
@@ -202,7 +204,7 @@ class TotalsBuilder {
     ExactOrigins::Origin* origin = nullptr;
     ExactOrigins::Held* held = nullptr;
   };
-  Coverage add_coverage(const GpuWork& work);
+  Coverage add_coverage(const GpuWork& work, std::uint32_t at);
   void add_held(const ExactOrigins::Held& held, std::uint32_t at);
   void add_counter_range(const ExactRecord& exact);
   [[nodiscard]] std::vector<std::uint32_t> parents_first() const;

@@ -7,12 +7,13 @@
 //
 // CUPTI delivers records by buffer, one buffer for each launching thread at a time, so with two threads
 // records come thousands of places late. An item that is too late is emitted out of order: a caller that
-// needs the order must check. Items are not moved: only times and places are sorted.
+// needs the order must check. Only what is out of order is sorted: most items are copied once.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "schema/record.h"
@@ -27,60 +28,78 @@ class TimeOrder {
 
   template <typename Emit>
   void add(const Item& item, Emit&& emit) {
-    if (free_.empty()) {
-      held_.push_back({item.at_ns, static_cast<std::uint32_t>(items_.size())});
-      items_.push_back(item);
-    } else {
-      held_.push_back({item.at_ns, free_.back()});
-      items_[free_.back()] = item;
-      free_.pop_back();
-    }
-    if (held_.size() == 2 * kPlaces) release(kPlaces, emit);
+    items_.push_back(item);
+    if (items_.size() == 2 * kPlaces) release(kPlaces, emit);
   }
   template <typename Emit>
   void finish(Emit&& emit) {
-    release(held_.size(), emit);
+    release(items_.size(), emit);
   }
   /// Emits what is held, sorted, and keeps it.
   template <typename Emit>
   void each_held(Emit&& emit) {
     sort();
-    for (const Held& held : held_) emit(static_cast<const Item&>(items_[held.place]));
+    for (const Item& item : items_) emit(item);
   }
 
  private:
-  struct Held {
+  struct Place {
     TimeNs at_ns;
-    std::uint32_t place;  // in items_
+    std::uint32_t index;  // in items_
   };
-  static bool earlier(const Held& a, const Held& b) noexcept { return a.at_ns < b.at_ns; }
+  static bool earlier(const Place& a, const Place& b) noexcept {
+    return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.index < b.index;
+  }
 
-  /// Merges the items added since the last call into those already sorted.
+  /// Finds the order of the items, in places_. False: they are in order as they are.
+  bool find_order() {
+    std::size_t late = sorted_;  // the first one that is
+    const std::size_t size = items_.size();
+    while (late < size && (late == 0 || items_[late - 1].at_ns <= items_[late].at_ns)) ++late;
+    if (late == size) return false;
+    places_.clear();
+    late_.clear();
+    for (std::size_t i = 0; i < size; ++i) {
+      const Place place{items_[i].at_ns, static_cast<std::uint32_t>(i)};
+      const bool in_order = i < late || places_.back().at_ns <= place.at_ns;
+      (in_order ? places_ : late_).push_back(place);
+    }
+    std::sort(late_.begin(), late_.end(), earlier);
+    const auto middle = static_cast<std::ptrdiff_t>(places_.size());
+    places_.insert(places_.end(), late_.begin(), late_.end());
+    const auto first = std::upper_bound(places_.begin(), places_.begin() + middle, late_.front(), earlier);
+    std::inplace_merge(first, places_.begin() + middle, places_.end(), earlier);
+    return true;
+  }
+
   void sort() {
-    const auto middle = held_.begin() + static_cast<std::ptrdiff_t>(sorted_);
-    sorted_ = held_.size();
-    if (!std::is_sorted(middle, held_.end(), earlier)) std::stable_sort(middle, held_.end(), earlier);
-    if (middle == held_.begin() || middle == held_.end()) return;
-    const auto first = std::upper_bound(held_.begin(), middle, *middle, earlier);
-    const auto last = std::lower_bound(middle, held_.end(), *(middle - 1), earlier);
-    std::inplace_merge(first, middle, last, earlier);
+    if (find_order()) take_from(0);
+    sorted_ = items_.size();
+  }
+  /// Keeps the items from `place` on, in order.
+  void take_from(std::size_t place) {
+    other_.clear();
+    for (; place < places_.size(); ++place) other_.push_back(items_[places_[place].index]);
+    items_.swap(other_);
   }
 
   template <typename Emit>
   void release(std::size_t count, Emit&& emit) {
-    sort();
-    for (std::size_t i = 0; i < count; ++i) {
-      emit(static_cast<const Item&>(items_[held_[i].place]));
-      free_.push_back(held_[i].place);
+    if (find_order()) {
+      for (std::size_t i = 0; i < count; ++i) emit(static_cast<const Item&>(items_[places_[i].index]));
+      take_from(count);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) emit(static_cast<const Item&>(items_[i]));
+      items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(count));
     }
-    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
-    sorted_ = held_.size();
+    sorted_ = items_.size();
   }
 
-  std::vector<Item> items_;
-  std::vector<Held> held_;           // [0, sorted_) is sorted
-  std::vector<std::uint32_t> free_;  // places in items_
+  std::vector<Item> items_;  // [0, sorted_) is sorted
   std::size_t sorted_ = 0;
+  // While items are sorted; they keep their memory.
+  std::vector<Place> places_, late_;
+  std::vector<Item> other_;
 };
 
 }  // namespace rangefinder

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <regex>
 #include <utility>
 
 #include "profiler/base/edit_distance.h"
+#include "profiler/base/name_pattern.h"
 #include "profiler/guest/large_stack.h"
 #include "profiler/options/option_table.h"
 
@@ -71,9 +71,9 @@ struct Assignment {
     try {
       // libstdc++ recurses once a character: 512 overflow a stack of 64 KiB, and the thread is the
       // application's.
-      on_large_stack([&] { (void)std::regex(text.begin(), text.end()); });
+      on_large_stack([&] { (void)NamePattern(text); });
       options.*value.member = text;
-    } catch (const std::regex_error&) {
+    } catch (const NamePattern::Invalid&) {
       refuse(text, "a regular expression (ECMAScript)");
     }
   }

@@ -16,8 +16,8 @@
 #include <string>
 
 #include "profiler/attribution/sampled_rows.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/read/trace_reader.h"
-#include "tools/analysis/read/trace_totals.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 #include "tools/analysis/sampling/sampled_bytes_held.h"
 

@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/read/selection.h"
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 
 using namespace rangefinder;

@@ -4,7 +4,8 @@
 A line lists what the folder may include besides its own files. Each of these is listed above the line, so no include
 points upwards. tests/ may include anything.
 
-Headers of the hot path include none of SLOW: most of the profiler would be compiled with them.
+Headers of the hot path include none of SLOW: most of the profiler would be compiled with them. Headers of the tools
+include none of SLOW_IN_TOOLS, and only REGEX includes <regex>.
 """
 import os
 import re
@@ -14,6 +15,8 @@ import repository
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
 SLOW = ("filesystem", "functional", "regex", "nlohmann")
+SLOW_IN_TOOLS = ("regex", "iostream")
+REGEX = "profiler/base/name_pattern.cpp"
 HOT_PATH = ("profiler/activity", "profiler/counters/exact", "profiler/events", "profiler/guest", "profiler/launch",
             "profiler/nvtx")
 ALLOWED = {
@@ -47,36 +50,46 @@ ALLOWED = {
     "injection/mpi": "",
     "tools/command_line": "profiler/base",
     "tools/analysis/read": "profiler/base schema profiler/attribution",
-    "tools/analysis/sampling": "schema profiler/attribution tools/analysis/read",
-    "tools/analysis/timeline": "schema profiler/attribution tools/analysis/read",
-    "tools/analysis/tables": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/read "
-                             "tools/analysis/sampling tools/analysis/timeline",
-    "tools/analysis/communication": "profiler/base schema tools/analysis/timeline tools/analysis/tables",
-    "tools/analysis/findings": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/read tools/analysis/timeline "
+    "tools/analysis/table": "profiler/base",
+    "tools/analysis/model": "profiler/base schema profiler/attribution tools/analysis/read",
+    "tools/analysis/sampling": "schema profiler/attribution tools/analysis/read tools/analysis/model",
+    "tools/analysis/timeline": "schema profiler/attribution tools/analysis/read tools/analysis/model",
+    "tools/analysis/tables": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
+                             "tools/analysis/read tools/analysis/model tools/analysis/sampling "
+                             "tools/analysis/timeline",
+    "tools/analysis/communication": "profiler/base schema tools/analysis/table tools/analysis/model "
+                                    "tools/analysis/timeline tools/analysis/tables",
+    "tools/analysis/findings": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
+                               "tools/analysis/read tools/analysis/model tools/analysis/timeline "
                                "tools/analysis/tables",
-    "tools/analysis/overview": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/timeline "
+    "tools/analysis/overview": "profiler/base schema profiler/attribution tools/analysis/table "
+                               "tools/analysis/read tools/analysis/model tools/analysis/timeline "
                                "tools/analysis/tables tools/analysis/findings",
-    "tools/analysis/sections": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/read "
-                               "tools/analysis/timeline tools/analysis/tables tools/analysis/communication "
-                               "tools/analysis/findings tools/analysis/overview",
-    "tools/analysis/ranks": "tools/analysis/read tools/analysis/tables",
-    "tools/analysis/diff": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/timeline "
-                           "tools/analysis/tables tools/analysis/findings tools/analysis/overview",
-    "tools/analysis/validate": "schema tools/analysis/read tools/analysis/timeline tools/analysis/tables "
-                               "tools/analysis/findings",
+    "tools/analysis/queries": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
+                              "tools/analysis/read tools/analysis/model tools/analysis/sampling "
+                              "tools/analysis/timeline tools/analysis/tables tools/analysis/communication "
+                              "tools/analysis/findings tools/analysis/overview",
+    "tools/analysis/ranks": "tools/analysis/table tools/analysis/read tools/analysis/model tools/analysis/tables",
+    "tools/analysis/diff": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/read "
+                           "tools/analysis/model tools/analysis/timeline tools/analysis/tables "
+                           "tools/analysis/findings tools/analysis/overview",
+    "tools/analysis/validate": "schema tools/analysis/table tools/analysis/read tools/analysis/model "
+                               "tools/analysis/timeline tools/analysis/tables tools/analysis/findings",
     "tools/attach": "profiler/control tools/analysis/read",
-    "tools/export": "profiler/base schema profiler/attribution tools/analysis/read tools/analysis/sampling "
-                    "tools/analysis/timeline tools/analysis/tables",
-    "tools/page": "schema profiler/attribution tools/analysis/read tools/analysis/timeline tools/analysis/tables "
-                  "tools/analysis/findings tools/analysis/sections tools/analysis/diff",
-    "tools/serve": "profiler/base schema tools/analysis/read tools/analysis/tables tools/analysis/sections "
-                   "tools/attach tools/export tools/page",
+    "tools/export": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/read "
+                    "tools/analysis/model tools/analysis/sampling tools/analysis/timeline tools/analysis/tables",
+    "tools/page": "schema profiler/attribution tools/analysis/table tools/analysis/read tools/analysis/model "
+                  "tools/analysis/timeline tools/analysis/tables tools/analysis/findings tools/analysis/queries "
+                  "tools/analysis/diff",
+    "tools/serve": "profiler/base schema tools/analysis/table tools/analysis/read tools/analysis/model "
+                   "tools/analysis/tables tools/analysis/queries tools/attach tools/export tools/page",
     "tools/replay": "schema profiler/cupti profiler/drain tools/command_line",
     "tools/rangefinder": "profiler/base profiler/options profiler/cupti profiler/attribution profiler/output "
-                         "profiler/metrics profiler/counters/metrics profiler/control tools/command_line tools/analysis/read "
-                         "tools/analysis/tables tools/analysis/communication tools/analysis/findings "
-                         "tools/analysis/overview tools/analysis/sections tools/analysis/ranks tools/analysis/diff "
-                         "tools/analysis/validate tools/attach tools/export tools/page tools/serve",
+                         "profiler/metrics profiler/counters/metrics profiler/control tools/command_line "
+                         "tools/analysis/table tools/analysis/read tools/analysis/model tools/analysis/tables "
+                         "tools/analysis/communication tools/analysis/findings tools/analysis/overview "
+                         "tools/analysis/queries tools/analysis/ranks tools/analysis/diff tools/analysis/validate "
+                         "tools/attach tools/export tools/page tools/serve",
     "kernels": "",
     "workloads": "",
     "workloads/probes": "workloads",
@@ -116,15 +129,28 @@ def with_included(files, header):
     return sorted(found)
 
 
+def slow_includes(files, path, slow):
+    """Of a header, directly or through others of ours."""
+    for header in with_included(files, path):
+        for included in SYSTEM_INCLUDE.findall(files.text(header)):
+            if included.split("/")[0] in slow:
+                yield path, f"must not include <{included}>" + ("" if header == path else f", as {header} does")
+
+
 def hot_path_headers(files):
     for path in files.code("cpp"):
-        if not path.endswith(".h") or folder_of(path) not in HOT_PATH:
-            continue
-        for header in with_included(files, path):
-            for included in SYSTEM_INCLUDE.findall(files.text(header)):
-                if included.split("/")[0] in SLOW:
-                    yield path, f"must not include <{included}>" + ("" if header == path else f", as {header} does")
+        if path.endswith(".h") and folder_of(path) in HOT_PATH:
+            yield from slow_includes(files, path, SLOW)
+
+
+def tool_headers(files):
+    for path in files.code("cpp"):
+        if path.startswith("tools/") and path.endswith(".h"):
+            yield from slow_includes(files, path, SLOW_IN_TOOLS)
+        elif path != REGEX and not path.startswith("tests/") and "regex" in SYSTEM_INCLUDE.findall(files.text(path)):
+            yield path, f"must not include <regex>: use {REGEX}"
 
 
 if __name__ == "__main__":
-    repository.run({"include_direction": include_direction, "hot_path_headers": hot_path_headers})
+    repository.run({"include_direction": include_direction, "hot_path_headers": hot_path_headers,
+                    "tool_headers": tool_headers})

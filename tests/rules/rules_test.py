@@ -105,6 +105,17 @@ class Repository(InAFolder):
                          [("profiler/events/direct.h", "must not include <nlohmann/json_fwd.hpp>"),
                           ("profiler/launch/through.h", "must not include <regex>, as profiler/options/text.h does")])
 
+    def test_headers_of_the_tools_have_no_regex_and_only_one_file_has_it(self):
+        self.write("tools/serve/text.h", "#include <regex>\n")
+        self.write("tools/serve/through.h", '#include "tools/serve/text.h"\n')
+        self.write("tools/serve/a.cpp", "#include <regex>\n#include <iostream>\n")
+        self.write(includes.REGEX, "#include <regex>\n")
+
+        self.assertEqual(list(includes.tool_headers(self.files)),
+                         [("tools/serve/a.cpp", f"must not include <regex>: use {includes.REGEX}"),
+                          ("tools/serve/text.h", "must not include <regex>"),
+                          ("tools/serve/through.h", "must not include <regex>, as tools/serve/text.h does")])
+
     def test_a_folder_without_a_line_in_the_table_is_found(self):
         self.write("profiler/new.cpp", "")
 

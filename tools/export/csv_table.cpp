@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tools/analysis/tables/table_render.h"
+#include "tools/analysis/table/table_render.h"
 #include "tools/export/plain_text.h"
 
 namespace rangefinder {

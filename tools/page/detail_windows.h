@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/model/iterations.h"
 #include "tools/page/time_bins.h"
 
 namespace rangefinder {

@@ -12,7 +12,7 @@
 
 #include "profiler/attribution/busy_times.h"
 #include "profiler/attribution/holds.h"
-#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/model/iterations.h"
 
 namespace rangefinder {
 

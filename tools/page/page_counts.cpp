@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "tools/analysis/sections/table_sections.h"
+#include "tools/analysis/queries/table_sections.h"
 
 namespace rangefinder {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
 
 namespace rangefinder {
 

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/page/page_counts.h"
 #include "tools/page/recent_launches.h"
 

@@ -9,21 +9,22 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "profiler/base/name_pattern.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/diff/baseline.h"
 #include "tools/analysis/diff/diff_answer.h"
 #include "tools/analysis/diff/kernel_comparison.h"
 #include "tools/analysis/read/missing.h"
+#include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/rows_json.h"
-#include "tools/analysis/tables/table_render.h"
 #include "tools/command_line/command_line.h"
 #include "tools/export/output_file.h"
 #include "tools/rangefinder/fail_limits.h"
+#include "tools/rangefinder/read_options.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
 
@@ -38,6 +39,7 @@ struct DiffVerb {
   std::string iteration_range, iterations, fail_over, save, least = "2%";
   std::uint64_t top = 0;
   bool all = false, wide = false, json = false, csv = false, markdown = false;
+  ReadOptions reading;
 };
 
 TraceFolder one_trace(const std::string& place) {
@@ -61,7 +63,7 @@ IterationSeries side(const std::string& place, const DiffVerb& verb) {
   if (is_baseline(place)) return read_baseline(place);
   TraceFolder trace = one_trace(place);
   trace.iteration_range = verb.iteration_range;
-  return IterationSeries::load(trace, verb.iteration_range, selected(verb));
+  return IterationSeries::load(trace, verb.iteration_range, selected(verb), verb.reading.limits());
 }
 
 int save(const DiffVerb& verb) {
@@ -197,7 +199,7 @@ int diff(const DiffVerb& verb) {
   try {
     if (!verb.save.empty()) return save(verb);
     return verb.kernels.empty() ? diff_traces(verb) : diff_kernels(verb);
-  } catch (const std::regex_error& error) {
+  } catch (const NamePattern::Invalid& error) {
     throw WrongUse(std::string("--kernel is not a valid regular expression: ") + error.what());
   } catch (const std::invalid_argument& error) {
     throw WrongUse(error.what());
@@ -229,6 +231,7 @@ void add_diff(CommandLine& line, Action& action) {
       .option("--iterations", verb->iterations,
               "Only iterations FIRST:LAST, counted from 0, without LAST [those after the warm-up]")
       .type_name("FIRST:LAST");
+  verb->reading.add_to(command);
   command.group("Limits");
   command.option("--least", verb->least, "Ignore changes below this share [2%]").type_name("SHARE");
   command

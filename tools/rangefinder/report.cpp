@@ -8,20 +8,24 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/base/edit_distance.h"
+#include "profiler/base/name_pattern.h"
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
+#include "tools/analysis/queries/section_reading.h"
 #include "tools/analysis/read/no_match.h"
-#include "tools/analysis/read/selection.h"
-#include "tools/analysis/sections/section_kinds.h"
+#include "tools/analysis/table/table_render.h"
+#include "tools/analysis/tables/iteration_log.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/analysis/tables/section.h"
-#include "tools/analysis/tables/table_render.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/installation.h"
+#include "tools/rangefinder/read_options.h"
 #include "tools/rangefinder/report_html.h"
 #include "tools/rangefinder/report_ranks.h"
 #include "tools/rangefinder/report_selection.h"
@@ -45,6 +49,8 @@ struct ReportOptions {
   SectionView view;
   bool example = false;  ///< read the trace that comes with Rangefinder
   bool wide = false, raw = false, json = false, csv = false, markdown = false, each = false;
+  ReadOptions reading;
+  ReadLimits limits;      ///< of `reading`
   bool as_ranks = false;  ///< compare the traces as the ranks of a job; by default, if their folders are
 
   [[nodiscard]] TextStyle style() const {
@@ -55,53 +61,58 @@ struct ReportOptions {
 /// One trace, read for one section.
 struct Loaded {
   Loaded(const TraceFolder& files, const ReportOptions& options, const SectionKind& kind, bool of_several)
-      : selection(options.selection, files),
-        section(kind.make(options.view)),
+      : section(kind.make(options.view)),
         lines(section.get()),
-        trace(load_trace(files, &selection, of_several ? &lines : section.get())),
-        values(kind.samples || options.json ? load_row_values(trace, &selection) : RowValues(trace)) {
-    if (!options.split_by.empty()) split(options.split_by);
+        reading(files, kind, of_several ? lines : *section, read_options(options, of_several)) {
+    if (!options.split_by.empty()) split(options.split_by, options.limits);
   }
 
-  void split(const std::string& place) {
-    const TraceTotals other = load_trace(open_trace_folder(place));
-    const RowValues sampled = load_row_values(other);
+  static SectionReadOptions read_options(const ReportOptions& options, bool of_several) {
+    return {options.selection, options.json, options.view.total,
+            of_several ? CommunicationLog::kColumns : Columns(), options.limits};
+  }
+
+  void split(const std::string& place, const ReadLimits& limits) {
+    Trace rows(open_trace_folder(place),
+               {TotalsFold::kColumns, SampledTrace::kColumns, {}, Keep::if_sampled, limits});
+    Selection all;
+    const TraceTotals other = load_totals(rows, all);
+    const RowValues sampled = load_row_values(other, rows, all);
     if (sampled.sampled() == nullptr) {
       throw WrongUse("--split-by " + place +
                      ": that trace has no hardware samples; record it with --counters sampled");
     }
-    if (!values.split_by(trace, other, *sampled.sampled())) {
+    if (!reading.values->split_by(reading.trace, other, *sampled.sampled())) {
       throw WrongUse("--split-by " + place + ": no path of a measured graph has samples there");
     }
   }
 
   [[nodiscard]] SectionInput input(const ReportOptions& options) const {
-    return {trace, values, options.view};
+    return {reading.trace, *reading.values, options.view};
   }
 
-  Selection selection;
   std::unique_ptr<Section> section;
   RankLines lines;
-  TraceTotals trace;
-  RowValues values;
+  SectionReading reading;
 };
 
 OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
-  const TraceTotals& trace = loaded.trace;
+  const TraceTotals& trace = loaded.reading.trace;
   OrderedJson out{{"folder", trace.files.folder.string()},
                   {"process", process_object(trace.header)},
                   {"duration_ns", trace.last_ns},
                   {"gpus", OrderedJson::array()}};
   for (const GpuRecord& gpu : trace.gpus) out["gpus"].push_back(gpu_object(gpu));
-  if (!loaded.selection.everything()) out["selection"] = loaded.selection.text();
+  if (!loaded.reading.selection.everything()) out["selection"] = loaded.reading.selection.text();
   out.update(loaded.section->json(loaded.input(options)));
   if (!out.contains("memcpy")) {
     out["memcpy"] = OrderedJson::array();
     for (const MemcpyTotals& row : trace.selected().copies()) out["memcpy"].push_back(copy_row(row));
   }
-  if (loaded.values.sampled() != nullptr)
-    out["samples"] = samples_object(loaded.trace, *loaded.values.sampled());
-  if (OrderedJson truth = truth_object(loaded.values.truth()); !truth.is_null()) out["truth"] = truth;
+  if (loaded.reading.values->sampled() != nullptr)
+    out["samples"] = samples_object(loaded.reading.trace, *loaded.reading.values->sampled());
+  if (OrderedJson truth = truth_object(loaded.reading.values->truth()); !truth.is_null())
+    out["truth"] = truth;
   out["loss"] = loss_object(trace.loss);
   for (const auto& [start_ns, end_ns, cause] : trace.gaps)
     out["gaps"].push_back({{"start_ns", start_ns}, {"end_ns", end_ns}, {"cause", printable(cause)}});
@@ -117,29 +128,28 @@ bool shows_bytes(const ReportOptions& options) {
 }
 
 std::string trace_text(const Loaded& loaded, const ReportOptions& options) {
-  std::string out = options.section == "overview" ? "" : report_title(loaded.trace);
-  if (!loaded.selection.everything()) out += loaded.selection.text() + "\n";
-  if (loaded.trace.header.monitor_period_ns != 0 && options.section != "monitor") {
+  std::string out = options.section == "overview" ? "" : report_title(loaded.reading.trace);
+  if (!loaded.reading.selection.everything()) out += loaded.reading.selection.text() + "\n";
+  if (loaded.reading.trace.header.monitor_period_ns != 0 && options.section != "monitor") {
     out += "Monitor mode: GPU work of windows only. --section monitor has rates of the whole run\n";
   }
   if (!out.empty()) out += "\n";
   out += loaded.section->text(loaded.input(options), options.style()) + "\n";
-  std::string footer = shows_bytes(options) ? bytes_footer(loaded.trace, loaded.values) : "";
-  footer += report_footer(loaded.trace);
+  std::string footer = shows_bytes(options) ? bytes_footer(loaded.reading.trace, *loaded.reading.values) : "";
+  footer += report_footer(loaded.reading.trace);
   return out + wrapped_lines(footer, options.style().width);
 }
 
 std::string trace_markdown(const Loaded& loaded, const ReportOptions& options) {
-  std::vector<Table> tables = loaded.section->tables(loaded.input(options));
-  arrange(tables, options.view);
-  std::string out = "`" + printable(loaded.trace.files.folder.string()) + "`\n\n";
+  const std::vector<Table> tables =
+      shown_tables(loaded.section->tables(loaded.input(options)), &Outputs::markdown, options.view);
+  std::string out = "`" + printable(loaded.reading.trace.files.folder.string()) + "`\n\n";
   for (const Table& table : tables) out += render_markdown(table, options.raw) + "\n";
   return out;
 }
 
 std::string trace_csv(const Loaded& loaded, const ReportOptions& options) {
-  std::vector<Table> tables = loaded.section->plain_tables(loaded.input(options));
-  arrange(tables, options.view);
+  const std::vector<Table> tables = loaded.section->plain_tables(loaded.input(options));
   const auto named = [&options](const Table& table) {
     return options.table.empty() || table.name == options.table;
   };
@@ -153,7 +163,8 @@ std::string trace_csv(const Loaded& loaded, const ReportOptions& options) {
 void check_sort(const ReportOptions& options, const std::string& called, const Section& section) {
   if (options.view.sort.empty()) return;
   const std::vector<std::string> known = section.sort_keys();
-  if (known.empty() || std::find(known.begin(), known.end(), options.view.sort) != known.end()) return;
+  if (known.empty() || std::find(known.begin(), known.end(), sort_key(options.view.sort)) != known.end())
+    return;
   std::string text = "--sort " + options.view.sort + ": the section " + called + " can be sorted by";
   for (const std::string& name : known) text += " " + name;
   throw WrongUse(text);
@@ -163,10 +174,9 @@ void check_sort(const ReportOptions& options, const std::string& called, const S
 void check_sort(const ReportOptions& options, const std::vector<Table>& tables) {
   std::string known;
   for (const Table& table : tables) {
-    for (const TableColumn& column : table.columns) {
-      if (column.key == options.view.sort) return;
-      known += " " + column.key;
-    }
+    if (table.name.empty()) continue;
+    if (sort_column(table, options.view.sort) != nullptr) return;
+    for (const TableColumn& column : table.columns) known += " " + column.key;
   }
   throw WrongUse("--sort " + options.view.sort + ": the section " + options.section + " can be sorted by" +
                  known);
@@ -176,7 +186,7 @@ using AllLoaded = std::vector<std::unique_ptr<Loaded>>;
 
 RankReport rank_report(const AllLoaded& all) {
   RankReport out;
-  for (const auto& loaded : all) out.add(loaded->trace, loaded->lines.log());
+  for (const auto& loaded : all) out.add(loaded->reading.trace, loaded->lines.log());
   return out;
 }
 
@@ -214,7 +224,7 @@ AllLoaded load_all(const std::vector<TraceFolder>& traces, const ReportOptions& 
     std::string text;
     try {
       auto loaded = std::make_unique<Loaded>(files, options, kind, options.as_ranks);
-      text = unmatched_text(loaded->selection, loaded->trace);
+      text = unmatched_text(loaded->reading.selection, loaded->reading.trace);
       if (text.empty()) all.push_back(std::move(loaded));
     } catch (const NoMatch& error) {
       text = error.what();
@@ -298,6 +308,7 @@ void complete(ReportOptions& options) {
     throw WrongUse(options.example ? "--example and DIR exclude each other" : "DIR is required");
   if (options.example) options.places.push_back(find_example().string());
   options.view.layers = options.section.empty();
+  options.limits = options.reading.limits();
   if (!options.section.empty() && find_section(options.section) == nullptr) {
     std::vector<std::string> known;
     for (const SectionKind& kind : section_kinds()) known.emplace_back(kind.name);
@@ -311,8 +322,8 @@ void complete(ReportOptions& options) {
   try {
     if (!options.iterations.empty()) options.selection.iterations = parse_iterations(options.iterations);
     if (!options.window.empty()) options.selection.window = parse_window(options.window);
-    if (!options.selection.kernel.empty()) static_cast<void>(std::regex(options.selection.kernel));
-  } catch (const std::regex_error& error) {
+    if (!options.selection.kernel.empty()) static_cast<void>(NamePattern(options.selection.kernel));
+  } catch (const NamePattern::Invalid& error) {
     throw WrongUse("--kernel " + options.selection.kernel +
                    " is not a valid regular expression: " + error.what());
   } catch (const std::invalid_argument& error) {
@@ -380,10 +391,11 @@ void add_report(CommandLine& line, Action& action) {
             "Merge several traces as the ranks of a job [if they are host=…/rank=…/pid=… below one folder]");
   verb.flag("--example", options->example,
             "Read the trace that comes with Rangefinder: RT-DETR on an H200, with exact bytes");
+  options->reading.add_to(verb);
   verb.group("Rows");
   verb.option("--top", options->view.top, "Show the N heaviest rows").type_name("N").positive();
   verb.option("--sort", options->view.sort,
-              "Sort by this column: a key of --json; modules: gpu, self, dram, …")
+              "Sort by this column: a key of --json, or short: gpu, self, dram, …")
       .type_name("COLUMN");
   verb.option("--depth", options->view.depth, "Deepest level of modules to show: 1 (the outermost) or more")
       .type_name("N")

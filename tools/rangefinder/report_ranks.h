@@ -15,12 +15,13 @@
 #include "tools/analysis/communication/rank_tables.h"
 #include "tools/analysis/findings/rank_imbalance.h"
 #include "tools/analysis/ranks/rank_merge.h"
+#include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/section.h"
-#include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
 
-/// Passes each line of a trace to a section, and keeps the collectives for comparing ranks. Has no tables.
+/// Passes each line or chunk of a trace to a section, and keeps the collectives for comparing ranks. Has no
+/// tables.
 class RankLines final : public Section {
  public:
   /// `section` may be nullptr. Otherwise it must outlive this.
@@ -34,6 +35,16 @@ class RankLines final : public Section {
   }
   void rest(const Line& line) override {
     if (section_ != nullptr) section_->rest(line);
+  }
+  void start(const Iterations& iterations) override {
+    if (section_ != nullptr) section_->start(iterations);
+  }
+  void add(const SelectedRows& rows) override {
+    if (section_ != nullptr) section_->add(rows);
+    log_.add(rows);
+  }
+  void finish() override {
+    if (section_ != nullptr) section_->finish();
   }
   [[nodiscard]] bool takes_all_ranges() const override {
     return section_ != nullptr && section_->takes_all_ranges();

@@ -2,13 +2,14 @@
 #include "tools/rangefinder/report_selection.h"
 
 #include <algorithm>
-#include <regex>
 #include <utility>
 #include <vector>
 
+#include "profiler/base/name_pattern.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/read/no_match.h"
 #include "tools/analysis/read/shown_paths.h"
+#include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/tables/kernel_text.h"
 #include "tools/analysis/tables/module_table.h"
 
@@ -16,9 +17,9 @@ namespace rangefinder {
 namespace {
 
 bool matches_kernel(const TraceTotals& trace, const std::string& pattern) {
-  const std::regex regex(pattern);
+  const NamePattern regex(pattern);
   return std::any_of(trace.kernel_names.begin(), trace.kernel_names.end(),
-                     [&regex](const auto& name) { return std::regex_search(name.second.demangled, regex); });
+                     [&regex](const auto& name) { return regex.is_in(name.second.demangled); });
 }
 
 /// The name that a user would type: without namespaces, template arguments and parameters.
@@ -73,14 +74,34 @@ std::string not_together_text(const SelectionOptions& wanted, const TraceTotals&
   return options + ": each matches something, but nothing matches all of them";
 }
 
-std::string window_text(const Selection& selection) {
+/// Reads all lines.
+std::optional<SampleWindow> seen_by(Selection& selection, const TraceFolder& files) {
+  struct Visitor final : TraceVisitor {
+    explicit Visitor(Selection& to) : selection(to) {}
+    void line(const Line& line, const LinePlace&) override { static_cast<void>(selection.take(line)); }
+    void broken(std::string_view, const LinePlace&) override {}
+    Selection& selection;
+  };
+  Visitor visitor(selection);
+  LineReader reader;
+  static_cast<void>(read_trace(files, reader, visitor));
+  return selection.seen();
+}
+
+std::string window_text(const Selection& selection, const TraceFolder& files) {
   const SelectionOptions& wanted = selection.options();
   if (wanted.window.open()) return {};
-  const std::string what = "--window " + span_text(wanted.window);
-  const std::optional<SampleWindow> seen = selection.seen();
-  if (!seen) return what + ": the trace has no GPU work and no range";
   const SampleWindow window = selection.window();
-  if (window.from_ns <= seen->to_ns && window.to_ns > seen->from_ns) return {};
+  const auto is_in = [&window](const std::optional<SampleWindow>& seen) {
+    return seen && window.from_ns <= seen->to_ns && window.to_ns > seen->from_ns;
+  };
+  if (is_in(selection.seen())) return {};
+  // The section may have read only some kinds of lines.
+  Selection all(wanted, selection.iterations());
+  const std::optional<SampleWindow> seen = seen_by(all, files);
+  const std::string what = "--window " + span_text(wanted.window);
+  if (!seen) return what + ": the trace has no GPU work and no range";
+  if (is_in(seen)) return {};
   return what + ": the trace is from " + span_text(HalfOpen<TimeNs>{seen->from_ns, seen->to_ns});
 }
 
@@ -97,7 +118,7 @@ std::string unmatched_text(const Selection& selection, const TraceTotals& trace)
   if (!wanted.iterations.open() &&
       wanted.iterations.first.value_or(0) >= selection.iterations().instances.size())
     return no_iterations_text(selection.iterations(), wanted.iterations);
-  const std::string outside = window_text(selection);
+  const std::string outside = window_text(selection, trace.files);
   return outside.empty() ? not_together_text(wanted, trace) : outside;
 }
 

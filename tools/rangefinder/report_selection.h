@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "tools/analysis/read/selection.h"
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace_totals.h"
 
 namespace rangefinder {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/tables/row_values.h"
 
 namespace rangefinder {

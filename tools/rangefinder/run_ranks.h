@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/tables/table_render.h"
+#include "tools/analysis/table/table_render.h"
 
 namespace rangefinder {
 

@@ -14,8 +14,8 @@
 #include <sstream>
 #include <utility>
 
+#include "tools/analysis/queries/section_kinds.h"
 #include "tools/analysis/read/missing.h"
-#include "tools/analysis/sections/section_kinds.h"
 #include "tools/analysis/tables/section.h"
 #include "tools/export/export_format.h"
 #include "tools/export/prometheus_families.h"

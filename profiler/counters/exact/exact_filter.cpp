@@ -2,9 +2,10 @@
 #include "profiler/counters/exact/exact_filter.h"
 
 #include <algorithm>
-#include <regex>
+#include <optional>
 #include <vector>
 
+#include "profiler/base/name_pattern.h"
 #include "profiler/base/path_glob.h"
 #include "profiler/output/demangle.h"
 
@@ -18,7 +19,7 @@ constexpr std::array<std::string_view, 14> kWaiters{
     "deep_ep",     "symm_mem",  "one_shot_all_", "two_shot_all_", "cross_device_reduce",
     "all_reduce_", "wait_flag", "wait_signal",   "spin_wait"};
 
-/// std::regex recurses: its stack use grows with the length of the text.
+/// A regular expression recurses: its stack use grows with the length of the text.
 constexpr std::size_t kMaxMatched = 2048;
 
 /// As in reports: a '/' or '\\' inside a name is escaped with '\\'.
@@ -29,6 +30,11 @@ void append_escaped(std::string& text, std::string_view name) {
   }
 }
 
+/// nullopt: the option is not set.
+std::optional<NamePattern> pattern_of(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<NamePattern>(text);
+}
+
 }  // namespace
 
 bool is_known_waiter(std::string_view name) noexcept {
@@ -37,15 +43,13 @@ bool is_known_waiter(std::string_view name) noexcept {
 }
 
 struct ExactFilter::Patterns {
-  bool by_kernel, by_skip;
-  std::regex kernel, skip;
+  std::optional<NamePattern> kernel, skip;
 };
 
 ExactFilter::ExactFilter(const Options& options, const Recorder& recorder)
     : recorder_(recorder),
       glob_(options.exact_range),
-      patterns_(new Patterns{!options.exact_kernel.empty(), !options.exact_skip.empty(),
-                             std::regex(options.exact_kernel), std::regex(options.exact_skip)}),
+      patterns_(new Patterns{pattern_of(options.exact_kernel), pattern_of(options.exact_skip)}),
       names_(std::make_unique<std::atomic<ExactChoice>[]>(NameTable::kMaxNames + 1)),
       paths_(std::make_unique<std::atomic<ExactChoice>[]>(PathTable::kMaxPaths + 1)) {}
 
@@ -79,12 +83,12 @@ void ExactFilter::add_waiter(std::uint32_t name) noexcept {
 }
 
 ExactChoice ExactFilter::choose_name(std::uint32_t name) {
-  if (name == 0) return patterns_->by_kernel ? ExactChoice::not_wanted : ExactChoice::measure;
+  if (name == 0) return patterns_->kernel ? ExactChoice::not_wanted : ExactChoice::measure;
   const std::string whole = demangle(recorder_.names.text(name));
   const std::string text = whole.substr(0, kMaxMatched);
-  if (is_known_waiter(text) || (patterns_->by_skip && std::regex_search(text, patterns_->skip)))
+  if (is_known_waiter(text) || (patterns_->skip && patterns_->skip->is_in(text)))
     return ExactChoice::may_wait;
-  if (patterns_->by_kernel && !std::regex_search(text, patterns_->kernel)) return ExactChoice::not_wanted;
+  if (patterns_->kernel && !patterns_->kernel->is_in(text)) return ExactChoice::not_wanted;
   return ExactChoice::measure;
 }
 

@@ -45,7 +45,7 @@ class ExactFilter {
 
   const Recorder& recorder_;
   const std::string glob_;
-  struct Patterns;  // in the .cpp: <regex> takes a second to compile
+  struct Patterns;  // defined in the .cpp
   const std::unique_ptr<const Patterns> patterns_;
   // By id; bounded like the tables of names and paths.
   std::unique_ptr<std::atomic<ExactChoice>[]> names_, paths_;

@@ -10,7 +10,7 @@
 #include "profiler/counters/exact/exact_filter.h"
 #include "profiler/options/capture_request.h"
 #include "tests/catch.h"
-#include "tools/analysis/read/selection.h"
+#include "tools/analysis/model/selection.h"
 
 using namespace rangefinder;
 

@@ -10,8 +10,8 @@
 
 #include "profiler/metrics/named_metrics.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/queries/section_run.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
-#include "tests/unit/analysis/sections/section_run.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/page/page.h"
 #include "tools/page/page_tables.h"
@@ -85,7 +85,7 @@ TEST_CASE("the page's lines of time over bytes are those of report --fit, each w
     INFO(name);
     const Json tables = made_of(open_trace_folder(test::recorded(name)), {}).tables;
     const test::SectionRun section("modules", test::recorded(name), view);
-    const Json report = section.made->json({*section.trace, *section.values, section.view});
+    const Json report = section.made->json(section.input());
 
     REQUIRE(tables["byte_fit"].size() == report.at("byte_fit").size());
     REQUIRE_FALSE(tables["byte_fit"].empty());

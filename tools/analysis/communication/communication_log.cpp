@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
@@ -60,6 +61,18 @@ void CommunicationLog::line(const Line& line) {
   } else if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
     add_kernel(*kernel);
   }
+}
+
+void CommunicationLog::add(const SelectedRows& rows) {
+  rows.other_lines([this](const Line& other) { line(other); });
+  rows.ranges(kColumns, [this](const RangeRecord& range, bool begins) {
+    if (begins) add_range(range);
+  });
+  rows.work(kColumns, [this](const auto& record, bool begins) {
+    if constexpr (is_kernel_record<decltype(record)>) {
+      if (begins) add_kernel(record);
+    }
+  });
 }
 
 void CommunicationLog::add_range(const RangeRecord& range) {

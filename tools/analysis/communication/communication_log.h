@@ -22,6 +22,7 @@
 
 #include "schema/read_line.h"
 #include "tools/analysis/communication/extended_payload.h"
+#include "tools/analysis/model/columns.h"
 #include "tools/analysis/timeline/gpu_timeline.h"
 
 namespace rangefinder {
@@ -69,10 +70,16 @@ struct CommunicationOverlap {
   std::uint64_t exposed_ns = 0;        ///< a communication kernel ran, and no other kernel
 };
 
+class SelectedRows;
+
 /// Not thread-safe.
 class CommunicationLog {
  public:
   void line(const Line& line);
+  /// The same for a chunk with these columns.
+  static constexpr Columns kColumns =
+      kAllRange | Column::work_times | Column::work_place | Column::work_range | Column::work_name;
+  void add(const SelectedRows& rows);
   /// Call once, after the last line.
   void finish();
   [[nodiscard]] bool empty() const noexcept { return calls_.empty() && kernels_.empty(); }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/analysis/communication/rank_waits.h"
-#include "tools/analysis/tables/table.h"
+#include "tools/analysis/table/table.h"
 
 namespace rangefinder {
 

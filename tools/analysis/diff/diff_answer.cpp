@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/tables/table_render.h"
+#include "tools/analysis/table/table_render.h"
 
 namespace rangefinder {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "tools/analysis/diff/trace_diff.h"
+#include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/cells.h"
 #include "tools/analysis/tables/kernel_labels.h"
-#include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
 namespace {

@@ -2,17 +2,21 @@
 #include "tools/analysis/diff/iteration_series.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <deque>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/iterations.h"
+#include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/overview/idle_causes.h"
-#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/read/dense_ids.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_names.h"
-#include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/tables/iteration_log.h"
 #include "tools/analysis/tables/median.h"
 #include "tools/analysis/tables/row_values.h"
@@ -26,6 +30,7 @@ struct Batches {
   std::uint64_t first = 0, last = 0;  // [first, last) of all instances
   std::size_t count = 1;
   bool everything = true;  // no iterations: the whole trace is one batch
+  mutable std::pair<std::size_t, std::size_t> latest{Iterations::kNone, 0};  // iteration, batch
 
   Batches(const IterationLog& log, const HalfOpen<std::uint64_t>& wanted) {
     const std::uint64_t all = log.rows().size();
@@ -42,7 +47,9 @@ struct Batches {
   [[nodiscard]] std::size_t of(std::size_t iteration) const noexcept {
     if (everything) return 0;
     if (iteration == Iterations::kNone || iteration < first || iteration >= last) return count;
-    return static_cast<std::size_t>((iteration - first) * count / (last - first));
+    if (iteration != latest.first)  // a division for each kernel is slow
+      latest = {iteration, static_cast<std::size_t>((iteration - first) * count / (last - first))};
+    return latest.second;
   }
 
   /// Iterations in each batch.
@@ -62,6 +69,11 @@ struct BatchSums {
     auto& own = sums[static_cast<std::size_t>(quantity)];
     if (own.empty()) own.resize(batches);
     own[batch] += value;
+  }
+
+  [[nodiscard]] bool empty() const noexcept {
+    return !partial_bytes &&
+           std::all_of(sums.begin(), sums.end(), [](const auto& own) { return own.empty(); });
   }
 
   BatchSums& operator+=(const BatchSums& other) {
@@ -87,46 +99,45 @@ struct BatchSums {
   }
 };
 
-class SeriesVisitor final : public TraceVisitor {
+/// Sums by path, kernel and batch.
+class SeriesSums {
  public:
-  SeriesVisitor(const Iterations& iterations, const Batches& batches)
-      : iterations_(iterations), batches_(batches), outside_(iterations) {}
+  SeriesSums(const TraceNames& names, const Iterations& iterations, const Batches& batches)
+      : names_(names), iterations_(iterations), batches_(batches), outside_(iterations) {}
 
-  void line(const Line& line, const LinePlace& place) override {
-    beginning_.line(line, place);
-    outside_.line(line);
-    if (const auto* const alloc = std::get_if<AllocRecord>(&line)) return memory_.add(*alloc);
-    if (const auto* const kernel = std::get_if<KernelRecord>(&line)) return take(*kernel);
-    if (const auto* const exact = std::get_if<ExactRecord>(&line)) return take(*exact);
-    if (std::holds_alternative<SamplesRecord>(line)) sampled_ = true;
-    if (const auto* const path = std::get_if<PathRecord>(&line)) paths_.emplace(path->id, *path);
-    if (const auto* const name = std::get_if<KernelNameRecord>(&line)) {
-      names_.emplace(name->id, name->demangled);
-    }
-    if (const auto* const header = std::get_if<Header>(&line)) header_ = *header;
-    if (const auto* const gpu = std::get_if<GpuRecord>(&line)) gpus_.insert(gpu->name);
+  static constexpr Columns kColumns = kWorkOfIteration | Column::work_path | Column::work_name |
+                                      Column::exact | Column::range_times | Column::range_thread |
+                                      Column::range_path | Column::range_id | Column::allocs;
+  void add(const SelectedRows& rows) {
+    rows.each<AllocRecord>(kColumns, [this](const AllocRecord& alloc, bool) { memory_.add(alloc); });
+    rows.ranges(kColumns, [this](const RangeRecord& range, bool) { outside_.add(range); });
+    rows.exact([this](const ExactRecord& exact, bool) { put(exact); });
+    rows.work(kColumns, [this](const auto& record, bool) {
+      if constexpr (is_kernel_record<decltype(record)>) {
+        outside_.add(record);
+        put(record);
+      }
+    });
   }
-  void broken(std::string_view error, const LinePlace& place) override { beginning_.broken(error, place); }
 
   /// Adds the sums of children to their parents, and merges paths of the same text.
   void finish(IterationSeries& out) {
     out.calls = outside_.result([this](std::uint32_t path) { return text(path); });
     std::vector<std::uint32_t> ids;
-    for (const auto& [id, path] : paths_) ids.push_back(id);
+    for (const auto& [id, path] : names_.paths) ids.push_back(id);
     std::sort(ids.begin(), ids.end());
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
-      const auto own = sums_.find(*id);
-      if (own == sums_.end()) continue;
-      if (const std::uint32_t up = path_parent(paths_, *id); up != 0) sums_[up] += BatchSums(own->second);
+      const std::uint32_t up = names_.parent_of(*id);
+      if (up != 0 && !sums_of(*id).empty()) sums_of(up) += sums_of(*id);
     }
     const std::vector<std::uint64_t> sizes = batches_.sizes();
     std::map<std::string, BatchSums> paths;
     for (const std::uint32_t id : ids) {
-      const auto own = sums_.find(id);
-      if (own == sums_.end() || outside_.is_outside(id)) continue;
+      const BatchSums& own = sums_of(id);
+      if (own.empty() || outside_.is_outside(id)) continue;
       const auto [at, fresh] = out.paths.try_emplace(text(id));
-      if (fresh) at->second = {paths_.at(id).name, path_depth(paths_, id), out.paths.size(), {}};
-      paths[at->first] += own->second;
+      if (fresh) at->second = {names_.paths.at(id).name, path_depth(names_.paths, id), out.paths.size(), {}};
+      paths[at->first] += own;
     }
     for (const auto& [path, sums] : paths) out.paths[path].spreads = sums.spreads(sizes);
     finish_kernels(out, sizes);
@@ -137,22 +148,21 @@ class SeriesVisitor final : public TraceVisitor {
     out.of_iterations[Quantity::memory_bytes] = {1, peak, peak, peak, {}};
   }
 
-  [[nodiscard]] const Header& header() const noexcept { return header_; }
-  [[nodiscard]] const std::set<std::string>& gpus() const noexcept { return gpus_; }
-  [[nodiscard]] bool sampled() const noexcept { return sampled_; }
-
  private:
   struct OwnKernel {
+    std::uint32_t name = 0;
     BatchSums sums;
     std::unordered_map<std::uint32_t, double> ns_by_path;
+    /// Elements of ns_by_path, by the lower bits of the path: most launches repeat one of a few.
+    std::array<std::pair<std::uint32_t, double*>, 64> latest{};
   };
 
   /// Merges kernels of the same name.
   void finish_kernels(IterationSeries& out, const std::vector<std::uint64_t>& sizes) const {
     std::map<std::string, OwnKernel> kernels;
-    for (const auto& [id, own] : kernels_) {
-      const auto name = names_.find(id);
-      OwnKernel& kernel = kernels[name == names_.end() ? "(unknown)" : name->second];
+    for (const OwnKernel& own : kernels_) {
+      const auto name = names_.kernel_names.find(own.name);
+      OwnKernel& kernel = kernels[name == names_.kernel_names.end() ? "(unknown)" : name->second.demangled];
       kernel.sums += own.sums;
       for (const auto& [path, ns] : own.ns_by_path) kernel.ns_by_path[path] += ns;
     }
@@ -165,47 +175,61 @@ class SeriesVisitor final : public TraceVisitor {
     }
   }
 
-  void take(const KernelRecord& kernel) {
+  void put(const KernelRecord& kernel) {
     const std::size_t batch = batches_.of(iterations_.last_before(kernel.work));
     if (batch >= batches_.count || kernel.work.start_ns == kNoTime) return;
     const auto ns = static_cast<double>(kernel.work.end_ns - kernel.work.start_ns);
-    sums_[kernel.work.path].add(Quantity::gpu_ns, batch, batches_.count, ns);
-    OwnKernel& of_name = kernels_[kernel.name];
+    sums_of(kernel.work.path).add(Quantity::gpu_ns, batch, batches_.count, ns);
+    OwnKernel& of_name = kernel_of(kernel.name);
     of_name.sums.add(Quantity::gpu_ns, batch, batches_.count, ns);
-    of_name.ns_by_path[kernel.work.path] += ns;
+    auto& [path, sum_ns] = of_name.latest[kernel.work.path % of_name.latest.size()];
+    if (sum_ns == nullptr || path != kernel.work.path) {
+      path = kernel.work.path;
+      sum_ns = &of_name.ns_by_path[path];
+    }
+    *sum_ns += ns;
   }
 
-  void take(const ExactRecord& exact) {
+  /// Ids of shown paths are dense.
+  BatchSums& sums_of(std::uint32_t path) {
+    if (path >= sums_.size()) sums_.resize(path + std::size_t{1} + sums_.size() / 2);
+    return sums_[path];
+  }
+  OwnKernel& kernel_of(std::uint32_t name) {
+    if (positions_.find(name) == DenseIds::kNone) {
+      positions_.set(name, static_cast<std::uint32_t>(kernels_.size()));
+      kernels_.emplace_back().name = name;
+    }
+    return kernels_[positions_.find(name)];
+  }
+
+  void put(const ExactRecord& exact) {
     const std::size_t batch = batches_.of(iterations_.last_before(exact.launch.host.start_ns));
     if (batch >= batches_.count || shares_counter_range(exact)) return;
     if (!exact.measured || !exact.has_bytes) {
-      sums_[values_path(exact)].partial_bytes = true;
-      kernels_[exact.name].sums.partial_bytes = true;
+      sums_of(values_path(exact)).partial_bytes = true;
+      kernel_of(exact.name).sums.partial_bytes = true;
       return;
     }
     const auto dram = static_cast<double>(exact.dram_read_bytes + exact.dram_write_bytes);
-    for (BatchSums* const sums : {&sums_[values_path(exact)], &kernels_[exact.name].sums}) {
+    for (BatchSums* const sums : {&sums_of(values_path(exact)), &kernel_of(exact.name).sums}) {
       sums->add(Quantity::dram_bytes, batch, batches_.count, dram);
       sums->add(Quantity::l2_bytes, batch, batches_.count, static_cast<double>(exact.l2_bytes));
     }
   }
 
   std::string text(std::uint32_t path) const {
-    return path == 0 ? "(outside of any range)" : path_text(paths_, path);
+    return path == 0 ? "(outside of any range)" : names_.path_text(path);
   }
 
+  const TraceNames& names_;
   const Iterations& iterations_;
   const Batches& batches_;
   OutsideCalls outside_;
   MemoryUse memory_;
-  std::unordered_map<std::uint32_t, PathRecord> paths_;
-  std::unordered_map<std::uint32_t, std::string> names_;
-  std::unordered_map<std::uint32_t, BatchSums> sums_;
-  std::unordered_map<std::uint32_t, OwnKernel> kernels_;
-  Header header_;
-  std::set<std::string> gpus_;
-  TraceBeginning beginning_;
-  bool sampled_ = false;
+  std::vector<BatchSums> sums_;  // by path
+  DenseIds positions_;           // in kernels_, by name
+  std::deque<OwnKernel> kernels_;
 };
 
 /// The iterations, and their idle time by cause; empty: unknown.
@@ -214,27 +238,21 @@ struct IterationTimes {
   std::vector<IdleTime> idle;
 };
 
-IterationTimes read_iterations(const TraceFolder& trace, const std::string& glob) {
-  struct Visitor final : TraceVisitor {
-    explicit Visitor(IterationLog& to) : log(to), causes(to.iterations()) {}
-    void line(const Line& line, const LinePlace&) override {
-      log.line(line);
-      causes.line(line);
-      joined.line(line);
-    }
-    void broken(std::string_view, const LinePlace&) override {}
-    IterationLog& log;
-    IdleCauses causes;
-    JoinedWork joined{[this](const WorkEvent& event) { causes.work(event); }};
-  };
+IterationTimes iteration_times(Trace& trace, const std::string& glob) {
   IterationTimes out;
   out.log.begin(find_iterations(trace, glob));
-  Visitor visitor(out.log);
-  LineReader reader;
-  if (!out.log.rows().empty()) static_cast<void>(read_trace(trace, reader, visitor));
+  IdleCauses causes(out.log.iterations());
+  if (!out.log.rows().empty()) {
+    Selection all;
+    trace.each_chunk([&](const Chunk& chunk) {
+      const SelectedRows rows(chunk, trace.names(), all, true);
+      out.log.add(rows);
+      causes.add(rows);
+    });
+  }
   out.log.finish();
-  visitor.joined.finish();
-  if (visitor.causes.known()) out.idle = visitor.causes.by_iteration();
+  causes.finish();
+  if (causes.known()) out.idle = causes.by_iteration();
   return out;
 }
 
@@ -278,8 +296,7 @@ void add_iterations(IterationSeries& out, const IterationTimes& times, const Bat
   }
 }
 
-void add_sampled(IterationSeries& out, const TraceFolder& files, const Iterations& iterations,
-                 const Batches& batches) {
+void add_sampled(IterationSeries& out, Trace& trace, const Iterations& iterations, const Batches& batches) {
   SelectionOptions compared;
   if (!batches.everything) {
     compared.window.first = iterations.instances[batches.first].start_ns;
@@ -287,13 +304,13 @@ void add_sampled(IterationSeries& out, const TraceFolder& files, const Iteration
       compared.window.last = iterations.instances[batches.last].start_ns;
   }
   Selection selection(compared, iterations);
-  const TraceTotals trace = load_trace(files, &selection);
-  const RowValues values = load_row_values(trace, &selection);
+  const TraceTotals totals = load_totals(trace, selection);
+  const RowValues values = load_row_values(totals, trace, selection);
   const auto n = static_cast<double>(std::max<std::uint64_t>(out.iterations, 1));
-  for (const PathTotals& row : trace.totals.paths()) {
+  for (const PathTotals& row : totals.totals.paths()) {
     const RowBytes bytes = values.bytes(row);
     if (row.path == 0 || bytes.source != RowBytes::Source::sampled) continue;
-    SampledSeries& series = out.sampled[trace.path_text(row.path)];
+    SampledSeries& series = out.sampled[totals.path_text(row.path)];
     series.dram_bytes += static_cast<double>(bytes.dram()) / n;
     series.dram_error += root_sum_square(bytes.read_error.value_or(0), bytes.write_error.value_or(0)) / n;
     series.l2_bytes += static_cast<double>(bytes.l2) / n;
@@ -304,32 +321,39 @@ void add_sampled(IterationSeries& out, const TraceFolder& files, const Iteration
 }  // namespace
 
 IterationSeries IterationSeries::load(const TraceFolder& trace, const std::string& iteration_range,
-                                      const HalfOpen<std::uint64_t>& wanted) {
+                                      const HalfOpen<std::uint64_t>& wanted, const ReadLimits& limits) {
   if (trace.segments.empty()) {
     throw Missing(trace.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
                   "  A comparison needs the trace: copy its files next to the summary.");
   }
   IterationSeries out;
-  const IterationTimes times = read_iterations(trace, iteration_range);
+  Trace rows(trace, {IterationLog::kColumns | IdleCauses::kColumns | SeriesSums::kColumns,
+                     SampledTrace::kColumns | TotalsFold::kColumns, kIterationColumns, Keep::yes, limits});
+  const IterationTimes times = iteration_times(rows, iteration_range);
   const IterationLog& log = times.log;
   const Iterations& iterations = log.iterations();
   const Batches batches(log, wanted);
   out.iteration_path = iterations.path;
   out.iterations = batches.everything ? 1 : batches.last - batches.first;
   out.batches = batches.count;
-  LineReader reader;
-  SeriesVisitor visitor(iterations, batches);
-  TraceBeginning::end(trace, read_trace(trace, reader, visitor));
-  visitor.finish(out);
+  const TraceNames& names = rows.names();
+  SeriesSums sums(names, iterations, batches);
+  Selection all;
+  bool sampled = false;
+  rows.each_chunk([&](const Chunk& chunk) {
+    sums.add({chunk, names, all, true});
+    sampled = sampled || chunk.counts.samples != 0;
+  });
+  sums.finish(out);
   add_iterations(out, times, batches);
-  out.title = trace.folder.string() + "   " + printable(visitor.header().executable);
-  out.header = visitor.header();
-  out.gpus = visitor.gpus();
-  out.counters = visitor.header().counters;
+  out.title = trace.folder.string() + "   " + printable(names.header.executable);
+  out.header = names.header;
+  for (const GpuRecord& gpu : names.gpus) out.gpus.insert(gpu.name);
+  out.counters = names.header.counters;
   const bool exact = std::any_of(out.paths.begin(), out.paths.end(), [](const auto& entry) {
     return entry.second.spreads[static_cast<std::size_t>(Quantity::dram_bytes)].n() != 0;
   });
-  if (!exact && visitor.sampled()) add_sampled(out, trace, iterations, batches);
+  if (!exact && sampled) add_sampled(out, rows, iterations, batches);
   return out;
 }
 

@@ -10,7 +10,7 @@
 //
 // Why batches and not single iterations: neighbours are correlated, so a test would claim too much
 // certainty. Memory: some hundred bytes per path and iteration, and that of idle_causes.h. Warm-up is
-// excluded, as iteration_log.h finds it. Reads the trace three times, and once more if bytes are sampled.
+// excluded, as iteration_log.h finds it. Reads the trace once, and keeps its columns while it does.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@
 
 #include "tools/analysis/diff/outside_calls.h"
 #include "tools/analysis/diff/welch.h"
-#include "tools/analysis/read/selection.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
@@ -86,7 +87,8 @@ class IterationSeries {
  public:
   /// `iteration_range`: glob, or empty (find_iterations). `iterations`: the selected ones. Throws Missing.
   [[nodiscard]] static IterationSeries load(const TraceFolder& trace, const std::string& iteration_range,
-                                            const HalfOpen<std::uint64_t>& iterations);
+                                            const HalfOpen<std::uint64_t>& iterations,
+                                            const ReadLimits& limits = {});
 
   std::map<std::string, PathSeries> paths;       ///< by path, as shown (shown_paths.h)
   std::map<std::string, KernelSeries> kernels;   ///< by demangled name

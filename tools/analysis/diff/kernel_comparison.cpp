@@ -2,15 +2,15 @@
 #include "tools/analysis/diff/kernel_comparison.h"
 
 #include <map>
-#include <regex>
 #include <unordered_map>
 
+#include "profiler/base/name_pattern.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/diff/welch.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/kernel_text.h"
-#include "tools/analysis/tables/table_render.h"
 #include "tools/analysis/timeline/duration_histogram.h"
 
 namespace rangefinder {
@@ -55,13 +55,13 @@ class KernelVisitor final : public TraceVisitor {
 };
 
 const ComparedKernel& named(const KernelVisitor& trace, const std::string& pattern) {
-  const std::regex regex(pattern);
+  const NamePattern regex(pattern);
   const ComparedKernel* found = nullptr;
   std::string several;
   for (const auto& [id, facts] : trace.kernels) {
     if (facts.name.empty() || facts.configs.empty()) continue;
     if (facts.name == pattern) return facts;
-    if (!std::regex_search(facts.name, regex)) continue;
+    if (!regex.is_in(facts.name)) continue;
     several += "\n  " + printable(facts.name);
     found = found == nullptr ? &facts : found;
   }

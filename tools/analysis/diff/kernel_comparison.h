@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tools/analysis/read/trace_files.h"
-#include "tools/analysis/tables/table.h"
+#include "tools/analysis/table/table.h"
 
 namespace rangefinder {
 

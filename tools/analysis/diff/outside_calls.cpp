@@ -30,21 +30,20 @@ bool OutsideCalls::is_outside(TimeNs start) const {
   return start < all.front().start_ns || start >= all.back().end_ns;
 }
 
-void OutsideCalls::line(const Line& line) {
-  if (iterations_.instances.empty()) return;
-  if (const auto* const range = std::get_if<RangeRecord>(&line)) {
-    if (range->name != 0 || !is_timed(*range)) return;
-    // A range around the iterations is no call outside of them.
-    const bool outside =
-        is_outside(range->start_ns) && (range->start_ns >= iterations_.instances.back().end_ns ||
-                                        range->end_ns <= iterations_.instances.front().start_ns);
-    (outside ? paths_ : inside_).insert(range->path);
-    if (outside) calls_.push_back({range->start_ns, range->end_ns, range->id, range->thread, range->path, 0});
-  } else if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
-    const GpuWork& work = kernel->work;
-    if (work.range == 0 || !is_timed(work) || iterations_.of(work) != Iterations::kNone) return;
-    gpu_ns_[work.range] += static_cast<double>(duration_ns(work.start_ns, work.end_ns));
-  }
+void OutsideCalls::add(const RangeRecord& range) {
+  if (iterations_.instances.empty() || range.name != 0 || !is_timed(range)) return;
+  // A range around the iterations is no call outside of them.
+  const bool outside = is_outside(range.start_ns) && (range.start_ns >= iterations_.instances.back().end_ns ||
+                                                      range.end_ns <= iterations_.instances.front().start_ns);
+  (outside ? paths_ : inside_).insert(range.path);
+  if (outside) calls_.push_back({range.start_ns, range.end_ns, range.id, range.thread, range.path, 0});
+}
+
+void OutsideCalls::add(const KernelRecord& kernel) {
+  const GpuWork& work = kernel.work;
+  if (iterations_.instances.empty() || work.range == 0 || !is_timed(work)) return;
+  if (iterations_.of(work) != Iterations::kNone) return;
+  gpu_ns_[work.range] += static_cast<double>(duration_ns(work.start_ns, work.end_ns));
 }
 
 std::map<std::string, CallSeries> OutsideCalls::result(

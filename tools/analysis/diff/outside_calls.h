@@ -19,7 +19,7 @@
 
 #include "schema/read_line.h"
 #include "tools/analysis/diff/welch.h"
-#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/model/iterations.h"
 
 namespace rangefinder {
 
@@ -34,7 +34,8 @@ class OutsideCalls {
  public:
   explicit OutsideCalls(const Iterations& iterations) : iterations_(iterations) {}
 
-  void line(const Line& line);
+  void add(const RangeRecord& range);
+  void add(const KernelRecord& kernel);
   /// Whether no range of the path is open during the iterations. Call it after the last line.
   [[nodiscard]] bool is_outside(std::uint32_t path) const { return paths_.count(path) != 0; }
   /// Call it once, after the last line. `text`: path as text.

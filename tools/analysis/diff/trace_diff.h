@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "tools/analysis/diff/iteration_series.h"
-#include "tools/analysis/tables/table.h"
+#include "tools/analysis/table/table.h"
 
 namespace rangefinder {
 

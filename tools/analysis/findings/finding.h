@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/tables/table.h"
+#include "tools/analysis/table/table.h"
 
 namespace rangefinder {
 

@@ -18,8 +18,8 @@
 #include "schema/read_line.h"
 #include "tools/analysis/findings/finding.h"
 #include "tools/analysis/findings/rule_table.h"
+#include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/section.h"
-#include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "tools/analysis/model/selected_rows.h"
+
 namespace rangefinder {
 
 std::string_view JoinedWork::interned(std::string_view api) {
@@ -31,39 +33,69 @@ void JoinedWork::put(const LaunchRecord& launch, std::uint64_t l2_bytes) {
   slot.api = interned(launch.api);
 }
 
+void JoinedWork::put(const LaunchRecord& launch) {
+  if (launch.result == 0) put(launch, 0);
+}
+
+void JoinedWork::put(const ExactRecord& exact) {
+  const bool one_kernel = exact.kind == WorkKind::kernel && exact.measured && exact.has_bytes;
+  if (!exact.is_counter_range) put(exact.launch, one_kernel ? exact.l2_bytes : 0);
+}
+
+void JoinedWork::add(const KernelRecord& kernel) {
+  WorkEvent event;
+  event.work = kernel.work;
+  event.name = kernel.name;
+  event.config = kernel.config;
+  add(std::move(event));
+}
+
+void JoinedWork::add(const MemcpyRecord& copy) {
+  WorkEvent event;
+  event.kind = WorkKind::memcpy;
+  event.work = copy.work;
+  event.copy = copy.kind;
+  event.source = copy.source;
+  event.destination = copy.destination;
+  event.async = copy.async;
+  event.bytes = copy.bytes;
+  add(std::move(event));
+}
+
+void JoinedWork::add(const MemsetRecord& memset) {
+  WorkEvent event;
+  event.kind = WorkKind::memset;
+  event.work = memset.work;
+  event.bytes = memset.bytes;
+  add(std::move(event));
+}
+
 void JoinedWork::line(const Line& line) {
-  if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
-    WorkEvent event;
-    event.work = kernel->work;
-    event.name = kernel->name;
-    event.config = kernel->config;
-    add(std::move(event));
-  } else if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) {
-    WorkEvent event;
-    event.kind = WorkKind::memcpy;
-    event.work = copy->work;
-    event.copy = copy->kind;
-    event.source = copy->source;
-    event.destination = copy->destination;
-    event.async = copy->async;
-    event.bytes = copy->bytes;
-    add(std::move(event));
-  } else if (const auto* const set = std::get_if<MemsetRecord>(&line)) {
-    WorkEvent event;
-    event.kind = WorkKind::memset;
-    event.work = set->work;
-    event.bytes = set->bytes;
-    add(std::move(event));
-  } else if (const auto* const launch = std::get_if<LaunchRecord>(&line)) {
-    if (launch->result == 0) put(*launch, 0);
-  } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
-    const bool one_kernel = exact->kind == WorkKind::kernel && exact->measured && exact->has_bytes;
-    if (!exact->is_counter_range) put(exact->launch, one_kernel ? exact->l2_bytes : 0);
-  } else if (const auto* const hold = std::get_if<HoldRecord>(&line)) {
-    holds_.add(*hold);
-  } else if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
-    synced_threads_.insert(sync->host.thread);
-  }
+  std::visit(
+      [this](const auto& record) {
+        using Record = std::remove_cvref_t<decltype(record)>;
+        if constexpr (std::is_same_v<Record, HoldRecord>) holds_.add(record);
+        if constexpr (std::is_same_v<Record, SyncRecord>) synced_threads_.insert(record.host.thread);
+        if constexpr (requires { this->put(record); }) put(record);
+        if constexpr (requires { record.work; } && !std::is_same_v<Record, GraphRecord>) add(record);
+      },
+      line);
+}
+
+void JoinedWork::add(const SelectedRows& rows) {
+  rows.lines<HoldRecord>([this](const HoldRecord& hold) { holds_.add(hold); });
+  rows.calls(kColumns, [this](const auto& call) {
+    if constexpr (requires { this->put(call); }) {
+      put(call);
+    } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(call)>, SyncRecord>) {
+      synced_threads_.insert(call.host.thread);
+    }
+  });
+  rows.work(kColumns, [this](const auto& record, bool begins) {
+    if constexpr (!is_graph_record<decltype(record)>) {
+      if (begins) add(record);
+    }
+  });
 }
 
 void JoinedWork::add(WorkEvent event) {

@@ -24,6 +24,7 @@
 #include "profiler/attribution/time_order.h"
 #include "schema/read_line.h"
 #include "schema/record.h"
+#include "tools/analysis/model/columns.h"
 
 namespace rangefinder {
 
@@ -56,12 +57,19 @@ struct WorkEvent {
   [[nodiscard]] TimeNs called_ns() const noexcept { return launched() ? launch_start_ns : work.start_ns; }
 };
 
+class SelectedRows;
+
 class JoinedWork {
  public:
   using Sink = std::function<void(const WorkEvent&)>;
 
   explicit JoinedWork(Sink sink) : sink_(std::move(sink)) {}
   void line(const Line& line);
+  /// The launches and the work of a chunk.
+  static constexpr Columns kColumns = kAllWork | Column::launch_times | Column::launch_thread |
+                                      Column::launch_call | Column::launch_correlation | Column::exact |
+                                      Column::syncs;
+  void add(const SelectedRows& rows);
   /// Passes the remaining work to the sink.
   void finish();
   /// Of the lines so far.
@@ -79,6 +87,11 @@ class JoinedWork {
     std::string_view api;
   };
   void put(const LaunchRecord& launch, std::uint64_t l2_bytes);
+  void put(const LaunchRecord& launch);
+  void put(const ExactRecord& exact);
+  void add(const KernelRecord& kernel);
+  void add(const MemcpyRecord& copy);
+  void add(const MemsetRecord& memset);
   void add(WorkEvent event);
   [[nodiscard]] std::string_view interned(std::string_view api);
 

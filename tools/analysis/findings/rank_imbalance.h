@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/analysis/findings/finding.h"
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
 
 namespace rangefinder {
 

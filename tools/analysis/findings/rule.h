@@ -27,7 +27,7 @@
 #include "tools/analysis/findings/gpu_gaps.h"
 #include "tools/analysis/findings/joined_work.h"
 #include "tools/analysis/findings/kernel_facts.h"
-#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/model/iterations.h"
 #include "tools/analysis/tables/section.h"
 
 namespace rangefinder {

@@ -2,7 +2,10 @@
 #include "tools/analysis/overview/idle_causes.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
+#include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/read/line_parts.h"
 
 namespace rangefinder {
@@ -58,45 +61,95 @@ void IdleCauses::line(const Line& line) {
   }
 }
 
+void IdleCauses::add(const SelectedRows& rows) {
+  rows.lines<HoldRecord>([this](const HoldRecord& hold) { holds_.add(hold); });
+  whole_graphs_ = whole_graphs_ || rows.has_whole_graphs();
+  rows.calls(kColumns, [this](const auto& call) {
+    if constexpr (is_exact_record<decltype(call)>) {
+      add_call(call.launch.host, HostCall::launch);
+      put(call.launch);
+    } else {
+      add_call(call.host, host_call_kind(call));
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(call)>, LaunchRecord>) {
+        if (call.result == 0) put(call);
+      }
+    }
+  });
+  rows.work(kColumns, [this](const auto& record, bool begins) {
+    if (begins && !is_graph(record)) add_work(record.work, is_kernel(record));
+  });
+}
+
+void IdleCauses::finish() {
+  order_.finish([this](const Work& next) { add(next); });
+}
+
+void IdleCauses::put(const LaunchRecord& launch) {
+  if (launch.correlation == 0) return;
+  if (launches_.empty()) launches_.resize(kLaunches);
+  launches_[launch.correlation % kLaunches] = {launch.correlation, launch.host.thread, launch.host.start_ns,
+                                               false};
+}
+
+void IdleCauses::add_work(const GpuWork& work, bool is_kernel) {
+  if (work.start_ns == kNoTime || work.end_ns < work.start_ns) return;
+  Work added{work.start_ns, work.end_ns, kNoTime, iterations_.of(work), 0, is_kernel, true};
+  Launch* const launch = launches_.empty() ? nullptr : &launches_[work.correlation % kLaunches];
+  if (launch != nullptr && launch->correlation == work.correlation && work.correlation != 0) {
+    added.launch_start_ns = launch->start_ns;
+    added.thread = launch->thread;
+    added.first_of_launch = !std::exchange(launch->used, true);
+  }
+  order_.add(added, [this](const Work& next) { add(next); });
+}
+
+void IdleCauses::work(const WorkEvent& event) {
+  add({event.at_ns, event.work.end_ns, event.launch_start_ns, iterations_.of(event.work), event.thread,
+       event.kind == WorkKind::kernel, event.first_of_launch});
+}
+
 void IdleCauses::add_call(const HostWork& host, HostCall kind) {
   if (host.start_ns == kNoTime || host.end_ns <= host.start_ns) return;
-  std::deque<Call>& calls = calls_[host.thread];
-  drop_past(calls);
-  calls.push_back({host.start_ns, host.end_ns, kind});
+  if (of_thread_ == nullptr || thread_ != host.thread) {
+    thread_ = host.thread;
+    of_thread_ = &calls_[thread_];
+  }
+  drop_past(*of_thread_);
+  of_thread_->push_back({host.start_ns, host.end_ns, kind});
 }
 
 void IdleCauses::drop_past(std::deque<Call>& calls) const {
   while (!calls.empty() && calls.front().end_ns <= busy_until_) calls.pop_front();
 }
 
-void IdleCauses::work(const WorkEvent& event) {
-  if (event.kind != WorkKind::kernel) return add_copy(event);
-  if (busy_until_ != kNoTime && event.at_ns > busy_until_) {
-    const auto thread = calls_.find(event.thread);
+void IdleCauses::add(const Work& work) {
+  if (!work.is_kernel) return add_copy(work);
+  if (busy_until_ != kNoTime && work.at_ns > busy_until_) {
+    const auto thread = calls_.find(work.thread);
     if (thread != calls_.end()) drop_past(thread->second);
-    add_gap(busy_until_, event.at_ns, event);
+    add_gap(busy_until_, work.at_ns, work);
   }
-  busy_until_ = busy_until_ == kNoTime ? event.work.end_ns : std::max(busy_until_, event.work.end_ns);
+  busy_until_ = busy_until_ == kNoTime ? work.end_ns : std::max(busy_until_, work.end_ns);
   std::erase_if(copies_, [this](const Span& copy) { return copy.end_ns <= busy_until_; });
 }
 
-void IdleCauses::add_copy(const WorkEvent& event) {
-  if (event.work.end_ns <= busy_until_) return;
-  if (!copies_.empty() && event.at_ns <= copies_.back().end_ns) {
-    copies_.back().end_ns = std::max(copies_.back().end_ns, event.work.end_ns);
+void IdleCauses::add_copy(const Work& work) {
+  if (work.end_ns <= busy_until_) return;
+  if (!copies_.empty() && work.at_ns <= copies_.back().end_ns) {
+    copies_.back().end_ns = std::max(copies_.back().end_ns, work.end_ns);
   } else {
-    copies_.push_back({event.at_ns, event.work.end_ns});
+    copies_.push_back({work.at_ns, work.end_ns});
   }
 }
 
-void IdleCauses::add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by) {
+void IdleCauses::add_gap(TimeNs from, TimeNs to, const Work& ended_by) {
   const auto add = [&](IdleTime& sum, TimeNs start, TimeNs end) {
     if (end <= start) return;
     const IdleTime part = causes(start, end, ended_by);
     for (std::size_t i = 0; i < kIdleCauses; ++i) sum[i] += part[i];
   };
   add(total_, from, to);
-  const std::size_t at = iterations_.of(ended_by.work), before = iterations_.at(from);
+  const std::size_t at = ended_by.iteration, before = iterations_.at(from);
   TimeNs began = to;
   if (at != Iterations::kNone) {
     began = std::clamp(iterations_.instances[at].start_ns, from, to);
@@ -106,7 +159,7 @@ void IdleCauses::add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by) {
   add(by_iteration_[before], from, std::min(began, iterations_.instances[before].end_ns));
 }
 
-IdleTime IdleCauses::causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
+IdleTime IdleCauses::causes(TimeNs from, TimeNs to, const Work& ended_by) const {
   IdleTime out{};
   for (const Span& copy : copies_) {
     if (copy.end_ns <= from) continue;
@@ -120,8 +173,8 @@ IdleTime IdleCauses::causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) c
   return out;
 }
 
-void IdleCauses::add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
-  if (!ended_by.launched()) return;
+void IdleCauses::add_host(IdleTime& out, TimeNs from, TimeNs to, const Work& ended_by) const {
+  if (ended_by.launch_start_ns == kNoTime) return;
   // The host had launched it before: the GPU waited for its own scheduler, another stream or an event.
   if (!ended_by.first_of_launch || ended_by.launch_start_ns < from - TimeNs{GpuGaps::kLaunchLeadNs}) {
     of(out, IdleCause::queued) += elapsed_ns(from, to);

@@ -23,7 +23,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/attribution/time_order.h"
 #include "tools/analysis/findings/rule.h"
+#include "tools/analysis/model/iterations.h"
 #include "tools/analysis/timeline/host_timeline.h"
 
 namespace rangefinder {
@@ -38,6 +40,8 @@ inline constexpr std::size_t kIdleCauses = 6;
 /// Nanoseconds by IdleCause.
 using IdleTime = std::array<std::uint64_t, kIdleCauses>;
 
+class SelectedRows;
+
 class IdleCauses final : public FindingRule {
  public:
   /// `iterations` must outlive this; it may have none.
@@ -45,6 +49,13 @@ class IdleCauses final : public FindingRule {
       : iterations_(iterations), by_iteration_(iterations.instances.size()) {}
 
   void line(const Line& line) override;
+  /// The calls and the work of a chunk, in place of line() and work().
+  static constexpr Columns kColumns = kWorkOfIteration | Column::launch_times | Column::launch_thread |
+                                      Column::launch_call | Column::launch_correlation | Column::syncs |
+                                      Column::allocs | Column::events | Column::captures;
+  void add(const SelectedRows& rows);
+  /// Call it after the last chunk.
+  void finish();
   void work(const WorkEvent& event) override;
   void find(const FindingContext&, std::vector<Finding>&) override {}
 
@@ -65,10 +76,29 @@ class IdleCauses final : public FindingRule {
   };
   void add_call(const HostWork& host, HostCall kind);
   void drop_past(std::deque<Call>& calls) const;
-  void add_copy(const WorkEvent& event);
-  void add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by);
-  [[nodiscard]] IdleTime causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
-  void add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
+  /// Work with what is read of its launch.
+  struct Work {
+    TimeNs at_ns = 0, end_ns = 0;
+    TimeNs launch_start_ns = kNoTime;  // kNoTime: not in the trace
+    std::size_t iteration = Iterations::kNone;
+    std::uint32_t thread = 0;  // of the launch
+    bool is_kernel = true;
+    bool first_of_launch = true;  // false: a later node of the same graph launch
+  };
+  /// The latest launch with a correlation id, by the lower bits of it.
+  struct Launch {
+    std::uint32_t correlation = 0, thread = 0;
+    TimeNs start_ns = kNoTime;
+    bool used = false;
+  };
+  static constexpr std::size_t kLaunches = std::size_t{1} << 18;
+  void put(const LaunchRecord& launch);
+  void add_work(const GpuWork& work, bool is_kernel);
+  void add(const Work& work);
+  void add_copy(const Work& work);
+  void add_gap(TimeNs from, TimeNs to, const Work& ended_by);
+  [[nodiscard]] IdleTime causes(TimeNs from, TimeNs to, const Work& ended_by) const;
+  void add_host(IdleTime& out, TimeNs from, TimeNs to, const Work& ended_by) const;
 
   const Iterations& iterations_;
   std::vector<IdleTime> by_iteration_;
@@ -78,6 +108,10 @@ class IdleCauses final : public FindingRule {
   std::vector<Span> copies_;  // merged, in order; those that end after busy_until_
   TimeNs busy_until_ = kNoTime;
   bool whole_graphs_ = false;
+  std::vector<Launch> launches_;
+  TimeOrder<Work> order_;
+  std::uint32_t thread_ = 0;               // of the latest call
+  std::deque<Call>* of_thread_ = nullptr;  // its calls
 };
 
 }  // namespace rangefinder

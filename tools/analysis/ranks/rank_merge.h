@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/read/trace_totals.h"
-#include "tools/analysis/tables/table.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/table/table.h"
 
 namespace rangefinder {
 

@@ -20,17 +20,43 @@ class AfterLastWork {
  public:
   static constexpr std::size_t kKept = 20;
 
+  /// Starts of the last kKept.
+  struct Latest {
+    std::array<TimeNs, kKept> starts_ns{};
+    std::size_t count = 0;
+    void add(TimeNs start_ns) noexcept { starts_ns[count++ % kKept] = start_ns; }
+    void add(const Latest& later) noexcept {
+      for (std::size_t i = later.count - std::min(later.count, kKept); i < later.count; ++i)
+        add(later.starts_ns[i % kKept]);
+    }
+    [[nodiscard]] std::size_t after(TimeNs time) const noexcept {
+      const auto* const first = starts_ns.data();
+      return static_cast<std::size_t>(std::count_if(first, first + std::min(count, kKept),
+                                                    [time](TimeNs start_ns) { return start_ns > time; }));
+    }
+  };
+
   void line(const Line& line) {
     if (const GpuWork* const work = gpu_work(line)) {
-      if (work->end_ns != kNoTime && (end_ns_ == kNoTime || work->end_ns > end_ns_)) end_ns_ = work->end_ns;
+      add(*work);
     } else if (const auto* const launch = std::get_if<LaunchRecord>(&line)) {
-      if (launch->result == 0) launches_.add(launch->host.start_ns);
+      add(*launch);
     } else if (const auto* const range = std::get_if<RangeRecord>(&line)) {
-      if (range->name == 0) ranges_[range->path].add(range->start_ns);
+      add(*range);
     } else if (std::holds_alternative<GapRecord>(line)) {
       launches_ = {};
       ranges_.clear();
     }
+  }
+  void add(const GpuWork& work) {
+    if (work.end_ns != kNoTime && (end_ns_ == kNoTime || work.end_ns > end_ns_)) end_ns_ = work.end_ns;
+  }
+  void add(const LaunchRecord& launch) {
+    if (launch.result == 0) launches_.add(launch.host.start_ns);
+  }
+  void add(const Latest& launches) { launches_.add(launches); }
+  void add(const RangeRecord& range) {
+    if (range.name == 0) ranges_[range.path].add(range.start_ns);
   }
 
   /// kNoTime: no work.
@@ -43,17 +69,6 @@ class AfterLastWork {
   }
 
  private:
-  struct Latest {
-    std::array<TimeNs, kKept> starts_ns{};
-    std::size_t count = 0;
-    void add(TimeNs start_ns) noexcept { starts_ns[count++ % kKept] = start_ns; }
-    [[nodiscard]] std::size_t after(TimeNs time) const noexcept {
-      const auto* const first = starts_ns.data();
-      return static_cast<std::size_t>(std::count_if(first, first + std::min(count, kKept),
-                                                    [time](TimeNs start_ns) { return start_ns > time; }));
-    }
-  };
-
   TimeNs end_ns_ = kNoTime;
   Latest launches_;
   std::unordered_map<std::uint32_t, Latest> ranges_;

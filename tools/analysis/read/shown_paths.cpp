@@ -82,9 +82,8 @@ std::string ShownPaths::text(std::uint32_t shown) const {
 const std::vector<PathRecord>& ShownPaths::add(const PathRecord& path) {
   added_.clear();
   if (path.id == 0) return added_;
-  if (const auto known = ids_.find(path.id); known != ids_.end() && level(known->second) != nullptr &&
-                                             !levels_[known->second - 1].path.name.empty()) {
-    if (!is_omitted(path.id)) added_.push_back(levels_[known->second - 1].path);
+  if (const Level* const known = level(ids_.find(path.id)); known != nullptr && !known->path.name.empty()) {
+    if (!is_omitted(path.id)) added_.push_back(known->path);
     return added_;
   }
   const std::uint32_t parent = path.parent < path.id ? id_of(path.parent) : 0;
@@ -94,8 +93,7 @@ const std::vector<PathRecord>& ShownPaths::add(const PathRecord& path) {
     own = child(parent, path.domain, path.name, "", above != nullptr && above->in_iteration);
   }
   if (own == parent) omitted_.insert(path.id);
-  ids_[path.id] = own;
-  last_ = {};
+  ids_.set(path.id, own);
   if (own != parent && (added_.empty() || added_.back().id != own)) added_.push_back(levels_[own - 1].path);
   return added_;
 }
@@ -166,13 +164,11 @@ bool ShownPaths::add_module(std::uint32_t parent, const PathRecord& path, std::u
 
 std::uint32_t ShownPaths::id_of(std::uint32_t recorded) {
   if (recorded == 0) return 0;
-  if (recorded == last_.first) return last_.second;
-  const auto known = ids_.find(recorded);
-  if (known != ids_.end()) return (last_ = *known).second;
+  if (const std::uint32_t known = ids_.find(recorded); known != DenseIds::kNone) return known;
   // Without a path line: a path of its own, without a name.
   const auto next = static_cast<std::uint32_t>(levels_.size() + 1);
   levels_.push_back({{next, 0, 0, ""}, "", 1, false});
-  ids_.emplace(recorded, next);
+  ids_.set(recorded, next);
   return next;
 }
 

@@ -21,13 +21,14 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "schema/read_line.h"
 #include "schema/record.h"
+#include "tools/analysis/read/dense_ids.h"
 
 namespace rangefinder {
 
@@ -46,6 +47,18 @@ class ShownPaths {
   [[nodiscard]] bool is_omitted(std::uint32_t recorded) const { return omitted_.count(recorded) != 0; }
   /// Puts shown paths into a line that is no path line.
   void apply(Line& line);
+  /// The lines that readers see in place of this one: those of add() for a path line.
+  template <typename See>
+  void each_shown(Line& line, See&& see) {
+    const auto* const path = std::get_if<PathRecord>(&line);
+    if (path == nullptr) {
+      apply(line);
+      return see(static_cast<const Line&>(line));
+    }
+    const std::uint32_t id = path->id;
+    for (const PathRecord& shown : add(*path)) see(Line(shown));
+    if (is_omitted(id)) see(Line(NameRecord{kUnnamed, "(no name)"}));
+  }
 
   /// Names joined by '/'; "" for 0.
   [[nodiscard]] std::string text(std::uint32_t shown) const;
@@ -71,8 +84,7 @@ class ShownPaths {
   std::string glob_;
   std::vector<Level> levels_;  ///< by shown id - 1
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, std::uint32_t> children_;
-  std::unordered_map<std::uint32_t, std::uint32_t> ids_;  ///< recorded to shown
-  std::pair<std::uint32_t, std::uint32_t> last_;          ///< of the latest lookup
+  DenseIds ids_;  ///< recorded to shown
   std::unordered_set<std::uint32_t> omitted_;
   std::vector<PathRecord> added_;
 };

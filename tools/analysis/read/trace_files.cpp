@@ -57,6 +57,16 @@ bool is_trace_file(const fs::path& file) {
   return segment_number(file, number) || file.filename() == kSummaryFile;
 }
 
+std::uint64_t bytes_of(const TraceFolder& trace) {
+  std::uint64_t bytes = 0;
+  for (const SegmentFile& segment : trace.segments) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(segment.path, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
 TraceFolder open_trace_folder(const fs::path& folder) {
   TraceFolder out;
   out.folder = folder;

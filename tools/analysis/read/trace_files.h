@@ -36,6 +36,9 @@ struct TraceFolder {
 /// True for the names of a trace's files: segments and summary.json.
 [[nodiscard]] bool is_trace_file(const std::filesystem::path& file);
 
+/// Of all segments; files that cannot be read have none.
+[[nodiscard]] std::uint64_t bytes_of(const TraceFolder& trace);
+
 /// The trace in `folder` itself, not below it. Without a trace there, the result has no segments.
 [[nodiscard]] TraceFolder open_trace_folder(const std::filesystem::path& folder);
 

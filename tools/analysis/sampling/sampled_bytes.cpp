@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "profiler/attribution/kernel_carry.h"
-#include "tools/analysis/read/selection.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/sampling/sampled_bytes_error.h"
 #include "tools/analysis/sampling/sampled_bytes_held.h"
@@ -257,6 +258,17 @@ SampledTrace::~SampledTrace() = default;
 
 std::optional<SampledTrace> SampledTrace::load(const TraceFolder& trace, const Selection* selection) {
   return load([trace](const RecordVisitor& visit) { visit_records(trace, visit); }, selection);
+}
+
+std::optional<SampledTrace> SampledTrace::load(Trace& trace, const Selection* selection) {
+  return load(
+      [&trace](const RecordVisitor& visit) {
+        trace.each_chunk([&visit](const Chunk& chunk) {
+          for (const Chunk::OtherLine& other : chunk.others) visit(other.line);
+          chunk.work_and_samples(kColumns, [&visit](const auto& record) { visit(Line(record)); });
+        });
+      },
+      selection);
 }
 
 std::optional<SampledTrace> SampledTrace::load(RecordReader reader, const Selection* selection) {

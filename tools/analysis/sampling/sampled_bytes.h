@@ -26,12 +26,14 @@
 #include "profiler/attribution/sample_sharing.h"
 #include "schema/read_line.h"
 #include "schema/record.h"
+#include "tools/analysis/model/columns.h"
 #include "tools/analysis/read/sample_window.h"
 #include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 
 class Selection;
+class Trace;
 
 enum class SharingMethod : std::uint8_t { time_shared, unmixed };
 
@@ -118,6 +120,9 @@ class SampledTrace {
   /// all.
   [[nodiscard]] static std::optional<SampledTrace> load(const TraceFolder& trace,
                                                         const Selection* selection = nullptr);
+  /// What it reads of a Trace.
+  static constexpr Columns kColumns = kAllWork | Column::samples | Column::order;
+  [[nodiscard]] static std::optional<SampledTrace> load(Trace& trace, const Selection* selection = nullptr);
   [[nodiscard]] static std::optional<SampledTrace> load(RecordReader reader,
                                                         const Selection* selection = nullptr);
   SampledTrace(SampledTrace&&) noexcept;

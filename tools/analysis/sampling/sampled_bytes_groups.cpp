@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "tools/analysis/read/selection.h"
+#include "tools/analysis/model/selection.h"
 
 namespace rangefinder {
 namespace {

@@ -15,9 +15,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/table/table.h"
 #include "tools/analysis/tables/row_values.h"
-#include "tools/analysis/tables/table.h"
 
 namespace rangefinder {
 

@@ -12,8 +12,8 @@
 
 #include "profiler/base/duration.h"
 #include "schema/record.h"
-#include "tools/analysis/read/trace_totals.h"
-#include "tools/analysis/tables/table.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/table/table.h"
 #include "tools/analysis/timeline/duration_histogram.h"
 
 namespace rangefinder {

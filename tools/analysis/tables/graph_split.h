@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "profiler/attribution/derived.h"
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 
 namespace rangefinder {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/tables/median.h"
 
 namespace rangefinder {
@@ -13,28 +14,54 @@ constexpr double kWarmUpMedians = 3;
 
 }  // namespace
 
+Table iteration_facts(const Iterations& iterations) {
+  Table out;
+  out.single = true;
+  out.in = kOnlyJson;
+  out.columns = {{"iteration_path", "iteration", Unit::text}, {"iteration_rule", "found by", Unit::text}};
+  if (iterations.path.empty()) return out;
+  out.add({Cell(CellValue(iterations.path)), Cell(CellValue(std::string(rule_key(iterations.rule))))});
+  return out;
+}
+
 void IterationLog::line(const Line& line) {
-  if (const auto* const hold = std::get_if<HoldRecord>(&line)) return holds_.add(*hold);
-  if (const auto* const gap = std::get_if<GapRecord>(&line)) return holds_.add(*gap);
-  if (const auto* const range = std::get_if<RangeRecord>(&line)) {
-    static_cast<void>(row(iterations_.of_range(range->id)));
-  } else if (const GpuWork* const work = gpu_work(line)) {
-    const std::size_t at = iterations_.of(*work);
-    if (IterationTotals* const of = row(at)) {
-      if (std::holds_alternative<KernelRecord>(line)) ++of->kernels;
-      if (const auto* const copy = std::get_if<MemcpyRecord>(&line)) of->copy_bytes += copy->bytes;
-      add_time(*of, at, *work, line);
-    }
-  } else if (const HostWork* const host = host_call(line)) {
-    if (IterationTotals* const of = row(iterations_.of(*host))) add(*of, *host, line);
-  }
+  std::visit(
+      [this](const auto& record) {
+        using Record = std::remove_cvref_t<decltype(record)>;
+        if constexpr (std::is_same_v<Record, HoldRecord> || std::is_same_v<Record, GapRecord>) {
+          holds_.add(record);
+        } else if constexpr (std::is_same_v<Record, RangeRecord>) {
+          static_cast<void>(row(iterations_.of_range(record.id)));
+        } else if constexpr (requires { record.work; }) {
+          add_work(record, true);
+        } else if constexpr (requires { record.host.start_ns; } || std::is_same_v<Record, ExactRecord>) {
+          add_call(record, holds_);
+        }
+      },
+      line);
 }
 
 void IterationLog::rest(const Line& line) {
-  const GpuWork* const work = gpu_work(line);
-  if (work == nullptr) return;
-  const std::size_t at = iterations_.of(*work);
-  if (IterationTotals* const of = row(at)) add_time(*of, at, *work, line);
+  std::visit(
+      [this](const auto& record) {
+        if constexpr (requires { record.work; }) add_work(record, false);
+      },
+      line);
+}
+
+void IterationLog::add(const SelectedRows& rows) {
+  rows.lines<HoldRecord>([this](const HoldRecord& hold) { holds_.add(hold); });
+  rows.lines<GapRecord>([this](const GapRecord& gap) { holds_.add(gap); });
+  const auto call = [&](const auto& record, bool) { add_call(record, rows.names().holds); };
+  rows.launches(kColumns, call);
+  rows.each<SyncRecord>(kColumns, call);
+  rows.each<AllocRecord>(kColumns, call);
+  rows.each<EventRecord>(kColumns, call);
+  rows.each<CaptureRecord>(kColumns, call);
+  rows.ranges(kColumns, [this](const RangeRecord& range, bool begins) {
+    if (begins) static_cast<void>(row(iterations_.at(range.start_ns)));
+  });
+  rows.work(kColumns, [this](const auto& record, bool begins) { add_work(record, begins); });
 }
 
 void IterationLog::finish() {
@@ -74,25 +101,41 @@ IterationTotals* IterationLog::row(std::size_t index) {
 }
 
 /// GPU time as in the module table: of kernels, and of graphs recorded as a whole.
-void IterationLog::add_time(IterationTotals& row, std::size_t at, const GpuWork& work, const Line& line) {
+template <typename Record>
+void IterationLog::add_work(const Record& record, bool begins) {
+  const GpuWork& work = record.work;
+  const std::size_t at = iterations_.of(work);
+  IterationTotals* const row = this->row(at);
+  if (row == nullptr) return;
+  if (begins && is_kernel(record)) ++row->kernels;
+  if constexpr (std::is_same_v<Record, MemcpyRecord>) row->copy_bytes += begins ? record.bytes : 0;
   if (!is_timed(work)) return;
-  row.last_gpu_ns = row.last_gpu_ns == kNoTime ? work.end_ns : std::max(row.last_gpu_ns, work.end_ns);
-  if (!std::holds_alternative<KernelRecord>(line) && !std::holds_alternative<GraphRecord>(line)) return;
-  row.gpu_ns += duration_ns(work.start_ns, work.end_ns);
+  row->last_gpu_ns = row->last_gpu_ns == kNoTime ? work.end_ns : std::max(row->last_gpu_ns, work.end_ns);
+  if (!is_kernel(record) && !is_graph(record)) return;
+  row->gpu_ns += duration_ns(work.start_ns, work.end_ns);
   busy_.add(static_cast<std::uint32_t>(at), work.start_ns, work.end_ns);
 }
 
-void IterationLog::add(IterationTotals& row, const HostWork& host, const Line& line) const {
-  if (launch_of(line) != nullptr) ++row.launches;
-  if (std::holds_alternative<SyncRecord>(line)) row.sync_ns += holds_.net_ns(host);
-  const auto* const exact = std::get_if<ExactRecord>(&line);
-  if (exact == nullptr || shares_counter_range(*exact)) return;
-  const bool known = exact->measured && exact->has_bytes;
-  ++(known ? row.measured : row.unmeasured);
-  if (!known) return;
-  row.dram_read_bytes += exact->dram_read_bytes;
-  row.dram_write_bytes += exact->dram_write_bytes;
-  row.l2_bytes += exact->l2_bytes;
+template <typename Record>
+void IterationLog::add_call(const Record& record, const Holds& holds) {
+  if constexpr (std::is_same_v<Record, ExactRecord>) {
+    if (record.is_counter_range) return;
+    IterationTotals* const row = this->row(iterations_.of(record.launch.host));
+    if (row == nullptr) return;
+    ++row->launches;
+    if (shares_counter_range(record)) return;
+    const bool known = record.measured && record.has_bytes;
+    ++(known ? row->measured : row->unmeasured);
+    if (!known) return;
+    row->dram_read_bytes += record.dram_read_bytes;
+    row->dram_write_bytes += record.dram_write_bytes;
+    row->l2_bytes += record.l2_bytes;
+  } else {
+    IterationTotals* const row = this->row(iterations_.of(record.host));
+    if (row == nullptr) return;
+    if constexpr (std::is_same_v<Record, LaunchRecord>) ++row->launches;
+    if constexpr (std::is_same_v<Record, SyncRecord>) row->sync_ns += holds.net_ns(record.host);
+  }
 }
 
 std::size_t IterationLog::find_warm_up() const {

@@ -24,10 +24,13 @@
 
 #include "profiler/attribution/busy_times.h"
 #include "profiler/attribution/holds.h"
-#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/model/iterations.h"
 #include "tools/analysis/read/line_parts.h"
+#include "tools/analysis/table/table.h"
 
 namespace rangefinder {
+
+class SelectedRows;
 
 struct IterationTotals {
   bool seen = false;  ///< at least one of its lines was selected
@@ -59,6 +62,11 @@ class IterationLog {
   void line(const Line& line);
   /// What lies in a selected window of work that began before it.
   void rest(const Line& line);
+  /// The selected rows of a chunk.
+  static constexpr Columns kColumns = kWorkOfIteration | Column::copies | Column::launch_times |
+                                      Column::exact | Column::syncs | Column::allocs | Column::events |
+                                      Column::captures | Column::range_times;
+  void add(const SelectedRows& rows);
   /// Call it after the last line. Again is harmless.
   void finish();
 
@@ -75,8 +83,10 @@ class IterationLog {
 
  private:
   IterationTotals* row(std::size_t index);
-  void add_time(IterationTotals& row, std::size_t at, const GpuWork& work, const Line& line);
-  void add(IterationTotals& row, const HostWork& host, const Line& line) const;
+  template <typename Record>
+  void add_work(const Record& record, bool begins);
+  template <typename Record>
+  void add_call(const Record& record, const Holds& holds);
   void add_wall_times();
   [[nodiscard]] std::size_t find_warm_up() const;
 
@@ -87,5 +97,8 @@ class IterationLog {
   Holds holds_;
   std::size_t warm_up_ = 0;
 };
+
+/// For JSON: what the iterations are; no row if there are none.
+[[nodiscard]] Table iteration_facts(const Iterations& iterations);
 
 }  // namespace rangefinder

@@ -22,13 +22,13 @@ std::uint64_t mean_ns(const KernelTotals& row) {
 const std::map<std::string, SortKey>& sort_keys() {
   static const std::map<std::string, SortKey> kKeys{
       {"count", [](const KernelTotals& row) { return row.count; }},
-      {"total", [](const KernelTotals& row) { return row.total_ns; }},
-      {"mean", mean_ns},
-      {"min", [](const KernelTotals& row) { return row.min_ns; }},
-      {"max", [](const KernelTotals& row) { return row.max_ns; }},
-      {"read", [](const KernelTotals& row) { return row.counters.dram_read_bytes; }},
-      {"write", [](const KernelTotals& row) { return row.counters.dram_write_bytes; }},
-      {"l2", [](const KernelTotals& row) { return row.counters.l2_bytes; }},
+      {"total_ns", [](const KernelTotals& row) { return row.total_ns; }},
+      {"mean_ns", mean_ns},
+      {"min_ns", [](const KernelTotals& row) { return row.min_ns; }},
+      {"max_ns", [](const KernelTotals& row) { return row.max_ns; }},
+      {"dram_read_bytes", [](const KernelTotals& row) { return row.counters.dram_read_bytes; }},
+      {"dram_write_bytes", [](const KernelTotals& row) { return row.counters.dram_write_bytes; }},
+      {"l2_bytes", [](const KernelTotals& row) { return row.counters.l2_bytes; }},
   };
   return kKeys;
 }
@@ -116,7 +116,7 @@ std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValu
     row.counters.dram_write_bytes = sampled->bytes[kSharedDramWrite];
     row.counters.l2_bytes = sampled->bytes[kSharedL2];
   }
-  const SortKey key = sort_keys().at(view.sort.empty() ? "total" : view.sort);
+  const SortKey key = sort_keys().at(view.sort.empty() ? "total_ns" : sort_key(view.sort));
   std::stable_sort(rows.begin(), rows.end(),
                    [key](const KernelTotals& a, const KernelTotals& b) { return key(a) > key(b); });
   if (view.top != 0 && rows.size() > view.top) rows.resize(view.top);

@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/row_values.h"
-#include "tools/analysis/tables/table_render.h"
 #include "tools/analysis/timeline/occupancy.h"
 
 namespace rangefinder {

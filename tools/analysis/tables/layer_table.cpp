@@ -69,8 +69,8 @@ struct BothPasses {
 
 std::uint64_t weight(const BothPasses& row, const RowValues& values, const std::string& sort) {
   const auto& [forward, backward] = row.layer;
-  if (sort == "forward") return forward.gpu_ns;
-  if (sort == "backward") return backward ? backward->gpu_ns : 0;
+  if (sort == "forward_gpu_ns") return forward.gpu_ns;
+  if (sort == "backward_gpu_ns") return backward ? backward->gpu_ns : 0;
   const std::uint64_t own = module_weight(forward, values, sort);
   return backward && sort != "calls" ? own + module_weight(*backward, values, sort) : own;
 }
@@ -82,8 +82,12 @@ Cell time_cell(const PathTotals& row) {
 struct LayerColumn {
   TableColumn column;
   std::function<Cell(const BothPasses&)> cell;
-  bool plain = false;  ///< for JSON and CSV only
 };
+
+/// What people see as indent and signs.
+TableColumn for_programs(const char* key, Unit unit) {
+  return {key, key, unit, kAlwaysShown, "", kForPrograms};
+}
 
 std::vector<LayerColumn> columns_of(const TraceTotals& trace) {
   const std::uint64_t all_ns = all_gpu_ns(trace);
@@ -92,9 +96,8 @@ std::vector<LayerColumn> columns_of(const TraceTotals& trace) {
     return known_cell(row.timed(), row.sum(&PathTotals::gpu_ns));
   };
   return {
-      {{"depth", "depth", Unit::count},
-       [](const BothPasses& row) { return number_cell(std::uint64_t{row.layer.forward.depth}); },
-       true},
+      {for_programs("depth", Unit::count),
+       [](const BothPasses& row) { return number_cell(std::uint64_t{row.layer.forward.depth}); }},
       {{"calls", "calls", Unit::count, 60},
        [](const BothPasses& row) { return number_cell(row.layer.forward.calls); }},
       {{"kernels", "kernels", Unit::count, 50},
@@ -111,18 +114,15 @@ std::vector<LayerColumn> columns_of(const TraceTotals& trace) {
       {{"dram_bytes", "DRAM", Unit::bytes}, [](const BothPasses& row) { return row.bytes.dram_cell(); }},
       {{"bytes_error_pct", "DRAM ±", Unit::number, 85},
        [](const BothPasses& row) { return row.bytes.bound_cell(); }},
-      {{"bytes_source", "bytes from", Unit::text},
+      {for_programs("bytes_source", Unit::text),
        [](const BothPasses& row) {
          if (!row.bytes.measured) return Cell();
          return Cell(row.bytes.split ? "split" : row.bytes.sampled ? "sampled" : "exact");
-       },
-       true},
-      {{"bytes_partial", "lower bound", Unit::text},
-       [=](const BothPasses& row) { return flag(row.bytes.measured && row.bytes.partial); },
-       true},
-      {{"bytes_estimated", "estimated", Unit::text},
-       [=](const BothPasses& row) { return flag(row.bytes.measured && row.bytes.estimated); },
-       true},
+       }},
+      {for_programs("bytes_partial", Unit::text),
+       [=](const BothPasses& row) { return flag(row.bytes.measured && row.bytes.partial); }},
+      {for_programs("bytes_estimated", Unit::text),
+       [=](const BothPasses& row) { return flag(row.bytes.measured && row.bytes.estimated); }},
   };
 }
 
@@ -175,13 +175,13 @@ std::vector<Layer> joined_layers(const TraceTotals& trace) {
 const std::vector<std::string>& layer_sort_columns() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names = module_sort_columns();
-    names.insert(names.end(), {"forward", "backward"});
+    names.insert(names.end(), {"forward_gpu_ns", "backward_gpu_ns"});
     return names;
   }();
   return kNames;
 }
 
-Table layer_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view, bool plain) {
+Table layer_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
   Table table;
   table.name = "layers";
   table.empty =
@@ -189,8 +189,7 @@ Table layer_table(const TraceTotals& trace, const RowValues& values, const Modul
   table.cut = view.flat || trace.in_range ? CutSide::front : CutSide::back;
   table.arranged = true;
   table.columns.push_back({"path", "layer", Unit::text});
-  std::vector<LayerColumn> columns = columns_of(trace);
-  if (!plain) std::erase_if(columns, [](const LayerColumn& column) { return column.plain; });
+  const std::vector<LayerColumn> columns = columns_of(trace);
   for (const LayerColumn& column : columns) table.columns.push_back(column.column);
 
   const std::vector<Layer> layers = joined_layers(trace);
@@ -198,7 +197,7 @@ Table layer_table(const TraceTotals& trace, const RowValues& values, const Modul
   std::vector<WeightedRow> weighted;
   for (const Layer& layer : layers) {
     const BothPasses& row = all.emplace_back(layer, values);
-    weighted.push_back({layer.forward.path, layer.forward.depth, weight(row, values, view.sort)});
+    weighted.push_back({layer.forward.path, layer.forward.depth, weight(row, values, sort_key(view.sort))});
   }
   const std::vector<std::size_t> selected = select_rows(trace, weighted, view);
   std::unordered_set<std::uint32_t> shown;

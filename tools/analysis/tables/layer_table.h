@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/table/table.h"
 #include "tools/analysis/tables/module_rows.h"
 #include "tools/analysis/tables/row_values.h"
-#include "tools/analysis/tables/table.h"
 
 namespace rangefinder {
 
@@ -38,8 +38,6 @@ struct Layer {
 /// Valid values of ModuleView::sort for this table: those of modules, of both passes, and each pass.
 [[nodiscard]] const std::vector<std::string>& layer_sort_columns();
 
-/// `plain`: also the columns that people see as indent and signs.
-[[nodiscard]] Table layer_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view,
-                                bool plain = false);
+[[nodiscard]] Table layer_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view);
 
 }  // namespace rangefinder

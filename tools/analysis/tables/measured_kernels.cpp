@@ -52,16 +52,17 @@ std::optional<double> MeasuredKernel::dram_share() const {
 }
 
 void MeasuredKernels::line(const Line& line) {
-  if (const auto* const set = std::get_if<MetricSetRecord>(&line)) {
-    groups_.add_set(*set);
-  } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
-    if (!is_of_one_kernel(*exact)) return;
-    const auto position = static_cast<std::uint32_t>(lines_.size());
-    Lines& lines = lines_.try_emplace(exact->name, Lines{position, 0}).first->second;
-    ++lines.launches;
-    lines.gpu_ns += static_cast<double>(exact->gpu_ns);
-    groups_.add(lines.position, *exact);
-  }
+  if (const auto* const set = std::get_if<MetricSetRecord>(&line)) add(*set);
+  if (const auto* const exact = std::get_if<ExactRecord>(&line)) add(*exact);
+}
+
+void MeasuredKernels::add(const ExactRecord& exact) {
+  if (!is_of_one_kernel(exact)) return;
+  const auto position = static_cast<std::uint32_t>(lines_.size());
+  Lines& lines = lines_.try_emplace(exact.name, Lines{position, 0}).first->second;
+  ++lines.launches;
+  lines.gpu_ns += static_cast<double>(exact.gpu_ns);
+  groups_.add(lines.position, exact);
 }
 
 std::uint64_t MeasuredKernels::missing_sets(const Lines& lines, const MetricGroups::SetTimes& times) const {

@@ -54,6 +54,8 @@ struct MeasuredKernel {
 class MeasuredKernels {
  public:
   void line(const Line& line);
+  void add(const MetricSetRecord& set) { groups_.add_set(set); }
+  void add(const ExactRecord& exact);
   /// After the last line: those of `kernels` that were measured, by name. This object must outlive them.
   [[nodiscard]] std::unordered_map<std::uint32_t, MeasuredKernel> all(
       const std::vector<KernelTotals>& kernels, const GpuPeaks& peaks) const;

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
 
 namespace rangefinder {
 

@@ -18,15 +18,15 @@ const std::map<std::string, ModuleKey>& module_keys() {
   static const std::map<std::string, ModuleKey> kKeys{
       {"calls", [](const SortRow& row) { return row.totals.calls; }},
       {"kernels", [](const SortRow& row) { return row.totals.kernels; }},
-      {"gpu", [](const SortRow& row) { return row.totals.gpu_ns; }},
-      {"self", [](const SortRow& row) { return row.totals.gpu_ns_exclusive; }},
-      {"busy", [](const SortRow& row) { return row.totals.gpu_busy_ns; }},
-      {"host", [](const SortRow& row) { return row.totals.host_ns; }},
-      {"dram", [](const SortRow& row) { return row.bytes.dram(); }},
-      {"read", [](const SortRow& row) { return row.bytes.read; }},
-      {"write", [](const SortRow& row) { return row.bytes.write; }},
-      {"l2", [](const SortRow& row) { return row.bytes.l2; }},
-      {"declared", [](const SortRow& row) { return row.totals.declared_bytes; }},
+      {"gpu_ns", [](const SortRow& row) { return row.totals.gpu_ns; }},
+      {"gpu_ns_exclusive", [](const SortRow& row) { return row.totals.gpu_ns_exclusive; }},
+      {"gpu_busy_ns", [](const SortRow& row) { return row.totals.gpu_busy_ns; }},
+      {"host_ns", [](const SortRow& row) { return row.totals.host_ns; }},
+      {"dram_bytes", [](const SortRow& row) { return row.bytes.dram(); }},
+      {"dram_read_bytes", [](const SortRow& row) { return row.bytes.read; }},
+      {"dram_write_bytes", [](const SortRow& row) { return row.bytes.write; }},
+      {"l2_bytes", [](const SortRow& row) { return row.bytes.l2; }},
+      {"declared_bytes", [](const SortRow& row) { return row.totals.declared_bytes; }},
   };
   return kKeys;
 }
@@ -49,7 +49,7 @@ bool has_work(const PathTotals& row) {
 }
 
 std::uint64_t module_weight(const PathTotals& row, const RowValues& values, const std::string& sort) {
-  return module_keys().at(sort.empty() ? "gpu" : sort)({row, values.bytes(row)});
+  return module_keys().at(sort.empty() ? "gpu_ns" : sort_key(sort))({row, values.bytes(row)});
 }
 
 std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,

@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/module_rows.h"
 #include "tools/analysis/tables/row_values.h"
-#include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
 

@@ -31,22 +31,21 @@ Unit unit_of(const NamedMetric& metric) {
 
 }  // namespace
 
-std::vector<TableColumn> named_columns(bool all) {
+std::vector<TableColumn> named_columns() {
   std::vector<TableColumn> out;
   for (const NamedMetric& metric : named_metrics()) {
-    if (metric.topic == MetricTopic::stalls && !all) continue;
     const bool per_launch = metric.form == MetricForm::sum;
     out.push_back({metric.name + std::string(per_launch ? "_per_launch" : ""), metric.column, unit_of(metric),
-                   importance_of(metric.name), metric.title});
+                   importance_of(metric.name), metric.title,
+                   metric.topic == MetricTopic::stalls ? kNotInText : Outputs()});
   }
   out.push_back({"top_stall", "top stall", Unit::text, kMaxImportance - 3, "largest stall reason"});
   return out;
 }
 
-std::vector<Cell> named_cells(const NamedValues& values, std::uint64_t launches, bool all) {
+std::vector<Cell> named_cells(const NamedValues& values, std::uint64_t launches) {
   std::vector<Cell> out;
   for (const NamedMetric& metric : named_metrics()) {
-    if (metric.topic == MetricTopic::stalls && !all) continue;
     const auto value = values.value(metric.name);
     if (metric.form == MetricForm::sum) {
       out.push_back(value && launches != 0 ? number_cell(*value / static_cast<double>(launches)) : Cell());

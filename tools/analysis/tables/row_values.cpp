@@ -51,6 +51,13 @@ const CopyTruth& RowValues::truth() const noexcept {
   return exact_truth_.copies != 0 || !sampled_ ? exact_truth_ : sampled_->truth;
 }
 
+RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection) {
+  if (totals.samples_lines == 0) return RowValues(totals);
+  const std::optional<SampledTrace> samples = SampledTrace::load(trace, &selection);
+  if (!samples) return RowValues(totals);
+  return RowValues(totals, samples->totals());
+}
+
 RowValues load_row_values(const TraceTotals& trace, const Selection* selection) {
   if (trace.samples_lines == 0) return RowValues(trace);
   const std::optional<SampledTrace> samples = SampledTrace::load(trace.files, selection);

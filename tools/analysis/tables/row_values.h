@@ -12,8 +12,8 @@
 
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/totals_json.h"
-#include "tools/analysis/read/selection.h"
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 
 namespace rangefinder {
@@ -43,6 +43,9 @@ class RowValues {
   std::unordered_map<std::uint32_t, RowBytes> split_;  // by path
   CopyTruth exact_truth_;
 };
+
+/// `trace`: what `totals` was made of, with SampledTrace::kColumns.
+[[nodiscard]] RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection);
 
 /// Reads the trace again if it has samples. `selection`: the one that `trace` was loaded with; nullptr: all.
 [[nodiscard]] RowValues load_row_values(const TraceTotals& trace, const Selection* selection = nullptr);

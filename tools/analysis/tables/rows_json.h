@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "profiler/attribution/path_totals.h"
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/tables/row_values.h"
 
 namespace rangefinder {

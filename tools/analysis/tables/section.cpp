@@ -3,15 +3,20 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/analysis/tables/table_render.h"
+#include "tools/analysis/table/table_render.h"
 
 namespace rangefinder {
 
 nlohmann::ordered_json Section::json(const SectionInput& input) {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
-  std::vector<Table> all = tables(input);
-  arrange(all, input.view);
-  for (const Table& table : all) out[table.name] = render_rows(table);
+  for (const Table& table : shown_tables(tables(input), &Outputs::json, input.view)) {
+    nlohmann::ordered_json rows = render_rows(table);
+    if (!table.single) {
+      out[table.name] = std::move(rows);
+    } else if (!rows.empty()) {
+      table.name.empty() ? out.update(rows.front()) : void(out[table.name] = std::move(rows.front()));
+    }
+  }
   return out;
 }
 
@@ -19,14 +24,33 @@ std::string Section::text(const SectionInput& input, const TextStyle& style) {
   return render_tables(tables(input), input.view, style);
 }
 
+std::vector<Table> Section::plain_tables(const SectionInput& input) {
+  std::vector<Table> out = shown_tables(tables(input), &Outputs::csv, input.view);
+  for (Table& table : out) {
+    if (table.records == nullptr) continue;
+    std::string name = std::move(table.name);
+    table = table_of_rows(std::move(name), *table.records);
+    // By a column: all rows, not level by level.
+    if (!input.view.sort.empty()) static_cast<void>(sort_rows(table, input.view.sort));
+    table.arranged = true;
+  }
+  return out;
+}
+
 std::string render_tables(std::vector<Table> all, const SectionView& view, const TextStyle& style) {
-  arrange(all, view);
   std::string out;
-  for (const Table& table : all) {
+  for (const Table& table : shown_tables(std::move(all), &Outputs::text, view)) {
     const std::string text = render_text(table, style);
     if (!text.empty()) out += (out.empty() ? "" : "\n") + text;  // some tables have no text when empty
   }
   return out;
+}
+
+std::vector<Table> shown_tables(std::vector<Table> tables, bool Outputs::*in, const SectionView& view) {
+  std::erase_if(tables, [in](const Table& table) { return !(table.in.*in); });
+  for (Table& table : tables) keep_columns(table, in);
+  arrange(tables, view);
+  return tables;
 }
 
 void arrange(std::vector<Table>& tables, const SectionView& view) {

@@ -17,12 +17,15 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/read/line_observer.h"
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/row_values.h"
-#include "tools/analysis/tables/table_render.h"
 
 namespace rangefinder {
+
+class Iterations;
+class SelectedRows;
 
 /// The options of a section; selection.h has those that select lines.
 struct SectionView {
@@ -48,14 +51,20 @@ struct SectionInput {
 
 class Section : public LineObserver {
  public:
+  /// Of a section with columns (SectionKind::columns), which has no line() and rest(): called before the
+  /// first chunk if it wants iterations, for each chunk, and after the last one.
+  virtual void start(const Iterations&) {}
+  virtual void add(const SelectedRows&) {}
+  virtual void finish() {}
+  void line(const Line&) override {}
   /// Called after the last line. The first table is the main one. Rows are in the section's own order.
   [[nodiscard]] virtual std::vector<Table> tables(const SectionInput& input) = 0;
-  /// The report text; by default the arranged tables.
+  /// The report text; by default the tables for it.
   [[nodiscard]] virtual std::string text(const SectionInput& input, const TextStyle& style);
   /// The value for `--json`; by default each table's rows under its name.
   [[nodiscard]] virtual nlohmann::ordered_json json(const SectionInput& input);
-  /// The tables for `--csv`; by default tables().
-  [[nodiscard]] virtual std::vector<Table> plain_tables(const SectionInput& input) { return tables(input); }
+  /// The tables for `--csv`; by default those for it.
+  [[nodiscard]] virtual std::vector<Table> plain_tables(const SectionInput& input);
   /// Whether a check failed. Call it after tables().
   [[nodiscard]] virtual bool fails() const { return false; }
   /// Valid values of `--sort`; empty: the keys of the main table's columns.
@@ -65,6 +74,10 @@ class Section : public LineObserver {
 /// Arranged, as text, with an empty line between.
 [[nodiscard]] std::string render_tables(std::vector<Table> tables, const SectionView& view,
                                         const TextStyle& style);
+
+/// Those that an output shows, with the columns that it shows, arranged.
+[[nodiscard]] std::vector<Table> shown_tables(std::vector<Table> tables, bool Outputs::*in,
+                                              const SectionView& view);
 
 /// Applies --sort to sortable tables, and --top to all; skips tables that are already arranged.
 void arrange(std::vector<Table>& tables, const SectionView& view);

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "tools/analysis/table/table.h"
 #include "tools/analysis/tables/module_table.h"
 #include "tools/analysis/tables/row_values.h"
-#include "tools/analysis/tables/table.h"
 
 namespace rangefinder {
 

@@ -25,7 +25,8 @@ void GpuTimeline::finish() {
 }
 
 void GpuTimeline::start(const Work& work) {
-  Gpu& gpu = gpus_[work.stream.gpu];
+  if (latest_ == nullptr || latest_id_ != work.stream.gpu) latest_ = &gpus_[latest_id_ = work.stream.gpu];
+  Gpu& gpu = *latest_;
   if (gpu.now_ns == kNoTime) gpu.now_ns = work.at_ns;
   if (work.at_ns < gpu.now_ns) {
     late_ns_ += static_cast<std::uint64_t>(std::min(gpu.now_ns, work.end_ns) - work.at_ns);

@@ -78,6 +78,8 @@ class GpuTimeline {
   Visit visit_;
   TimeOrder<Work> order_;
   std::map<std::uint32_t, Gpu> gpus_;
+  std::uint32_t latest_id_ = 0;
+  Gpu* latest_ = nullptr;  // its element of gpus_: most work is of one GPU
   struct Unknown {
     TimeNs start_ns, end_ns;
   };

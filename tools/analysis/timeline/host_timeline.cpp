@@ -36,7 +36,7 @@ HostCall host_call_kind(const Line& line) noexcept {
 void HostTimeline::add_range(TimeNs start, TimeNs end, std::uint32_t path) {
   if (start == kNoTime) return;
   // A range that was never closed lasts to the end of the trace.
-  ranges_.push_back({start, end == kNoTime ? kMaxNs : end, path});
+  append(ranges_, {start, end == kNoTime ? kMaxNs : end, path});
 }
 
 void HostTimeline::add_call(TimeNs start, TimeNs end, HostCall kind) {
@@ -45,17 +45,6 @@ void HostTimeline::add_call(TimeNs start, TimeNs end, HostCall kind) {
   const std::uint64_t length =
       std::min(static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start), kMax);
   calls_.push_back({start, length & kMax, static_cast<std::uint8_t>(kind) & 3U});
-}
-
-void HostTimeline::drop_calls(TimeNs until, const std::function<bool(TimeNs, TimeNs)>& wanted) {
-  const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(checked_);
-  // Calls are nearly sorted: behind one that ends later, almost none ends by `until`.
-  const auto last =
-      std::find_if(first, calls_.end(), [until](const Call& call) { return call.end() > until; });
-  const auto kept =
-      std::remove_if(first, last, [&wanted](const Call& call) { return !wanted(call.start, call.end()); });
-  checked_ = static_cast<std::size_t>(kept - calls_.begin());
-  calls_.erase(kept, last);
 }
 
 void HostTimeline::add_step(TimeNs at, std::uint32_t path) {
@@ -80,32 +69,23 @@ void HostTimeline::finish() {
       if (step_times_.back() <= end) add_step(end, open.empty() ? 0 : open.back().path);
     }
   };
-  for (; !ranges_.empty(); ranges_.pop_front()) {
-    const Range& range = ranges_.front();
+  step_times_.reserve(2 * ranges_.size());
+  step_paths_.reserve(2 * ranges_.size());
+  for (const Range& range : ranges_) {
     close_until(range.start);
     open.push_back(range);
     add_step(range.start, range.path);
   }
   close_until(kMaxNs);
+  List<Range>().swap(ranges_);
   const auto earlier = [](const Call& a, const Call& b) { return a.start < b.start; };
   if (!std::is_sorted(calls_.begin(), calls_.end(), earlier)) {
     std::sort(calls_.begin(), calls_.end(), earlier);
   }
 }
 
-void HostTimeline::visit(TimeNs from, TimeNs to, const std::function<void(const HostPiece&)>& piece,
-                         Cursor& cursor) const {
-  const auto itself = [](TimeNs time) { return time; };
-  std::size_t next = cursor.step = first_after(step_times_, from, cursor.step, itself);
-  while (from < to) {
-    const std::uint32_t path = next == 0 ? 0 : step_paths_[next - 1];
-    const TimeNs until = next == step_times_.size() ? to : std::min(to, step_times_[next]);
-    HostPiece part{from, until, path, {}};
-    add_calls(part, cursor.call);
-    piece(part);
-    from = until;
-    if (next != step_times_.size()) ++next;
-  }
+std::size_t HostTimeline::first_step_after(TimeNs at, std::size_t hint) const {
+  return first_after(step_times_, at, hint, [](TimeNs time) { return time; });
 }
 
 /// Calls of a thread are consecutive: at most one that started earlier reaches into a piece.

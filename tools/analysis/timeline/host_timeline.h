@@ -11,20 +11,28 @@
 // when all ranges are known. Memory: 24 bytes per range, the same for its steps, and 16 bytes per call.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
+#include <type_traits>
+#include <vector>
 
 #include "schema/read_line.h"
 #include "schema/record.h"
+#include "tools/analysis/model/huge_pages.h"
 
 namespace rangefinder {
 
 enum class HostCall : std::uint8_t { launch, sync, memory, other };
 /// Of a line of a host call (line_parts.h).
 [[nodiscard]] HostCall host_call_kind(const Line& line) noexcept;
+template <typename Record>
+[[nodiscard]] constexpr HostCall host_call_kind(const Record&) noexcept {
+  if (std::is_same_v<Record, LaunchRecord> || std::is_same_v<Record, ExactRecord>) return HostCall::launch;
+  if (std::is_same_v<Record, SyncRecord>) return HostCall::sync;
+  return std::is_same_v<Record, AllocRecord> ? HostCall::memory : HostCall::other;
+}
 inline constexpr std::size_t kHostCalls = 4;
 
 /// The path of a piece in which the profiler held the thread.
@@ -47,7 +55,17 @@ class HostTimeline {
   void add_call(TimeNs start, TimeNs end, HostCall kind);
   /// Drops calls that end by `until` and for which `wanted(start, end)` is false. Calls `wanted` once per
   /// call, nearly in time order.
-  void drop_calls(TimeNs until, const std::function<bool(TimeNs, TimeNs)>& wanted);
+  template <typename Wanted>
+  void drop_calls(TimeNs until, Wanted&& wanted) {
+    const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(checked_);
+    // Calls are nearly sorted: behind one that ends later, almost none ends by `until`.
+    const auto last =
+        std::find_if(first, calls_.end(), [until](const Call& call) { return call.end() > until; });
+    const auto kept =
+        std::remove_if(first, last, [&wanted](const Call& call) { return !wanted(call.start, call.end()); });
+    checked_ = static_cast<std::size_t>(kept - calls_.begin());
+    calls_.erase(kept, last);
+  }
   /// Call it after the last range and call, before the first visit().
   void finish();
   /// Where the last visit() ended; a visit() of a later time starts its search there.
@@ -55,8 +73,19 @@ class HostTimeline {
     std::size_t step = 0, call = 0;
   };
   /// Calls `piece` for the pieces of [from, to) in time order, without gaps.
-  void visit(TimeNs from, TimeNs to, const std::function<void(const HostPiece&)>& piece,
-             Cursor& cursor) const;
+  template <typename See>
+  void visit(TimeNs from, TimeNs to, See&& piece, Cursor& cursor) const {
+    std::size_t next = cursor.step = first_step_after(from, cursor.step);
+    while (from < to) {
+      const std::uint32_t path = next == 0 ? 0 : step_paths_[next - 1];
+      const TimeNs until = next == step_times_.size() ? to : std::min(to, step_times_[next]);
+      HostPiece part{from, until, path, {}};
+      add_calls(part, cursor.call);
+      piece(static_cast<const HostPiece&>(part));
+      from = until;
+      if (next != step_times_.size()) ++next;
+    }
+  }
 
  private:
   struct Range {
@@ -70,14 +99,17 @@ class HostTimeline {
     [[nodiscard]] TimeNs end() const noexcept { return start + static_cast<TimeNs>(length); }
   };
   void add_step(TimeNs at, std::uint32_t path);
+  [[nodiscard]] std::size_t first_step_after(TimeNs at, std::size_t hint) const;
   void add_calls(HostPiece& piece, std::size_t& first) const;
 
-  std::deque<Range> ranges_;
-  std::deque<Call> calls_;
+  template <typename T>
+  using List = std::vector<T, HugePages<T>>;
+  List<Range> ranges_;
+  List<Call> calls_;
   std::size_t checked_ = 0;  // the first calls_, which drop_calls() has already kept
   // The times at which the innermost range changes, and the new path. Two lists: 12 bytes per step, not 16.
-  std::deque<TimeNs> step_times_;
-  std::deque<std::uint32_t> step_paths_;
+  List<TimeNs> step_times_;
+  List<std::uint32_t> step_paths_;
 };
 
 }  // namespace rangefinder

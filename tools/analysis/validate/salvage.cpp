@@ -13,10 +13,11 @@
 
 #include "schema/key_names.h"
 #include "schema/write_line.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/read/line_times.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_depths.h"
 #include "tools/analysis/read/segment_lines.h"
-#include "tools/analysis/read/trace_totals.h"
 #include "tools/analysis/validate/salvage_ledger.h"
 #include "tools/analysis/validate/trace_check.h"
 
@@ -110,8 +111,7 @@ class LineSieve {
  public:
   void segment(const SegmentFile& segment) { identity_->segment(segment, problems_); }
   [[nodiscard]] bool keeps(const Line& line) {
-    TimeNs start = 0, end = 0;
-    if (ends_before_start(line, start, end)) return false;
+    if (times_of(line).reversed()) return false;
     if (const auto* const path = std::get_if<PathRecord>(&line); path && !depths_.take(*path)) return false;
     const std::uint64_t before = problems_.count();
     identity_->line(line, problems_);

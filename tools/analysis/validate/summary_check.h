@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/validate/problem_log.h"
 
 namespace rangefinder {

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/sections/section_run.h"
+#include "tests/unit/analysis/queries/section_run.h"
 #include "tools/analysis/communication/rank_tables.h"
 
 namespace rangefinder {

@@ -2,7 +2,7 @@
 //
 // NCCL operations, clocks and waits of two recorded PyTorch ranks on two H200s.
 #include "tests/catch.h"
-#include "tests/unit/analysis/sections/section_run.h"
+#include "tests/unit/analysis/queries/section_run.h"
 #include "tools/analysis/communication/rank_tables.h"
 #include "tools/analysis/findings/rank_imbalance.h"
 

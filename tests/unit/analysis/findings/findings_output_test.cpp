@@ -6,7 +6,7 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 #include "tools/analysis/findings/rank_imbalance.h"
-#include "tools/analysis/read/selection.h"
+#include "tools/analysis/model/selection.h"
 
 namespace rangefinder {
 namespace {

@@ -4,8 +4,8 @@
 #include "tests/unit/analysis/read/damages.h"
 
 #include "tests/catch.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/trace_totals.h"
 #include "tools/analysis/validate/salvage.h"
 #include "tools/analysis/validate/validation.h"
 

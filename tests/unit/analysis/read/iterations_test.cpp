@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How the iterations of a program are found.
-#include "tools/analysis/read/iterations.h"
+#include "tools/analysis/model/iterations.h"
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"

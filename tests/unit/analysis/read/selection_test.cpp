@@ -3,10 +3,10 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/ranks/rank_merge.h"
 #include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/selection.h"
-#include "tools/analysis/read/trace_totals.h"
 
 namespace rangefinder {
 namespace {

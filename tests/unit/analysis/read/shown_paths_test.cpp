@@ -6,9 +6,9 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tools/analysis/diff/iteration_series.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/read/iteration_names.h"
-#include "tools/analysis/read/selection.h"
-#include "tools/analysis/read/trace_totals.h"
 
 namespace rangefinder {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/sections/section_run.h"
+#include "tests/unit/analysis/queries/section_run.h"
 
 using namespace rangefinder;
 using test::line_of;
@@ -97,7 +97,7 @@ TEST_CASE("fit: JSON has the lines and the outliers, and only with --fit") {
   write_blocks(trace, 24, 3);
   const auto json_of = [&trace](const SectionView& view) {
     const SectionRun run("modules", trace.folder.path(), view);
-    return run.made->json({*run.trace, *run.values, run.view});
+    return run.made->json(run.input());
   };
 
   const nlohmann::ordered_json with = json_of(fit_view());

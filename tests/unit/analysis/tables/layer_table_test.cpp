@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/sections/section_run.h"
+#include "tests/unit/analysis/queries/section_run.h"
 
 using namespace rangefinder;
 using test::line_of;
@@ -282,7 +282,7 @@ TEST_CASE("layers: bytes are a lower bound if one pass was not measured, and abs
 
   const SectionRun part("layers", forward_only.folder.path());
   const SectionRun none("layers", neither.folder.path());
-  const auto json = part.made->json({*part.trace, *part.values, part.view}).at("layers");
+  const auto json = part.made->json(part.input()).at("layers");
 
   part.check("layers", {{"path", "step/bert/encoder/layer/0"}}, {{"dram_bytes", 2 * 5 * 1'001'000}});
   CHECK(part.shown().find("10.0 MB+") != std::string::npos);
@@ -300,7 +300,7 @@ TEST_CASE("layers: sampled bytes have the errors of both passes, and no number a
 
   const SectionRun run("layers", trace.folder.path());
   const auto modules = SectionRun("modules", trace.folder.path());
-  const auto json = run.made->json({*run.trace, *run.values, run.view}).at("layers").at(0);
+  const auto json = run.made->json(run.input()).at("layers").at(0);
 
   const auto error_bytes = [&modules](const char* path) {
     const SectionRun::Where where{{"path", path}};

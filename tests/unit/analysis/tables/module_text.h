@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/unit/analysis/read/trace_on_disk.h"
-#include "tools/analysis/read/trace_totals.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/tables/module_table.h"
 
 namespace rangefinder::test {

@@ -2,7 +2,7 @@
 #include "tests/catch.h"
 
 #include <nlohmann/json.hpp>
-#include "tools/analysis/tables/table_render.h"
+#include "tools/analysis/table/table_render.h"
 
 namespace rangefinder {
 namespace {

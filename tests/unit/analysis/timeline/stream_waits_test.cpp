@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/sections/section_run.h"
+#include "tests/unit/analysis/queries/section_run.h"
 #include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/timeline/stream_waits.h"

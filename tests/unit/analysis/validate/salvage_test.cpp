@@ -8,8 +8,8 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tests/unit/analysis/validate/validated.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/trace_totals.h"
 
 using namespace rangefinder;
 using test::content;

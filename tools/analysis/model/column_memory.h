@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of packed columns, in large blocks: a trace of ten million kernels has a hundred thousand columns. A
+// block is freed with the last chunk that is in it. One thread.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace rangefinder {
+
+class ColumnMemory {
+ public:
+  using Block = std::shared_ptr<unsigned char[]>;
+  /// Call it before the first take() of a chunk.
+  void begin();
+  /// `bytes` in one piece, valid as long as blocks(). Throws std::bad_alloc.
+  [[nodiscard]] unsigned char* take(std::size_t bytes);
+  /// Those of each take() since begin().
+  [[nodiscard]] const std::vector<Block>& blocks() const noexcept { return blocks_; }
+
+ private:
+  std::vector<Block> blocks_;  // the last one has room
+  std::size_t size_ = 0, used_ = 0;
+};
+
+}  // namespace rangefinder

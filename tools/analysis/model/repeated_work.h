@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Iterations of a program without ranges: GPU work that repeats.
+//
+//   graph 7 launched 100 times                      ─▶ each launch begins an iteration
+//   kernels  a b c d  a b c d  a b c d  …           ─▶ each period is one, from its longest pause on
+//
+// Uses the graph with the most GPU time. A period holds if 90 % of the kernels, from the first to the last
+// iteration, equal the one a period later. Keeps the first kMaxKernels kernels and kMaxLaunches launches, in
+// about 30 MB.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "schema/record.h"
+
+namespace rangefinder {
+
+/// The beginning of one iteration.
+struct RepeatedStart {
+  TimeNs host_ns = 0;  ///< of the launch; of the work if the launch is unknown
+  TimeNs gpu_ns = 0;
+  std::uint32_t thread = 0;
+};
+
+struct Repetition {
+  std::vector<RepeatedStart> starts;  ///< sorted by time; empty: nothing repeats
+  TimeNs host_end_ns = 0;             ///< end of the last iteration
+  std::uint32_t graph = 0;            ///< id of the repeated graph
+  std::size_t period = 0;             ///< kernels in an iteration, if kernels repeat
+};
+
+class RepeatedWork {
+ public:
+  static constexpr std::size_t kMaxKernels = 200'000;
+  static constexpr std::size_t kMaxLaunches = 2 * kMaxKernels;
+  /// Fewer launches of a graph are no iterations, and fewer periods of kernels, which chance may bring.
+  static constexpr std::size_t kMinLaunches = 3, kMinPeriods = 5;
+
+  /// Call them for every record; other kinds have no effect.
+  void add(const KernelRecord& kernel);
+  void add(const GraphRecord& graph);
+  void add(const LaunchRecord& launch);
+  /// False: only work of a graph has an effect, and there was none so far.
+  [[nodiscard]] bool wants_more() const noexcept {
+    return kernels_.size() < kMaxKernels || launches_.size() < kMaxLaunches || !graphs_.empty();
+  }
+  [[nodiscard]] Repetition graphs() const;
+  [[nodiscard]] Repetition kernels() const;
+
+ private:
+  struct Work {
+    TimeNs start_ns, end_ns;
+    std::uint32_t name, correlation;
+  };
+  struct GraphLaunch {
+    TimeNs start_ns = 0, end_ns = 0;
+  };
+  struct Graph {
+    std::uint64_t gpu_ns = 0;
+    std::unordered_map<std::uint32_t, GraphLaunch> launches;  ///< by correlation
+  };
+  struct Launch {
+    TimeNs start_ns;
+    std::uint32_t thread;
+  };
+  struct Stretch {
+    std::size_t from = 0, to = 0, period = 0;
+  };
+  void add_graph(const GpuWork& work);
+  [[nodiscard]] static Stretch stretch_of(const std::vector<Work>& order, const std::vector<std::size_t>& at);
+  [[nodiscard]] Repetition starts(const std::vector<Work>& order, const Stretch& stretch) const;
+  [[nodiscard]] RepeatedStart start_of(std::uint32_t correlation, TimeNs gpu_ns) const;
+
+  std::vector<Work> kernels_;
+  std::unordered_map<std::uint32_t, Graph> graphs_;
+  std::size_t graph_launches_ = 0;
+  std::unordered_map<std::uint32_t, Launch> launches_;  // by correlation
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/model/trace.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+#include <variant>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/model/loader.h"
+#include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/read_progress.h"
+
+namespace rangefinder {
+namespace {
+
+/// Of this process; 0: unknown.
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 0L));
+}
+
+}  // namespace
+
+std::uint64_t ReadLimits::default_memory_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  constexpr std::uint64_t kUnknown = std::uint64_t{4} << 30;
+  return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size) / 2
+                               : kUnknown;
+}
+
+Trace::Trace(TraceFolder files, const TraceOptions& options)
+    : options_(options),
+      shown_(files.iteration_range),
+      row_names_([this](std::uint32_t recorded) { return shown_.id_of(recorded); }) {
+  names_.files = std::move(files);
+  if (!names_.files.segments.empty()) return;
+  throw Missing(names_.files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
+                "  A report needs the trace: copy its trace-*.ndjson files next to the summary.");
+}
+
+Trace::~Trace() = default;
+
+void Trace::each_chunk(const std::function<void(const Chunk&)>& see) {
+  if (!complete_ || !keeps() || chunks_.empty()) return read(see);
+  for (const Chunk& chunk : chunks_) see(chunk);
+}
+
+void Trace::read(const std::function<void(const Chunk&)>& see) {
+  read_progress.begin(bytes_of(files()));
+  if (!complete_) ledger_ = std::make_unique<ReadLedger>(files(), false);
+  // Again from the start: levels of dotted names are lines only where they are new.
+  shown_ = ShownPaths(files().iteration_range);
+  depths_ = {};
+  loader_ = std::make_unique<Loader>(files(), row_names_, options_.limits.jobs);
+  start(*loader_);
+  Loader::Parsed parsed;
+  while (loader_->next(parsed)) {
+    const SegmentFile& segment = files().segments[parsed.segment];
+    if (parsed.first) {
+      if (!complete_) ledger_->segment(segment);
+      lines_ = 0;
+    }
+    parsed.chunk->names = &row_names_;
+    merge(*parsed.chunk, parsed.segment, parsed.torn);
+    if (parsed.too_long) {
+      throw Missing(segment.path.string() + ":" + std::to_string(lines_ + 1) +
+                    ": the line is longer than 64 MiB, so this is not a trace file");
+    }
+    if (!complete_ && on_reading_) on_reading_(*parsed.chunk);
+    see(*parsed.chunk);
+    if (keeps()) keep(*parsed.chunk);
+    loader_->give_back(std::move(parsed.chunk));
+    if (!keeps()) check_memory();
+  }
+  loader_->stop();
+  if (complete_) return;
+  if (samples_ && !sampled_) {  // the header does not announce them, and their columns are missing
+    drop_chunks();
+    set_sampled();
+  }
+  names_.read = ledger_->finish();
+  ledger_.reset();
+  TraceBeginning::end(files(), names_.read);
+  if (names_.end) names_.loss = names_.end->loss;
+  complete_ = true;
+}
+
+void Trace::start(Loader& loader) {
+  if (!complete_) {
+    if (loader.header().counters == "sampled") set_sampled();
+  }
+  loader.start(complete_ ? options_.columns : options_.columns | options_.while_reading);
+}
+
+void Trace::set_sampled() {
+  sampled_ = true;
+  options_.columns |= options_.if_sampled;
+  if (options_.keep == Keep::if_sampled) options_.keep = Keep::yes;
+}
+
+void Trace::drop_chunks() {
+  chunks_.clear();
+  memory_ = {};
+  memory_bytes_ = 0;
+}
+
+/// Adds the chunk's names and counts to those of the chunks before it.
+void Trace::merge(Chunk& chunk, std::size_t segment, bool torn) {
+  const SegmentFile& file = files().segments[segment];
+  merge_lines(chunk, file);
+  lines_ += chunk.counts.lines;
+  if (complete_) return;
+  samples_ = samples_ || chunk.counts.samples != 0;
+  ledger_->count(chunk.counts.events, chunk.counts.kernels);
+  if (torn) ledger_->torn(file, lines_);
+}
+
+/// Puts the lines that readers see in place of the recorded ones.
+void Trace::merge_lines(Chunk& chunk, const SegmentFile& segment) {
+  const auto place = [&](std::uint64_t number) { return LinePlace{&segment.path, lines_ + number}; };
+  std::uint32_t broken = chunk.counts.first_broken;  // the one to report next; 0: none
+  const std::uint32_t first = chunk.counts.first_record;
+  const auto report = [&](const std::string& error, std::uint64_t number) {
+    if (complete_) return;
+    beginning_.broken(error, place(number));
+    ledger_->broken(error, place(number));
+    if (names_.first_broken.empty()) names_.first_broken = place_text(place(number)) + error;
+  };
+  const auto report_before = [&](std::uint32_t number) {
+    if (broken != 0 && broken < number) report(chunk.counts.error, std::exchange(broken, 0));
+  };
+  // A first line that is a row of a table is no header.
+  if (first != 0 && (broken == 0 || first < broken) &&
+      (chunk.others.empty() || chunk.others[0].number != first))
+    beginning_.line(UnknownLine{}, place(first));
+  std::vector<Chunk::OtherLine> lines;
+  std::uint64_t records = chunk.counts.records;
+  for (Chunk::OtherLine& other : chunk.others) {
+    report_before(other.number);
+    if (const auto* const path = std::get_if<PathRecord>(&other.line); path && !depths_.take(*path)) {
+      --records;
+      report(PathDepths::refusal(*path), other.number);
+      continue;
+    }
+    if (!complete_) ledger_->see(other.line, place(other.number));
+    std::uint32_t recorded = 0;
+    if (const auto* const path = std::get_if<PathRecord>(&other.line)) recorded = path->id;
+    shown_.each_shown(other.line, [&](const Line& line) {
+      beginning_.line(line, place(other.number));
+      if (!complete_) names_.add(line);
+      lines.push_back({line, other.number});
+    });
+    if (recorded != 0) row_names_.show(recorded, shown_.id_of(recorded), shown_.is_omitted(recorded));
+  }
+  report_before(UINT32_MAX);
+  if (complete_) {
+    chunk.others = std::move(lines);
+    return;
+  }
+  // The error of the first broken line is known; the others are counted.
+  for (std::uint64_t more = 1; more < chunk.counts.broken; ++more)
+    ledger_->broken(chunk.counts.error, place(chunk.counts.first_broken));
+  ledger_->summary().lines += records;
+  chunk.others = std::move(lines);
+}
+
+void Trace::keep(Chunk& chunk) {
+  chunks_.push_back(chunk.packed(options_.columns, memory_));
+  memory_bytes_ += chunks_.back().memory_bytes();
+  if (memory_bytes_ <= options_.limits.memory_bytes) return;
+  options_.keep = Keep::no;
+  drop_chunks();
+  malloc_trim(0);  // check_memory() must not see it
+}
+
+/// Queries may keep a part of each row: what they need is known only while they run.
+void Trace::check_memory() const {
+  const std::uint64_t limit = options_.limits.memory_bytes, used = resident_bytes();
+  if (used <= limit) return;
+  const double part = static_cast<double>(read_progress.done()) /
+                      static_cast<double>(std::max<std::uint64_t>(read_progress.total(), 1));
+  const auto all = static_cast<std::uint64_t>(static_cast<double>(used) / std::clamp(part, 0.01, 1.0));
+  throw Missing("this needs more memory than " + bytes_text(limit) + ": about " + bytes_text(all) + " for " +
+                names_.files.folder.string() +
+                "\n  Give it with --memory, or select a part of the trace with --window.");
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a trace says once: its process, GPUs, paths and names, what was held or lost, and how it ended.
+//
+//   lines that are no rows ─▶ add() ─▶ TraceNames ─▶ every query and table
+//
+// Every segment repeats the lines that define names: the first one counts. Memory grows with paths and names.
+// One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "profiler/attribution/holds.h"
+#include "schema/read_line.h"
+#include "tools/analysis/read/read_ledger.h"
+#include "tools/analysis/read/trace_files.h"
+
+namespace rangefinder {
+
+struct TraceNames {
+  struct Gap {
+    TimeNs start_ns = 0, end_ns = 0;
+    std::string cause;
+  };
+
+  TraceFolder files;
+  Header header;
+  std::vector<GpuRecord> gpus;
+  std::unordered_map<std::uint32_t, PathRecord> paths;
+  std::unordered_map<std::uint32_t, std::string> domains;  ///< names of NVTX domains
+  std::unordered_map<std::uint32_t, KernelNameRecord> kernel_names;
+  std::unordered_map<std::uint32_t, LaunchConfigRecord> configs;
+  std::unordered_map<std::uint32_t, ContextRecord> contexts;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, StreamRecord> streams;  ///< by context and stream
+  std::map<std::uint32_t, std::string> threads;                             ///< names
+  /// Host time without it comes from here alone: holds.net_ns(host).
+  Holds holds;
+  std::vector<Gap> gaps;                                 ///< another tool had CUPTI; in order of time
+  std::set<std::uint32_t> sample_intervals_ns;           ///< the intervals in use
+  std::optional<EndRecord> end;                          ///< absent: the program was killed
+  std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< from `end`, otherwise from the last heartbeat
+  ReadSummary read;
+  std::string first_broken;  ///< "file:line: what is wrong" of the first broken line
+
+  /// With shown paths. Records of events have no effect.
+  void add(const Line& line);
+
+  /// Names joined by '/'; "" for 0.
+  [[nodiscard]] std::string path_text(std::uint32_t path) const;
+  /// The innermost range's own name; "(unknown)" for a path without a path line.
+  [[nodiscard]] const std::string& own_name(std::uint32_t path) const;
+  [[nodiscard]] std::uint32_t parent_of(std::uint32_t path) const;
+  /// nullptr: the trace does not describe it.
+  [[nodiscard]] const GpuRecord* gpu(std::uint32_t id) const;
+
+ private:
+  void put(const Header& line);
+  void put(const GpuRecord& line);
+  void put(const GapRecord& line);
+  void put(const EndRecord& line);
+  bool has_header_ = false;
+};
+
+}  // namespace rangefinder

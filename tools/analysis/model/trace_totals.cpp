@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/model/trace_totals.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
+#include "tools/analysis/read/line_observer.h"
+#include "tools/analysis/read/missing.h"
+
+namespace rangefinder {
+namespace {
+
+class TotalsVisitor final : public TraceVisitor {
+ public:
+  TotalsVisitor(TraceTotals& out, Selection* selection, LineObserver* observer)
+      : out_(out), fold_(out, selection), selection_(selection), observer_(observer) {}
+
+  void line(const Line& line, const LinePlace& place) override {
+    beginning_.line(line, place);
+    out_.after_last_work.line(line);
+    const TakenLine taken = selection_ != nullptr ? selection_->take(line) : TakenLine{&line};
+    if (taken.line == nullptr) return;
+    fold_.add(*taken.line, !taken.is_rest, taken.in_range);
+    if (observer_ == nullptr || !(taken.in_range || observer_->takes_all_ranges())) return;
+    taken.is_rest ? observer_->rest(*taken.line) : observer_->line(*taken.line);
+  }
+
+  void finish() { fold_.finish(); }
+  void broken(std::string_view error, const LinePlace& place) override {
+    beginning_.broken(error, place);
+    if (out_.first_broken.empty()) out_.first_broken = place_text(place) + std::string(error);
+  }
+
+ private:
+  TraceTotals& out_;
+  TotalsFold fold_;
+  Selection* selection_;
+  LineObserver* observer_;
+  TraceBeginning beginning_;
+};
+
+}  // namespace
+
+TotalsFold::TotalsFold(TraceTotals& out, Selection* selection) : out_(out), selection_(selection) {
+  if (selection != nullptr && selection->selects_rows()) out.in_range.emplace();
+}
+
+template <typename Record>
+void TotalsFold::each_builder(const Record& record) {
+  for (TotalsBuilder* const builder : builders_) {
+    if (builder != nullptr) builder->add(record);
+  }
+}
+
+/// Counts of records, and the latest time.
+template <typename Record>
+void TotalsFold::count(const Record& record) {
+  if constexpr (std::is_same_v<Record, KernelRecord>) ++out_.kernels;
+  if constexpr (std::is_same_v<Record, MemcpyRecord>) out_.copies += record.count;
+  if constexpr (std::is_same_v<Record, MemsetRecord>) ++out_.memsets;
+  if constexpr (std::is_same_v<Record, RangeRecord>) ++out_.ranges;
+  if constexpr (requires { record.work; }) {
+    see(record.work.end_ns);
+  } else if constexpr (requires { record.launch.host; }) {
+    see(record.launch.host.end_ns);
+  } else if constexpr (requires { record.end_ns; }) {
+    see(record.end_ns);
+  }
+}
+
+template <typename Record>
+void TotalsFold::put(const Record& record, bool begins, bool in_range) {
+  builders_ = {&out_.totals, out_.in_range && in_range ? &out_.in_range->totals : nullptr};
+  if (begins) {
+    // An exact line is not counted: its kernel, copy or memset also has its own line.
+    count(record);
+    each_builder(record);
+    return;
+  }
+  if constexpr (requires { out_.totals.add_rest(record); }) {
+    for (TotalsBuilder* const builder : builders_) {
+      if (builder != nullptr) builder->add_rest(record);
+    }
+  }
+}
+
+void TotalsFold::take(const PathRecord& path) {
+  // Every segment repeats the path lines.
+  if (out_.paths.count(path.id) != 0) return;
+  for (TotalsBuilder* const builder : builders_) {
+    if (builder != nullptr) builder->add_path(path);
+  }
+  if (out_.in_range && selection_->in_range(path.id)) out_.in_range->paths.insert(path.id);
+}
+
+void TotalsFold::take(const CategoryRecord& category) {
+  if (!categories_.emplace(category.domain, category.id).second) return;
+  for (TotalsBuilder* const builder : builders_) {
+    if (builder != nullptr) builder->add_category(category);
+  }
+}
+
+/// Names, and what is about the whole trace.
+void TotalsFold::take(const Line& line) {
+  builders_ = {&out_.totals, out_.in_range ? &out_.in_range->totals : nullptr};
+  if (const auto* const header = std::get_if<Header>(&line); header && header->counters == "exact") {
+    for (TotalsBuilder* const builder : builders_) {
+      if (builder != nullptr) builder->expect_exact_lines();
+    }
+  }
+  if (const auto* const path = std::get_if<PathRecord>(&line)) take(*path);
+  if (const auto* const category = std::get_if<CategoryRecord>(&line)) take(*category);
+  if (const auto* const set = std::get_if<MetricSetRecord>(&line)) each_builder(*set);
+  if (const auto* const hold = std::get_if<HoldRecord>(&line)) each_builder(*hold);
+  if (const auto* const flush = std::get_if<FlushRecord>(&line)) see(flush->at_ns);
+  if (const auto* const end = std::get_if<EndRecord>(&line)) see(end->at_ns);
+  out_.add(line);
+}
+
+void TotalsFold::add(const Line& line, bool begins, bool in_range) {
+  std::visit(
+      [&](const auto& record) {
+        using Record = std::remove_cvref_t<decltype(record)>;
+        if constexpr (std::is_same_v<Record, SamplesRecord>) {
+          ++out_.samples_lines;
+        } else if constexpr (requires { record.work; } || std::is_same_v<Record, ExactRecord> ||
+                             std::is_same_v<Record, RangeRecord>) {
+          put(record, begins, in_range);
+        } else {
+          take(line);
+        }
+      },
+      line);
+}
+
+void TotalsFold::add(const Chunk& chunk) {
+  for (const Chunk::OtherLine& other : chunk.others) {
+    out_.after_last_work.line(other.line);
+    const auto* const name = std::get_if<KernelNameRecord>(&other.line);
+    has_pytorch_ = has_pytorch_ || (name != nullptr && name->from_library == "PyTorch");
+    if (selection_ == nullptr || selection_->take(other.line).line != nullptr) take(other.line);
+  }
+  out_.samples_lines += chunk.counts.samples;
+  const auto add = [this](auto& record) {
+    const Part part = selection_ == nullptr ? Part{.selected = true} : selection_->take(record);
+    if (part.selected) put(record, part.begins, part.in_range);
+  };
+  const Columns columns = selection_ == nullptr ? kColumns : kColumns | selection_->needs();
+  out_.after_last_work.add(chunk.counts.launches);
+  chunk.exact(add);
+  chunk.ranges(columns, add);
+  chunk.work(columns, [&](auto& record) {
+    out_.after_last_work.add(record.work);
+    add(record);
+  });
+  if (!has_pytorch_) return;
+  chunk.ranges(Column::range_times | Column::range_path,
+               [this](const RangeRecord& range) { out_.after_last_work.add(range); });
+}
+
+void TotalsFold::finish() {
+  out_.totals.settle();
+  if (out_.in_range) out_.in_range->totals.settle();
+}
+
+std::vector<PathTotals> TraceTotals::rows() const {
+  std::vector<PathTotals> rows = totals.paths();
+  if (!in_range) return rows;
+  std::erase_if(rows, [this](const PathTotals& row) { return !shows(row.path); });
+  rows.emplace_back();
+  return rows;
+}
+
+bool TraceTotals::shows(std::uint32_t path) const {
+  return !in_range || in_range->paths.count(path) != 0;
+}
+
+TraceTotals load_totals(Trace& trace, Selection& selection) {
+  TraceTotals out;
+  TotalsFold fold(out, &selection);
+  trace.each_chunk([&fold](const Chunk& chunk) { fold.add(chunk); });
+  fold.finish();
+  static_cast<TraceNames&>(out) = trace.names();
+  return out;
+}
+
+TraceTotals load_trace(const TraceFolder& files, Selection* selection, LineObserver* observer) {
+  TraceTotals out;
+  out.files = files;
+  if (files.segments.empty()) {
+    throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
+                  "  A report needs the trace: copy its trace-*.ndjson files next to the summary.");
+  }
+  if (observer != nullptr) observer->begin(files);
+  LineReader reader;
+  TotalsVisitor visitor(out, selection, observer);
+  out.read = read_trace(files, reader, visitor);
+  visitor.finish();
+  TraceBeginning::end(files, out.read);
+  if (out.end) out.loss = out.end->loss;
+  return out;
+}
+
+}  // namespace rangefinder

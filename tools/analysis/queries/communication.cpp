@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section communication`: operations of NCCL, NVSHMEM and MPI with their bytes, and exposed communication:
+// the time in which a GPU communicated and ran no other kernel.
+//
+//   computing      ──[ kernel ]──────[ kernel ]──
+//   communicating  ───────[ AllReduce ]──────────
+//                         |ov|exposed|ov            communication = overlapped + exposed
+#include "tools/analysis/communication/communication_log.h"
+#include "tools/analysis/queries/factories.h"
+#include "tools/analysis/tables/cells.h"
+
+namespace rangefinder {
+namespace {
+
+class CommunicationSection final : public Section {
+ public:
+  void line(const Line& line) override { log_.line(line); }
+
+  std::vector<Table> tables(const SectionInput&) override {
+    if (!finished_) log_.finish();
+    finished_ = true;
+    return {operation_rows(), overlap_rows()};
+  }
+
+ private:
+  Table operation_rows() const {
+    Table table;
+    table.name = "communication";
+    table.empty = "No call or kernel of NCCL, NVSHMEM or MPI in this trace.";
+    table.columns = {{"operation", "operation"},
+                     {"reduction", "reduction"},
+                     {"library", "library"},
+                     {"calls", "calls", Unit::count},
+                     {"bytes", "bytes", Unit::bytes},
+                     {"kernels", "kernels", Unit::count, 60},
+                     {"gpu_ns", "GPU time", Unit::ns},
+                     {"host_ns", "host time", Unit::ns, 70},
+                     {"bytes_per_s", "bytes/GPU time", Unit::bytes_per_s, 50}};
+    for (const auto& [key, totals] : log_.operations()) {
+      const bool has_bytes = totals.calls_with_bytes != 0;
+      table.add({text_cell(key.operation), key.reduction.empty() ? Cell() : text_cell(key.reduction),
+                 name_of(key.made_by), known_cell(totals.calls != 0, totals.calls),
+                 known_cell(has_bytes, totals.bytes), known_cell(totals.kernels != 0, totals.kernels),
+                 known_cell(totals.kernels != 0, totals.gpu_ns),
+                 known_cell(totals.calls != 0, totals.host_ns),
+                 has_bytes ? rate_cell(totals.bytes, totals.gpu_ns) : Cell()});
+    }
+    if (table.rows.empty()) return table;
+    sort_rows(table, "gpu_ns");
+    drop_empty_columns(table);
+    table.remarks =
+        "bytes: what one rank sends or receives, from the arguments of the call.\n"
+        "GPU time includes waiting for other ranks.\n";
+    return table;
+  }
+
+  Table overlap_rows() const {
+    Table table;
+    table.name = "overlap";
+    table.title = "Overlap of communication and computation";
+    if (log_.overlaps().empty()) {
+      table.title.clear();
+      return table;
+    }
+    table.columns = {{"gpu", "GPU", Unit::count},
+                     {"span_ns", "first to last", Unit::ns, 60},
+                     {"compute_ns", "computing", Unit::ns},
+                     {"communication_ns", "communicating", Unit::ns},
+                     {"overlapped_ns", "both", Unit::ns},
+                     {"exposed_ns", "exposed", Unit::ns},
+                     {"exposed_share", "of communication", Unit::share},
+                     {"exposed_of_span", "of span", Unit::share, 70}};
+    for (const auto& [gpu, overlap] : log_.overlaps()) {
+      table.add({number_cell(std::uint64_t{gpu}), number_cell(overlap.span_ns),
+                 number_cell(overlap.compute_ns), number_cell(overlap.communication_ns),
+                 number_cell(overlap.communication_ns - overlap.exposed_ns), number_cell(overlap.exposed_ns),
+                 ratio_cell(overlap.exposed_ns, overlap.communication_ns),
+                 ratio_cell(overlap.exposed_ns, overlap.span_ns)});
+    }
+    table.remarks = "exposed: a communication kernel ran and no other kernel.\n";
+    return table;
+  }
+
+  CommunicationLog log_;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_communication_section(const SectionView&) {
+  return std::make_unique<CommunicationSection>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section idle`: gaps between the first and the last work of a GPU, by the range that the host was in.
+// Uses the ranges and calls of the thread with most launches.
+//
+//   GPU    [ k ]···········[ k ]        a gap over two ranges counts for both, each with its part
+//   host   ─[ loader    ][ model ]──
+//
+// The part of a gap in which the profiler held the thread is no range's: it has a row of its own. Time in
+// which another tool had CUPTI (a `gap` line) is not idle. Keeps sixteen bytes per gap and the data of
+// host_timeline.h, but only the calls during a gap.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/queries/factories.h"
+#include "tools/analysis/read/line_parts.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/timeline/gpu_timeline.h"
+#include "tools/analysis/timeline/host_timeline.h"
+
+namespace rangefinder {
+namespace {
+
+struct Gap {
+  TimeNs from_ns, to_ns;
+  [[nodiscard]] std::uint64_t ns() const noexcept { return static_cast<std::uint64_t>(to_ns - from_ns); }
+};
+
+struct Gpu {
+  std::vector<Gap, HugePages<Gap>> gaps;
+  std::uint64_t span_ns = 0;
+  TimeNs seen_until_ns = kNoTime;  // no further gap begins before it
+};
+
+/// Tests whether a time span overlaps a gap of a GPU. Fast if spans come in order of start.
+class GapSearch {
+ public:
+  explicit GapSearch(const Gpu& gpu) : gaps_(&gpu.gaps) {}
+
+  [[nodiscard]] bool overlaps(TimeNs start, TimeNs end) {
+    if (start < last_ns_) {
+      const auto first = std::upper_bound(gaps_->begin(), gaps_->end(), start,
+                                          [](TimeNs time, const Gap& gap) { return time < gap.to_ns; });
+      at_ = static_cast<std::size_t>(first - gaps_->begin());
+    }
+    last_ns_ = start;
+    while (at_ != gaps_->size() && (*gaps_)[at_].to_ns <= start) ++at_;
+    return at_ != gaps_->size() && (*gaps_)[at_].from_ns < end;
+  }
+
+ private:
+  const std::vector<Gap, HugePages<Gap>>* gaps_;
+  std::size_t at_ = 0;
+  TimeNs last_ns_ = kMaxNs;  // the first span needs a search
+};
+
+struct Part {
+  std::uint64_t gaps = 0, ns = 0, longest_ns = 0;
+  std::uint64_t of_gap_ns = 0;  // of the current gap
+  std::array<std::uint64_t, kHostCalls> calls{};
+};
+
+class IdleSection final : public Section {
+ public:
+  void add(const SelectedRows& rows) override {
+    rows.lines<GapRecord>([this](const GapRecord& gap) { timeline_.add(gap); });
+    rows.lines<HoldRecord>([this](const HoldRecord& hold) { hosts_[hold.thread].add_hold(hold); });
+    rows.work(kGpuColumns,
+              [this](const auto& record, bool) { timeline_.add(record.work, is_kernel(record)); });
+    rows.ranges(kIdleColumns, [this](const RangeRecord& range, bool) {
+      // Start/end ranges do not belong to the path of a thread.
+      if (range.name == 0) host(range.thread).add_range(range.start_ns, range.end_ns, range.path);
+    });
+    rows.calls(kIdleColumns, [this](const auto& call) {
+      const HostWork& work = host_of(call);
+      host(work.thread).add_call(work.start_ns, work.end_ns, host_call_kind(call));
+      ++calls_;
+      if constexpr (is_launch_record<decltype(call)>) count(*launch_of(call));
+    });
+    if (calls_ > kCallsBetweenDrops) drop_calls(rows.names());
+  }
+
+  [[nodiscard]] bool takes_all_ranges() const override { return true; }
+
+  void finish() override {
+    timeline_.finish();
+    for (auto& [thread, host] : hosts_) host.finish();
+  }
+
+  std::vector<Table> tables(const SectionInput& input) override { return {path_rows(input), size_rows()}; }
+
+ private:
+  static constexpr std::uint64_t kCallsBetweenDrops = std::uint64_t{1} << 18;
+
+  /// Drops calls during which no GPU had a gap. Most calls of a host that runs ahead are of this kind.
+  void drop_calls(const TraceNames& trace) {
+    calls_ = 0;
+    std::set<std::uint32_t> launched_into;
+    for (const auto& [id, context] : trace.contexts) launched_into.insert(context.gpu);
+    for (const auto& [key, launches] : launches_) launched_into.insert(gpu_of(trace, key.first));
+    TimeNs until = kMaxNs;
+    for (const std::uint32_t id : launched_into) {
+      const auto gpu = gpus_.find(id);
+      if (gpu == gpus_.end()) return;
+      until = std::min(until, gpu->second.seen_until_ns);
+    }
+    for (auto& [thread, host] : hosts_) {
+      std::vector<GapSearch> searches;
+      for (const std::uint32_t id : launched_into) searches.emplace_back(gpus_[id]);
+      host.drop_calls(until, [&searches](TimeNs start, TimeNs end) {
+        return std::any_of(searches.begin(), searches.end(),
+                           [=](GapSearch& search) { return search.overlaps(start, end); });
+      });
+    }
+  }
+
+  /// Most calls are of the thread of the call before.
+  HostTimeline& host(std::uint32_t thread) {
+    if (host_ == nullptr || thread != thread_) {
+      thread_ = thread;
+      host_ = &hosts_[thread];
+    }
+    return *host_;
+  }
+  void count(const LaunchRecord& launch) {
+    const std::pair key{launch.context, launch.host.thread};
+    if (launches_of_key_ == nullptr || key != key_) launches_of_key_ = &launches_[key_ = key];
+    ++*launches_of_key_;
+  }
+
+  void add(const GpuSpan& span) {
+    if (gpu_ == nullptr || span.gpu != gpu_id_) gpu_ = &gpus_[gpu_id_ = span.gpu];
+    Gpu& gpu = *gpu_;
+    gpu.span_ns += span.ns();
+    gpu.seen_until_ns = span.to_ns;
+    if (!span.idle()) return;
+    if (!gpu.gaps.empty() && gpu.gaps.back().to_ns == span.from_ns)
+      gpu.gaps.back().to_ns = span.to_ns;
+    else
+      append(gpu.gaps, {span.from_ns, span.to_ns});
+  }
+
+  static std::uint32_t gpu_of(const TraceNames& trace, std::uint32_t context) {
+    const auto known = trace.contexts.find(context);
+    return known == trace.contexts.end() ? 0 : known->second.gpu;
+  }
+
+  /// The thread with most launches into a GPU's contexts; 0: there is none.
+  std::uint32_t main_thread(const TraceNames& trace, std::uint32_t gpu) const {
+    std::map<std::uint32_t, std::uint64_t> threads;
+    for (const auto& [key, launches] : launches_) {
+      if (gpu_of(trace, key.first) == gpu) threads[key.second] += launches;
+    }
+    const auto most = std::max_element(threads.begin(), threads.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == threads.end() ? 0 : most->first;
+  }
+
+  std::map<std::uint32_t, Part> parts(const SectionInput& input, std::uint32_t id, const Gpu& gpu) const {
+    static const HostTimeline kNoHost;
+    const auto thread = hosts_.find(main_thread(input.trace, id));
+    const HostTimeline& host = thread == hosts_.end() ? kNoHost : thread->second;
+    std::unordered_map<std::uint32_t, Part> out;
+    std::vector<Part*> of_gap;  // one part per path, even if the gap enters its range twice
+    const auto take = [&](const HostPiece& piece) {
+      const bool held = piece.path == kHeldPath;
+      Part& part = out[held ? kHeldPath : path_at_depth(input.trace, piece.path, input.view.depth)];
+      if (part.of_gap_ns == 0) of_gap.push_back(&part);
+      part.of_gap_ns += piece.ns();
+      if (held) return;
+      for (std::size_t i = 0; i < kHostCalls; ++i) part.calls[i] += piece.calls[i];
+    };
+    HostTimeline::Cursor cursor;
+    for (const Gap& gap : gpu.gaps) {
+      host.visit(gap.from_ns, gap.to_ns, take, cursor);
+      for (Part* const part : of_gap) {
+        ++part->gaps;
+        part->ns += part->of_gap_ns;
+        part->longest_ns = std::max(part->longest_ns, std::exchange(part->of_gap_ns, 0));
+      }
+      of_gap.clear();
+    }
+    return {out.begin(), out.end()};
+  }
+
+  Table path_rows(const SectionInput& input) const {
+    Table table;
+    table.name = "idle";
+    table.empty = "No gap between the GPU work of this trace.";
+    table.columns = {{"path", "host was in"},
+                     {"gaps", "gaps", Unit::count},
+                     {"idle_ns", "GPU idle", Unit::ns},
+                     {"idle_share", "of idle", Unit::share, 80},
+                     {"span_share", "of span", Unit::share},
+                     {"longest_ns", "longest", Unit::ns, 70},
+                     {"in_sync_ns", "waiting", Unit::ns},
+                     {"in_launch_ns", "launching", Unit::ns},
+                     {"in_memory_ns", "allocating", Unit::ns, 60},
+                     {"own_code_ns", "own code", Unit::ns}};
+    if (gpus_.size() > 1) table.columns.push_back({"gpu", "GPU", Unit::count});
+    for (const auto& [id, gpu] : gpus_) {
+      std::uint64_t idle_ns = 0;
+      for (const Gap& gap : gpu.gaps) idle_ns += gap.ns();
+      for (const auto& [path, part] : parts(input, id, gpu)) {
+        const auto& [launch, sync, memory, other] = part.calls;
+        const bool held = path == kHeldPath;
+        if (!input.trace.shows(held ? 0 : path)) continue;
+        table.add({text_cell(held ? "(held by the profiler)" : path_title(input.trace, path)),
+                   number_cell(part.gaps), number_cell(part.ns), ratio_cell(part.ns, idle_ns),
+                   ratio_cell(part.ns, gpu.span_ns), number_cell(part.longest_ns), known_cell(!held, sync),
+                   known_cell(!held, launch), known_cell(!held, memory),
+                   known_cell(!held, part.ns - launch - sync - memory - other)});
+        if (gpus_.size() > 1) table.rows.back().back() = number_cell(std::uint64_t{id});
+      }
+      table.remarks += "GPU " + std::to_string(id) + ": idle " + duration_text(idle_ns) + " of " +
+                       duration_text(gpu.span_ns) + ".\n";
+    }
+    sort_rows(table, "idle_ns");
+    table.remarks +=
+        "The columns describe the thread with most launches. own code: time outside all recorded driver "
+        "calls.\n";
+    return table;
+  }
+
+  Table size_rows() const {
+    struct Size {
+      const char* title;
+      std::uint64_t below_ns, gaps, ns;
+    };
+    std::array<Size, 5> sizes{{{"under 2 us", 2'000, 0, 0},
+                               {"2 to 20 us", 20'000, 0, 0},
+                               {"20 to 200 us", 200'000, 0, 0},
+                               {"200 us to 2 ms", 2'000'000, 0, 0},
+                               {"2 ms and more", UINT64_MAX, 0, 0}}};
+    std::uint64_t idle_ns = 0;
+    for (const auto& [id, gpu] : gpus_) {
+      for (const Gap& gap : gpu.gaps) {
+        Size& size = *std::find_if(sizes.begin(), sizes.end() - 1,
+                                   [&gap](const Size& other) { return gap.ns() < other.below_ns; });
+        ++size.gaps;
+        size.ns += gap.ns();
+        idle_ns += gap.ns();
+      }
+    }
+    Table table;
+    table.name = "idle_sizes";
+    table.title = "By length of the gap";
+    table.sortable = false;
+    table.columns = {{"length", "gap length"},
+                     {"gaps", "gaps", Unit::count},
+                     {"idle_ns", "GPU idle", Unit::ns},
+                     {"idle_share", "of idle", Unit::share}};
+    if (idle_ns == 0) {
+      table.title.clear();
+      return table;
+    }
+    for (const Size& size : sizes) {
+      table.add({size.title, number_cell(size.gaps), number_cell(size.ns), ratio_cell(size.ns, idle_ns)});
+    }
+    return table;
+  }
+
+  std::map<std::uint32_t, HostTimeline> hosts_;                                // by thread
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> launches_;  // by context and thread
+  std::map<std::uint32_t, Gpu> gpus_;
+  std::uint64_t calls_ = 0;  // since the last drop_calls()
+  std::uint32_t gpu_id_ = 0;
+  Gpu* gpu_ = nullptr;            // of the latest span
+  std::uint32_t thread_ = 0;      // of the latest call or range
+  HostTimeline* host_ = nullptr;  // its element of hosts_
+  std::pair<std::uint32_t, std::uint32_t> key_;
+  std::uint64_t* launches_of_key_ = nullptr;  // element of launches_
+  GpuTimeline timeline_{[this](const GpuSpan& span) { add(span); }};
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_idle_section(const SectionView&) {
+  return std::make_unique<IdleSection>();
+}
+
+}  // namespace rangefinder

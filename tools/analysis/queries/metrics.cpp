@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section metrics`: named metrics (profiler/metrics/named_metrics.h) of every module and every kernel.
+//
+//   metrics          a row per module, as in `--section modules`
+//   metrics_kernels  a row per kernel, most GPU time first
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_set>
+
+#include "tools/analysis/queries/factories.h"
+#include "tools/analysis/queries/kernel_details.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/kernel_labels.h"
+#include "tools/analysis/tables/measured_kernels.h"
+#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/tables/named_cells.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr const char* kNotMeasured =
+    "No metric was measured in this selection. Record with --counters exact --metrics all, or the sets that "
+    "`rangefinder metrics` lists.";
+
+class MetricsSection final : public Section {
+ public:
+  void add(const SelectedRows& rows) override {
+    rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) { measured_.add(set); });
+    rows.exact([this](const ExactRecord& exact, bool) { measured_.add(exact); });
+  }
+
+  std::vector<Table> tables(const SectionInput& input) override {
+    std::vector<Table> out{module_rows_of(input), kernel_rows_of(input)};
+    if (out.front().rows.empty() && out.back().rows.empty()) out.front().empty = kNotMeasured;
+    return out;
+  }
+
+ private:
+  static Table empty_table(const char* name, const char* first, const char* title) {
+    Table table;
+    table.name = name;
+    table.columns = {
+        {first, title}, {"launches", "kernels", Unit::count, 40}, {"gpu_ns", "GPU time", Unit::ns}};
+    for (TableColumn& column : named_columns()) table.columns.push_back(std::move(column));
+    return table;
+  }
+
+  /// `measured`: launches that sums in `values` are of.
+  static std::vector<Cell> row(Cell name, std::uint64_t launches, std::uint64_t gpu_ns,
+                               const NamedValues& values, std::uint64_t measured) {
+    std::vector<Cell> cells{std::move(name), number_cell(launches), number_cell(gpu_ns)};
+    for (Cell& cell : named_cells(values, measured)) cells.push_back(std::move(cell));
+    return cells;
+  }
+
+  static Table module_rows_of(const SectionInput& input) {
+    const ModuleView view{input.view.top, input.view.depth, "", input.view.flat};
+    Table table = empty_table("metrics", "path", "module");
+    table.cut = input.view.flat ? CutSide::front : CutSide::back;
+    table.arranged = input.view.sort.empty();
+    std::vector<std::pair<PathTotals, NamedValues>> rows;
+    std::unordered_set<std::uint32_t> shown;
+    for (const PathTotals& totals : select_modules(input.trace, input.values, view)) {
+      NamedValues values(input.values.context().metrics_of(totals.path), input.values.derived(totals),
+                         totals.missing_sets);
+      if (totals.kernels == 0 || (values.empty() && totals.missing_sets == 0)) continue;
+      rows.emplace_back(totals, std::move(values));
+      shown.insert(totals.path);
+    }
+    const ModuleNames names(input.trace, std::move(shown), input.view.flat);
+    bool missing = false;
+    for (const auto& [totals, values] : rows) {
+      missing = missing || totals.missing_sets != 0;
+      Cell module(CellValue(input.trace.path_text(totals.path)), names.name(totals.path));
+      table.add(row(std::move(module), totals.kernels, totals.gpu_ns, values, totals.kernels));
+    }
+    if (missing)
+      table.remarks = "No value: a kernel of that module ran too seldom for all turns of the metric sets.\n";
+    return finished(std::move(table));
+  }
+
+  Table kernel_rows_of(const SectionInput& input) const {
+    Table table = empty_table("metrics_kernels", "kernel", "kernel");
+    table.title = "Kernels";
+    table.cut = CutSide::back;
+    table.kept = kKernelLabelWidth;
+    const std::vector<KernelTotals> selected = input.trace.selected().kernels();
+    const auto measured = measured_.all(selected, input.values.context().peaks);
+    std::vector<std::string_view> names;
+    std::vector<const KernelTotals*> kernels;
+    for (const KernelTotals& kernel : selected) {
+      const auto name = input.trace.kernel_names.find(kernel.name);
+      if (measured.count(kernel.name) == 0 || name == input.trace.kernel_names.end()) continue;
+      kernels.push_back(&kernel);
+      names.push_back(name->second.demangled);
+    }
+    const std::vector<std::string> labels = kernel_labels(names);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const KernelTotals& kernel = *kernels[i];
+      const auto& [launches, metrics, derived, values] = measured.at(kernel.name);
+      if (values.empty()) continue;
+      table.add(row(Cell(CellValue(std::string(names[i])), labels[i]), kernel.count, kernel.total_ns, values,
+                    launches));
+    }
+    sort_rows(table, "gpu_ns");
+    return finished(std::move(table));
+  }
+
+  MeasuredKernels measured_;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_metrics_section(const SectionView&) {
+  return std::make_unique<MetricsSection>();
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `report DIR`: what ran, one iteration, where its time went, the most valuable findings
+// (overview/opening.h), and the upper levels of the module tree. The iterations come first. What happened
+// before them is one row.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/overview/opening.h"
+#include "tools/analysis/queries/factories.h"
+#include "tools/analysis/queries/table_sections.h"
+#include "tools/analysis/tables/layer_table.h"
+#include "tools/analysis/tables/module_table.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::uint32_t kLevels = 3;  // of the tree, from that of the iterations on
+constexpr std::uint64_t kRows = 25;
+
+class OverviewSection final : public Section {
+ public:
+  explicit OverviewSection(const SectionView& view)
+      : modules_(make_modules_section(view)), reader_(view.name) {}
+
+  void begin(const TraceFolder& trace) override { reader_.begin(trace); }
+  void line(const Line& line) override {
+    reader_.line(line);
+    modules_->line(line);
+  }
+
+  std::vector<Table> tables(const SectionInput& input) override {
+    std::vector<Table> out{module_rows(input.trace, input.values, module_view(input))};
+    ModuleView of_layers = module_view(input);
+    of_layers.first.clear();
+    of_layers.folded.clear();
+    Table layers = layer_table(input.trace, input.values, of_layers);
+    layers.title = "Forward and backward pass of each layer";
+    if (!layers.rows.empty()) out.push_back(std::move(layers));
+    return out;
+  }
+
+  std::string text(const SectionInput& input, const TextStyle& style) override {
+    std::string out = opening_text(input.trace, opening(input), style);
+    TextStyle explaining = style;
+    explaining.explain = true;
+    for (const Table& table : shown_tables(tables(input), &Outputs::text, input.view)) {
+      out += "\n" + render_text(table, explaining);
+      explaining.explain = false;
+    }
+    return out + rows_line(input);
+  }
+
+  nlohmann::ordered_json json(const SectionInput& input) override {
+    nlohmann::ordered_json out{{"opening", opening_json(opening(input))},
+                               {"findings", findings_json(opening(input).findings)},
+                               {"cannot_tell", cannot_tell_json(opening(input).cannot_tell)}};
+    out.update(modules_->json(input));
+    return out;
+  }
+
+  std::vector<Table> plain_tables(const SectionInput& input) override {
+    return modules_->plain_tables(input);
+  }
+
+  [[nodiscard]] std::vector<std::string> sort_keys() const override { return modules_->sort_keys(); }
+
+ private:
+  const Opening& opening(const SectionInput& input) {
+    if (!opening_) opening_ = reader_.result(input);
+    return *opening_;
+  }
+
+  ModuleView module_view(const SectionInput& input) {
+    const SectionView& view = input.view;
+    const Opening& of = opening(input);
+    ModuleView out{view.top, view.depth, view.sort, view.flat, {}, {}};
+    if (out.depth == 0) out.depth = std::max<std::uint32_t>(of.depth, 1) + kLevels - 1;
+    if (out.top == 0) out.top = kRows;
+    out.first.insert(of.iteration_paths.begin(), of.iteration_paths.end());
+    out.folded.insert(of.before.begin(), of.before.end());
+    return out;
+  }
+
+  std::string rows_line(const SectionInput& input) {
+    std::uint64_t all = 0;
+    for (const PathTotals& row : input.trace.rows()) all += row.path != 0 ? 1 : 0;
+    if (all <= kRows) return "";
+    return "Not all of " + count_text(all) + " modules are shown. All:  rangefinder report " +
+           printable(input.trace.files.folder.string()) + " --section modules\n";
+  }
+
+  std::unique_ptr<Section> modules_;
+  OpeningReader reader_;
+  std::optional<Opening> opening_;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_overview_section(const SectionView& view) {
+  return std::make_unique<OverviewSection>(view);
+}
+
+}  // namespace rangefinder

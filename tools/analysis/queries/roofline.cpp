@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--section roofline`: how near each module is to the roof of its arithmetic intensity.
+//
+//   FLOP/s │        ______ compute roof: the peak of the types it used
+//          │      /
+//          │    /   x      attained
+//          │  / memory roof: FLOP/byte * DRAM peak
+//          └──────────── FLOP per DRAM byte
+//
+// Needs operations and DRAM bytes: --counters exact --metrics roofline.
+#include <algorithm>
+#include <unordered_set>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/queries/factories.h"
+#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/tables/module_table.h"
+
+namespace rangefinder {
+namespace {
+
+class RooflineSection final : public Section {
+ public:
+  std::vector<Table> tables(const SectionInput& input) override { return {roofline(input)}; }
+
+ private:
+  static std::string rate(double flop_per_s) { return three_digits(flop_per_s / 1e12) + " TFLOP/s"; }
+
+  static std::string peaks_text(const GpuPeaks& peaks) {
+    std::string out = "Peaks: DRAM " + rate_text(static_cast<double>(peaks.dram_bytes_per_s));
+    for (const auto& [type, flops] : peaks.flops) {
+      std::string name = type;
+      std::replace(name.begin(), name.end(), '_', ' ');
+      out += ", " + name + " " + rate(flops);
+    }
+    return out + ".\n";
+  }
+
+  static std::vector<Cell> row(const SectionInput& input, const ModuleNames& names, const PathTotals& totals,
+                               const Derived& derived, std::uint64_t all_ns) {
+    const auto peak_bytes = static_cast<double>(input.values.context().peaks.dram_bytes_per_s);
+    std::optional<double> compute_roof, memory_roof, roof;
+    if (derived.compute_peak_share && *derived.compute_peak_share > 0)
+      compute_roof = *derived.flop_per_s / *derived.compute_peak_share;
+    if (peak_bytes > 0) memory_roof = *derived.flop_per_dram_byte * peak_bytes;
+    if (compute_roof && memory_roof) roof = std::min(*compute_roof, *memory_roof);
+    const auto tera = [](std::optional<double> value) { return value ? number_cell(*value / 1e12) : Cell(); };
+    return {Cell(CellValue(input.trace.path_text(totals.path)), names.name(totals.path)),
+            number_cell(totals.gpu_ns),
+            ratio_cell(totals.gpu_ns, all_ns),
+            number_cell(*derived.flop_per_dram_byte),
+            tera(derived.flop_per_s),
+            tera(roof),
+            roof ? ratio_cell(*derived.flop_per_s, *roof) : Cell(),
+            roof ? text_cell(*roof == *memory_roof ? "DRAM" : "compute") : Cell(),
+            derived.limiter ? text_cell(std::string(limiter_name(*derived.limiter))) : Cell()};
+  }
+
+  static Table roofline(const SectionInput& input) {
+    Table table;
+    table.name = "roofline";
+    table.empty =
+        "No operations were counted in this selection, or no DRAM bytes. Record with --counters exact "
+        "--metrics roofline; a module must run twice for each turn that `rangefinder metrics` lists.";
+    table.cut = input.view.flat ? CutSide::front : CutSide::back;
+    table.arranged = input.view.sort.empty();
+    table.columns = {{"path", "module"},
+                     {"gpu_ns", "GPU time", Unit::ns},
+                     {"share", "share", Unit::share, 60},
+                     {"flop_per_dram_byte", "FLOP/byte", Unit::number},
+                     {"tflop_per_s", "TFLOP/s", Unit::number},
+                     {"roof_tflop_per_s", "roof", Unit::number},
+                     {"of_roof", "of roof", Unit::share},
+                     {"roof", "roof is", Unit::text, 80},
+                     {"limiter", "limiter", Unit::text, 70}};
+    const ModuleView view{input.view.top, input.view.depth, "", input.view.flat};
+    std::vector<std::pair<PathTotals, Derived>> rows;
+    std::unordered_set<std::uint32_t> shown;
+    for (const PathTotals& totals : select_modules(input.trace, input.values, view)) {
+      Derived derived = input.values.derived(totals);
+      if (!derived.flop_per_dram_byte || !derived.flop_per_s) continue;
+      rows.emplace_back(totals, std::move(derived));
+      shown.insert(totals.path);
+    }
+    if (rows.empty()) return table;
+    const ModuleNames names(input.trace, std::move(shown), input.view.flat);
+    for (const auto& [totals, derived] : rows)
+      table.add(row(input, names, totals, derived, all_gpu_ns(input.trace)));
+    drop_empty_columns(table);
+    table.remarks =
+        peaks_text(input.values.context().peaks) +
+        "roof: the lower of FLOP/byte times the DRAM peak, and the peak of the types that it computes with.\n"
+        "FLOP of the FMA pipe are an upper bound: additions and integer multiplications count as two.\n"
+        "limiter latency: below 60 % of every roof.\n";
+    return table;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Section> make_roofline_section(const SectionView&) {
+  return std::make_unique<RooflineSection>();
+}
+
+}  // namespace rangefinder
