@@ -269,7 +269,7 @@ int report(ReportOptions& options) {
   for (const auto& one : all) {
     const Loaded& loaded = *one;
     if (!options.view.sort.empty() && loaded.section->sort_keys().empty()) {
-      check_sort(options, loaded.section->tables(loaded.input(options)));
+      check_sort(options, shown_tables(loaded.section->tables(loaded.input(options)), &Outputs::json, {}));
     }
   }
   if (options.json) return print_json(all, options);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory of packed columns, in large blocks: a trace of ten million kernels has a hundred thousand columns. A
-// block is freed with the last chunk that is in it. One thread.
+// block is free with the last chunk that is in it, and is then used for the next trace. One thread, but
+// free_spare().
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,8 @@ class ColumnMemory {
   void begin();
   /// `bytes` in one piece, valid as long as blocks(). Throws std::bad_alloc.
   [[nodiscard]] unsigned char* take(std::size_t bytes);
+  /// Gives free blocks back to the system.
+  static void free_spare();
   /// Those of each take() since begin().
   [[nodiscard]] const std::vector<Block>& blocks() const noexcept { return blocks_; }
 

@@ -176,6 +176,7 @@ void Trace::keep(Chunk& chunk) {
   if (memory_bytes_ <= options_.limits.memory_bytes) return;
   options_.keep = Keep::no;
   drop_chunks();
+  ColumnMemory::free_spare();
   malloc_trim(0);  // check_memory() must not see it
 }
 

@@ -7,8 +7,8 @@
 //   host   ─[ loader    ][ model ]──
 //
 // The part of a gap in which the profiler held the thread is no range's: it has a row of its own. Time in
-// which another tool had CUPTI (a `gap` line) is not idle. Keeps sixteen bytes per gap and the data of
-// host_timeline.h, but only the calls during a gap.
+// which another tool had CUPTI (a `gap` line) is not idle. Keeps the data of gap_list.h and host_timeline.h,
+// but only the calls during a gap.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -21,43 +21,17 @@
 #include "tools/analysis/queries/factories.h"
 #include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/tables/cells.h"
+#include "tools/analysis/timeline/gap_list.h"
 #include "tools/analysis/timeline/gpu_timeline.h"
 #include "tools/analysis/timeline/host_timeline.h"
 
 namespace rangefinder {
 namespace {
 
-struct Gap {
-  TimeNs from_ns, to_ns;
-  [[nodiscard]] std::uint64_t ns() const noexcept { return static_cast<std::uint64_t>(to_ns - from_ns); }
-};
-
 struct Gpu {
-  std::vector<Gap, HugePages<Gap>> gaps;
+  GapList gaps;
   std::uint64_t span_ns = 0;
   TimeNs seen_until_ns = kNoTime;  // no further gap begins before it
-};
-
-/// Tests whether a time span overlaps a gap of a GPU. Fast if spans come in order of start.
-class GapSearch {
- public:
-  explicit GapSearch(const Gpu& gpu) : gaps_(&gpu.gaps) {}
-
-  [[nodiscard]] bool overlaps(TimeNs start, TimeNs end) {
-    if (start < last_ns_) {
-      const auto first = std::upper_bound(gaps_->begin(), gaps_->end(), start,
-                                          [](TimeNs time, const Gap& gap) { return time < gap.to_ns; });
-      at_ = static_cast<std::size_t>(first - gaps_->begin());
-    }
-    last_ns_ = start;
-    while (at_ != gaps_->size() && (*gaps_)[at_].to_ns <= start) ++at_;
-    return at_ != gaps_->size() && (*gaps_)[at_].from_ns < end;
-  }
-
- private:
-  const std::vector<Gap, HugePages<Gap>>* gaps_;
-  std::size_t at_ = 0;
-  TimeNs last_ns_ = kMaxNs;  // the first span needs a search
 };
 
 struct Part {
@@ -112,7 +86,7 @@ class IdleSection final : public Section {
     }
     for (auto& [thread, host] : hosts_) {
       std::vector<GapSearch> searches;
-      for (const std::uint32_t id : launched_into) searches.emplace_back(gpus_[id]);
+      for (const std::uint32_t id : launched_into) searches.emplace_back(gpus_[id].gaps);
       host.drop_calls(until, [&searches](TimeNs start, TimeNs end) {
         return std::any_of(searches.begin(), searches.end(),
                            [=](GapSearch& search) { return search.overlaps(start, end); });
@@ -139,11 +113,7 @@ class IdleSection final : public Section {
     Gpu& gpu = *gpu_;
     gpu.span_ns += span.ns();
     gpu.seen_until_ns = span.to_ns;
-    if (!span.idle()) return;
-    if (!gpu.gaps.empty() && gpu.gaps.back().to_ns == span.from_ns)
-      gpu.gaps.back().to_ns = span.to_ns;
-    else
-      append(gpu.gaps, {span.from_ns, span.to_ns});
+    if (span.idle()) gpu.gaps.add(span.from_ns, span.to_ns);
   }
 
   static std::uint32_t gpu_of(const TraceNames& trace, std::uint32_t context) {
@@ -177,7 +147,7 @@ class IdleSection final : public Section {
       for (std::size_t i = 0; i < kHostCalls; ++i) part.calls[i] += piece.calls[i];
     };
     HostTimeline::Cursor cursor;
-    for (const Gap& gap : gpu.gaps) {
+    gpu.gaps.each([&](const Gap& gap) {
       host.visit(gap.from_ns, gap.to_ns, take, cursor);
       for (Part* const part : of_gap) {
         ++part->gaps;
@@ -185,7 +155,7 @@ class IdleSection final : public Section {
         part->longest_ns = std::max(part->longest_ns, std::exchange(part->of_gap_ns, 0));
       }
       of_gap.clear();
-    }
+    });
     return {out.begin(), out.end()};
   }
 
@@ -206,7 +176,7 @@ class IdleSection final : public Section {
     if (gpus_.size() > 1) table.columns.push_back({"gpu", "GPU", Unit::count});
     for (const auto& [id, gpu] : gpus_) {
       std::uint64_t idle_ns = 0;
-      for (const Gap& gap : gpu.gaps) idle_ns += gap.ns();
+      gpu.gaps.each([&idle_ns](const Gap& gap) { idle_ns += gap.ns(); });
       for (const auto& [path, part] : parts(input, id, gpu)) {
         const auto& [launch, sync, memory, other] = part.calls;
         const bool held = path == kHeldPath;
@@ -240,13 +210,13 @@ class IdleSection final : public Section {
                                {"2 ms and more", UINT64_MAX, 0, 0}}};
     std::uint64_t idle_ns = 0;
     for (const auto& [id, gpu] : gpus_) {
-      for (const Gap& gap : gpu.gaps) {
+      gpu.gaps.each([&](const Gap& gap) {
         Size& size = *std::find_if(sizes.begin(), sizes.end() - 1,
                                    [&gap](const Size& other) { return gap.ns() < other.below_ns; });
         ++size.gaps;
         size.ns += gap.ns();
         idle_ns += gap.ns();
-      }
+      });
     }
     Table table;
     table.name = "idle_sizes";
