@@ -186,8 +186,11 @@ void Trace::check_memory() const {
   if (used <= limit) return;
   const double part = static_cast<double>(read_progress.done()) /
                       static_cast<double>(std::max<std::uint64_t>(read_progress.total(), 1));
-  const auto all = static_cast<std::uint64_t>(static_cast<double>(used) / std::clamp(part, 0.01, 1.0));
-  throw Missing("this needs more memory than " + bytes_text(limit) + ": about " + bytes_text(all) + " for " +
+  constexpr double kMinPart = 0.1;  // of the trace: less does not show how memory grows
+  const std::string all =
+      part < kMinPart ? "at least " + bytes_text(used)
+                      : "about " + bytes_text(static_cast<std::uint64_t>(static_cast<double>(used) / part));
+  throw Missing("this needs more memory than " + bytes_text(limit) + ": " + all + " for " +
                 names_.files.folder.string() +
                 "\n  Give it with --memory, or select a part of the trace with --window.");
 }
