@@ -2,11 +2,11 @@
 //
 // A section of a report. It answers one question about a trace, in one file.
 //
-//   report.cpp ─▶ find_section("memcpy")->make() ─▶ Section      (sections/section_kinds.h)
-//   load_trace(…, section) ─▶ line() for every selected line, once, in file order
-//                          ─▶ tables(input) ─▶ text, JSON, CSV, Markdown (table_render.h)
+//   find_section("memcpy") ─▶ SectionKind: columns, make()     (queries/section_kinds.h)
+//   SectionReading ─▶ add() for every chunk of the trace, once, in file order (line() without columns)
+//                  ─▶ tables(input) ─▶ text, JSON, CSV, Markdown (table_render.h)
 //
-// A section's memory grows with paths, names, streams and threads, not with lines; an exception states its
+// A section's memory grows with paths, names, streams and threads, not with rows; an exception states its
 // reason. Totals of paths and kernels are already in SectionInput::trace.
 #pragma once
 
