@@ -4,11 +4,11 @@
 //
 // CUPTI tracks the nesting of a thread's calls through its enter and exit callbacks. If a callback is
 // disabled while a thread is inside the call, CUPTI misses the exit. It then treats every later call of that
-// thread as part of that one, and all its launches share one correlation id (measured:
-// tests/experiments/toggle_correlation; enabling a callback during a call is harmless). So a callback is
-// disabled only while no thread is in its call. CUPTI's own exit code runs after our callback and counts as
-// inside. A thread may be preempted there for a long time. So a thread has left a call only once it is in
-// another one, or has made no call for kQuietNs:
+// thread as part of that one, and all its launches share one correlation id
+// (docs/internals/measured.md, "Callbacks disabled during a call"). Enabling a callback during a call is
+// harmless. So a callback is disabled only while no thread is in its call. CUPTI's own exit code runs after
+// our callback and counts as inside. A thread may be preempted there for a long time. So a thread has left a
+// call only once it is in another one, or has made no call for kQuietNs:
 //
 //   application ─ enter ─▶ begin(): marks the thread as inside. If the callback was disabled after CUPTI had
 //               │                   started to call us: enables it again, so that CUPTI sees the exit

@@ -33,7 +33,7 @@ std::atomic<CUpti_SubscriberHandle> subscriber{nullptr};
 std::array<std::atomic<bool>, CUPTI_DRIVER_TRACE_CBID_SIZE> driver_enabled{};
 std::array<std::atomic<bool>, CUPTI_CBID_RESOURCE_SIZE> resource_enabled{};
 thread_local int callback_depth = 0;
-// As measured (tests/experiments/toggle_correlation): if the exit callback is disabled during a call, CUPTI
+// As CUPTI 13.0 does (docs/internals/measured.md): if the exit callback is disabled during a call, CUPTI
 // misses the exit. Every later call of the thread then counts as nested and has the same correlation id.
 // A call ends after CUPTI's own exit work, which follows the callback.
 thread_local std::uint32_t outer_calls = 0, outer_correlation = 0;

@@ -113,7 +113,7 @@ Record timed(CUpti_ActivityKind kind, const Work& work) {
   return record;
 }
 
-/// As the real CUPTI (tests/experiments/unloaded_names.cpp): a handle keeps the name of the first kernel
+/// As CUPTI 13.0 does (docs/internals/measured.md): a handle keeps the name of the first kernel
 /// recorded under it, even if another kernel later has the same handle.
 const char* name_of(const Work& work) {
   static std::mutex mutex;

@@ -20,7 +20,7 @@ namespace rangefinder {
 /// kRangeOverheadNs. The obvious choice, gpu__time_duration, starts when the range opens. It
 /// includes host work before the kernel begins: milliseconds if the first launch loads the
 /// kernel. The multiprocessors' own cycles would be exact, but counters on every multiprocessor
-/// cost 765 us per range (tests/experiments/exact_time, docs/internals/measured.md).
+/// cost 765 us per range (H200, 2026-11-21; docs/internals/measured.md).
 enum ExactMetric : std::size_t {
   kEngineCycles,
   kEngineClock,

@@ -10,9 +10,13 @@
 //   pm_decode [INTERVAL_US] [SECONDS] [FILE]     [20 1]; needs a GPU and permission to read its counters
 //
 // FILE: receives a counter image of six metrics, for evaluation elsewhere.
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,16 +25,46 @@
 #include <thread>
 #include <vector>
 
-#include "tests/experiments/counter_ranges.h"
+#include "profiler/counters/cupti_params.h"
+#include "profiler/counters/metrics/metric_config.h"
+#include "profiler/cupti/loader.h"
+#include "tests/bench/cupti_alone.h"
 #include "tests/pm_image_metrics.h"
+#include "workloads/probes/cuda_check.h"
 
 namespace {
 
-using namespace rangefinder::bench;
+using rangefinder::CuptiFunctions;
 using rangefinder::CuptiLibrary;
 using rangefinder::MetricConfig;
+using rangefinder::bench::check_cupti;
 using rangefinder::probe::check;
 using rangefinder::test::kPmImageMetrics;
+using Clock = std::chrono::steady_clock;
+using Metrics = std::vector<const char*>;
+
+double us_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
+
+/// Loads libcupti and its counter library. Ends the program where there is no GPU or no libcupti.
+void load_counters(CuptiLibrary& library) {
+  rangefinder::probe::require_gpu();
+  rangefinder::CuptiFailure failure;
+  if (!load_cupti("", library, failure)) {
+    std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, failure.reason.c_str());
+    std::exit(1);
+  }
+  preload_counter_library(library);
+}
+
+std::string chip_name(const CuptiFunctions& cupti) {
+  auto init = RANGEFINDER_CUPTI_PARAMS(Profiler_Initialize);
+  check_cupti(cupti.ProfilerInitialize(&init), "cuptiProfilerInitialize");
+  auto chip = RANGEFINDER_CUPTI_PARAMS(Device_GetChipName);
+  check_cupti(cupti.DeviceGetChipName(&chip), "cuptiDeviceGetChipName");
+  return chip.pChipName;
+}
 
 enum class Emptying {
   initialize,  // cuptiPmSamplingCounterDataImageInitialize after each decoding
@@ -218,7 +252,7 @@ class Sampling {
     ++tally_.samples;
   }
 
-  const rangefinder::CuptiFunctions& cupti_;
+  const CuptiFunctions& cupti_;
   const Case which_;
   MetricConfig config_;
   const std::int64_t interval_ns_;
@@ -262,7 +296,8 @@ void keep_busy(const std::atomic<bool>& busy) {
 
 int main(int argc, char** argv) {
   const double interval_us = argc > 1 ? std::atof(argv[1]) : 20, seconds = argc > 2 ? std::atof(argv[2]) : 1;
-  const CuptiLibrary& library = counters_or_exit();
+  CuptiLibrary library;
+  load_counters(library);
   const std::string chip = chip_name(library.functions);
   std::atomic<bool> busy{true};
   std::thread load(keep_busy, std::cref(busy));
