@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Results of the cases of workloads/cases on this GPU, as the tables of docs/internals/measured.md.
+"""Results of the cases of workloads/cases on this GPU, for docs/internals/measured.md.
 
 cases.py BUILD [--only transpose|gemm|starved|attention]
 

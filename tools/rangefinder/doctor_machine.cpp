@@ -15,7 +15,7 @@ namespace {
 
 /// One for the drain thread, one for the program. A sampling thread needs a core of its own to keep up.
 constexpr double kFewCores = 2;
-/// Activity buffers (32 x 2 MiB), rings and tables take 78 to 160 MiB (docs/internals/measured.md).
+/// Activity buffers (32 x 2 MiB), rings and tables take 78 to 89 MiB (docs/internals/measured.md).
 constexpr std::uint64_t kLittleMemoryBytes = 512'000'000;
 
 }  // namespace

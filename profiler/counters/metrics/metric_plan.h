@@ -12,9 +12,8 @@
 // A range is measured with one group. Several groups take turns over the iterations of a
 // path, because nothing is replayed to read more counters. Every group begins with the two
 // metrics that give a launch's GPU time (see kExactMetricNames), so that groups can be
-// compared. Uses CUPTI's host functions only: needs no GPU and no context. Takes a few
-// hundred milliseconds for all sets (docs/internals/measured.md): never call it on an application
-// thread.
+// compared. Uses CUPTI's host functions only: needs no GPU and no context. Can take over a
+// second for all sets (docs/internals/measured.md): never call it on an application thread.
 #pragma once
 
 #include <atomic>

@@ -28,7 +28,7 @@ struct PmMetrics {
 };
 
 /// Counters of every multiprocessor more than double the cost of decoding: with 132 of them, 25 us of a
-/// core per sample (H200, docs/internals/measured.md). Shorter intervals omit them.
+/// core per sample (H200). Shorter intervals omit them.
 inline constexpr std::uint32_t kSmMinIntervalNs = 50'000;
 
 /// `chip`: for example "GH100". `availability`: the device's counter availability image; may be empty.

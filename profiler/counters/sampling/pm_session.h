@@ -40,7 +40,7 @@ class PmSession {
   /// image must hold all samples that arrive while our threads wait for a CPU: at 20 us, half of it is 41 ms.
   static constexpr std::uint32_t kImageSamples = 4096;
   /// The hardware buffer holds one second of records, within these limits. An H200 writes 5.5 KB per sample,
-  /// and twice that with counters of every multiprocessor (docs/internals/measured.md).
+  /// and twice that with counters of every multiprocessor.
   static constexpr std::size_t kRecordBytes = 5632;
   static constexpr std::size_t kMinHardwareBytes = std::size_t{16} << 20;
   static constexpr std::size_t kMaxHardwareBytes = std::size_t{256} << 20;

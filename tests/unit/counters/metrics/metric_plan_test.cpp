@@ -283,6 +283,6 @@ TEST_CASE("planning every set takes less time than a program takes to start") {
   (void)plan_of(cupti, "GH100", kAllSets);
   const auto took = std::chrono::steady_clock::now() - begin;
 
-  // 0.26 s on an idle machine (docs/internals/measured.md); the bound is for a loaded one.
+  // 0.26 s on an idle machine; the bound is for a loaded one.
   CHECK(std::chrono::duration<double>(took).count() < 5);
 }
